@@ -1,0 +1,29 @@
+//! The null kernel: a timed pass around nothing.
+//!
+//! What it takes is the overhead that every other pass carries: two readings of the clock and the
+//! spread of the members at the start line. It never touches memory of its own and is the shortest
+//! example of a kernel.
+
+use std::hint;
+
+use crate::timed::TimedTeam;
+
+/// Times one pass in which every member does nothing. Returns seconds.
+pub fn repetition(team: &mut TimedTeam) -> f64 {
+    team.pass(|member| {
+        hint::black_box(member);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pin;
+
+    #[test]
+    fn nothing_is_timed_like_everything_else() {
+        let cpu = pin::allowed_cpus().unwrap()[0];
+        let mut team = TimedTeam::new(&[cpu]).unwrap();
+        assert!((0..100).all(|_| repetition(&mut team) >= 0.0));
+    }
+}

@@ -1,0 +1,76 @@
+//! Threads and the CPUs they may run on, by Linux's own CPU numbers.
+//!
+//! Never changes the affinity of any thread but the calling one, and never guesses: a CPU that cannot
+//! be had is an error.
+
+use std::io;
+
+/// Room for this many CPUs in an affinity mask; Linux builds end at 8192 (`NR_CPUS` on x86-64).
+const MASK_CPUS: usize = 8192;
+const MASK_WORDS: usize = MASK_CPUS / 64;
+
+/// Restricts the calling thread to one CPU. Threads it starts later inherit this.
+///
+/// # Errors
+/// The system's error, with the CPU's number: it does not exist, is offline or lies outside the cpuset.
+pub fn pin_current_thread(cpu: usize) -> io::Result<()> {
+    let refused = |error: io::Error| {
+        io::Error::new(error.kind(), format!("cannot pin a thread to CPU {cpu}: {error}"))
+    };
+    if cpu >= MASK_CPUS {
+        return Err(refused(io::Error::from(io::ErrorKind::InvalidInput)));
+    }
+    let mut mask = [0_u64; MASK_WORDS];
+    mask[cpu / 64] = 1 << (cpu % 64);
+    // SAFETY: the pointer and the size describe `mask`, which the call only reads.
+    let result =
+        unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) };
+    if result == 0 { Ok(()) } else { Err(refused(io::Error::last_os_error())) }
+}
+
+/// The CPU the calling thread runs on at this moment, or `None` where the system does not say.
+pub fn current_cpu() -> Option<usize> {
+    // SAFETY: the call takes no arguments and touches no memory of ours.
+    usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
+/// The CPUs the calling thread may run on, ascending.
+///
+/// # Errors
+/// The system's error; none is known for the calling thread and a mask of this size.
+pub fn allowed_cpus() -> io::Result<Vec<usize>> {
+    let mut mask = [0_u64; MASK_WORDS];
+    // SAFETY: the pointer and the size describe `mask`, which is ours to be written.
+    let result =
+        unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) };
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok((0..MASK_CPUS).filter(|cpu| mask[cpu / 64] >> (cpu % 64) & 1 == 1).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pinned_thread_runs_where_it_was_put() {
+        for cpu in allowed_cpus().unwrap() {
+            let (allowed, current) = std::thread::spawn(move || {
+                pin_current_thread(cpu).unwrap();
+                (allowed_cpus().unwrap(), current_cpu())
+            })
+            .join()
+            .unwrap();
+            assert_eq!((allowed, current), (vec![cpu], Some(cpu)));
+        }
+    }
+
+    #[test]
+    fn a_missing_cpu_is_named() {
+        for cpu in [MASK_CPUS - 1, MASK_CPUS, usize::MAX] {
+            let message = pin_current_thread(cpu).unwrap_err().to_string();
+            assert!(message.contains(&format!("CPU {cpu}")), "{message}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What a team promises: everyone works once, in place, and nobody is left waiting.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+
+fn some_cpus(count: usize) -> Vec<usize> {
+    pin::allowed_cpus().unwrap().into_iter().cycle().take(count).collect()
+}
+
+#[test]
+fn every_member_runs_every_job_once_on_its_cpu() {
+    for members in [1, 2, 3, 9] {
+        let cpus = some_cpus(members);
+        let mut team = Team::new(&cpus).unwrap();
+        let runs: Vec<AtomicUsize> = (0..members).map(|_| AtomicUsize::new(0)).collect();
+        for job in 1..=50 {
+            team.run(|member| {
+                assert_eq!(pin::current_cpu(), Some(cpus[member]));
+                runs[member].fetch_add(1, Ordering::Relaxed);
+            });
+            assert!(runs.iter().all(|count| count.load(Ordering::Relaxed) == job));
+        }
+    }
+}
+
+#[test]
+fn members_wake_after_they_have_gone_to_sleep() {
+    let mut team = Team::new(&some_cpus(2)).unwrap();
+    let count = AtomicUsize::new(0);
+    for _ in 0..5 {
+        thread::sleep(std::time::Duration::from_nanos(4 * SPIN_NS));
+        team.run(|_| {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+    }
+    assert_eq!(count.into_inner(), 10);
+}
+
+#[test]
+fn a_panic_comes_back_and_frees_those_who_wait() {
+    let mut team = Team::new(&some_cpus(3)).unwrap();
+    for panicking in 0..3 {
+        let barrier = team.barrier();
+        let caught = panic::catch_unwind(AssertUnwindSafe(|| {
+            team.run(|member| {
+                assert_ne!(member, panicking, "member {panicking} fails");
+                barrier.wait();
+            });
+        }));
+        let payload = caught.unwrap_err();
+        let message = payload.downcast_ref::<String>().unwrap();
+        assert!(message.contains(&format!("member {panicking} fails")), "{message}");
+        team.run(|_| ());
+    }
+}
+
+#[test]
+fn impossible_teams_are_refused() {
+    let usable = pin::allowed_cpus().unwrap()[0];
+    for (cpus, expected) in
+        [(vec![], "needs a CPU"), (vec![8191], "CPU 8191"), (vec![usable, 8190], "CPU 8190")]
+    {
+        let message = Team::new(&cpus).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}
