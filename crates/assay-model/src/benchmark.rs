@@ -1,0 +1,237 @@
+//! The table of everything assay can measure: one row per benchmark, one entry per metric.
+//!
+//! Identifiers are literal strings and never derived from types: they are stored for ever.
+
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::Unit;
+
+/// A named thing that can be measured. The set is closed, so that a `match` finds what is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Benchmark {
+    /// Memory bandwidth.
+    #[serde(rename = "memory.stream")]
+    MemoryStream,
+    /// Memory and cache latency.
+    #[serde(rename = "memory.latency")]
+    MemoryLatency,
+    /// Peak rate of fused multiply-adds.
+    #[serde(rename = "compute.peak_flops")]
+    PeakFlops,
+    /// Dense LU factorisation and solve.
+    #[serde(rename = "compute.linpack")]
+    Linpack,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Definition {
+    /// The stored identifier.
+    pub id: &'static str,
+    /// One line for lists.
+    pub title: &'static str,
+    /// How the numbers are obtained, in plain words (`assay help methods`).
+    pub method: &'static str,
+    /// What comes out.
+    pub metrics: &'static [Metric],
+}
+
+/// A name, a unit, a direction and a meaning.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// The stored name, unique within its benchmark.
+    pub name: &'static str,
+    /// The base unit.
+    pub unit: Unit,
+    /// Which way is good.
+    pub better: Better,
+    /// What the value is, precisely: what is counted, divided by what.
+    pub meaning: &'static str,
+    /// The physical limit the value is held against.
+    pub limit: Option<Bound>,
+}
+
+/// Which way is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+}
+
+/// The kinds of physical limit; [`crate::limit`] turns them into values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// What the memory modules can transfer.
+    MemoryBandwidth,
+    /// FLOP/cycle × measured clock × cores: what the execution units can do in double precision.
+    ComputeFp64,
+    /// The same in single precision.
+    ComputeFp32,
+}
+
+const fn bandwidth(name: &'static str, meaning: &'static str) -> Metric {
+    Metric {
+        name,
+        unit: Unit::BytePerSecond,
+        better: Better::Higher,
+        meaning,
+        limit: Some(Bound::MemoryBandwidth),
+    }
+}
+
+const fn flops(name: &'static str, meaning: &'static str, limit: Option<Bound>) -> Metric {
+    Metric { name, unit: Unit::FlopPerSecond, better: Better::Higher, meaning, limit }
+}
+
+const MEMORY_STREAM: Definition = Definition {
+    id: "memory.stream",
+    title: "sustained memory bandwidth (STREAM)",
+    method: "\
+Three arrays of 64-bit floating-point numbers are walked from end to end by pinned threads, each \
+of which touched its own part first, so that the part lies in memory near it. One pass is timed \
+from the common start to the end of the last thread. Bytes are counted as STREAM counts them: \
+what the loop reads and writes, 2 arrays for Copy and Scale, 3 for Add and Triad, 1 for read and \
+write; the extra read of a line that an ordinary store causes (write-allocate) is not counted. \
+Every variant the processor can run is tried (AVX-512, AVX2, SSE2 or NEON; with and without \
+non-temporal stores) and the fastest is used and named. Arrays hold at least four times the sum \
+of the last-level caches; if memory does not allow it, the result is labelled cache-assisted. \
+After timing, every element is compared with the value that arithmetic says it must have.",
+    metrics: &[
+        bandwidth("copy", "c[i] = a[i]; 16 bytes per element over the time of one pass"),
+        bandwidth("scale", "b[i] = q × c[i]; 16 bytes per element over the time of one pass"),
+        bandwidth("add", "c[i] = a[i] + b[i]; 24 bytes per element over the time of one pass"),
+        bandwidth(
+            "triad",
+            "a[i] = b[i] + q × c[i]; 24 bytes per element over the time of one pass",
+        ),
+        bandwidth("read", "sum of a[i]; 8 bytes per element over the time of one pass"),
+        bandwidth("write", "a[i] = q; 8 bytes per element over the time of one pass"),
+    ],
+};
+
+const MEMORY_LATENCY: Definition = Definition {
+    id: "memory.latency",
+    title: "load-to-use latency of caches and memory",
+    method: "\
+The cache lines of a working set are linked into one random cycle and followed by a chain of \
+loads, each of which needs the result of the one before, by one pinned thread. The figure is \
+time over number of loads: the full latency of one dependent load. Working sets grow from 4 KiB \
+to beyond the last-level cache, which draws the ladder of caches. Huge pages are asked for, so \
+that address translation disturbs little; whether they were granted is reported.",
+    metrics: &[Metric {
+        name: "latency",
+        unit: Unit::Second,
+        better: Better::Lower,
+        meaning: "time per dependent load",
+        limit: None,
+    }],
+};
+
+const PEAK_FLOPS: Definition = Definition {
+    id: "compute.peak_flops",
+    title: "peak rate of fused multiply-adds",
+    method: "\
+Independent chains of fused multiply-adds run in registers, without touching memory, on pinned \
+threads; each multiply-add counts as two operations per element. The core clock is measured at \
+the same load by a chain of dependent one-cycle additions. Operations per second and core over \
+clock give FLOP/cycle; rounded to a whole number it gives Rpeak = cores × FLOP/cycle × clock, \
+always printed with its three factors. Nothing is looked up in a list of processors.",
+    metrics: &[
+        flops(
+            "fp64",
+            "64-bit operations per second, 2 per multiply-add",
+            Some(Bound::ComputeFp64),
+        ),
+        flops(
+            "fp32",
+            "32-bit operations per second, 2 per multiply-add",
+            Some(Bound::ComputeFp32),
+        ),
+        Metric {
+            name: "core_clock",
+            unit: Unit::Hertz,
+            better: Better::Higher,
+            meaning: "cycles per second of one busy core, mean of the cores used",
+            limit: None,
+        },
+    ],
+};
+
+const LINPACK: Definition = Definition {
+    id: "compute.linpack",
+    title: "dense LU factorisation and solve (LINPACK)",
+    method: "\
+A random dense system of N equations is factorised with partial pivoting and solved on all cores. \
+The figure, Rmax, is HPL's: (2/3 N³ + 3/2 N²) operations over the time of factorisation and \
+solve. The solution is then put back into the original system; HPL's scaled residual \
+‖Ax−b‖∞ / (ε (‖A‖∞ ‖x‖∞ + ‖b‖∞) N) must stay below 16, or the measurement has failed. Rmax is \
+given as a share of the measured multiply-add peak and of Rpeak.",
+    metrics: &[flops(
+        "rmax",
+        "(2/3 N³ + 3/2 N²) operations over the time of factorisation and solve",
+        Some(Bound::ComputeFp64),
+    )],
+};
+
+impl Benchmark {
+    /// Every benchmark, in the order in which they are printed.
+    pub const ALL: [Self; 4] =
+        [Self::MemoryStream, Self::MemoryLatency, Self::PeakFlops, Self::Linpack];
+
+    /// The row of the table.
+    #[must_use]
+    pub const fn definition(self) -> &'static Definition {
+        match self {
+            Self::MemoryStream => &MEMORY_STREAM,
+            Self::MemoryLatency => &MEMORY_LATENCY,
+            Self::PeakFlops => &PEAK_FLOPS,
+            Self::Linpack => &LINPACK,
+        }
+    }
+
+    /// The stored identifier.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        self.definition().id
+    }
+
+    /// The benchmark with this identifier.
+    #[must_use]
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|benchmark| benchmark.id() == id)
+    }
+
+    /// The metric with this name.
+    #[must_use]
+    pub fn metric(self, name: &str) -> Option<&'static Metric> {
+        self.definition().metrics.iter().find(|metric| metric.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_what_is_stored() {
+        for benchmark in Benchmark::ALL {
+            assert_eq!(Benchmark::from_id(benchmark.id()), Some(benchmark));
+            let stored = serde_json::to_value(benchmark).unwrap();
+            assert_eq!(stored, benchmark.id(), "serde name and table row must agree");
+        }
+    }
+
+    #[test]
+    fn metric_names_are_unique() {
+        for benchmark in Benchmark::ALL {
+            let mut names: Vec<_> =
+                benchmark.definition().metrics.iter().map(|metric| metric.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), benchmark.definition().metrics.len(), "{}", benchmark.id());
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What a host says about itself: the facts stored with every run.
+//!
+//! Everything that may be invisible in a guest or a container is an `Option`; `None` always means
+//! "not visible here" and never a default.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// One host, as seen just before a run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// The host name.
+    pub name: String,
+    /// A stable hash over what makes the machine comparable with itself (CPU, caches, NUMA,
+    /// memory size, virtualisation), and over nothing that changes from boot to boot.
+    pub fingerprint: String,
+    /// Operating system, kernel and its command line.
+    pub system: SystemFacts,
+    /// The processor.
+    pub cpu: CpuFacts,
+    /// Which CPUs share what.
+    pub topology: Topology,
+    /// Main memory.
+    pub memory: MemoryFacts,
+    /// What the control group and resource limits allow this process.
+    pub limits: LimitFacts,
+    /// Kernel settings that move results, by their path: `transparent_hugepage/enabled` → `madvise`.
+    pub settings: BTreeMap<String, String>,
+    /// Name → state of each CPU vulnerability: `spectre_v2` → `Mitigation: Retpolines`.
+    pub mitigations: BTreeMap<String, String>,
+    /// Versions of what took part: `assay`, `kernel`, `libc` …
+    pub versions: BTreeMap<String, String>,
+}
+
+/// Operating system and kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SystemFacts {
+    /// `PRETTY_NAME` of os-release.
+    pub distribution: Option<String>,
+    /// Kernel release.
+    pub kernel: String,
+    /// `/proc/cmdline`.
+    pub kernel_command_line: Option<String>,
+    /// Processor architecture as the kernel names it: `x86_64`.
+    pub architecture: String,
+    /// The hypervisor or container engine, if one shows itself: `kvm`.
+    pub virtualization: Option<String>,
+    /// Product name from DMI, e.g. the name of a cloud machine type.
+    pub product: Option<String>,
+    /// The clock source in use: `tsc`.
+    pub clock_source: Option<String>,
+}
+
+/// The processor.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CpuFacts {
+    /// Vendor string.
+    pub vendor: String,
+    /// Model name.
+    pub model: String,
+    /// Family, model and stepping numbers, `25/17/1`, where the architecture has them.
+    pub signature: Option<String>,
+    /// Microcode revision.
+    pub microcode: Option<String>,
+    /// Instruction-set flags as the kernel prints them.
+    pub flags: Vec<String>,
+    /// Nominal (base or time-stamp-counter) frequency in Hz.
+    pub nominal_hz: Option<f64>,
+    /// Highest frequency that cpufreq admits, in Hz.
+    pub maximum_hz: Option<f64>,
+    /// cpufreq governor.
+    pub governor: Option<String>,
+    /// Turbo or boost, where a switch is visible.
+    pub boost: Option<bool>,
+    /// Threads per core above one.
+    pub smt: Option<bool>,
+}
+
+/// Which CPUs share what. CPU numbers are the kernel's.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Topology {
+    /// The CPUs this process may use, ascending.
+    pub cpus: Vec<Cpu>,
+    /// Every distinct data or unified cache that these CPUs use.
+    pub caches: Vec<Cache>,
+    /// The NUMA nodes that hold at least one of these CPUs.
+    pub numa: Vec<NumaNode>,
+}
+
+/// One logical CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// The kernel's number.
+    pub id: u32,
+    /// Core number, unique within its socket.
+    pub core: u32,
+    /// Socket (physical package).
+    pub socket: u32,
+    /// NUMA node.
+    pub numa: u32,
+}
+
+/// One physical cache.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cache {
+    /// 1, 2, 3 …
+    pub level: u8,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Line size in bytes.
+    pub line_bytes: u32,
+    /// The usable CPUs that share it, ascending (`shared_cpu_list`).
+    pub cpus: Vec<u32>,
+}
+
+/// One NUMA node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NumaNode {
+    /// The kernel's number.
+    pub id: u32,
+    /// Its usable CPUs, ascending.
+    pub cpus: Vec<u32>,
+    /// Memory in bytes.
+    pub bytes: u64,
+}
+
+/// Main memory.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct MemoryFacts {
+    /// All of it, in bytes.
+    pub total_bytes: u64,
+    /// `MemAvailable`, in bytes.
+    pub available_bytes: u64,
+    /// Base page size in bytes.
+    pub page_bytes: u64,
+    /// Size of a transparent huge page in bytes.
+    pub huge_page_bytes: Option<u64>,
+    /// The modules, where SMBIOS is readable and plausible.
+    pub modules: Option<Vec<MemoryModule>>,
+}
+
+/// One populated memory module (SMBIOS type 17).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryModule {
+    /// Device locator.
+    pub locator: String,
+    /// Bank locator, which names the channel on most boards.
+    pub bank: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Data width in bits, without error correction.
+    pub width_bits: u32,
+    /// Configured speed in transfers per second.
+    pub transfers_per_s: u64,
+    /// `DDR4`, `DDR5` …
+    pub kind: String,
+}
+
+/// What the control group and the resource limits allow this process.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct LimitFacts {
+    /// CPU time per wall time of the control group (2.0 = two CPUs); `None` = no limit.
+    pub cpu_quota: Option<f64>,
+    /// Memory of the control group still free, in bytes; `None` = no limit.
+    pub memory_available_bytes: Option<u64>,
+    /// Locked-memory limit in bytes; `None` = unlimited.
+    pub locked_memory_bytes: Option<u64>,
+    /// Stack limit in bytes; `None` = unlimited.
+    pub stack_bytes: Option<u64>,
+}
+
+/// How busy and disturbed a host is at one moment; taken before and after a run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct HostState {
+    /// Runnable tasks, averaged over a minute.
+    pub load_one_minute: Option<f64>,
+    /// CPU time stolen by the hypervisor since boot, in seconds, all CPUs.
+    pub steal_s: Option<f64>,
+    /// CPU time since boot, in seconds, all CPUs and states.
+    pub cpu_time_s: Option<f64>,
+    /// Share of the last 10 s in which some task waited for a CPU (PSI), 0 … 1.
+    pub cpu_pressure: Option<f64>,
+    /// Share of the last 10 s in which some task waited for memory (PSI), 0 … 1.
+    pub memory_pressure: Option<f64>,
+    /// Times the control group was throttled since it exists.
+    pub throttled: Option<u64>,
+    /// Lowest and highest current frequency over the usable CPUs, in Hz.
+    pub frequency_hz: Option<(f64, f64)>,
+    /// Memory available, in bytes.
+    pub available_bytes: Option<u64>,
+}
+
+impl HostFacts {
+    /// Memory that a measurement may take, in bytes: what is free, capped by the control group.
+    #[must_use]
+    pub fn usable_bytes(&self) -> u64 {
+        let limit = self.limits.memory_available_bytes.unwrap_or(u64::MAX);
+        self.memory.available_bytes.min(limit)
+    }
+}
+
+impl Topology {
+    /// All usable CPU numbers, ascending.
+    #[must_use]
+    pub fn cpu_ids(&self) -> Vec<u32> {
+        self.cpus.iter().map(|cpu| cpu.id).collect()
+    }
+
+    /// The caches of the highest level.
+    pub fn last_level(&self) -> impl Iterator<Item = &Cache> {
+        let level = self.caches.iter().map(|cache| cache.level).max();
+        self.caches.iter().filter(move |cache| Some(cache.level) == level)
+    }
+
+    /// The sum of the distinct last-level caches that any of `cpus` uses, in bytes. This sum, not
+    /// the size of one cache, is what STREAM's rule "four times the last-level cache" needs on
+    /// machines with many of them.
+    #[must_use]
+    pub fn last_level_bytes(&self, cpus: &[u32]) -> u64 {
+        let used = |cache: &&Cache| cache.cpus.iter().any(|cpu| cpus.contains(cpu));
+        self.last_level().filter(used).map(|cache| cache.bytes).sum()
+    }
+
+    /// One CPU per physical core, the lowest-numbered thread of each.
+    #[must_use]
+    pub fn one_cpu_per_core(&self, cpus: &[u32]) -> Vec<u32> {
+        let mut seen = std::collections::BTreeSet::new();
+        let first = |cpu: &&Cpu| cpus.contains(&cpu.id) && seen.insert((cpu.socket, cpu.core));
+        self.cpus.iter().filter(first).map(|cpu| cpu.id).collect()
+    }
+}

@@ -1,0 +1,20 @@
+//! The nouns of assay: quantities, benchmarks, suites, plans, facts, samples, runs, summaries.
+//!
+//! The sentence they form: a [`suite::Suite`] is expanded against [`facts::HostFacts`] into a
+//! [`plan::Plan`]; carrying the plan out yields [`event::RunEvent`]s, which add up to a
+//! [`run::Run`]; its samples are condensed into [`summary::Summary`]s.
+//!
+//! This crate never does I/O, reads a clock or starts a thread.
+
+pub mod benchmark;
+pub mod event;
+pub mod facts;
+pub mod finding;
+pub mod limit;
+pub mod plan;
+pub mod quantity;
+pub mod run;
+pub mod suite;
+pub mod summary;
+pub mod warning;
+pub mod workload;

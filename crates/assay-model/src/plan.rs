@@ -1,0 +1,45 @@
+//! Everything that will happen, resolved before anything does.
+
+use serde::{Deserialize, Serialize};
+
+use crate::workload::Workload;
+
+pub mod expand;
+
+/// A suite expanded for one host. Printing it (`--dry-run`) shows every case, with no default left.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Name of the suite.
+    pub suite: String,
+    /// Time for the whole run, in seconds.
+    pub budget_s: f64,
+    /// In order of execution.
+    pub cases: Vec<Case>,
+}
+
+/// One unit of execution: one workload, measured by one measurer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// Unique within the plan and readable: `memory.stream/node`, `compute.linpack/n=8000/hpcc`.
+    pub id: String,
+    /// Who measures: `assay`, or the name of an official tool.
+    pub by: String,
+    /// What is asked.
+    pub workload: Workload,
+    /// When to stop repeating.
+    pub stopping: Stopping,
+}
+
+/// When a case has been repeated often enough.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Stopping {
+    /// Half-width of the median's interval over the median at which a metric is precise enough.
+    pub target: f64,
+    /// Never fewer repetitions than this, unless the budget ends first.
+    pub repetitions: u32,
+    /// Times everything is allocated and placed afresh: the luck of page placement is the same for
+    /// all repetitions after one preparation, so they alone cannot show it.
+    pub preparations: u32,
+    /// Time for the case, in seconds.
+    pub budget_s: f64,
+}

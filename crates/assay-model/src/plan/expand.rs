@@ -1,0 +1,282 @@
+//! Expands a suite against the facts of a host. Afterwards nothing is left to default.
+
+use thiserror::Error;
+
+use super::{Case, Plan, Stopping};
+use crate::facts::HostFacts;
+use crate::quantity::Bytes;
+use crate::suite::{InstructionSets, Measure, Placement, Request, Suite};
+use crate::workload::{
+    LatencyWorkload, LinpackWorkload, PeakFlopsWorkload, StreamWorkload, Workload,
+};
+
+mod domains;
+mod sizes;
+
+pub use sizes::ladder_bytes;
+
+/// Someone who can measure: assay itself or an official tool that was found.
+#[derive(Debug, Clone, Copy)]
+pub struct Measurer {
+    /// `assay`, `hpcc` …
+    pub name: &'static str,
+    /// Whether it can measure this workload.
+    pub takes: fn(&Workload) -> bool,
+}
+
+/// What the command line adds to a suite.
+#[derive(Debug, Clone)]
+pub struct Choices<'a> {
+    /// Who measures what does not say itself by whom.
+    pub by: Vec<String>,
+    /// Everyone who can measure on this host.
+    pub measurers: &'a [Measurer],
+    /// Time for the whole run, in seconds; `None` = as the suite says.
+    pub budget_s: Option<f64>,
+}
+
+/// Why a suite cannot be carried out on this host.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// The host has no such domain.
+    #[error("there is no {asked} on this machine; it has {existing}")]
+    NoSuchDomain {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        existing: String,
+    },
+    /// More threads than cores.
+    #[error("{asked} threads do not fit {placement}, which has {cores} cores")]
+    TooManyThreads {
+        /// What was asked for.
+        asked: u32,
+        /// Where.
+        placement: String,
+        /// Cores there.
+        cores: usize,
+    },
+    /// Zero where something is needed.
+    #[error("{what} must be at least 1")]
+    Zero {
+        /// `N`, `the number of threads` …
+        what: &'static str,
+    },
+    /// More memory than there is.
+    #[error("{what} needs {needed}, and {usable} of memory can be used")]
+    TooLarge {
+        /// What needs it.
+        what: String,
+        /// How much.
+        needed: String,
+        /// How much there is.
+        usable: String,
+    },
+    /// Too small to be measured.
+    #[error("{what} is too small: {given} given, at least {least} needed")]
+    TooSmall {
+        /// What is too small.
+        what: &'static str,
+        /// What was given.
+        given: String,
+        /// What is needed.
+        least: String,
+    },
+    /// Nobody of that name can measure here.
+    #[error("`{name}` was not found on this machine; found: {found}")]
+    NoSuchMeasurer {
+        /// Who was asked for.
+        name: String,
+        /// Who there is.
+        found: String,
+    },
+    /// Everything was filtered away.
+    #[error("nothing is left to measure: {by} can measure none of what suite {suite} asks for")]
+    Nothing {
+        /// Who was asked for.
+        by: String,
+        /// Name of the suite.
+        suite: String,
+    },
+}
+
+/// Resolves every case of `suite` on `host`.
+///
+/// # Errors
+/// When the suite asks for what this host does not have, or nothing is left to measure.
+pub fn expand(
+    suite: &Suite,
+    host: &HostFacts,
+    choices: &Choices<'_>,
+) -> Result<Plan, PlanError> {
+    let budget_s = choices.budget_s.unwrap_or(suite.budget_s);
+    let shares: f64 = suite.measures.iter().map(|measure| measure.share).sum();
+    let mut cases = Vec::new();
+    for measure in &suite.measures {
+        let budget_s = budget_s * measure.share / shares;
+        cases.extend(measure_cases(measure, host, choices, budget_s)?);
+    }
+    if cases.is_empty() {
+        let by = choices.by.join(", ");
+        return Err(PlanError::Nothing { by, suite: suite.name.clone() });
+    }
+    Ok(Plan { suite: suite.name.clone(), budget_s, cases: distinct(cases) })
+}
+
+/// Keeps the first of several cases with the same identifier: they ask for the same.
+fn distinct(cases: Vec<Case>) -> Vec<Case> {
+    let mut seen = std::collections::BTreeSet::new();
+    cases.into_iter().filter(|case| seen.insert(case.id.clone())).collect()
+}
+
+fn measure_cases(
+    measure: &Measure,
+    host: &HostFacts,
+    choices: &Choices<'_>,
+    budget_s: f64,
+) -> Result<Vec<Case>, PlanError> {
+    let measurers = measurers(measure, choices)?;
+    let workloads = workloads(&measure.request, host, budget_s / measurers.len() as f64)?;
+    let pairs: Vec<_> = workloads
+        .iter()
+        .flat_map(|named| measurers.iter().map(move |by| (named, by)))
+        .filter(|((_, workload), by)| (by.takes)(workload))
+        .collect();
+    let budget_s = budget_s / pairs.len().max(1) as f64;
+    let stopping =
+        Stopping { target: measure.target, repetitions: 10, preparations: 3, budget_s };
+    Ok(pairs
+        .into_iter()
+        .map(|((name, workload), by)| Case {
+            id: case_id(workload, name, by.name),
+            by: by.name.to_owned(),
+            workload: workload.clone(),
+            stopping,
+        })
+        .collect())
+}
+
+fn case_id(workload: &Workload, name: &str, by: &str) -> String {
+    let id = workload.benchmark().id();
+    if by == "assay" { format!("{id}/{name}") } else { format!("{id}/{name}/{by}") }
+}
+
+/// The measurers asked for; `all` means everyone who is there.
+fn measurers(measure: &Measure, choices: &Choices<'_>) -> Result<Vec<Measurer>, PlanError> {
+    let asked = if measure.by.is_empty() { &choices.by } else { &measure.by };
+    if asked.iter().any(|name| name == "all") {
+        return Ok(choices.measurers.to_vec());
+    }
+    let find = |name: &String| {
+        let found = choices.measurers.iter().find(|measurer| measurer.name == name);
+        found.copied().ok_or_else(|| PlanError::NoSuchMeasurer {
+            name: name.clone(),
+            found: choices.measurers.iter().map(|m| m.name).collect::<Vec<_>>().join(", "),
+        })
+    };
+    asked.iter().map(find).collect()
+}
+
+type Named = (String, Workload);
+
+fn workloads(
+    request: &Request,
+    host: &HostFacts,
+    budget_s: f64,
+) -> Result<Vec<Named>, PlanError> {
+    match request {
+        Request::Stream { placements, threads, bytes } => {
+            streams(host, placements, *threads, *bytes)
+        }
+        Request::Latency { from, to } => latencies(host, *from, *to),
+        Request::PeakFlops { placements, instruction_sets } => {
+            peaks(host, placements, *instruction_sets)
+        }
+        Request::Linpack { size, threads, blas } => {
+            let cpus = domains::node(host, *threads)?.cpus;
+            let n = sizes::equations(*size, host, &cpus, budget_s)?;
+            let workload = LinpackWorkload { n, cpus, blas: blas.clone(), seed: LINPACK_SEED };
+            Ok(vec![(format!("n={n}"), Workload::Linpack(workload))])
+        }
+    }
+}
+
+/// Any fixed number does: the same system of equations in every run makes runs comparable.
+const LINPACK_SEED: u64 = 2026;
+
+fn streams(
+    host: &HostFacts,
+    placements: &[Placement],
+    threads: Option<u32>,
+    bytes: Option<Bytes>,
+) -> Result<Vec<Named>, PlanError> {
+    let mut named = Vec::new();
+    for group in domains::resolve(host, placements, threads)? {
+        let cpus: Vec<u32> = group.domains.iter().flat_map(|d| d.cpus.clone()).collect();
+        let caches = host.topology.last_level_bytes(&cpus);
+        let count = group.domains.len() as u64;
+        let bytes_per_array = sizes::array_bytes(host, bytes, caches, count)?;
+        let multiple = (bytes_per_array * count) as f64 / caches.max(1) as f64;
+        let workload = StreamWorkload {
+            domains: group.domains,
+            bytes_per_array,
+            cache_multiple: (multiple * 100.0).round() / 100.0,
+        };
+        named.push((group.name, Workload::Stream(workload)));
+    }
+    Ok(named)
+}
+
+fn latencies(
+    host: &HostFacts,
+    from: Bytes,
+    to: Option<Bytes>,
+) -> Result<Vec<Named>, PlanError> {
+    let cpu = domains::first_core(host);
+    let caches = host.topology.last_level_bytes(&[cpu]);
+    let name = |bytes| format!("bytes={bytes}");
+    let workload = |bytes| Workload::Latency(LatencyWorkload { cpu, bytes });
+    let sizes = sizes::ladder(host, from, to, caches)?;
+    Ok(sizes.into_iter().map(|bytes| (name(bytes), workload(bytes))).collect())
+}
+
+fn peaks(
+    host: &HostFacts,
+    placements: &[Placement],
+    which: InstructionSets,
+) -> Result<Vec<Named>, PlanError> {
+    let sets = instruction_sets(host);
+    let sets = match which {
+        InstructionSets::Widest => &sets[..1],
+        InstructionSets::Every => &sets[..],
+    };
+    let mut named = Vec::new();
+    for group in domains::resolve(host, placements, None)? {
+        let [domain] = group.domains.as_slice() else { continue };
+        for set in sets {
+            let workload = PeakFlopsWorkload {
+                domain: domain.clone(),
+                instruction_set: (*set).to_owned(),
+            };
+            named.push((format!("{}/{set}", group.name), Workload::PeakFlops(workload)));
+        }
+    }
+    Ok(named)
+}
+
+/// What the processor has, widest first; every processor can do `scalar`.
+fn instruction_sets(host: &HostFacts) -> Vec<&'static str> {
+    /// Name in assay and the flags that the kernel must show for it.
+    const SETS: [(&str, &[&str]); 4] = [
+        ("avx512", &["avx512f"]),
+        ("avx2", &["avx2", "fma"]),
+        ("sse2", &["sse2"]),
+        ("neon", &["asimd"]),
+    ];
+    let has = |flag: &&str| host.cpu.flags.iter().any(|have| have == flag);
+    let present = SETS.iter().filter(|(_, flags)| flags.iter().all(has));
+    present.map(|(name, _)| *name).chain(["scalar"]).collect()
+}
+
+#[cfg(test)]
+mod tests;

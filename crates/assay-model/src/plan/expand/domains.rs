@@ -1,0 +1,181 @@
+//! Finds the domains of a host that a placement means, from the host's own topology.
+
+use super::PlanError;
+use crate::facts::{Cache, HostFacts};
+use crate::suite::Placement;
+use crate::workload::Domain;
+
+/// Domains that run at the same time, under one name.
+pub(super) struct Group {
+    pub(super) name: String,
+    pub(super) domains: Vec<Domain>,
+}
+
+/// One core per thread, threads spread evenly over the last-level caches.
+pub(super) fn node(host: &HostFacts, threads: Option<u32>) -> Result<Domain, PlanError> {
+    take(
+        host,
+        domain("node", host.topology.one_cpu_per_core(&host.topology.cpu_ids())),
+        threads,
+    )
+}
+
+/// The lowest-numbered usable CPU.
+pub(super) fn first_core(host: &HostFacts) -> u32 {
+    host.topology.cpus.first().map_or(0, |cpu| cpu.id)
+}
+
+/// Every group that `placements` mean, in the order given.
+pub(super) fn resolve(
+    host: &HostFacts,
+    placements: &[Placement],
+    threads: Option<u32>,
+) -> Result<Vec<Group>, PlanError> {
+    let mut groups = Vec::new();
+    for placement in placements {
+        groups.extend(resolve_one(host, *placement, threads)?);
+    }
+    Ok(groups)
+}
+
+fn resolve_one(
+    host: &HostFacts,
+    placement: Placement,
+    threads: Option<u32>,
+) -> Result<Vec<Group>, PlanError> {
+    match placement {
+        Placement::Node => Ok(vec![alone(node(host, threads)?)]),
+        Placement::Numa(number) => {
+            select(host, numa_domains(host), number, "NUMA node", threads)
+        }
+        Placement::LastLevel(number) => last_level(host, number, threads),
+        Placement::Core(number) => {
+            core(host, number, threads).map(|domain| vec![alone(domain)])
+        }
+        Placement::Scaling => Ok(scaling(host)),
+        Placement::All => resolve(host, &Placement::EVERY, threads),
+    }
+}
+
+fn domain(placement: impl Into<String>, cpus: Vec<u32>) -> Domain {
+    Domain { placement: placement.into(), cpus }
+}
+
+fn alone(domain: Domain) -> Group {
+    Group { name: domain.placement.clone(), domains: vec![domain] }
+}
+
+/// One domain, or each alone and then, if there are several, all at once.
+fn last_level(
+    host: &HostFacts,
+    number: Option<u32>,
+    threads: Option<u32>,
+) -> Result<Vec<Group>, PlanError> {
+    let mut groups =
+        select(host, last_level_domains(host), number, "last-level cache", threads)?;
+    if number.is_none() && groups.len() > 1 {
+        let domains = groups.iter().flat_map(|group| group.domains.clone()).collect();
+        groups.push(Group { name: "l3:together".to_owned(), domains });
+    }
+    Ok(groups)
+}
+
+fn numa_domains(host: &HostFacts) -> Vec<Domain> {
+    let name = |id| format!("numa:{id}");
+    let cores = |cpus: &[u32]| host.topology.one_cpu_per_core(cpus);
+    host.topology.numa.iter().map(|node| domain(name(node.id), cores(&node.cpus))).collect()
+}
+
+/// Numbered in the order of their lowest CPU.
+fn last_level_domains(host: &HostFacts) -> Vec<Domain> {
+    let mut caches: Vec<&Cache> = host.topology.last_level().collect();
+    caches.sort_by_key(|cache| cache.cpus.first().copied());
+    let cores = |cache: &Cache| host.topology.one_cpu_per_core(&cache.cpus);
+    let named = |(i, cache): (usize, &&Cache)| domain(format!("l3:{i}"), cores(cache));
+    caches.iter().enumerate().map(named).filter(|domain| !domain.cpus.is_empty()).collect()
+}
+
+fn select(
+    host: &HostFacts,
+    all: Vec<Domain>,
+    number: Option<u32>,
+    what: &str,
+    threads: Option<u32>,
+) -> Result<Vec<Group>, PlanError> {
+    let existing = all.iter().map(|d| d.placement.clone()).collect::<Vec<_>>().join(", ");
+    let wanted =
+        |domain: &Domain| number.is_none_or(|n| domain.placement.ends_with(&format!(":{n}")));
+    let chosen: Vec<Domain> = all.into_iter().filter(wanted).collect();
+    if chosen.is_empty() {
+        let asked = number.map_or_else(|| what.to_owned(), |n| format!("{what} {n}"));
+        let existing = if existing.is_empty() { "none visible".to_owned() } else { existing };
+        return Err(PlanError::NoSuchDomain { asked, existing });
+    }
+    chosen.into_iter().map(|domain| take(host, domain, threads).map(alone)).collect()
+}
+
+fn core(
+    host: &HostFacts,
+    number: Option<u32>,
+    threads: Option<u32>,
+) -> Result<Domain, PlanError> {
+    let ids = host.topology.cpu_ids();
+    let id = number.unwrap_or_else(|| first_core(host));
+    if !ids.contains(&id) {
+        let existing = ids.iter().map(|id| format!("core:{id}")).collect::<Vec<_>>().join(", ");
+        return Err(PlanError::NoSuchDomain { asked: format!("usable core {id}"), existing });
+    }
+    take(host, domain(format!("core:{id}"), vec![id]), threads)
+}
+
+/// 1, 2, 3, 4, 6, 8, 12 … all cores: every doubling and the step between, so that a machine with
+/// hundreds of cores is drawn in some twenty steps.
+fn scaling(host: &HostFacts) -> Vec<Group> {
+    let cores = compact(host);
+    let mut counts: Vec<usize> = (0..usize::BITS - 1)
+        .flat_map(|e| [1 << e, (1 << e) + (1 << e) / 2])
+        .filter(|count| *count < cores.len())
+        .chain([cores.len()])
+        .collect();
+    counts.sort_unstable();
+    counts.dedup();
+    let group = |count: usize| alone(domain(format!("cores:{count}"), cores[..count].to_vec()));
+    counts.into_iter().filter(|count| *count > 0).map(group).collect()
+}
+
+/// All cores, one last-level-cache domain after the other.
+fn compact(host: &HostFacts) -> Vec<u32> {
+    let grouped: Vec<u32> = last_level_domains(host).into_iter().flat_map(|d| d.cpus).collect();
+    if grouped.is_empty() {
+        host.topology.one_cpu_per_core(&host.topology.cpu_ids())
+    } else {
+        grouped
+    }
+}
+
+/// Takes `threads` CPUs of a domain, spread evenly over the last-level caches in it.
+fn take(host: &HostFacts, domain: Domain, threads: Option<u32>) -> Result<Domain, PlanError> {
+    let Some(asked) = threads else { return Ok(domain) };
+    if asked == 0 {
+        return Err(PlanError::Zero { what: "the number of threads" });
+    }
+    let count = asked as usize;
+    if count > domain.cpus.len() {
+        let cores = domain.cpus.len();
+        return Err(PlanError::TooManyThreads { asked, placement: domain.placement, cores });
+    }
+    let mut cpus: Vec<u32> = spread(host, &domain.cpus).into_iter().take(count).collect();
+    cpus.sort_unstable();
+    Ok(Domain { placement: domain.placement, cpus })
+}
+
+/// The same CPUs, round robin over the last-level caches.
+fn spread(host: &HostFacts, cpus: &[u32]) -> Vec<u32> {
+    let inside = |d: Domain| d.cpus.into_iter().filter(|cpu| cpus.contains(cpu)).collect();
+    let groups: Vec<Vec<u32>> = last_level_domains(host).into_iter().map(inside).collect();
+    let longest = groups.iter().map(Vec::len).max().unwrap_or(0);
+    let ordered: Vec<u32> = (0..longest)
+        .flat_map(|i| groups.iter().filter_map(move |g| g.get(i).copied()))
+        .collect();
+    if ordered.len() == cpus.len() { ordered } else { cpus.to_vec() }
+}

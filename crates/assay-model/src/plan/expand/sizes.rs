@@ -1,0 +1,138 @@
+//! Chooses and checks sizes: STREAM's arrays, the latency ladder, LINPACK's equations.
+
+use super::PlanError;
+use crate::facts::HostFacts;
+use crate::quantity::Bytes;
+use crate::suite::LinpackSize;
+
+/// STREAM's own rule: each array at least four times the last-level caches.
+const CACHE_FACTOR: u64 = 4;
+const ARRAYS: u64 = 3;
+/// Nobody should run a machine into its last byte of memory.
+const MEMORY_SHARE: f64 = 0.8;
+/// Below this a pass is shorter than the clock can time well.
+const SMALLEST_ARRAY: u64 = 64 * 1024;
+/// Where no cache is visible, larger than any cache of today.
+const ARRAY_WITHOUT_CACHE: u64 = 1 << 30;
+/// The smallest working set of the ladder: 64 lines, so that the chain has a length at all.
+const SMALLEST_SET: u64 = 4096;
+
+/// Bytes per array of each of `domains` domains that share `caches` bytes of last-level cache.
+pub(super) fn array_bytes(
+    host: &HostFacts,
+    asked: Option<Bytes>,
+    caches: u64,
+    domains: u64,
+) -> Result<u64, PlanError> {
+    let usable = (host.usable_bytes() as f64 * MEMORY_SHARE) as u64;
+    let fits = usable / (ARRAYS * domains.max(1));
+    match asked {
+        Some(Bytes(bytes)) if bytes < SMALLEST_ARRAY => Err(PlanError::TooSmall {
+            what: "an array",
+            given: Bytes(bytes).to_string(),
+            least: Bytes(SMALLEST_ARRAY).to_string(),
+        }),
+        Some(Bytes(bytes)) if bytes > fits => Err(PlanError::TooLarge {
+            what: format!("STREAM with {} arrays of {}", ARRAYS * domains, Bytes(bytes)),
+            needed: approximate(bytes.saturating_mul(ARRAYS * domains)),
+            usable: approximate(usable),
+        }),
+        Some(Bytes(bytes)) => Ok(bytes),
+        None => {
+            let wanted = if caches == 0 { ARRAY_WITHOUT_CACHE } else { caches * CACHE_FACTOR };
+            let rounded = (wanted / domains.max(1)).next_multiple_of(1 << 20);
+            Ok(rounded.min(fits).max(SMALLEST_ARRAY))
+        }
+    }
+}
+
+/// Working sets from `from` to `to` bytes: every power of two and the step half-way between.
+#[must_use]
+pub fn ladder_bytes(from: u64, to: u64) -> Vec<u64> {
+    let steps = (0..u64::BITS - 2).flat_map(|e| [1u64 << e, (1u64 << e) + (1u64 << e) / 2]);
+    steps.filter(|bytes| (from..=to).contains(bytes)).collect()
+}
+
+/// The ladder of a host: by default from 4 KiB to four times the last-level cache.
+pub(super) fn ladder(
+    host: &HostFacts,
+    from: Bytes,
+    to: Option<Bytes>,
+    cache: u64,
+) -> Result<Vec<u64>, PlanError> {
+    let default = if cache == 0 { ARRAY_WITHOUT_CACHE } else { cache * CACHE_FACTOR };
+    let usable = (host.usable_bytes() as f64 * MEMORY_SHARE) as u64;
+    let to = to.unwrap_or(Bytes(default.min(usable)));
+    if from.0 < SMALLEST_SET {
+        return Err(PlanError::TooSmall {
+            what: "the smallest working set",
+            given: from.to_string(),
+            least: Bytes(SMALLEST_SET).to_string(),
+        });
+    }
+    if to.0 > usable {
+        return Err(PlanError::TooLarge {
+            what: format!("a working set of {to}"),
+            needed: approximate(to.0),
+            usable: approximate(usable),
+        });
+    }
+    let sizes = ladder_bytes(from.0, to.0);
+    if sizes.is_empty() {
+        return Err(PlanError::TooSmall {
+            what: "the largest working set",
+            given: to.to_string(),
+            least: from.to_string(),
+        });
+    }
+    Ok(sizes)
+}
+
+/// Number of equations.
+pub(super) fn equations(
+    size: LinpackSize,
+    host: &HostFacts,
+    cpus: &[u32],
+    budget_s: f64,
+) -> Result<u64, PlanError> {
+    let usable = host.usable_bytes() as f64;
+    let most = |share: f64| (usable * share / 8.0).sqrt() as u64;
+    match size {
+        LinpackSize::Equations(0) => Err(PlanError::Zero { what: "N" }),
+        LinpackSize::Equations(n) if n > most(0.95) => Err(PlanError::TooLarge {
+            what: format!("a system of N = {n}"),
+            needed: approximate(n.saturating_mul(n).saturating_mul(8)),
+            usable: approximate(host.usable_bytes()),
+        }),
+        LinpackSize::Equations(n) => Ok(n),
+        LinpackSize::Memory(share) => Ok(block_multiple(most(share))),
+        LinpackSize::Budget => {
+            let rate = presumed_flops(host) * cpus.len() as f64;
+            // Three solves and the making of three matrices must fit the budget.
+            let n = (1.5 * rate * budget_s / 4.5).cbrt() as u64;
+            Ok(block_multiple(n.min(most(MEMORY_SHARE))))
+        }
+    }
+}
+
+/// Sizes that blocks divide evenly are what people use, and spare a ragged edge.
+fn block_multiple(n: u64) -> u64 {
+    (n / 64 * 64).max(64)
+}
+
+/// A rough idea of one core's speed in FLOP/s, to choose a duration and nothing else: two pipes of
+/// the widest vectors at the nominal clock, at a third of their peak.
+fn presumed_flops(host: &HostFacts) -> f64 {
+    let has = |flag: &str| host.cpu.flags.iter().any(|have| have == flag);
+    let flop_per_cycle = match () {
+        () if has("avx512f") => 32.0,
+        () if has("avx2") => 16.0,
+        () => 8.0,
+    };
+    flop_per_cycle * host.cpu.nominal_hz.unwrap_or(2e9) / 3.0
+}
+
+/// A size to three digits: `18.9 GiB` says more in a message than a number of bytes.
+fn approximate(bytes: u64) -> String {
+    format!("{:.3}", Bytes(bytes).quantity())
+}

@@ -1,0 +1,231 @@
+//! Hosts and requests, and the cases they expand to.
+
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::facts::{Cache, Cpu, NumaNode};
+use crate::suite::{LinpackSize, Request};
+
+/// Two sockets, two last-level caches per socket, two cores per cache, two threads per core.
+fn host() -> HostFacts {
+    let mut host = HostFacts::default();
+    host.memory.available_bytes = 64 << 30;
+    host.cpu.flags = ["sse2", "avx2", "fma"].map(str::to_owned).to_vec();
+    let cpu = |id: u32| Cpu { id, core: id % 8, socket: (id % 8) / 4, numa: (id % 8) / 4 };
+    host.topology.cpus = (0..16).map(cpu).collect();
+    let pair = |i: u32| vec![2 * i, 2 * i + 1, 2 * i + 8, 2 * i + 9];
+    let cache = |i: u32| Cache { level: 3, bytes: 32 << 20, line_bytes: 64, cpus: pair(i) };
+    host.topology.caches = (0..4).map(cache).collect();
+    let node = |id: u32| NumaNode {
+        id,
+        cpus: (0..16).filter(|cpu| (cpu % 8) / 4 == id).collect(),
+        bytes: 32 << 30,
+    };
+    host.topology.numa = (0..2).map(node).collect();
+    host
+}
+
+const OURSELVES: Measurer = Measurer { name: "assay", takes: |_| true };
+const STREAM_ONLY: Measurer =
+    Measurer { name: "stream", takes: |workload| matches!(workload, Workload::Stream(_)) };
+
+fn plan(by: &str, request: Request) -> Result<Plan, PlanError> {
+    let measure = Measure { by: vec![], share: 1.0, target: 0.01, request };
+    let suite = Suite {
+        name: "test".into(),
+        title: String::new(),
+        budget_s: 60.0,
+        measures: vec![measure],
+    };
+    let measurers = &[OURSELVES, STREAM_ONLY];
+    expand(&suite, &host(), &Choices { by: vec![by.into()], measurers, budget_s: None })
+}
+
+fn check(by: &str, request: Request, expected: &Expect) {
+    let shown = match plan(by, request) {
+        Err(error) => error.to_string(),
+        Ok(plan) => plan.cases.iter().map(line).collect(),
+    };
+    expected.assert_eq(&shown);
+}
+
+fn line(case: &Case) -> String {
+    let detail = match &case.workload {
+        Workload::Stream(work) => {
+            let cpus: Vec<_> = work.domains.iter().map(|domain| &domain.cpus).collect();
+            format!("{cpus:?} {} ×{}", Bytes(work.bytes_per_array), work.cache_multiple)
+        }
+        Workload::Linpack(work) => format!("{:?}", work.cpus),
+        Workload::PeakFlops(work) => format!("{:?}", work.domain.cpus),
+        Workload::Latency(work) => format!("{}", work.cpu),
+    };
+    format!("{} {detail} {:.1} s\n", case.id, case.stopping.budget_s)
+}
+
+fn stream(placements: &[&str], threads: Option<u32>, bytes: Option<&str>) -> Request {
+    Request::Stream {
+        placements: placements.iter().map(|text| text.parse().unwrap()).collect(),
+        threads,
+        bytes: bytes.map(|text| text.parse().unwrap()),
+    }
+}
+
+#[test]
+fn placements_follow_the_topology() {
+    for (placements, threads, expected) in [
+        (
+            &["node"][..],
+            None,
+            expect![[r#"
+            memory.stream/node [[0, 1, 2, 3, 4, 5, 6, 7]] 512 MiB ×4 60.0 s
+        "#]],
+        ),
+        (
+            &["numa", "l3", "core"],
+            None,
+            expect![[r#"
+            memory.stream/numa:0 [[0, 1, 2, 3]] 256 MiB ×4 7.5 s
+            memory.stream/numa:1 [[4, 5, 6, 7]] 256 MiB ×4 7.5 s
+            memory.stream/l3:0 [[0, 1]] 128 MiB ×4 7.5 s
+            memory.stream/l3:1 [[2, 3]] 128 MiB ×4 7.5 s
+            memory.stream/l3:2 [[4, 5]] 128 MiB ×4 7.5 s
+            memory.stream/l3:3 [[6, 7]] 128 MiB ×4 7.5 s
+            memory.stream/l3:together [[0, 1], [2, 3], [4, 5], [6, 7]] 128 MiB ×4 7.5 s
+            memory.stream/core:0 [[0]] 128 MiB ×4 7.5 s
+        "#]],
+        ),
+        (
+            &["scaling"],
+            None,
+            expect![[r#"
+            memory.stream/cores:1 [[0]] 128 MiB ×4 10.0 s
+            memory.stream/cores:2 [[0, 1]] 128 MiB ×4 10.0 s
+            memory.stream/cores:3 [[0, 1, 2]] 256 MiB ×4 10.0 s
+            memory.stream/cores:4 [[0, 1, 2, 3]] 256 MiB ×4 10.0 s
+            memory.stream/cores:6 [[0, 1, 2, 3, 4, 5]] 384 MiB ×4 10.0 s
+            memory.stream/cores:8 [[0, 1, 2, 3, 4, 5, 6, 7]] 512 MiB ×4 10.0 s
+        "#]],
+        ),
+        (
+            &["node"],
+            Some(4),
+            expect![[r#"
+            memory.stream/node [[0, 2, 4, 6]] 512 MiB ×4 60.0 s
+        "#]],
+        ),
+    ] {
+        check("assay", stream(placements, threads, None), &expected);
+    }
+}
+
+#[test]
+fn several_measurers_stand_side_by_side() {
+    check(
+        "all",
+        stream(&["node"], None, None),
+        &expect![[r#"
+        memory.stream/node [[0, 1, 2, 3, 4, 5, 6, 7]] 512 MiB ×4 30.0 s
+        memory.stream/node/stream [[0, 1, 2, 3, 4, 5, 6, 7]] 512 MiB ×4 30.0 s
+    "#]],
+    );
+}
+
+#[test]
+fn instruction_sets_are_the_processors_own() {
+    let every = Request::PeakFlops {
+        placements: vec![Placement::Node],
+        instruction_sets: InstructionSets::Every,
+    };
+    check(
+        "assay",
+        every,
+        &expect![[r#"
+        compute.peak_flops/node/avx2 [0, 1, 2, 3, 4, 5, 6, 7] 20.0 s
+        compute.peak_flops/node/sse2 [0, 1, 2, 3, 4, 5, 6, 7] 20.0 s
+        compute.peak_flops/node/scalar [0, 1, 2, 3, 4, 5, 6, 7] 20.0 s
+    "#]],
+    );
+}
+
+#[test]
+fn the_ladder_passes_the_last_level_cache() {
+    let sizes = ladder_bytes(4096, 40_000);
+    assert_eq!(sizes, [4096, 6144, 8192, 12288, 16384, 24576, 32768]);
+    let plan = plan("assay", Request::Latency { from: Bytes::kib(4), to: None }).unwrap();
+    assert_eq!(plan.cases.last().unwrap().id, "memory.latency/bytes=134217728");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let linpack = |size| Request::Linpack { size, threads: None, blas: None };
+    for (by, request, expected) in [
+        (
+            "assay",
+            stream(&["numa:7"], None, None),
+            expect!["there is no NUMA node 7 on this machine; it has numa:0, numa:1"],
+        ),
+        (
+            "assay",
+            stream(&["core:99"], None, None),
+            expect![
+                "there is no usable core 99 on this machine; it has core:0, core:1, core:2, core:3, core:4, core:5, core:6, core:7, core:8, core:9, core:10, core:11, core:12, core:13, core:14, core:15"
+            ],
+        ),
+        (
+            "assay",
+            stream(&["node"], Some(9), None),
+            expect!["9 threads do not fit node, which has 8 cores"],
+        ),
+        (
+            "assay",
+            stream(&["node"], Some(0), None),
+            expect!["the number of threads must be at least 1"],
+        ),
+        (
+            "assay",
+            stream(&["node"], None, Some("1TiB")),
+            expect![
+                "STREAM with 3 arrays of 1 TiB needs 3.00 TiB, and 51.2 GiB of memory can be used"
+            ],
+        ),
+        (
+            "assay",
+            stream(&["node"], None, Some("1KiB")),
+            expect!["an array is too small: 1 KiB given, at least 64 KiB needed"],
+        ),
+        ("assay", linpack(LinpackSize::Equations(0)), expect!["N must be at least 1"]),
+        (
+            "assay",
+            linpack(LinpackSize::Equations(1_000_000)),
+            expect![
+                "a system of N = 1000000 needs 7.28 TiB, and 64.0 GiB of memory can be used"
+            ],
+        ),
+        (
+            "hpcc",
+            stream(&["node"], None, None),
+            expect!["`hpcc` was not found on this machine; found: assay, stream"],
+        ),
+        (
+            "stream",
+            linpack(LinpackSize::Budget),
+            expect![
+                "nothing is left to measure: stream can measure none of what suite test asks for"
+            ],
+        ),
+    ] {
+        check(by, request, &expected);
+    }
+}
+
+#[test]
+fn linpack_fits_memory_and_budget() {
+    for (size, expected) in [
+        (LinpackSize::Equations(100), 100),
+        (LinpackSize::Memory(0.8), 82880),
+        (LinpackSize::Budget, 11904),
+    ] {
+        let plan = plan("assay", Request::Linpack { size, threads: None, blas: None }).unwrap();
+        assert_eq!(plan.cases[0].id, format!("compute.linpack/n={expected}"));
+    }
+}

@@ -1,0 +1,133 @@
+//! A number with its unit. A number without its unit does not exist in assay.
+//!
+//! Base units only, in memory, in the store and in every machine-readable format. Bits and bytes
+//! are different units with no conversion between them but the explicit one; decimal and binary
+//! prefixes exist only in text, and only [`parse`] and `display` know them.
+
+use serde::{Deserialize, Serialize};
+
+mod display;
+mod parse;
+
+pub use parse::{QuantityError, ratio};
+
+/// The closed set of base units. The serialised form is [`Unit::symbol`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Unit {
+    /// Bytes.
+    #[serde(rename = "B")]
+    Byte,
+    /// Bytes per second.
+    #[serde(rename = "B/s")]
+    BytePerSecond,
+    /// Bits per second.
+    #[serde(rename = "bit/s")]
+    BitPerSecond,
+    /// Floating-point operations per second.
+    #[serde(rename = "FLOP/s")]
+    FlopPerSecond,
+    /// Input or output operations per second.
+    #[serde(rename = "IO/s")]
+    IoPerSecond,
+    /// Seconds.
+    #[serde(rename = "s")]
+    Second,
+    /// Seconds per byte.
+    #[serde(rename = "s/B")]
+    SecondPerByte,
+    /// Cycles per second.
+    #[serde(rename = "Hz")]
+    Hertz,
+    /// A dimensionless ratio; 1 means equal.
+    #[serde(rename = "ratio")]
+    Ratio,
+    /// A dimensionless count.
+    #[serde(rename = "count")]
+    Count,
+}
+
+impl Unit {
+    /// Every unit, in the order of the glossary.
+    pub const ALL: [Self; 10] = [
+        Self::Byte,
+        Self::BytePerSecond,
+        Self::BitPerSecond,
+        Self::FlopPerSecond,
+        Self::IoPerSecond,
+        Self::Second,
+        Self::SecondPerByte,
+        Self::Hertz,
+        Self::Ratio,
+        Self::Count,
+    ];
+
+    /// The invariant symbol, as in machine formats: `B/s`, `bit/s`, `ratio` …
+    #[must_use]
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Byte => "B",
+            Self::BytePerSecond => "B/s",
+            Self::BitPerSecond => "bit/s",
+            Self::FlopPerSecond => "FLOP/s",
+            Self::IoPerSecond => "IO/s",
+            Self::Second => "s",
+            Self::SecondPerByte => "s/B",
+            Self::Hertz => "Hz",
+            Self::Ratio => "ratio",
+            Self::Count => "count",
+        }
+    }
+}
+
+/// A value in a base unit. `Display` writes it for people, with a prefix: `34.12 GB/s`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Quantity {
+    /// The value, in `unit` without any prefix.
+    pub value: f64,
+    /// The base unit of `value`.
+    pub unit: Unit,
+}
+
+impl Quantity {
+    /// A value that already is in the base unit.
+    #[must_use]
+    pub const fn new(value: f64, unit: Unit) -> Self {
+        Self { value, unit }
+    }
+}
+
+/// An exact number of bytes: a size, never a rate.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Bytes(pub u64);
+
+impl Bytes {
+    /// `n` × 1024 bytes.
+    #[must_use]
+    pub const fn kib(n: u64) -> Self {
+        Self(n << 10)
+    }
+
+    /// `n` × 1024² bytes.
+    #[must_use]
+    pub const fn mib(n: u64) -> Self {
+        Self(n << 20)
+    }
+
+    /// `n` × 1024³ bytes.
+    #[must_use]
+    pub const fn gib(n: u64) -> Self {
+        Self(n << 30)
+    }
+
+    /// The same size as a quantity; exact below 2⁵³.
+    #[must_use]
+    pub fn quantity(self) -> Quantity {
+        Quantity::new(self.0 as f64, Unit::Byte)
+    }
+}
+
+#[cfg(test)]
+mod tests;

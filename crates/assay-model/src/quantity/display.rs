@@ -1,0 +1,105 @@
+//! The ONE writer of quantities for people.
+//!
+//! Sizes take binary prefixes, rates and frequencies decimal ones, times their usual
+//! submultiples. Four significant digits, or as many as the formatter's precision says; an exact
+//! number of units keeps no fraction. A prefix is chosen after rounding, so that 999.96 kB/s
+//! prints as `1.000 MB/s` and never as `1000 kB/s`.
+
+use std::fmt;
+
+use super::{Bytes, Quantity, Unit};
+
+const DIGITS: usize = 4;
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = f.precision().unwrap_or(DIGITS).max(1);
+        let (scaled, prefix) = scale(self.value, prefixes(self.unit), digits);
+        let number = significant(scaled, digits);
+        match self.unit {
+            Unit::Ratio | Unit::Count => aligned(f, &number),
+            _ => aligned(f, &format!("{number} {prefix}{}", self.unit.symbol())),
+        }
+    }
+}
+
+/// Honours width and alignment. `Formatter::pad` would also cut the text at the precision, which
+/// here means significant digits.
+fn aligned(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    let width = f.width().unwrap_or(0);
+    match f.align() {
+        Some(fmt::Alignment::Right) => write!(f, "{text:>width$}"),
+        Some(fmt::Alignment::Center) => write!(f, "{text:^width$}"),
+        Some(fmt::Alignment::Left) | None => write!(f, "{text:<width$}"),
+    }
+}
+
+impl fmt::Display for Bytes {
+    /// Exact: the largest binary prefix that leaves a whole number (`96 KiB`, `98305 B`).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = BINARY.iter().rev().find(|(factor, _)| {
+            let factor = *factor as u64;
+            self.0 >= factor && self.0.is_multiple_of(factor)
+        });
+        let (factor, prefix) =
+            whole.map_or((1, ""), |(factor, prefix)| (*factor as u64, prefix));
+        aligned(f, &format!("{} {prefix}B", self.0 / factor))
+    }
+}
+
+type Prefix = (f64, &'static str);
+
+const DECIMAL: [Prefix; 6] =
+    [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T"), (1e15, "P")];
+const BINARY: [Prefix; 6] = [
+    (1.0, ""),
+    (1024.0, "Ki"),
+    (1_048_576.0, "Mi"),
+    (1_073_741_824.0, "Gi"),
+    (1_099_511_627_776.0, "Ti"),
+    (1_125_899_906_842_624.0, "Pi"),
+];
+const TIME: [Prefix; 5] = [(1e-12, "p"), (1e-9, "n"), (1e-6, "µ"), (1e-3, "m"), (1.0, "")];
+const NONE: [Prefix; 1] = [(1.0, "")];
+
+const fn prefixes(unit: Unit) -> &'static [Prefix] {
+    match unit {
+        Unit::Byte => &BINARY,
+        Unit::Second | Unit::SecondPerByte => &TIME,
+        Unit::Ratio | Unit::Count => &NONE,
+        Unit::BytePerSecond
+        | Unit::BitPerSecond
+        | Unit::FlopPerSecond
+        | Unit::IoPerSecond
+        | Unit::Hertz => &DECIMAL,
+    }
+}
+
+/// The value in the largest prefix whose rounded value is at least 1.
+fn scale(value: f64, prefixes: &[Prefix], digits: usize) -> (f64, &'static str) {
+    let fits = |(factor, _): &&Prefix| rounded(value / factor, digits).abs() >= 1.0;
+    let plain = if value == 0.0 || !value.is_finite() {
+        prefixes.iter().find(|(f, _)| *f >= 1.0)
+    } else {
+        None
+    };
+    let chosen = plain.or_else(|| prefixes.iter().rev().find(fits)).unwrap_or(&prefixes[0]);
+    (value / chosen.0, chosen.1)
+}
+
+fn rounded(value: f64, digits: usize) -> f64 {
+    significant(value, digits).parse().unwrap_or(value)
+}
+
+/// `value` with that many significant digits, never in exponent form above 1e-4.
+fn significant(value: f64, digits: usize) -> String {
+    if !value.is_finite() || value == 0.0 {
+        return format!("{value}");
+    }
+    let magnitude = |v: f64| v.abs().log10().floor() as i32;
+    let decimals = |m: i32| usize::try_from(digits as i32 - 1 - m).unwrap_or(0).min(300);
+    let text = format!("{value:.*}", decimals(magnitude(value)));
+    // Rounding can carry into one more digit: 9.9996 becomes 10.000, which is one too many.
+    let carried = text.parse().map_or(magnitude(value), magnitude);
+    format!("{value:.*}", decimals(carried))
+}

@@ -1,0 +1,224 @@
+//! The ONE reader of quantities in text: `4k`, `64KiB`, `10Gbit/s`, `500us`, `80%`.
+//!
+//! With a unit after it a prefix means what SI and IEC say: `kB` is 1000 bytes, `KiB` is 1024.
+//! A bare prefix on a size (`8k`) is binary, because every storage tool in use reads it so; on a
+//! rate or a count it is decimal.
+
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::{Bytes, Quantity, Unit};
+
+/// Why a text is not the quantity that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum QuantityError {
+    /// There is no number at the start.
+    #[error("`{text}` does not start with a number; write it like `{example}`")]
+    NoNumber {
+        /// What was given.
+        text: String,
+        /// A well-formed quantity of the wanted kind.
+        example: &'static str,
+    },
+    /// The number is negative, infinite or too large to be exact.
+    #[error("`{text}` is out of range")]
+    OutOfRange {
+        /// What was given.
+        text: String,
+    },
+    /// The unit belongs to something else, or to nothing.
+    #[error("`{found}` in `{text}` is no unit of {wanted}; write it like `{example}`")]
+    WrongUnit {
+        /// What was given.
+        text: String,
+        /// The part behind the number.
+        found: String,
+        /// The kind of quantity that was wanted, in words.
+        wanted: &'static str,
+        /// A well-formed quantity of the wanted kind.
+        example: &'static str,
+    },
+    /// A size that is no whole number of bytes.
+    #[error("`{text}` is no whole number of bytes")]
+    Fraction {
+        /// What was given.
+        text: String,
+    },
+}
+
+impl Quantity {
+    /// Reads `text` as a quantity of the given unit.
+    ///
+    /// # Errors
+    /// When there is no number, the unit is of another kind, or the value is not finite or negative.
+    pub fn parse(text: &str, unit: Unit) -> Result<Self, QuantityError> {
+        let trimmed = text.trim();
+        let (number, suffix) = split(trimmed);
+        let value: f64 = number.parse().map_err(|_| QuantityError::NoNumber {
+            text: text.to_owned(),
+            example: example(unit),
+        })?;
+        let factor = factor(suffix.trim(), unit).ok_or_else(|| QuantityError::WrongUnit {
+            text: text.to_owned(),
+            found: suffix.trim().to_owned(),
+            wanted: kind(unit),
+            example: example(unit),
+        })?;
+        let value = value * factor;
+        if !value.is_finite() || value < 0.0 {
+            return Err(QuantityError::OutOfRange { text: text.to_owned() });
+        }
+        Ok(Self::new(value, unit))
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        /// Above 2⁵³ a binary64 no longer holds every whole number.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        let value = Quantity::parse(text, Unit::Byte)?.value;
+        if value > EXACT {
+            return Err(QuantityError::OutOfRange { text: text.to_owned() });
+        }
+        if value.fract() > 0.0 {
+            return Err(QuantityError::Fraction { text: text.to_owned() });
+        }
+        Ok(Self(value as u64))
+    }
+}
+
+/// Reads `80%` or `0.8` as the ratio 0.8.
+///
+/// # Errors
+/// When it is neither.
+pub fn ratio(text: &str) -> Result<f64, QuantityError> {
+    Quantity::parse(text, Unit::Ratio).map(|quantity| quantity.value)
+}
+
+/// Splits behind the number; `1e9` is one number, `1e` is `1` and `e`.
+fn split(text: &str) -> (&str, &str) {
+    let digits = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
+    let mut end = text.find(|c| !digits(c) && c != '-' && c != '+').unwrap_or(text.len());
+    let rest = &text[end..];
+    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
+        let unsigned = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        let length = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
+        if length > 0 {
+            end += rest.len() - unsigned.len() + length;
+        }
+    }
+    text.split_at(end)
+}
+
+/// What one of `suffix` is worth in the base unit; `None` when it is a unit of something else.
+fn factor(suffix: &str, unit: Unit) -> Option<f64> {
+    match unit {
+        Unit::Byte => byte_factor(suffix),
+        Unit::Second => second_factor(suffix),
+        Unit::Ratio => match suffix {
+            "" => Some(1.0),
+            "%" => Some(0.01),
+            _ => None,
+        },
+        Unit::SecondPerByte => {
+            second_factor(suffix.strip_suffix("/B")?).filter(|_| suffix.len() > "/B".len())
+        }
+        Unit::Count => decimal(suffix),
+        Unit::BytePerSecond => prefixed(suffix, "B/s"),
+        Unit::BitPerSecond => prefixed(suffix, "bit/s"),
+        Unit::FlopPerSecond => prefixed(suffix, "FLOP/s"),
+        Unit::IoPerSecond => prefixed(suffix, "IO/s"),
+        Unit::Hertz => prefixed(suffix, "Hz"),
+    }
+}
+
+fn byte_factor(suffix: &str) -> Option<f64> {
+    if let Some(prefix) = suffix.strip_suffix('B') {
+        return binary(prefix).or_else(|| decimal(prefix));
+    }
+    let lower = suffix.to_ascii_lowercase();
+    binary(suffix).or_else(|| match lower.as_str() {
+        "" => Some(1.0),
+        "k" => Some(1024.0),
+        "m" => Some(1024f64.powi(2)),
+        "g" => Some(1024f64.powi(3)),
+        "t" => Some(1024f64.powi(4)),
+        _ => None,
+    })
+}
+
+fn second_factor(suffix: &str) -> Option<f64> {
+    Some(match suffix {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "us" | "µs" | "μs" => 1e-6,
+        "ns" => 1e-9,
+        "ps" => 1e-12,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    })
+}
+
+fn prefixed(suffix: &str, symbol: &str) -> Option<f64> {
+    match suffix.strip_suffix(symbol) {
+        Some(prefix) => binary(prefix).or_else(|| decimal(prefix)),
+        None => decimal(suffix),
+    }
+}
+
+fn decimal(prefix: &str) -> Option<f64> {
+    Some(match prefix {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "T" => 1e12,
+        "P" => 1e15,
+        _ => return None,
+    })
+}
+
+fn binary(prefix: &str) -> Option<f64> {
+    Some(match prefix {
+        "Ki" => 1024.0,
+        "Mi" => 1024f64.powi(2),
+        "Gi" => 1024f64.powi(3),
+        "Ti" => 1024f64.powi(4),
+        "Pi" => 1024f64.powi(5),
+        _ => return None,
+    })
+}
+
+const fn kind(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Byte => "a size",
+        Unit::BytePerSecond => "a byte rate",
+        Unit::BitPerSecond => "a bit rate",
+        Unit::FlopPerSecond => "a rate of floating-point operations",
+        Unit::IoPerSecond => "an I/O rate",
+        Unit::Second => "time",
+        Unit::SecondPerByte => "time per byte",
+        Unit::Hertz => "a frequency",
+        Unit::Ratio => "a ratio",
+        Unit::Count => "a count",
+    }
+}
+
+const fn example(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Byte => "64MiB",
+        Unit::BytePerSecond => "10GB/s",
+        Unit::BitPerSecond => "10Gbit/s",
+        Unit::FlopPerSecond => "1.5TFLOP/s",
+        Unit::IoPerSecond => "300kIO/s",
+        Unit::Second => "60s",
+        Unit::SecondPerByte => "2ns/B",
+        Unit::Hertz => "2.5GHz",
+        Unit::Ratio => "80%",
+        Unit::Count => "1000",
+    }
+}

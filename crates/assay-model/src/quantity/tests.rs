@@ -1,0 +1,107 @@
+//! Tables of texts and values, and the law that display and parse are inverse.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn check(text: &str, unit: Unit, expected: f64) {
+    let parsed = Quantity::parse(text, unit).unwrap_or_else(|error| panic!("{error}"));
+    assert!((parsed.value - expected).abs() <= expected.abs() * 1e-12, "{text}: {parsed:?}");
+}
+
+#[test]
+fn reads_what_people_write() {
+    for (text, unit, expected) in [
+        ("4k", Unit::Byte, 4096.0),
+        ("4K", Unit::Byte, 4096.0),
+        ("4kB", Unit::Byte, 4000.0),
+        ("64KiB", Unit::Byte, 65536.0),
+        ("1.5GiB", Unit::Byte, 1_610_612_736.0),
+        ("2 MiB", Unit::Byte, 2_097_152.0),
+        ("10Gbit/s", Unit::BitPerSecond, 1e10),
+        ("841MiB/s", Unit::BytePerSecond, 881_852_416.0),
+        ("1e9", Unit::BytePerSecond, 1e9),
+        ("300k", Unit::IoPerSecond, 3e5),
+        ("500us", Unit::Second, 5e-4),
+        ("500µs", Unit::Second, 5e-4),
+        ("2m", Unit::Second, 120.0),
+        ("2ns/B", Unit::SecondPerByte, 2e-9),
+        ("80%", Unit::Ratio, 0.8),
+        ("0.8", Unit::Ratio, 0.8),
+        ("2.5GHz", Unit::Hertz, 2.5e9),
+        ("1k", Unit::Count, 1000.0),
+    ] {
+        check(text, unit, expected);
+    }
+}
+
+#[test]
+fn refuses_with_a_reason() {
+    for (text, unit, expected) in [
+        ("", Unit::Byte, "`` does not start with a number; write it like `64MiB`"),
+        ("many", Unit::Byte, "`many` does not start with a number; write it like `64MiB`"),
+        ("5s", Unit::Byte, "`s` in `5s` is no unit of a size; write it like `64MiB`"),
+        ("5GB", Unit::Second, "`GB` in `5GB` is no unit of time; write it like `60s`"),
+        (
+            "5GB/s",
+            Unit::BitPerSecond,
+            "`GB/s` in `5GB/s` is no unit of a bit rate; write it like `10Gbit/s`",
+        ),
+        ("-5s", Unit::Second, "`-5s` is out of range"),
+        ("1e400", Unit::Count, "`1e400` is out of range"),
+        ("1-2", Unit::Count, "`1-2` does not start with a number; write it like `1000`"),
+    ] {
+        assert_eq!(Quantity::parse(text, unit).unwrap_err().to_string(), expected);
+    }
+    assert_eq!(
+        "0.3B".parse::<Bytes>().unwrap_err().to_string(),
+        "`0.3B` is no whole number of bytes"
+    );
+    assert_eq!(
+        "9000PiB".parse::<Bytes>().unwrap_err().to_string(),
+        "`9000PiB` is out of range"
+    );
+}
+
+#[test]
+fn writes_for_people() {
+    for (value, unit, expected) in [
+        (34_123_456_789.0, Unit::BytePerSecond, "34.12 GB/s"),
+        (999_960.0, Unit::BytePerSecond, "1.000 MB/s"),
+        (0.0, Unit::BytePerSecond, "0 B/s"),
+        (1024.0, Unit::Byte, "1.000 KiB"),
+        (1.27e-6, Unit::Second, "1.270 µs"),
+        (8.4e-8, Unit::Second, "84.00 ns"),
+        (90.0, Unit::Second, "90.00 s"),
+        (0.876, Unit::Ratio, "0.8760"),
+        (f64::NAN, Unit::Second, "NaN s"),
+    ] {
+        assert_eq!(Quantity::new(value, unit).to_string(), expected);
+    }
+    assert_eq!(format!("{:.2}", Quantity::new(34.1e9, Unit::FlopPerSecond)), "34 GFLOP/s");
+    assert_eq!(Bytes::kib(96).to_string(), "96 KiB");
+    assert_eq!(Bytes(98305).to_string(), "98305 B");
+    assert_eq!(Bytes(0).to_string(), "0 B");
+}
+
+proptest! {
+    #[test]
+    fn display_then_parse_is_the_same_to_four_digits(
+        value in (-12i32..15, 1.0f64..10.0).prop_map(|(e, m)| m * 10f64.powi(e)),
+        unit in proptest::sample::select(&Unit::ALL[..]),
+    ) {
+        let text = Quantity::new(value, unit).to_string();
+        let back = Quantity::parse(&text, unit).unwrap().value;
+        prop_assert!((back - value).abs() <= value * 5.1e-4, "{value} → {text} → {back}");
+    }
+
+    #[test]
+    fn bytes_display_then_parse_is_exact(n in 0u64..1 << 53) {
+        prop_assert_eq!(Bytes(n).to_string().parse::<Bytes>().unwrap(), Bytes(n));
+    }
+
+    #[test]
+    fn no_text_panics(text in "\\PC*", unit in proptest::sample::select(&Unit::ALL[..])) {
+        let _ = Quantity::parse(&text, unit);
+    }
+}

@@ -1,0 +1,95 @@
+//! What the user wrote: a suite, before anything is known about the host.
+
+use crate::quantity::Bytes;
+
+pub mod placement;
+mod read;
+
+pub use placement::{Placement, PlacementError};
+pub use read::{SuiteError, read};
+
+/// A suite file, or the same made from command-line options.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// One line for lists.
+    pub title: String,
+    /// Time for the whole run, in seconds.
+    pub budget_s: f64,
+    /// What to measure, in order.
+    pub measures: Vec<Measure>,
+}
+
+/// One `[[measure]]` of a suite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    /// Who measures; empty = what the command line says.
+    pub by: Vec<String>,
+    /// Share of the budget, relative to the other measures.
+    pub share: f64,
+    /// Relative half-width of the interval to reach.
+    pub target: f64,
+    /// What is asked.
+    pub request: Request,
+}
+
+/// What is asked, per benchmark.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request {
+    /// `memory.stream`
+    Stream {
+        /// Where.
+        placements: Vec<Placement>,
+        /// Threads per domain; `None` = one per core.
+        threads: Option<u32>,
+        /// Size of each array; `None` = by the rule of four times the last-level caches.
+        bytes: Option<Bytes>,
+    },
+    /// `memory.latency`
+    Latency {
+        /// Smallest working set.
+        from: Bytes,
+        /// Largest working set; `None` = beyond the last-level cache.
+        to: Option<Bytes>,
+    },
+    /// `compute.peak_flops`
+    PeakFlops {
+        /// Where.
+        placements: Vec<Placement>,
+        /// Which instruction sets.
+        instruction_sets: InstructionSets,
+    },
+    /// `compute.linpack`
+    Linpack {
+        /// How many equations.
+        size: LinpackSize,
+        /// Number of threads; `None` = one per core.
+        threads: Option<u32>,
+        /// BLAS library; `None` = assay's own kernels.
+        blas: Option<String>,
+    },
+}
+
+/// Which instruction sets to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InstructionSets {
+    /// The widest one the processor has.
+    Widest,
+    /// Every one the processor has.
+    Every,
+}
+
+/// How the number of equations is chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LinpackSize {
+    /// Given.
+    Equations(u64),
+    /// So that the matrix takes this share of the memory that may be used.
+    Memory(f64),
+    /// So that a solve takes about a third of the time for the case.
+    Budget,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! Reads a suite file. Every error points at the place in the text and says what would be right.
+
+use std::ops::Range;
+use std::str::FromStr;
+
+use thiserror::Error;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
+use crate::benchmark::Benchmark;
+use crate::quantity::{self, Bytes, Quantity, Unit};
+
+/// Why a text is no suite, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct SuiteError {
+    /// What is wrong.
+    pub message: String,
+    /// Byte range in the text.
+    pub span: Range<usize>,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+/// Precision to reach when a measure does not say: 1 % for memory and compute.
+const TARGET: f64 = 0.01;
+const SUITE_KEYS: &[&str] = &["name", "title", "budget", "measure"];
+const MEASURE_KEYS: &[&str] = &["benchmark", "by", "share", "target"];
+
+type Value<'a> = Spanned<DeValue<'a>>;
+
+/// Reads a suite from TOML.
+///
+/// # Errors
+/// When the text is not TOML, has an unknown key or value, or lacks a required key.
+pub fn read(text: &str) -> Result<Suite, SuiteError> {
+    let root = DeTable::parse(text).map_err(|error| SuiteError {
+        message: format!("not TOML: {}", error.message()),
+        span: error.span().unwrap_or(0..0),
+        help: None,
+    })?;
+    let table = Table { span: root.span(), table: root.get_ref(), keys: vec![SUITE_KEYS] };
+    table.refuse_unknown()?;
+    let measures = table.require("measure")?;
+    let DeValue::Array(list) = measures.get_ref() else {
+        return Err(wrong(measures, "`measure` must be written `[[measure]]`", None));
+    };
+    let measures = list.iter().map(measure).collect::<Result<Vec<_>, _>>()?;
+    if measures.is_empty() {
+        return Err(wrong(table.require("measure")?, "the suite measures nothing", None));
+    }
+    Ok(Suite {
+        name: table.required("name", text_value)?,
+        title: table.optional("title", text_value)?.unwrap_or_default(),
+        budget_s: table.optional("budget", seconds)?.unwrap_or(600.0),
+        measures,
+    })
+}
+
+fn measure(value: &Value<'_>) -> Result<Measure, SuiteError> {
+    let DeValue::Table(inner) = value.get_ref() else {
+        return Err(wrong(value, "a measure must be a table", None));
+    };
+    let mut table = Table { span: value.span(), table: inner, keys: vec![MEASURE_KEYS] };
+    let benchmark = table.required("benchmark", benchmark)?;
+    table.keys.push(request_keys(benchmark));
+    table.refuse_unknown()?;
+    Ok(Measure {
+        by: table.optional("by", list_of(text_value))?.unwrap_or_default(),
+        share: table.optional("share", positive)?.unwrap_or(1.0),
+        target: table.optional("target", ratio)?.unwrap_or(TARGET),
+        request: request(benchmark, &table)?,
+    })
+}
+
+const fn request_keys(benchmark: Benchmark) -> &'static [&'static str] {
+    match benchmark {
+        Benchmark::MemoryStream => &["placement", "threads", "bytes"],
+        Benchmark::MemoryLatency => &["from", "to"],
+        Benchmark::PeakFlops => &["placement", "instruction-sets"],
+        Benchmark::Linpack => &["n", "memory", "threads", "blas"],
+    }
+}
+
+fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<Request, SuiteError> {
+    let placements = || {
+        let given = table.optional("placement", list_of(parsed::<Placement>))?;
+        Ok(given.unwrap_or_else(|| vec![Placement::Node]))
+    };
+    Ok(match benchmark {
+        Benchmark::MemoryStream => Request::Stream {
+            placements: placements()?,
+            threads: table.optional("threads", count)?,
+            bytes: table.optional("bytes", size)?,
+        },
+        Benchmark::MemoryLatency => Request::Latency {
+            from: table.optional("from", size)?.unwrap_or(Bytes::kib(4)),
+            to: table.optional("to", size)?,
+        },
+        Benchmark::PeakFlops => Request::PeakFlops {
+            placements: placements()?,
+            instruction_sets: table
+                .optional("instruction-sets", instruction_sets)?
+                .unwrap_or(InstructionSets::Widest),
+        },
+        Benchmark::Linpack => Request::Linpack {
+            size: linpack_size(table)?,
+            threads: table.optional("threads", count)?,
+            blas: table.optional("blas", text_value)?,
+        },
+    })
+}
+
+fn linpack_size(table: &Table<'_>) -> Result<LinpackSize, SuiteError> {
+    let memory = table.optional("memory", ratio)?;
+    let n = table.optional("n", |value| count(value).map(u64::from))?;
+    match (n, memory) {
+        (Some(_), Some(_)) => {
+            let place = table.require("memory")?;
+            Err(wrong(place, "`n` and `memory` exclude each other", None))
+        }
+        (Some(n), None) => Ok(LinpackSize::Equations(n)),
+        (None, Some(share)) => Ok(LinpackSize::Memory(share)),
+        (None, None) => Ok(LinpackSize::Budget),
+    }
+}
+
+/// A table together with the keys it may have.
+struct Table<'a> {
+    span: Range<usize>,
+    table: &'a DeTable<'a>,
+    keys: Vec<&'static [&'static str]>,
+}
+
+impl<'a> Table<'a> {
+    fn refuse_unknown(&self) -> Result<(), SuiteError> {
+        let known: Vec<&str> = self.keys.iter().copied().flatten().copied().collect();
+        for key in self.table.keys() {
+            let name: &str = key.get_ref();
+            if !known.contains(&name) {
+                return Err(SuiteError {
+                    message: format!("unknown key `{name}`"),
+                    span: key.span(),
+                    help: Some(did_you_mean(name, &known)),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn get(&self, key: &str) -> Option<&'a Value<'a>> {
+        self.table.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
+    }
+
+    fn require(&self, key: &str) -> Result<&'a Value<'a>, SuiteError> {
+        self.get(key).ok_or_else(|| SuiteError {
+            message: format!("`{key}` is missing"),
+            span: self.span.clone(),
+            help: None,
+        })
+    }
+
+    fn required<T>(&self, key: &str, read: impl Fn(&Value<'_>) -> Read<T>) -> Read<T> {
+        read(self.require(key)?)
+    }
+
+    fn optional<T>(&self, key: &str, read: impl Fn(&Value<'_>) -> Read<T>) -> Read<Option<T>> {
+        self.get(key).map(read).transpose()
+    }
+}
+
+type Read<T> = Result<T, SuiteError>;
+
+fn wrong(value: &Value<'_>, message: impl Into<String>, help: Option<String>) -> SuiteError {
+    SuiteError { message: message.into(), span: value.span(), help }
+}
+
+/// The nearest known word, or all of them when none is near.
+#[must_use]
+pub(super) fn did_you_mean(word: &str, known: &[&str]) -> String {
+    let near = known
+        .iter()
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .min()
+        .filter(|(distance, candidate)| *distance <= candidate.len().div_ceil(3));
+    match near {
+        Some((_, candidate)) => format!("did you mean `{candidate}`?"),
+        None => format!("known are: {}", known.join(", ")),
+    }
+}
+
+fn text_value(value: &Value<'_>) -> Read<String> {
+    value
+        .get_ref()
+        .as_str()
+        .map(str::to_owned)
+        .ok_or_else(|| wrong(value, "a text in quotes is wanted here", None))
+}
+
+fn benchmark(value: &Value<'_>) -> Read<Benchmark> {
+    let id = text_value(value)?;
+    let known = Benchmark::ALL.map(Benchmark::id);
+    Benchmark::from_id(&id).ok_or_else(|| {
+        wrong(value, format!("unknown benchmark `{id}`"), Some(did_you_mean(&id, &known)))
+    })
+}
+
+fn instruction_sets(value: &Value<'_>) -> Read<InstructionSets> {
+    match text_value(value)?.as_str() {
+        "widest" => Ok(InstructionSets::Widest),
+        "every" => Ok(InstructionSets::Every),
+        other => {
+            let help = Some(did_you_mean(other, &["widest", "every"]));
+            Err(wrong(value, format!("unknown choice `{other}`"), help))
+        }
+    }
+}
+
+fn parsed<T: FromStr<Err: ToString>>(value: &Value<'_>) -> Read<T> {
+    text_value(value)?.parse().map_err(|error: T::Err| wrong(value, error.to_string(), None))
+}
+
+fn size(value: &Value<'_>) -> Read<Bytes> {
+    match number(value) {
+        Some(_) => Err(wrong(value, "a size needs its unit", Some("like `\"64MiB\"`".into()))),
+        None => parsed(value),
+    }
+}
+
+fn seconds(value: &Value<'_>) -> Read<f64> {
+    if number(value).is_some() {
+        return Err(wrong(value, "a time needs its unit", Some("like `\"60s\"`".into())));
+    }
+    let read = Quantity::parse(&text_value(value)?, Unit::Second);
+    let seconds = read.map_err(|error| wrong(value, error.to_string(), None))?.value;
+    if seconds > 0.0 { Ok(seconds) } else { Err(wrong(value, "must be more than zero", None)) }
+}
+
+fn ratio(value: &Value<'_>) -> Read<f64> {
+    let ratio = match number(value) {
+        Some(number) => number,
+        None => quantity::ratio(&text_value(value)?)
+            .map_err(|error| wrong(value, error.to_string(), None))?,
+    };
+    if ratio > 0.0 && ratio <= 1.0 {
+        Ok(ratio)
+    } else {
+        Err(wrong(value, "must lie above 0 % and not above 100 %", None))
+    }
+}
+
+fn positive(value: &Value<'_>) -> Read<f64> {
+    number(value)
+        .filter(|number| *number > 0.0 && number.is_finite())
+        .ok_or_else(|| wrong(value, "a number above zero is wanted here", None))
+}
+
+fn count(value: &Value<'_>) -> Read<u32> {
+    number(value)
+        .filter(|number| *number >= 1.0 && number.fract() <= 0.0 && *number <= 4e9)
+        .map(|number| number as u32)
+        .ok_or_else(|| wrong(value, "a whole number of at least 1 is wanted here", None))
+}
+
+fn number(value: &Value<'_>) -> Option<f64> {
+    match value.get_ref() {
+        DeValue::Integer(integer) => {
+            i64::from_str_radix(integer.as_str(), integer.radix()).ok().map(|n| n as f64)
+        }
+        DeValue::Float(float) => float.as_str().parse().ok(),
+        _ => None,
+    }
+}
+
+/// One value or a list of them.
+fn list_of<T>(read: impl Fn(&Value<'_>) -> Read<T>) -> impl Fn(&Value<'_>) -> Read<Vec<T>> {
+    move |value| match value.get_ref() {
+        DeValue::Array(list) if list.is_empty() => Err(wrong(value, "the list is empty", None)),
+        DeValue::Array(list) => list.iter().map(&read).collect(),
+        _ => Ok(vec![read(value)?]),
+    }
+}

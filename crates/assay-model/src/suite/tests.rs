@@ -1,0 +1,134 @@
+//! Suite files and what is read from them, or why they are refused.
+
+use expect_test::{Expect, expect};
+
+use super::*;
+
+fn check(text: &str, expected: &Expect) {
+    let shown = match read(text) {
+        Ok(suite) => format!("{suite:#?}"),
+        Err(error) => format!(
+            "{error} | at `{}` | {}",
+            text.get(error.span.clone()).unwrap_or("?"),
+            error.help.clone().unwrap_or_default()
+        ),
+    };
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn reads_a_suite() {
+    check(
+        r#"
+name = "mine"
+budget = "2m"
+[[measure]]
+benchmark = "memory.stream"
+placement = ["node", "l3:1"]
+bytes = "64MiB"
+"#,
+        &expect![[r#"
+            Suite {
+                name: "mine",
+                title: "",
+                budget_s: 120.0,
+                measures: [
+                    Measure {
+                        by: [],
+                        share: 1.0,
+                        target: 0.01,
+                        request: Stream {
+                            placements: [
+                                Node,
+                                LastLevel(
+                                    Some(
+                                        1,
+                                    ),
+                                ),
+                            ],
+                            threads: None,
+                            bytes: Some(
+                                Bytes(
+                                    67108864,
+                                ),
+                            ),
+                        },
+                    },
+                ],
+            }"#]],
+    );
+}
+
+#[test]
+fn refuses_with_place_and_help() {
+    let with = |measure: &str| format!("name = \"x\"\n[[measure]]\n{measure}\n");
+    for (text, expected) in [
+        (String::new(), expect!["`measure` is missing | at `` | "]),
+        (
+            "name = ".to_owned(),
+            expect![
+                "not TOML: string values must be quoted, expected literal string | at `` | "
+            ],
+        ),
+        (
+            "nmae = \"x\"".to_owned(),
+            expect!["unknown key `nmae` | at `nmae` | did you mean `name`?"],
+        ),
+        (
+            "name = \"x\"\nmeasure = []".to_owned(),
+            expect!["the suite measures nothing | at `[]` | "],
+        ),
+        (
+            with("benchmark = \"memory.steam\""),
+            expect![
+                "unknown benchmark `memory.steam` | at `\"memory.steam\"` | did you mean `memory.stream`?"
+            ],
+        ),
+        (
+            with("benchmark = \"memory.stream\"\nplacment = \"node\""),
+            expect!["unknown key `placment` | at `placment` | did you mean `placement`?"],
+        ),
+        (
+            with("benchmark = \"memory.stream\"\nplacement = \"socket\""),
+            expect![
+                "unknown placement `socket`; known are node, numa, l3, core, scaling and all, and numa:0, l3:0 or core:0 for a single one | at `\"socket\"` | "
+            ],
+        ),
+        (
+            with("benchmark = \"memory.stream\"\nbytes = \"5s\""),
+            expect!["`s` in `5s` is no unit of a size; write it like `64MiB` | at `\"5s\"` | "],
+        ),
+        (
+            with("benchmark = \"memory.stream\"\nbytes = 5"),
+            expect!["a size needs its unit | at `5` | like `\"64MiB\"`"],
+        ),
+        (
+            with("benchmark = \"compute.linpack\"\nn = 0"),
+            expect!["a whole number of at least 1 is wanted here | at `0` | "],
+        ),
+        (
+            with("benchmark = \"compute.linpack\"\nn = 9\nmemory = \"10%\""),
+            expect!["`n` and `memory` exclude each other | at `\"10%\"` | "],
+        ),
+        (
+            with("benchmark = \"compute.linpack\"\nmemory = \"110%\""),
+            expect!["must lie above 0 % and not above 100 % | at `\"110%\"` | "],
+        ),
+    ] {
+        check(&text, &expected);
+    }
+}
+
+#[test]
+fn placements_read_back_as_written() {
+    for text in ["node", "numa", "numa:3", "l3", "l3:0", "core", "core:17", "scaling", "all"] {
+        assert_eq!(text.parse::<Placement>().unwrap().to_string(), text);
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_panics(text in "[a-z=\\[\\]\"\n .:0-9{}]*") {
+        let _ = read(&text);
+    }
+}

@@ -1,0 +1,116 @@
+//! What the samples of a run amount to: estimates with their uncertainty. Values only.
+//!
+//! Summaries are derived and can be derived anew with a better estimator; samples are the truth.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::benchmark::Better;
+use crate::event::{Parameters, Status};
+use crate::facts::HostFacts;
+use crate::limit::Limit;
+use crate::quantity::Unit;
+use crate::warning::Warning;
+
+/// The version of the machine-readable result.
+pub const SCHEMA: u32 = 1;
+
+/// The machine-readable result of a run: what `--json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`SCHEMA`] of the writer.
+    pub schema: u32,
+    /// Which run.
+    pub run: RunHead,
+    /// Where it ran.
+    pub hosts: Vec<HostFacts>,
+    /// One entry per metric and case.
+    pub results: Vec<Estimate>,
+    /// Cases that failed.
+    pub failures: Vec<CaseFailure>,
+    /// Doubts about the run as a whole.
+    pub warnings: Vec<Warning>,
+}
+
+/// Identity and fate of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunHead {
+    /// Identifier.
+    pub id: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// RFC 3339 time in UTC.
+    pub started: String,
+    /// RFC 3339 time in UTC.
+    pub finished: Option<String>,
+    /// How it ended.
+    pub status: Status,
+}
+
+/// One metric of one case with its uncertainty. All values in `unit`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Identifier of the benchmark.
+    pub benchmark: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// What distinguishes and describes it.
+    pub parameters: Parameters,
+    /// Base unit of all values here.
+    pub unit: Unit,
+    /// Which way is good.
+    pub better: Better,
+    /// Samples that count; the warm-up is not among them.
+    pub n: usize,
+    /// Independent samples that `n` is worth under autocorrelation.
+    pub n_effective: f64,
+    /// The median.
+    pub median: f64,
+    /// Interval of the median; `None` when there are too few samples for one.
+    pub ci: Option<[f64; 2]>,
+    /// Confidence level of `ci`.
+    pub ci_level: f64,
+    /// Least sample.
+    pub min: f64,
+    /// Greatest sample.
+    pub max: f64,
+    /// Arithmetic mean of a cost, harmonic mean of a rate.
+    pub mean: f64,
+    /// Percentiles the samples can carry (`p50`, `p99` …); `None` when they carry none.
+    pub percentiles: Option<BTreeMap<String, f64>>,
+    /// The physical limit, where one is known.
+    pub limit: Option<Limit>,
+    /// `median` over the limit, in percent.
+    pub percent_of_limit: Option<f64>,
+    /// Name of the host.
+    pub host: String,
+    /// Who measured.
+    pub tool: Tool,
+    /// Doubts about this estimate.
+    pub warnings: Vec<Warning>,
+}
+
+/// Who measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// `assay`, or the name of an official tool.
+    pub name: String,
+    /// Its version, if it tells.
+    pub version: Option<String>,
+}
+
+/// A case that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseFailure {
+    /// Identifier of the benchmark.
+    pub benchmark: String,
+    /// Identifier of the case.
+    pub case: String,
+    /// Name of the host.
+    pub host: String,
+    /// What failed and why.
+    pub reason: String,
+    /// What to do.
+    pub advice: String,
+}

@@ -1,0 +1,99 @@
+//! What is asked of the machine, independent of who measures it, with nothing left to default.
+
+use serde::{Deserialize, Serialize};
+
+use crate::benchmark::Benchmark;
+
+/// One fully resolved request. The serialised form carries the benchmark's identifier.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "benchmark")]
+pub enum Workload {
+    /// Memory bandwidth.
+    #[serde(rename = "memory.stream")]
+    Stream(StreamWorkload),
+    /// Memory latency.
+    #[serde(rename = "memory.latency")]
+    Latency(LatencyWorkload),
+    /// Multiply-add peak.
+    #[serde(rename = "compute.peak_flops")]
+    PeakFlops(PeakFlopsWorkload),
+    /// LU factorisation and solve.
+    #[serde(rename = "compute.linpack")]
+    Linpack(LinpackWorkload),
+}
+
+impl Workload {
+    /// The benchmark it belongs to.
+    #[must_use]
+    pub const fn benchmark(&self) -> Benchmark {
+        match self {
+            Self::Stream(_) => Benchmark::MemoryStream,
+            Self::Latency(_) => Benchmark::MemoryLatency,
+            Self::PeakFlops(_) => Benchmark::PeakFlops,
+            Self::Linpack(_) => Benchmark::Linpack,
+        }
+    }
+
+    /// The CPUs it keeps busy.
+    #[must_use]
+    pub fn cpus(&self) -> Vec<u32> {
+        match self {
+            Self::Stream(work) => work.domains.iter().flat_map(|d| d.cpus.clone()).collect(),
+            Self::Latency(work) => vec![work.cpu],
+            Self::PeakFlops(work) => work.domain.cpus.clone(),
+            Self::Linpack(work) => work.cpus.clone(),
+        }
+    }
+}
+
+/// A named set of CPUs: `node`, `numa:0`, `l3:4`, `core:0`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Domain {
+    /// The name, as in the parameter `placement` of a result.
+    pub placement: String,
+    /// One pinned thread runs on each of these CPUs.
+    pub cpus: Vec<u32>,
+}
+
+/// STREAM over one domain, or over several at once, each with its own clock.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StreamWorkload {
+    /// The domains that run at the same time; results are per domain.
+    pub domains: Vec<Domain>,
+    /// Size of each of the three arrays of each domain, in bytes.
+    pub bytes_per_array: u64,
+    /// `bytes_per_array` × domains over the sum of the last-level caches they use; below 4 the
+    /// result is cache-assisted.
+    pub cache_multiple: f64,
+}
+
+/// Dependent loads over one working set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatencyWorkload {
+    /// The CPU that loads.
+    pub cpu: u32,
+    /// Size of the working set in bytes.
+    pub bytes: u64,
+}
+
+/// Multiply-adds in registers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PeakFlopsWorkload {
+    /// Where it runs.
+    pub domain: Domain,
+    /// `avx512`, `avx2`, `sse2`, `neon`, `scalar`.
+    pub instruction_set: String,
+}
+
+/// A dense system of equations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinpackWorkload {
+    /// Number of equations.
+    pub n: u64,
+    /// One thread runs on each of these CPUs.
+    pub cpus: Vec<u32>,
+    /// The library that multiplies matrices, as the user named it; `None` = assay's own kernels.
+    pub blas: Option<String>,
+    /// Seed of the random system.
+    pub seed: u64,
+}
