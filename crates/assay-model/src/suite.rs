@@ -6,7 +6,7 @@ pub mod placement;
 mod read;
 
 pub use placement::{Placement, PlacementError};
-pub use read::{SuiteError, read};
+pub use read::{SuiteError, did_you_mean, read};
 
 /// A suite file, or the same made from command-line options.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +57,8 @@ pub enum Request {
     PeakFlops {
         /// Where.
         placements: Vec<Placement>,
+        /// Threads per domain; `None` = one per core.
+        threads: Option<u32>,
         /// Which instruction sets.
         instruction_sets: InstructionSets,
     },

@@ -189,8 +189,8 @@ fn workloads(
             streams(host, placements, *threads, *bytes)
         }
         Request::Latency { from, to } => latencies(host, *from, *to),
-        Request::PeakFlops { placements, instruction_sets } => {
-            peaks(host, placements, *instruction_sets)
+        Request::PeakFlops { placements, threads, instruction_sets } => {
+            peaks(host, placements, *threads, *instruction_sets)
         }
         Request::Linpack { size, threads, blas } => {
             let cpus = domains::node(host, *threads)?.cpus;
@@ -243,6 +243,7 @@ fn latencies(
 fn peaks(
     host: &HostFacts,
     placements: &[Placement],
+    threads: Option<u32>,
     which: InstructionSets,
 ) -> Result<Vec<Named>, PlanError> {
     let sets = instruction_sets(host);
@@ -251,7 +252,7 @@ fn peaks(
         InstructionSets::Every => &sets[..],
     };
     let mut named = Vec::new();
-    for group in domains::resolve(host, placements, None)? {
+    for group in domains::resolve(host, placements, threads)? {
         let [domain] = group.domains.as_slice() else { continue };
         for set in sets {
             let workload = PeakFlopsWorkload {

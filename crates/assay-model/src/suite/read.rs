@@ -78,7 +78,7 @@ const fn request_keys(benchmark: Benchmark) -> &'static [&'static str] {
     match benchmark {
         Benchmark::MemoryStream => &["placement", "threads", "bytes"],
         Benchmark::MemoryLatency => &["from", "to"],
-        Benchmark::PeakFlops => &["placement", "instruction-sets"],
+        Benchmark::PeakFlops => &["placement", "threads", "instruction-sets"],
         Benchmark::Linpack => &["n", "memory", "threads", "blas"],
     }
 }
@@ -100,6 +100,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<Request, SuiteErro
         },
         Benchmark::PeakFlops => Request::PeakFlops {
             placements: placements()?,
+            threads: table.optional("threads", count)?,
             instruction_sets: table
                 .optional("instruction-sets", instruction_sets)?
                 .unwrap_or(InstructionSets::Widest),
@@ -178,7 +179,7 @@ fn wrong(value: &Value<'_>, message: impl Into<String>, help: Option<String>) ->
 
 /// The nearest known word, or all of them when none is near.
 #[must_use]
-pub(super) fn did_you_mean(word: &str, known: &[&str]) -> String {
+pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     let near = known
         .iter()
         .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))

@@ -134,6 +134,7 @@ fn several_measurers_stand_side_by_side() {
 fn instruction_sets_are_the_processors_own() {
     let every = Request::PeakFlops {
         placements: vec![Placement::Node],
+        threads: None,
         instruction_sets: InstructionSets::Every,
     };
     check(
