@@ -1,0 +1,6 @@
+//! Memory kernels: how many bytes a second, and how long one load takes.
+//!
+//! `stream` moves large arrays with all members of a team at once. Nothing here decides sizes, places
+//! or repetitions: the caller does.
+
+pub mod stream;
