@@ -68,7 +68,7 @@ pub(super) const CHECKS: &[Check] = &[
 fn cpu_quota(scene: &Scene) -> Result<Seen, Unseen> {
     let cpus = scene.facts.topology.cpus.len();
     Ok(match scene.facts.limits.cpu_quota {
-        None => Seen::ok("none"),
+        None => no_limit(scene)?,
         Some(quota) => Seen::judged(
             quota >= cpus as f64,
             format!("{quota:.2} CPUs' worth of time on {cpus} CPUs"),
@@ -84,12 +84,17 @@ fn throttled(scene: &Scene) -> Result<Seen, Unseen> {
 
 fn memory(scene: &Scene) -> Result<Seen, Unseen> {
     Ok(match scene.facts.limits.memory_available_bytes {
-        None => Seen::ok("none"),
+        None => no_limit(scene)?,
         Some(left) => {
             let binds = left < scene.facts.memory.available_bytes;
             Seen::judged(!binds, format!("{} left in the group", size(left)))
         }
     })
+}
+
+/// No limit was found: there is none, or the groups themselves are hidden.
+fn no_limit(scene: &Scene) -> Result<Seen, Unseen> {
+    scene.text("proc/self/cgroup").map(|_| Seen::ok("none"))
 }
 
 fn locked_memory(scene: &Scene) -> Result<Seen, Unseen> {

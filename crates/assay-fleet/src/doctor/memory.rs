@@ -121,10 +121,11 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn free(scene: &Scene) -> Result<Seen, Unseen> {
     let topology = &scene.facts.topology;
-    let caches = topology.last_level_bytes(&topology.cpu_ids());
-    if caches == 0 {
-        return Err(Unseen::hidden("the size of the caches"));
+    // A first level alone means that the firmware keeps the others to itself: every core has one.
+    if topology.last_level().all(|cache| cache.level < 2) {
+        return Err(Unseen::hidden("the size of the last-level cache"));
     }
+    let caches = topology.last_level_bytes(&topology.cpu_ids());
     let (free, needed) = (scene.facts.usable_bytes(), caches.saturating_mul(STREAM_FACTOR));
     let text =
         format!("{} free; {} needed (last level: {})", size(free), size(needed), size(caches));
