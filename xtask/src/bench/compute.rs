@@ -42,6 +42,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         let blocks = solved.first().map_or(BLOCKS.to_vec(), |first| vec![first.hpl.0]);
         solved.push(contest.solve(n, &blocks, options)?);
     }
+    facts.push(("load after", machine::load()));
+    facts.push(("turns", options.turns.to_string()));
 
     let mut page = Page::new("LINPACK beside the field", "cargo xtask bench compute");
     page.facts(&facts);

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
+use assay_model::quantity::Bytes;
 
 use crate::command;
 
@@ -19,20 +20,28 @@ pub(crate) fn facts(workplace: &Workplace) -> Vec<Fact> {
     let virtualised = labelled(&lscpu, "Hypervisor vendor");
     let virtualised =
         virtualised.map_or("none seen".into(), |vendor| format!("guest of {vendor}"));
-    let memory = labelled(&file("/proc/meminfo"), "MemTotal").unwrap_or_default();
+    let memory = labelled(&file("/proc/meminfo"), "MemTotal");
+    let memory = memory.and_then(|memory| memory.strip_suffix(" kB")?.parse::<u64>().ok());
+    let memory = memory.map(|kib| Bytes(kib << 10).quantity().to_string());
     vec![
         ("date", line(workplace, "date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
         ("CPU", format!("{}, {} CPUs, {virtualised}", field("Model name"), field("CPU(s)"))),
         ("caches", format!("L2 {}, L3 {}", field("L2 cache"), field("L3 cache"))),
-        ("memory", memory),
+        ("memory", memory.unwrap_or_else(|| "not told".into())),
         ("huge pages", file("/sys/kernel/mm/transparent_hugepage/enabled").trim().to_owned()),
         ("kernel", line(workplace, "uname", &["-sr"])),
         (
             "used",
             format!("{} threads on CPUs {}", workplace.cpus.count(), workplace.cpus.joined()),
         ),
-        ("load before", file("/proc/loadavg").trim().to_owned()),
+        ("load before", load()),
     ]
+}
+
+/// How busy the machine is: runnable threads over the last 1, 5 and 15 minutes. What else ran disturbed
+/// everybody alike, and shows in the intervals.
+pub(crate) fn load() -> String {
+    file("/proc/loadavg").split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
 /// The version of assay: its own, and the commit it was built from.

@@ -60,6 +60,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     facts.push(("arrays", format!("{size} each, doubles, {} turns", options.turns)));
 
     let figures = contest.measure(options)?;
+    facts.push(("load after", machine::load()));
     let mut page = Page::new("Memory bandwidth beside the field", "cargo xtask bench memory");
     page.facts(&facts);
     page.heading("Figures");

@@ -53,12 +53,13 @@ impl Ratio {
 
     /// Whether the ratio is at least `target`, and whether the interval agrees.
     pub(crate) fn verdict(&self, target: f64) -> &'static str {
-        let agrees = |is_sure: &dyn Fn((f64, f64)) -> bool| self.interval.is_some_and(is_sure);
-        match self.of_medians >= target {
-            true if agrees(&|(low, _)| low >= target) => "reached",
-            true => "reached, within the noise",
-            false if agrees(&|(_, high)| high < target) => "missed",
-            false => "missed, within the noise",
+        match (self.of_medians >= target, self.interval) {
+            (true, None) => "reached, without an interval",
+            (false, None) => "missed, without an interval",
+            (true, Some((low, _))) if low >= target => "reached",
+            (false, Some((_, high))) if high < target => "missed",
+            (true, Some(_)) => "reached, within the noise",
+            (false, Some(_)) => "missed, within the noise",
         }
     }
 
@@ -103,7 +104,8 @@ mod tests {
         for (of_medians, interval, expected) in [
             (1.02, Some((1.0, 1.1)), "reached"),
             (1.02, Some((0.9, 1.1)), "reached, within the noise"),
-            (1.02, None, "reached, within the noise"),
+            (1.02, None, "reached, without an interval"),
+            (0.98, None, "missed, without an interval"),
             (0.95, Some((0.9, 0.98)), "missed"),
             (0.95, Some((0.9, 1.1)), "missed, within the noise"),
         ] {
