@@ -72,7 +72,7 @@ pub struct Facts {
 /// A table. Every row has as many cells as there are columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// What it shows.
+    /// What it shows; empty where the heading above says it.
     pub caption: String,
     /// From left to right.
     pub columns: Vec<Column>,

@@ -86,7 +86,7 @@ fn short(
         return;
     }
     let columns = [("check", Align::Left), (titles.0, Align::Left), (titles.1, Align::Left)];
-    let mut table = Table::new(heading, &columns);
+    let mut table = Table::new("", &columns);
     for finding in findings {
         table.rows.push(vec![
             finding.id.clone().into(),

@@ -65,7 +65,7 @@ fn table(runs: &[ListedRun]) -> Table {
         ("values", Align::Left),
     ];
     let hosts: BTreeSet<&str> = runs.iter().map(|run| run.host.as_str()).collect();
-    let mut table = Table::new(TITLE, &columns);
+    let mut table = Table::new("", &columns);
     for run in runs {
         let (tone, state) = state(run);
         let [finished, _, planned] = run.cases;

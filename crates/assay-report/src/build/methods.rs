@@ -16,19 +16,19 @@ pub fn methods() -> Document {
         let definition = benchmark.definition();
         document.heading(format!("{}: {}", definition.id, definition.title));
         document.paragraph(Tone::Plain, definition.method);
-        document.blocks.push(Block::Table(table(definition.id, definition.metrics)));
+        document.blocks.push(Block::Table(table(definition.metrics)));
     }
     document
 }
 
-fn table(caption: &str, metrics: &[Metric]) -> Table {
+fn table(metrics: &[Metric]) -> Table {
     let columns = [
         ("metric", Align::Left),
         ("unit", Align::Left),
         ("better", Align::Left),
         ("meaning", Align::Left),
     ];
-    let mut table = Table::new(caption, &columns);
+    let mut table = Table::new("", &columns);
     for metric in metrics {
         let better = match metric.better {
             Better::Higher => "higher",

@@ -29,7 +29,7 @@ pub fn plan(plan: &Plan) -> Document {
         ("stops at", Align::Left),
         ("budget", Align::Right),
     ];
-    let mut table = Table::new("Cases", &columns);
+    let mut table = Table::new("", &columns);
     let common = common_stop(plan);
     for case in &plan.cases {
         let stop = if common.is_some() { String::new() } else { stop(&case.stopping) };

@@ -75,6 +75,7 @@ fn small_documents() {
     check_document("findings", &small::findings());
     check_document("plan", &build::plan(&small::plan()));
     check_document("methods", &build::methods());
+    check_document("raw", &small::raw());
 }
 
 #[test]

@@ -8,7 +8,18 @@ use assay_model::workload::{
     Domain, LatencyWorkload, LinpackWorkload, PeakFlopsWorkload, StreamWorkload, Workload,
 };
 use assay_report::build::{self, ListedRun};
-use assay_report::document::Document;
+use assay_report::document::{Block, Details, Document};
+
+/// Raw output of a tool, with what could upset a terminal, a fence or a page, inside details.
+pub(crate) fn raw() -> Document {
+    let mut document = Document::new("Raw output");
+    let output = "Triad:  41234.5\n\u{1b}[31m```\n<b>&amp;</b>\n";
+    let inside = vec![Block::Preformatted(output.to_owned())];
+    let details = Details { title: "stdout".to_owned(), blocks: inside };
+    document.blocks.push(Block::Preformatted(output.to_owned()));
+    document.blocks.push(Block::Details(details));
+    document
+}
 
 pub(crate) fn listing() -> Document {
     let run = |id: &str, status, running, cases, host: &str| ListedRun {
