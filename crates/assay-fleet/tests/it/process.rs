@@ -170,7 +170,7 @@ fn affinity_is_the_childs_alone() {
     assert_eq!(own(), before);
     for absent in [1023, 1024, u32::MAX] {
         command.cpus = vec![absent];
-        assert!(matches!(fail(&command), ProcessError::Affinity { .. }), "{absent}");
+        assert!(matches!(fail(&command), ProcessError::Restrict { .. }), "{absent}");
     }
 }
 
