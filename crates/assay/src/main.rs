@@ -1,1 +1,57 @@
-fn main() {}
+//! assay: finds out what a machine can really do, and stands behind every number.
+//!
+//! Types the arguments, hands them to a command, turns its outcome into an exit code.
+
+mod arguments;
+mod bind;
+mod commands;
+mod execution;
+mod failure;
+mod headlines;
+mod log;
+mod measuring;
+mod pipeline;
+mod presence;
+mod recorder;
+mod stored;
+mod suites;
+mod terminal;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command};
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+
+fn main() -> ExitCode {
+    let typed = match Arguments::try_parse() {
+        Ok(typed) => typed,
+        Err(error) => return commands::help::refused(&error),
+    };
+    let mut terminal = Terminal::attached();
+    match carry_out(typed.command, &mut terminal) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            terminal.complain(&failure);
+            ExitCode::from(failure.kind.exit_code())
+        }
+    }
+}
+
+fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
+    match command {
+        Command::Run(typed) => commands::run::run(&typed, terminal),
+        Command::Stream(typed) => commands::run::stream(&typed, terminal),
+        Command::Linpack(typed) => commands::run::linpack(&typed, terminal),
+        Command::Doctor(typed) => commands::doctor::doctor(&typed, terminal),
+        Command::List(typed) => commands::list::list(&typed, terminal),
+        Command::Show(typed) => commands::show::show(&typed, terminal),
+        Command::Report(typed) => commands::show::report(&typed, terminal),
+        Command::Help(typed) => commands::help::help(&typed, terminal),
+        Command::Completions(typed) => commands::help::completions(&typed, terminal),
+        Command::Man(typed) => commands::help::man(&typed, terminal),
+    }
+}

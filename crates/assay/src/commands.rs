@@ -1,0 +1,7 @@
+//! One file per group of commands. A command asks, calls the pipeline, and prints.
+
+pub(crate) mod doctor;
+pub(crate) mod help;
+pub(crate) mod list;
+pub(crate) mod run;
+pub(crate) mod show;
