@@ -16,7 +16,7 @@ pub(super) const WRITTEN: f64 = 3.0;
 /// groups. More gained nothing on Zen 4.
 const BLOCK: usize = 4;
 /// How far ahead of the loads a kernel that prefetches asks for lines, in elements. With two walks,
-/// 256 bytes was best or close to it for all operations on Zen 4 (256 B to 4 KiB tried).
+/// 256 bytes was best or close to it for all operations on Zen 4 (256 B to 2 KiB tried).
 const AHEAD: usize = 4 * LINE;
 /// How many elements more than a whole number of pages lie between two walks, for the same reason as
 /// `arrays::STAGGER`. On Zen 4, 5 KiB was at or near the best of 0 to 5 KiB; differences were small.
