@@ -87,8 +87,7 @@ fn a_tool_that_prints_something_else_is_refused_and_its_output_kept() {
 #[test]
 fn a_blas_library_works_inside_the_same_algorithm() {
     let world = World::new();
-    let arguments =
-        ["linpack", "--n", "300", "--blas", "openblas", "--budget", "2s", "--json"];
+    let arguments = ["linpack", "--n", "300", "--blas", "openblas", "--budget", "2s", "--json"];
     let outcome = world.assay(&arguments);
     if outcome.err.contains("cannot open a BLAS library") {
         eprintln!("SKIPPED a_blas_library_works_inside_the_same_algorithm: no OpenBLAS here");
