@@ -221,8 +221,8 @@ impl<'a> Linpack<'a> {
 
     /// Makes the system, solves it and checks the solution. Can be repeated; every time the same system
     /// is made anew. `progress` is called by a thread at work after each step with the part of the
-    /// operations done, from 0 to 1. `cancel` is looked at before each strip of the update, several
-    /// times a second at any N.
+    /// operations done, from 0 to 1. `cancel` is looked at before each strip of the update and between
+    /// rows before and after, several times a second.
     ///
     /// A failed residual is a [`Solved`] that has not passed.
     ///
@@ -237,10 +237,11 @@ impl<'a> Linpack<'a> {
         let (grid, members) = (self.matrix.grid(), self.team.members());
         self.team.team().run(|member| {
             // SAFETY: members write disjoint rows, and nobody else uses the matrix.
-            unsafe { problem.write(grid, member, members) };
+            unsafe { problem.write(grid, member, members, cancel) };
         });
         let seconds = self.factor_and_solve(cancel, progress)?;
-        Ok(self.judge(problem, seconds))
+        let solved = self.judge(problem, seconds, cancel);
+        if cancel.load(Ordering::Relaxed) { Err(LinpackError::Cancelled) } else { Ok(solved) }
     }
 
     /// Solves the system that lies in the matrix. Returns seconds.
@@ -286,13 +287,15 @@ impl<'a> Linpack<'a> {
         Ok(seconds)
     }
 
-    /// Checks the unknowns against the system made again.
-    fn judge(&mut self, problem: Problem, seconds: f64) -> Solved {
+    /// Checks the unknowns against the system made again. Means nothing once cancelled.
+    fn judge(&mut self, problem: Problem, seconds: f64, cancel: &AtomicBool) -> Solved {
         let x = &self.solution().to_vec();
         let (order, members) = (self.shape.order, self.team.members());
         let norms = Mutex::new(Norms::default());
         self.team.team().run(|member| {
-            let mine = Norms::of(problem, x, (member..order).step_by(members));
+            let rows = (member..order).step_by(members);
+            let mine =
+                Norms::of(problem, x, rows.take_while(|_| !cancel.load(Ordering::Relaxed)));
             let mut all = norms.lock().unwrap_or_else(PoisonError::into_inner);
             *all = all.merge(mine);
         });

@@ -3,6 +3,8 @@
 //! Every entry is a function of the seed and its place alone, so the system can be made by any number of
 //! threads, and made again for the residual without having been kept.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::compute::linpack::matrix::{Grid, SLIVER};
 
 /// Weyl increment and mixing constants of `SplitMix64` (Steele, Lea, Flood: Fast splittable pseudorandom
@@ -34,14 +36,23 @@ impl Problem {
         self.draw(first.wrapping_add(self.order as u64))
     }
 
-    /// Writes this member's share of the system: every `members`-th block of rows, so that the pages
-    /// are spread over the memory of all members.
+    /// Writes this member's share of the system, or part of it if cancelled: every `members`-th block of
+    /// rows, so that the pages are spread over the memory of all members.
     ///
     /// # Safety
     /// Nobody else may use the same rows of `grid` meanwhile; distinct members have distinct rows.
-    pub(super) unsafe fn write(self, grid: Grid, member: usize, members: usize) {
+    pub(super) unsafe fn write(
+        self,
+        grid: Grid,
+        member: usize,
+        members: usize,
+        cancel: &AtomicBool,
+    ) {
         let blocks = grid.shape.padded / SLIVER;
         for block in (member..blocks).step_by(members) {
+            if cancel.load(Ordering::Relaxed) {
+                return;
+            }
             for row in block * SLIVER..(block + 1) * SLIVER {
                 // SAFETY: a row is `stride` doubles long and in the mapping; it is this member's alone.
                 let values = unsafe {
@@ -102,7 +113,9 @@ mod tests {
             let grid = matrix.grid();
             for member in 0..members {
                 // SAFETY: one thread.
-                unsafe { Problem::new(9, 4).write(grid, member, members) };
+                unsafe {
+                    Problem::new(9, 4).write(grid, member, members, &AtomicBool::new(false));
+                };
             }
             // SAFETY: inside the matrix, and nobody writes.
             let at = |row, column| unsafe { *grid.at(row, column) };

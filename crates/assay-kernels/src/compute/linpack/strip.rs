@@ -13,14 +13,12 @@ use crate::compute::linpack::kernels::Kernels;
 use crate::compute::linpack::layout::Panel;
 use crate::compute::linpack::matrix::{Grid, SLIVER};
 use crate::compute::linpack::tile::Tile;
-use crate::compute::linpack::vector::prefetch;
+use crate::compute::linpack::vector::{LINE, prefetch};
 
 /// Columns per unit that strips are made of: a multiple of every instruction set's tile.
 pub(super) const UNIT: usize = 24;
 /// Swaps that rows are fetched ahead.
 const SWAPS_AHEAD: usize = 2;
-/// Doubles per cache line.
-const LINE: usize = 8;
 
 /// Who computes the trailing update.
 #[derive(Debug, Clone, Copy)]
@@ -200,8 +198,7 @@ impl Strip<'_> {
     }
 }
 
-/// The right-hand columns of the matrix as whole units: the first column past `after`'s last unit that
-/// holds anything.
+/// The end of the whole units that begin at column `after` and hold the right-hand side with all before.
 pub(super) fn end_of_columns(grid: Grid, after: usize) -> usize {
     after + (grid.shape.padded + 1 - after).next_multiple_of(UNIT)
 }

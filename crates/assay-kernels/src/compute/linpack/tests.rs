@@ -60,9 +60,12 @@ fn every_small_order_is_right_with_every_instruction_set() {
 #[test]
 fn orders_around_panels_are_right_for_every_team() {
     for n in [239, 240, 241, 247, 263, 264, 265, 479, 480, 721] {
-        for members in [1, 2, 5] {
+        for members in [1, 2] {
             check_residual(n, members, Isa::best());
         }
+    }
+    for (n, members) in [(264, 5), (500, 4)] {
+        check_residual(n, members, Isa::best());
     }
 }
 
@@ -105,7 +108,8 @@ fn substitute_again(linpack: &mut Linpack) -> Solved {
     let everyone = crews.everyone(0);
     // SAFETY: one member, and no thread is at work.
     unsafe { solve::back_substitute(grid, &linpack.steps, linpack.kernels, everyone, x) };
-    linpack.judge(Problem::new(linpack.shape.order, linpack.seed), 1.0)
+    let problem = Problem::new(linpack.shape.order, linpack.seed);
+    linpack.judge(problem, 1.0, &AtomicBool::new(false))
 }
 
 /// One element of U that is wrong by a thousandth must fail the verdict, whatever its place.
@@ -189,18 +193,16 @@ fn a_library_gives_the_same_answer() {
             return;
         }
     };
-    for n in [1, 7, 64, 241, 500, 1000] {
-        for members in [1, 2, 5] {
-            let config =
-                LinpackConfig { n, cpus: cpus(members), seed: n as u64, blas: Some(&blas) };
-            let mut with_library = Linpack::prepare(&config).unwrap();
-            let solved = solve(&mut with_library).unwrap();
-            assert!(solved.passed && solved.residual < 1.0, "{n} {members}: {solved:?}");
-            let mut built_in = linpack(n, members, Isa::best());
-            solve(&mut built_in).unwrap();
-            for (a, b) in with_library.solution().iter().zip(built_in.solution()) {
-                assert!((a - b).abs() <= 1e-6 * b.abs().max(1.0), "{n}: {a} {b}");
-            }
+    for (n, members) in [(1, 1), (7, 2), (64, 5), (241, 3), (500, 2), (1000, 2)] {
+        let config =
+            LinpackConfig { n, cpus: cpus(members), seed: n as u64, blas: Some(&blas) };
+        let mut with_library = Linpack::prepare(&config).unwrap();
+        let solved = solve(&mut with_library).unwrap();
+        assert!(solved.passed && solved.residual < 1.0, "{n} {members}: {solved:?}");
+        let mut built_in = linpack(n, members, Isa::best());
+        solve(&mut built_in).unwrap();
+        for (a, b) in with_library.solution().iter().zip(built_in.solution()) {
+            assert!((a - b).abs() <= 1e-6 * b.abs().max(1.0), "{n}: {a} {b}");
         }
     }
 }

@@ -8,15 +8,13 @@
 
 use crate::compute::linpack::layout::Panel;
 use crate::compute::linpack::matrix::SLIVER;
-use crate::compute::linpack::vector::{Vector, prefetch};
+use crate::compute::linpack::vector::{LINE, Vector, prefetch};
 
 /// Vectors per row of a tile.
 pub(super) const TILE_VECTORS: usize = 3;
 /// Steps that B is fetched ahead: 8 × 24 multiply-adds are at least 96 cycles, more than the latency of
 /// a second-level cache (14 to 20 cycles on Zen and Intel servers), less than L1 holds.
 const STEPS_AHEAD: usize = 8;
-/// Doubles per cache line.
-const LINE: usize = 8;
 
 /// One tile of the trailing update, C ← C − A·B, over the whole width of the panel.
 #[derive(Debug, Clone, Copy)]

@@ -36,6 +36,9 @@ pub(super) trait Vector: Copy {
     unsafe fn keep_larger(best: &mut Self, at: &mut Self, candidate: Self, index: Self);
 }
 
+/// Doubles per cache line of 64 bytes.
+pub(super) const LINE: usize = 8;
+
 /// Asks for the cache line at `address`, which need not be valid: a prefetch never faults.
 #[inline(always)]
 pub(super) fn prefetch(address: *const f64) {
