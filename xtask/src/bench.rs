@@ -37,6 +37,7 @@ cargo xtask bench build      start-up, size and cold build → docs/benchmarks/b
     --seed N        draws the order of the turns (1)
     --bytes SIZE    memory: size of one array (4 × the sum of the last-level caches, 256 MiB at least)
     --n N,N,…       compute: orders of the system (4000,8000,16000)
+    --hpcc-up-to N  compute: hpcc is not run beyond this order (8000); its other tests take too long
 ";
 
 /// Runs one comparison.

@@ -39,7 +39,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     facts.push(("packages", machine::package_versions(&workplace, &names)?));
     let mut solved: Vec<Solved> = Vec::new();
     for &n in &options.orders {
-        let blocks = solved.first().map_or(BLOCKS.to_vec(), |first| vec![first.hpl.0]);
+        let best = solved.iter().find_map(|one| Some(vec![one.hpl.as_ref()?.0]));
+        let blocks = best.unwrap_or_else(|| BLOCKS.to_vec());
         solved.push(contest.solve(n, &blocks, options)?);
     }
     facts.push(("load after", machine::load()));
@@ -68,7 +69,8 @@ All figures are medians of FLOP/s by HPL's count, 2/3 N³ + 3/2 N², of factoris
 OpenBLAS and the peak run in turns, in an order drawn from a seed and reversed every other turn; the
 interval is that of the median ratio within a turn, from order statistics. hpcc cannot take turns, since
 it runs a dozen other tests before HPL: it solves the same system as often in one run halfway through the
-turns, and its interval is made of the two medians' own intervals.";
+turns, and its interval is made of the two medians' own intervals. Beyond the order that `--hpcc-up-to`
+names it is not run, because those other tests grow with the order.";
 
 /// Everybody who takes part.
 struct Contest<'a> {
@@ -85,8 +87,8 @@ struct Solved {
     assay: Vec<f64>,
     lapack: Vec<f64>,
     peak: Vec<f64>,
-    /// HPL's best block size and its figures.
-    hpl: (usize, Vec<f64>),
+    /// HPL's best block size and its figures, where hpcc was run.
+    hpl: Option<(usize, Vec<f64>)>,
     assay_bytes: u64,
     lapack_bytes: u64,
 }
@@ -110,13 +112,13 @@ impl<'a> Contest<'a> {
         let mut solved = Solved::new(n);
         for turn in 0..options.turns {
             println!("N = {n}: turn {} of {}", turn + 1, options.turns);
-            if turn == options.turns / 2 {
+            if turn == options.turns / 2 && n <= options.hpcc_up_to {
                 let by_block = hpcc::run(self.workplace, n, blocks, options.turns)?;
                 let median = |values: &[f64]| ratio::median(values).unwrap_or(0.0);
                 let best = by_block
                     .into_iter()
                     .max_by(|(_, a), (_, b)| median(a).total_cmp(&median(b)));
-                solved.hpl = best.context("HPL solved nothing")?;
+                solved.hpl = Some(best.context("HPL solved nothing")?);
             }
             for contender in order(options.seed, turn, 3) {
                 match contender {
@@ -192,20 +194,20 @@ impl Solved {
             assay: Vec::new(),
             lapack: Vec::new(),
             peak: Vec::new(),
-            hpl: (0, Vec::new()),
+            hpl: None,
             assay_bytes: 0,
             lapack_bytes: 0,
         }
     }
 
-    fn rows(&self) -> [Result<Vec<String>>; 2] {
+    fn rows(&self) -> Vec<Result<Vec<String>>> {
         let lapack = Ratio::of(&self.assay, &self.lapack);
-        let (block, hpl) = &self.hpl;
-        let peer = format!("HPL of hpcc, blocks of {block}");
-        [
-            self.row("OpenBLAS dgetrf + dgetrs".into(), &self.lapack, lapack),
-            self.row(peer, hpl, Ratio::of_strangers(&self.assay, hpl)),
-        ]
+        let mut rows = vec![self.row("OpenBLAS dgetrf + dgetrs".into(), &self.lapack, lapack)];
+        rows.extend(self.hpl.iter().map(|(block, hpl)| {
+            let peer = format!("HPL of hpcc, blocks of {block}");
+            self.row(peer, hpl, Ratio::of_strangers(&self.assay, hpl))
+        }));
+        rows
     }
 
     fn row(&self, peer: String, theirs: &[f64], ratio: Option<Ratio>) -> Result<Vec<String>> {
