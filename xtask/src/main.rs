@@ -1,1 +1,56 @@
-fn main() {}
+//! The project's chores, as `cargo xtask …`: everything that checks, tests or compares the tree and is
+//! not part of the program.
+//!
+//! Needs nothing but cargo, git and, for tests and comparisons, the system's package manager.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is its output")]
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+mod ci;
+mod command;
+mod finding;
+mod packages;
+mod sources;
+mod test;
+mod tidy;
+
+const USAGE: &str = "\
+cargo xtask tidy             check the rules of the house that no other tool knows
+cargo xtask test             install what the tests need, run them all, list what was skipped
+cargo xtask ci               fmt, tidy, clippy, doc, test: all that has to pass before a change lands
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[&str]) -> Result<()> {
+    match arguments {
+        ["tidy"] => tidy::run(root()),
+        ["test"] => test::run(root()),
+        ["ci"] => ci::run(root()),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        other => bail!("no such chore: {}\n{USAGE}", other.join(" ")),
+    }
+}
+
+/// The root of the repository: the folder above this crate.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("this crate lies inside the repository")
+}

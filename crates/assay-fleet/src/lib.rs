@@ -1,1 +1,22 @@
-//! …
+//! Hosts: what a host is, how busy it is, whether it is fit to be measured, and the processes that
+//! are run on it.
+//!
+//! The order of use: [`facts::read`] before a run, [`state::read`] right before and right after it,
+//! [`state::disturbance`] between the two, and [`process::run`] for the tools that measure beside
+//! assay's own kernels. [`doctor::examine`] judges facts and state and says what could be better.
+//!
+//! This crate never changes a setting of a host, and it does not know what a benchmark is.
+
+pub mod doctor;
+pub mod facts;
+pub mod process;
+pub mod root;
+pub mod state;
+
+mod control_group;
+mod cpu_list;
+mod cpuinfo;
+mod cpus;
+mod meminfo;
+mod process_table;
+mod resource_limits;

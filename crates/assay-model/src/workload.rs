@@ -81,7 +81,7 @@ pub struct LatencyWorkload {
 pub struct PeakFlopsWorkload {
     /// Where it runs.
     pub domain: Domain,
-    /// `avx512`, `avx2`, `sse2`, `neon`, `scalar`.
+    /// `avx512`, `avx2`, `sse2`, `neon`, `portable`.
     pub instruction_set: String,
 }
 

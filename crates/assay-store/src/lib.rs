@@ -1,1 +1,123 @@
-//! …
+//! Runs on disk: append-only events, raw outputs by their hash, and an index that can be rebuilt.
+//!
+//! [`Store::begin`] starts a run and hands out its [`RunWriter`]; [`Store::read`] rebuilds a run
+//! from its events, however far it came; [`Store::list`] and [`Store::resolve`] find runs.
+//! [`layout`] describes every file.
+//!
+//! This crate never changes an event or a raw output once it is written, never deletes a run and
+//! never draws a conclusion from a sample.
+
+mod error;
+mod index;
+mod layout;
+mod listed;
+mod listing;
+mod raw;
+mod reader;
+mod resolve;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+use assay_model::event::RunStarted;
+
+pub use error::StoreError;
+pub use layout::{STORE_FORMAT, default_folder, new_run_id};
+pub use listed::{Headline, Headlines, Listed, Listing, Unreadable};
+pub use reader::ReadRun;
+pub use resolve::ResolveError;
+pub use writer::RunWriter;
+
+use layout::Layout;
+
+/// One folder of runs. Cheap to clone; any number of processes may use the same folder at once.
+#[derive(Debug, Clone)]
+pub struct Store {
+    layout: Layout,
+    headlines: Headlines,
+}
+
+impl Store {
+    /// Opens the store in `folder` and creates what is missing of it.
+    ///
+    /// # Errors
+    /// When something else is in its place, it was written by a newer assay, or it cannot be
+    /// read or created. [`StoreError::advice`] says what to do.
+    pub fn open(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let layout = Layout::create(folder.into())?;
+        Ok(Self { layout, headlines: Headlines::NONE })
+    }
+
+    /// Opens the store in `folder` and creates nothing: for commands that only look.
+    ///
+    /// # Errors
+    /// [`StoreError::NoStore`] when there is none, otherwise as [`Store::open`].
+    pub fn open_existing(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let layout = Layout::existing(folder.into())?;
+        Ok(Self { layout, headlines: Headlines::NONE })
+    }
+
+    /// The same store, whose listing also carries what `headlines` says about each run.
+    #[must_use]
+    pub fn with_headlines(self, headlines: Headlines) -> Self {
+        Self { headlines, ..self }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.layout.folder()
+    }
+
+    /// Begins the run that `started` names and writes its first event.
+    ///
+    /// # Errors
+    /// [`StoreError::RunExists`] when the identifier is taken (make another and try again);
+    /// otherwise when the identifier is no file name or the disk refuses.
+    pub fn begin(&self, started: RunStarted) -> Result<RunWriter, StoreError> {
+        RunWriter::begin(self.layout.clone(), self.headlines, started)
+    }
+
+    /// Rebuilds a run from its events. What cannot be read of it is told, not fatal, as long as
+    /// the first event is there.
+    ///
+    /// # Errors
+    /// When there is no such run, or its first event is missing or damaged.
+    pub fn read(&self, run_id: &str) -> Result<ReadRun, StoreError> {
+        reader::read(&self.layout, run_id)
+    }
+
+    /// The raw output with this hash, checked against it.
+    ///
+    /// # Errors
+    /// When there is none, it cannot be read, or its content has another hash.
+    pub fn raw(&self, hash: &str) -> Result<Vec<u8>, StoreError> {
+        raw::read(&self.layout, hash)
+    }
+
+    /// Every run, newest first.
+    ///
+    /// # Errors
+    /// When the folder of runs cannot be read. A missing or damaged index is no error.
+    pub fn list(&self) -> Result<Listing, StoreError> {
+        listing::list(&self.layout, self.headlines)
+    }
+
+    /// The identifier of the run that `name` means: a whole identifier, the unique beginning of
+    /// one, `latest`, or `latest~2` for the second before the latest.
+    ///
+    /// # Errors
+    /// When it means none or more than one.
+    pub fn resolve(&self, name: &str) -> Result<String, ResolveError> {
+        resolve::resolve(&self.layout, self.headlines, name)
+    }
+
+    /// The runs that some process is writing at this moment.
+    ///
+    /// # Errors
+    /// When the folder of runs cannot be read.
+    pub fn running(&self) -> Result<Vec<String>, StoreError> {
+        let ids = self.layout.run_ids()?;
+        Ok(ids.into_iter().filter(|id| reader::is_being_written(&self.layout, id)).collect())
+    }
+}

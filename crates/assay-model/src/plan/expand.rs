@@ -265,7 +265,7 @@ fn peaks(
     Ok(named)
 }
 
-/// What the processor has, widest first; every processor can do `scalar`.
+/// What the processor has, widest first; every processor can do `portable`.
 fn instruction_sets(host: &HostFacts) -> Vec<&'static str> {
     /// Name in assay and the flags that the kernel must show for it.
     const SETS: [(&str, &[&str]); 4] = [
@@ -276,7 +276,7 @@ fn instruction_sets(host: &HostFacts) -> Vec<&'static str> {
     ];
     let has = |flag: &&str| host.cpu.flags.iter().any(|have| have == flag);
     let present = SETS.iter().filter(|(_, flags)| flags.iter().all(has));
-    present.map(|(name, _)| *name).chain(["scalar"]).collect()
+    present.map(|(name, _)| *name).chain(["portable"]).collect()
 }
 
 #[cfg(test)]

@@ -143,7 +143,7 @@ fn instruction_sets_are_the_processors_own() {
         &expect![[r#"
         compute.peak_flops/node/avx2 [0, 1, 2, 3, 4, 5, 6, 7] 20.0 s
         compute.peak_flops/node/sse2 [0, 1, 2, 3, 4, 5, 6, 7] 20.0 s
-        compute.peak_flops/node/scalar [0, 1, 2, 3, 4, 5, 6, 7] 20.0 s
+        compute.peak_flops/node/portable [0, 1, 2, 3, 4, 5, 6, 7] 20.0 s
     "#]],
     );
 }

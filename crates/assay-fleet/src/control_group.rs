@@ -1,0 +1,191 @@
+//! The control groups this process is in, version 1 and 2, and what they allow.
+//!
+//! A limit may stand in any group between the process's own and the outermost visible one, and the
+//! strictest counts. References: kernel documentation admin-guide/cgroup-v2.rst and
+//! admin-guide/cgroup-v1/. Never changes a group.
+
+use std::collections::BTreeSet;
+
+use crate::cpu_list;
+use crate::root::Root;
+
+/// Version 1 has no word for "no limit": it shows the largest page-aligned 63-bit number. Anything
+/// from 2⁶² bytes up is meant so.
+const NO_LIMIT_BYTES: u64 = 1 << 62;
+
+/// CPU time per wall time (2.0 = two CPUs); `None` when no group limits it.
+pub(crate) fn cpu_quota(root: &Root) -> Option<f64> {
+    let strictest = |least: Option<f64>, quota: f64| {
+        Some(least.map_or(quota, |least: f64| least.min(quota)))
+    };
+    groups(root, "cpu").iter().filter_map(|group| quota(root, group)).fold(None, strictest)
+}
+
+/// Memory that the strictest group still has free, in bytes; `None` when no group limits it.
+pub(crate) fn memory_available_bytes(root: &Root) -> Option<u64> {
+    groups(root, "memory").iter().filter_map(|group| memory_left(root, group)).min()
+}
+
+/// The CPUs of the process's own cpuset.
+pub(crate) fn cpuset(root: &Root) -> Option<BTreeSet<u32>> {
+    groups(root, "cpuset").iter().find_map(|group| {
+        let names = ["cpuset.cpus.effective", "cpuset.effective_cpus"];
+        names.iter().find_map(|name| cpu_list::listed(root, &format!("{group}/{name}")))
+    })
+}
+
+/// How often any of the groups has been throttled since it exists; `None` when none counts that.
+pub(crate) fn throttled(root: &Root) -> Option<u64> {
+    let counts = groups(root, "cpu").into_iter().filter_map(|group| {
+        stat_field(&root.text(&format!("{group}/cpu.stat"))?, "nr_throttled")
+    });
+    counts.reduce(u64::saturating_add)
+}
+
+/// The directories (below the root) of the groups that the process is in for one controller, its own
+/// first, the outermost visible one last; those of version 2 before those of version 1.
+fn groups(root: &Root, controller: &str) -> Vec<String> {
+    let memberships = root.text("proc/self/cgroup").unwrap_or_default();
+    let mounts = root.text("proc/self/mountinfo").unwrap_or_default();
+    let mut all = Vec::new();
+    for line in memberships.lines() {
+        let mut fields = line.splitn(3, ':');
+        let (Some(number), Some(controllers), Some(path)) =
+            (fields.next(), fields.next(), fields.next())
+        else {
+            continue;
+        };
+        let unified = number == "0" && controllers.is_empty();
+        if unified || controllers.split(',').any(|name| name == controller) {
+            let mount = mount(&mounts, (!unified).then_some(controller));
+            all.push((!unified, upwards(&mount, path)));
+        }
+    }
+    all.sort_by_key(|(first_version, _)| *first_version);
+    all.into_iter().flat_map(|(_, directories)| directories).collect()
+}
+
+/// Where a hierarchy is mounted, and which of its groups is mounted there.
+struct Mount {
+    point: String,
+    group: String,
+}
+
+/// The mount of a version 1 `controller`, or of version 2. Where the mounts are not visible, the
+/// usual place.
+fn mount(mounts: &str, controller: Option<&str>) -> Mount {
+    let usual = || Mount {
+        point: controller
+            .map_or("sys/fs/cgroup".into(), |name| format!("sys/fs/cgroup/{name}")),
+        group: "/".into(),
+    };
+    mounts.lines().find_map(|line| parse_mount(line, controller)).unwrap_or_else(usual)
+}
+
+/// `proc_pid_mountinfo(5)`: `id parent major:minor root point options … - type source options`.
+fn parse_mount(line: &str, controller: Option<&str>) -> Option<Mount> {
+    let (place, kind) = line.split_once(" - ")?;
+    let kind: Vec<&str> = kind.split(' ').collect();
+    let wanted = match controller {
+        None => *kind.first()? == "cgroup2",
+        Some(name) => {
+            *kind.first()? == "cgroup" && kind.get(2)?.split(',').any(|option| option == name)
+        }
+    };
+    let place: Vec<&str> = place.split(' ').collect();
+    wanted.then_some(())?;
+    Some(Mount {
+        point: place.get(4)?.trim_start_matches('/').to_owned(),
+        group: (*place.get(3)?).to_owned(),
+    })
+}
+
+/// The directory of the group `path`, and those of all groups above it up to the mount. A group
+/// outside what is mounted (as in a container whose group has another name inside) is the mount itself.
+fn upwards(mount: &Mount, path: &str) -> Vec<String> {
+    let inside = path.strip_prefix(mount.group.trim_end_matches('/')).unwrap_or_default();
+    let inside = if inside.contains("..") { "" } else { inside };
+    let mut directory = format!("{}/{}", mount.point, inside.trim_matches('/'));
+    let mut all = Vec::new();
+    while directory.len() > mount.point.len() {
+        all.push(directory.trim_end_matches('/').to_owned());
+        directory.truncate(directory.trim_end_matches('/').rfind('/').unwrap_or(0));
+    }
+    if all.last() != Some(&mount.point) {
+        all.push(mount.point.clone());
+    }
+    all
+}
+
+fn quota(root: &Root, group: &str) -> Option<f64> {
+    let (quota, period) = match root.text(&format!("{group}/cpu.max")) {
+        Some(text) => {
+            let (quota, period) = text.split_once(' ')?;
+            (quota.parse().ok()?, period.trim().parse().ok()?)
+        }
+        None => (
+            root.number::<f64>(&format!("{group}/cpu.cfs_quota_us"))?,
+            root.number::<f64>(&format!("{group}/cpu.cfs_period_us"))?,
+        ),
+    };
+    let share: f64 = quota / period;
+    (share.is_finite() && share > 0.0).then_some(share)
+}
+
+/// Limit − (usage − inactive page cache), because the kernel drops that cache before it refuses
+/// memory. Version 2 also has `memory.high`, above which a group is slowed down.
+fn memory_left(root: &Root, group: &str) -> Option<u64> {
+    let number = |name: &str| root.number::<u64>(&format!("{group}/{name}"));
+    let limits = ["memory.max", "memory.high", "memory.limit_in_bytes"];
+    let limit = limits.iter().filter_map(|name| number(name)).min()?;
+    if limit >= NO_LIMIT_BYTES {
+        return None;
+    }
+    let used =
+        number("memory.current").or_else(|| number("memory.usage_in_bytes")).unwrap_or(0);
+    let stat = root.text(&format!("{group}/memory.stat")).unwrap_or_default();
+    let cache = ["total_inactive_file", "inactive_file"];
+    let cache = cache.iter().find_map(|name| stat_field(&stat, name)).unwrap_or(0);
+    Some(limit.saturating_sub(used.saturating_sub(cache)))
+}
+
+/// The number after `name` in a file of `name number` lines.
+fn stat_field(text: &str, name: &str) -> Option<u64> {
+    text.lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(point: &str, group: &str, path: &str, expected: &[&str]) {
+        let mount = Mount { point: point.into(), group: group.into() };
+        assert_eq!(upwards(&mount, path), expected, "{group} {path}");
+    }
+
+    #[test]
+    fn groups_are_listed_from_the_own_one_to_the_mount() {
+        check("c", "/", "/", &["c"]);
+        check("c", "/", "/a/b", &["c/a/b", "c/a", "c"]);
+        check("c/memory", "/docker/1", "/docker/1", &["c/memory"]);
+        check("c/memory", "/docker/1", "/docker/1/x", &["c/memory/x", "c/memory"]);
+        check("c/memory", "/docker/1", "/other", &["c/memory"]);
+        check("c", "/", "/../../x", &["c"]);
+    }
+
+    #[test]
+    fn mounts_are_found_by_version_and_controller() {
+        let text = "31 23 0:27 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755\n\
+            32 31 0:29 /a /sys/fs/cgroup/cpu,cpuacct rw shared:9 - cgroup cgroup rw,cpu,cpuacct\n\
+            41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw";
+        for (controller, point, group) in [
+            (Some("cpu"), "sys/fs/cgroup/cpu,cpuacct", "/a"),
+            (Some("memory"), "sys/fs/cgroup/memory", "/"),
+            (None, "sys/fs/cgroup/unified", "/"),
+        ] {
+            let found = mount(text, controller);
+            assert_eq!((found.point.as_str(), found.group.as_str()), (point, group));
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! `/proc/cpuinfo`: one block of `name : value` lines per CPU. Never interprets a value.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::root::Root;
+
+/// The fields of one CPU, by the kernel's names.
+pub(crate) type Block = BTreeMap<String, String>;
+
+/// The blocks of `cpus`, in their order. An architecture that numbers no blocks has one for all.
+pub(crate) fn read(root: &Root, cpus: &BTreeSet<u32>) -> Vec<Block> {
+    let text = root.text("proc/cpuinfo").unwrap_or_default();
+    let blocks: Vec<Block> =
+        text.split("\n\n").map(block).filter(|block| !block.is_empty()).collect();
+    let wanted = |block: &&Block| {
+        let number = block.get("processor").and_then(|number| number.parse().ok());
+        number.is_some_and(|number: u32| cpus.contains(&number))
+    };
+    let chosen: Vec<Block> = blocks.iter().filter(wanted).cloned().collect();
+    if chosen.is_empty() { blocks.into_iter().take(1).collect() } else { chosen }
+}
+
+/// Whether the flag `name` stands in a block's list of instruction-set flags.
+pub(crate) fn has_flag(block: &Block, name: &str) -> bool {
+    flags(block).any(|flag| flag == name)
+}
+
+/// The instruction-set flags: `flags` on x86, `Features` on ARM, `isa` on RISC-V.
+pub(crate) fn flags(block: &Block) -> impl Iterator<Item = &str> {
+    let line = ["flags", "Features", "isa"].iter().find_map(|name| block.get(*name));
+    line.map(String::as_str).unwrap_or_default().split_whitespace()
+}
+
+fn block(text: &str) -> Block {
+    let field = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        Some((name.trim().to_owned(), value.trim().to_owned()))
+    };
+    text.lines().filter_map(field).collect()
+}

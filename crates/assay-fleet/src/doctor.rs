@@ -1,0 +1,34 @@
+//! What stands between this host and a good measurement: a table of checks, one row each.
+//!
+//! Every check looks, and none changes anything: how to change a setting is printed for people. What
+//! a guest or a container hides is an outcome of its own, neither good nor bad.
+
+use assay_model::facts::{HostFacts, HostState};
+use assay_model::finding::Finding;
+
+use crate::root::Root;
+
+mod check;
+mod cpu;
+mod kernel;
+mod limits;
+mod load;
+mod memory;
+
+use check::{Check, Scene};
+
+/// All checks, in the order in which they are reported.
+const THEMES: [&[Check]; 5] =
+    [cpu::CHECKS, memory::CHECKS, kernel::CHECKS, limits::CHECKS, load::CHECKS];
+
+/// Carries out every check on the host under `root`, whose facts and state were read just before.
+/// Takes about a fifth of a second, in which it watches which processes are busy.
+#[must_use]
+pub fn examine(root: &Root, facts: &HostFacts, state: &HostState) -> Vec<Finding> {
+    let scene = Scene { root, facts, state };
+    THEMES
+        .iter()
+        .flat_map(|checks| checks.iter())
+        .map(|check| check.carry_out(&scene))
+        .collect()
+}

@@ -1,0 +1,247 @@
+//! Checks of the processor: frequency, idle states, threads per core, and which CPUs are there.
+
+use assay_model::finding::Severity;
+use assay_model::quantity::{Quantity, Unit};
+
+use super::check::{Check, Scene, Seen, Unseen};
+use crate::cpu_list;
+use crate::cpus;
+
+const DIRECTORY: &str = "sys/devices/system/cpu";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "cpu.governor",
+        expected: "performance",
+        why: "other governors follow the load with a delay, so that short measurements run at a lower clock",
+        source: "tuned profile latency-performance; kernel documentation: admin-guide/pm/cpufreq.rst",
+        severity: Severity::Skews,
+        change: "cpupower frequency-set --governor performance",
+        probe: governor,
+    },
+    Check {
+        id: "cpu.energy-preference",
+        expected: "performance",
+        why: "the processor itself lowers its clock when told to save energy, whatever the governor says",
+        source: "tuned profile throughput-performance; kernel documentation: admin-guide/pm/intel_pstate.rst",
+        severity: Severity::Skews,
+        change: "echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/energy_performance_preference",
+        probe: energy_preference,
+    },
+    Check {
+        id: "cpu.boost",
+        expected: "on for peak figures; equal on both sides of a comparison",
+        why: "without boost a processor stays at its nominal clock; with it, the clock depends on load and temperature",
+        source: "tuned profile latency-performance (boost=1); kernel documentation: admin-guide/pm/cpufreq.rst",
+        severity: Severity::Note,
+        change: "echo 1 > /sys/devices/system/cpu/cpufreq/boost, or echo 0 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+        probe: boost,
+    },
+    Check {
+        id: "cpu.frequency-limit",
+        expected: "scaling_max_freq equals cpuinfo_max_freq",
+        why: "a limit below the highest frequency caps every figure",
+        source: "kernel documentation: admin-guide/pm/cpufreq.rst",
+        severity: Severity::Skews,
+        change: "cpupower frequency-set --max with the value of cpuinfo_max_freq",
+        probe: frequency_limit,
+    },
+    Check {
+        id: "cpu.frequency",
+        expected: "the highest current frequency reaches the nominal one",
+        why: "a clock below nominal comes from power saving, or from heat or power limits",
+        source: "linux-rdma perftest, which warns that the CPU frequency is not the maximum",
+        severity: Severity::Note,
+        change: "set the governor to performance, or check cooling and power limits",
+        probe: frequency,
+    },
+    Check {
+        id: "cpu.throttling",
+        expected: "0 thermal throttling events since boot",
+        why: "a processor that was too hot once will be again under the load of a measurement",
+        source: "kernel documentation: ABI/testing/sysfs-devices-system-cpu (thermal_throttle)",
+        severity: Severity::Skews,
+        change: "improve the cooling; the counters start again at the next boot",
+        probe: throttling,
+    },
+    Check {
+        id: "cpu.idle-states",
+        expected: "no state deeper than the first (C1), where latency is measured",
+        why: "waking from a deep idle state takes tens to hundreds of microseconds",
+        source: "tuned profile latency-performance (force_latency=cstate.id_no_zero:1|3); \
+                 the Azure HB-series keeps C-states enabled",
+        severity: Severity::Note,
+        change: "cpupower idle-set --disable-by-latency 3",
+        probe: idle_states,
+    },
+    Check {
+        id: "cpu.smt",
+        expected: "off, or one thread per core",
+        why: "two threads of a core share its units and caches: one disturbs the other",
+        source: "Azure HBv2 to HBv5-series overviews (SMT disabled)",
+        severity: Severity::Note,
+        change: "echo off > /sys/devices/system/cpu/smt/control, or use one thread per core",
+        probe: smt,
+    },
+    Check {
+        id: "cpu.offline",
+        expected: "every CPU present is online",
+        why: "figures for a whole machine are made with all of its CPUs",
+        source: "kernel documentation: core-api/cpu_hotplug.rst",
+        severity: Severity::Note,
+        change: "echo 1 > /sys/devices/system/cpu/cpuN/online",
+        probe: offline,
+    },
+    Check {
+        id: "cpu.affinity",
+        expected: "this process may use every CPU that is online",
+        why: "figures for a whole machine are made with all of its CPUs, and the usual CPU counters hide the restriction",
+        source: "sched_setaffinity(2); kernel documentation: admin-guide/cgroup-v2.rst (cpuset)",
+        severity: Severity::Skews,
+        change: "start without taskset, numactl or a cpuset; in a batch system, ask for the whole node",
+        probe: affinity,
+    },
+    Check {
+        id: "cpu.isolated",
+        expected: "none, or exactly the CPUs that are measured",
+        why: "threads come to isolated CPUs only when pinned there by number",
+        source: "kernel documentation: admin-guide/kernel-parameters.rst (isolcpus)",
+        severity: Severity::Note,
+        change: "remove isolcpus= from the kernel's command line, or name these CPUs in the placement",
+        probe: isolated,
+    },
+    Check {
+        id: "cpu.microcode",
+        expected: "visible, and equal on both sides of a comparison",
+        why: "microcode updates change mitigations, and with them speed",
+        source: "kernel documentation: arch/x86/microcode.rst",
+        severity: Severity::Note,
+        change: "update the firmware or the microcode package, and reboot",
+        probe: microcode,
+    },
+];
+
+fn governor(scene: &Scene) -> Result<Seen, Unseen> {
+    let governor = scene.facts.cpu.governor.clone();
+    let governor = governor.ok_or_else(|| Unseen::hidden("a cpufreq governor"))?;
+    Ok(Seen::judged(governor == "performance", governor))
+}
+
+/// The preference of the first usable CPU, or the older energy performance bias, where 0 is the most
+/// performance and 15 the least.
+fn energy_preference(scene: &Scene) -> Result<Seen, Unseen> {
+    let cpu = first_cpu(scene);
+    let preference = format!("{DIRECTORY}/cpu{cpu}/cpufreq/energy_performance_preference");
+    if let Some(preference) = scene.root.text(&preference) {
+        return Ok(Seen::judged(preference == "performance", preference));
+    }
+    let bias = scene.text(&format!("{DIRECTORY}/cpu{cpu}/power/energy_perf_bias"));
+    let bias = bias.map_err(|_| Unseen::hidden("an energy preference of the processor"))?;
+    Ok(Seen::judged(bias == "0", format!("energy performance bias {bias} (0 is performance)")))
+}
+
+fn boost(scene: &Scene) -> Result<Seen, Unseen> {
+    let on = scene.facts.cpu.boost.ok_or_else(|| Unseen::hidden("a switch for boost"))?;
+    Ok(Seen::judged(on, if on { "on" } else { "off" }))
+}
+
+fn frequency_limit(scene: &Scene) -> Result<Seen, Unseen> {
+    let cpu = first_cpu(scene);
+    let khz = |name: &str| scene.number(&format!("{DIRECTORY}/cpu{cpu}/cpufreq/{name}"));
+    let (limit, highest) = (khz("scaling_max_freq")?, khz("cpuinfo_max_freq")?);
+    let text = format!("{} of {}", hertz(limit as f64 * 1e3), hertz(highest as f64 * 1e3));
+    Ok(Seen::judged(limit >= highest, text))
+}
+
+/// 2 % below nominal is what a steady clock may show: its multiplier moves in steps of that size.
+fn frequency(scene: &Scene) -> Result<Seen, Unseen> {
+    let hidden = || Unseen::hidden("the current CPU frequency");
+    let (lowest, highest) = scene.state.frequency_hz.ok_or_else(hidden)?;
+    let range = format!("{} to {}", hertz(lowest), hertz(highest));
+    let Some(nominal) = scene.facts.cpu.nominal_hz else {
+        return Ok(Seen::ok(format!("{range}; the nominal frequency is not visible")));
+    };
+    Ok(Seen::judged(highest >= 0.98 * nominal, format!("{range}; nominal {}", hertz(nominal))))
+}
+
+fn throttling(scene: &Scene) -> Result<Seen, Unseen> {
+    let count = |name: &str| {
+        let path = |cpu: u32| format!("{DIRECTORY}/cpu{cpu}/thermal_throttle/{name}");
+        let cpus = scene.facts.topology.cpus.iter();
+        cpus.filter_map(|cpu| scene.root.number::<u64>(&path(cpu.id))).max()
+    };
+    let (core, package) = (count("core_throttle_count"), count("package_throttle_count"));
+    let most =
+        core.max(package).ok_or_else(|| Unseen::hidden("a count of thermal throttling"))?;
+    Ok(Seen::judged(most == 0, format!("{most} since boot, on the CPU with the most")))
+}
+
+fn idle_states(scene: &Scene) -> Result<Seen, Unseen> {
+    let directory = format!("{DIRECTORY}/cpu{}/cpuidle", first_cpu(scene));
+    let mut states = Vec::new();
+    let mut deepest = 0;
+    for number in scene.root.numbered(&directory, "state") {
+        let field = |name: &str| scene.root.text(&format!("{directory}/state{number}/{name}"));
+        if field("disable").as_deref() == Some("1") {
+            continue;
+        }
+        deepest = deepest.max(number);
+        let name = field("name").unwrap_or_else(|| format!("state{number}"));
+        states.push(match field("latency") {
+            Some(microseconds) => format!("{name} ({microseconds} µs)"),
+            None => name,
+        });
+    }
+    if states.is_empty() {
+        return Err(Unseen::hidden("a list of idle states"));
+    }
+    Ok(Seen::judged(deepest <= 1, states.join(", ")))
+}
+
+fn smt(scene: &Scene) -> Result<Seen, Unseen> {
+    let hidden = || Unseen::hidden("which CPUs are threads of one core");
+    let on = scene.facts.cpu.smt.ok_or_else(hidden)?;
+    let control = scene.root.text(&format!("{DIRECTORY}/smt/control"));
+    let control = control.map_or(String::new(), |control| format!(" (smt/control: {control})"));
+    let seen = if on { "several threads per core" } else { "one thread per core" };
+    Ok(Seen::judged(!on, format!("{seen}{control}")))
+}
+
+fn offline(scene: &Scene) -> Result<Seen, Unseen> {
+    let present = cpu_list::listed(scene.root, &format!("{DIRECTORY}/present"));
+    let present = present.ok_or_else(|| Unseen::hidden("the list of CPUs present"))?;
+    let online = cpus::online(scene.root);
+    let missing = present.difference(&online).copied().collect();
+    let text = format!("{} of {} online", present.len().min(online.len()), present.len());
+    Ok(match cpu_list::display(&missing) {
+        none if none.is_empty() => Seen::ok(text),
+        missing => Seen::deviates(format!("{text}; offline: {missing}")),
+    })
+}
+
+fn affinity(scene: &Scene) -> Result<Seen, Unseen> {
+    let usable = scene.facts.topology.cpus.iter().map(|cpu| cpu.id).collect();
+    let online = cpus::online(scene.root);
+    let text = format!("CPUs {} of {}", cpu_list::display(&usable), cpu_list::display(&online));
+    Ok(Seen::judged(usable.is_superset(&online), text))
+}
+
+fn isolated(scene: &Scene) -> Result<Seen, Unseen> {
+    let list = scene.text(&format!("{DIRECTORY}/isolated"))?;
+    Ok(if list.is_empty() { Seen::ok("none") } else { Seen::deviates(list) })
+}
+
+fn microcode(scene: &Scene) -> Result<Seen, Unseen> {
+    let revision = scene.facts.cpu.microcode.clone();
+    revision
+        .map(Seen::ok)
+        .ok_or_else(|| Unseen::hidden("the processor's real microcode revision"))
+}
+
+fn first_cpu(scene: &Scene) -> u32 {
+    scene.facts.topology.cpus.first().map_or(0, |cpu| cpu.id)
+}
+
+fn hertz(value: f64) -> String {
+    format!("{:.3}", Quantity::new(value, Unit::Hertz))
+}

@@ -1,0 +1,120 @@
+//! Checks of what control groups and resource limits allow this process.
+
+use assay_model::finding::Severity;
+
+use super::check::{Check, Scene, Seen, Unseen, size};
+use crate::resource_limits::{self, Limit};
+
+/// Open files that Azure's HPC images allow.
+const OPEN_FILES: u64 = 1_048_576;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "limits.cpu-quota",
+        expected: "none, or at least the number of CPUs",
+        why: "a quota stops all threads for the rest of each period: nothing measured on all CPUs means anything",
+        source: "kernel documentation: admin-guide/cgroup-v2.rst (cpu.max), scheduler/sched-bwc.rst",
+        severity: Severity::Blocks,
+        change: "raise the CPU limit of the container or service, or restrict it to whole CPUs by a cpuset",
+        probe: cpu_quota,
+    },
+    Check {
+        id: "limits.throttled",
+        expected: "0 times",
+        why: "the group has been stopped for using up its quota, and will be again",
+        source: "kernel documentation: admin-guide/cgroup-v2.rst (cpu.stat)",
+        severity: Severity::Skews,
+        change: "raise the CPU limit of the container or service",
+        probe: throttled,
+    },
+    Check {
+        id: "limits.memory",
+        expected: "none, or known",
+        why: "arrays are sized by the memory of the group, not by that of the machine",
+        source: "kernel documentation: admin-guide/cgroup-v2.rst (memory.max)",
+        severity: Severity::Note,
+        change: "raise the memory limit of the container or service",
+        probe: memory,
+    },
+    Check {
+        id: "limits.locked-memory",
+        expected: "unlimited",
+        why: "RDMA and io_uring pin their buffers in memory",
+        source: "Azure azhpc-images: components/hpc-tuning.sh",
+        severity: Severity::Note,
+        change: "ulimit -l unlimited, or memlock in /etc/security/limits.conf",
+        probe: locked_memory,
+    },
+    Check {
+        id: "limits.open-files",
+        expected: "1048576 or more",
+        why: "many connections and files at once need as many descriptors",
+        source: "Azure azhpc-images: components/hpc-tuning.sh",
+        severity: Severity::Note,
+        change: "ulimit -n 1048576, or nofile in /etc/security/limits.conf",
+        probe: open_files,
+    },
+    Check {
+        id: "limits.stack",
+        expected: "unlimited",
+        why: "Fortran programs keep large arrays on the stack and end without a word when it is too small",
+        source: "Azure azhpc-images: components/hpc-tuning.sh",
+        severity: Severity::Note,
+        change: "ulimit -s unlimited, or stack in /etc/security/limits.conf",
+        probe: stack,
+    },
+];
+
+fn cpu_quota(scene: &Scene) -> Result<Seen, Unseen> {
+    let cpus = scene.facts.topology.cpus.len();
+    Ok(match scene.facts.limits.cpu_quota {
+        None => Seen::ok("none"),
+        Some(quota) => Seen::judged(
+            quota >= cpus as f64,
+            format!("{quota:.2} CPUs' worth of time on {cpus} CPUs"),
+        ),
+    })
+}
+
+fn throttled(scene: &Scene) -> Result<Seen, Unseen> {
+    let hidden = || Unseen::hidden("a count of how often the control group was throttled");
+    let times = scene.state.throttled.ok_or_else(hidden)?;
+    Ok(Seen::judged(times == 0, format!("{times} times since the group exists")))
+}
+
+fn memory(scene: &Scene) -> Result<Seen, Unseen> {
+    Ok(match scene.facts.limits.memory_available_bytes {
+        None => Seen::ok("none"),
+        Some(left) => {
+            let binds = left < scene.facts.memory.available_bytes;
+            Seen::judged(!binds, format!("{} left in the group", size(left)))
+        }
+    })
+}
+
+fn locked_memory(scene: &Scene) -> Result<Seen, Unseen> {
+    bytes_unlimited(soft_limit(scene, "Max locked memory")?)
+}
+
+fn stack(scene: &Scene) -> Result<Seen, Unseen> {
+    bytes_unlimited(soft_limit(scene, "Max stack size")?)
+}
+
+fn open_files(scene: &Scene) -> Result<Seen, Unseen> {
+    Ok(match soft_limit(scene, "Max open files")? {
+        Limit::Unlimited => Seen::ok("unlimited"),
+        Limit::At(files) => Seen::judged(files >= OPEN_FILES, files.to_string()),
+    })
+}
+
+fn bytes_unlimited(limit: Limit) -> Result<Seen, Unseen> {
+    Ok(match limit {
+        Limit::Unlimited => Seen::ok("unlimited"),
+        Limit::At(bytes) => Seen::deviates(size(bytes)),
+    })
+}
+
+fn soft_limit(scene: &Scene, name: &str) -> Result<Limit, Unseen> {
+    let hidden = || Unseen::hidden(format!("{name:?} of /proc/self/limits"));
+    resource_limits::soft(scene.root, name).ok_or_else(hidden)
+}

@@ -1,0 +1,177 @@
+//! Checks of what else happens on the machine at this moment.
+
+use std::time::{Duration, Instant};
+
+use assay_model::finding::Severity;
+
+use super::check::{Check, Scene, Seen, Unseen};
+use crate::process_table::{self, Entry};
+use crate::state::{LOAD, MEMORY_PRESSURE, STEAL_SHARE};
+
+/// How long processes are watched: twenty ticks of the usual clock of 100 Hz, so that a share is known
+/// to five per cent.
+const WATCH: Duration = Duration::from_millis(200);
+/// Share of one CPU from which on a process is named.
+const BUSY_SHARE: f64 = 0.05;
+/// Most processes named.
+const MOST_NAMED: usize = 5;
+/// Share of ten seconds that tasks may wait for a CPU while nothing is measured.
+const CPU_PRESSURE: f64 = 0.01;
+
+const RELIABLE: &str =
+    "Beyer, Löwe, Wendler: Reliable benchmarking: requirements and solutions (STTT 21, 2019)";
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "load.average",
+        expected: "below 0.5 before a measurement",
+        why: "whatever else runs takes CPU time, caches and bandwidth away",
+        source: RELIABLE,
+        severity: Severity::Skews,
+        change: "stop other programs, and wait a minute",
+        probe: average,
+    },
+    Check {
+        id: "load.processes",
+        expected: "no other process uses more than 5 % of a CPU",
+        why: "these are the programs that would disturb a measurement now",
+        source: RELIABLE,
+        severity: Severity::Skews,
+        change: "stop the programs named",
+        probe: processes,
+    },
+    Check {
+        id: "load.steal",
+        expected: "at most 0.5 % of CPU time since boot",
+        why: "the hypervisor gives these CPUs to others as well",
+        source: "proc_stat(5), steal",
+        severity: Severity::Skews,
+        change: "use a machine type or a host that is not shared, or measure at a quieter time",
+        probe: steal,
+    },
+    Check {
+        id: "load.cpu-pressure",
+        expected: "tasks wait for a CPU in less than 1 % of the last ten seconds",
+        why: "there is more to do than CPUs to do it",
+        source: "kernel documentation: accounting/psi.rst",
+        severity: Severity::Skews,
+        change: "stop other programs",
+        probe: cpu_pressure,
+    },
+    Check {
+        id: "load.memory-pressure",
+        expected: "tasks wait for memory in less than 1 % of the last ten seconds",
+        why: "the kernel is busy making room; new arrays will make it worse",
+        source: "kernel documentation: accounting/psi.rst",
+        severity: Severity::Skews,
+        change: "stop other programs, or use less memory",
+        probe: memory_pressure,
+    },
+];
+
+fn average(scene: &Scene) -> Result<Seen, Unseen> {
+    let load = scene.state.load_one_minute.ok_or_else(|| Unseen::hidden("the load average"))?;
+    Ok(Seen::judged(load < LOAD, format!("{load:.2} over the last minute")))
+}
+
+fn processes(scene: &Scene) -> Result<Seen, Unseen> {
+    if !scene.sees_all_processes() {
+        return Err(Unseen::hidden("the list of all processes"));
+    }
+    let began = Instant::now();
+    let before = process_table::snapshot(scene.root);
+    std::thread::sleep(WATCH);
+    let after = process_table::snapshot(scene.root);
+    let busy = busiest(&before, &after, began.elapsed().as_secs_f64());
+    if busy.is_empty() {
+        return Ok(Seen::ok("none"));
+    }
+    let named = busy.iter().take(MOST_NAMED);
+    let named: Vec<String> =
+        named.map(|(name, share)| format!("{name} {:.0} %", 100.0 * share)).collect();
+    Ok(Seen::deviates(format!("{} of a CPU", named.join(", "))))
+}
+
+/// The other processes that used more than the share of a CPU that counts, the busiest first.
+fn busiest(before: &[Entry], after: &[Entry], elapsed_s: f64) -> Vec<(String, f64)> {
+    let ticks = rustix::param::clock_ticks_per_second() as f64 * elapsed_s;
+    let share = |now: &Entry| {
+        let same = |then: &&Entry| (then.id, then.start_ticks) == (now.id, now.start_ticks);
+        // One that has started meanwhile has done all its work meanwhile.
+        let earlier = before.iter().find(same).map_or(0, |then| then.busy_ticks);
+        now.busy_ticks.saturating_sub(earlier) as f64 / ticks
+    };
+    let others = after.iter().filter(|entry| entry.id != std::process::id());
+    let mut busy: Vec<(String, f64)> =
+        others.map(|entry| (entry.name.clone(), share(entry))).collect();
+    busy.retain(|(_, share)| *share > BUSY_SHARE);
+    busy.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+    busy
+}
+
+fn steal(scene: &Scene) -> Result<Seen, Unseen> {
+    let state = scene.state;
+    let (Some(stolen), Some(all)) = (state.steal_s, state.cpu_time_s.filter(|all| *all > 0.0))
+    else {
+        return Err(Unseen::hidden("the CPU time stolen"));
+    };
+    let share = stolen / all;
+    let text = format!("{:.2} % since boot ({stolen:.1} s)", 100.0 * share);
+    Ok(Seen::judged(share <= STEAL_SHARE, text))
+}
+
+fn cpu_pressure(scene: &Scene) -> Result<Seen, Unseen> {
+    pressure(scene.state.cpu_pressure, CPU_PRESSURE)
+}
+
+fn memory_pressure(scene: &Scene) -> Result<Seen, Unseen> {
+    pressure(scene.state.memory_pressure, MEMORY_PRESSURE)
+}
+
+fn pressure(share: Option<f64>, most: f64) -> Result<Seen, Unseen> {
+    let share = share.ok_or_else(|| Unseen::hidden("pressure stall information"))?;
+    Ok(Seen::judged(share < most, format!("{:.1} % of the last 10 s", 100.0 * share)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(id: u32, name: &str, busy_ticks: u64, start_ticks: u64) -> Entry {
+        Entry {
+            id,
+            parent: 1,
+            group: id,
+            zombie: false,
+            name: name.into(),
+            busy_ticks,
+            start_ticks,
+        }
+    }
+
+    #[test]
+    fn the_busiest_others_come_first() {
+        let own = std::process::id();
+        let second = rustix::param::clock_ticks_per_second();
+        let before = [
+            entry(10, "idle", 500, 1),
+            entry(11, "half", 70, 1),
+            entry(12, "ended", 70, 1),
+            entry(13, "reused", 9_000_000, 1),
+            entry(own, "me", 0, 1),
+        ];
+        let after = [
+            entry(10, "idle", 500, 1),
+            entry(11, "half", 70 + second / 2, 1),
+            entry(13, "reused", second / 4, 2),
+            entry(14, "new", second, 5),
+            entry(own, "me", second, 1),
+        ];
+        let busy = busiest(&before, &after, 1.0);
+        let busy: Vec<(&str, i64)> = busy
+            .iter()
+            .map(|(name, share)| (name.as_str(), (share * 100.0).round() as i64))
+            .collect();
+        assert_eq!(busy, [("new", 100), ("half", 50), ("reused", 25)]);
+    }
+}

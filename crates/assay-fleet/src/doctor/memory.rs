@@ -1,0 +1,238 @@
+//! Checks of main memory: how much is free, how pages are handled, NUMA, swap, modules.
+
+use assay_model::finding::Severity;
+
+use super::check::{Check, Scene, Seen, Unseen, size};
+use crate::meminfo;
+use crate::root::{Missing, chosen};
+
+const HUGE_PAGES: &str = "sys/kernel/mm/transparent_hugepage";
+
+/// STREAM's arrays: three, each at least four times the last-level caches together.
+const STREAM_FACTOR: u64 = 3 * 4;
+/// Share of memory that may wait to be written back before it is called much.
+const DIRTY_SHARE: f64 = 0.01;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "memory.free",
+        expected: "room for three STREAM arrays of four times the last-level caches each",
+        why: "smaller arrays stay in the caches, and the result is the bandwidth of a cache",
+        source: "STREAM benchmark, reference page: run rules on the size of the arrays",
+        severity: Severity::Skews,
+        change: "stop other programs, or raise the memory limit of the container or job",
+        probe: free,
+    },
+    Check {
+        id: "memory.huge-pages",
+        expected: "always (tuned hpc-compute) or madvise (Azure HBv5 page; assay asks for huge pages)",
+        why: "with small pages alone, the translation of addresses slows large arrays down",
+        source: "two documents disagree: tuned profile hpc-compute sets always, \
+                 the Azure HBv5-series overview madvise; tuned profile network-latency sets never",
+        severity: Severity::Skews,
+        change: "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+        probe: huge_pages,
+    },
+    Check {
+        id: "memory.huge-page-defrag",
+        expected: "always, madvise or defer+madvise",
+        why: "otherwise memory that is fragmented yields small pages at the first touch, and two runs differ",
+        source: "Azure HBv5-series overview (madvise); kernel documentation: admin-guide/mm/transhuge.rst",
+        severity: Severity::Note,
+        change: "echo madvise > /sys/kernel/mm/transparent_hugepage/defrag",
+        probe: huge_page_defrag,
+    },
+    Check {
+        id: "memory.numa-balancing",
+        expected: "0 (tuned hpc-compute, network-latency) or 1 (Azure HBv5 page)",
+        why: "the kernel unmaps pages to learn who uses them, and moves them: threads and memory that are \
+              bound gain nothing by it",
+        source: "two documents disagree: tuned profiles hpc-compute and network-latency set 0, \
+                 the Azure HBv5-series overview sets 1",
+        severity: Severity::Note,
+        change: "sysctl -w kernel.numa_balancing=0",
+        probe: numa_balancing,
+    },
+    Check {
+        id: "memory.numa-nodes",
+        expected: "the layout (nodes per socket) of the figures to be compared with",
+        why: "how a socket is divided moves bandwidth and latency; the firmware decides it (NPS, SNC)",
+        source: "Azure HBv2 to HBv5-series overviews (nodes per socket 2 or 4)",
+        severity: Severity::Note,
+        change: "set nodes per socket in the firmware; in a cloud, choose another machine type",
+        probe: numa_nodes,
+    },
+    Check {
+        id: "memory.zone-reclaim",
+        expected: "1 with several NUMA nodes",
+        why: "with 0 a full node makes the kernel place memory on a distant one, silently",
+        source: "tuned profile hpc-compute; Azure azhpc-images: components/hpc-tuning.sh; \
+                 kernel documentation: admin-guide/sysctl/vm.rst",
+        severity: Severity::Note,
+        change: "sysctl -w vm.zone_reclaim_mode=1",
+        probe: zone_reclaim,
+    },
+    Check {
+        id: "memory.page-cache",
+        expected: "less than 1 % of memory waiting to be written; caches dropped before a run",
+        why: "writing back and reclaiming cached pages take bandwidth from the measurement",
+        source: "Azure HBv5-series overview (drop caches before running jobs)",
+        severity: Severity::Note,
+        change: "sync; echo 3 > /proc/sys/vm/drop_caches",
+        probe: page_cache,
+    },
+    Check {
+        id: "memory.reserved-huge-pages",
+        expected: "none, or known",
+        why: "memory reserved as huge pages is not free for anything else, and is missing from what can be measured",
+        source: "kernel documentation: admin-guide/mm/hugetlbpage.rst",
+        severity: Severity::Note,
+        change: "sysctl -w vm.nr_hugepages=0",
+        probe: reserved_huge_pages,
+    },
+    Check {
+        id: "memory.swap",
+        expected: "none",
+        why: "a page that is swapped out during a measurement makes it one of the disk",
+        source: "Azure HPC node health checks (swap of 0)",
+        severity: Severity::Skews,
+        change: "swapoff --all",
+        probe: swap,
+    },
+    Check {
+        id: "memory.swappiness",
+        expected: "at most 10, where there is swap",
+        why: "a high value swaps a program's pages out to keep files cached",
+        source: "tuned profile latency-performance; kernel documentation: admin-guide/sysctl/vm.rst",
+        severity: Severity::Note,
+        change: "sysctl -w vm.swappiness=10",
+        probe: swappiness,
+    },
+    Check {
+        id: "memory.modules",
+        expected: "kind, width and speed of every module are visible",
+        why: "they alone give the limit of the memory bandwidth; without them none is known",
+        source: "DMTF DSP0134 (SMBIOS), Memory Device",
+        severity: Severity::Note,
+        change: "run as root on the machine itself; a guest cannot see them",
+        probe: modules,
+    },
+];
+
+fn free(scene: &Scene) -> Result<Seen, Unseen> {
+    let topology = &scene.facts.topology;
+    let caches = topology.last_level_bytes(&topology.cpu_ids());
+    if caches == 0 {
+        return Err(Unseen::hidden("the size of the caches"));
+    }
+    let (free, needed) = (scene.facts.usable_bytes(), caches.saturating_mul(STREAM_FACTOR));
+    let text =
+        format!("{} free; {} needed (last level: {})", size(free), size(needed), size(caches));
+    Ok(Seen::judged(free >= needed, text))
+}
+
+fn huge_pages(scene: &Scene) -> Result<Seen, Unseen> {
+    let text = scene.text(&format!("{HUGE_PAGES}/enabled"))?;
+    Ok(Seen::judged(chosen(&text) != "never", chosen(&text)))
+}
+
+fn huge_page_defrag(scene: &Scene) -> Result<Seen, Unseen> {
+    let text = scene.text(&format!("{HUGE_PAGES}/defrag"))?;
+    Ok(Seen::judged(!["never", "defer"].contains(&chosen(&text)), chosen(&text)))
+}
+
+/// Either value follows one of the sources, so that this can be noted but not deviate. 2 and 3 switch
+/// on the tiering of memory, which neither asks for.
+fn numa_balancing(scene: &Scene) -> Result<Seen, Unseen> {
+    let value = scene.number("proc/sys/kernel/numa_balancing")?;
+    if scene.facts.topology.numa.len() < 2 {
+        return Ok(Seen::ok(format!("{value}, without effect: there is one NUMA node")));
+    }
+    Ok(match value {
+        0 => Seen::ok("0, as tuned hpc-compute sets it; the Azure HBv5 page sets 1"),
+        1 => Seen::ok("1, as the Azure HBv5 page sets it; tuned hpc-compute sets 0"),
+        other => Seen::deviates(format!("{other}: memory tiering is on")),
+    })
+}
+
+fn numa_nodes(scene: &Scene) -> Result<Seen, Unseen> {
+    if scene.root.numbered("sys/devices/system/node", "node").is_empty() {
+        return Err(Unseen::hidden("the NUMA layout"));
+    }
+    let topology = &scene.facts.topology;
+    let mut sockets: Vec<u32> = topology.cpus.iter().map(|cpu| cpu.socket).collect();
+    sockets.sort_unstable();
+    sockets.dedup();
+    let count = |number: usize, name: &str| match number {
+        1 => format!("1 {name}"),
+        _ => format!("{number} {name}s"),
+    };
+    Ok(Seen::ok(format!(
+        "{} on {}",
+        count(topology.numa.len(), "node"),
+        count(sockets.len(), "socket")
+    )))
+}
+
+fn zone_reclaim(scene: &Scene) -> Result<Seen, Unseen> {
+    let value = scene.number("proc/sys/vm/zone_reclaim_mode")?;
+    if scene.facts.topology.numa.len() < 2 {
+        return Ok(Seen::ok(format!("{value}, without effect: there is one NUMA node")));
+    }
+    Ok(Seen::judged(value & 1 == 1, value.to_string()))
+}
+
+fn page_cache(scene: &Scene) -> Result<Seen, Unseen> {
+    let field = |name: &str| {
+        let bytes = meminfo::bytes(scene.root, name);
+        bytes.ok_or_else(|| Unseen::hidden(format!("{name} of /proc/meminfo")))
+    };
+    let dirty = field("Dirty")?.saturating_add(field("Writeback")?);
+    let text = format!("{} cached; {} to be written", size(field("Cached")?), size(dirty));
+    let much = DIRTY_SHARE * scene.facts.memory.total_bytes as f64;
+    Ok(Seen::judged((dirty as f64) < much, text))
+}
+
+fn reserved_huge_pages(scene: &Scene) -> Result<Seen, Unseen> {
+    let bytes = meminfo::bytes(scene.root, "Hugetlb");
+    let bytes = bytes.ok_or_else(|| Unseen::hidden("Hugetlb of /proc/meminfo"))?;
+    Ok(if bytes == 0 { Seen::ok("none") } else { Seen::deviates(size(bytes)) })
+}
+
+/// `/proc/swaps` has a heading, and a line per swap area.
+fn swap_areas(scene: &Scene) -> Result<Vec<String>, Unseen> {
+    let text = scene.text("proc/swaps")?;
+    let name = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    Ok(text.lines().skip(1).filter_map(name).collect())
+}
+
+fn swap(scene: &Scene) -> Result<Seen, Unseen> {
+    let areas = swap_areas(scene)?;
+    Ok(if areas.is_empty() { Seen::ok("none") } else { Seen::deviates(areas.join(", ")) })
+}
+
+fn swappiness(scene: &Scene) -> Result<Seen, Unseen> {
+    let value = scene.number("proc/sys/vm/swappiness")?;
+    if swap_areas(scene).is_ok_and(|areas| areas.is_empty()) {
+        return Ok(Seen::ok(format!("{value}, without effect: there is no swap")));
+    }
+    Ok(Seen::judged(value <= 10, value.to_string()))
+}
+
+fn modules(scene: &Scene) -> Result<Seen, Unseen> {
+    let Some(modules) = &scene.facts.memory.modules else {
+        return Err(match scene.root.read("sys/firmware/dmi/tables/DMI") {
+            Err(Missing::Unreadable(reason)) => Unseen::Unreadable(reason),
+            Err(Missing::NotVisible) | Ok(_) => {
+                Unseen::hidden("a plausible description of the memory modules")
+            }
+        });
+    };
+    let mut kinds: Vec<String> = modules
+        .iter()
+        .map(|module| format!("{}-{}", module.kind, module.transfers_per_s / 1_000_000))
+        .collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    Ok(Seen::ok(format!("{} modules, {}", modules.len(), kinds.join(" and "))))
+}

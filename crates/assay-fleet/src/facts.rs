@@ -1,0 +1,51 @@
+//! What a host is: CPU, topology, memory, limits, kernel settings, versions.
+//!
+//! Reads files and nothing else: starts no process, loads no module, needs no privilege. What a guest,
+//! a container or an unprivileged user cannot see is `None`.
+
+use std::collections::BTreeMap;
+
+use assay_model::facts::HostFacts;
+
+use crate::cpus;
+use crate::root::Root;
+
+mod cpu;
+mod fingerprint;
+mod limits;
+mod memory;
+mod settings;
+mod smbios;
+mod system;
+mod topology;
+mod virtualization;
+
+/// The facts of the host under `root`. Takes a few milliseconds and changes nothing.
+#[must_use]
+pub fn read(root: &Root) -> HostFacts {
+    let usable = cpus::usable(root);
+    let environment = virtualization::read(root);
+    let guest = environment.hypervisor.is_some();
+    let system = system::read(root, &environment);
+    let cpu = cpu::read(root, &usable, guest);
+    let fingerprint = fingerprint::of(root, &cpu, &system, &environment);
+    HostFacts {
+        name: system::host_name(root),
+        fingerprint,
+        topology: topology::read(root, &usable),
+        memory: memory::read(root, guest),
+        limits: limits::read(root),
+        settings: settings::read(root),
+        mitigations: mitigations(root),
+        versions: system::versions(root, &system),
+        cpu,
+        system,
+    }
+}
+
+fn mitigations(root: &Root) -> BTreeMap<String, String> {
+    let directory = "sys/devices/system/cpu/vulnerabilities";
+    let state = |name: String| Some((root.text(&format!("{directory}/{name}"))?, name));
+    let states = root.names(directory).into_iter().filter_map(state);
+    states.map(|(state, name)| (name, state)).collect()
+}

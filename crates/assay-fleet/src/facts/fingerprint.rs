@@ -1,0 +1,101 @@
+//! A short name for "the same kind of machine": equal for a machine and itself after a reboot, an
+//! update, under `taskset` and in a container on it; different when the hardware shown differs.
+//!
+//! It holds nothing that needs privilege to be read, nothing that changes from boot to boot (measured
+//! frequencies, memory left over by the kernel, microcode, kernel), and no name of the host: two
+//! machines of one make share it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use assay_model::facts::{CpuFacts, SystemFacts, Topology};
+
+use super::topology;
+use super::virtualization::Virtualization;
+use crate::cpus;
+use crate::meminfo;
+use crate::root::Root;
+
+/// Hexadecimal digits kept: 64 bits, so that even a million kinds of machines would meet with a
+/// probability of 3·10⁻⁸ only.
+const DIGITS: usize = 16;
+
+pub(super) fn of(
+    root: &Root,
+    cpu: &CpuFacts,
+    system: &SystemFacts,
+    environment: &Virtualization,
+) -> String {
+    let whole = topology::read(root, &cpus::online(root));
+    let text = description(&whole, cpu, system, environment, memory_bytes(root));
+    blake3::hash(text.as_bytes()).to_hex().as_str()[..DIGITS].to_owned()
+}
+
+/// What is hashed. Counts instead of CPU numbers, because firmware may number CPUs anew.
+fn description(
+    whole: &Topology,
+    cpu: &CpuFacts,
+    system: &SystemFacts,
+    environment: &Virtualization,
+    memory_bytes: u64,
+) -> String {
+    let mut text = format!(
+        "assay fingerprint 1\n{}\n{}\n{}\n{:?}\n{:?}\n{:?}\nmemory {memory_bytes}\n",
+        system.architecture,
+        cpu.vendor,
+        cpu.model,
+        cpu.signature,
+        environment.hypervisor,
+        system.product,
+    );
+    let mut places: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for cpu in &whole.cpus {
+        *places.entry((cpu.socket, cpu.numa)).or_default() += 1;
+    }
+    let mut caches: BTreeMap<(u8, u64, u32, usize), usize> = BTreeMap::new();
+    for cache in &whole.caches {
+        let kind = (cache.level, cache.bytes, cache.line_bytes, cache.cpus.len());
+        *caches.entry(kind).or_default() += 1;
+    }
+    let cores = whole.one_cpu_per_core(&whole.cpu_ids()).len();
+    write!(text, "cores {cores}\nplaces {places:?}\ncaches {caches:?}\n")
+        .expect("writing to a string cannot fail");
+    text
+}
+
+/// Memory as built in. The kernel counts it in blocks (admin-guide/mm/memory-hotplug.rst); where these
+/// are not shown, `MemTotal`, which moves a little from boot to boot, rounded to an eighth of its power
+/// of two.
+fn memory_bytes(root: &Root) -> u64 {
+    let directory = "sys/devices/system/memory";
+    let block = root.text(&format!("{directory}/block_size_bytes"));
+    let block = block.and_then(|size| u64::from_str_radix(&size, 16).ok()).unwrap_or(0);
+    let blocks = root.numbered(directory, "memory").len() as u64;
+    match block.checked_mul(blocks) {
+        Some(bytes) if bytes > 0 => bytes,
+        _ => eighths(meminfo::bytes(root, "MemTotal").unwrap_or(0)),
+    }
+}
+
+fn eighths(bytes: u64) -> u64 {
+    let step = bytes.checked_ilog2().map_or(1, |power| 1 << power.saturating_sub(3));
+    bytes.div_ceil(step).saturating_mul(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_hides_what_a_kernel_takes_for_itself() {
+        for (bytes, expected) in [
+            (0, 0),
+            (1, 1),
+            (24_684_084 << 10, 24 << 30),
+            (24_600_000 << 10, 24 << 30),
+            (u64::MAX, u64::MAX),
+        ] {
+            assert_eq!(eighths(bytes), expected, "{bytes}");
+        }
+    }
+}

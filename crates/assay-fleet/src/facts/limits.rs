@@ -1,0 +1,23 @@
+//! What the control groups and the resource limits allow this process.
+
+use assay_model::facts::LimitFacts;
+
+use crate::control_group;
+use crate::resource_limits::{self, Limit};
+use crate::root::Root;
+
+pub(super) fn read(root: &Root) -> LimitFacts {
+    LimitFacts {
+        cpu_quota: control_group::cpu_quota(root),
+        memory_available_bytes: control_group::memory_available_bytes(root),
+        locked_memory_bytes: soft_limit(root, "Max locked memory"),
+        stack_bytes: soft_limit(root, "Max stack size"),
+    }
+}
+
+fn soft_limit(root: &Root, name: &str) -> Option<u64> {
+    match resource_limits::soft(root, name)? {
+        Limit::Unlimited => None,
+        Limit::At(bytes) => Some(bytes),
+    }
+}

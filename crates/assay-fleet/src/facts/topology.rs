@@ -1,0 +1,125 @@
+//! Which CPUs share cores, caches, sockets and NUMA nodes, from `/sys/devices/system`.
+//!
+//! Only the CPUs it is asked about appear; a cache or a node that none of them uses does not exist
+//! here. Nothing is looked up in a list of processor models.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_model::facts::{Cache, Cpu, NumaNode, Topology};
+
+use crate::cpu_list;
+use crate::meminfo;
+use crate::root::Root;
+
+const CPUS: &str = "sys/devices/system/cpu";
+const NODES: &str = "sys/devices/system/node";
+
+/// The topology restricted to `usable`.
+pub(super) fn read(root: &Root, usable: &BTreeSet<u32>) -> Topology {
+    let numa = nodes(root, usable);
+    Topology { cpus: cores(root, usable, &numa), caches: caches(root, usable), numa }
+}
+
+/// The place of one CPU as the kernel tells it.
+struct Place {
+    id: u32,
+    core: u32,
+    socket: u32,
+    /// The lowest-numbered CPU of the same core.
+    first_thread: u32,
+}
+
+fn place(root: &Root, id: u32) -> Place {
+    // ARM firmware may leave the socket out, which the kernel shows as −1: then there is one.
+    let number = |name: &str| root.number(&format!("{CPUS}/cpu{id}/topology/{name}"));
+    let threads = format!("{CPUS}/cpu{id}/topology/thread_siblings_list");
+    let threads = cpu_list::listed(root, &threads).unwrap_or_default();
+    Place {
+        id,
+        core: number("core_id").unwrap_or(id),
+        socket: number("physical_package_id").unwrap_or(0),
+        first_thread: threads.first().copied().unwrap_or(id).min(id),
+    }
+}
+
+/// Core numbers are the kernel's where they are unique within a socket. Where two cores of a socket
+/// carry the same number (dies or clusters that count from 0 each), every core is named by its first
+/// thread instead.
+fn cores(root: &Root, usable: &BTreeSet<u32>, numa: &[NumaNode]) -> Vec<Cpu> {
+    let places: Vec<Place> = usable.iter().map(|id| place(root, *id)).collect();
+    let mut cores: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    let unique = places.iter().all(|place| {
+        let first = cores.entry((place.socket, place.core)).or_insert(place.first_thread);
+        *first == place.first_thread
+    });
+    let node =
+        |id: u32| numa.iter().find(|node| node.cpus.contains(&id)).map_or(0, |node| node.id);
+    let cpu = |place: &Place| Cpu {
+        id: place.id,
+        core: if unique { place.core } else { place.first_thread },
+        socket: place.socket,
+        numa: node(place.id),
+    };
+    places.iter().map(cpu).collect()
+}
+
+/// The nodes that hold at least one of `usable`. A map that leaves out one of these CPUs is no map:
+/// then, as without one, there is one node with everything. A machine's only node has all its memory,
+/// whatever the node's own file says: that one leaves out memory which the kernel sets up later.
+fn nodes(root: &Root, usable: &BTreeSet<u32>) -> Vec<NumaNode> {
+    let node = |id: u32| {
+        let listed = cpu_list::listed(root, &format!("{NODES}/node{id}/cpulist"))?;
+        let cpus: Vec<u32> = listed.intersection(usable).copied().collect();
+        let memory = root.text(&format!("{NODES}/node{id}/meminfo"));
+        let bytes = memory.and_then(|text| meminfo::field(&text, "MemTotal")).unwrap_or(0);
+        (!cpus.is_empty()).then_some(NumaNode { id, cpus, bytes })
+    };
+    let all = root.numbered(NODES, "node");
+    let nodes: Vec<NumaNode> = all.iter().copied().filter_map(node).collect();
+    let mapped: Vec<u32> = nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect();
+    let complete = mapped.len() == usable.len();
+    if complete && all.len() > 1 { nodes } else { vec![whole(root, usable)] }
+}
+
+fn whole(root: &Root, usable: &BTreeSet<u32>) -> NumaNode {
+    let bytes = meminfo::bytes(root, "MemTotal").unwrap_or(0);
+    NumaNode { id: 0, cpus: usable.iter().copied().collect(), bytes }
+}
+
+/// Every distinct data or unified cache: same level and same CPUs is the same cache. The size is the
+/// whole cache's, also where other CPUs than `usable` share it.
+fn caches(root: &Root, usable: &BTreeSet<u32>) -> Vec<Cache> {
+    let mut distinct: BTreeMap<(u8, Vec<u32>), Cache> = BTreeMap::new();
+    for cpu in usable {
+        let directory = format!("{CPUS}/cpu{cpu}/cache");
+        for index in root.numbered(&directory, "index") {
+            if let Some(cache) = cache(root, &format!("{directory}/index{index}"), usable) {
+                distinct.entry((cache.level, cache.cpus.clone())).or_insert(cache);
+            }
+        }
+    }
+    distinct.into_values().collect()
+}
+
+/// One cache; `None` for instruction caches and where the firmware leaves size or sharing out.
+fn cache(root: &Root, directory: &str, usable: &BTreeSet<u32>) -> Option<Cache> {
+    let text = |name: &str| root.text(&format!("{directory}/{name}"));
+    if !["Data", "Unified"].contains(&text("type")?.as_str()) {
+        return None;
+    }
+    let shared = cpu_list::listed(root, &format!("{directory}/shared_cpu_list"))?;
+    let cpus: Vec<u32> = shared.intersection(usable).copied().collect();
+    Some(Cache {
+        level: text("level")?.parse().ok()?,
+        bytes: size_bytes(&text("size")?)?,
+        line_bytes: text("coherency_line_size").and_then(|size| size.parse().ok()).unwrap_or(0),
+        cpus,
+    })
+    .filter(|cache| cache.bytes > 0 && !cache.cpus.is_empty())
+}
+
+/// The kernel writes cache sizes in KiB: `32768K`. More than 1 TiB is damage, no cache.
+fn size_bytes(text: &str) -> Option<u64> {
+    let kib: u64 = text.strip_suffix('K')?.parse().ok()?;
+    (kib <= 1 << 30).then_some(kib << 10)
+}

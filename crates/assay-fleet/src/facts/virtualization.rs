@@ -1,0 +1,111 @@
+//! Whether a hypervisor or a container engine shows itself, and which.
+//!
+//! Never loads a module or issues an instruction to find out: files only. The signs are those that
+//! systemd-detect-virt(1) documents, as far as files show them.
+
+use std::collections::BTreeSet;
+
+use crate::cpuinfo;
+use crate::root::Root;
+
+/// What stands between this process and the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Virtualization {
+    /// `kvm`, `xen`, `hyperv`, `vmware` …, or `unknown` when only the CPU flag tells.
+    pub(super) hypervisor: Option<String>,
+    /// `docker`, `podman`, `kubernetes`, `lxc`, `apptainer` …
+    pub(super) container: Option<String>,
+}
+
+impl Virtualization {
+    /// For people and for the facts: `kvm`, `docker`, `kvm, docker`.
+    pub(super) fn name(&self) -> Option<String> {
+        let layers: Vec<&str> = [&self.hypervisor, &self.container]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .collect();
+        (!layers.is_empty()).then(|| layers.join(", "))
+    }
+}
+
+/// Product and vendor names that only virtual machines carry. The first word that occurs decides.
+/// Clouds built on KVM are named by what they run.
+const PRODUCTS: [(&str, &str); 13] = [
+    ("VMware", "vmware"),
+    ("VirtualBox", "virtualbox"),
+    ("innotek GmbH", "virtualbox"),
+    ("Microsoft Corporation Virtual Machine", "hyperv"),
+    ("Parallels", "parallels"),
+    ("BHYVE", "bhyve"),
+    ("Xen", "xen"),
+    ("Apple Virtualization", "apple"),
+    ("Amazon EC2", "kvm"),
+    ("Google Compute Engine", "kvm"),
+    ("OpenStack", "kvm"),
+    ("KVM", "kvm"),
+    ("QEMU", "kvm"),
+];
+
+/// Clock sources that only guests of one hypervisor have.
+const CLOCK_SOURCES: [(&str, &str); 3] =
+    [("kvm-clock", "kvm"), ("hyperv_clocksource", "hyperv"), ("xen", "xen")];
+
+/// What the path of a control group gives away.
+const GROUPS: [(&str, &str); 6] = [
+    ("kubepods", "kubernetes"),
+    ("docker", "docker"),
+    ("libpod", "podman"),
+    ("crio", "cri-o"),
+    ("containerd", "containerd"),
+    ("lxc", "lxc"),
+];
+
+/// Files that a container engine leaves in the root of its containers.
+const MARKS: [(&str, &str); 3] = [
+    (".dockerenv", "docker"),
+    ("run/.containerenv", "podman"),
+    (".singularity.d", "apptainer"),
+];
+
+pub(super) fn read(root: &Root) -> Virtualization {
+    Virtualization { hypervisor: hypervisor(root), container: container(root) }
+}
+
+/// On x86 the CPU flag decides, because the bare machines of clouds carry the same product names as
+/// their guests. Other architectures have no such flag; there the product name has to do, and one
+/// that says `metal` is none.
+fn hypervisor(root: &Root) -> Option<String> {
+    let block =
+        cpuinfo::read(root, &BTreeSet::from([0])).into_iter().next().unwrap_or_default();
+    let flagged = cpuinfo::has_flag(&block, "hypervisor");
+    if block.contains_key("flags") && !flagged {
+        return None;
+    }
+    let identity = format!(
+        "{} {}",
+        root.text("sys/class/dmi/id/sys_vendor").unwrap_or_default(),
+        root.text("sys/class/dmi/id/product_name").unwrap_or_default()
+    );
+    let product = || named(&PRODUCTS, &identity).filter(|_| !identity.contains("metal"));
+    let clocks = root.text("sys/devices/system/clocksource/clocksource0/available_clocksource");
+    let clock = || named(&CLOCK_SOURCES, &clocks.unwrap_or_default());
+    root.text("sys/hypervisor/type")
+        .or_else(product)
+        .or_else(clock)
+        .or_else(|| flagged.then(|| "unknown".to_owned()))
+}
+
+fn container(root: &Root) -> Option<String> {
+    let mark = || {
+        let mark = MARKS.iter().find(|(path, _)| root.exists(path));
+        mark.map(|(_, name)| (*name).to_owned())
+    };
+    let groups = || named(&GROUPS, &root.text("proc/self/cgroup").unwrap_or_default());
+    root.text("run/systemd/container").or_else(groups).or_else(mark)
+}
+
+fn named(table: &[(&str, &str)], text: &str) -> Option<String> {
+    let row = table.iter().find(|(sign, _)| text.contains(sign));
+    row.map(|(_, name)| (*name).to_owned())
+}

@@ -1,0 +1,102 @@
+//! The working directory of a child: the files put in before, and those taken out after.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write as _};
+use std::path::{Component, Path, PathBuf};
+
+use super::{Command, ProcessError};
+
+/// A directory that a child works in; one made for it is removed when this is dropped.
+pub(super) enum Workplace {
+    Given(PathBuf),
+    Fresh(tempfile::TempDir),
+}
+
+impl Workplace {
+    pub(super) fn prepare(command: &Command) -> Result<Self, ProcessError> {
+        let files = command.input_files.iter().map(|(path, _)| path);
+        for path in files.chain(&command.output_files) {
+            stays_inside(path)?;
+        }
+        let place = match &command.directory {
+            Some(path) => given(path)?,
+            None => Self::Fresh(fresh()?),
+        };
+        for (path, content) in &command.input_files {
+            let path = place.path().join(path);
+            write_new(&path, content)
+                .map_err(|source| ProcessError::WriteFile { path, source })?;
+        }
+        Ok(place)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        match self {
+            Self::Given(path) => path,
+            Self::Fresh(directory) => directory.path(),
+        }
+    }
+
+    /// The files that are there, each of at most `cap_bytes`.
+    pub(super) fn collect(
+        &self,
+        program: &Path,
+        paths: &[PathBuf],
+        cap_bytes: u64,
+    ) -> Result<BTreeMap<PathBuf, Vec<u8>>, ProcessError> {
+        let mut files = BTreeMap::new();
+        for path in paths {
+            match read(&self.path().join(path), cap_bytes) {
+                Ok(content) if content.len() as u64 > cap_bytes => {
+                    return Err(ProcessError::TooLarge {
+                        program: program.to_owned(),
+                        what: path.display().to_string(),
+                        cap_bytes,
+                    });
+                }
+                Ok(content) => drop(files.insert(path.clone(), content)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => {
+                    return Err(ProcessError::ReadFile { path: path.clone(), source });
+                }
+            }
+        }
+        Ok(files)
+    }
+}
+
+fn given(path: &Path) -> Result<Workplace, ProcessError> {
+    let refused = |source| ProcessError::Directory { path: path.to_owned(), source };
+    let absolute = std::path::absolute(path).map_err(refused)?;
+    // Looked at here, because a start that fails on its directory reports a missing program.
+    fs::read_dir(&absolute).map_err(refused)?;
+    Ok(Workplace::Given(absolute))
+}
+
+fn fresh() -> Result<tempfile::TempDir, ProcessError> {
+    let refused = |source| ProcessError::Directory { path: std::env::temp_dir(), source };
+    tempfile::Builder::new().prefix("assay-").tempdir().map_err(refused)
+}
+
+fn stays_inside(path: &Path) -> Result<(), ProcessError> {
+    let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+    let named = path.file_name().is_some();
+    (inside && named)
+        .then_some(())
+        .ok_or_else(|| ProcessError::OutsidePath { path: path.to_owned() })
+}
+
+fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(content)
+}
+
+/// One byte more than the cap shows that there is more.
+fn read(path: &Path, cap_bytes: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path)?.take(cap_bytes.saturating_add(1)).read_to_end(&mut content)?;
+    Ok(content)
+}

@@ -1,0 +1,78 @@
+//! The processes of a host, from `/proc/*/stat` (`proc_pid_stat(5)`). A snapshot: a process that ends
+//! while it is taken is left out.
+
+use crate::root::Root;
+
+/// One process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) id: u32,
+    pub(crate) parent: u32,
+    pub(crate) group: u32,
+    /// Dead, but not yet collected by its parent.
+    pub(crate) zombie: bool,
+    /// The first 15 bytes of the program's name.
+    pub(crate) name: String,
+    /// User and system time so far, in clock ticks.
+    pub(crate) busy_ticks: u64,
+    /// When it started, in clock ticks since boot: tells a process from a later one with its number.
+    pub(crate) start_ticks: u64,
+}
+
+/// All visible processes, by number.
+pub(crate) fn snapshot(root: &Root) -> Vec<Entry> {
+    root.numbered("proc", "").into_iter().filter_map(|id| read(root, id)).collect()
+}
+
+/// One process; `None` when there is no such one.
+pub(crate) fn read(root: &Root, id: u32) -> Option<Entry> {
+    parse(&root.text(&format!("proc/{id}/stat"))?)
+}
+
+/// Whether a process was started with `assignment`, as in `NAME=value`, in its environment; `false`
+/// where the environment is not visible.
+pub(crate) fn has_environment(root: &Root, id: u32, assignment: &str) -> bool {
+    let environment = root.text(&format!("proc/{id}/environ")).unwrap_or_default();
+    environment.split('\0').any(|variable| variable == assignment)
+}
+
+/// `pid (name) state ppid pgrp …`: the name may hold blanks and brackets, so the last `)` ends it.
+fn parse(text: &str) -> Option<Entry> {
+    let (head, tail) = text.rsplit_once(')')?;
+    let (id, name) = head.split_once('(')?;
+    let fields: Vec<&str> = tail.split_whitespace().collect();
+    // The manual page counts from 1 and from the pid; the state, its field 3, is field 0 here.
+    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    Some(Entry {
+        id: id.trim().parse().ok()?,
+        parent: u32::try_from(number(4)?).ok()?,
+        group: u32::try_from(number(5)?).ok()?,
+        zombie: ["Z", "X"].contains(fields.first()?),
+        name: name.to_owned(),
+        busy_ticks: number(14)?.checked_add(number(15)?)?,
+        start_ticks: number(22)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_blanks_and_brackets() {
+        let line = "77 (a) b (c) S 1 70 70 0 -1 4 0 0 0 0 12 30 0 0 20 0 1 0 4711 0 0";
+        let expected = Entry {
+            id: 77,
+            parent: 1,
+            group: 70,
+            zombie: false,
+            name: "a) b (c".into(),
+            busy_ticks: 42,
+            start_ticks: 4711,
+        };
+        assert_eq!(parse(line), Some(expected));
+        for damaged in ["", "77", "77 (a", "77 (a) S", "77 (a) S x y", ") 7 ("] {
+            assert_eq!(parse(damaged), None, "{damaged}");
+        }
+    }
+}

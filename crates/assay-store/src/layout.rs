@@ -1,0 +1,227 @@
+//! Where everything lies in a store, and how its runs are named.
+//!
+//! ```text
+//! FORMAT                       the version of this layout: `1`
+//! runs/<run-id>/events.jsonl   one JSON object per line, only ever appended to; locked (flock) by
+//!                              the process that writes it, so that others see that it is running
+//! raw/<2 hex>/<BLAKE3 hex>     raw outputs of tools under the hash of their content
+//! index.sqlite                 a cache of the listing; may be deleted at any time
+//! index.lock                   held while the index is used
+//! ```
+//!
+//! A layout that an older assay would misread gets a new number in `FORMAT`. Events carry a
+//! version of their own ([`assay_model::event::FORMAT`]).
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use crate::error::StoreError;
+
+/// The version of the layout that this crate writes, and the newest it can read.
+pub const STORE_FORMAT: u32 = 1;
+
+const LONGEST_ID: usize = 64;
+
+/// The folder of runs where the user names none: `$XDG_DATA_HOME/assay`, by the XDG base
+/// directory specification `$HOME/.local/share/assay` where that is unset or not absolute.
+/// `None` when neither variable helps.
+pub fn default_folder(environment: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let absolute =
+        |name| environment(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = absolute("XDG_DATA_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".local/share")))?;
+    Some(data.join("assay"))
+}
+
+/// A new identifier, `20261121-104455-7f3a`: UTC time to the second, and what tells two runs of
+/// the same second apart. Identifiers sort by time.
+#[must_use]
+pub fn new_run_id(now: jiff::Timestamp, entropy: u16) -> String {
+    format!("{}-{entropy:04x}", now.strftime("%Y%m%d-%H%M%S"))
+}
+
+/// Whether `id` can safely be the name of a folder below `runs/`.
+pub(crate) fn is_run_id(id: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    id.len() <= LONGEST_ID
+        && id.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && id.chars().all(plain)
+}
+
+/// The paths of one store.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    folder: PathBuf,
+}
+
+impl Layout {
+    /// The store in `folder`, created where it is missing.
+    pub(crate) fn create(folder: PathBuf) -> Result<Self, StoreError> {
+        let layout = Self { folder };
+        layout.refuse_file()?;
+        if !layout.check_format()? {
+            layout.write_format().map_err(|source| layout.cannot_open(source))?;
+            layout.check_format()?;
+        }
+        Ok(layout)
+    }
+
+    /// The store in `folder`, which must be there.
+    pub(crate) fn existing(folder: PathBuf) -> Result<Self, StoreError> {
+        let layout = Self { folder };
+        layout.refuse_file()?;
+        if layout.check_format()? {
+            Ok(layout)
+        } else {
+            Err(StoreError::NoStore { path: layout.folder })
+        }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn runs(&self) -> PathBuf {
+        self.folder.join("runs")
+    }
+
+    pub(crate) fn run(&self, id: &str) -> PathBuf {
+        self.runs().join(id)
+    }
+
+    pub(crate) fn events(&self, id: &str) -> PathBuf {
+        self.run(id).join("events.jsonl")
+    }
+
+    pub(crate) fn raw(&self) -> PathBuf {
+        self.folder.join("raw")
+    }
+
+    pub(crate) fn index(&self) -> PathBuf {
+        self.folder.join("index.sqlite")
+    }
+
+    pub(crate) fn index_lock(&self) -> PathBuf {
+        self.folder.join("index.lock")
+    }
+
+    /// The names of all folders that can be runs, ascending.
+    pub(crate) fn run_ids(&self) -> Result<Vec<String>, StoreError> {
+        let path = self.runs();
+        let entries = match fs::read_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other,
+        };
+        let names = entries.and_then(|entries| {
+            entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()
+        });
+        let names = names.map_err(|source| StoreError::Read { path, source })?;
+        let mut ids: Vec<String> =
+            names.into_iter().filter_map(|name| name.into_string().ok()).collect();
+        ids.retain(|id| is_run_id(id) && self.run(id).is_dir());
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    fn format(&self) -> PathBuf {
+        self.folder.join("FORMAT")
+    }
+
+    fn cannot_open(&self, source: io::Error) -> StoreError {
+        StoreError::Open { path: self.folder.clone(), source }
+    }
+
+    fn refuse_file(&self) -> Result<(), StoreError> {
+        match std::fs::metadata(&self.folder) {
+            Ok(found) if !found.is_dir() => {
+                Err(StoreError::NotAFolder { path: self.folder.clone() })
+            }
+            Err(source)
+                if !matches!(
+                    source.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Err(self.cannot_open(source))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `false` when there is no format yet.
+    fn check_format(&self) -> Result<bool, StoreError> {
+        let path = self.format();
+        let text = match fs::read(&path) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).trim().to_owned(),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Ok(false);
+            }
+            Err(source) => return Err(self.cannot_open(source)),
+        };
+        match text.parse::<u32>() {
+            Ok(found) if found > STORE_FORMAT => {
+                Err(StoreError::Newer { path, found, known: STORE_FORMAT })
+            }
+            Ok(_) => Ok(true),
+            Err(_) => Err(StoreError::Format { path, text: text.chars().take(40).collect() }),
+        }
+    }
+
+    /// Written beside and renamed, so that another process never reads half of it.
+    fn write_format(&self) -> io::Result<()> {
+        fs::create_dir_all(self.runs())?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        io::Write::write_all(&mut file, format!("{STORE_FORMAT}\n").as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(self.format()).map_err(|error| error.error)?;
+        sync_folder(&self.folder);
+        Ok(())
+    }
+}
+
+/// Makes new names in a folder survive a power failure. Some file systems refuse to sync a folder;
+/// that costs nothing but this guarantee.
+pub(crate) fn sync_folder(folder: &Path) {
+    if let Ok(folder) = fs::File::open(folder) {
+        drop(folder.sync_all());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_follow_the_environment() {
+        let check = |variables: &[(&str, &str)], expected: Option<&str>| {
+            let get = |name: &str| {
+                variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).into())
+            };
+            assert_eq!(default_folder(get), expected.map(PathBuf::from), "{variables:?}");
+        };
+        check(&[("XDG_DATA_HOME", "/data"), ("HOME", "/home/a")], Some("/data/assay"));
+        check(&[("HOME", "/home/a")], Some("/home/a/.local/share/assay"));
+        check(&[("XDG_DATA_HOME", "data"), ("HOME", "/h")], Some("/h/.local/share/assay"));
+        check(&[("XDG_DATA_HOME", "")], None);
+        check(&[], None);
+    }
+
+    #[test]
+    fn identifiers_are_safe_names() {
+        let now: jiff::Timestamp = "2026-11-21T10:44:55.9Z".parse().unwrap();
+        assert_eq!(new_run_id(now, 0x7f3a), "20261121-104455-7f3a");
+        assert_eq!(new_run_id(now, 1), "20261121-104455-0001");
+        assert!(is_run_id(&new_run_id(now, 0)));
+        for bad in ["", ".", "..", "../x", "a/b", "-x", "a b", "é", &"a".repeat(65)] {
+            assert!(!is_run_id(bad), "{bad}");
+        }
+    }
+}

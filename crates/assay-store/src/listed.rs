@@ -1,0 +1,78 @@
+//! What the list of runs consists of. Values only.
+
+use assay_model::event::Status;
+use assay_model::quantity::Quantity;
+use assay_model::run::Run;
+use assay_model::warning::Warning;
+
+/// All runs of a store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listing {
+    /// Newest first.
+    pub runs: Vec<Listed>,
+    /// Folders that hold no readable run, ascending.
+    pub unreadable: Vec<Unreadable>,
+    /// Trouble with the index, which cost time and nothing else.
+    pub warnings: Vec<Warning>,
+}
+
+/// One run in the list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// Identifier.
+    pub id: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// RFC 3339 time in UTC.
+    pub started: String,
+    /// RFC 3339 time in UTC.
+    pub finished: Option<String>,
+    /// How it ended.
+    pub status: Status,
+    /// Some process is writing it at this moment; its status is [`Status::Unfinished`].
+    pub running: bool,
+    /// Cases in the plan.
+    pub cases_planned: usize,
+    /// Cases whose samples count.
+    pub cases_finished: usize,
+    /// Cases that failed.
+    pub cases_failed: usize,
+    /// Name of the host.
+    pub host: String,
+    /// Fingerprint of the host.
+    pub fingerprint: String,
+    /// The few values a reader wants to see first.
+    pub headlines: Vec<Headline>,
+}
+
+/// A value with its name, for the list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Headline {
+    /// What it is: `Triad, node`.
+    pub label: String,
+    /// The value.
+    pub quantity: Quantity,
+}
+
+/// A folder that holds no readable run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Its name.
+    pub id: String,
+    /// Why it cannot be read.
+    pub reason: String,
+}
+
+/// Who condenses a run into headlines. The store itself draws no conclusions from samples.
+#[derive(Debug, Clone, Copy)]
+pub struct Headlines {
+    /// Changes whenever `of` would say something else about the same run.
+    pub version: u32,
+    /// What to show of a run.
+    pub of: fn(&Run) -> Vec<Headline>,
+}
+
+impl Headlines {
+    /// No headlines.
+    pub const NONE: Self = Self { version: 0, of: |_| Vec::new() };
+}

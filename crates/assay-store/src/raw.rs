@@ -1,0 +1,50 @@
+//! Raw outputs of tools, stored once under the BLAKE3 hash of their content.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use fs_err as fs;
+
+use crate::error::StoreError;
+use crate::layout::{Layout, sync_folder};
+
+/// Stores `bytes` and returns their hash. Storing the same bytes again changes nothing.
+pub(crate) fn write(layout: &Layout, bytes: &[u8]) -> Result<String, StoreError> {
+    let hash = blake3::hash(bytes).to_hex().to_string();
+    let path = path(layout, &hash);
+    if fs::read(&path).is_ok_and(|present| present == bytes) {
+        return Ok(hash);
+    }
+    place(&path, bytes).map_err(|source| StoreError::WriteRaw { path, source })?;
+    Ok(hash)
+}
+
+/// The bytes with this hash.
+pub(crate) fn read(layout: &Layout, hash: &str) -> Result<Vec<u8>, StoreError> {
+    let path = path(layout, hash);
+    if blake3::Hash::from_hex(hash).is_err() {
+        let source = io::Error::new(io::ErrorKind::InvalidInput, "not a BLAKE3 hash");
+        return Err(StoreError::Read { path: layout.raw(), source });
+    }
+    match fs::read(&path) {
+        Ok(bytes) if blake3::hash(&bytes).to_hex().as_str() == hash => Ok(bytes),
+        Ok(_) => Err(StoreError::RawDamaged { path }),
+        Err(source) => Err(StoreError::Read { path, source }),
+    }
+}
+
+fn path(layout: &Layout, hash: &str) -> PathBuf {
+    layout.raw().join(hash.get(..2).unwrap_or("")).join(hash)
+}
+
+/// Written beside, synced and renamed: the name never stands for half a content.
+fn place(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().expect("a raw output lies in a folder named by its hash");
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    sync_folder(folder);
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Appends the events of one run, as they happen, in a way that survives being killed.
+
+use std::io::{self, Write as _};
+
+use assay_model::event::{RunEvent, RunStarted};
+use assay_model::warning::Warning;
+use fs_err as fs;
+
+use crate::error::StoreError;
+use crate::layout::{Layout, is_run_id, sync_folder};
+use crate::listed::Headlines;
+use crate::listing;
+use crate::raw;
+
+/// Writes one run. Every event is one line and one write; the ends of cases and of the run are
+/// forced to the disk. Dropping it leaves a run without an end, which is what a kill leaves too.
+#[derive(Debug)]
+pub struct RunWriter {
+    run: String,
+    layout: Layout,
+    headlines: Headlines,
+    file: fs::File,
+    /// Where the last whole line ends, in bytes.
+    good_end: u64,
+    /// A piece of a line that could not be removed stands at the end of the file.
+    torn: bool,
+}
+
+impl RunWriter {
+    pub(crate) fn begin(
+        layout: Layout,
+        headlines: Headlines,
+        started: RunStarted,
+    ) -> Result<Self, StoreError> {
+        let run = started.run.clone();
+        if !is_run_id(&run) {
+            return Err(StoreError::RunName { name: run });
+        }
+        let first = RunEvent::RunStarted(Box::new(started));
+        let line = encode(&first)?;
+        let file = create(&layout, &run).map_err(|source| {
+            if source.kind() == io::ErrorKind::AlreadyExists {
+                return StoreError::RunExists { run: run.clone() };
+            }
+            StoreError::Begin { run: run.clone(), path: layout.run(&run), source }
+        })?;
+        let mut writer = Self { run, layout, headlines, file, good_end: 0, torn: false };
+        if let Err(error) = writer.put(&line).and_then(|()| writer.sync()) {
+            // A run that never began should not be listed as unreadable for ever.
+            drop(fs::remove_dir_all(writer.layout.run(&writer.run)));
+            return Err(error);
+        }
+        Ok(writer)
+    }
+
+    /// Identifier of the run.
+    #[must_use]
+    pub fn run_id(&self) -> &str {
+        &self.run
+    }
+
+    /// Appends one event.
+    ///
+    /// # Errors
+    /// When the event cannot be read back, or the disk refuses. Events appended before stay
+    /// intact, and more may be appended once the disk takes them again.
+    pub fn append(&mut self, event: &RunEvent) -> Result<(), StoreError> {
+        self.put(&encode(event)?)?;
+        if is_end(event) { self.sync() } else { Ok(()) }
+    }
+
+    /// Stores a raw output and returns its hash, for an event that refers to it.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn raw(&self, bytes: &[u8]) -> Result<String, StoreError> {
+        raw::write(&self.layout, bytes)
+    }
+
+    /// Closes the file and brings the index up to date. What can go wrong here does not concern
+    /// the run, which is stored; it comes back as a warning.
+    #[must_use]
+    pub fn finish(self) -> Option<Warning> {
+        let Self { run, layout, headlines, file, .. } = self;
+        drop(file);
+        listing::note(&layout, headlines, &run)
+    }
+
+    fn put(&mut self, line: &str) -> Result<(), StoreError> {
+        // A torn piece becomes a line of its own, which the reader reports and skips.
+        let text = if self.torn { format!("\n{line}") } else { line.to_owned() };
+        if let Err(source) = self.file.write_all(text.as_bytes()) {
+            self.torn = self.file.set_len(self.good_end).is_err();
+            return Err(self.refused(source));
+        }
+        self.torn = false;
+        self.good_end = self.file.metadata().map_err(|source| self.refused(source))?.len();
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        self.file.sync_data().map_err(|source| self.refused(source))
+    }
+
+    fn refused(&self, source: io::Error) -> StoreError {
+        StoreError::Append { path: self.layout.events(&self.run), source }
+    }
+}
+
+/// Makes the run's folder, which only one process can, and its file, locked for as long as it is
+/// open.
+fn create(layout: &Layout, run: &str) -> io::Result<fs::File> {
+    fs::create_dir_all(layout.runs())?;
+    fs::create_dir(layout.run(run))?;
+    let file = fs::OpenOptions::new().create_new(true).append(true).open(layout.events(run))?;
+    // Where the file system knows no locks, others cannot tell a running run from a killed one,
+    // which is no reason not to measure.
+    drop(file.file().lock());
+    sync_folder(&layout.run(run));
+    sync_folder(&layout.runs());
+    Ok(file)
+}
+
+const fn is_end(event: &RunEvent) -> bool {
+    matches!(
+        event,
+        RunEvent::CaseFinished { .. }
+            | RunEvent::CaseFailed { .. }
+            | RunEvent::RunFinished { .. }
+    )
+}
+
+/// One line. JSON has no NaN and no infinity; an event that holds one would come back as another
+/// event or not at all, so every line is read back before it is written.
+fn encode(event: &RunEvent) -> Result<String, StoreError> {
+    let refuse = |error: serde_json::Error| StoreError::Encode { reason: error.to_string() };
+    let mut line = serde_json::to_string(event).map_err(refuse)?;
+    serde_json::from_str::<RunEvent>(&line).map_err(refuse)?;
+    line.push('\n');
+    Ok(line)
+}

@@ -1,0 +1,94 @@
+//! A disk that fills up in the middle of a run: an error that names the file, nothing lost.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+
+use assay_store::{Store, StoreError};
+
+use crate::sample::{self, CASES};
+
+/// A file system of a given size, unmounted at the end.
+struct Tiny<'a>(&'a Path);
+
+impl<'a> Tiny<'a> {
+    fn mount(folder: &'a Path, size: &str) -> Result<Self, String> {
+        let output = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", size, "tmpfs"])
+            .arg(folder)
+            .output()
+            .map_err(|error| error.to_string())?;
+        if output.status.success() {
+            Ok(Self(folder))
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
+        }
+    }
+}
+
+impl Drop for Tiny<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_keeps_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = match Tiny::mount(folder.path(), "size=128k") {
+        Ok(tiny) => tiny,
+        Err(reason) => return sample::skip("a_full_disk_keeps_what_was_written", &reason),
+    };
+    let store = Store::open(folder.path().join("assay")).unwrap();
+    let mut writer = store.begin(sample::started("full")).unwrap();
+    for event in sample::events().into_iter().take(7) {
+        writer.append(&event).unwrap();
+    }
+    let filler = folder.path().join("filler");
+    let _ = std::fs::write(&filler, vec![0; 1 << 20]);
+
+    let refused = (0..1000).find_map(|_| writer.append(&sample::sample(CASES[1], 1.0)).err());
+    let error = refused.expect("a kilobyte of samples does not fit a full disk");
+    assert!(matches!(error, StoreError::Append { .. }));
+    assert!(error.to_string().ends_with("runs/full/events.jsonl"), "{error}");
+    let source = error.source().unwrap().to_string();
+    assert!(source.contains("No space left on device"), "{source}");
+    assert!(matches!(writer.raw(&vec![0; 1 << 20]), Err(StoreError::WriteRaw { .. })));
+
+    let read = store.read("full").unwrap();
+    assert_eq!(read.problems, Vec::<String>::new());
+    assert_eq!(read.run.finished_cases().count(), 1);
+
+    std::fs::remove_file(&filler).unwrap();
+    writer.append(&sample::events()[7]).unwrap();
+    assert_eq!(store.read("full").unwrap().problems, Vec::<String>::new());
+    drop(writer);
+    drop(tiny);
+}
+
+#[test]
+fn a_store_that_does_not_fit_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = match Tiny::mount(folder.path(), "nr_inodes=2") {
+        Ok(tiny) => tiny,
+        Err(reason) => return sample::skip("a_store_that_does_not_fit_says_so", &reason),
+    };
+    let error = Store::open(folder.path().join("assay")).unwrap_err();
+    assert!(matches!(error, StoreError::Open { .. }), "{error}");
+    drop(tiny);
+}
+
+#[test]
+fn a_run_that_cannot_begin_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = match Tiny::mount(folder.path(), "size=64k") {
+        Ok(tiny) => tiny,
+        Err(reason) => return sample::skip("a_run_that_cannot_begin_leaves_nothing", &reason),
+    };
+    let store = Store::open(folder.path().join("assay")).unwrap();
+    let _ = std::fs::write(folder.path().join("filler"), vec![0; 1 << 20]);
+    let error = store.begin(sample::started("full")).unwrap_err();
+    assert!(matches!(error, StoreError::Append { .. } | StoreError::Begin { .. }), "{error}");
+    assert_eq!(store.list().unwrap().unreadable, vec![]);
+    drop(tiny);
+}

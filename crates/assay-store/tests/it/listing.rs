@@ -1,0 +1,119 @@
+//! The list is the same with an index, without one, and with a damaged one.
+
+use std::path::Path;
+
+use assay_model::event::Status;
+use assay_store::{Headline, Listed, Listing, Store, Unreadable};
+
+use crate::sample::{self, HEADLINES};
+
+/// Two whole runs, one that was killed, one being written, and a folder without an event.
+fn populated() -> (tempfile::TempDir, Store, assay_store::RunWriter) {
+    let (folder, store) = sample::store();
+    let store = store.with_headlines(HEADLINES);
+    sample::write(&store, "a");
+    sample::write(&store, "bb");
+    drop(store.begin(sample::started("ccc")).unwrap());
+    let running = store.begin(sample::started("dddd")).unwrap();
+    std::fs::create_dir(store.folder().join("runs/empty")).unwrap();
+    (folder, store, running)
+}
+
+fn show(listing: &Listing) -> String {
+    let run = |run: &Listed| {
+        let cases = [run.cases_finished, run.cases_failed, run.cases_planned];
+        let headline = |h: &Headline| format!("{} {}", h.label, h.quantity);
+        let headlines: String = run.headlines.iter().map(headline).collect();
+        let running = if run.running { "running" } else { "ended" };
+        let Listed { id, suite, started, status, host, .. } = run;
+        format!("{id} {suite} {started} {status:?} {running} {cases:?} {host} {headlines:?}\n")
+    };
+    let unreadable = |run: &Unreadable| {
+        format!("{} unreadable: {}\n", run.id, run.reason.rsplit_once('/').unwrap().1)
+    };
+    let runs = listing.runs.iter().map(run);
+    let all = runs.chain(listing.unreadable.iter().map(unreadable));
+    all.chain(listing.warnings.iter().map(|warning| warning.id.clone())).collect()
+}
+
+fn check(store: &Store) {
+    expect_test::expect![[r#"
+        dddd memory 2026-11-21T10:44:04Z Unfinished running [0, 0, 3] node-7 ""
+        ccc memory 2026-11-21T10:44:03Z Unfinished ended [0, 0, 3] node-7 ""
+        bb memory 2026-11-21T10:44:02Z Failed ended [2, 1, 3] node-7 "latency 1.100 ns"
+        a memory 2026-11-21T10:44:01Z Failed ended [2, 1, 3] node-7 "latency 1.100 ns"
+        empty unreadable: events.jsonl holds no event: assay was stopped before the run began
+    "#]]
+    .assert_eq(&show(&store.list().unwrap()));
+}
+
+fn query(index: &Path, sql: &str) {
+    rusqlite::Connection::open(index).unwrap().execute_batch(sql).unwrap();
+}
+
+#[test]
+fn any_loss_of_the_index_is_mended() {
+    let (_folder, store, _running) = populated();
+    let index = store.folder().join("index.sqlite");
+    check(&store);
+    check(&store);
+    let damages: [&dyn Fn(); 7] = [
+        &|| std::fs::remove_file(&index).unwrap(),
+        &|| std::fs::write(&index, "this is no database, and never was one").unwrap(),
+        &|| std::fs::write(&index, "").unwrap(),
+        &|| query(&index, "PRAGMA user_version = 99"),
+        &|| query(&index, "DROP TABLE run"),
+        &|| query(&index, "UPDATE run SET status = 'nonsense', bytes = 1"),
+        &|| query(&index, "UPDATE run SET headlines = '{'"),
+    ];
+    for damage in damages {
+        damage();
+        check(&store);
+        assert!(index.is_file());
+        check(&store);
+    }
+}
+
+/// Without this the tests above would also pass if the index were never read.
+#[test]
+fn an_index_that_is_up_to_date_is_used() {
+    let (_folder, store) = sample::store();
+    sample::write(&store, "a");
+    query(&store.folder().join("index.sqlite"), "UPDATE run SET suite = 'from the index'");
+    assert_eq!(store.list().unwrap().runs[0].suite, "from the index");
+    let newer =
+        store.clone().with_headlines(assay_store::Headlines { version: 2, ..HEADLINES });
+    assert_eq!(newer.list().unwrap().runs[0].suite, "memory");
+}
+
+#[test]
+fn a_run_that_grew_or_went_is_noticed() {
+    let (_folder, store) = sample::store();
+    let mut writer = store.begin(sample::started("a")).unwrap();
+    let list = || store.list().unwrap().runs;
+    assert_eq!((list()[0].cases_finished, list()[0].running), (0, true));
+    for event in sample::events() {
+        writer.append(&event).unwrap();
+    }
+    assert_eq!((list()[0].cases_finished, list()[0].status), (2, Status::Failed));
+    assert_eq!(store.running().unwrap(), ["a"]);
+    drop(writer);
+    assert_eq!(store.running().unwrap(), Vec::<String>::new());
+    std::fs::remove_dir_all(store.folder().join("runs/a")).unwrap();
+    assert_eq!(list(), vec![]);
+}
+
+#[test]
+fn an_index_that_cannot_be_written_is_a_warning() {
+    let (_folder, store) = sample::store();
+    std::fs::create_dir(store.folder().join("index.sqlite")).unwrap();
+    let mut writer = store.begin(sample::started("a")).unwrap();
+    for event in sample::events() {
+        writer.append(&event).unwrap();
+    }
+    let warning = writer.finish().unwrap();
+    assert_eq!(warning.id, "store-index");
+    assert!(warning.text.contains("index.sqlite"), "{}", warning.text);
+    let listing = store.list().unwrap();
+    assert_eq!((listing.runs.len(), listing.warnings.len()), (1, 1));
+}

@@ -1,0 +1,16 @@
+//! The store as its users see it: what survives a kill, a full disk, a lost index and company.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail by panicking, and says on the screen what it has to skip"
+)]
+
+mod company;
+mod fixtures;
+mod full_disk;
+mod listing;
+mod refusals;
+mod resolving;
+mod sample;
+mod survival;

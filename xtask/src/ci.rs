@@ -1,0 +1,54 @@
+//! `cargo xtask ci`: all that has to pass before a change lands, the cheapest first, each step timed.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::{command, packages, test, tidy};
+
+/// Runs all steps; the first that fails ends it. The last line is the count of the tests.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let mut clock = Steps::default();
+    clock.step("fmt", || cargo(root, &["fmt", "--all", "--check"], None))?;
+    clock.step("tidy", || tidy::run(root))?;
+    clock.step("clippy", || {
+        let lint = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-Dwarnings"];
+        cargo(root, &lint, None)
+    })?;
+    clock.step("doc", || {
+        let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
+        cargo(root, &doc, Some(("RUSTDOCFLAGS", "-Dwarnings")))
+    })?;
+    clock.step("packages", || packages::install(root, packages::FOR_TESTS))?;
+    let outcome = clock.step("test", || test::run_all(root))?;
+    clock.print();
+    outcome.print();
+    outcome.judge()
+}
+
+fn cargo(root: &Path, arguments: &[&str], variable: Option<(&str, &str)>) -> Result<()> {
+    command::run(command::cargo(root).args(arguments).envs(variable))
+}
+
+/// The steps so far and how long each took.
+#[derive(Default)]
+struct Steps(Vec<(&'static str, Duration)>);
+
+impl Steps {
+    fn step<T>(&mut self, name: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        println!("== {name}");
+        let start = Instant::now();
+        let result = work().with_context(|| format!("{name} failed"))?;
+        self.0.push((name, start.elapsed()));
+        Ok(result)
+    }
+
+    fn print(&self) {
+        for (name, taken) in &self.0 {
+            println!("{name:>8} {:7.1} s", taken.as_secs_f64());
+        }
+        let all: Duration = self.0.iter().map(|(_, taken)| *taken).sum();
+        println!("{:>8} {:7.1} s", "all", all.as_secs_f64());
+    }
+}

@@ -1,0 +1,76 @@
+//! Starting other programs: the one place of this crate that does. Knows nothing of what they print.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// A command for `program`, started at the root of the repository.
+pub(crate) fn at_root(root: &Path, program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root);
+    command
+}
+
+/// A command for the cargo that started this program, so that both are of one toolchain.
+pub(crate) fn cargo(root: &Path) -> Command {
+    at_root(root, std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Runs to the end with the terminal as its output; an exit status other than 0 is an error.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status =
+        command.status().with_context(|| format!("cannot start {}", shown(command)))?;
+    if !status.success() {
+        bail!("{} ended with {status}", shown(command));
+    }
+    Ok(())
+}
+
+/// Runs to the end and keeps both outputs; an exit status other than 0 is an error that quotes them.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let output = capture(command)?;
+    if !output.status.success() {
+        bail!(
+            "{} ended with {}\n{}{}",
+            shown(command),
+            output.status,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    String::from_utf8(output.stdout)
+        .with_context(|| format!("{} printed what is not UTF-8", shown(command)))
+}
+
+/// Runs to the end and keeps both outputs, whatever the exit status.
+pub(crate) fn capture(command: &mut Command) -> Result<Output> {
+    command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start {}", shown(command)))
+}
+
+/// Whether a program of this name can be started at all.
+pub(crate) fn exists(program: &str) -> bool {
+    let started = Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    !matches!(started, Err(error) if error.kind() == io::ErrorKind::NotFound)
+}
+
+/// The command as one would type it, for messages and for the record in a table.
+pub(crate) fn shown(command: &Command) -> String {
+    let variables = command.get_envs().filter_map(|(name, value)| {
+        Some(format!("{}={}", name.to_string_lossy(), value?.to_string_lossy()))
+    });
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    variables
+        .chain(words.map(|word| word.to_string_lossy().into_owned()))
+        .collect::<Vec<_>>()
+        .join(" ")
+}

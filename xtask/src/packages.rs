@@ -1,0 +1,109 @@
+//! What the tests and comparisons need from the system, each with its reason, and how it gets there:
+//! Debian's package manager, asked only for what is missing. Nothing is ever removed or upgraded.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::command;
+
+/// A package of the system and why it is needed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Package {
+    /// Name in Debian 12.
+    pub name: &'static str,
+    /// What needs it.
+    pub reason: &'static str,
+}
+
+const fn package(name: &'static str, reason: &'static str) -> Package {
+    Package { name, reason }
+}
+
+const GCC: Package = package("gcc", "compiles the plain C programs assay is compared with");
+const LIBC: Package = package("libc6-dev", "headers and start files for gcc");
+const GIT: Package = package("git", "`tidy` asks it which files belong to the tree");
+const HPCC: Package = package("hpcc", "HPL and STREAM, the official ones, run beside our own");
+const OPENMPI: Package = package("openmpi-bin", "`mpirun`, without which hpcc does not start");
+const LIKWID: Package = package("likwid", "`likwid-bench`, the memory kernels of the field");
+const OPENBLAS: Package = package("libopenblas0-pthread", "the BLAS that `--blas` opens");
+
+/// What the tests use; a test that misses its package skips itself by name.
+pub(crate) const FOR_TESTS: &[Package] = &[GCC, LIBC, GIT, HPCC, OPENMPI, LIKWID, OPENBLAS];
+
+/// Installs those of `packages` that are missing. What cannot be installed is said and left out.
+pub(crate) fn install(root: &Path, packages: &[Package]) -> Result<()> {
+    if !command::exists("dpkg-query") || !command::exists("apt-get") {
+        println!("packages: no apt here, so what is installed has to do");
+        return Ok(());
+    }
+    let missing = missing(root, packages)?;
+    if missing.is_empty() {
+        println!("packages: all {} are installed", packages.len());
+        return Ok(());
+    }
+    for package in &missing {
+        println!("packages: {} is missing: {}", package.name, package.reason);
+    }
+    if !is_root() {
+        println!("packages: not root, so nothing is installed");
+        return Ok(());
+    }
+    let updated = command::run(command::at_root(root, "apt-get").args(["update", "-qq"]));
+    if let Err(error) = updated.and_then(|()| apt_install(root, &missing)) {
+        println!("packages: {error:#}; going on without them");
+    }
+    Ok(())
+}
+
+fn apt_install(root: &Path, packages: &[Package]) -> Result<()> {
+    command::run(
+        command::at_root(root, "apt-get")
+            .args(["install", "-qq", "-y", "--no-install-recommends"])
+            .args(packages.iter().map(|package| package.name))
+            .env("DEBIAN_FRONTEND", "noninteractive"),
+    )
+}
+
+fn missing(root: &Path, packages: &[Package]) -> Result<Vec<Package>> {
+    let names = packages.iter().map(|package| package.name);
+    // A package it has never heard of makes the exit status 1; those it knows are listed all the same.
+    let listed = command::capture(
+        command::at_root(root, "dpkg-query")
+            .args(["--show", "--showformat=${Package} ${db:Status-Status}\n"])
+            .args(names),
+    )?;
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let installed = installed(&listed);
+    Ok(packages.iter().filter(|package| !installed.contains(package.name)).copied().collect())
+}
+
+/// Names from lines of `name status` whose status is `installed`.
+fn installed(listed: &str) -> BTreeSet<&str> {
+    listed
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter(|(_, status)| *status == "installed")
+        .map(|(name, _)| name)
+        .collect()
+}
+
+/// Whether the effective user of this process is root, by proc(5).
+fn is_root() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let user = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    user.and_then(|ids| ids.split_whitespace().nth(1)) == Some("0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_installed_packages_count() {
+        let listed = "gcc installed\nhpcc config-files\nlikwid not-installed\ntime installed\n";
+        assert_eq!(installed(listed), BTreeSet::from(["gcc", "time"]));
+    }
+}

@@ -1,0 +1,141 @@
+//! Which file is which module: follows `mod` lines from the file a target begins with.
+
+use syn::{Attribute, Item, ItemMod, Meta};
+
+use super::{Sources, each_token};
+
+/// A file as a module of a target.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Module {
+    /// Path of the file.
+    pub file: String,
+    /// Names from the root of the target; empty for the root itself.
+    pub path: Vec<String>,
+    /// Whether it is only compiled for tests.
+    pub for_tests: bool,
+}
+
+/// All modules of the target that begins with `root`, the root first.
+pub(crate) fn of_target(sources: &Sources, root: &str) -> Vec<Module> {
+    let mut modules = Vec::new();
+    let folder = folder_of(root);
+    let module = Module {
+        file: root.to_owned(),
+        path: Vec::new(),
+        for_tests: root.starts_with("tests/") || root.contains("/tests/"),
+    };
+    follow(sources, module, &folder, &mut modules);
+    modules
+}
+
+/// Whether these attributes keep an item out of everything but tests.
+pub(crate) fn is_for_tests(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        let Meta::List(list) = &attribute.meta else {
+            return attribute.path().is_ident("test");
+        };
+        let mut words = Vec::new();
+        each_token(&list.tokens, &mut |token| words.push(token.to_string()));
+        list.path.is_ident("cfg") && words.iter().any(|w| w == "test") && words[0] != "not"
+    })
+}
+
+/// Adds `module` and, below it, every module its `mod` lines lead to. `folder` is where children lie.
+fn follow(sources: &Sources, module: Module, folder: &str, modules: &mut Vec<Module>) {
+    let Some(file) = sources.rust.get(&module.file) else { return };
+    let Module { path, for_tests, .. } = &module;
+    let mut children = Vec::new();
+    declared(&file.syntax.items, path, *for_tests, folder, &mut children);
+    modules.push(module);
+    for child in children {
+        let found = [format!("{}.rs", child.place), format!("{}/mod.rs", child.place)]
+            .into_iter()
+            .find(|file| sources.rust.contains_key(file));
+        if let Some(file) = found {
+            let module = Module { file, path: child.path, for_tests: child.for_tests };
+            follow(sources, module, &format!("{}/", child.place), modules);
+        }
+    }
+}
+
+/// A `mod name;` line: where its file lies, without the ending.
+struct Declared {
+    place: String,
+    path: Vec<String>,
+    for_tests: bool,
+}
+
+/// Collects the `mod name;` lines among `items`, those inside inline modules included.
+fn declared(
+    items: &[Item],
+    path: &[String],
+    for_tests: bool,
+    folder: &str,
+    found: &mut Vec<Declared>,
+) {
+    for item in items {
+        let Item::Mod(ItemMod { attrs, ident, content, .. }) = item else { continue };
+        let name = ident.to_string();
+        let place = format!("{folder}{name}");
+        let for_tests = for_tests || is_for_tests(attrs);
+        let path: Vec<String> = path.iter().cloned().chain([name]).collect();
+        match content {
+            Some((_, inside)) => {
+                declared(inside, &path, for_tests, &format!("{place}/"), found);
+            }
+            None => found.push(Declared { place, path, for_tests }),
+        }
+    }
+}
+
+/// Where the children of a target's root lie: beside it.
+fn folder_of(root: &str) -> String {
+    root.rfind('/').map_or(String::new(), |slash| root[..=slash].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::example;
+
+    #[test]
+    fn mod_lines_are_followed() {
+        let sources = example::tree(&[
+            ("a/src/lib.rs", "mod one; mod inline { mod deep; } #[cfg(test)] mod checks;"),
+            ("a/src/one.rs", "mod child;"),
+            ("a/src/one/child.rs", ""),
+            ("a/src/inline/deep.rs", ""),
+            ("a/src/checks.rs", ""),
+            ("a/src/forgotten.rs", ""),
+        ]);
+        let modules = of_target(&sources, "a/src/lib.rs");
+        let names: Vec<_> = modules.iter().map(|m| (m.path.join("::"), m.for_tests)).collect();
+        let expected = [
+            ("", false),
+            ("one", false),
+            ("one::child", false),
+            ("inline::deep", false),
+            ("checks", true),
+        ];
+        assert_eq!(names, expected.map(|(path, for_tests)| (path.to_owned(), for_tests)));
+    }
+
+    #[test]
+    fn code_for_tests_is_known_by_its_attributes() {
+        for (item, expected) in [
+            ("#[cfg(test)] mod a {}", true),
+            ("#[cfg(all(test, unix))] mod a {}", true),
+            ("#[cfg(not(test))] mod a {}", false),
+            ("#[cfg(unix)] mod a {}", false),
+            ("#[test] fn a() {}", true),
+            ("/// About a test.\nfn a() {}", false),
+        ] {
+            let attributes = match syn::parse_str::<Item>(item).unwrap() {
+                Item::Mod(module) => module.attrs,
+                Item::Fn(function) => function.attrs,
+                _ => unreachable!(),
+            };
+            assert_eq!(is_for_tests(&attributes), expected, "{item}");
+        }
+    }
+}

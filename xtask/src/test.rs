@@ -1,0 +1,127 @@
+//! `cargo xtask test`: installs what the tests need, runs them all, and says what did not run.
+//!
+//! A test that cannot run here prints `SKIPPED <its name>: <reason>` and passes. The last line of the
+//! output is always the count: `N passed, N failed, N skipped`.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Stdio;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{command, packages};
+use tally::{Show, Tally};
+
+mod tally;
+
+/// Tests that the machines of CI cannot run, by name, each with the reason why that is so. With
+/// `CI=true` every other skipped test is a failure.
+const CI_CANNOT: &[(&str, &str)] = &[];
+
+/// Installs, tests, and prints the count as the last line.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    packages::install(root, packages::FOR_TESTS)?;
+    let result = run_all(root)?;
+    result.print();
+    result.judge()
+}
+
+/// What became of the tests.
+pub(crate) struct Outcome {
+    tally: Tally,
+    /// Whether cargo itself was content.
+    cargo_succeeded: bool,
+    /// Whether a skipped test is a failure unless it stands in the list.
+    in_ci: bool,
+}
+
+/// Installs what the tests need and runs them; prints their failures as they come, not the count.
+pub(crate) fn run_all(root: &Path) -> Result<Outcome> {
+    let mut cargo = command::cargo(root);
+    cargo.args(["test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output"]);
+    let mut child = cargo
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {}", command::shown(&cargo)))?;
+    let mut tally = Tally::default();
+    let lines = BufReader::new(child.stdout.take().expect("it was asked to be a pipe"));
+    for line in lines.split(b'\n') {
+        // What tests print need not be UTF-8.
+        let line = String::from_utf8_lossy(&line?).into_owned();
+        if tally.read(&line) == Show::Yes {
+            println!("{line}");
+        }
+    }
+    tally.finish();
+    let cargo_succeeded = child.wait()?.success();
+    let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    Ok(Outcome { tally, cargo_succeeded, in_ci })
+}
+
+impl Outcome {
+    /// Prints what was skipped, and the count as the last line.
+    pub(crate) fn print(&self) {
+        for skip in self.tally.skipped() {
+            println!("skipped {}: {}", skip.test, skip.reason);
+        }
+        for skip in self.undue() {
+            println!("{} was skipped, and CI can run it", skip.test);
+        }
+        println!("{}", self.tally);
+    }
+
+    /// Skipped tests that should have run.
+    fn undue(&self) -> impl Iterator<Item = &tally::Skip> {
+        let known = |skip: &&tally::Skip| CI_CANNOT.iter().any(|(name, _)| *name == skip.test);
+        self.tally.skipped().iter().filter(move |skip| self.in_ci && !known(skip))
+    }
+
+    /// An error unless at least one test ran, none failed, and none was skipped that can run.
+    pub(crate) fn judge(&self) -> Result<()> {
+        if self.tally.passed() == 0 {
+            bail!("no test ran");
+        }
+        if self.tally.failed() > 0 || !self.cargo_succeeded {
+            bail!("the tests did not pass");
+        }
+        match self.undue().count() {
+            0 => Ok(()),
+            undue => bail!("{undue} tests were skipped that CI can run"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(lines: &[&str], cargo_succeeded: bool, in_ci: bool, expected: bool) {
+        let mut tally = Tally::default();
+        for line in lines {
+            tally.read(line);
+        }
+        tally.finish();
+        let outcome = Outcome { tally, cargo_succeeded, in_ci };
+        assert_eq!(outcome.judge().is_ok(), expected, "{lines:?}");
+    }
+
+    const PASSED: &str = "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured";
+    const FAILED: &str = "test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured";
+    const SKIPPED: [&str; 5] =
+        ["running 2 tests", "successes:", "---- a stdout ----", "SKIPPED a: no root", PASSED];
+
+    #[test]
+    fn only_tests_that_ran_and_passed_are_fine() {
+        check(&["running 2 tests", PASSED], true, true, true);
+        check(&["running 2 tests", PASSED], false, false, false);
+        check(&["running 2 tests", FAILED], false, false, false);
+        check(&["running 2 tests", PASSED, "running 3 tests"], true, false, false);
+        check(&[], true, false, false);
+    }
+
+    #[test]
+    fn what_ci_can_run_it_must_run() {
+        check(&SKIPPED, true, false, true);
+        check(&SKIPPED, true, true, false);
+    }
+}

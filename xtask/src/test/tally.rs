@@ -1,0 +1,224 @@
+//! Reads what the test binaries print, line by line, and adds it up. Prints nothing.
+
+use std::fmt;
+
+/// A test that said it could not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Skip {
+    /// The name it gave.
+    pub test: String,
+    /// The reason it gave.
+    pub reason: String,
+}
+
+/// Whether a line is worth showing to a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Show {
+    /// It is.
+    Yes,
+    /// It is about a test that went well.
+    No,
+}
+
+/// What all test binaries together have said so far.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    passed: usize,
+    failed: usize,
+    skipped: Vec<Skip>,
+    section: Section,
+    /// Skips of the binary that is speaking.
+    skipped_here: Vec<Skip>,
+}
+
+/// Where in the output of one binary we are.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Section {
+    /// Between two binaries.
+    #[default]
+    Outside,
+    /// Tests are running.
+    Running,
+    /// What the tests that passed had printed.
+    Successes,
+    /// What the tests that failed had printed.
+    Failures,
+}
+
+impl Tally {
+    /// Takes one line of output.
+    pub(crate) fn read(&mut self, line: &str) -> Show {
+        if let Some(result) = line.strip_prefix("test result: ") {
+            self.close(result);
+            return Show::Yes;
+        }
+        match line {
+            "successes:" if self.section == Section::Running => {
+                self.section = Section::Successes;
+            }
+            "failures:" if self.section != Section::Outside => self.section = Section::Failures,
+            line if is_start(line) => {
+                self.finish();
+                self.section = Section::Running;
+            }
+            line => return self.read_inside(line),
+        }
+        Show::No
+    }
+
+    fn read_inside(&mut self, line: &str) -> Show {
+        if let Some(skip) = skip(line).filter(|_| self.section != Section::Failures) {
+            if !self.skipped_here.iter().any(|known| known.test == skip.test) {
+                self.skipped_here.push(skip);
+            }
+            return Show::No;
+        }
+        let is_fine = line.is_empty()
+            || line.starts_with("test ") && line.ends_with(" ... ok")
+            || self.section == Section::Successes;
+        if is_fine { Show::No } else { Show::Yes }
+    }
+
+    /// Ends a binary with its own result line.
+    fn close(&mut self, result: &str) {
+        let skipped = std::mem::take(&mut self.skipped_here);
+        // To libtest a test that skipped itself has passed; one that is ignored has not.
+        let fine = count(result, "passed") + count(result, "ignored");
+        self.passed += fine.saturating_sub(skipped.len());
+        self.failed += count(result, "failed");
+        self.skipped.extend(skipped);
+        self.section = Section::Outside;
+    }
+
+    /// Ends the output: a binary that has not given its result has crashed, and that is a failure.
+    pub(crate) fn finish(&mut self) {
+        if self.section != Section::Outside {
+            self.failed += 1;
+            self.skipped.append(&mut self.skipped_here);
+            self.section = Section::Outside;
+        }
+    }
+
+    /// Tests that ran and passed.
+    pub(crate) fn passed(&self) -> usize {
+        self.passed
+    }
+
+    /// Tests that failed, and binaries that crashed.
+    pub(crate) fn failed(&self) -> usize {
+        self.failed
+    }
+
+    /// Tests that said they could not run.
+    pub(crate) fn skipped(&self) -> &[Skip] {
+        &self.skipped
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { passed, failed, skipped, .. } = self;
+        write!(f, "{passed} passed, {failed} failed, {} skipped", skipped.len())
+    }
+}
+
+/// Whether a binary begins: `running 1 test`, `running 7 tests`.
+fn is_start(line: &str) -> bool {
+    line.strip_prefix("running ")
+        .and_then(|rest| rest.strip_suffix(" tests").or_else(|| rest.strip_suffix(" test")))
+        .is_some_and(|number| number.parse::<usize>().is_ok())
+}
+
+/// `SKIPPED name: reason`, or a test that libtest itself was told to ignore.
+fn skip(line: &str) -> Option<Skip> {
+    let (test, reason) = match line.strip_prefix("SKIPPED ") {
+        Some(rest) => rest.split_once(": ")?,
+        None => (line.strip_prefix("test ")?.strip_suffix(" ... ignored")?, "ignored"),
+    };
+    Some(Skip { test: test.to_owned(), reason: reason.to_owned() })
+}
+
+/// The number before `word` in `ok. 5 passed; 0 failed; …`.
+fn count(result: &str, word: &str) -> usize {
+    let words: Vec<&str> = result.split([' ', ';']).filter(|word| !word.is_empty()).collect();
+    let at = words.iter().position(|found| *found == word).filter(|at| *at > 0);
+    at.and_then(|at| words[at - 1].parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "\
+running 3 tests
+test a ... ok
+test b::c ... ok
+test d ... ok
+
+successes:
+
+---- a stdout ----
+SKIPPED a: no root
+SKIPPED a: no root
+
+---- d stdout ----
+a long story
+
+successes:
+    a
+    b::c
+    d
+
+test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+";
+    const BAD: &str = "\
+running 2 tests
+test e ... ok
+test f ... FAILED
+
+failures:
+
+---- f stdout ----
+SKIPPED f: it said so before it failed
+panicked at x.rs:1:1
+
+failures:
+    f
+
+test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out
+";
+    const CRASH: &str = "running 2 tests\ntest g ... ok\n";
+
+    fn check(output: &str, expected: &str, shown: usize) {
+        let mut tally = Tally::default();
+        let lines = output.lines().filter(|line| tally.read(line) == Show::Yes).count();
+        tally.finish();
+        assert_eq!((tally.to_string().as_str(), lines), (expected, shown), "{output}");
+    }
+
+    #[test]
+    fn counts_are_summed_and_skips_are_not_passes() {
+        check(GOOD, "2 passed, 0 failed, 1 skipped", 1);
+        // The failed test is shown with all it printed: its result, two headings, its message.
+        check(BAD, "1 passed, 1 failed, 0 skipped", 6);
+        check(&format!("{GOOD}{BAD}{GOOD}"), "5 passed, 1 failed, 2 skipped", 8);
+    }
+
+    #[test]
+    fn a_binary_without_a_result_has_failed() {
+        check(CRASH, "0 passed, 1 failed, 0 skipped", 0);
+        check(&format!("{CRASH}{GOOD}"), "2 passed, 1 failed, 1 skipped", 1);
+    }
+
+    #[test]
+    fn nothing_is_nothing() {
+        check("", "0 passed, 0 failed, 0 skipped", 0);
+    }
+
+    #[test]
+    fn ignored_tests_are_skipped_ones() {
+        let output = "running 2 tests\ntest a ... ignored\ntest b ... ok\n\
+            test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured\n";
+        check(output, "1 passed, 0 failed, 1 skipped", 1);
+    }
+}

@@ -1,0 +1,78 @@
+//! `cargo xtask tidy`: the rules of the house that neither rustc, rustfmt nor clippy knows.
+//!
+//! Every rule is a function from the tree to its findings, in a file of its own. Nothing is mended.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use crate::finding::Finding;
+use crate::sources::Sources;
+
+mod budget;
+mod files;
+mod glossary;
+mod imports;
+mod leftovers;
+mod links;
+mod manifests;
+mod places;
+mod sizes;
+mod unsafety;
+
+/// What a rule is: from the tree to what it finds there.
+type Rule = fn(&Sources) -> Result<Vec<Finding>>;
+
+const RULES: &[Rule] = &[
+    files::check,
+    glossary::check,
+    imports::check,
+    leftovers::check,
+    links::check,
+    manifests::check,
+    places::check,
+    sizes::check,
+    unsafety::check,
+];
+
+/// Runs every rule and prints what they find; any finding is an error.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let sources = Sources::read(root)?;
+    let mut findings = check(&sources)?;
+    let packages = budget::count(root)?;
+    findings.extend(budget::check(packages));
+    for finding in &findings {
+        println!("{finding}");
+    }
+    println!(
+        "tidy: {} findings in {} files ({} of Rust); {packages} packages in the default build, \
+         at most {} allowed",
+        findings.len(),
+        sources.files.len(),
+        sources.rust.len(),
+        budget::MOST_PACKAGES
+    );
+    if !findings.is_empty() {
+        bail!("the tree is not tidy");
+    }
+    Ok(())
+}
+
+/// The findings of all rules that need nothing but the tree, ordered by place.
+fn check(sources: &Sources) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for rule in RULES {
+        findings.extend(rule(sources)?);
+    }
+    findings.sort();
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_tree_is_tidy() {
+        let result = super::run(crate::root());
+        assert!(result.is_ok(), "{}", result.unwrap_err());
+    }
+}

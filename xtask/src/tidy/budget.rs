@@ -1,0 +1,58 @@
+//! The default build stays small: everyone who builds assay pays for every package below it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::command;
+use crate::finding::Finding;
+
+/// Most packages the default build of `assay` may consist of (the budget of the design).
+pub(crate) const MOST_PACKAGES: usize = 300;
+
+/// How many packages, of ours and of others, the default build of `assay` consists of.
+pub(crate) fn count(root: &Path) -> Result<usize> {
+    let tree = command::output(command::cargo(root).args([
+        "tree",
+        "--locked",
+        "--package=assay",
+        "--edges=normal,build",
+        "--prefix=none",
+    ]))?;
+    Ok(packages(&tree))
+}
+
+/// A finding when the budget is overspent.
+pub(crate) fn check(packages: usize) -> Option<Finding> {
+    (packages > MOST_PACKAGES).then(|| {
+        let what = format!("{packages} packages in the default build, {MOST_PACKAGES} allowed");
+        Finding::new("Cargo.lock", 1, what, "whoever builds assay builds them all")
+    })
+}
+
+/// Distinct packages in the output of `cargo tree --prefix=none`, which marks repeated ones `(*)`.
+fn packages(tree: &str) -> usize {
+    let names: BTreeSet<_> = tree
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)"))
+        .filter(|line| !line.is_empty())
+        .collect();
+    names.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_packages_count_once() {
+        assert_eq!(packages("a v1.0.0\nb v2.0.0\n\na v1.0.0 (*)\nb v3.0.0\n"), 3);
+    }
+
+    #[test]
+    fn the_budget_is_a_limit() {
+        assert_eq!(check(MOST_PACKAGES), None);
+        assert!(check(MOST_PACKAGES + 1).is_some());
+    }
+}

@@ -1,0 +1,109 @@
+//! Every source file says what it is for, is named for an idea, and is part of the program.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use crate::finding::Finding;
+use crate::sources::{Sources, crates, modules};
+
+/// Names that say where code was put and not what it is.
+const SHELVES: [&str; 7] = ["util", "utils", "helper", "helpers", "common", "misc", "shared"];
+
+/// Files without an opening comment, named for no idea, or reached by no `mod` line.
+pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+    let mut findings = named_for_nothing(sources);
+    findings.extend(unopened(sources));
+    findings.extend(unreached(sources)?);
+    Ok(findings)
+}
+
+fn unopened(sources: &Sources) -> impl Iterator<Item = Finding> {
+    sources.ending_in(&[".rs"]).filter(|(_, text)| !text.starts_with("//! ")).map(
+        |(path, _)| {
+            Finding::new(
+                path,
+                1,
+                "no `//!` opens the file",
+                "a reader wants to know what a file is for, and what it never does",
+            )
+        },
+    )
+}
+
+fn named_for_nothing(sources: &Sources) -> Vec<Finding> {
+    let is_shelf = |name: &str| SHELVES.contains(&name.split('.').next().unwrap_or(name));
+    sources
+        .ending_in(&[".rs", ".c", ".h", ".py", ".sh"])
+        .filter(|(path, _)| path.split('/').any(is_shelf))
+        .map(|(path, _)| {
+            Finding::new(
+                path,
+                1,
+                "named for no idea",
+                "name what it holds, not that it is shared",
+            )
+        })
+        .collect()
+}
+
+fn unreached(sources: &Sources) -> Result<Vec<Finding>> {
+    let mut reached = BTreeSet::new();
+    for package in crates::packages(sources)? {
+        for root in package.roots(sources) {
+            reached.extend(modules::of_target(sources, root).into_iter().map(|m| m.file));
+        }
+    }
+    let unreached = sources.rust.keys().filter(|path| !reached.contains(*path));
+    Ok(unreached
+        .map(|path| {
+            Finding::new(
+                path,
+                1,
+                "no `mod` line leads here",
+                "what is not compiled is not checked",
+            )
+        })
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sources::example;
+
+    fn check(files: &[(&str, &str)], expected: &[&str]) {
+        let manifest = ("a/Cargo.toml", "[package]\nname = \"a\"");
+        let files: Vec<_> = files.iter().copied().chain([manifest]).collect();
+        let found = super::check(&example::tree(&files)).unwrap();
+        let places: Vec<_> = found.iter().map(|f| format!("{}: {}", f.path, f.what)).collect();
+        assert_eq!(places, expected);
+    }
+
+    #[test]
+    fn a_file_opens_with_what_it_is_for() {
+        check(&[("a/src/lib.rs", "//! All of it.")], &[]);
+        check(&[("a/src/lib.rs", "use x;")], &["a/src/lib.rs: no `//!` opens the file"]);
+        check(&[("a/src/lib.rs", "// Plain.")], &["a/src/lib.rs: no `//!` opens the file"]);
+    }
+
+    #[test]
+    fn a_file_is_named_for_its_idea() {
+        let shelf = concat!("a/src/uti", "ls.rs");
+        let root = ("a/src/lib.rs", concat!("//! All of it.\nmod uti", "ls;"));
+        check(&[root, (shelf, "//! Some.")], &[&format!("{shelf}: named for no idea")]);
+        let folder = concat!("scripts/hel", "pers/x.sh");
+        check(&[(folder, "")], &[&format!("{folder}: named for no idea")]);
+        check(&[("scripts/sharing.sh", "")], &[]);
+    }
+
+    #[test]
+    fn a_file_is_reached() {
+        let root = ("a/src/lib.rs", "//! All of it.\nmod one;");
+        check(&[root, ("a/src/one.rs", "//! One.")], &[]);
+        check(
+            &[root, ("a/src/one.rs", "//! One."), ("a/src/two.rs", "//! Two.")],
+            &["a/src/two.rs: no `mod` line leads here"],
+        );
+        check(&[("b/loose.rs", "//! None.")], &["b/loose.rs: no `mod` line leads here"]);
+    }
+}

@@ -1,0 +1,186 @@
+//! One word for one thing: identifiers avoid the synonyms that GLOSSARY.md forbids.
+//!
+//! The glossary is a Markdown table `| word | meaning | not |`. In its third column stand the words to
+//! avoid, separated by commas; those written as `code` are enforced here, the others are advice. A word
+//! may have several parts (`data_point`): it is then found in that order inside longer names.
+
+use anyhow::Result;
+use proc_macro2::Ident;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use syn::visit::{self, Visit};
+use syn::{
+    Field, ImplItemFn, ItemEnum, ItemFn, ItemMod, ItemStruct, ItemTrait, ItemType, ItemUnion,
+    TraitItemFn, Variant,
+};
+
+use crate::finding::Finding;
+use crate::sources::Sources;
+use crate::sources::modules::is_for_tests;
+
+const GLOSSARY: &str = "GLOSSARY.md";
+
+/// Names of types, functions, fields and variants that hold a forbidden synonym; tests are free.
+pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+    let rows = sources.files.get(GLOSSARY).map(|text| rows(text)).unwrap_or_default();
+    if rows.is_empty() {
+        let what = "no table `| word | meaning | not |`";
+        return Ok(vec![Finding::new(
+            GLOSSARY,
+            1,
+            what,
+            "the words of the project are its law",
+        )]);
+    }
+    let mut findings: Vec<_> =
+        rows.iter().filter_map(|row| contradiction(&rows, row)).collect();
+    for (path, file) in &sources.rust {
+        if !path.contains("/tests/") && !path.ends_with("/tests.rs") {
+            let mut names = Names { path, rows: &rows, findings: &mut findings };
+            names.visit_file(&file.syntax);
+        }
+    }
+    Ok(findings)
+}
+
+/// A word of the glossary and what may not be said instead.
+struct Row {
+    line: usize,
+    word: String,
+    /// Each synonym as its lower-case parts.
+    forbidden: Vec<Vec<String>>,
+}
+
+/// The rows of every table whose third column is headed `not`.
+fn rows(text: &str) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let (mut cells, mut is_glossary): (Vec<Cell>, bool) = (Vec::new(), false);
+    for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
+        match event {
+            Event::Start(Tag::TableHead | Tag::TableRow) => cells.clear(),
+            Event::Start(Tag::TableCell) => cells.push(Cell::default()),
+            Event::Text(words) => cells.last_mut().into_iter().for_each(|c| c.text += &words),
+            Event::Code(word) => cells.last_mut().into_iter().for_each(|cell| {
+                cell.text += &word;
+                cell.code.push(parts(&word));
+            }),
+            Event::End(TagEnd::TableHead) => {
+                is_glossary = cells.get(2).is_some_and(|cell| cell.text.trim() == "not");
+            }
+            Event::End(TagEnd::TableRow) if is_glossary => {
+                let line = text[..range.start].lines().count() + 1;
+                let forbidden = cells.get(2).map(|cell| cell.code.clone()).unwrap_or_default();
+                let word = cells.first().map(|cell| cell.text.clone()).unwrap_or_default();
+                rows.push(Row { line, word, forbidden });
+            }
+            _ => {}
+        }
+    }
+    rows
+}
+
+#[derive(Default)]
+struct Cell {
+    text: String,
+    code: Vec<Vec<String>>,
+}
+
+/// A word that one row forbids and another defines.
+fn contradiction(rows: &[Row], row: &Row) -> Option<Finding> {
+    let defined = rows.iter().flat_map(|row| row.word.split([',', '·', '/', '→'])).map(parts);
+    let both = defined.into_iter().find(|word| row.forbidden.contains(word))?;
+    let what = format!("`{}` forbids the word `{}`", row.word, both.join("_"));
+    Some(Finding::new(GLOSSARY, row.line, what, "another row defines it"))
+}
+
+struct Names<'a> {
+    path: &'a str,
+    rows: &'a [Row],
+    findings: &'a mut Vec<Finding>,
+}
+
+impl Names<'_> {
+    fn add(&mut self, name: &Ident) {
+        let words = parts(&name.to_string());
+        for row in self.rows {
+            for synonym in row.forbidden.iter().filter(|synonym| holds(&words, synonym)) {
+                let line = name.span().start().line;
+                let what = format!("`{name}` says `{}` for `{}`", synonym.join("_"), row.word);
+                let why = "GLOSSARY.md has one word for one thing";
+                self.findings.push(Finding::new(self.path, line, what, why));
+            }
+        }
+    }
+}
+
+/// Visits one kind of named item: notes the name, then goes on inside.
+macro_rules! note_names {
+    ($($method:ident($item:ty) => |$it:ident| $name:expr;)*) => {$(
+        fn $method(&mut self, $it: &'ast $item) {
+            self.add($name);
+            visit::$method(self, $it);
+        }
+    )*};
+}
+
+impl<'ast> Visit<'ast> for Names<'_> {
+    note_names! {
+        visit_item_struct(ItemStruct) => |it| &it.ident;
+        visit_item_enum(ItemEnum) => |it| &it.ident;
+        visit_item_union(ItemUnion) => |it| &it.ident;
+        visit_item_trait(ItemTrait) => |it| &it.ident;
+        visit_item_type(ItemType) => |it| &it.ident;
+        visit_variant(Variant) => |it| &it.ident;
+        visit_impl_item_fn(ImplItemFn) => |it| &it.sig.ident;
+        visit_trait_item_fn(TraitItemFn) => |it| &it.sig.ident;
+    }
+
+    fn visit_field(&mut self, field: &'ast Field) {
+        if let Some(name) = &field.ident {
+            self.add(name);
+        }
+        visit::visit_field(self, field);
+    }
+
+    fn visit_item_fn(&mut self, function: &'ast ItemFn) {
+        if !is_for_tests(&function.attrs) {
+            self.add(&function.sig.ident);
+            visit::visit_item_fn(self, function);
+        }
+    }
+
+    fn visit_item_mod(&mut self, module: &'ast ItemMod) {
+        if !is_for_tests(&module.attrs) {
+            visit::visit_item_mod(self, module);
+        }
+    }
+}
+
+/// The words a name is made of, in lower case: `NumaNode_count` is `numa`, `node`, `count`.
+fn parts(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for c in name.trim().chars() {
+        let begins = c.is_uppercase() && !before.is_uppercase();
+        if begins || !c.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric() {
+            words.last_mut().expect("it starts with one").extend(c.to_lowercase());
+        }
+        before = c;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Whether `words` hold the synonym, in the singular or the plural.
+fn holds(words: &[String], synonym: &[String]) -> bool {
+    let same = |(word, part): (&String, &String)| {
+        word == part || word.strip_suffix('s') == Some(part.as_str())
+    };
+    !synonym.is_empty()
+        && words.windows(synonym.len()).any(|window| window.iter().zip(synonym).all(same))
+}
+
+#[cfg(test)]
+mod tests;

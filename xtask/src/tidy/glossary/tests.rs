@@ -1,0 +1,55 @@
+//! A small glossary and names that obey it or do not.
+
+use crate::sources::example;
+
+const GLOSSARY: &str = "# Words\n\n| word | meaning | not |\n|---|---|---|\n\
+    | sample | one value | `datapoint`, `data_point`, stat |\n| run | one execution | `job` |\n";
+
+fn check(rust: &str, expected: &[(usize, &str)]) {
+    let sources = example::tree(&[("GLOSSARY.md", GLOSSARY), ("a.rs", rust)]);
+    let found = super::check(&sources).unwrap();
+    let found: Vec<_> = found.iter().map(|f| (f.line, f.what.as_str())).collect();
+    assert_eq!(found, expected, "{rust}");
+}
+
+#[test]
+fn forbidden_words_are_found_in_every_kind_of_name() {
+    for (rust, name) in [
+        ("struct JobQueue;", "JobQueue"),
+        ("enum Job {}", "Job"),
+        ("enum A { ManyJobs }", "ManyJobs"),
+        ("trait Job {}", "Job"),
+        ("type Job = u8;", "Job"),
+        ("fn run_job() {}", "run_job"),
+        ("impl A { fn jobs(&self) {} }", "jobs"),
+        ("trait T { fn job(&self); }", "job"),
+        ("struct A { job_id: u8 }", "job_id"),
+    ] {
+        check(rust, &[(1, &format!("`{name}` says `job` for `run`"))]);
+    }
+    check("\nfn data_points() {}", &[(2, "`data_points` says `data_point` for `sample`")]);
+    check("struct DataPoint;", &[(1, "`DataPoint` says `data_point` for `sample`")]);
+}
+
+#[test]
+fn other_words_are_free() {
+    check("struct Sample { run: u8 } fn jobless() {} fn data() {}", &[]);
+    check("fn stat() {} // advice only, not enforced", &[]);
+    check("fn f() { let job = 1; }", &[]);
+    check("#[cfg(test)] mod tests { fn job() {} }", &[]);
+    check("#[test] fn a_job_is_done() {}", &[]);
+}
+
+#[test]
+fn a_glossary_is_needed_and_agrees_with_itself() {
+    let other = "| a | b | c |\n|---|---|---|\n| x | y | `z` |\n";
+    for files in [&[][..], &[("GLOSSARY.md", "# Words\n")], &[("GLOSSARY.md", other)]] {
+        let found = super::check(&example::tree(files)).unwrap();
+        assert_eq!(found.len(), 1, "{files:?}");
+        assert!(found[0].what.starts_with("no table"), "{files:?}");
+    }
+    let torn = format!("{GLOSSARY}| job | a file | |\n");
+    let found = super::check(&example::tree(&[("GLOSSARY.md", &torn)])).unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].line, 6);
+}

@@ -1,0 +1,215 @@
+//! No two top-level modules of a crate import each other: a road in both directions is a missing noun.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+use syn::{Item, ItemFn, ItemMod, ItemUse, Macro, Path, UseTree, Visibility};
+
+use crate::finding::Finding;
+use crate::sources::modules::{self, Module, is_for_tests};
+use crate::sources::{Sources, crates};
+
+/// Every pair of top-level modules of which each names the other, code for tests left out.
+pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for package in crates::packages(sources)? {
+        for root in package.roots(sources) {
+            findings.extend(two_way_roads(sources, &modules::of_target(sources, root)));
+        }
+    }
+    Ok(findings)
+}
+
+/// Where one module first names another.
+#[derive(Debug, Clone)]
+struct Place {
+    file: String,
+    line: usize,
+}
+
+fn two_way_roads(sources: &Sources, modules: &[Module]) -> Vec<Finding> {
+    let roads = roads(sources, modules);
+    let mut findings = Vec::new();
+    for ((from, to), there) in &roads {
+        if from < to
+            && let Some(back) = roads.get(&(to.clone(), from.clone()))
+        {
+            let Place { file, line } = there;
+            let what = format!(
+                "`{from}` imports `{to}`, and `{to}` imports `{from}` at {}:{}",
+                back.file, back.line
+            );
+            let why = "find the noun both need and give it a module of its own";
+            findings.push(Finding::new(file, *line, what, why));
+        }
+    }
+    findings
+}
+
+/// From every top-level module to every other that it names, with the first place.
+fn roads(sources: &Sources, modules: &[Module]) -> BTreeMap<(String, String), Place> {
+    let reexported = reexported_by_root(sources, modules);
+    let mut roads = BTreeMap::new();
+    for module in modules.iter().filter(|module| !module.for_tests) {
+        let Some(from) = module.path.first() else { continue };
+        let mut names = Names { module: module.path.clone(), found: Vec::new() };
+        names.visit_file(&sources.rust[&module.file].syntax);
+        for (path, line) in names.found {
+            let Some(first) = path.first() else { continue };
+            let to = reexported.get(first).unwrap_or(first);
+            let is_module = modules.iter().any(|module| module.path.first() == Some(to));
+            if is_module && to != from {
+                let place = Place { file: module.file.clone(), line };
+                roads.entry((from.clone(), to.clone())).or_insert(place);
+            }
+        }
+    }
+    roads
+}
+
+/// What the root re-exports, with the top-level module it comes from.
+fn reexported_by_root(sources: &Sources, modules: &[Module]) -> BTreeMap<String, String> {
+    let Some(root) = modules.first() else { return BTreeMap::new() };
+    let mut reexported = BTreeMap::new();
+    for item in &sources.rust[&root.file].syntax.items {
+        let Item::Use(item) = item else { continue };
+        if matches!(item.vis, Visibility::Inherited) {
+            continue;
+        }
+        each_use(&item.tree, &mut Vec::new(), &mut |path, name| {
+            let path: Vec<String> = path.iter().map(Ident::to_string).collect();
+            let path = absolute(&path, &[]).unwrap_or(path);
+            if let [module, _, ..] = path.as_slice() {
+                reexported.insert(name.to_string(), module.clone());
+            }
+        });
+    }
+    reexported
+}
+
+/// Collects every path of a file that begins with `crate`, `self` or `super`, made absolute.
+struct Names {
+    module: Vec<String>,
+    found: Vec<(Vec<String>, usize)>,
+}
+
+impl Names {
+    fn add(&mut self, path: &[Ident]) {
+        let Some(first) = path.first() else { return };
+        let words: Vec<String> = path.iter().map(Ident::to_string).collect();
+        if let Some(absolute) = absolute(&words, &self.module) {
+            self.found.push((absolute, first.span().start().line));
+        }
+    }
+
+    /// Macros are not syntax yet: paths are found in them by their first word.
+    fn add_from_tokens(&mut self, tokens: &TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+        let mut path: Vec<Ident> = Vec::new();
+        for (at, token) in tokens.iter().enumerate() {
+            match token {
+                TokenTree::Ident(ident) => {
+                    let continues = at >= 2 && tokens[at - 2..at].iter().all(is_colon);
+                    if !continues {
+                        self.add(&path);
+                        path.clear();
+                    }
+                    path.push(ident.clone());
+                }
+                TokenTree::Group(group) => self.add_from_tokens(&group.stream()),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+        self.add(&path);
+    }
+}
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        each_use(&item.tree, &mut Vec::new(), &mut |path, _| self.add(path));
+    }
+
+    fn visit_path(&mut self, path: &'ast Path) {
+        let idents: Vec<Ident> = path.segments.iter().map(|s| s.ident.clone()).collect();
+        self.add(&idents);
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, invocation: &'ast Macro) {
+        self.add_from_tokens(&invocation.tokens);
+        visit::visit_macro(self, invocation);
+    }
+
+    fn visit_item_mod(&mut self, module: &'ast ItemMod) {
+        if !is_for_tests(&module.attrs) {
+            self.module.push(module.ident.to_string());
+            visit::visit_item_mod(self, module);
+            self.module.pop();
+        }
+    }
+
+    fn visit_item_fn(&mut self, function: &'ast ItemFn) {
+        if !is_for_tests(&function.attrs) {
+            visit::visit_item_fn(self, function);
+        }
+    }
+}
+
+/// Calls `visit` with every full path of a use tree and the name it gets here.
+fn each_use(tree: &UseTree, prefix: &mut Vec<Ident>, visit: &mut dyn FnMut(&[Ident], &Ident)) {
+    match tree {
+        UseTree::Path(path) => {
+            prefix.push(path.ident.clone());
+            each_use(&path.tree, prefix, visit);
+            prefix.pop();
+        }
+        UseTree::Name(name) => visit_joined(prefix, &name.ident, &name.ident, visit),
+        UseTree::Rename(name) => visit_joined(prefix, &name.ident, &name.rename, visit),
+        UseTree::Glob(glob) => {
+            let star = Ident::new("_", glob.star_token.span);
+            visit_joined(prefix, &star, &star, visit);
+        }
+        UseTree::Group(group) => {
+            group.items.iter().for_each(|tree| each_use(tree, prefix, visit));
+        }
+    }
+}
+
+fn visit_joined(
+    prefix: &[Ident],
+    last: &Ident,
+    name: &Ident,
+    visit: &mut dyn FnMut(&[Ident], &Ident),
+) {
+    let path: Vec<Ident> = prefix.iter().chain([last]).cloned().collect();
+    visit(&path, name);
+}
+
+/// The path from the root of the crate, if it begins with a word that says where it begins.
+fn absolute(path: &[String], module: &[String]) -> Option<Vec<String>> {
+    let mut at = match path.first()?.as_str() {
+        "crate" => Vec::new(),
+        "self" | "super" => module.to_vec(),
+        _ => return None,
+    };
+    let words = path.iter().skip_while(|word| match word.as_str() {
+        "super" => {
+            at.pop();
+            true
+        }
+        "crate" | "self" => true,
+        _ => false,
+    });
+    let rest: Vec<String> = words.cloned().collect();
+    at.extend(rest);
+    Some(at)
+}
+
+fn is_colon(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':')
+}
+
+#[cfg(test)]
+mod tests;

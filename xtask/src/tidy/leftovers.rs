@@ -1,0 +1,89 @@
+//! Nothing is left open in what is landed: no note to do it later, no test that is switched off.
+
+use anyhow::Result;
+use syn::visit::{self, Visit};
+use syn::{Attribute, Meta};
+
+use crate::finding::Finding;
+use crate::sources::{Sources, each_token};
+
+/// Marks of unfinished work. In halves, so that this file does not find itself.
+const MARKS: [&str; 5] = [
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("XX", "X"),
+    concat!("to", "do!"),
+    concat!("unimplem", "ented!"),
+];
+
+/// Marks of unfinished work in code and scripts, and tests that are ignored.
+pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (path, text) in sources.ending_in(&[".rs", ".c", ".h", ".sh", ".toml", ".ci/run"]) {
+        for (line, text) in (1..).zip(text.lines()) {
+            if let Some(mark) = MARKS.iter().find(|mark| text.contains(**mark)) {
+                let why = "do it now, or open an issue and say nothing here";
+                findings.push(Finding::new(path, line, format!("`{mark}`"), why));
+            }
+        }
+    }
+    for (path, file) in &sources.rust {
+        let mut ignored = Ignored { path, findings: &mut findings };
+        ignored.visit_file(&file.syntax);
+    }
+    Ok(findings)
+}
+
+struct Ignored<'a> {
+    path: &'a str,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl<'ast> Visit<'ast> for Ignored<'_> {
+    fn visit_attribute(&mut self, attribute: &'ast Attribute) {
+        if ignores(attribute) {
+            let line = attribute.pound_token.span.start().line;
+            let why = "a test that never runs guards nothing: let it skip itself by name";
+            self.findings.push(Finding::new(self.path, line, "an ignored test", why));
+        }
+        visit::visit_attribute(self, attribute);
+    }
+}
+
+/// Whether this is `ignore`, alone or under a `cfg_attr`.
+fn ignores(attribute: &Attribute) -> bool {
+    let mut found = attribute.path().is_ident("ignore");
+    if let Meta::List(list) = &attribute.meta
+        && list.path.is_ident("cfg_attr")
+    {
+        each_token(&list.tokens, &mut |token| found |= token.to_string() == "ignore");
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sources::example;
+
+    fn check(path: &str, text: &str, expected_lines: &[usize]) {
+        let found = super::check(&example::tree(&[(path, text)])).unwrap();
+        assert_eq!(found.iter().map(|f| f.line).collect::<Vec<_>>(), expected_lines, "{text}");
+    }
+
+    #[test]
+    fn marks_of_unfinished_work_are_found() {
+        check("a.rs", concat!("fn f() {}\n// TO", "DO: more"), &[2]);
+        check("a.rs", concat!("fn f() { to", "do!() }"), &[1]);
+        check("a.toml", concat!("# FIX", "ME"), &[1]);
+        check("a.rs", "// to do this, call that\nfn f() {}", &[]);
+        check("a.md", concat!("TO", "DO"), &[]);
+    }
+
+    #[test]
+    fn ignored_tests_are_found() {
+        check("a.rs", concat!("#[test]\n#[", "ignore]\nfn f() {}"), &[2]);
+        check("a.rs", concat!("#[", "ignore = \"slow\"]\nfn f() {}"), &[1]);
+        check("a.rs", "mod m {\n#[cfg_attr(miri, ignore)] fn f() {} }", &[2]);
+        check("a.rs", "fn ignore() { ignore(); }", &[]);
+    }
+}

@@ -1,0 +1,147 @@
+//! Links inside the documentation lead somewhere: to a file of the tree, and to a heading in it.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use crate::finding::Finding;
+use crate::sources::Sources;
+
+/// Relative links of Markdown files whose file or heading does not exist.
+pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (path, text) in sources.ending_in(&[".md"]) {
+        for (target, offset) in links(text) {
+            let line = text[..offset].lines().count().max(1);
+            if let Some(what) = broken(sources, path, &target) {
+                let why = "a reader who follows it finds nothing";
+                findings.push(Finding::new(path, line, what, why));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// Where the links and images of a text lead, with the place in the text.
+fn links(text: &str) -> Vec<(String, usize)> {
+    Parser::new_ext(text, Options::ENABLE_TABLES)
+        .into_offset_iter()
+        .filter_map(|(event, range)| match event {
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                Some((dest_url.into_string(), range.start + 1))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// What is wrong with a link from the file `from`, if anything. Addresses of other sites are not asked.
+fn broken(sources: &Sources, from: &str, target: &str) -> Option<String> {
+    if target.contains("://") || target.starts_with("mailto:") {
+        return None;
+    }
+    let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+    let path = if file.is_empty() { Some(from.to_owned()) } else { resolve(from, file) };
+    let found = path.as_ref().is_some_and(|path| {
+        let folder = format!("{path}/");
+        sources.files.contains_key(path)
+            || path.is_empty()
+            || sources.files.keys().any(|file| file.starts_with(&folder))
+    });
+    if !found {
+        return Some(format!("link to `{file}`, which does not exist"));
+    }
+    let text = sources.files.get(path.as_deref().unwrap_or_default())?;
+    let is_checked = path.is_some_and(|path| path.ends_with(".md")) && !heading.is_empty();
+    (is_checked && !anchors(text).contains(heading))
+        .then(|| format!("link to `{target}`: no heading has that name"))
+}
+
+/// The path that `target` means in the file `from`; none if it leaves the repository.
+fn resolve(from: &str, target: &str) -> Option<String> {
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// The names by which the headings of a text can be linked to, as the usual forges make them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut anchors = BTreeSet::new();
+    let mut heading: Option<String> = None;
+    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+        match (event, &mut heading) {
+            (Event::Start(Tag::Heading { .. }), _) => heading = Some(String::new()),
+            (Event::End(TagEnd::Heading(_)), Some(title)) => {
+                let anchor = anchor(title);
+                let repeated = (1..).map(|n| format!("{anchor}-{n}"));
+                let mut names = std::iter::once(anchor.clone()).chain(repeated);
+                anchors.extend(names.find(|name| !anchors.contains(name)));
+                heading = None;
+            }
+            (Event::Text(text) | Event::Code(text), Some(title)) => title.push_str(&text),
+            _ => {}
+        }
+    }
+    anchors
+}
+
+/// Lower case, blanks to hyphens, punctuation dropped.
+fn anchor(title: &str) -> String {
+    title
+        .chars()
+        .filter_map(|c| match c {
+            ' ' => Some('-'),
+            '-' | '_' => Some(c),
+            c => c.is_alphanumeric().then_some(c),
+        })
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sources::example;
+
+    fn check(text: &str, expected: &[usize]) {
+        let sources = example::tree(&[
+            ("docs/a.md", text),
+            ("docs/guide/b.md", "# What *it* is\n## Of `code`, and more\n## What it is"),
+            ("README.md", "# Top"),
+        ]);
+        let found = super::check(&sources).unwrap();
+        assert_eq!(found.iter().map(|f| f.line).collect::<Vec<_>>(), expected, "{text}");
+    }
+
+    #[test]
+    fn files_exist() {
+        check("[x](guide/b.md) [y](../README.md) [z](guide/) [w](./guide)", &[]);
+        check("first\n\nthen [x](guide/c.md)", &[3]);
+        check("![x](../../outside.png)", &[1]);
+        check("[x][ref]\n\n[ref]: nowhere.md", &[1]);
+        check("| a |\n|---|\n| [x](nowhere.md) |", &[3]);
+    }
+
+    #[test]
+    fn headings_exist() {
+        check("# Here\n[x](#here) [y](guide/b.md#of-code-and-more)", &[]);
+        check("[x](guide/b.md#what-it-is) [y](guide/b.md#what-it-is-1)", &[]);
+        check("[x](#there)", &[1]);
+        check("[x](guide/b.md#what-it-is-2)", &[1]);
+    }
+
+    #[test]
+    fn code_and_other_sites_are_left_alone() {
+        check("`[x](nowhere.md)`\n\n```\n[x](nowhere.md)\n```\n", &[]);
+        check("<https://example.com/x> [x](https://example.com#y) [m](mailto:a@b.c)", &[]);
+    }
+}

@@ -1,0 +1,194 @@
+//! Who may depend on whom, read from the manifests: a hub, spokes that never name each other, and a
+//! command line that knows them all.
+
+use anyhow::Result;
+use toml::{Table, Value};
+
+use crate::finding::Finding;
+use crate::sources::Sources;
+use crate::sources::crates::{self, Package};
+
+/// What one crate of this workspace may depend on.
+struct Row {
+    name: &'static str,
+    /// Crates of this workspace.
+    internal: &'static [&'static str],
+    /// Crates of others, where they are limited.
+    external: Option<&'static [&'static str]>,
+}
+
+const fn spoke(name: &'static str) -> Row {
+    Row { name, internal: &["assay-model"], external: None }
+}
+
+/// The crate map of ARCHITECTURE.md.
+const MAP: &[Row] = &[
+    Row { name: "assay-model", internal: &[], external: None },
+    // Nothing else, so that the timed code compiles first and depends on nobody's types.
+    Row { name: "assay-kernels", internal: &[], external: Some(&["libc", "io-uring"]) },
+    spoke("assay-stats"),
+    spoke("assay-adapters"),
+    spoke("assay-fleet"),
+    spoke("assay-store"),
+    spoke("assay-report"),
+    Row {
+        name: "assay-web",
+        internal: &["assay-store", "assay-report", "assay-stats", "assay-model"],
+        external: None,
+    },
+    Row {
+        name: "assay",
+        internal: &[
+            "assay-model",
+            "assay-kernels",
+            "assay-stats",
+            "assay-adapters",
+            "assay-fleet",
+            "assay-store",
+            "assay-report",
+            "assay-web",
+        ],
+        external: None,
+    },
+    Row { name: "xtask", internal: &["assay-stats", "assay-model"], external: None },
+];
+
+const SECTIONS: [&str; 3] = ["dependencies", "build-dependencies", "dev-dependencies"];
+
+/// Dependencies against the map, crates without a row, crates without the workspace's lints.
+pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for package in crates::packages(sources)? {
+        let Some(row) = MAP.iter().find(|row| row.name == package.name) else {
+            let what = format!("`{}` has no row in the crate map", package.name);
+            findings.push(at(&package, &package.name, sources, what, "say who may know whom"));
+            continue;
+        };
+        findings.extend(undue(&package, row, sources));
+        findings.extend(unlinted(&package));
+    }
+    Ok(findings)
+}
+
+fn undue(package: &Package, row: &Row, sources: &Sources) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (section, name) in dependencies(&package.table) {
+        let is_ours = MAP.iter().any(|row| row.name == name) || name.starts_with("assay-");
+        let what = format!("`{}` depends on `{name}`", package.name);
+        if is_ours && !row.internal.contains(&name.as_str()) {
+            let why = "spokes never name each other: let `assay` bring them together";
+            findings.push(at(package, &name, sources, what, why));
+        } else if !is_ours
+            && section != "dev-dependencies"
+            && row.external.is_some_and(|allowed| !allowed.contains(&name.as_str()))
+        {
+            let why = "this crate stands on nobody's types, and is compiled first";
+            findings.push(at(package, &name, sources, what, why));
+        }
+    }
+    findings
+}
+
+/// Section and name of every dependency, those for one platform included, renamed ones by true name.
+fn dependencies(manifest: &Table) -> Vec<(&'static str, String)> {
+    let platforms = manifest.get("target").and_then(Value::as_table);
+    let tables = std::iter::once(manifest)
+        .chain(platforms.into_iter().flat_map(Table::values).filter_map(Value::as_table));
+    let mut found = Vec::new();
+    for table in tables {
+        for section in SECTIONS {
+            let Some(entries) = table.get(section).and_then(Value::as_table) else { continue };
+            found.extend(entries.iter().map(|(key, value)| {
+                let name = value.get("package").and_then(Value::as_str).unwrap_or(key);
+                (section, name.to_owned())
+            }));
+        }
+    }
+    found
+}
+
+/// `assay-kernels` alone writes its own lints, because it alone may use `unsafe`.
+fn unlinted(package: &Package) -> Option<Finding> {
+    let lints = package.table.get("lints").and_then(|lints| lints.get("workspace"));
+    let follows = lints.and_then(Value::as_bool).unwrap_or(false);
+    (!follows && package.name != "assay-kernels").then(|| {
+        let why = "`[lints] workspace = true` keeps the rules the same everywhere";
+        Finding::new(&package.manifest, 1, "lints of its own", why)
+    })
+}
+
+/// A finding at the first line of the manifest that names `word`.
+fn at(
+    package: &Package,
+    word: &str,
+    sources: &Sources,
+    what: String,
+    why: &'static str,
+) -> Finding {
+    let text = &sources.files[&package.manifest];
+    let named = |line: &str| {
+        line.split(|c: char| !(c.is_alphanumeric() || "-_".contains(c))).any(|w| w == word)
+    };
+    let line = text.lines().skip(1).position(|line| named(line) && !line.starts_with("name"));
+    Finding::new(&package.manifest, line.map_or(1, |before| before + 2), what, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sources::example;
+
+    fn check(name: &str, rest: &str, expected: &[(usize, &str)]) {
+        let text = format!("[package]\nname = \"{name}\"\n{rest}\n[lints]\nworkspace = true\n");
+        let found = super::check(&example::tree(&[("x/Cargo.toml", &text)])).unwrap();
+        let found: Vec<_> = found.iter().map(|f| (f.line, f.what.as_str())).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn spokes_name_the_hub_only() {
+        check(
+            "assay-store",
+            "[dependencies]\nassay-model.workspace = true\nserde = \"1\"",
+            &[],
+        );
+        check(
+            "assay-store",
+            "[dependencies]\nassay-report.workspace = true",
+            &[(4, "`assay-store` depends on `assay-report`")],
+        );
+        check(
+            "assay-store",
+            "[dev-dependencies]\nother = { package = \"assay-stats\", path = \"../s\" }",
+            &[(4, "`assay-store` depends on `assay-stats`")],
+        );
+        check(
+            "assay-model",
+            "[target.'cfg(unix)'.dependencies]\nassay = \"1\"",
+            &[(4, "`assay-model` depends on `assay`")],
+        );
+        check("assay", "[dependencies]\nassay-kernels.workspace = true", &[]);
+    }
+
+    #[test]
+    fn the_kernels_stand_on_the_system_alone() {
+        check("assay-kernels", "[dependencies]\nlibc = \"0.2\"", &[]);
+        check("assay-kernels", "[dev-dependencies]\nproptest = \"1\"", &[]);
+        check(
+            "assay-kernels",
+            "[dependencies]\nserde = \"1\"",
+            &[(4, "`assay-kernels` depends on `serde`")],
+        );
+    }
+
+    #[test]
+    fn a_new_crate_needs_its_row() {
+        check("assay-new", "", &[(1, "`assay-new` has no row in the crate map")]);
+    }
+
+    #[test]
+    fn lints_are_those_of_the_workspace() {
+        let own = "[package]\nname = \"assay\"\n[lints.rust]\nunsafe_code = \"allow\"";
+        let found = super::check(&example::tree(&[("x/Cargo.toml", own)])).unwrap();
+        assert_eq!(found.len(), 1);
+    }
+}

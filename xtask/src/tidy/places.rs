@@ -1,0 +1,89 @@
+//! The tree works anywhere: it names no folder of one machine and no host of a package registry.
+
+use anyhow::Result;
+
+use crate::finding::Finding;
+use crate::sources::Sources;
+
+/// Folders of one machine. All in halves, so that this file does not find itself.
+const FOLDERS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
+
+/// Hosts that package managers know by themselves or by their own configuration.
+const HOSTS: [&str; 9] = [
+    concat!("index.crates", ".io"),
+    concat!("static.crates", ".io"),
+    concat!("pypi", ".org"),
+    concat!("files.pythonhosted", ".org"),
+    concat!("registry.npmjs", ".org"),
+    concat!("deb.debian", ".org"),
+    concat!("repo1.maven", ".org"),
+    concat!("proxy.golang", ".org"),
+    concat!("/artifac", "tory/"),
+];
+
+/// Paths of one machine, hosts of registries and addresses with a mirror's port, in any text file.
+pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (path, text) in &sources.files {
+        for (line, text) in (1..).zip(text.lines()) {
+            let found = wrong_place(text);
+            findings.extend(found.map(|(what, why)| Finding::new(path, line, what, why)));
+        }
+    }
+    Ok(findings)
+}
+
+fn wrong_place(text: &str) -> Option<(String, &'static str)> {
+    if let Some(folder) = FOLDERS.iter().find(|folder| names_folder(text, folder)) {
+        return Some((
+            format!("`{folder}`"),
+            "a path of one machine does not exist on the others",
+        ));
+    }
+    if let Some(host) = HOSTS.iter().find(|host| text.contains(**host)) {
+        return Some((format!("`{host}`"), "the package manager knows its registry"));
+    }
+    let mut addresses = text.match_indices("https://").map(|(at, _)| word(&text[at..]));
+    let address = addresses.find(|address| address.contains(":443/"))?;
+    Some((format!("`{address}`"), "an address with its port is a mirror's: it works here only"))
+}
+
+/// Whether an absolute path begins with `folder`: not `some/folder/` and not a part of an address.
+fn names_folder(text: &str, folder: &str) -> bool {
+    text.match_indices(folder).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        before.is_none_or(|c| !c.is_alphanumeric() && !"._-~}".contains(c))
+    })
+}
+
+fn word(text: &str) -> &str {
+    let end = text.find(|c: char| c.is_whitespace() || "\"'`<>".contains(c));
+    &text[..end.unwrap_or(text.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sources::example;
+
+    fn check(text: &str, expected: bool) {
+        let found = super::check(&example::tree(&[("a.txt", text)])).unwrap();
+        assert_eq!(!found.is_empty(), expected, "{text}");
+    }
+
+    #[test]
+    fn paths_of_one_machine_are_found() {
+        check(concat!("see /wo", "rk/main"), true);
+        check(concat!("\"/ro", "ot/.cargo\""), true);
+        check("frame/work/of.rs", false);
+        check("https://example.com/work/", false);
+        check("\"work/here\"", false);
+    }
+
+    #[test]
+    fn registries_and_mirrors_are_found() {
+        check(concat!("url = https://static.crates", ".io/x"), true);
+        check(concat!("https://mirror.example:44", "3/x"), true);
+        check("registry+https://github.com/rust-lang/crates.io-index", false);
+        check("https://example.com/ and port :443/", false);
+    }
+}

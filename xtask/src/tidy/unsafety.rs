@@ -1,0 +1,44 @@
+//! `unsafe` stands in one crate only, where every use of it is reviewed as such.
+
+use anyhow::Result;
+
+use crate::finding::Finding;
+use crate::sources::{Sources, each_token};
+
+/// The one folder where the keyword may stand.
+const ALLOWED: &str = "crates/assay-kernels/";
+
+/// Every `unsafe` outside that folder, tests and macros included.
+pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (path, file) in sources.rust.iter().filter(|(path, _)| !path.starts_with(ALLOWED)) {
+        each_token(&file.tokens, &mut |token| {
+            if token.to_string() == "unsafe" {
+                let line = token.span().start().line;
+                let why = "only crates/assay-kernels may, so that all of it can be reviewed";
+                findings.push(Finding::new(path, line, "`unsafe`", why));
+            }
+        });
+    }
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sources::example;
+
+    fn check(path: &str, text: &str, expected_lines: &[usize]) {
+        let found = super::check(&example::tree(&[(path, text)])).unwrap();
+        assert_eq!(found.iter().map(|f| f.line).collect::<Vec<_>>(), expected_lines, "{text}");
+    }
+
+    #[test]
+    fn the_keyword_is_found_wherever_it_stands() {
+        check("a.rs", "fn f() {\n  unsafe { g() }\n}", &[2]);
+        check("a.rs", "unsafe fn f() {}\nunsafe impl T for X {}", &[1, 2]);
+        check("a.rs", "m! {\n\n unsafe { g() } }", &[3]);
+        check("a.rs", "#[unsafe(no_mangle)] fn f() {}", &[1]);
+        check("a.rs", "// unsafe\nconst A: &str = \"unsafe\";", &[]);
+        check("crates/assay-kernels/src/a.rs", "unsafe fn f() {}", &[]);
+    }
+}
