@@ -7,6 +7,7 @@
 //!
 //! This crate never changes a setting of a host, and it does not know what a benchmark is.
 
+pub mod cpu_times;
 pub mod doctor;
 pub mod facts;
 pub mod process;

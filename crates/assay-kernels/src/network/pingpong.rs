@@ -89,8 +89,7 @@ pub fn ping(
     let mut pinger = Pinger::new(line, message_bytes, waiting, until)?;
     let start_ns = clock::now_ns();
     let mut before_ns = start_ns;
-    while pinger.has_more(before_ns) {
-        pinger.exchange(before_ns)?;
+    while pinger.has_more(before_ns) && pinger.exchange(before_ns)? {
         before_ns = clock::now_ns();
     }
     pinger.measured.total_ns = before_ns - start_ns;
@@ -119,7 +118,9 @@ pub fn ping_at_rate(
         while clock::now_ns() < due_ns {
             sleep_towards(due_ns);
         }
-        pinger.exchange(due_ns)?;
+        if !pinger.exchange(due_ns)? {
+            break;
+        }
         message += 1;
     }
     pinger.measured.total_ns = clock::now_ns() - start_ns;
@@ -183,7 +184,7 @@ impl<'a> Pinger<'a> {
         waiting: Waiting,
         until: Until,
     ) -> io::Result<Self> {
-        line.set_timeout(ANSWER_TIMEOUT)?;
+        line.set_timeout(LOOK_EVERY)?;
         let bytes = message_bytes.max(1);
         Ok(Self {
             line,
@@ -202,14 +203,20 @@ impl<'a> Pinger<'a> {
         now_ns < self.until.deadline_ns && self.measured.times_ns.len() < self.until.round_trips
     }
 
-    /// One round trip, timed from `from_ns`.
-    fn exchange(&mut self, from_ns: u64) -> io::Result<()> {
-        let give_up_ns = clock::now_ns() + ANSWER_TIMEOUT.as_nanos() as u64;
+    /// One round trip, timed from `from_ns`; false when the deadline came before the answer. The
+    /// far end may have its own timer, which then fired a little before ours.
+    fn exchange(&mut self, from_ns: u64) -> io::Result<bool> {
+        let sent_ns = clock::now_ns();
+        let give_up_ns = sent_ns + ANSWER_TIMEOUT.as_nanos() as u64;
         send_whole(self.line, &self.out)?;
-        let is_over = || clock::now_ns() >= give_up_ns;
+        let until_ns = give_up_ns.min(self.until.deadline_ns);
+        let is_over = || clock::now_ns() >= until_ns;
         if receive_whole(self.line, &mut self.back, self.flags, is_over)? {
             self.measured.times_ns.push(clock::now_ns() - from_ns);
-            return Ok(());
+            return Ok(true);
+        }
+        if until_ns == self.until.deadline_ns {
+            return Ok(false);
         }
         if self.line.is_stream() {
             return Err(io::Error::new(
@@ -218,7 +225,7 @@ impl<'a> Pinger<'a> {
             ));
         }
         self.measured.lost += 1;
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -167,6 +167,15 @@ pub fn has_urgent(socket: &impl AsFd) -> bool {
     ready > 0 && poll.revents & libc::POLLPRI != 0
 }
 
+/// Waits until there is something to read, accept or learn the end of; false after `timeout`.
+pub fn wait_readable(socket: &impl AsFd, timeout: Duration) -> bool {
+    let fd = socket.as_fd().as_raw_fd();
+    let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let millis = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
+    // SAFETY: one valid `pollfd` and its count.
+    unsafe { libc::poll(&raw mut poll, 1, millis) > 0 }
+}
+
 fn prepare_tcp(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
     prepare(socket, options)?;
     if options.no_delay {

@@ -96,7 +96,10 @@ struct Counters {
     lost: AtomicI64,
     out_of_order: AtomicU64,
     jitter_ns: AtomicU64,
-    ended_ns: AtomicU64,
+    /// CPU time of the thread when it ended, in nanoseconds; 0 while it runs.
+    ended_cpu_ns: AtomicU64,
+    /// When it ended, by the clock.
+    ended_at_ns: AtomicU64,
 }
 
 /// The counters at one moment.
@@ -178,6 +181,7 @@ pub struct Transfer {
 
 #[derive(Debug)]
 struct Running {
+    sends: bool,
     progress: Arc<Progress>,
     /// A second handle of a TCP connection, to look at it while its thread is blocked.
     look: Option<TcpStream>,
@@ -220,9 +224,9 @@ impl Transfer {
     pub fn cpu_ns(&self) -> Vec<u64> {
         self.running
             .iter()
-            .map(|running| match running.progress.0.0.ended_ns.load(Ordering::Acquire) {
+            .map(|running| match running.progress.0.0.ended_cpu_ns.load(Ordering::Acquire) {
                 0 => cpu::thread_time_ns(&running.thread),
-                ended_ns => ended_ns,
+                ended_cpu_ns => ended_cpu_ns,
             })
             .collect()
     }
@@ -234,7 +238,14 @@ impl Transfer {
 
     /// Whether every thread has ended by itself: limit spent, peer gone or failure.
     pub fn is_over(&self) -> bool {
-        self.running.iter().all(|running| running.thread.is_finished())
+        self.running.iter().all(Running::has_ended)
+    }
+
+    /// When the last sender ended, by the clock; `None` while one is at work or when there is none.
+    pub fn senders_ended_ns(&self) -> Option<u64> {
+        let senders = || self.running.iter().filter(|running| running.sends);
+        let ended_at_ns = |it: &Running| it.progress.0.0.ended_at_ns.load(Ordering::Relaxed);
+        senders().all(Running::has_ended).then(|| senders().map(ended_at_ns).max())?
     }
 
     /// Tells every stream to stop; they do so within a twentieth of a second.
@@ -250,6 +261,10 @@ impl Transfer {
 }
 
 impl Running {
+    fn has_ended(&self) -> bool {
+        self.progress.0.0.ended_cpu_ns.load(Ordering::Acquire) != 0
+    }
+
     fn finish(self) -> FlowEnd {
         let tcp = self.look.as_ref().and_then(|stream| tcp_info::read(stream).ok());
         let (cpu_ns, result) = match self.thread.join() {
@@ -265,15 +280,16 @@ fn start_flow(index: usize, flow: Flow, control: &Arc<Control>) -> io::Result<Ru
         Socket::Tcp(stream) => Some(stream.try_clone()?),
         Socket::Udp { .. } => None,
     };
-    let progress = Arc::new(Progress::default());
+    let (sends, progress) = (flow.sends, Arc::new(Progress::default()));
     let (shared, control) = (Arc::clone(&progress), Arc::clone(control));
     let thread = thread::Builder::new().name(format!("stream-{index}")).spawn(move || {
         let result = run(&flow, (&shared, &control));
         let cpu_ns = cpu::own_time_ns();
-        shared.0.0.ended_ns.store(cpu_ns.max(1), Ordering::Release);
+        shared.0.0.ended_at_ns.store(clock::now_ns(), Ordering::Relaxed);
+        shared.0.0.ended_cpu_ns.store(cpu_ns.max(1), Ordering::Release);
         (cpu_ns, result)
     })?;
-    Ok(Running { progress, look, thread })
+    Ok(Running { sends, progress, look, thread })
 }
 
 fn run(flow: &Flow, shared: (&Progress, &Control)) -> io::Result<()> {
@@ -291,22 +307,6 @@ fn run(flow: &Flow, shared: (&Progress, &Control)) -> io::Result<()> {
             udp::send(socket, flow.block_bytes, *wide, flow.pace, shared)
         }
         (Socket::Udp { socket, wide }, false) => udp::receive(socket, *wide, shared),
-    }
-}
-
-/// Waits until `done` or until `deadline_ns` of the clock; true when it was done.
-pub fn wait_until(deadline_ns: u64, done: impl Fn() -> bool) -> bool {
-    /// Long enough to cost nothing, short enough that a limit is noticed soon.
-    const LOOK_NS: u64 = 1_000_000;
-    loop {
-        if done() {
-            return true;
-        }
-        let now_ns = clock::now_ns();
-        if now_ns >= deadline_ns {
-            return false;
-        }
-        thread::sleep(std::time::Duration::from_nanos((deadline_ns - now_ns).min(LOOK_NS)));
     }
 }
 

@@ -7,6 +7,17 @@ use crate::network::socket;
 
 const ENOUGH_NS: u64 = 20_000_000_000;
 
+/// Waits until `done` or until `deadline_ns` of the clock; true when it was done.
+fn wait_until(deadline_ns: u64, done: impl Fn() -> bool) -> bool {
+    while !done() {
+        if clock::now_ns() >= deadline_ns {
+            return false;
+        }
+        thread::sleep(std::time::Duration::from_millis(1));
+    }
+    true
+}
+
 fn tcp_pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -39,6 +50,7 @@ fn a_limit_is_sent_to_the_block_and_all_of_it_arrives() {
         let deadline_ns = clock::now_ns() + ENOUGH_NS;
         assert!(wait_until(deadline_ns, || receiving.received_bytes() == 1_000_000));
         assert!(wait_until(deadline_ns, || sending.is_over()));
+        assert!(sending.senders_ended_ns().is_some() && receiving.senders_ended_ns().is_none());
         let sent: u64 = sending.finish().iter().map(|end| end.last.bytes).sum();
         assert_eq!(sent, 1_000_000);
         let ends = receiving.finish();
