@@ -167,6 +167,19 @@ pub fn has_urgent(socket: &impl AsFd) -> bool {
     ready > 0 && poll.revents & libc::POLLPRI != 0
 }
 
+/// Bytes in the send queue that the peer has not acknowledged.
+///
+/// # Errors
+/// The system's error.
+pub fn queued_bytes(socket: &impl AsFd) -> io::Result<u64> {
+    let mut queued: libc::c_int = 0;
+    // SAFETY: `queued` is a writable `int`, which is what this request fills.
+    outcome(unsafe {
+        libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut queued)
+    })?;
+    Ok(u64::try_from(queued).unwrap_or(0))
+}
+
 /// Waits until there is something to read, accept or learn the end of; false after `timeout`.
 pub fn wait_readable(socket: &impl AsFd, timeout: Duration) -> bool {
     let fd = socket.as_fd().as_raw_fd();

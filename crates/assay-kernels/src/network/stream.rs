@@ -84,7 +84,8 @@ pub(super) fn receive(
     (progress, control): (&Progress, &Control),
 ) -> io::Result<()> {
     stream.set_read_timeout(Some(LOOK_EVERY))?;
-    let mut buffer = vec![1_u8; block_bytes];
+    // Zeroed memory takes no place before data arrives in it.
+    let mut buffer = vec![0_u8; block_bytes];
     let flags = match copying {
         Copying::Copy => 0,
         Copying::NoCopy => libc::MSG_TRUNC,

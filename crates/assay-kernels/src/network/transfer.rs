@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use super::pace::Pace;
 use super::stream::{self, Copying};
 use super::tcp_info::{self, TcpInfo};
-use super::{cpu, udp};
+use super::{cpu, socket, udp};
 use crate::barrier::OwnLines;
 use crate::{clock, pin};
 
@@ -229,6 +229,12 @@ impl Transfer {
                 ended_cpu_ns => ended_cpu_ns,
             })
             .collect()
+    }
+
+    /// Bytes that TCP senders have handed to the kernel and their peers have not acknowledged.
+    pub fn unacknowledged_bytes(&self) -> u64 {
+        let senders = self.running.iter().filter(|running| running.sends);
+        senders.filter_map(|running| socket::queued_bytes(running.look.as_ref()?).ok()).sum()
     }
 
     /// Bytes received by all streams together; kept only under a limit.

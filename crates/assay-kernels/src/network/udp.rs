@@ -147,10 +147,12 @@ pub(super) fn receive(
         match socket.recv(&mut buffer) {
             Ok(bytes) => {
                 let now_ns = clock::now_ns();
-                let Some(head) = Head::read(wide, &buffer[..bytes]) else { continue };
-                arrivals.take(head, now_ns);
+                // Datagrams of tools that number nothing are counted all the same.
+                if let Some(head) = Head::read(wide, &buffer[..bytes]) {
+                    arrivals.take(head, now_ns);
+                    progress.set_arrivals(&arrivals);
+                }
                 progress.add_bytes(bytes as u64);
-                progress.set_arrivals(&arrivals);
                 control.count_received(bytes as u64);
             }
             Err(error) if is_worth_another_try(&error) => {}

@@ -1,0 +1,4 @@
+//! tmp
+pub(crate) mod iperf3;
+pub(crate) mod ping;
+pub(crate) mod qperf;

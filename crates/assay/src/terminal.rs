@@ -1,0 +1,113 @@
+//! The only place that writes to the terminal: results on standard output, everything else on
+//! standard error. A reader who closes the pipe (`assay list | head`) is no error.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use console::Term;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::failure::Failure;
+
+/// Width of what is not shown on a terminal.
+const PLAIN_WIDTH: usize = 100;
+/// Longer lines are hard to read, whatever the terminal offers.
+const WIDEST: usize = 120;
+
+/// Standard output and standard error as they are attached.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    /// Whether standard output may be coloured.
+    pub(crate) colour: bool,
+    /// Columns of standard output.
+    pub(crate) width: usize,
+    progress: Option<ProgressBar>,
+}
+
+impl Terminal {
+    pub(crate) fn attached() -> Self {
+        let shown = io::stdout().is_terminal();
+        let columns = usize::from(Term::stdout().size().1);
+        Self {
+            colour: shown && coloured(),
+            width: if shown { columns.clamp(40, WIDEST) } else { PLAIN_WIDTH },
+            progress: None,
+        }
+    }
+
+    /// Writes a result.
+    pub(crate) fn print(&mut self, text: &str) {
+        self.end_progress();
+        let mut out = io::stdout().lock();
+        // A closed pipe is the reader's way of having enough.
+        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    }
+
+    /// Writes one line of a result while the run goes on.
+    pub(crate) fn print_line(&mut self, line: &str) {
+        let write = || drop(writeln!(io::stdout().lock(), "{line}"));
+        match &self.progress {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    /// Writes something about a measurement that is going on.
+    pub(crate) fn note(&mut self, text: &str) {
+        match &self.progress {
+            Some(bar) => bar.suspend(|| to_stderr(text)),
+            None => to_stderr(text),
+        }
+    }
+
+    /// Writes a failure.
+    pub(crate) fn complain(&mut self, failure: &Failure) {
+        self.end_progress();
+        to_stderr(failure.render(io::stderr().is_terminal() && coloured()).trim_end());
+    }
+
+    /// Shows how far a run of `cases` cases is. Without a terminal every case is a line instead.
+    pub(crate) fn begin_progress(&mut self, cases: usize) {
+        if !io::stderr().is_terminal() {
+            return;
+        }
+        let style = ProgressStyle::with_template("{spinner} [{pos}/{len}] {msg}  {elapsed}");
+        let bar = ProgressBar::new(cases as u64)
+            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        // The bar may not take time from a core that measures: twice a second is seldom enough.
+        bar.enable_steady_tick(Duration::from_millis(500));
+        self.progress = Some(bar);
+    }
+
+    /// Says what is being measured.
+    pub(crate) fn progress(&mut self, message: &str) {
+        if let Some(bar) = &self.progress {
+            bar.set_message(message.to_owned());
+        }
+    }
+
+    /// One more case is done; `line` tells its outcome.
+    pub(crate) fn advance(&mut self, line: &str) {
+        match &self.progress {
+            Some(bar) => {
+                bar.suspend(|| to_stderr(line));
+                bar.inc(1);
+            }
+            None => to_stderr(line),
+        }
+    }
+
+    pub(crate) fn end_progress(&mut self) {
+        if let Some(bar) = self.progress.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn coloured() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+fn to_stderr(text: &str) {
+    drop(writeln!(io::stderr().lock(), "{text}"));
+}
