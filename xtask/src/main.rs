@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
+mod bench;
 mod ci;
 mod command;
 mod finding;
@@ -39,9 +40,10 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
     match arguments {
         ["tidy"] => tidy::run(root()),
         ["test"] => test::run(root()),
+        ["bench", rest @ ..] => bench::run(root(), rest),
         ["ci"] => ci::run(root()),
         [] | ["help" | "--help" | "-h"] => {
-            print!("{USAGE}");
+            print!("{USAGE}{}", bench::USAGE);
             Ok(())
         }
         other => bail!("no such chore: {}\n{USAGE}", other.join(" ")),

@@ -30,6 +30,16 @@ const OPENMPI: Package = package("openmpi-bin", "`mpirun`, without which hpcc do
 const LIKWID: Package = package("likwid", "`likwid-bench`, the memory kernels of the field");
 const OPENBLAS: Package = package("libopenblas0-pthread", "the BLAS that `--blas` opens");
 
+const TIME: Package = package("time", "the peak memory of a program that has ended");
+const TASKSET: Package =
+    package("util-linux", "`taskset` and `lscpu`: everybody on the same CPUs");
+
+/// What the comparison of memory bandwidth uses.
+pub(crate) const FOR_BENCH_MEMORY: &[Package] = &[GCC, LIBC, LIKWID, TASKSET];
+/// What the comparison of LINPACK uses.
+pub(crate) const FOR_BENCH_COMPUTE: &[Package] =
+    &[GCC, LIBC, HPCC, OPENMPI, OPENBLAS, TASKSET, TIME];
+
 /// What the tests use; a test that misses its package skips itself by name.
 pub(crate) const FOR_TESTS: &[Package] = &[GCC, LIBC, GIT, HPCC, OPENMPI, LIKWID, OPENBLAS];
 

@@ -36,9 +36,9 @@ pub(crate) fn cpuset(root: &Root) -> Option<BTreeSet<u32>> {
 
 /// How often any of the groups has been throttled since it exists; `None` when none counts that.
 pub(crate) fn throttled(root: &Root) -> Option<u64> {
-    let counts = groups(root, "cpu").into_iter().filter_map(|group| {
-        stat_field(&root.text(&format!("{group}/cpu.stat"))?, "nr_throttled")
-    });
+    let counts = groups(root, "cpu")
+        .into_iter()
+        .filter_map(|group| counter(&root.text(&format!("{group}/cpu.stat"))?, "nr_throttled"));
     counts.reduce(u64::saturating_add)
 }
 
@@ -145,12 +145,12 @@ fn memory_left(root: &Root, group: &str) -> Option<u64> {
         number("memory.current").or_else(|| number("memory.usage_in_bytes")).unwrap_or(0);
     let stat = root.text(&format!("{group}/memory.stat")).unwrap_or_default();
     let cache = ["total_inactive_file", "inactive_file"];
-    let cache = cache.iter().find_map(|name| stat_field(&stat, name)).unwrap_or(0);
+    let cache = cache.iter().find_map(|name| counter(&stat, name)).unwrap_or(0);
     Some(limit.saturating_sub(used.saturating_sub(cache)))
 }
 
 /// The number after `name` in a file of `name number` lines.
-fn stat_field(text: &str, name: &str) -> Option<u64> {
+fn counter(text: &str, name: &str) -> Option<u64> {
     text.lines()
         .find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }

@@ -21,11 +21,11 @@ pub(crate) fn online(root: &Root) -> BTreeSet<u32> {
 /// contradicts the others (no CPU in common) is left out.
 pub(crate) fn usable(root: &Root) -> BTreeSet<u32> {
     let online = online(root);
-    let limits = [affinity(root), control_group::cpuset(root)];
+    let limits = [allowed(root), control_group::cpuset(root)];
     limits.iter().flatten().fold(online, within)
 }
 
-fn affinity(root: &Root) -> Option<BTreeSet<u32>> {
+fn allowed(root: &Root) -> Option<BTreeSet<u32>> {
     let status = root.text("proc/self/status")?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     not_empty(cpu_list::parse(list.trim())?)

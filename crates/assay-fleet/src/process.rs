@@ -109,7 +109,7 @@ pub enum ProcessError {
     },
     /// The CPUs do not exist, are offline, or lie outside the cpuset.
     #[error("cannot restrict {} to the CPUs {cpus:?}", program.display())]
-    Affinity {
+    Restrict {
         /// The path found.
         program: PathBuf,
         /// As asked for.
@@ -278,7 +278,7 @@ fn spawn_pinned(
     command: &Command,
     program: &Path,
 ) -> Result<io::Result<Child>, ProcessError> {
-    let refused = |source: io::Error| ProcessError::Affinity {
+    let refused = |source: io::Error| ProcessError::Restrict {
         program: program.to_owned(),
         cpus: command.cpus.clone(),
         source,

@@ -10,6 +10,7 @@ pub mod barrier;
 pub mod clock;
 pub mod compute;
 pub mod mapping;
+pub mod memory;
 pub mod network;
 pub mod null;
 pub mod pin;

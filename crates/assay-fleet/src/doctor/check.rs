@@ -1,4 +1,4 @@
-//! One row of the doctor's table, and what its probe may look at.
+//! One row of the doctor's table, and what it may look at.
 
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::finding::{Finding, Outcome, Severity};
@@ -14,16 +14,16 @@ pub(super) struct Check {
     pub(super) source: &'static str,
     pub(super) severity: Severity,
     pub(super) change: &'static str,
-    pub(super) probe: fn(&Scene) -> Result<Seen, Unseen>,
+    pub(super) look: fn(&Scene) -> Result<Seen, Unseen>,
 }
 
-/// What a probe saw.
+/// What a look saw.
 pub(super) struct Seen {
     pub(super) as_expected: bool,
     pub(super) observed: String,
 }
 
-/// Why a probe saw nothing.
+/// Why a look saw nothing.
 pub(super) enum Unseen {
     /// What is not visible: completes "… is not visible".
     Hidden(String),
@@ -31,7 +31,7 @@ pub(super) enum Unseen {
     Unreadable(String),
 }
 
-/// The host as the probes see it.
+/// The host as the checks see it.
 pub(super) struct Scene<'a> {
     pub(super) root: &'a Root,
     pub(super) facts: &'a HostFacts,
@@ -40,7 +40,7 @@ pub(super) struct Scene<'a> {
 
 impl Check {
     pub(super) fn carry_out(&self, scene: &Scene) -> Finding {
-        let (outcome, observed) = match (self.probe)(scene) {
+        let (outcome, observed) = match (self.look)(scene) {
             Ok(Seen { as_expected: true, observed }) => (Outcome::Ok, observed),
             Ok(Seen { as_expected: false, observed }) => (Outcome::Deviates, observed),
             Err(Unseen::Hidden(what)) => {

@@ -17,7 +17,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "tuned profile latency-performance; kernel documentation: admin-guide/pm/cpufreq.rst",
         severity: Severity::Skews,
         change: "cpupower frequency-set --governor performance",
-        probe: governor,
+        look: governor,
     },
     Check {
         id: "cpu.energy-preference",
@@ -26,7 +26,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "tuned profile throughput-performance; kernel documentation: admin-guide/pm/intel_pstate.rst",
         severity: Severity::Skews,
         change: "echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/energy_performance_preference",
-        probe: energy_preference,
+        look: energy_preference,
     },
     Check {
         id: "cpu.boost",
@@ -35,7 +35,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "tuned profile latency-performance (boost=1); kernel documentation: admin-guide/pm/cpufreq.rst",
         severity: Severity::Note,
         change: "echo 1 > /sys/devices/system/cpu/cpufreq/boost, or echo 0 > /sys/devices/system/cpu/intel_pstate/no_turbo",
-        probe: boost,
+        look: boost,
     },
     Check {
         id: "cpu.frequency-limit",
@@ -44,7 +44,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: admin-guide/pm/cpufreq.rst",
         severity: Severity::Skews,
         change: "cpupower frequency-set --max with the value of cpuinfo_max_freq",
-        probe: frequency_limit,
+        look: frequency_limit,
     },
     Check {
         id: "cpu.frequency",
@@ -53,7 +53,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "linux-rdma perftest, which warns that the CPU frequency is not the maximum",
         severity: Severity::Note,
         change: "set the governor to performance, or check cooling and power limits",
-        probe: frequency,
+        look: frequency,
     },
     Check {
         id: "cpu.throttling",
@@ -62,7 +62,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: ABI/testing/sysfs-devices-system-cpu (thermal_throttle)",
         severity: Severity::Skews,
         change: "improve the cooling; the counters start again at the next boot",
-        probe: throttling,
+        look: throttling,
     },
     Check {
         id: "cpu.idle-states",
@@ -72,7 +72,7 @@ pub(super) const CHECKS: &[Check] = &[
                  the Azure HB-series keeps C-states enabled",
         severity: Severity::Note,
         change: "cpupower idle-set --disable-by-latency 3",
-        probe: idle_states,
+        look: idle_states,
     },
     Check {
         id: "cpu.smt",
@@ -81,7 +81,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "Azure HBv2 to HBv5-series overviews (SMT disabled)",
         severity: Severity::Note,
         change: "echo off > /sys/devices/system/cpu/smt/control, or use one thread per core",
-        probe: smt,
+        look: smt,
     },
     Check {
         id: "cpu.offline",
@@ -90,7 +90,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: core-api/cpu_hotplug.rst",
         severity: Severity::Note,
         change: "echo 1 > /sys/devices/system/cpu/cpuN/online",
-        probe: offline,
+        look: offline,
     },
     Check {
         id: "cpu.affinity",
@@ -99,7 +99,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "sched_setaffinity(2); kernel documentation: admin-guide/cgroup-v2.rst (cpuset)",
         severity: Severity::Skews,
         change: "start without taskset, numactl or a cpuset; in a batch system, ask for the whole node",
-        probe: affinity,
+        look: usable_cpus,
     },
     Check {
         id: "cpu.isolated",
@@ -108,7 +108,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: admin-guide/kernel-parameters.rst (isolcpus)",
         severity: Severity::Note,
         change: "remove isolcpus= from the kernel's command line, or name these CPUs in the placement",
-        probe: isolated,
+        look: isolated,
     },
     Check {
         id: "cpu.microcode",
@@ -117,7 +117,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: arch/x86/microcode.rst",
         severity: Severity::Note,
         change: "update the firmware or the microcode package, and reboot",
-        probe: microcode,
+        look: microcode,
     },
 ];
 
@@ -219,7 +219,7 @@ fn offline(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-fn affinity(scene: &Scene) -> Result<Seen, Unseen> {
+fn usable_cpus(scene: &Scene) -> Result<Seen, Unseen> {
     let usable = scene.facts.topology.cpus.iter().map(|cpu| cpu.id).collect();
     let online = cpus::online(scene.root);
     let text = format!("CPUs {} of {}", cpu_list::display(&usable), cpu_list::display(&online));

@@ -53,7 +53,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "DMTF DSP0134 (SMBIOS), System Information; systemd-detect-virt(1)",
         severity: Severity::Note,
         change: "note the machine type with the results yourself",
-        probe: machine,
+        look: machine,
     },
     Check {
         id: "kernel.clock-source",
@@ -63,7 +63,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: timers/timekeeping.rst and virt/kvm/x86/timekeeping.rst",
         severity: Severity::Skews,
         change: "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
-        probe: clock_source,
+        look: clock_source,
     },
     Check {
         id: "kernel.mitigations",
@@ -72,7 +72,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: admin-guide/hw-vuln/index.rst",
         severity: Severity::Note,
         change: "mitigations= on the kernel's command line, where the security of the machine allows it",
-        probe: mitigations,
+        look: mitigations,
     },
     Check {
         id: "kernel.command-line",
@@ -81,7 +81,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: admin-guide/kernel-parameters.rst",
         severity: Severity::Note,
         change: "edit the boot loader's configuration, and reboot",
-        probe: command_line,
+        look: command_line,
     },
     Check {
         id: "kernel.nmi-watchdog",
@@ -90,7 +90,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "tuned profile network-latency; kernel documentation: admin-guide/sysctl/kernel.rst",
         severity: Severity::Note,
         change: "sysctl -w kernel.nmi_watchdog=0",
-        probe: nmi_watchdog,
+        look: nmi_watchdog,
     },
     Check {
         id: "kernel.timer-migration",
@@ -99,7 +99,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "tuned profile network-latency",
         severity: Severity::Note,
         change: "sysctl -w kernel.timer_migration=0",
-        probe: timer_migration,
+        look: timer_migration,
     },
     Check {
         id: "kernel.irqbalance",
@@ -108,7 +108,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "Azure azhpc-images: components/setup_sku_customizations.sh (stops it); irqbalance(1)",
         severity: Severity::Note,
         change: "systemctl stop irqbalance",
-        probe: irqbalance,
+        look: irqbalance,
     },
 ];
 

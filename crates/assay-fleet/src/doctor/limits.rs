@@ -16,7 +16,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: admin-guide/cgroup-v2.rst (cpu.max), scheduler/sched-bwc.rst",
         severity: Severity::Blocks,
         change: "raise the CPU limit of the container or service, or restrict it to whole CPUs by a cpuset",
-        probe: cpu_quota,
+        look: cpu_quota,
     },
     Check {
         id: "limits.throttled",
@@ -25,7 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: admin-guide/cgroup-v2.rst (cpu.stat)",
         severity: Severity::Skews,
         change: "raise the CPU limit of the container or service",
-        probe: throttled,
+        look: throttled,
     },
     Check {
         id: "limits.memory",
@@ -34,7 +34,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: admin-guide/cgroup-v2.rst (memory.max)",
         severity: Severity::Note,
         change: "raise the memory limit of the container or service",
-        probe: memory,
+        look: memory,
     },
     Check {
         id: "limits.locked-memory",
@@ -43,7 +43,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "Azure azhpc-images: components/hpc-tuning.sh",
         severity: Severity::Note,
         change: "ulimit -l unlimited, or memlock in /etc/security/limits.conf",
-        probe: locked_memory,
+        look: locked_memory,
     },
     Check {
         id: "limits.open-files",
@@ -52,7 +52,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "Azure azhpc-images: components/hpc-tuning.sh",
         severity: Severity::Note,
         change: "ulimit -n 1048576, or nofile in /etc/security/limits.conf",
-        probe: open_files,
+        look: open_files,
     },
     Check {
         id: "limits.stack",
@@ -61,14 +61,14 @@ pub(super) const CHECKS: &[Check] = &[
         source: "Azure azhpc-images: components/hpc-tuning.sh",
         severity: Severity::Note,
         change: "ulimit -s unlimited, or stack in /etc/security/limits.conf",
-        probe: stack,
+        look: stack,
     },
 ];
 
 fn cpu_quota(scene: &Scene) -> Result<Seen, Unseen> {
     let cpus = scene.facts.topology.cpus.len();
     Ok(match scene.facts.limits.cpu_quota {
-        None => Seen::ok("none"),
+        None => no_limit(scene)?,
         Some(quota) => Seen::judged(
             quota >= cpus as f64,
             format!("{quota:.2} CPUs' worth of time on {cpus} CPUs"),
@@ -84,12 +84,17 @@ fn throttled(scene: &Scene) -> Result<Seen, Unseen> {
 
 fn memory(scene: &Scene) -> Result<Seen, Unseen> {
     Ok(match scene.facts.limits.memory_available_bytes {
-        None => Seen::ok("none"),
+        None => no_limit(scene)?,
         Some(left) => {
             let binds = left < scene.facts.memory.available_bytes;
             Seen::judged(!binds, format!("{} left in the group", size(left)))
         }
     })
+}
+
+/// No limit was found: there is none, or the groups themselves are hidden.
+fn no_limit(scene: &Scene) -> Result<Seen, Unseen> {
+    scene.text("proc/self/cgroup").map(|_| Seen::ok("none"))
 }
 
 fn locked_memory(scene: &Scene) -> Result<Seen, Unseen> {

@@ -29,7 +29,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: RELIABLE,
         severity: Severity::Skews,
         change: "stop other programs, and wait a minute",
-        probe: average,
+        look: average,
     },
     Check {
         id: "load.processes",
@@ -38,7 +38,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: RELIABLE,
         severity: Severity::Skews,
         change: "stop the programs named",
-        probe: processes,
+        look: processes,
     },
     Check {
         id: "load.steal",
@@ -47,7 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "proc_stat(5), steal",
         severity: Severity::Skews,
         change: "use a machine type or a host that is not shared, or measure at a quieter time",
-        probe: steal,
+        look: steal,
     },
     Check {
         id: "load.cpu-pressure",
@@ -56,7 +56,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: accounting/psi.rst",
         severity: Severity::Skews,
         change: "stop other programs",
-        probe: cpu_pressure,
+        look: cpu_pressure,
     },
     Check {
         id: "load.memory-pressure",
@@ -65,7 +65,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: accounting/psi.rst",
         severity: Severity::Skews,
         change: "stop other programs, or use less memory",
-        probe: memory_pressure,
+        look: memory_pressure,
     },
 ];
 

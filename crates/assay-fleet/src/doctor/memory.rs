@@ -21,7 +21,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "STREAM benchmark, reference page: run rules on the size of the arrays",
         severity: Severity::Skews,
         change: "stop other programs, or raise the memory limit of the container or job",
-        probe: free,
+        look: free,
     },
     Check {
         id: "memory.huge-pages",
@@ -31,7 +31,7 @@ pub(super) const CHECKS: &[Check] = &[
                  the Azure HBv5-series overview madvise; tuned profile network-latency sets never",
         severity: Severity::Skews,
         change: "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
-        probe: huge_pages,
+        look: huge_pages,
     },
     Check {
         id: "memory.huge-page-defrag",
@@ -40,7 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "Azure HBv5-series overview (madvise); kernel documentation: admin-guide/mm/transhuge.rst",
         severity: Severity::Note,
         change: "echo madvise > /sys/kernel/mm/transparent_hugepage/defrag",
-        probe: huge_page_defrag,
+        look: huge_page_defrag,
     },
     Check {
         id: "memory.numa-balancing",
@@ -51,7 +51,7 @@ pub(super) const CHECKS: &[Check] = &[
                  the Azure HBv5-series overview sets 1",
         severity: Severity::Note,
         change: "sysctl -w kernel.numa_balancing=0",
-        probe: numa_balancing,
+        look: numa_balancing,
     },
     Check {
         id: "memory.numa-nodes",
@@ -60,7 +60,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "Azure HBv2 to HBv5-series overviews (nodes per socket 2 or 4)",
         severity: Severity::Note,
         change: "set nodes per socket in the firmware; in a cloud, choose another machine type",
-        probe: numa_nodes,
+        look: numa_nodes,
     },
     Check {
         id: "memory.zone-reclaim",
@@ -70,7 +70,7 @@ pub(super) const CHECKS: &[Check] = &[
                  kernel documentation: admin-guide/sysctl/vm.rst",
         severity: Severity::Note,
         change: "sysctl -w vm.zone_reclaim_mode=1",
-        probe: zone_reclaim,
+        look: zone_reclaim,
     },
     Check {
         id: "memory.page-cache",
@@ -79,7 +79,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "Azure HBv5-series overview (drop caches before running jobs)",
         severity: Severity::Note,
         change: "sync; echo 3 > /proc/sys/vm/drop_caches",
-        probe: page_cache,
+        look: page_cache,
     },
     Check {
         id: "memory.reserved-huge-pages",
@@ -88,7 +88,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "kernel documentation: admin-guide/mm/hugetlbpage.rst",
         severity: Severity::Note,
         change: "sysctl -w vm.nr_hugepages=0",
-        probe: reserved_huge_pages,
+        look: reserved_huge_pages,
     },
     Check {
         id: "memory.swap",
@@ -97,7 +97,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "Azure HPC node health checks (swap of 0)",
         severity: Severity::Skews,
         change: "swapoff --all",
-        probe: swap,
+        look: swap,
     },
     Check {
         id: "memory.swappiness",
@@ -106,7 +106,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "tuned profile latency-performance; kernel documentation: admin-guide/sysctl/vm.rst",
         severity: Severity::Note,
         change: "sysctl -w vm.swappiness=10",
-        probe: swappiness,
+        look: swappiness,
     },
     Check {
         id: "memory.modules",
@@ -115,16 +115,17 @@ pub(super) const CHECKS: &[Check] = &[
         source: "DMTF DSP0134 (SMBIOS), Memory Device",
         severity: Severity::Note,
         change: "run as root on the machine itself; a guest cannot see them",
-        probe: modules,
+        look: modules,
     },
 ];
 
 fn free(scene: &Scene) -> Result<Seen, Unseen> {
     let topology = &scene.facts.topology;
-    let caches = topology.last_level_bytes(&topology.cpu_ids());
-    if caches == 0 {
-        return Err(Unseen::hidden("the size of the caches"));
+    // A first level alone means that the firmware keeps the others to itself: every core has one.
+    if topology.last_level().all(|cache| cache.level < 2) {
+        return Err(Unseen::hidden("the size of the last-level cache"));
     }
+    let caches = topology.last_level_bytes(&topology.cpu_ids());
     let (free, needed) = (scene.facts.usable_bytes(), caches.saturating_mul(STREAM_FACTOR));
     let text =
         format!("{} free; {} needed (last level: {})", size(free), size(needed), size(caches));

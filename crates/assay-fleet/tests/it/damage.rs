@@ -1,0 +1,79 @@
+//! No content of any file makes a reader panic.
+
+use std::fs;
+
+use assay_fleet::{doctor, facts, state};
+use proptest::prelude::*;
+
+use crate::tree::Host;
+
+/// Contents that are at home in these files, but wrong.
+const ODD: [&str; 14] = [
+    "",
+    "\n",
+    "\0",
+    "-1",
+    "0",
+    "NaN",
+    "inf",
+    "18446744073709551615",
+    "99999999999999999999999",
+    "0-4294967295",
+    "4294967295",
+    "some avg10=nan avg60=",
+    "cpu  1 2 3 4 5 6 7 18446744073709551615 18446744073709551615",
+    "MemTotal: 18446744073709551615 kB\nMemAvailable: 18446744073709551615 kB\nDirty: 9 kB\n",
+];
+
+/// Reads everything there is to read. The host shows no `/proc/2`, so that the doctor does not spend
+/// time on watching processes.
+fn read_all(host: &Host) {
+    let root = host.root();
+    let (facts, state) = (facts::read(&root), state::read(&root));
+    let findings = doctor::examine(&root, &facts, &state);
+    assert!(findings.iter().all(|finding| !finding.observed.is_empty()));
+    let _ = state::disturbance(&state, &state::read(&root), 1.0);
+    let _ = assay_model::limit::memory_bandwidth(&facts);
+}
+
+fn host() -> Host {
+    let host = Host::named("container-v2");
+    host.write("sys/firmware/dmi/tables/DMI", &[17, 40, 0, 0]);
+    host
+}
+
+#[test]
+fn odd_contents_and_directories_in_the_place_of_files_are_survived() {
+    let host = host();
+    for path in host.files() {
+        let original = fs::read(host.path(&path)).unwrap();
+        for odd in ODD {
+            host.write(&path, odd.as_bytes());
+            read_all(&host);
+        }
+        host.remove(&path);
+        fs::create_dir(host.path(&path)).unwrap();
+        read_all(&host);
+        host.remove(&path);
+        read_all(&host);
+        host.write(&path, &original);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+    #[test]
+    fn random_bytes_in_any_file_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let host = host();
+        for path in host.files() {
+            let original = fs::read(host.path(&path)).unwrap();
+            host.write(&path, &bytes);
+            read_all(&host);
+            // Damage behind a good beginning reaches deeper into a reader.
+            let half = [&original[..original.len() / 2], &bytes].concat();
+            host.write(&path, &half);
+            read_all(&host);
+            host.write(&path, &original);
+        }
+    }
+}

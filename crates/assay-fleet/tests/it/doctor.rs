@@ -1,0 +1,402 @@
+//! What the doctor finds on each host, and what every row of its table has to have.
+
+use std::collections::BTreeSet;
+
+use assay_fleet::root::Root;
+use assay_fleet::{doctor, facts, state};
+use assay_model::finding::{Finding, Outcome};
+use expect_test::{Expect, expect};
+
+use crate::tree::Host;
+
+fn findings(host: &Host) -> Vec<Finding> {
+    let root = host.root();
+    doctor::examine(&root, &facts::read(&root), &state::read(&root))
+}
+
+fn check(host: &str, expected: &Expect) {
+    let lines: Vec<String> = findings(&Host::named(host))
+        .iter()
+        .map(|finding| format!("{} {:?}: {}\n", finding.id, finding.outcome, finding.observed))
+        .collect();
+    expected.assert_eq(&lines.concat());
+}
+
+#[test]
+fn a_guest() {
+    check(
+        "guest-zen4",
+        &expect![[r#"
+        cpu.governor NotVisible: a cpufreq governor is not visible in this guest or container (kvm, docker)
+        cpu.energy-preference NotVisible: an energy preference of the processor is not visible in this guest or container (kvm, docker)
+        cpu.boost NotVisible: a switch for boost is not visible in this guest or container (kvm, docker)
+        cpu.frequency-limit NotVisible: /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq is not visible in this guest or container (kvm, docker)
+        cpu.frequency NotVisible: the current CPU frequency is not visible in this guest or container (kvm, docker)
+        cpu.throttling NotVisible: a count of thermal throttling is not visible in this guest or container (kvm, docker)
+        cpu.idle-states Ok: POLL (0 µs), haltpoll idle (1 µs)
+        cpu.smt Ok: one thread per core (smt/control: notsupported)
+        cpu.offline Ok: 2 of 2 online
+        cpu.affinity Ok: CPUs 0-1 of 0-1
+        cpu.isolated Ok: none
+        cpu.microcode NotVisible: the processor's real microcode revision is not visible in this guest or container (kvm, docker)
+        memory.free Ok: 22.2 GiB free; 384 MiB needed (last level: 32.0 MiB)
+        memory.huge-pages Ok: madvise
+        memory.huge-page-defrag Ok: madvise
+        memory.numa-balancing Ok: 0, without effect: there is one NUMA node
+        memory.numa-nodes Ok: 1 node on 1 socket
+        memory.zone-reclaim Ok: 0, without effect: there is one NUMA node
+        memory.page-cache Ok: 1.91 GiB cached; 32.9 MiB to be written
+        memory.reserved-huge-pages Ok: none
+        memory.swap Ok: none
+        memory.swappiness Ok: 60, without effect: there is no swap
+        memory.modules NotVisible: a plausible description of the memory modules is not visible in this guest or container (kvm, docker)
+        kernel.machine NotVisible: a product name is not visible in this guest or container (kvm, docker)
+        kernel.clock-source Ok: tsc
+        kernel.mitigations Ok: 2 mitigated (spectre_v1, spectre_v2), 2 vulnerable (spec_rstack_overflow, spec_store_bypass), of 19 known
+        kernel.command-line Ok: tuning only: mitigations=auto,no_guest_host,no_guest_guest cpuidle_haltpoll.force=1
+        kernel.nmi-watchdog Ok: 0
+        kernel.timer-migration Deviates: 1
+        kernel.irqbalance Ok: not running
+        limits.cpu-quota Ok: none
+        limits.throttled Ok: 0 times since the group exists
+        limits.memory Ok: none
+        limits.locked-memory Deviates: 8.00 MiB
+        limits.open-files Deviates: 20000
+        limits.stack Deviates: 8.00 MiB
+        load.average Deviates: 1.76 over the last minute
+        load.processes Ok: none
+        load.steal Ok: 0.04 % since boot (3.1 s)
+        load.cpu-pressure Deviates: 29.1 % of the last 10 s
+        load.memory-pressure Ok: 0.0 % of the last 10 s
+    "#]],
+    );
+}
+
+#[test]
+fn an_untuned_server() {
+    check(
+        "xeon-2s-smt",
+        &expect![[r#"
+        cpu.governor Deviates: powersave
+        cpu.energy-preference Deviates: balance_performance
+        cpu.boost Ok: on
+        cpu.frequency-limit Deviates: 2.40 GHz of 3.70 GHz
+        cpu.frequency Ok: 1.00 GHz to 2.39 GHz; nominal 2.40 GHz
+        cpu.throttling Deviates: 12 since boot, on the CPU with the most
+        cpu.idle-states Deviates: POLL (0 µs), C1 (2 µs), C1E (10 µs), C6 (133 µs)
+        cpu.smt Deviates: several threads per core (smt/control: on)
+        cpu.offline Ok: 80 of 80 online
+        cpu.affinity Ok: CPUs 0-79 of 0-79
+        cpu.isolated Deviates: 39
+        cpu.microcode Ok: 0x2007006
+        memory.free Ok: 181 GiB free; 660 MiB needed (last level: 55.0 MiB)
+        memory.huge-pages Ok: always
+        memory.huge-page-defrag Deviates: defer
+        memory.numa-balancing Ok: 1, as the Azure HBv5 page sets it; tuned hpc-compute sets 0
+        memory.numa-nodes Ok: 2 nodes on 2 sockets
+        memory.zone-reclaim Deviates: 0
+        memory.page-cache Ok: 1.91 GiB cached; 40.0 KiB to be written
+        memory.reserved-huge-pages Deviates: 2.00 GiB
+        memory.swap Deviates: /dev/sda2
+        memory.swappiness Deviates: 60
+        memory.modules NotVisible: a plausible description of the memory modules is not visible on this host
+        kernel.machine Ok: Dell Inc. PowerEdge R640
+        kernel.clock-source Deviates: hpet
+        kernel.mitigations Ok: 2 mitigated (mds, meltdown), 0 vulnerable, of 3 known
+        kernel.command-line Deviates: isolcpus=39 intel_idle.max_cstate=9
+        kernel.nmi-watchdog Deviates: 1
+        kernel.timer-migration Ok: 0
+        kernel.irqbalance NotVisible: the list of all processes is not visible on this host
+        limits.cpu-quota Ok: none
+        limits.throttled Ok: 0 times since the group exists
+        limits.memory Ok: none
+        limits.locked-memory Ok: unlimited
+        limits.open-files Ok: 1048576
+        limits.stack Ok: unlimited
+        load.average Ok: 0.08 over the last minute
+        load.processes NotVisible: the list of all processes is not visible on this host
+        load.steal Ok: 0.00 % since boot (0.0 s)
+        load.cpu-pressure Ok: 0.0 % of the last 10 s
+        load.memory-pressure Ok: 0.0 % of the last 10 s
+    "#]],
+    );
+}
+
+#[test]
+fn a_tuned_guest_without_huge_pages() {
+    check(
+        "epyc-24-l3",
+        &expect![[r#"
+            cpu.governor NotVisible: a cpufreq governor is not visible in this guest or container (hyperv)
+            cpu.energy-preference NotVisible: an energy preference of the processor is not visible in this guest or container (hyperv)
+            cpu.boost NotVisible: a switch for boost is not visible in this guest or container (hyperv)
+            cpu.frequency-limit NotVisible: /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq is not visible in this guest or container (hyperv)
+            cpu.frequency Ok: 3.56 GHz to 3.70 GHz; nominal 2.40 GHz
+            cpu.throttling NotVisible: a count of thermal throttling is not visible in this guest or container (hyperv)
+            cpu.idle-states NotVisible: a list of idle states is not visible in this guest or container (hyperv)
+            cpu.smt Ok: one thread per core
+            cpu.offline Ok: 144 of 144 online
+            cpu.affinity Ok: CPUs 0-143 of 0-143
+            cpu.isolated NotVisible: /sys/devices/system/cpu/isolated is not visible in this guest or container (hyperv)
+            cpu.microcode NotVisible: the processor's real microcode revision is not visible in this guest or container (hyperv)
+            memory.free Ok: 677 GiB free; 27.0 GiB needed (last level: 2.25 GiB)
+            memory.huge-pages Deviates: never
+            memory.huge-page-defrag NotVisible: /sys/kernel/mm/transparent_hugepage/defrag is not visible in this guest or container (hyperv)
+            memory.numa-balancing Ok: 0, as tuned hpc-compute sets it; the Azure HBv5 page sets 1
+            memory.numa-nodes Ok: 4 nodes on 2 sockets
+            memory.zone-reclaim Ok: 1
+            memory.page-cache Ok: 1.91 GiB cached; 40.0 KiB to be written
+            memory.reserved-huge-pages Ok: none
+            memory.swap Ok: none
+            memory.swappiness Ok: 10, without effect: there is no swap
+            memory.modules NotVisible: a plausible description of the memory modules is not visible in this guest or container (hyperv)
+            kernel.machine Ok: Microsoft Corporation Virtual Machine (hyperv)
+            kernel.clock-source Ok: hyperv_clocksource_tsc_page
+            kernel.mitigations NotVisible: the list of vulnerabilities is not visible in this guest or container (hyperv)
+            kernel.command-line Ok: no parameter that moves results
+            kernel.nmi-watchdog NotVisible: /proc/sys/kernel/nmi_watchdog is not visible in this guest or container (hyperv)
+            kernel.timer-migration NotVisible: /proc/sys/kernel/timer_migration is not visible in this guest or container (hyperv)
+            kernel.irqbalance NotVisible: the list of all processes is not visible in this guest or container (hyperv)
+            limits.cpu-quota NotVisible: /proc/self/cgroup is not visible in this guest or container (hyperv)
+            limits.throttled NotVisible: a count of how often the control group was throttled is not visible in this guest or container (hyperv)
+            limits.memory NotVisible: /proc/self/cgroup is not visible in this guest or container (hyperv)
+            limits.locked-memory NotVisible: "Max locked memory" of /proc/self/limits is not visible in this guest or container (hyperv)
+            limits.open-files NotVisible: "Max open files" of /proc/self/limits is not visible in this guest or container (hyperv)
+            limits.stack NotVisible: "Max stack size" of /proc/self/limits is not visible in this guest or container (hyperv)
+            load.average Ok: 0.00 over the last minute
+            load.processes NotVisible: the list of all processes is not visible in this guest or container (hyperv)
+            load.steal Deviates: 1.11 % since boot (90.0 s)
+            load.cpu-pressure NotVisible: pressure stall information is not visible in this guest or container (hyperv)
+            load.memory-pressure NotVisible: pressure stall information is not visible in this guest or container (hyperv)
+        "#]],
+    );
+}
+
+#[test]
+fn arm() {
+    check(
+        "arm-neoverse",
+        &expect![[r#"
+            cpu.governor NotVisible: a cpufreq governor is not visible in this guest or container (kvm)
+            cpu.energy-preference NotVisible: an energy preference of the processor is not visible in this guest or container (kvm)
+            cpu.boost NotVisible: a switch for boost is not visible in this guest or container (kvm)
+            cpu.frequency-limit NotVisible: /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq is not visible in this guest or container (kvm)
+            cpu.frequency NotVisible: the current CPU frequency is not visible in this guest or container (kvm)
+            cpu.throttling NotVisible: a count of thermal throttling is not visible in this guest or container (kvm)
+            cpu.idle-states NotVisible: a list of idle states is not visible in this guest or container (kvm)
+            cpu.smt Ok: one thread per core
+            cpu.offline NotVisible: the list of CPUs present is not visible in this guest or container (kvm)
+            cpu.affinity Ok: CPUs 0-3 of 0-3
+            cpu.isolated NotVisible: /sys/devices/system/cpu/isolated is not visible in this guest or container (kvm)
+            cpu.microcode NotVisible: the processor's real microcode revision is not visible in this guest or container (kvm)
+            memory.free NotVisible: the size of the last-level cache is not visible in this guest or container (kvm)
+            memory.huge-pages NotVisible: /sys/kernel/mm/transparent_hugepage/enabled is not visible in this guest or container (kvm)
+            memory.huge-page-defrag NotVisible: /sys/kernel/mm/transparent_hugepage/defrag is not visible in this guest or container (kvm)
+            memory.numa-balancing NotVisible: /proc/sys/kernel/numa_balancing is not visible in this guest or container (kvm)
+            memory.numa-nodes NotVisible: the NUMA layout is not visible in this guest or container (kvm)
+            memory.zone-reclaim NotVisible: /proc/sys/vm/zone_reclaim_mode is not visible in this guest or container (kvm)
+            memory.page-cache Ok: 97.7 MiB cached; 0 B to be written
+            memory.reserved-huge-pages NotVisible: Hugetlb of /proc/meminfo is not visible in this guest or container (kvm)
+            memory.swap NotVisible: /proc/swaps is not visible in this guest or container (kvm)
+            memory.swappiness NotVisible: /proc/sys/vm/swappiness is not visible in this guest or container (kvm)
+            memory.modules NotVisible: a plausible description of the memory modules is not visible in this guest or container (kvm)
+            kernel.machine Ok: Amazon EC2 m6g.xlarge (kvm)
+            kernel.clock-source Ok: arch_sys_counter
+            kernel.mitigations NotVisible: the list of vulnerabilities is not visible in this guest or container (kvm)
+            kernel.command-line Ok: no parameter that moves results
+            kernel.nmi-watchdog NotVisible: /proc/sys/kernel/nmi_watchdog is not visible in this guest or container (kvm)
+            kernel.timer-migration NotVisible: /proc/sys/kernel/timer_migration is not visible in this guest or container (kvm)
+            kernel.irqbalance NotVisible: the list of all processes is not visible in this guest or container (kvm)
+            limits.cpu-quota NotVisible: /proc/self/cgroup is not visible in this guest or container (kvm)
+            limits.throttled NotVisible: a count of how often the control group was throttled is not visible in this guest or container (kvm)
+            limits.memory NotVisible: /proc/self/cgroup is not visible in this guest or container (kvm)
+            limits.locked-memory NotVisible: "Max locked memory" of /proc/self/limits is not visible in this guest or container (kvm)
+            limits.open-files NotVisible: "Max open files" of /proc/self/limits is not visible in this guest or container (kvm)
+            limits.stack NotVisible: "Max stack size" of /proc/self/limits is not visible in this guest or container (kvm)
+            load.average NotVisible: the load average is not visible in this guest or container (kvm)
+            load.processes NotVisible: the list of all processes is not visible in this guest or container (kvm)
+            load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kvm)
+            load.cpu-pressure NotVisible: pressure stall information is not visible in this guest or container (kvm)
+            load.memory-pressure NotVisible: pressure stall information is not visible in this guest or container (kvm)
+        "#]],
+    );
+}
+
+#[test]
+fn a_limited_container() {
+    check(
+        "container-v2",
+        &expect![[r#"
+        cpu.governor NotVisible: a cpufreq governor is not visible in this guest or container (kubernetes)
+        cpu.energy-preference NotVisible: an energy preference of the processor is not visible in this guest or container (kubernetes)
+        cpu.boost NotVisible: a switch for boost is not visible in this guest or container (kubernetes)
+        cpu.frequency-limit NotVisible: /sys/devices/system/cpu/cpu3/cpufreq/scaling_max_freq is not visible in this guest or container (kubernetes)
+        cpu.frequency NotVisible: the current CPU frequency is not visible in this guest or container (kubernetes)
+        cpu.throttling NotVisible: a count of thermal throttling is not visible in this guest or container (kubernetes)
+        cpu.idle-states NotVisible: a list of idle states is not visible in this guest or container (kubernetes)
+        cpu.smt Ok: one thread per core
+        cpu.offline Deviates: 8 of 10 online; offline: 8-9
+        cpu.affinity Deviates: CPUs 3-4 of 0-7
+        cpu.isolated NotVisible: /sys/devices/system/cpu/isolated is not visible in this guest or container (kubernetes)
+        cpu.microcode NotVisible: the processor's real microcode revision is not visible in this guest or container (kubernetes)
+        memory.free Ok: 1.50 GiB free; 144 MiB needed (last level: 12.0 MiB)
+        memory.huge-pages NotVisible: /sys/kernel/mm/transparent_hugepage/enabled is not visible in this guest or container (kubernetes)
+        memory.huge-page-defrag NotVisible: /sys/kernel/mm/transparent_hugepage/defrag is not visible in this guest or container (kubernetes)
+        memory.numa-balancing NotVisible: /proc/sys/kernel/numa_balancing is not visible in this guest or container (kubernetes)
+        memory.numa-nodes Ok: 2 nodes on 1 socket
+        memory.zone-reclaim NotVisible: /proc/sys/vm/zone_reclaim_mode is not visible in this guest or container (kubernetes)
+        memory.page-cache Ok: 0 B cached; 0 B to be written
+        memory.reserved-huge-pages NotVisible: Hugetlb of /proc/meminfo is not visible in this guest or container (kubernetes)
+        memory.swap NotVisible: /proc/swaps is not visible in this guest or container (kubernetes)
+        memory.swappiness NotVisible: /proc/sys/vm/swappiness is not visible in this guest or container (kubernetes)
+        memory.modules NotVisible: a plausible description of the memory modules is not visible in this guest or container (kubernetes)
+        kernel.machine NotVisible: a product name is not visible in this guest or container (kubernetes)
+        kernel.clock-source NotVisible: the clock source is not visible in this guest or container (kubernetes)
+        kernel.mitigations NotVisible: the list of vulnerabilities is not visible in this guest or container (kubernetes)
+        kernel.command-line Deviates: mem=64G
+        kernel.nmi-watchdog NotVisible: /proc/sys/kernel/nmi_watchdog is not visible in this guest or container (kubernetes)
+        kernel.timer-migration NotVisible: /proc/sys/kernel/timer_migration is not visible in this guest or container (kubernetes)
+        kernel.irqbalance NotVisible: the list of all processes is not visible in this guest or container (kubernetes)
+        limits.cpu-quota Deviates: 1.50 CPUs' worth of time on 2 CPUs
+        limits.throttled Deviates: 45 times since the group exists
+        limits.memory Deviates: 1.50 GiB left in the group
+        limits.locked-memory NotVisible: "Max locked memory" of /proc/self/limits is not visible in this guest or container (kubernetes)
+        limits.open-files Deviates: 1024
+        limits.stack NotVisible: "Max stack size" of /proc/self/limits is not visible in this guest or container (kubernetes)
+        load.average NotVisible: the load average is not visible in this guest or container (kubernetes)
+        load.processes NotVisible: the list of all processes is not visible in this guest or container (kubernetes)
+        load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kubernetes)
+        load.cpu-pressure Deviates: 7.5 % of the last 10 s
+        load.memory-pressure NotVisible: pressure stall information is not visible in this guest or container (kubernetes)
+    "#]],
+    );
+}
+
+#[test]
+fn one_changed_file_changes_one_outcome() {
+    let host = Host::named("xeon-2s-smt");
+    let cpu = "sys/devices/system/cpu";
+    let outcome = |id: &str| {
+        let findings = findings(&host);
+        findings.into_iter().find(|finding| finding.id == id).unwrap().outcome
+    };
+    for (id, path, content, expected) in [
+        ("cpu.governor", "cpu{}/cpufreq/scaling_governor", "performance", Outcome::Ok),
+        (
+            "cpu.energy-preference",
+            "cpu{}/cpufreq/energy_performance_preference",
+            "performance",
+            Outcome::Ok,
+        ),
+        ("cpu.boost", "intel_pstate/no_turbo", "1", Outcome::Deviates),
+        ("cpu.frequency-limit", "cpu{}/cpufreq/scaling_max_freq", "3700000", Outcome::Ok),
+        ("cpu.frequency-limit", "cpu{}/cpufreq/scaling_max_freq", "much", Outcome::Unreadable),
+        ("cpu.frequency", "cpu{}/cpufreq/scaling_cur_freq", "1200000", Outcome::Deviates),
+        ("cpu.throttling", "cpu{}/thermal_throttle/package_throttle_count", "0", Outcome::Ok),
+        ("cpu.idle-states", "cpu{}/cpuidle/state3/disable", "1", Outcome::Deviates),
+        ("cpu.idle-states", "cpu{}/cpuidle/state2/disable", "1", Outcome::Ok),
+        ("cpu.offline", "present", "0-95", Outcome::Deviates),
+        ("cpu.isolated", "isolated", "", Outcome::Ok),
+    ] {
+        for number in 0..80 {
+            host.write(
+                &format!("{cpu}/{}", path.replace("{}", &number.to_string())),
+                content.as_bytes(),
+            );
+        }
+        assert_eq!(outcome(id), expected, "{id} {content}");
+    }
+    for (id, path, content, expected) in [
+        (
+            "memory.huge-pages",
+            "sys/kernel/mm/transparent_hugepage/enabled",
+            "always madvise [never]",
+            Outcome::Deviates,
+        ),
+        (
+            "memory.huge-page-defrag",
+            "sys/kernel/mm/transparent_hugepage/defrag",
+            "[always] defer never",
+            Outcome::Ok,
+        ),
+        ("memory.numa-balancing", "proc/sys/kernel/numa_balancing", "2", Outcome::Deviates),
+        ("memory.zone-reclaim", "proc/sys/vm/zone_reclaim_mode", "1", Outcome::Ok),
+        ("memory.swappiness", "proc/sys/vm/swappiness", "10", Outcome::Ok),
+        ("memory.swap", "proc/swaps", "Filename Type Size", Outcome::Ok),
+        (
+            "memory.free",
+            "proc/meminfo",
+            "MemTotal: 99 kB\nMemAvailable: 99 kB",
+            Outcome::Deviates,
+        ),
+        (
+            "memory.page-cache",
+            "proc/meminfo",
+            "MemTotal: 99 kB\nCached: 9 kB\nDirty: 9 kB\nWriteback: 0 kB",
+            Outcome::Deviates,
+        ),
+        (
+            "kernel.clock-source",
+            "sys/devices/system/clocksource/clocksource0/current_clocksource",
+            "tsc",
+            Outcome::Ok,
+        ),
+        ("kernel.command-line", "proc/cmdline", "quiet -- mem=1G", Outcome::Ok),
+        ("kernel.command-line", "proc/cmdline", "mem=1G quiet", Outcome::Deviates),
+        ("kernel.nmi-watchdog", "proc/sys/kernel/nmi_watchdog", "0", Outcome::Ok),
+        (
+            "limits.cpu-quota",
+            "sys/fs/cgroup/user.slice/cpu.max",
+            "7900000 100000",
+            Outcome::Deviates,
+        ),
+        ("limits.cpu-quota", "sys/fs/cgroup/user.slice/cpu.max", "8000000 100000", Outcome::Ok),
+        ("load.average", "proc/loadavg", "0.51 0 0 1/1 1", Outcome::Deviates),
+        ("load.steal", "proc/stat", "cpu  100 0 0 0 0 0 0 1 0 0", Outcome::Deviates),
+        (
+            "load.cpu-pressure",
+            "proc/pressure/cpu",
+            "some avg10=1.50 avg60=0",
+            Outcome::Deviates,
+        ),
+    ] {
+        host.write(path, content.as_bytes());
+        assert_eq!(outcome(id), expected, "{id} {content}");
+    }
+}
+
+#[test]
+fn every_row_is_complete_and_has_a_name_of_its_own() {
+    let findings = findings(&Host::named("arm-neoverse"));
+    let names: BTreeSet<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
+    assert_eq!(names.len(), findings.len());
+    for finding in &findings {
+        let theme = finding.id.split_once('.').unwrap().0;
+        assert!(
+            ["cpu", "memory", "kernel", "limits", "load"].contains(&theme),
+            "{}",
+            finding.id
+        );
+        let kebab = |letter: char| letter.is_ascii_lowercase() || ".-".contains(letter);
+        assert!(finding.id.chars().all(kebab), "{}", finding.id);
+        for text in [
+            &finding.observed,
+            &finding.expected,
+            &finding.why,
+            &finding.source,
+            &finding.change,
+        ] {
+            assert!(!text.is_empty(), "{}", finding.id);
+            assert!(!text.contains("  ") && !text.ends_with('.'), "{}: {text}", finding.id);
+        }
+    }
+}
+
+#[test]
+fn this_machine_is_examined_without_a_word_missing() {
+    let root = Root::machine();
+    let findings = doctor::examine(&root, &facts::read(&root), &state::read(&root));
+    let affinity = findings.iter().find(|finding| finding.id == "cpu.affinity").unwrap();
+    assert!(matches!(affinity.outcome, Outcome::Ok | Outcome::Deviates));
+    assert!(findings.iter().all(|finding| !finding.observed.is_empty()));
+}

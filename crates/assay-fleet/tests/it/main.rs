@@ -1,0 +1,14 @@
+//! Tests of the whole crate through its public names: hosts as text files, children as `/bin/sh`.
+
+#[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod doctor;
+#[cfg(test)]
+mod facts;
+#[cfg(test)]
+mod process;
+#[cfg(test)]
+mod state;
+#[cfg(test)]
+mod tree;

@@ -1,0 +1,250 @@
+//! Real children of `/bin/sh`: what they leave, and that nothing of them is left.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use assay_fleet::process::{Command, Completed, ProcessError, Status, find_executable, run};
+
+fn shell(script: &str) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.arguments = vec!["-c".into(), script.into()];
+    command
+}
+
+fn complete(command: &Command) -> Completed {
+    run(command, &AtomicBool::new(false)).unwrap()
+}
+
+fn fail(command: &Command) -> ProcessError {
+    run(command, &AtomicBool::new(false)).unwrap_err()
+}
+
+fn stdout(command: &Command) -> String {
+    String::from_utf8(complete(command).output.stdout).unwrap()
+}
+
+/// Whether a process is alive; one that waits for its parent to collect it is not.
+fn alive(id: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, fields)| !fields.starts_with(['Z', 'X']))
+}
+
+#[test]
+fn the_end_of_a_child_is_reported_as_it_was() {
+    for (script, expected) in [
+        ("exit 0", Status::Exited(0)),
+        ("exit 3", Status::Exited(3)),
+        ("kill -SEGV $$", Status::Killed(11)),
+    ] {
+        let completed = complete(&shell(script));
+        assert_eq!(completed.status, expected, "{script}");
+        assert_eq!(completed.success(), script == "exit 0");
+    }
+}
+
+#[test]
+fn both_streams_are_captured_whole() {
+    let script = "head -c 3000000 /dev/zero & head -c 2000000 /dev/zero >&2 & wait; echo end; echo end >&2";
+    let output = complete(&shell(script)).output;
+    assert_eq!((output.stdout.len(), output.stderr.len()), (3_000_004, 2_000_004));
+    assert!(output.stdout.ends_with(b"end\n") && output.stderr.ends_with(b"end\n"));
+}
+
+#[test]
+fn arguments_environment_and_standard_input_arrive_as_given() {
+    let mut command = shell(r#"printf '%s|' "$@" "$SET" "${CARGO_MANIFEST_DIR-gone}"; cat"#);
+    command.arguments.extend(["name".into(), "a b".into(), "*".into()]);
+    command.environment =
+        vec![("SET".into(), Some("x y".into())), ("CARGO_MANIFEST_DIR".into(), None)];
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    assert_eq!(stdout(&command), "a b|*|x y|gone|");
+}
+
+#[test]
+fn a_fresh_working_directory_is_removed_afterwards() {
+    let first = PathBuf::from(stdout(&shell("touch left; pwd")).trim());
+    assert!(first.is_absolute() && !first.exists());
+    assert_ne!(stdout(&shell("pwd")).trim(), first.to_str().unwrap());
+}
+
+#[test]
+fn a_given_working_directory_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = shell("pwd; touch made");
+    command.directory = Some(directory.path().to_owned());
+    assert_eq!(stdout(&command).trim(), directory.path().to_str().unwrap());
+    assert!(directory.path().join("made").exists());
+    command.directory = Some(directory.path().join("missing"));
+    assert!(matches!(fail(&command), ProcessError::Directory { .. }));
+}
+
+#[test]
+fn files_are_written_before_and_read_after() {
+    let mut command = shell("cat in/HPL.dat > out; printf '\\0\\377' >> out");
+    command.input_files = vec![("in/HPL.dat".into(), b"N 8\n".to_vec())];
+    command.output_files = vec!["out".into(), "never-made".into()];
+    let expected = BTreeMap::from([(PathBuf::from("out"), b"N 8\n\0\xff".to_vec())]);
+    assert_eq!(complete(&command).files, expected);
+}
+
+#[test]
+fn files_never_leave_the_directory_or_replace_others() {
+    for path in ["/etc/x", "../x", "a/../../x", "", "."] {
+        let mut command = shell("true");
+        command.input_files = vec![(path.into(), Vec::new())];
+        assert!(matches!(fail(&command), ProcessError::OutsidePath { .. }), "{path}");
+        command.input_files.clear();
+        command.output_files = vec![path.into()];
+        assert!(matches!(fail(&command), ProcessError::OutsidePath { .. }), "{path}");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("mine"), "precious").unwrap();
+    let mut command = shell("true");
+    command.directory = Some(directory.path().to_owned());
+    command.input_files = vec![("mine".into(), b"new".to_vec())];
+    assert!(matches!(fail(&command), ProcessError::WriteFile { .. }));
+    assert_eq!(fs::read(directory.path().join("mine")).unwrap(), b"precious");
+}
+
+#[test]
+fn an_output_file_has_to_be_a_readable_file_below_the_cap() {
+    let mut command = shell("mkdir file");
+    command.output_files = vec!["file".into()];
+    assert!(matches!(fail(&command), ProcessError::ReadFile { .. }));
+    let mut command = shell("head -c 1001 /dev/zero > file");
+    command.output_files = vec!["file".into()];
+    command.cap_bytes = 1000;
+    assert!(matches!(fail(&command), ProcessError::TooLarge { .. }));
+    command.cap_bytes = 1001;
+    assert_eq!(complete(&command).files.len(), 1);
+}
+
+#[test]
+fn endless_output_ends_at_the_cap() {
+    for (script, expected) in [("yes", "standard output"), ("yes >&2", "standard error")] {
+        let mut command = shell(script);
+        command.cap_bytes = 100_000;
+        let ProcessError::TooLarge { what, cap_bytes, .. } = fail(&command) else {
+            panic!("{script} ended otherwise");
+        };
+        assert_eq!((what.as_str(), cap_bytes), (expected, 100_000));
+    }
+}
+
+#[test]
+fn a_program_that_is_missing_or_no_program_is_told_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = directory.path().join("text");
+    fs::write(&text, "no program").unwrap();
+    for (program, executable, found) in [
+        ("assay-no-such-program", false, false),
+        ("/no/such/program", false, false),
+        (text.to_str().unwrap(), false, true),
+        (text.to_str().unwrap(), true, true),
+    ] {
+        let mode = if executable { 0o755 } else { 0o644 };
+        fs::set_permissions(&text, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        let error = fail(&Command::new(program));
+        assert_eq!(matches!(error, ProcessError::NotExecutable { .. }), found, "{error}");
+        assert_eq!(matches!(error, ProcessError::NotFound { .. }), !found, "{error}");
+    }
+    assert_eq!(find_executable("assay-no-such-program"), None);
+    assert!(find_executable("sh").unwrap().is_absolute());
+}
+
+#[test]
+fn affinity_is_the_childs_alone() {
+    let own = || {
+        let status = fs::read_to_string("/proc/thread-self/status").unwrap();
+        status.lines().find(|line| line.starts_with("Cpus_allowed_list")).unwrap().to_owned()
+    };
+    let before = own();
+    let (_, list) = before.split_once(':').unwrap();
+    let last: u32 = list.rsplit([',', '-', '\t']).next().unwrap().trim().parse().unwrap();
+    let mut command = shell("grep Cpus_allowed_list /proc/self/status");
+    command.cpus = vec![last];
+    assert_eq!(stdout(&command), format!("Cpus_allowed_list:\t{last}\n"));
+    assert_eq!(own(), before);
+    for absent in [1023, 1024, u32::MAX] {
+        command.cpus = vec![absent];
+        assert!(matches!(fail(&command), ProcessError::Restrict { .. }), "{absent}");
+    }
+}
+
+/// Three kinds of descendants: in the group of the child, in a session of their own, and orphaned in a
+/// session of their own. Each script prints one process number per line.
+const FAMILY: &str = "sleep 600 & echo $!; setsid sleep 600 & echo $!; \
+    (setsid sh -c 'echo $$; exec sleep 600' &); ";
+
+#[test]
+fn a_deadline_ends_the_whole_family() {
+    // One more hides its descent, but not from those who look while its parent lives.
+    let mut command = shell(&format!("{FAMILY} env -i setsid sleep 600 & echo $!; sleep 600"));
+    command.deadline = Some(Duration::from_millis(500));
+    let ProcessError::Deadline { limit, output, .. } = fail(&command) else {
+        panic!("a sleep ended before its time");
+    };
+    assert_eq!(limit, Duration::from_millis(500));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().count(), 4);
+    for id in text.lines() {
+        assert!(!alive(id), "{id} is still there");
+    }
+}
+
+#[test]
+fn what_outlives_a_child_is_ended_with_it() {
+    let text = stdout(&shell(&format!("{FAMILY} sleep 0.2")));
+    assert_eq!(text.lines().count(), 3);
+    for id in text.lines() {
+        assert!(!alive(id), "{id} is still there");
+    }
+}
+
+#[test]
+fn cancelling_ends_even_a_child_that_ignores_the_first_signal() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = shell("trap '' TERM; echo $$ > id; while :; do sleep 1; done");
+    command.directory = Some(directory.path().to_owned());
+    let cancel = AtomicBool::new(false);
+    let id = directory.path().join("id");
+    let error = std::thread::scope(|scope| {
+        let running = scope.spawn(|| run(&command, &cancel));
+        while fs::read_to_string(&id).unwrap_or_default().is_empty() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        cancel.store(true, Ordering::Relaxed);
+        running.join().unwrap().unwrap_err()
+    });
+    assert!(matches!(error, ProcessError::Cancelled { .. }), "{error}");
+    assert!(!alive(&fs::read_to_string(&id).unwrap()));
+}
+
+#[test]
+fn a_raised_flag_lets_nothing_run_long() {
+    let error = run(&shell("sleep 600"), &AtomicBool::new(true)).unwrap_err();
+    assert!(matches!(error, ProcessError::Cancelled { .. }), "{error}");
+}
+
+#[test]
+fn children_run_side_by_side_do_not_end_each_other() {
+    let texts: Vec<String> = std::thread::scope(|scope| {
+        let run = |number: u32| shell(&format!("sleep 0.{number}; echo {number}"));
+        let running: Vec<_> =
+            (1..6).map(|number| scope.spawn(move || stdout(&run(number)))).collect();
+        running.into_iter().map(|running| running.join().unwrap()).collect()
+    });
+    assert_eq!(texts.concat(), "1\n2\n3\n4\n5\n");
+}
+
+#[test]
+fn errors_name_program_and_reason() {
+    let mut command = Command::new("/bin/sleep");
+    command.arguments = vec!["600".into()];
+    command.deadline = Some(Duration::from_millis(250));
+    assert_eq!(fail(&command).to_string(), "/bin/sleep did not end within 0.25 s");
+    assert_eq!(fail(&Command::new("nope")).to_string(), "cannot find the program nope");
+}

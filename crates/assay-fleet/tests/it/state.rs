@@ -1,0 +1,206 @@
+//! What is read at one moment, and what two moments together say.
+
+use assay_fleet::root::Root;
+use assay_fleet::state;
+use assay_model::facts::HostState;
+use expect_test::{Expect, expect};
+
+use crate::tree::Host;
+
+fn check(host: &str, expected: &Expect) {
+    expected.assert_debug_eq(&state::read(&Host::named(host).root()));
+}
+
+#[test]
+fn a_guest() {
+    check(
+        "guest-zen4",
+        &expect![[r#"
+        HostState {
+            load_one_minute: Some(
+                1.76,
+            ),
+            steal_s: Some(
+                3.11,
+            ),
+            cpu_time_s: Some(
+                7048.78,
+            ),
+            cpu_pressure: Some(
+                0.29059999999999997,
+            ),
+            memory_pressure: Some(
+                0.0,
+            ),
+            throttled: Some(
+                0,
+            ),
+            frequency_hz: None,
+            available_bytes: Some(
+                23883280384,
+            ),
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn a_machine_with_cpufreq() {
+    check(
+        "xeon-2s-smt",
+        &expect![[r#"
+        HostState {
+            load_one_minute: Some(
+                0.08,
+            ),
+            steal_s: Some(
+                0.0,
+            ),
+            cpu_time_s: Some(
+                8015.3,
+            ),
+            cpu_pressure: Some(
+                0.0,
+            ),
+            memory_pressure: Some(
+                0.0,
+            ),
+            throttled: Some(
+                0,
+            ),
+            frequency_hz: Some(
+                (
+                    1000000000.0,
+                    2393000000.0,
+                ),
+            ),
+            available_bytes: Some(
+                194560000000,
+            ),
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn a_guest_that_measures_its_clock_without_cpufreq() {
+    check(
+        "epyc-24-l3",
+        &expect![[r#"
+        HostState {
+            load_one_minute: Some(
+                0.0,
+            ),
+            steal_s: Some(
+                90.0,
+            ),
+            cpu_time_s: Some(
+                8105.3,
+            ),
+            cpu_pressure: None,
+            memory_pressure: None,
+            throttled: None,
+            frequency_hz: Some(
+                (
+                    3557123000.0,
+                    3700123000.0,
+                ),
+            ),
+            available_bytes: Some(
+                727040000000,
+            ),
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn a_throttled_container() {
+    check(
+        "container-v2",
+        &expect![[r#"
+        HostState {
+            load_one_minute: None,
+            steal_s: None,
+            cpu_time_s: None,
+            cpu_pressure: Some(
+                0.075,
+            ),
+            memory_pressure: None,
+            throttled: Some(
+                45,
+            ),
+            frequency_hz: None,
+            available_bytes: Some(
+                61440000000,
+            ),
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn nothing_visible_is_nothing_read() {
+    let directory = tempfile::tempdir().unwrap();
+    assert_eq!(state::read(&Root::at(directory.path())), HostState::default());
+}
+
+#[test]
+fn a_quiet_time_raises_no_warning() {
+    let quiet = HostState {
+        load_one_minute: Some(0.2),
+        steal_s: Some(5.0),
+        cpu_time_s: Some(100.0),
+        cpu_pressure: Some(0.02),
+        memory_pressure: Some(0.0),
+        throttled: Some(3),
+        frequency_hz: Some((1e9, 3e9)),
+        available_bytes: Some(1 << 30),
+    };
+    let after = HostState {
+        load_one_minute: Some(2.0),
+        steal_s: Some(5.01),
+        cpu_time_s: Some(110.0),
+        frequency_hz: Some((1e9, 2.9e9)),
+        ..quiet.clone()
+    };
+    assert_eq!(state::disturbance(&quiet, &after, 5.0), []);
+    assert_eq!(state::disturbance(&HostState::default(), &HostState::default(), 5.0), []);
+    assert_eq!(state::disturbance(&quiet, &HostState::default(), 5.0), []);
+}
+
+#[test]
+fn each_disturbance_has_its_warning() {
+    let before = HostState {
+        load_one_minute: Some(1.25),
+        steal_s: Some(5.0),
+        cpu_time_s: Some(100.0),
+        cpu_pressure: Some(0.02),
+        memory_pressure: Some(0.03),
+        throttled: Some(3),
+        frequency_hz: Some((1e9, 3.5e9)),
+        available_bytes: None,
+    };
+    let after = HostState {
+        load_one_minute: Some(9.0),
+        steal_s: Some(5.5),
+        cpu_time_s: Some(120.0),
+        cpu_pressure: Some(0.4),
+        memory_pressure: None,
+        throttled: Some(10),
+        frequency_hz: Some((1e9, 2.8e9)),
+        available_bytes: None,
+    };
+    let lines: Vec<String> = state::disturbance(&before, &after, 10.0)
+        .into_iter()
+        .map(|warning| format!("{}: {}; {}\n", warning.id, warning.text, warning.advice))
+        .collect();
+    expect![[r#"
+        steal: the hypervisor took 0.50 s of CPU time (2.5 %) away within 10.0 s; repeat at a quieter time, or on a machine that shares no CPUs with others
+        cpu-pressure: some task waited for a CPU in 40 % of the time; stop other programs, or measure with fewer threads than CPUs
+        memory-pressure: some task waited for memory in 3 % of the time; use smaller arrays, or free memory before the run
+        throttled: the control group ran out of its CPU quota 7 times within 10.0 s; raise the CPU limit of the container or service, or use no more threads than it allows
+        frequency-drop: the highest CPU frequency fell from 3.50 GHz before to 2.80 GHz after (-20 %); check cooling and power limits; fix the frequency when two machines are compared
+        other-load: the load average was 1.25 before anything was measured; stop other programs; a measurement that has just ended counts for a minute, too
+    "#]].assert_eq(&lines.concat());
+}

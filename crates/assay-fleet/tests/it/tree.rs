@@ -1,0 +1,116 @@
+//! Hosts as text: one line per file, `path`, a tab, content.
+//!
+//! In the content `\n`, `\t` and `\\` stand for themselves. `{2..5}` in a path makes one file for each
+//! number; in the content `{}` is then that number, `{+40}` and `{-40}` are 40 more and less (counted
+//! by the first braces of the path). A later line replaces the file of an earlier one; `#` begins a
+//! comment.
+
+use std::fs;
+use std::path::Path;
+
+use assay_fleet::root::Root;
+use tempfile::TempDir;
+
+/// A host that exists as files in a directory of its own.
+pub(crate) struct Host {
+    directory: TempDir,
+}
+
+impl Host {
+    /// The host described in `tests/hosts/NAME.tree`.
+    pub(crate) fn named(name: &str) -> Self {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosts");
+        let text = fs::read_to_string(directory.join(format!("{name}.tree"))).unwrap();
+        // Thousands of small files take seconds on a disk.
+        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let host = Self { directory: directory.unwrap() };
+        for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            let (path, content) = line.split_once('\t').unwrap();
+            for (path, content) in expand(path, &unescape(content), true) {
+                host.write(&path, content.as_bytes());
+            }
+        }
+        host
+    }
+
+    pub(crate) fn root(&self) -> Root {
+        Root::at(self.directory.path())
+    }
+
+    pub(crate) fn path(&self, path: &str) -> std::path::PathBuf {
+        self.directory.path().join(path)
+    }
+
+    /// Puts a file in, or another content into one.
+    pub(crate) fn write(&self, path: &str, content: &[u8]) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn remove(&self, path: &str) {
+        let path = self.path(path);
+        if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.unwrap();
+    }
+
+    /// The paths of all files, sorted.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let mut files = Vec::new();
+        let mut open = vec![self.directory.path().to_owned()];
+        while let Some(directory) = open.pop() {
+            for entry in fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    open.push(path);
+                } else {
+                    let path = path.strip_prefix(self.directory.path()).unwrap();
+                    files.push(path.to_str().unwrap().to_owned());
+                }
+            }
+        }
+        files.sort_unstable();
+        files
+    }
+}
+
+fn unescape(text: &str) -> String {
+    let mut plain = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        plain.push(match (letter, letter == '\\') {
+            (_, true) => match letters.next().unwrap() {
+                'n' => '\n',
+                't' => '\t',
+                other => other,
+            },
+            (letter, false) => letter,
+        });
+    }
+    plain
+}
+
+fn expand(path: &str, content: &str, first: bool) -> Vec<(String, String)> {
+    let Some((head, rest)) = path.split_once('{') else {
+        return vec![(path.to_owned(), content.to_owned())];
+    };
+    let (range, tail) = rest.split_once('}').unwrap();
+    let (start, end) = range.split_once("..").unwrap();
+    let (start, end): (i64, i64) = (start.parse().unwrap(), end.parse().unwrap());
+    let file = |number: i64| {
+        let content = if first { numbered(content, number) } else { content.to_owned() };
+        expand(&format!("{head}{number}{tail}"), &content, false)
+    };
+    (start..=end).flat_map(file).collect()
+}
+
+fn numbered(content: &str, number: i64) -> String {
+    let mut text = String::new();
+    let mut rest = content;
+    while let Some((head, tail)) = rest.split_once('{') {
+        let (offset, tail) = tail.split_once('}').unwrap();
+        let offset: i64 = if offset.is_empty() { 0 } else { offset.parse().unwrap() };
+        text = format!("{text}{head}{}", number + offset);
+        rest = tail;
+    }
+    text + rest
+}

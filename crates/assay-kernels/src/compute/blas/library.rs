@@ -1,0 +1,56 @@
+//! The dynamic loader, as far as a library of functions needs it. Never closes what it has opened.
+
+use std::ffi::{CStr, CString, c_void};
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+/// A shared library in this process.
+#[derive(Debug)]
+pub(super) struct Library {
+    handle: NonNull<c_void>,
+}
+
+impl Library {
+    /// Opens a file by path, or by a name that the loader looks for; the error is the loader's reason.
+    pub(super) fn open(file: &str) -> Result<Self, String> {
+        if file.is_empty() {
+            // The loader would take this for the program itself.
+            return Err("the name is empty".to_owned());
+        }
+        let name = CString::new(file).map_err(|_| "the name holds a zero byte".to_owned())?;
+        // SAFETY: a valid string. The initialisers of a library run here: that is what opening it means,
+        // and the user named it.
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        NonNull::new(handle).map(|handle| Self { handle }).ok_or_else(last_error)
+    }
+
+    /// The address of the function `name` + `ending`, if the library has it.
+    pub(super) fn function(&self, name: &str, ending: &str) -> Option<*const ()> {
+        let name = CString::new(format!("{name}{ending}")).ok()?;
+        // SAFETY: the handle is open and the string valid.
+        let address = unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) };
+        (!address.is_null()).then_some(address.cast_const().cast())
+    }
+}
+
+/// The file a function was loaded from.
+pub(super) fn file_of(function: *const ()) -> Option<String> {
+    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: `info` can be written; any address may be asked about.
+    let found = unsafe { libc::dladdr(function.cast(), info.as_mut_ptr()) } != 0;
+    // SAFETY: zero bytes are a valid value of this plain structure.
+    let name = unsafe { info.assume_init() }.dli_fname;
+    // SAFETY: where found and not null, it is the loader's own string, which lives with the library.
+    (found && !name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into())
+}
+
+/// The loader's reason for the last failure in this thread.
+fn last_error() -> String {
+    // SAFETY: takes nothing; the string is the loader's and copied before the next call.
+    let reason = unsafe { libc::dlerror() };
+    if reason.is_null() {
+        return "the loader gives no reason".to_owned();
+    }
+    // SAFETY: not null, and a valid string until the next call.
+    unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned()
+}

@@ -1,0 +1,353 @@
+//! LINPACK: how fast this machine solves a dense system of linear equations, A·x = b, in double precision.
+//!
+//! HPL's problem, operation count and verdict, on the CPUs of one system: LU factorisation with partial
+//! pivoting, then back substitution, timed from the start of the one to the end of the other; making the
+//! system and checking the solution are not timed. The kernels are built in; a BLAS library can do the
+//! trailing update instead. Memory is that of the matrix and little more: the system is made again from
+//! its seed for the check. Nothing here decides what to repeat or what N to take.
+//!
+//! In the order of the work: `problem` draws the system into a `matrix`; `factor` takes it apart in steps
+//! of a `panel` (which lies in the `layout` that the kernels like) and `strip`s to its right, `tile` by
+//! tile; `solve` and `residual` end it. `kernels` picks the instruction set's `vector`, `crew` keeps
+//! members together.
+
+use std::fmt;
+use std::io;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::compute::blas::Blas;
+use crate::compute::isa::Isa;
+use crate::mapping::{MapError, Mapping, PageAdvice};
+use crate::timed::TimedTeam;
+
+mod crew;
+mod factor;
+mod kernels;
+mod layout;
+mod matrix;
+mod panel;
+mod problem;
+mod residual;
+mod solve;
+mod strip;
+mod tile;
+mod vector;
+
+use crew::Crews;
+use factor::{Factorisation, Halt, Scratch, Step};
+use kernels::Kernels;
+use matrix::{Matrix, Shape};
+use panel::Board;
+use problem::Problem;
+use residual::Norms;
+use solve::Unknowns;
+use strip::Engine;
+
+/// HPL's threshold for the scaled residual.
+pub const THRESHOLD: f64 = 16.0;
+
+/// What to solve, where and with what.
+#[derive(Debug, Clone)]
+pub struct LinpackConfig<'a> {
+    /// Number of unknowns, at least 1.
+    pub n: usize,
+    /// CPUs by Linux's numbers, one thread pinned to each.
+    pub cpus: Vec<usize>,
+    /// Seed of the system; the same seed gives the same system.
+    pub seed: u64,
+    /// Library for the trailing update; `None` takes the built-in kernels.
+    pub blas: Option<&'a Blas>,
+}
+
+/// One solution and its verdict.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Solved {
+    /// From the start of the factorisation to the end of the back substitution, in seconds.
+    pub seconds: f64,
+    /// HPL's operation count, see [`flops`].
+    pub flops: f64,
+    /// HPL's scaled residual, without unit; not a number if the solution is not.
+    pub residual: f64,
+    /// [`THRESHOLD`].
+    pub threshold: f64,
+    /// Whether the residual is less than the threshold. If not, this is no measurement.
+    pub passed: bool,
+}
+
+/// Why there is no solution.
+#[derive(Debug, thiserror::Error)]
+pub enum LinpackError {
+    /// N is 0.
+    #[error("a system of 0 equations has nothing to solve")]
+    NoEquations,
+    /// The bytes cannot even be counted.
+    #[error("a system of {n} equations does not fit into any memory")]
+    Order {
+        /// Number of unknowns.
+        n: usize,
+    },
+    /// The memory could not be had.
+    #[error("cannot allocate the {bytes} bytes that {n} equations need")]
+    Allocate {
+        /// Number of unknowns.
+        n: usize,
+        /// Bytes of the whole problem.
+        bytes: usize,
+        /// The system's reason.
+        #[source]
+        source: MapError,
+    },
+    /// The threads could not be started or pinned.
+    #[error("cannot start the threads that solve")]
+    Team(#[source] io::Error),
+    /// A column had no pivot: all that was left of it was zero, or not a finite number.
+    #[error("the matrix is singular: column {column} has no pivot")]
+    Singular {
+        /// The column, counted from 0.
+        column: usize,
+    },
+    /// The caller's flag was set before the end.
+    #[error("the solution was cancelled")]
+    Cancelled,
+}
+
+/// HPL's operation count for N unknowns: 2/3 N³ + 3/2 N² (`HPL_pdtest.c`), whatever was really computed.
+pub fn flops(n: usize) -> f64 {
+    let n = n as f64;
+    n * n * (2.0 / 3.0 * n + 1.5)
+}
+
+/// Bytes that N unknowns take with this many threads: 8 N², a few per cent of it for padding where N is
+/// small, and about half a megabyte per thread. `None` when they cannot be counted.
+pub fn memory_bytes(n: usize, threads: usize) -> Option<usize> {
+    let shape = Shape::new(n)?;
+    let scratch = scratch_doubles(shape, threads)?.checked_mul(size_of::<f64>())?;
+    shape.bytes().checked_add(scratch)
+}
+
+/// The largest N whose problem takes at most this many bytes with this many threads; 0 if none does.
+pub fn largest_n(bytes: usize, threads: usize) -> usize {
+    let fits = |n| memory_bytes(n, threads).is_some_and(|needed| needed <= bytes);
+    // 8 N² alone bounds N from above, and what is needed grows with N.
+    let (mut low, mut high) = (0, (bytes as f64 / 8.0).sqrt() as usize + 1);
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// A system of equations with the memory and the threads to solve it.
+pub struct Linpack<'a> {
+    shape: Shape,
+    seed: u64,
+    blas: Option<&'a Blas>,
+    kernels: &'static Kernels,
+    matrix: Matrix,
+    /// Scratch for strips, then the unknowns.
+    scratch: Mapping,
+    steps: Vec<Step>,
+    team: TimedTeam,
+    crews: Crews,
+    board: Board,
+}
+
+impl fmt::Debug for Linpack<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Linpack")
+            .field("n", &self.shape.order)
+            .field("seed", &self.seed)
+            .field("blas", &self.blas)
+            .field("kernel", &self.kernel().name())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Linpack<'a> {
+    /// Reserves memory and starts the threads. The memory is touched by [`Linpack::solve`].
+    ///
+    /// # Errors
+    /// [`LinpackError`]: N is 0, memory or CPUs that cannot be had.
+    pub fn prepare(config: &LinpackConfig<'a>) -> Result<Self, LinpackError> {
+        Self::with_isa(config, Isa::best())
+    }
+
+    fn with_isa(config: &LinpackConfig<'a>, isa: Isa) -> Result<Self, LinpackError> {
+        let n = config.n;
+        if n == 0 {
+            return Err(LinpackError::NoEquations);
+        }
+        let members = config.cpus.len();
+        let bytes = memory_bytes(n, members).ok_or(LinpackError::Order { n })?;
+        let shape = Shape::new(n).ok_or(LinpackError::Order { n })?;
+        let doubles = scratch_doubles(shape, members).ok_or(LinpackError::Order { n })?;
+        let allocate = |source| LinpackError::Allocate { n, bytes, source };
+        let mut matrix = Matrix::new(shape).map_err(allocate)?;
+        let scratch =
+            Mapping::new(doubles * size_of::<f64>(), PageAdvice::Huge).map_err(allocate)?;
+        let team = TimedTeam::new(&config.cpus).map_err(LinpackError::Team)?;
+        let kernels =
+            Kernels::for_isa(isa).expect("only available instruction sets are passed");
+        Ok(Self {
+            shape,
+            seed: config.seed,
+            blas: config.blas,
+            kernels,
+            steps: Step::plan(matrix.grid(), &panel_widths(shape.padded), members),
+            matrix,
+            scratch,
+            team,
+            crews: Crews::new(members),
+            board: Board::new(members),
+        })
+    }
+
+    /// The instruction set of the kernels; with a library, only panels are factored by them.
+    pub fn kernel(&self) -> Isa {
+        self.kernels.isa
+    }
+
+    /// Bytes of the matrix that lie in huge pages now, or `None` where the system does not say. The
+    /// memory must have been touched by a solution before.
+    pub fn huge_bytes(&self) -> Option<usize> {
+        self.matrix.huge_bytes()
+    }
+
+    /// Makes the system, solves it and checks the solution. Can be repeated; every time the same system
+    /// is made anew. `progress` is called by a thread at work after each step with the part of the
+    /// operations done, from 0 to 1. `cancel` is looked at before each strip of the update, several
+    /// times a second at any N.
+    ///
+    /// A failed residual is a [`Solved`] that has not passed.
+    ///
+    /// # Errors
+    /// [`LinpackError::Singular`], [`LinpackError::Cancelled`].
+    pub fn solve(
+        &mut self,
+        cancel: &AtomicBool,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Result<Solved, LinpackError> {
+        let problem = Problem::new(self.shape.order, self.seed);
+        let (grid, members) = (self.matrix.grid(), self.team.members());
+        self.team.team().run(|member| {
+            // SAFETY: members write disjoint rows, and nobody else uses the matrix.
+            unsafe { problem.write(grid, member, members) };
+        });
+        let seconds = self.factor_and_solve(cancel, progress)?;
+        Ok(self.judge(problem, seconds))
+    }
+
+    /// Solves the system that lies in the matrix. Returns seconds.
+    fn factor_and_solve(
+        &mut self,
+        cancel: &AtomicBool,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Result<f64, LinpackError> {
+        self.steps.iter().for_each(Step::reset);
+        self.board.clear();
+        let (grid, x) = (self.matrix.grid(), self.unknowns());
+        let (kernels, crews, steps) = (self.kernels, &self.crews, &self.steps);
+        let factorisation = Factorisation {
+            steps,
+            engine: self.blas.map_or(Engine::Builtin(kernels), Engine::Blas),
+            kernels,
+            crews,
+            board: &self.board,
+            members: self.team.members(),
+            strip_columns: if self.blas.is_some() { BLAS_STRIP } else { PANEL_WIDTH },
+            scratch: Scratch {
+                start: self.scratch.as_ptr().cast(),
+                part: part_doubles(self.shape),
+            },
+            halt: Halt::new(cancel),
+            progress,
+        };
+        let seconds = self.team.pass(|member| {
+            let _alarm = crews.alarm();
+            // SAFETY: all members call both, and nobody else uses matrix, scratch and unknowns.
+            unsafe {
+                if factorisation.run(member) {
+                    solve::back_substitute(grid, steps, kernels, crews.everyone(member), x);
+                }
+            }
+        });
+        if let Some(column) = self.board.singular_column() {
+            return Err(LinpackError::Singular { column });
+        }
+        if factorisation.halt.cancelled.load(Ordering::Relaxed) {
+            return Err(LinpackError::Cancelled);
+        }
+        Ok(seconds)
+    }
+
+    /// Checks the unknowns against the system made again.
+    fn judge(&mut self, problem: Problem, seconds: f64) -> Solved {
+        let x = &self.solution().to_vec();
+        let (order, members) = (self.shape.order, self.team.members());
+        let norms = Mutex::new(Norms::default());
+        self.team.team().run(|member| {
+            let mine = Norms::of(problem, x, (member..order).step_by(members));
+            let mut all = norms.lock().unwrap_or_else(PoisonError::into_inner);
+            *all = all.merge(mine);
+        });
+        let residual = norms.into_inner().unwrap_or_else(PoisonError::into_inner).scaled(x);
+        Solved {
+            seconds,
+            flops: flops(order),
+            residual,
+            threshold: THRESHOLD,
+            passed: residual < THRESHOLD,
+        }
+    }
+
+    fn unknowns(&self) -> Unknowns {
+        let len = self.shape.padded;
+        let before = self.scratch.len_bytes() / size_of::<f64>() - len;
+        Unknowns { start: self.scratch.as_ptr().cast::<f64>().wrapping_add(before), len }
+    }
+
+    /// The unknowns of the last solution.
+    fn solution(&self) -> &[f64] {
+        let doubles = self.scratch.as_slice::<f64>();
+        &doubles[doubles.len() - self.shape.padded..][..self.shape.order]
+    }
+}
+
+/// Columns of a panel, and most columns of a strip: what makes the packed strip, 240² × 8 = 461 kB, fit
+/// into half a second-level cache of 1 MiB (Zen 4; Intel servers since Ice Lake have more).
+const PANEL_WIDTH: usize = 240;
+
+/// Most columns of a strip for a library, which packs L anew in every call: with 960 columns that costs
+/// about a thousandth of the product.
+const BLAS_STRIP: usize = 960;
+
+/// The widths of the panels, which add up to the padded order.
+fn panel_widths(padded: usize) -> Vec<usize> {
+    let mut widths = Vec::new();
+    let mut left = padded;
+    while left > 0 {
+        let width = PANEL_WIDTH.min(left);
+        widths.push(width);
+        left -= width;
+    }
+    widths
+}
+
+/// Doubles of one member's scratch for a packed strip.
+fn part_doubles(shape: Shape) -> usize {
+    PANEL_WIDTH.min(shape.padded) * PANEL_WIDTH.min(shape.padded.next_multiple_of(strip::UNIT))
+}
+
+/// Doubles of all scratch: for the strip ahead, for each member's strips, and for the unknowns.
+fn scratch_doubles(shape: Shape, members: usize) -> Option<usize> {
+    part_doubles(shape).checked_mul(members.checked_add(1)?)?.checked_add(shape.padded)
+}
+
+#[cfg(test)]
+mod tests;

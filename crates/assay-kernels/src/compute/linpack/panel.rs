@@ -1,0 +1,297 @@
+//! The factorisation of a panel, P·A = L·U with partial pivoting, by one member or several.
+//!
+//! Blocks of eight columns are factored column by column; after each, as many columns to the right are
+//! brought up to date as the last binary carry of the block count says. That is the recursive
+//! factorisation (halve the panel, factor the left, update the right, factor the right) written as a
+//! loop, so most of the work is a matrix product. Every member owns a range of slivers and touches no
+//! other's rows except for swaps, which the crew takes in turns.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use crate::barrier::OwnLines;
+use crate::compute::linpack::crew::Crew;
+use crate::compute::linpack::kernels::Kernels;
+use crate::compute::linpack::layout::Panel;
+use crate::compute::linpack::matrix::SLIVER;
+
+pub(super) mod sweep;
+pub(super) mod update;
+
+use sweep::{Candidate, Columns, Pivot};
+use update::PanelProduct;
+
+/// No column has been found singular.
+const REGULAR: usize = usize::MAX;
+
+/// What the members of a crew share while they factor a panel.
+#[derive(Debug)]
+pub(super) struct Board {
+    /// Each member's best pivot.
+    candidates: Vec<OwnLines<Posted>>,
+    /// First column in which no pivot was found, or [`REGULAR`].
+    singular: AtomicUsize,
+}
+
+/// A candidate as one member shows it to the others.
+#[derive(Debug, Default)]
+struct Posted {
+    size_bits: AtomicU64,
+    row: AtomicUsize,
+}
+
+impl Board {
+    pub(super) fn new(members: usize) -> Self {
+        let candidates = (0..members).map(|_| OwnLines::default()).collect();
+        Self { candidates, singular: AtomicUsize::new(REGULAR) }
+    }
+
+    /// Forgets what earlier factorisations found.
+    pub(super) fn clear(&self) {
+        self.singular.store(REGULAR, Ordering::Relaxed);
+    }
+
+    /// The first column of the matrix, if any, that had no pivot.
+    pub(super) fn singular_column(&self) -> Option<usize> {
+        Some(self.singular.load(Ordering::Relaxed)).filter(|&column| column != REGULAR)
+    }
+
+    fn post(&self, member: usize, candidate: Candidate) {
+        let posted = &self.candidates[member].0;
+        posted.size_bits.store(candidate.size.to_bits(), Ordering::Relaxed);
+        posted.row.store(candidate.row, Ordering::Relaxed);
+    }
+
+    fn best(&self, members: usize) -> Candidate {
+        let read = |posted: &OwnLines<Posted>| Candidate {
+            size: f64::from_bits(posted.0.size_bits.load(Ordering::Relaxed)),
+            row: posted.0.row.load(Ordering::Relaxed),
+        };
+        self.candidates[..members].iter().map(read).fold(Candidate::NONE, Candidate::or_larger)
+    }
+}
+
+/// One member's part in the factorisation of one panel.
+#[derive(Debug)]
+pub(super) struct PanelFactorisation<'a> {
+    pub(super) panel: &'a Panel,
+    /// For each column, the row that is swapped with its diagonal row, from the panel's first row.
+    pub(super) pivots: &'a [AtomicUsize],
+    pub(super) crew: Crew<'a>,
+    pub(super) board: &'a Board,
+    pub(super) kernels: &'a Kernels,
+    /// Room for width² doubles, the same for all members: the packed block of U.
+    pub(super) upper: *mut f64,
+}
+
+impl PanelFactorisation<'_> {
+    /// Factors the interleaved panel in place. A column without a pivot is noted on the board and left
+    /// as it is.
+    ///
+    /// # Safety
+    /// All members of the crew must call this, and nobody else may use panel or scratch meanwhile.
+    pub(super) unsafe fn run(&self) {
+        for block in 0..self.panel.width / SLIVER {
+            // SAFETY: the crew is alone with the panel, and the functions below divide it.
+            unsafe {
+                self.factor_block(block);
+                self.swap_other_columns(block);
+                self.crew.meet();
+                self.update_right_of(block + 1);
+            }
+        }
+    }
+
+    /// Factors eight columns.
+    unsafe fn factor_block(&self, block: usize) {
+        let mine = self.crew.share(self.panel.slivers());
+        let offsets = self.panel.offsets[block * SLIVER..]
+            .first_chunk()
+            .expect("the width is a multiple of a sliver");
+        let columns = Columns {
+            // SAFETY: a panel has a sliver 0.
+            start: unsafe { self.panel.sliver(0) },
+            stride: self.panel.sliver_stride(),
+            offsets,
+            slivers: mine.start.max(block)..mine.end.max(block),
+        };
+        let below =
+            Columns { slivers: mine.start.max(block + 1)..mine.end.max(block + 1), ..columns };
+        // SAFETY: own slivers, which nobody else writes before the crew meets.
+        let mut candidate = unsafe { (self.kernels.largest)(&columns) };
+        for column in 0..SLIVER {
+            // SAFETY: the crew has finished the previous column, see `take_pivot`.
+            let pivot = unsafe { self.take_pivot(block, column, candidate) };
+            // SAFETY: own slivers below the diagonal block.
+            candidate = unsafe { (self.kernels.eliminate)(&below, &pivot) };
+            if mine.contains(&block) {
+                // SAFETY: the diagonal sliver is this member's own.
+                let in_corner = unsafe { self.eliminate_corner(block, &pivot) };
+                candidate = candidate.or_larger(in_corner);
+            }
+        }
+        self.crew.meet();
+    }
+
+    /// Agrees on the pivot of a column and swaps it into place within the block.
+    unsafe fn take_pivot(&self, block: usize, column: usize, candidate: Candidate) -> Pivot {
+        self.board.post(self.crew.member, candidate);
+        self.crew.meet();
+        let diagonal = block * SLIVER + column;
+        let best = self.board.best(self.crew.size);
+        // The reciprocal of a subnormal number can overflow, so such a pivot is as good as none.
+        let regular = best.size >= f64::MIN_POSITIVE && best.size.is_finite();
+        let row = if regular { best.row } else { diagonal };
+        if self.crew.leads() {
+            if !regular {
+                self.board.singular.fetch_min(self.panel.first + diagonal, Ordering::Relaxed);
+            }
+            self.pivots[diagonal].store(row, Ordering::Relaxed);
+            for other in block * SLIVER..(block + 1) * SLIVER {
+                // SAFETY: between the two meetings the leader alone touches the block.
+                unsafe { self.swap(diagonal, row, other) };
+            }
+        }
+        self.crew.meet();
+        let mut pivot = Pivot { column, row: [0.0; SLIVER], reciprocal: 0.0 };
+        for (other, value) in pivot.row.iter_mut().enumerate() {
+            // SAFETY: nobody writes the diagonal's row before the next meeting.
+            *value = unsafe { *self.panel.at(diagonal, block * SLIVER + other) };
+        }
+        if regular {
+            pivot.reciprocal = 1.0 / pivot.row[column];
+        }
+        pivot
+    }
+
+    /// Eliminates a column in the rows of the diagonal sliver below the pivot.
+    unsafe fn eliminate_corner(&self, block: usize, pivot: &Pivot) -> Candidate {
+        let mut candidate = Candidate::NONE;
+        for row in block * SLIVER + pivot.column + 1..(block + 1) * SLIVER {
+            // SAFETY: rows and columns of the diagonal block, which is this member's own.
+            unsafe {
+                let at = |column| self.panel.at(row, block * SLIVER + column);
+                let multiple = *at(pivot.column) * pivot.reciprocal;
+                *at(pivot.column) = multiple;
+                for column in pivot.column + 1..SLIVER {
+                    *at(column) -= multiple * pivot.row[column];
+                }
+                let size = (*at(pivot.column + 1)).abs();
+                candidate = candidate.or_larger(Candidate { size, row });
+            }
+        }
+        candidate
+    }
+
+    /// Repeats the swaps of a factored block in this member's share of the other columns.
+    unsafe fn swap_other_columns(&self, block: usize) {
+        let others = self.crew.share(self.panel.width - SLIVER);
+        for diagonal in block * SLIVER..(block + 1) * SLIVER {
+            let row = self.pivots[diagonal].load(Ordering::Relaxed);
+            if row == diagonal {
+                continue;
+            }
+            for other in others.clone() {
+                let column = if other < block * SLIVER { other } else { other + SLIVER };
+                // SAFETY: the columns are divided among the members.
+                unsafe { self.swap(diagonal, row, column) };
+            }
+        }
+    }
+
+    /// Swaps two elements of a column.
+    unsafe fn swap(&self, a: usize, b: usize, column: usize) {
+        // SAFETY: rows and column exist, vouched for by the callers.
+        unsafe { std::ptr::swap(self.panel.at(a, column), self.panel.at(b, column)) };
+    }
+
+    /// After `done` blocks: updates as many blocks to the right as the lowest set bit of `done` says,
+    /// with as many to the left.
+    unsafe fn update_right_of(&self, done: usize) {
+        let depth = done & done.wrapping_neg();
+        let end = (done + depth).min(self.panel.width / SLIVER);
+        if done >= end {
+            return;
+        }
+        let left = (done - depth) * SLIVER..done * SLIVER;
+        for block in done..end {
+            if (block - done) % self.crew.size == self.crew.member {
+                let upper = self.upper.wrapping_add((block - done) * depth * SLIVER * SLIVER);
+                // SAFETY: the blocks are divided among the members, and so is the packed U.
+                unsafe { self.solve_upper(done - depth..done, block, upper) };
+            }
+        }
+        self.crew.meet();
+        let mine = self.crew.share(self.panel.slivers());
+        // SAFETY: own slivers below what is solved; U is complete and only read.
+        unsafe {
+            (self.kernels.panel_product)(&PanelProduct {
+                start: self.panel.sliver(0),
+                stride: self.panel.sliver_stride(),
+                slivers: mine.start.max(done)..mine.end.max(done),
+                left: &self.panel.offsets[left],
+                right: &self.panel.offsets[done * SLIVER..end * SLIVER],
+                upper: self.upper,
+            });
+        }
+        self.crew.meet();
+    }
+
+    /// Solves L·U = A for one block of columns, in place, and packs U row by row.
+    unsafe fn solve_upper(
+        &self,
+        slivers: std::ops::Range<usize>,
+        block: usize,
+        upper: *mut f64,
+    ) {
+        let left = &self.panel.offsets[slivers.start * SLIVER..slivers.end * SLIVER];
+        let right = &self.panel.offsets[block * SLIVER..(block + 1) * SLIVER];
+        for (solved, sliver) in slivers.enumerate() {
+            // SAFETY: this member's own columns; the rows of U above are packed already.
+            unsafe {
+                (self.kernels.panel_product)(&PanelProduct {
+                    start: self.panel.sliver(0),
+                    stride: self.panel.sliver_stride(),
+                    slivers: sliver..sliver + 1,
+                    left: &left[..solved * SLIVER],
+                    right,
+                    upper,
+                });
+                let rows = upper.add(solved * SLIVER * SLIVER).cast();
+                let corner = &left[solved * SLIVER..(solved + 1) * SLIVER];
+                solve_corner(self.panel.sliver(sliver), corner, right, &mut *rows);
+            }
+        }
+    }
+}
+
+/// Solves one 8 × 8 corner: the unit lower triangle in the columns `left` of a sliver, and the right
+/// sides in the columns `right`, which are replaced by the solution; `rows` receives it row by row.
+unsafe fn solve_corner(
+    sliver: *mut f64,
+    left: &[usize],
+    right: &[usize],
+    rows: &mut [[f64; SLIVER]; SLIVER],
+) {
+    // SAFETY: columns of an existing sliver, vouched for by the caller.
+    unsafe {
+        for (column, &offset) in right.iter().enumerate() {
+            for (row, values) in rows.iter_mut().enumerate() {
+                values[column] = *sliver.add(offset + row);
+            }
+        }
+        for (solved, &offset) in left.iter().enumerate() {
+            let solution = rows[solved];
+            for (row, values) in rows.iter_mut().enumerate().skip(solved + 1) {
+                let multiple = *sliver.add(offset + row);
+                for (value, x) in values.iter_mut().zip(solution) {
+                    *value -= multiple * x;
+                }
+            }
+        }
+        for (column, &offset) in right.iter().enumerate() {
+            for (row, values) in rows.iter().enumerate() {
+                *sliver.add(offset + row) = values[column];
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The solver as a whole: right for every order, instruction set, team and engine, and damage is caught.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
+
+use super::*;
+use crate::pin;
+
+fn cpus(members: usize) -> Vec<usize> {
+    pin::allowed_cpus().unwrap().into_iter().cycle().take(members).collect()
+}
+
+fn linpack(n: usize, members: usize, isa: Isa) -> Linpack<'static> {
+    let config = LinpackConfig { n, cpus: cpus(members), seed: n as u64, blas: None };
+    Linpack::with_isa(&config, isa).unwrap()
+}
+
+fn solve(linpack: &mut Linpack) -> Result<Solved, LinpackError> {
+    linpack.solve(&AtomicBool::new(false), &|_| ())
+}
+
+/// Writes a system of one's own choice and solves it.
+fn solve_system(
+    linpack: &mut Linpack,
+    entry: impl Fn(usize, usize) -> f64,
+    right_side: impl Fn(usize) -> f64,
+) -> Result<Vec<f64>, LinpackError> {
+    let (shape, grid) = (linpack.shape, linpack.matrix.grid());
+    for row in 0..shape.padded {
+        // SAFETY: inside the matrix, and no thread is at work.
+        let at = |column| unsafe { &mut *grid.at(row, column) };
+        for column in 0..shape.stride {
+            *at(column) = match (row < shape.order, column) {
+                (true, column) if column < shape.order => entry(row, column),
+                (true, column) if column == shape.padded => right_side(row),
+                (false, column) if column == row => 1.0,
+                _ => 0.0,
+            };
+        }
+    }
+    linpack.factor_and_solve(&AtomicBool::new(false), &|_| ())?;
+    Ok(linpack.solution().to_vec())
+}
+
+fn check_residual(n: usize, members: usize, isa: Isa) {
+    let solved = solve(&mut linpack(n, members, isa)).unwrap();
+    assert!(solved.passed && solved.residual < 1.0, "{n} {members} {isa}: {solved:?}");
+    assert!((solved.flops - flops(n)).abs() < 0.5 && solved.seconds > 0.0, "{solved:?}");
+}
+
+#[test]
+fn every_small_order_is_right_with_every_instruction_set() {
+    for isa in Isa::available() {
+        for n in 1..=130 {
+            check_residual(n, 1 + n % 2, isa);
+        }
+    }
+}
+
+#[test]
+fn orders_around_panels_are_right_for_every_team() {
+    for n in [239, 240, 241, 247, 263, 264, 265, 479, 480, 721] {
+        for members in [1, 2, 5] {
+            check_residual(n, members, Isa::best());
+        }
+    }
+}
+
+/// A permutation of the rows of a triangular matrix of small whole numbers needs pivoting in every
+/// column and has a solution of whole numbers, which comes out exactly or nearly so.
+#[test]
+fn a_known_solution_is_found() {
+    for n in [1, 2, 5, 8, 64, 100, 300] {
+        let mut linpack = linpack(n, 2, Isa::best());
+        let expected = |column: usize| (column % 7) as f64 - 3.0;
+        let entry = |row: usize, column: usize| {
+            let row = n - 1 - row;
+            if column == row { 4.0 } else { f64::from(u8::from(column > row)) }
+        };
+        let right_side =
+            |row| (0..n).map(|column| entry(row, column) * expected(column)).sum::<f64>();
+        let x = solve_system(&mut linpack, entry, right_side).unwrap();
+        for (column, x) in x.into_iter().enumerate() {
+            assert!((x - expected(column)).abs() < 1e-9, "N {n}, unknown {column}: {x}");
+        }
+    }
+}
+
+#[test]
+fn repeated_solutions_are_the_same_and_seeds_count() {
+    let mut linpack = linpack(100, 2, Isa::best());
+    let mut solution = |seed| {
+        linpack.seed = seed;
+        solve(&mut linpack).unwrap();
+        linpack.solution().to_vec()
+    };
+    let (first, other, again) = (solution(1), solution(2), solution(1));
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+}
+
+/// Substitutes back once more and judges the result.
+fn substitute_again(linpack: &mut Linpack) -> Solved {
+    let (grid, x, crews) = (linpack.matrix.grid(), linpack.unknowns(), Crews::new(1));
+    let everyone = crews.everyone(0);
+    // SAFETY: one member, and no thread is at work.
+    unsafe { solve::back_substitute(grid, &linpack.steps, linpack.kernels, everyone, x) };
+    linpack.judge(Problem::new(linpack.shape.order, linpack.seed), 1.0)
+}
+
+/// One element of U that is wrong by a thousandth must fail the verdict, whatever its place.
+#[test]
+fn damage_to_the_factorisation_fails_the_residual() {
+    for (n, row, column) in [(10, 5, 5), (300, 20, 280), (300, 250, 299), (500, 499, 499)] {
+        let mut linpack = linpack(n, 2, Isa::best());
+        let first = solve(&mut linpack).unwrap();
+        let again = substitute_again(&mut linpack);
+        assert!(first.passed && again.passed, "{first:?} {again:?}");
+        // SAFETY: inside the matrix, and no thread is at work.
+        unsafe { *linpack.matrix.grid().at(row, column) *= 1.001 };
+        let damaged = substitute_again(&mut linpack);
+        assert!(!damaged.passed && damaged.residual > THRESHOLD, "{damaged:?}");
+    }
+}
+
+#[test]
+fn a_singular_matrix_is_an_error_that_names_the_column() {
+    for (n, zero_from) in [(1, 0), (10, 0), (10, 9), (300, 17), (500, 250), (500, 499)] {
+        let mut linpack = linpack(n, 2, Isa::best());
+        // Columns from `zero_from` on repeat the one before it, or are zero if there is none.
+        let entry = |row: usize, column: usize| {
+            if column >= zero_from { 0.0 } else { f64::from(u8::from(row == column)) }
+        };
+        let error = solve_system(&mut linpack, entry, |_| 1.0).unwrap_err();
+        assert!(
+            matches!(error, LinpackError::Singular { column } if column == zero_from),
+            "{n}: {error}"
+        );
+        assert!(solve(&mut linpack).unwrap().passed, "the next solution is not affected");
+    }
+}
+
+#[test]
+fn what_is_not_finite_is_singular_and_not_a_hang() {
+    for bad in [f64::NAN, f64::INFINITY] {
+        let mut linpack = linpack(50, 2, Isa::best());
+        let entry = |row: usize, column: usize| {
+            if (row, column) == (30, 3) { bad } else { f64::from(u8::from(row == column)) }
+        };
+        // Infinity is found at once, what is not a number at the latest by the verdict.
+        match solve_system(&mut linpack, entry, |_| 1.0) {
+            Ok(x) => assert!(x.iter().any(|x| x.is_nan())),
+            Err(error) => assert!(matches!(error, LinpackError::Singular { .. }), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn cancelling_ends_it_and_the_next_solution_is_right() {
+    let mut linpack = linpack(1500, 2, Isa::best());
+    let (cancel, calls) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let progress = |_| {
+        cancel.store(true, Ordering::Relaxed);
+        calls.fetch_add(1, Ordering::Relaxed);
+    };
+    let cancelled = linpack.solve(&cancel, &progress);
+    assert!(matches!(cancelled, Err(LinpackError::Cancelled)), "{cancelled:?}");
+    // The flag is set after the first step was judged, so the second step is the last.
+    assert_eq!(calls.into_inner(), 2);
+    assert!(solve(&mut linpack).unwrap().passed);
+}
+
+#[test]
+fn progress_rises_to_one() {
+    let seen = Mutex::new(Vec::new());
+    let mut linpack = linpack(1000, 2, Isa::best());
+    linpack.solve(&AtomicBool::new(false), &|part| seen.lock().unwrap().push(part)).unwrap();
+    let seen = seen.into_inner().unwrap();
+    assert!(seen.is_sorted() && seen.len() == linpack.steps.len(), "{seen:?}");
+    assert!((seen[seen.len() - 1] - 1.0).abs() < 1e-12, "{seen:?}");
+}
+
+#[test]
+fn a_library_gives_the_same_answer() {
+    let blas = match Blas::open("openblas") {
+        Ok(blas) => blas,
+        Err(error) => {
+            eprintln!("SKIPPED a_library_gives_the_same_answer: {error}");
+            return;
+        }
+    };
+    for n in [1, 7, 64, 241, 500, 1000] {
+        for members in [1, 2, 5] {
+            let config =
+                LinpackConfig { n, cpus: cpus(members), seed: n as u64, blas: Some(&blas) };
+            let mut with_library = Linpack::prepare(&config).unwrap();
+            let solved = solve(&mut with_library).unwrap();
+            assert!(solved.passed && solved.residual < 1.0, "{n} {members}: {solved:?}");
+            let mut built_in = linpack(n, members, Isa::best());
+            solve(&mut built_in).unwrap();
+            for (a, b) in with_library.solution().iter().zip(built_in.solution()) {
+                assert!((a - b).abs() <= 1e-6 * b.abs().max(1.0), "{n}: {a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn impossible_orders_are_refused() {
+    let prepare = |n, cpus| Linpack::prepare(&LinpackConfig { n, cpus, seed: 0, blas: None });
+    assert!(matches!(prepare(0, cpus(1)), Err(LinpackError::NoEquations)));
+    assert!(matches!(prepare(usize::MAX, cpus(1)), Err(LinpackError::Order { .. })));
+    assert!(matches!(prepare(10, vec![usize::MAX]), Err(LinpackError::Team(_))));
+    assert!(matches!(prepare(10, vec![]), Err(LinpackError::Team(_))));
+    let n = 50_000_000;
+    let error = prepare(n, cpus(1)).unwrap_err();
+    let bytes = memory_bytes(n, 1).unwrap();
+    assert!(matches!(error, LinpackError::Allocate { .. }), "{error}");
+    assert!(error.to_string().contains(&bytes.to_string()), "{error}");
+}
+
+#[test]
+fn memory_is_that_of_the_matrix_and_five_per_cent() {
+    for (n, threads) in [(4000, 2), (8000, 2), (16_000, 2), (16_000, 64), (100_000, 128)] {
+        let matrix = 8 * n * n;
+        let bytes = memory_bytes(n, threads).unwrap();
+        assert!(bytes >= matrix && bytes <= matrix / 100 * 105, "{n} {threads}: {bytes}");
+        assert_eq!(memory_bytes(largest_n(bytes, threads), threads), Some(bytes));
+        assert!(largest_n(bytes, threads) >= n && largest_n(bytes - 1, threads) < n);
+    }
+    assert_eq!((largest_n(0, 1), largest_n(1000, 1)), (0, 0));
+}
+
+#[test]
+fn operations_are_counted_as_hpl_counts_them() {
+    for (n, expected) in
+        [(1, 2.0 / 3.0 + 1.5), (100, 681_666.666_667), (3000, 18_013_500_000.0)]
+    {
+        assert!((flops(n) / expected - 1.0).abs() < 1e-9, "{n}: {}", flops(n));
+    }
+}
+
+#[test]
+fn panels_add_up() {
+    for padded in [8, 16, 240, 248, 4000, 16_000] {
+        let widths = panel_widths(padded);
+        assert_eq!(widths.iter().sum::<usize>(), padded);
+        let (last, others) = widths.split_last().unwrap();
+        assert!(
+            last % matrix::SLIVER == 0 && others.iter().all(|width| width % strip::UNIT == 0)
+        );
+    }
+}

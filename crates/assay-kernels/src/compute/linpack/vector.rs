@@ -1,0 +1,54 @@
+//! Vectors of doubles, one type per instruction set: the few operations the kernels are made of.
+//!
+//! Every method is inlined into a kernel that has been compiled for the instruction set (see `kernels`),
+//! so none of them is a call. Nothing here decides which instruction set is used.
+
+#[cfg(target_arch = "aarch64")]
+pub(super) mod aarch64;
+pub(super) mod portable;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod x86;
+
+/// A hardware vector of doubles.
+///
+/// # Safety of the methods
+/// The CPU must have the instruction set, and pointers must be valid for [`Vector::LANES`] doubles; they
+/// need no alignment.
+pub(super) trait Vector: Copy {
+    /// Doubles per vector; a divisor of 8.
+    const LANES: usize;
+
+    /// All lanes the same.
+    unsafe fn splat(value: f64) -> Self;
+    /// Reads [`Vector::LANES`] doubles.
+    unsafe fn load(from: *const f64) -> Self;
+    /// Writes [`Vector::LANES`] doubles.
+    unsafe fn store(self, to: *mut f64);
+    /// `self − other`.
+    unsafe fn minus(self, other: Self) -> Self;
+    /// `self × other`.
+    unsafe fn times(self, other: Self) -> Self;
+    /// `self + a × b`, fused where the instruction set can.
+    unsafe fn plus_product(self, a: Self, b: Self) -> Self;
+    /// `self − a × b`, fused where the instruction set can.
+    unsafe fn minus_product(self, a: Self, b: Self) -> Self;
+    /// In each lane where `|candidate|` exceeds `best`, takes it over and notes `index` in `at`.
+    unsafe fn keep_larger(best: &mut Self, at: &mut Self, candidate: Self, index: Self);
+}
+
+/// Asks for the cache line at `address`, which need not be valid: a prefetch never faults.
+#[inline(always)]
+pub(super) fn prefetch(address: *const f64) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch is a hint and has no effect that a program could see; SSE is always there.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        std::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address, options(nostack, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = address;
+}

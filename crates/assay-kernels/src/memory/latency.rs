@@ -1,0 +1,208 @@
+//! Latency of dependent loads: each load gives the address of the next, so none can start before the
+//! one before it has ended, and time over loads is the latency of one.
+//!
+//! **Order.** One pointer per cache line, in a single random cycle over all lines of the working set
+//! (see `chain`). A random order has no stride, so stream and stride prefetchers find nothing to
+//! fetch; a set that fits a cache is served by that cache whatever they do. What no order can hide is
+//! a prefetcher that fetches each line's neighbour too: it may serve some loads of a set a little
+//! larger than a cache. In a working set of a few lines neighbours follow each other often, but those
+//! are all in the first-level cache anyway.
+//!
+//! **What is in it.** The time of a load includes its address translation. With pages of 4 KiB a set
+//! beyond the reach of the TLB costs page walks, with huge pages hardly any: ask for them, and report
+//! [`Latency::huge_bytes`] beside the result.
+//!
+//! **Time.** One repetition follows the chain for at least 2 ms and goes on where the last one stopped,
+//! so all of a large set is visited in turn and the clock's own cost is below 0.01 %.
+
+mod chain;
+
+use std::fmt;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use crate::mapping::{MapError, PageAdvice};
+use crate::timed::TimedTeam;
+use chain::{Chain, LOADS_PER_STEP};
+
+/// The cache line of x86-64 and of most `aarch64` CPUs, in bytes.
+pub const USUAL_LINE_BYTES: usize = 64;
+
+/// A repetition lasts at least this long: 10⁵ times the cost of a reading of the clock, and short
+/// beside a scheduler's tick of 4 ms, so that many repetitions see no interruption at all.
+const REPETITION_S: f64 = 2e-3;
+/// Passes that must all be long enough before the number of loads is accepted.
+const CALIBRATION_PASSES: usize = 3;
+/// The smallest working set of a ladder.
+const LADDER_START_BYTES: usize = 4 << 10;
+
+/// What to measure on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LatencyConfig {
+    /// The thread is pinned to this CPU.
+    pub cpu: usize,
+    /// Size of the working set in bytes; rounded down to whole lines, at least two.
+    pub bytes: usize,
+    /// Distance of the pointers in bytes, the size of a cache line; see [`USUAL_LINE_BYTES`].
+    pub line_bytes: usize,
+    /// Ask for huge pages; [`Latency::huge_bytes`] says what came of it.
+    pub huge_pages: bool,
+}
+
+/// A working set with its chain, and the pinned thread that follows it.
+#[derive(Debug)]
+pub struct Latency {
+    team: TimedTeam,
+    chain: Chain,
+    steps: usize,
+}
+
+impl Latency {
+    /// Starts the thread, has it touch the set first and link the chain, checks the chain (which also
+    /// warms the caches), and finds how many loads a repetition needs.
+    ///
+    /// # Errors
+    /// [`LatencyError`]: a CPU or memory that cannot be had, fewer than two lines, lines that cannot
+    /// hold a pointer.
+    pub fn prepare(config: &LatencyConfig) -> Result<Self, LatencyError> {
+        let advice = if config.huge_pages { PageAdvice::Huge } else { PageAdvice::Default };
+        let chain = Chain::map(config.bytes, config.line_bytes, advice)?;
+        let team = TimedTeam::new(&[config.cpu]).map_err(LatencyError::StartThread)?;
+        let mut latency = Self { team, chain, steps: 1 };
+        latency.on_thread(Chain::link);
+        latency.verify()?;
+        latency.calibrate();
+        Ok(latency)
+    }
+
+    /// Size of the working set as it was really made, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.chain.bytes()
+    }
+
+    /// Loads in one repetition.
+    pub fn loads_per_repetition(&self) -> usize {
+        self.steps * LOADS_PER_STEP
+    }
+
+    /// Bytes of the working set that lie in huge pages.
+    ///
+    /// # Errors
+    /// The system does not tell.
+    pub fn huge_bytes(&self) -> io::Result<usize> {
+        self.chain.huge_bytes()
+    }
+
+    /// Follows the chain from where the last repetition stopped. Returns seconds per load.
+    pub fn repetition(&mut self) -> f64 {
+        self.pass_s() / self.loads_per_repetition() as f64
+    }
+
+    /// Checks that the chain visits every line exactly once before it comes back. Nothing is timed.
+    ///
+    /// # Errors
+    /// [`LatencyError::WrongChain`] says after how many lines it went wrong.
+    pub fn verify(&mut self) -> Result<(), LatencyError> {
+        let lines = self.chain.lines();
+        match self.on_thread(|chain| chain.lines_before_return()) {
+            Ok(visited) if visited == lines => Ok(()),
+            Ok(visited) | Err(visited) => Err(LatencyError::WrongChain { visited, lines }),
+        }
+    }
+
+    /// Doubles the steps until a repetition is long enough. The shortest of a few passes counts: one
+    /// interrupted pass must not end this with a handful of loads.
+    fn calibrate(&mut self) {
+        while (0..CALIBRATION_PASSES).any(|_| self.pass_s() < REPETITION_S) {
+            self.steps *= 2;
+        }
+    }
+
+    fn pass_s(&mut self) -> f64 {
+        let (chain, steps) = (&self.chain, self.steps);
+        self.team.pass(|_| chain.follow(steps))
+    }
+
+    /// Runs `work` on the pinned thread and gives its result.
+    fn on_thread<T: Send>(&mut self, work: impl Fn(&mut Chain) -> T + Sync) -> T {
+        let place = Mutex::new((&mut self.chain, None));
+        self.team.team().run(|_| {
+            let (chain, result) = &mut *place.lock().unwrap_or_else(PoisonError::into_inner);
+            *result = Some(work(chain));
+        });
+        let (_, result) = place.into_inner().unwrap_or_else(PoisonError::into_inner);
+        result.expect("the only member has run")
+    }
+}
+
+/// Working sets for a latency curve in bytes, ascending: 4 KiB times 1, 1.5, 2, 3, 4, 6, … until one is
+/// at least four times the last-level cache, so that the end of the curve is memory and not cache.
+/// None is above `cap_bytes`. With `llc_bytes` 0 (unknown) the ladder goes up to `cap_bytes`.
+pub fn ladder_bytes(llc_bytes: usize, cap_bytes: usize) -> Vec<usize> {
+    let enough = if llc_bytes == 0 { usize::MAX } else { llc_bytes.saturating_mul(4) };
+    let mut ladder = Vec::new();
+    let powers = std::iter::successors(Some(LADDER_START_BYTES), |bytes| bytes.checked_mul(2));
+    for bytes in powers.flat_map(|power| [power, power / 2 * 3]) {
+        if bytes > cap_bytes {
+            break;
+        }
+        ladder.push(bytes);
+        if bytes >= enough {
+            break;
+        }
+    }
+    ladder
+}
+
+/// A latency measurement could not be prepared, or its chain is wrong.
+#[derive(Debug)]
+pub enum LatencyError {
+    /// The pinned thread could not be started.
+    StartThread(io::Error),
+    /// The memory of the working set could not be mapped.
+    MapSet(MapError),
+    /// The working set has fewer than two lines, or its lines cannot hold an aligned pointer.
+    LinkLines {
+        /// Size asked for.
+        bytes: usize,
+        /// Size of a line asked for.
+        line_bytes: usize,
+    },
+    /// The chain leaves the set, or comes back before it has visited all lines.
+    WrongChain {
+        /// Lines visited until then.
+        visited: usize,
+        /// Lines in the set.
+        lines: usize,
+    },
+}
+
+impl fmt::Display for LatencyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StartThread(_) => write!(f, "cannot start the thread"),
+            Self::MapSet(_) => write!(f, "cannot get the memory of the working set"),
+            Self::LinkLines { bytes, line_bytes } => write!(
+                f,
+                "a working set of {bytes} B cannot be linked in lines of {line_bytes} B: it takes \
+                 two lines, each a multiple of 8 B"
+            ),
+            Self::WrongChain { visited, lines } => {
+                write!(f, "wrong chain: it visits {visited} of {lines} lines")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LatencyError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::StartThread(source) => Some(source),
+            Self::MapSet(source) => Some(source),
+            Self::LinkLines { .. } | Self::WrongChain { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

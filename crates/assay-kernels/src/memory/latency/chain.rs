@@ -1,0 +1,214 @@
+//! A working set whose lines are linked into one random cycle.
+//!
+//! Never reads the clock, and never follows a pointer that it has not written or checked.
+
+use std::io;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use super::LatencyError;
+use crate::mapping::{Mapping, PageAdvice};
+
+/// Loads written out one after the other per step of the loop, so that the loop itself takes no time
+/// beside them.
+pub(super) const LOADS_PER_STEP: usize = 16;
+
+/// Start of the random sequence: the same chain for the same number of lines, run after run.
+const SEED: u64 = 0x5EED_0F0C_4A15;
+
+/// What each line begins with: the address of the next line's link.
+type Link = *const u8;
+
+/// The lines and the place where the next repetition goes on.
+#[derive(Debug)]
+pub(super) struct Chain {
+    mapping: Mapping,
+    lines: usize,
+    line_bytes: usize,
+    cursor: AtomicPtr<u8>,
+}
+
+impl Chain {
+    /// Maps the set without touching it; [`Chain::link`] must come before anything else.
+    pub(super) fn map(
+        bytes: usize,
+        line_bytes: usize,
+        advice: PageAdvice,
+    ) -> Result<Self, LatencyError> {
+        let holds_links = line_bytes > 0 && line_bytes.is_multiple_of(size_of::<Link>());
+        if !holds_links || bytes / line_bytes < 2 {
+            return Err(LatencyError::LinkLines { bytes, line_bytes });
+        }
+        let lines = bytes / line_bytes;
+        let mapping = Mapping::new(lines * line_bytes, advice).map_err(LatencyError::MapSet)?;
+        let cursor = AtomicPtr::new(mapping.as_ptr());
+        Ok(Self { mapping, lines, line_bytes, cursor })
+    }
+
+    pub(super) fn lines(&self) -> usize {
+        self.lines
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.mapping.len_bytes()
+    }
+
+    pub(super) fn huge_bytes(&self) -> io::Result<usize> {
+        self.mapping.huge_bytes()
+    }
+
+    /// Links all lines into one cycle by Sattolo's algorithm: a uniformly random one of all cyclic
+    /// permutations, made in place. Reference: S. Sattolo, Information Processing Letters 22 (1986).
+    pub(super) fn link(&mut self) {
+        for line in 0..self.lines {
+            self.set_link(line, self.line(line));
+        }
+        let mut random = SplitMix64(SEED);
+        for line in (1..self.lines).rev() {
+            let other = random.below(line);
+            let (link, other_link) = (self.link_of(line), self.link_of(other));
+            self.set_link(line, other_link);
+            self.set_link(other, link);
+        }
+    }
+
+    /// Follows `steps` times [`LOADS_PER_STEP`] links and remembers where it stopped.
+    #[inline(never)]
+    pub(super) fn follow(&self, steps: usize) {
+        let mut at: Link = self.cursor.load(Ordering::Relaxed);
+        for _ in 0..steps {
+            for _ in 0..LOADS_PER_STEP {
+                // SAFETY: the cursor starts at a line, and every link holds the address of a line:
+                // `link` is called before this and nothing else writes to the mapping.
+                at = unsafe { *at.cast::<Link>() };
+            }
+        }
+        self.cursor.store(at.cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Lines visited from the first until it comes back: all of them, exactly when the links form one
+    /// cycle. An error, with the lines visited so far, when a link leads to no line or the first does
+    /// not come up again in as many steps as there are lines.
+    pub(super) fn lines_before_return(&self) -> Result<usize, usize> {
+        let mut line = 0;
+        for visited in 1..=self.lines {
+            let offset = (self.link_of(line) as usize).wrapping_sub(self.line(0) as usize);
+            line = offset / self.line_bytes;
+            if line >= self.lines || !offset.is_multiple_of(self.line_bytes) {
+                return Err(visited);
+            }
+            if line == 0 {
+                return Ok(visited);
+            }
+        }
+        Err(self.lines)
+    }
+
+    fn line(&self, line: usize) -> Link {
+        debug_assert!(line < self.lines);
+        // SAFETY: the mapping holds `lines` lines of `line_bytes` bytes.
+        unsafe { self.mapping.as_ptr().add(line * self.line_bytes) }
+    }
+
+    fn link_of(&self, line: usize) -> Link {
+        // SAFETY: each line begins with an aligned link; all bit patterns are pointers that may be
+        // looked at, if not followed.
+        unsafe { *self.line(line).cast::<Link>() }
+    }
+
+    /// Makes the first line point to itself, as a fault would.
+    #[cfg(test)]
+    pub(super) fn shorten(&mut self) {
+        self.set_link(0, self.line(0));
+    }
+
+    fn set_link(&mut self, line: usize, link: Link) {
+        // SAFETY: as for `link_of`; `&mut self` makes this the only access.
+        unsafe { *self.line(line).cast_mut().cast::<Link>() = link }
+    }
+}
+
+/// A small, good enough random sequence. Reference: Steele, Lea and Flood, OOPSLA 2014.
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`; its bias of `bound`/2⁶⁴ is of no account here.
+    fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn linked(lines: usize) -> Chain {
+        let mut chain = Chain::map(lines * 64, 64, PageAdvice::Default).unwrap();
+        chain.link();
+        chain
+    }
+
+    #[test]
+    fn every_line_is_visited_once() {
+        for lines in [2, 3, 16, 17, 1000, 65_536] {
+            let chain = linked(lines);
+            assert_eq!(chain.lines_before_return(), Ok(lines));
+            let links: BTreeSet<usize> =
+                (0..lines).map(|line| chain.link_of(line) as usize).collect();
+            assert_eq!(links.len(), lines);
+        }
+    }
+
+    #[test]
+    fn the_order_has_no_stride() {
+        let lines = 4096;
+        let chain = linked(lines);
+        let mut strides = BTreeSet::new();
+        for line in 0..lines {
+            strides
+                .insert((chain.link_of(line) as usize).wrapping_sub(chain.line(line) as usize));
+        }
+        // Two random lines differ in one of some 8000 ways, so few differences come up twice.
+        assert!(strides.len() > lines / 2, "{}", strides.len());
+    }
+
+    #[test]
+    fn following_goes_on_where_it_stopped() {
+        let chain = linked(1000);
+        let cursor = || chain.cursor.load(Ordering::Relaxed) as usize;
+        let mut seen = BTreeSet::new();
+        for _ in 0..1000 {
+            chain.follow(1);
+            seen.insert(cursor());
+        }
+        // 16 and 1000 have the common divisor 8, so every eighth place is a stop.
+        assert_eq!(seen.len(), 125);
+        assert_eq!(cursor(), chain.line(0) as usize);
+    }
+
+    #[test]
+    fn damage_is_found() {
+        for (line, damage) in [(0, 0), (500, 0), (999, 7)] {
+            let mut chain = linked(1000);
+            chain.set_link(line, chain.line(damage));
+            assert_ne!(chain.lines_before_return(), Ok(1000), "line {line} to {damage}");
+        }
+        for damage in [std::ptr::null(), std::ptr::without_provenance(usize::MAX)] {
+            let mut chain = linked(1000);
+            chain.set_link(77, damage);
+            assert!(chain.lines_before_return().is_err());
+        }
+        let mut chain = linked(1000);
+        chain.set_link(5, chain.line(8).wrapping_add(8));
+        assert!(chain.lines_before_return().is_err());
+    }
+}

@@ -1,0 +1,66 @@
+//! Latency prepares what it was asked for, checks its chain, and refuses what cannot be.
+
+use super::*;
+use crate::pin;
+
+fn config(bytes: usize, line_bytes: usize) -> LatencyConfig {
+    let cpu = pin::allowed_cpus().unwrap()[0];
+    LatencyConfig { cpu, bytes, line_bytes, huge_pages: false }
+}
+
+#[test]
+fn sets_are_made_of_whole_lines_and_can_be_followed() {
+    for (bytes, line_bytes, made_bytes) in
+        [(128, 64, 128), (4096, 64, 4096), (10_000, 128, 9984), (1 << 20, 64, 1 << 20)]
+    {
+        let mut latency = Latency::prepare(&config(bytes, line_bytes)).unwrap();
+        assert_eq!(latency.bytes(), made_bytes);
+        assert!(latency.loads_per_repetition() >= LOADS_PER_STEP);
+        for _ in 0..3 {
+            assert!(latency.repetition() > 0.0);
+        }
+        latency.verify().unwrap();
+        assert!(latency.huge_bytes().unwrap() <= made_bytes);
+    }
+}
+
+#[test]
+fn a_chain_that_misses_lines_is_an_error() {
+    let mut latency = Latency::prepare(&config(64 << 10, 64)).unwrap();
+    latency.on_thread(Chain::shorten);
+    match latency.verify() {
+        Err(LatencyError::WrongChain { visited, lines: 1024 }) => assert!(visited < 1024),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_cannot_be_had_is_an_error() {
+    for (bytes, line_bytes) in [(0, 64), (127, 64), (4096, 0), (4096, 12), (64, 4096)] {
+        let result = Latency::prepare(&config(bytes, line_bytes));
+        assert!(matches!(result, Err(LatencyError::LinkLines { .. })), "{result:?}");
+    }
+    let too_large = Latency::prepare(&config(1 << 60, 64));
+    assert!(matches!(too_large, Err(LatencyError::MapSet(_))));
+    let nowhere = LatencyConfig { cpu: 8191, ..config(4096, 64) };
+    assert!(matches!(Latency::prepare(&nowhere), Err(LatencyError::StartThread(_))));
+}
+
+#[test]
+fn ladders_reach_four_times_the_cache_unless_capped() {
+    const KIB: usize = 1024;
+    for (llc_bytes, cap_bytes, expected_kib) in [
+        (4 * KIB, usize::MAX, &[4, 6, 8, 12, 16][..]),
+        (5 * KIB, usize::MAX, &[4, 6, 8, 12, 16, 24]),
+        (1 << 30, 13 * KIB, &[4, 6, 8, 12]),
+        (0, 8 * KIB, &[4, 6, 8]),
+        (1 << 20, 4095, &[]),
+    ] {
+        let kib: Vec<usize> =
+            ladder_bytes(llc_bytes, cap_bytes).iter().map(|bytes| bytes / KIB).collect();
+        assert_eq!(kib, expected_kib);
+    }
+    let whole = ladder_bytes(32 << 20, usize::MAX);
+    assert_eq!((whole[0], *whole.last().unwrap(), whole.len()), (4 * KIB, 128 << 20, 31));
+    assert!(ladder_bytes(0, usize::MAX).is_sorted());
+}

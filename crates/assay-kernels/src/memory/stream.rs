@@ -1,0 +1,238 @@
+//! STREAM: Copy `c = a`, Scale `b = q·c`, Add `c = a + b`, Triad `a = b + q·c`, and beside them a pass
+//! that only reads `a` (its sum) and one that only writes it. Elements are `f64`.
+//!
+//! **Counting.** Bytes are STREAM's: each array named in the formula counts once. What the hardware
+//! moves beyond that is not counted, above all the write-allocate: an ordinary store first reads the
+//! line it is going to overwrite, so a plain Copy really moves three arrays and is credited with two.
+//! Non-temporal stores avoid that, which is why the best kernel usually uses them.
+//!
+//! **Placement.** Each member of the team owns one contiguous part of each array, touches it first
+//! (so its pages lie near it) and works on no other. The arrays start at different offsets within
+//! their pages, because streams that walk in step through equal offsets evict each other.
+//!
+//! **Time.** One repetition is one pass over the arrays: from the first member's start to the last
+//! member's end; see [`crate::timed`]. Nothing is checked inside it.
+//!
+//! **Contents.** What the arrays must hold is known after any sequence of operations (see `contents`);
+//! [`Stream::verify`] compares every element. Reference: `checkSTREAMresults` in J. D. Mc Calpin's `stream.c`.
+
+mod arrays;
+mod contents;
+mod error;
+mod kernel;
+mod pass;
+mod vector;
+
+use std::io;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+pub use error::StreamError;
+pub use kernel::KernelInfo;
+pub use pass::Operation;
+
+use crate::mapping::PageAdvice;
+use crate::timed::TimedTeam;
+use arrays::Arrays;
+use contents::Expected;
+
+/// Rounds with all kernels, after which the clearly slower ones are left out.
+const QUALIFYING_ROUNDS: usize = 2;
+/// A kernel slower than this times the best in the qualifying rounds is left out.
+const QUALIFYING_RATIO: f64 = 1.25;
+/// Rounds between those that are left; odd, so that the median ratio is one that was measured.
+const FINAL_ROUNDS: usize = 5;
+
+/// What to measure on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamConfig {
+    /// One thread per entry, pinned there.
+    pub cpus: Vec<usize>,
+    /// Size of each of the three arrays in bytes; rounded down to whole elements of 8 bytes.
+    pub bytes_per_array: usize,
+    /// Ask for huge pages; [`Stream::huge_bytes`] says what came of it.
+    pub huge_pages: bool,
+}
+
+/// Three arrays, the team that owns them, and what they must hold.
+#[derive(Debug)]
+pub struct Stream {
+    team: TimedTeam,
+    arrays: Arrays,
+    expected: Expected,
+}
+
+impl Stream {
+    /// Starts the team, maps the arrays and has every member fill its parts, which touches them first.
+    ///
+    /// # Errors
+    /// [`StreamError`]: a CPU that cannot be had, memory that cannot be had, arrays with less than one
+    /// cache line per member.
+    pub fn prepare(config: &StreamConfig) -> Result<Self, StreamError> {
+        let team = TimedTeam::new(&config.cpus).map_err(StreamError::StartTeam)?;
+        let advice = if config.huge_pages { PageAdvice::Huge } else { PageAdvice::Default };
+        let arrays = Arrays::map(config.bytes_per_array, team.members(), advice)?;
+        let mut stream = Self { team, arrays, expected: Expected::initial() };
+        stream.fill();
+        Ok(stream)
+    }
+
+    /// The kernels for this operation that this CPU can run, the widest first. Never empty.
+    pub fn kernels(operation: Operation) -> Vec<&'static KernelInfo> {
+        kernel::runnable(operation).map(|kernel| &kernel.info).collect()
+    }
+
+    /// Size of each array as it was really made, in bytes.
+    pub fn bytes_per_array(&self) -> usize {
+        self.arrays.bytes_per_array()
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.team.members()
+    }
+
+    /// Bytes of the three arrays that lie in huge pages.
+    ///
+    /// # Errors
+    /// The system does not tell.
+    pub fn huge_bytes(&self) -> io::Result<usize> {
+        self.arrays.huge_bytes()
+    }
+
+    /// One timed pass of `operation` with the kernel of that name by all members. Returns seconds;
+    /// [`bytes_moved`] over it is the rate.
+    ///
+    /// # Errors
+    /// A kernel that does not exist for this operation or that this CPU cannot run; a wrong sum after
+    /// [`Operation::Read`]; wrong contents found when the values had to be renewed (see `contents`).
+    pub fn repetition(
+        &mut self,
+        operation: Operation,
+        kernel: &str,
+    ) -> Result<f64, StreamError> {
+        let pass = kernel::find(operation, kernel)?.pass;
+        if self.expected.is_extreme() {
+            self.verify()?;
+            self.fill();
+        }
+        let parts: Vec<_> =
+            self.arrays.parts().into_iter().map(|part| Mutex::new((part, 0.0))).collect();
+        let seconds = self.team.pass(|member| {
+            let (part, sum) =
+                &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
+            // SAFETY: `find` gives only kernels whose instructions this CPU has.
+            *sum = unsafe { pass(operation, part) };
+        });
+        self.expected.apply(operation);
+        if operation == Operation::Read {
+            for (member, slot) in parts.into_iter().enumerate() {
+                let (part, sum) = slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+                self.expected.check_sum(member, &part, sum)?;
+            }
+        }
+        Ok(seconds)
+    }
+
+    /// What these members alone moved in the last pass, which was one of `operation`, in B/s by
+    /// STREAM's counting: their own bytes over the time from their first start to their last end.
+    ///
+    /// # Panics
+    /// When there are no such members.
+    pub fn rate(&self, operation: Operation, members: Range<usize>) -> f64 {
+        let bytes = self.arrays.elements_of(members.clone()) * size_of::<f64>();
+        bytes_moved(operation, bytes) as f64 / self.team.span_s(members)
+    }
+
+    /// Compares every element of the three arrays with what the operations so far must have left.
+    /// Each member checks its own parts; nothing is timed.
+    ///
+    /// # Errors
+    /// [`StreamError::WrongContents`] names the first wrong element found.
+    pub fn verify(&mut self) -> Result<(), StreamError> {
+        let expected = &self.expected;
+        let parts: Vec<_> = self.arrays.parts().into_iter().map(Mutex::new).collect();
+        let first_error = Mutex::new(None);
+        self.team.team().run(|member| {
+            let part = parts[member].lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(error) = expected.check_part(&part) {
+                first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        });
+        first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    /// Times all kernels for `operation` in turn and gives the one that is fastest here and now: by
+    /// the median over rounds of its time relative to the fastest of that round, so that a disturbance
+    /// that lasts longer than a round changes nothing.
+    ///
+    /// # Errors
+    /// Those of [`Stream::repetition`].
+    pub fn pick_best(
+        &mut self,
+        operation: Operation,
+    ) -> Result<&'static KernelInfo, StreamError> {
+        let all = Self::kernels(operation);
+        let qualifying = self.relative_times(operation, &all, QUALIFYING_ROUNDS, minimum)?;
+        let left: Vec<_> = all
+            .iter()
+            .zip(qualifying)
+            .filter(|(_, ratio)| *ratio <= QUALIFYING_RATIO)
+            .map(|(info, _)| *info)
+            .collect();
+        let ratios = self.relative_times(operation, &left, FINAL_ROUNDS, median)?;
+        let best = left.iter().zip(ratios).min_by(|x, y| x.1.total_cmp(&y.1));
+        Ok(best.expect("the fastest of a round always qualifies").0)
+    }
+
+    /// For each kernel, its time over the fastest time of the same round, condensed over all rounds.
+    fn relative_times(
+        &mut self,
+        operation: Operation,
+        kernels: &[&'static KernelInfo],
+        rounds: usize,
+        condense: fn(Vec<f64>) -> f64,
+    ) -> Result<Vec<f64>, StreamError> {
+        let mut ratios = vec![Vec::new(); kernels.len()];
+        for _ in 0..rounds {
+            let mut times_s = Vec::new();
+            for info in kernels {
+                times_s.push(self.repetition(operation, info.name)?);
+            }
+            let fastest_s = minimum(times_s.clone());
+            for (ratios, time_s) in ratios.iter_mut().zip(times_s) {
+                ratios.push(time_s / fastest_s);
+            }
+        }
+        Ok(ratios.into_iter().map(condense).collect())
+    }
+
+    /// Every member writes the initial values into its parts.
+    fn fill(&mut self) {
+        self.expected = Expected::initial();
+        let parts: Vec<_> = self.arrays.parts().into_iter().map(Mutex::new).collect();
+        let expected = &self.expected;
+        self.team.team().run(|member| {
+            let mut part = parts[member].lock().unwrap_or_else(PoisonError::into_inner);
+            expected.write(&mut part);
+        });
+    }
+}
+
+/// Bytes that STREAM counts for one pass: Copy and Scale 2, Add and Triad 3, read and write 1 times
+/// the size of an array. Write-allocates are not counted.
+pub fn bytes_moved(operation: Operation, bytes_per_array: usize) -> u64 {
+    operation.arrays_counted() * bytes_per_array as u64
+}
+
+fn minimum(values: Vec<f64>) -> f64 {
+    values.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! What the arrays must hold after any sequence of operations.
+//!
+//! Every element starts as a small power of two `s(i)` chosen by a hash of its index (times 1 in `a`,
+//! 2 in `b`, 0 in `c`), so that a line copied to the wrong place is found, which equal elements would
+//! hide. All operations are linear and act on every index alike, so each array is at any time
+//! `x[i] = uniform + patterned·s(i)`, and two numbers per array follow STREAM's own scalar recurrence.
+//! Never looks at how a kernel works.
+
+use super::arrays::Part;
+use super::error::StreamError;
+use super::pass::{Operation, SCALAR, WRITTEN};
+
+/// Beyond these the values are renewed before they overflow or fade: unusual orders of operations
+/// make them grow or shrink by a constant factor each time.
+const EXTREMES: std::ops::Range<f64> = 1e-100..1e100;
+/// Half a unit in the last place of 1: the relative error of one rounding.
+const ROUNDING: f64 = f64::EPSILON / 2.0;
+
+/// The two coefficients of an array.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Coefficients {
+    uniform: f64,
+    patterned: f64,
+}
+
+/// The coefficients of all three arrays, and how many operations they have gone through.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Expected {
+    a: Coefficients,
+    b: Coefficients,
+    c: Coefficients,
+    operations: u64,
+}
+
+impl Expected {
+    pub(super) fn initial() -> Self {
+        let patterned = |patterned| Coefficients { uniform: 0.0, patterned };
+        Self { a: patterned(1.0), b: patterned(2.0), c: patterned(0.0), operations: 0 }
+    }
+
+    /// Follows one operation.
+    pub(super) fn apply(&mut self, operation: Operation) {
+        let Self { a, b, c, .. } = *self;
+        match operation {
+            Operation::Copy => self.c = a,
+            Operation::Scale => self.b = c.combined(c, |x, _| SCALAR * x),
+            Operation::Add => self.c = a.combined(b, |x, y| x + y),
+            Operation::Triad => self.a = b.combined(c, |x, y| x + SCALAR * y),
+            Operation::Write => self.a = Coefficients { uniform: WRITTEN, patterned: 0.0 },
+            Operation::Read => return,
+        }
+        self.operations += 1;
+    }
+
+    /// Whether the values have come near the ends of what an `f64` can hold.
+    pub(super) fn is_extreme(&self) -> bool {
+        [self.a, self.b, self.c]
+            .iter()
+            .flat_map(|array| [array.uniform, array.patterned])
+            .any(|value| value != 0.0 && !EXTREMES.contains(&value))
+    }
+
+    /// Writes the present values into a part.
+    pub(super) fn write(&self, part: &mut Part<'_>) {
+        let arrays = [(self.a, &mut *part.a), (self.b, &mut *part.b), (self.c, &mut *part.c)];
+        for (coefficients, elements) in arrays {
+            let values = coefficients.values();
+            for (index, element) in (part.first..).zip(elements) {
+                *element = values[pattern(index)];
+            }
+        }
+    }
+
+    /// Compares a part with the present values; the first difference is the error.
+    pub(super) fn check_part(&self, part: &Part<'_>) -> Result<(), StreamError> {
+        let arrays =
+            [('a', self.a, &*part.a), ('b', self.b, &*part.b), ('c', self.c, &*part.c)];
+        for (array, coefficients, elements) in arrays {
+            let values = coefficients.values();
+            for (index, &found) in (part.first..).zip(elements) {
+                let expected = values[pattern(index)];
+                if !agree(found, expected, self.tolerance()) {
+                    return Err(StreamError::WrongContents { array, index, expected, found });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares a member's sum over its part of `a` with `Σ (uniform + patterned·s(i))`. Any order of
+    /// summing n positive values errs by at most n roundings; that is still less than one cache line's
+    /// share of the sum for parts up to 10⁸ elements.
+    pub(super) fn check_sum(
+        &self,
+        thread: usize,
+        part: &Part<'_>,
+        found: f64,
+    ) -> Result<(), StreamError> {
+        let len = part.a.len();
+        let pattern_sum: u64 =
+            (part.first..part.first + len).map(|index| 1 << pattern(index)).sum();
+        let expected = self.a.uniform * len as f64 + self.a.patterned * pattern_sum as f64;
+        if agree(found, expected, self.tolerance() + len as f64 * ROUNDING) {
+            Ok(())
+        } else {
+            Err(StreamError::WrongSum { thread, expected, found })
+        }
+    }
+
+    /// Relative difference that rounding alone can explain. No operation subtracts, so relative errors
+    /// only add up: at most two roundings per operation on either side, and two to evaluate a value.
+    fn tolerance(&self) -> f64 {
+        (4 * self.operations + 2) as f64 * ROUNDING
+    }
+}
+
+impl Coefficients {
+    fn combined(self, other: Self, combine: fn(f64, f64) -> f64) -> Self {
+        Self {
+            uniform: combine(self.uniform, other.uniform),
+            patterned: combine(self.patterned, other.patterned),
+        }
+    }
+
+    /// The values of elements whose pattern is 0, 1, 2 and 3.
+    fn values(self) -> [f64; 4] {
+        [1.0, 2.0, 4.0, 8.0].map(|scale| self.uniform + self.patterned * scale)
+    }
+}
+
+/// Which of the powers of two 2⁰…2³ an element carries: the top bits of a multiplicative hash
+/// (Knuth's, with 2⁶⁴ over the golden ratio), which differ between neighbouring lines.
+#[inline]
+fn pattern(index: usize) -> usize {
+    ((index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62) as usize
+}
+
+/// False also when either is not a number.
+#[inline]
+fn agree(found: f64, expected: f64, tolerance: f64) -> bool {
+    (found - expected).abs() <= tolerance * expected.abs()
+}

@@ -1,0 +1,151 @@
+//! The table of kernels: one row per instruction set, kind of store and walk, and which of them this
+//! CPU can run. Never runs one.
+
+use super::arrays::Part;
+use super::error::StreamError;
+use super::pass::{Operation, Style, pass};
+
+/// What is known about a kernel without running it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// Unique name: the instruction set, `-nt` for non-temporal stores, `-ahead` for prefetches and
+    /// two walks at once.
+    pub name: &'static str,
+    /// Instruction set: `avx512`, `avx2`, `sse2`, `neon` or `portable`.
+    pub isa: &'static str,
+    /// Stores go past the caches, so no line is read before it is overwritten.
+    pub non_temporal: bool,
+    /// Walks through both halves of a thread's part at once and prefetches.
+    pub ahead: bool,
+}
+
+/// A row: the description, the test whether this CPU has what it needs, and the code.
+pub(super) struct Kernel {
+    pub info: KernelInfo,
+    is_runnable: fn() -> bool,
+    /// Safe to call only when the CPU has the row's instruction set.
+    pub pass: unsafe fn(Operation, &mut Part<'_>) -> f64,
+}
+
+/// A function for each style, with the instruction set's feature: the pass that is inlined into it may
+/// use the feature then.
+macro_rules! featured_pass {
+    ($function:ident, $vector:ty, $(#[$feature:meta])?) => {
+        $(#[$feature])?
+        unsafe fn $function<const NON_TEMPORAL: bool, const AHEAD: bool>(
+            operation: Operation,
+            part: &mut Part<'_>,
+        ) -> f64 {
+            let style = Style { non_temporal: NON_TEMPORAL, ahead: AHEAD };
+            // SAFETY: whoever calls this has made sure of the instruction set.
+            unsafe { pass::<$vector>(operation, part, style) }
+        }
+    };
+}
+
+/// The rows of one instruction set: name, non-temporal, ahead.
+macro_rules! rows {
+    ($isa:literal, $function:ident, $is_runnable:expr,
+     $([$name:literal, $non_temporal:literal, $ahead:literal]),+ $(,)?) => {
+        &[$(Kernel {
+            info: KernelInfo {
+                name: $name,
+                isa: $isa,
+                non_temporal: $non_temporal,
+                ahead: $ahead,
+            },
+            is_runnable: $is_runnable,
+            pass: $function::<$non_temporal, $ahead>,
+        }),+]
+    };
+}
+
+featured_pass!(portable, f64,);
+
+/// All kernels of this architecture, the widest first.
+static KERNELS: &[&[Kernel]] = &[
+    #[cfg(target_arch = "x86_64")]
+    x86_64::AVX512,
+    #[cfg(target_arch = "x86_64")]
+    x86_64::AVX2,
+    #[cfg(target_arch = "x86_64")]
+    x86_64::SSE2,
+    #[cfg(target_arch = "aarch64")]
+    aarch64::NEON,
+    rows!("portable", portable, || true, ["portable", false, false]),
+];
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use core::arch::x86_64::{__m128d, __m256d, __m512d};
+
+    use super::*;
+
+    featured_pass!(avx512, __m512d, #[target_feature(enable = "avx512f")]);
+    featured_pass!(avx2, __m256d, #[target_feature(enable = "avx2")]);
+    featured_pass!(sse2, __m128d, #[target_feature(enable = "sse2")]);
+
+    pub(super) static AVX512: &[Kernel] = rows!(
+        "avx512",
+        avx512,
+        || is_x86_feature_detected!("avx512f"),
+        ["avx512-nt-ahead", true, true],
+        ["avx512-nt", true, false],
+        ["avx512-ahead", false, true],
+        ["avx512", false, false],
+    );
+    pub(super) static AVX2: &[Kernel] = rows!(
+        "avx2",
+        avx2,
+        || is_x86_feature_detected!("avx2"),
+        ["avx2-nt-ahead", true, true],
+        ["avx2-nt", true, false],
+        ["avx2-ahead", false, true],
+        ["avx2", false, false],
+    );
+    pub(super) static SSE2: &[Kernel] = rows!(
+        "sse2",
+        sse2,
+        || is_x86_feature_detected!("sse2"),
+        ["sse2-nt-ahead", true, true],
+        ["sse2-nt", true, false],
+        ["sse2-ahead", false, true],
+        ["sse2", false, false],
+    );
+}
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64 {
+    use super::super::vector::aarch64::Pair;
+    use super::*;
+
+    featured_pass!(neon, Pair, #[target_feature(enable = "neon")]);
+
+    pub(super) static NEON: &[Kernel] = rows!(
+        "neon",
+        neon,
+        || std::arch::is_aarch64_feature_detected!("neon"),
+        ["neon-nt-ahead", true, true],
+        ["neon-nt", true, false],
+        ["neon-ahead", false, true],
+        ["neon", false, false],
+    );
+}
+
+/// The kernels for this operation that this CPU can run, the widest first. A read pass stores nothing,
+/// so the non-temporal rows would only repeat the others.
+pub(super) fn runnable(operation: Operation) -> impl Iterator<Item = &'static Kernel> {
+    KERNELS
+        .iter()
+        .copied()
+        .flatten()
+        .filter(move |kernel| operation != Operation::Read || !kernel.info.non_temporal)
+        .filter(|kernel| (kernel.is_runnable)())
+}
+
+/// The kernel of this name, if it serves the operation on this CPU.
+pub(super) fn find(operation: Operation, name: &str) -> Result<&'static Kernel, StreamError> {
+    runnable(operation)
+        .find(|kernel| kernel.info.name == name)
+        .ok_or_else(|| StreamError::FindKernel { name: name.to_owned(), operation })
+}

@@ -1,0 +1,330 @@
+//! One pass over a part, written once for all operations, vector types, kinds of store and walks.
+//!
+//! Everything here is inlined into the few functions of `kernel` that carry a CPU feature, and is
+//! specialised there. Never reads the clock.
+
+use super::arrays::{LINE, PAGE, Part};
+use super::vector::Vector;
+
+/// The scalar `q` of Scale and Triad: √2 − 1 solves 2q + q² = 1, so STREAM's usual sequence of
+/// operations leaves the values where they were, however often it is repeated.
+pub(super) const SCALAR: f64 = std::f64::consts::SQRT_2 - 1.0;
+/// The value that [`Operation::Write`] writes.
+pub(super) const WRITTEN: f64 = 3.0;
+
+/// Vectors handled together: all loads first, then all stores, so that reads and writes come in
+/// groups. More gained nothing on Zen 4.
+const BLOCK: usize = 4;
+/// How far ahead of the loads a kernel that prefetches asks for lines, in elements. With two walks,
+/// 256 bytes was best or close to it for all operations on Zen 4 (256 B to 4 KiB tried).
+const AHEAD: usize = 4 * LINE;
+/// How much more than a whole number of pages lies between two walks; see `arrays::STAGGER`. 5 KiB
+/// was the best of 0 to 5 KiB on Zen 4, within noise of 4 KiB.
+const WALK_STAGGER: usize = 640;
+
+/// What a pass does with the arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// `c = a`
+    Copy,
+    /// `b = q·c`
+    Scale,
+    /// `c = a + b`
+    Add,
+    /// `a = b + q·c`
+    Triad,
+    /// The sum of `a`, which is checked.
+    Read,
+    /// `a = constant`
+    Write,
+}
+
+impl Operation {
+    /// All operations, in STREAM's order.
+    pub const ALL: [Self; 6] =
+        [Self::Copy, Self::Scale, Self::Add, Self::Triad, Self::Read, Self::Write];
+
+    /// The name in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Copy => "copy",
+            Self::Scale => "scale",
+            Self::Add => "add",
+            Self::Triad => "triad",
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+
+    /// Arrays that STREAM counts as moved.
+    pub(super) fn arrays_counted(self) -> u64 {
+        match self {
+            Self::Copy | Self::Scale => 2,
+            Self::Add | Self::Triad => 3,
+            Self::Read | Self::Write => 1,
+        }
+    }
+}
+
+/// How a kernel walks through a part and stores.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Style {
+    /// Store past the caches.
+    pub non_temporal: bool,
+    /// Prefetch, and walk through both halves of the part at once: more pages, more banks and more
+    /// prefetches are at work at any time.
+    pub ahead: bool,
+}
+
+/// The arrays of one operation: `target = f(x, y)`.
+struct Streams {
+    target: *mut f64,
+    x: *const f64,
+    y: *const f64,
+    len: usize,
+}
+
+/// Performs `operation` on a part and returns the sum of what [`Operation::Read`] read, else 0.
+///
+/// # Safety
+/// The CPU must have the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn pass<V: Vector>(
+    operation: Operation,
+    part: &mut Part<'_>,
+    style: Style,
+) -> f64 {
+    let (a, b, c) = (part.a.as_mut_ptr(), part.b.as_mut_ptr(), part.c.as_mut_ptr());
+    let (target, x, y) = match operation {
+        Operation::Copy => (c, a, a),
+        Operation::Scale => (b, c, c),
+        Operation::Add => (c, a, b),
+        Operation::Triad => (a, b, c),
+        Operation::Read | Operation::Write => (a, a, a),
+    };
+    let streams = Streams { target, x, y, len: part.a.len() };
+    // One arm per operation, so that each becomes a loop of its own with a constant operation.
+    // SAFETY: the pointers and the length are those of the part's slices, which are equally long and
+    // start at cache lines; the caller vouches for the CPU.
+    unsafe {
+        match operation {
+            Operation::Copy => store_all::<V>(Operation::Copy, &streams, style),
+            Operation::Scale => store_all::<V>(Operation::Scale, &streams, style),
+            Operation::Add => store_all::<V>(Operation::Add, &streams, style),
+            Operation::Triad => store_all::<V>(Operation::Triad, &streams, style),
+            Operation::Write => store_all::<V>(Operation::Write, &streams, style),
+            Operation::Read => return sum_all::<V>(&streams, style),
+        }
+    }
+    0.0
+}
+
+/// `target[i] = f(x[i], y[i])` for all elements.
+///
+/// # Safety
+/// As for [`pass`]; all pointers valid for `len` elements and aligned to a cache line.
+#[inline(always)]
+unsafe fn store_all<V: Vector>(operation: Operation, streams: &Streams, style: Style) {
+    let walks = Walks::new::<V>(streams.len, style);
+    for at in (0..walks.common).step_by(BLOCK * V::LANES) {
+        // SAFETY: blocks from `at` and `at + distance` lie within the part for `at` below `common`, at
+        // multiples of the vector size.
+        unsafe {
+            let first = load_block::<V>(operation, streams, at);
+            if style.ahead {
+                // All prefetches before the stores: measured 3 to 5 % better on Zen 4 than each walk's
+                // own before its loads.
+                let second = load_block::<V>(operation, streams, at + walks.distance);
+                prefetch_sources::<V>(operation, streams, at);
+                prefetch_sources::<V>(operation, streams, at + walks.distance);
+                store_block(first, streams, at, style);
+                store_block(second, streams, at + walks.distance, style);
+            } else {
+                store_block(first, streams, at, style);
+            }
+        }
+    }
+    for at in walks.rest(streams.len) {
+        // SAFETY: `rest` yields indices below `len` only.
+        unsafe {
+            let (x, y) = (*streams.x.add(at), *streams.y.add(at));
+            *streams.target.add(at) = value(operation, x, y, SCALAR);
+        }
+    }
+    if style.non_temporal {
+        // SAFETY: the caller vouches for the CPU. Inside the timed region, because the stores are not
+        // done before it.
+        unsafe { V::wait_for_streams() };
+    }
+}
+
+/// # Safety
+/// `at` to `at + BLOCK·LANES` must lie within the part.
+#[inline(always)]
+unsafe fn load_block<V: Vector>(
+    operation: Operation,
+    streams: &Streams,
+    at: usize,
+) -> (V, V, V, V) {
+    let Streams { x, y, .. } = *streams;
+    // SAFETY: the block lies within the part. A tuple and no array, which the compiler would copy to
+    // and fro on the stack.
+    unsafe {
+        let load = |k: usize| (x.add(at + k * V::LANES), y.add(at + k * V::LANES));
+        (
+            vector_value(operation, load(0)),
+            vector_value(operation, load(1)),
+            vector_value(operation, load(2)),
+            vector_value(operation, load(3)),
+        )
+    }
+}
+
+/// # Safety
+/// As for [`load_block`].
+#[inline(always)]
+unsafe fn store_block<V: Vector>(
+    (v0, v1, v2, v3): (V, V, V, V),
+    streams: &Streams,
+    at: usize,
+    style: Style,
+) {
+    // SAFETY: the block lies within the part.
+    unsafe {
+        let to = |k: usize| streams.target.add(at + k * V::LANES);
+        store(v0, to(0), style);
+        store(v1, to(1), style);
+        store(v2, to(2), style);
+        store(v3, to(3), style);
+    }
+}
+
+/// # Safety
+/// The CPU must have the instructions of `V`.
+#[inline(always)]
+unsafe fn prefetch_sources<V: Vector>(operation: Operation, streams: &Streams, at: usize) {
+    // SAFETY: the caller vouches for the CPU.
+    unsafe {
+        if operation != Operation::Write {
+            prefetch_block::<V>(streams.x, at);
+        }
+        if matches!(operation, Operation::Add | Operation::Triad) {
+            prefetch_block::<V>(streams.y, at);
+        }
+    }
+}
+
+/// # Safety
+/// As for [`Vector::store`].
+#[inline(always)]
+unsafe fn store<V: Vector>(value: V, to: *mut f64, style: Style) {
+    // SAFETY: the caller vouches for pointer and CPU.
+    unsafe { if style.non_temporal { value.stream(to) } else { value.store(to) } }
+}
+
+/// The sum of `x` over all elements, in several independent sums so that additions never wait for
+/// each other.
+///
+/// # Safety
+/// As for [`store_all`].
+#[inline(always)]
+unsafe fn sum_all<V: Vector>(streams: &Streams, style: Style) -> f64 {
+    let x = streams.x;
+    let walks = Walks::new::<V>(streams.len, style);
+    // SAFETY: the caller vouches for the CPU.
+    let mut sums = unsafe { [[V::splat(0.0); BLOCK]; 2] };
+    for at in (0..walks.common).step_by(BLOCK * V::LANES) {
+        // SAFETY: as in `store_all`.
+        unsafe {
+            if style.ahead {
+                prefetch_block::<V>(x, at);
+                prefetch_block::<V>(x, at + walks.distance);
+            }
+            add_block::<V>(&mut sums[0], x, at);
+            if style.ahead {
+                add_block::<V>(&mut sums[1], x, at + walks.distance);
+            }
+        }
+    }
+    // SAFETY: `rest` yields indices below `len` only.
+    let rest: f64 = walks.rest(streams.len).map(|at| unsafe { *x.add(at) }).sum();
+    // SAFETY: the caller vouches for the CPU.
+    sums.as_flattened().iter().map(|sum| unsafe { sum.total() }).sum::<f64>() + rest
+}
+
+/// # Safety
+/// `at` to `at + BLOCK·LANES` must lie within the part.
+#[inline(always)]
+unsafe fn add_block<V: Vector>(sums: &mut [V; BLOCK], x: *const f64, at: usize) {
+    // SAFETY: the block lies within the part.
+    unsafe {
+        for (k, sum) in sums.iter_mut().enumerate() {
+            *sum = sum.add(V::load(x.add(at + k * V::LANES)));
+        }
+    }
+}
+
+/// Asks for the lines that lie [`AHEAD`] of a block.
+///
+/// # Safety
+/// The CPU must have the instructions of `V`.
+#[inline(always)]
+unsafe fn prefetch_block<V: Vector>(from: *const f64, at: usize) {
+    for line in (0..BLOCK * V::LANES).step_by(LINE) {
+        // SAFETY: the caller vouches for the CPU; the address may lie anywhere.
+        unsafe { V::prefetch(from.wrapping_add(at + line + AHEAD)) };
+    }
+}
+
+/// # Safety
+/// The pointers must be valid for one vector and aligned to its size.
+#[inline(always)]
+unsafe fn vector_value<V: Vector>(operation: Operation, (x, y): (*const f64, *const f64)) -> V {
+    // SAFETY: the caller vouches for pointers and CPU. Loads that an operation has no use for are
+    // left out.
+    unsafe {
+        match operation {
+            Operation::Copy | Operation::Read => V::load(x),
+            Operation::Scale => V::load(x).multiply(V::splat(SCALAR)),
+            Operation::Add => V::load(x).add(V::load(y)),
+            Operation::Triad => V::load(x).add(V::load(y).multiply(V::splat(SCALAR))),
+            Operation::Write => V::splat(WRITTEN),
+        }
+    }
+}
+
+#[inline(always)]
+fn value(operation: Operation, x: f64, y: f64, q: f64) -> f64 {
+    match operation {
+        Operation::Copy | Operation::Read => x,
+        Operation::Scale => q * x,
+        Operation::Add => x + y,
+        Operation::Triad => x + q * y,
+        Operation::Write => WRITTEN,
+    }
+}
+
+/// Where the walks go: each `common` elements in step, the second (of a kernel that walks ahead) from
+/// `distance` on. What they leave is done after them, one element at a time.
+struct Walks {
+    distance: usize,
+    common: usize,
+}
+
+impl Walks {
+    #[inline(always)]
+    fn new<V: Vector>(len: usize, style: Style) -> Self {
+        let half = if style.ahead { len / 2 / PAGE * PAGE + WALK_STAGGER } else { len };
+        // A part too short for two walks is left to `rest` as a whole.
+        let distance = half.min(len);
+        let shorter = if style.ahead { distance.min(len - distance) } else { len };
+        let block = BLOCK * V::LANES;
+        Self { distance, common: shorter / block * block }
+    }
+
+    /// The indices that no walk reaches.
+    #[inline(always)]
+    fn rest(&self, len: usize) -> impl Iterator<Item = usize> {
+        (self.common..self.distance).chain(self.distance + self.common..len)
+    }
+}

@@ -1,0 +1,165 @@
+//! Every kernel does what it says on awkward sizes, and wrong contents never pass.
+
+use super::*;
+use crate::pin;
+
+fn prepare(elements: usize, threads: usize) -> Stream {
+    let cpus = pin::allowed_cpus().unwrap().into_iter().cycle().take(threads).collect();
+    let config = StreamConfig { cpus, bytes_per_array: elements * 8, huge_pages: false };
+    Stream::prepare(&config).unwrap()
+}
+
+/// Sizes around every border: a line, a block, a page, two walks, parts rounded to pages.
+const SIZES: [(usize, usize); 9] = [
+    (8, 1),
+    (31, 1),
+    (64, 3),
+    (641, 1),
+    (1279, 1),
+    (1281, 2),
+    (4096 + 7, 1),
+    (10_007, 3),
+    (2 * 64 * 512 + 5, 2),
+];
+
+#[test]
+fn every_kernel_leaves_what_its_formula_says() {
+    for (elements, threads) in SIZES {
+        let mut stream = prepare(elements, threads);
+        for operation in Operation::ALL {
+            for info in Stream::kernels(operation) {
+                // Values that this kernel alone can bring about: the others ran before the refill.
+                stream.fill();
+                for operation in [Operation::Copy, Operation::Add, operation, operation] {
+                    let kernel = find_or_first(operation, info);
+                    let seconds = stream.repetition(operation, kernel).unwrap();
+                    assert!(seconds >= 0.0);
+                }
+                let found = stream.verify();
+                assert!(found.is_ok(), "{} {operation:?} {elements}: {found:?}", info.name);
+            }
+        }
+    }
+}
+
+fn find_or_first(operation: Operation, info: &KernelInfo) -> &'static str {
+    let kernels = Stream::kernels(operation);
+    kernels.iter().find(|kernel| *kernel == &info).unwrap_or(&kernels[0]).name
+}
+
+#[test]
+fn the_usual_sequence_keeps_its_values_for_ever() {
+    let mut stream = prepare(1000, 2);
+    for _ in 0..3000 {
+        for operation in Operation::ALL.into_iter().take(5) {
+            let kernel = Stream::kernels(operation)[0].name;
+            stream.repetition(operation, kernel).unwrap();
+        }
+    }
+    stream.verify().unwrap();
+}
+
+#[test]
+fn growing_values_are_renewed_before_they_overflow() {
+    let mut stream = prepare(100, 1);
+    for _ in 0..4000 {
+        for operation in [Operation::Add, Operation::Scale, Operation::Triad] {
+            stream.repetition(operation, "portable").unwrap();
+        }
+    }
+    stream.verify().unwrap();
+}
+
+#[test]
+fn one_damaged_element_is_found_and_named() {
+    let (elements, threads) = (10_007, 3);
+    let mut stream = prepare(elements, threads);
+    stream.repetition(Operation::Copy, "portable").unwrap();
+    for damaged_index in [0, 1, 3336, elements / 2, elements - 1] {
+        for damaged_array in ['a', 'b', 'c'] {
+            let before =
+                std::mem::replace(element(&mut stream, damaged_array, damaged_index), 1e-9);
+            match stream.verify() {
+                Err(StreamError::WrongContents { array, index, expected, found }) => {
+                    assert_eq!((array, index), (damaged_array, damaged_index));
+                    assert_eq!((expected.to_bits(), found.to_bits()), {
+                        (before.to_bits(), 1e-9_f64.to_bits())
+                    });
+                }
+                other => panic!("{other:?}"),
+            }
+            *element(&mut stream, damaged_array, damaged_index) = before;
+        }
+    }
+    *element(&mut stream, 'b', 5) = f64::NAN;
+    assert!(stream.verify().is_err());
+}
+
+#[test]
+fn two_lines_exchanged_are_found() {
+    let mut stream = prepare(4096, 1);
+    let part = &mut stream.arrays.parts()[0];
+    let (one, other) = part.a.split_at_mut(2048);
+    one[..8].swap_with_slice(&mut other[..8]);
+    assert!(stream.verify().is_err());
+}
+
+#[test]
+fn a_read_that_misses_a_line_is_found() {
+    let mut stream = prepare(1_000_000, 2);
+    for info in Stream::kernels(Operation::Read) {
+        stream.repetition(Operation::Read, info.name).unwrap();
+    }
+    for index in 700_000..700_008 {
+        *element(&mut stream, 'a', index) = 0.0;
+    }
+    for info in Stream::kernels(Operation::Read) {
+        let result = stream.repetition(Operation::Read, info.name);
+        assert!(matches!(result, Err(StreamError::WrongSum { thread: 1, .. })), "{result:?}");
+    }
+}
+
+fn element(stream: &mut Stream, array: char, index: usize) -> &mut f64 {
+    let part = stream.arrays.parts().into_iter().rfind(|part| part.first <= index).unwrap();
+    let elements = match array {
+        'a' => part.a,
+        'b' => part.b,
+        _ => part.c,
+    };
+    &mut elements[index - part.first]
+}
+
+#[test]
+fn kernels_are_found_by_name_for_what_they_can_do() {
+    let mut stream = prepare(1000, 1);
+    for name in ["", "avx1024", "Portable"] {
+        let error = stream.repetition(Operation::Copy, name).unwrap_err();
+        assert!(error.to_string().contains("copy"), "{error}");
+    }
+    for operation in Operation::ALL {
+        let names: Vec<_> = Stream::kernels(operation).iter().map(|info| info.name).collect();
+        assert!(names.contains(&"portable"));
+        let best = stream.pick_best(operation).unwrap();
+        assert!(names.contains(&best.name));
+        assert!(operation != Operation::Read || !best.non_temporal);
+    }
+    stream.verify().unwrap();
+}
+
+#[test]
+fn bytes_are_counted_as_stream_counts_them() {
+    let counts = Operation::ALL.map(|operation| bytes_moved(operation, 100));
+    assert_eq!(counts, [200, 200, 300, 300, 100, 100]);
+}
+
+#[test]
+fn what_cannot_be_had_is_an_error() {
+    let cpus = vec![pin::allowed_cpus().unwrap()[0]];
+    let prepare = |cpus, bytes_per_array| {
+        Stream::prepare(&StreamConfig { cpus, bytes_per_array, huge_pages: true })
+    };
+    assert!(matches!(prepare(vec![], 4096), Err(StreamError::StartTeam(_))));
+    assert!(matches!(prepare(vec![8191], 4096), Err(StreamError::StartTeam(_))));
+    assert!(matches!(prepare(cpus.clone(), 0), Err(StreamError::DivideArray { .. })));
+    assert!(matches!(prepare(cpus, 1 << 60), Err(StreamError::MapArray(_))));
+}

@@ -1,0 +1,51 @@
+//! Plain Rust for every CPU: what the compiler makes of it is what the target's baseline has.
+
+use std::sync::atomic::{Ordering, fence};
+
+use super::Vector;
+
+impl Vector for f64 {
+    const LANES: usize = 1;
+
+    #[inline(always)]
+    unsafe fn splat(value: f64) -> Self {
+        value
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f64) -> Self {
+        // SAFETY: the caller's pointer is valid and aligned.
+        unsafe { *from }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f64) {
+        // SAFETY: the caller's pointer is valid and aligned.
+        unsafe { *to = self }
+    }
+
+    /// Stable Rust has no portable non-temporal store, so no kernel of the table asks for this one.
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut f64) {
+        // SAFETY: the caller's pointer is valid and aligned.
+        unsafe { self.store(to) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        self + other
+    }
+
+    #[inline(always)]
+    unsafe fn multiply(self, other: Self) -> Self {
+        self * other
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch(_from: *const f64) {}
+
+    #[inline(always)]
+    unsafe fn wait_for_streams() {
+        fence(Ordering::SeqCst);
+    }
+}

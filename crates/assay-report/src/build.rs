@@ -1,0 +1,15 @@
+//! Builders: one per kind of report. Each keeps its sentences in one place.
+
+mod findings;
+mod headlines;
+mod listing;
+mod methods;
+mod plan;
+mod run;
+
+pub use findings::findings;
+pub use headlines::headlines;
+pub use listing::{ListedRun, listing};
+pub use methods::methods;
+pub use plan::plan;
+pub use run::run;

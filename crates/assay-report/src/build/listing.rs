@@ -1,0 +1,100 @@
+//! The list of stored runs.
+
+use std::collections::BTreeSet;
+
+use assay_model::event::Status;
+use assay_model::quantity::Quantity;
+
+use crate::document::{Align, Block, Cell, Document, Note, Table, Tone};
+use crate::parameter;
+
+/// One stored run, as the list shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedRun {
+    /// Identifier; it begins with the time.
+    pub id: String,
+    /// Name of the suite.
+    pub suite: String,
+    /// How it ended.
+    pub status: Status,
+    /// Some process is writing it at this moment.
+    pub running: bool,
+    /// Cases whose samples count, cases that failed, cases in the plan.
+    pub cases: [usize; 3],
+    /// Name of the host.
+    pub host: String,
+    /// The values to see first.
+    pub headlines: Vec<(String, Quantity)>,
+}
+
+const TITLE: &str = "Runs";
+const EMPTY: &str = "There are no runs yet.";
+const UNREADABLE: &str = "Unreadable";
+const UNREADABLE_ADVICE: &str = "its folder may be deleted; nothing else depends on it";
+
+/// The list of runs, in the order given, and of folders that hold no readable run with the reason.
+#[must_use]
+pub fn listing(runs: &[ListedRun], unreadable: &[(String, String)]) -> Document {
+    let mut document = Document::new(TITLE);
+    if runs.is_empty() {
+        document.paragraph(Tone::Plain, EMPTY);
+    } else {
+        document.blocks.push(Block::Table(table(runs)));
+    }
+    if !unreadable.is_empty() {
+        document.heading(UNREADABLE);
+        let note = |(id, reason): &(String, String)| Note {
+            mark: None,
+            name: id.clone(),
+            tone: Tone::Doubt,
+            lines: vec![reason.clone()],
+            advice: UNREADABLE_ADVICE.to_owned(),
+        };
+        document.blocks.push(Block::Notes(unreadable.iter().map(note).collect()));
+    }
+    document
+}
+
+fn table(runs: &[ListedRun]) -> Table {
+    let columns = [
+        ("run", Align::Left),
+        ("suite", Align::Left),
+        ("state", Align::Left),
+        ("cases", Align::Right),
+        ("host", Align::Left),
+        ("values", Align::Left),
+    ];
+    let hosts: BTreeSet<&str> = runs.iter().map(|run| run.host.as_str()).collect();
+    let mut table = Table::new("", &columns);
+    for run in runs {
+        let (tone, state) = state(run);
+        let [finished, _, planned] = run.cases;
+        let host = if hosts.len() > 1 { run.host.as_str() } else { "" };
+        table.rows.push(vec![
+            run.id.clone().into(),
+            run.suite.clone().into(),
+            Cell { text: state.to_owned(), tone, ..Cell::default() },
+            format!("{finished}/{planned}").into(),
+            host.into(),
+            values(&run.headlines).into(),
+        ]);
+    }
+    table.without_empty_columns()
+}
+
+const fn state(run: &ListedRun) -> (Tone, &'static str) {
+    match run.status {
+        Status::Complete => (Tone::Plain, "complete"),
+        Status::Failed => (Tone::Bad, "failed"),
+        Status::Interrupted => (Tone::Doubt, "interrupted"),
+        Status::Unfinished if run.running => (Tone::Plain, "running"),
+        Status::Unfinished => (Tone::Doubt, "killed"),
+    }
+}
+
+fn values(headlines: &[(String, Quantity)]) -> String {
+    let value = |(label, quantity): &(String, Quantity)| {
+        parameter::joined(&format!("{label} {quantity:.3}"))
+    };
+    headlines.iter().map(value).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,45 @@
+//! How each number is obtained, from the table of benchmarks.
+
+use assay_model::benchmark::{Benchmark, Better, Metric};
+
+use crate::document::{Align, Block, Document, Table, Tone};
+
+const TITLE: &str = "How assay measures";
+const STATISTICS: &str = "Every metric is measured repeatedly, in several preparations that allocate and place everything afresh. Leading samples that belong to the warm-up are detected and left out, but kept in the store. What is reported is the median with a distribution-free interval from order statistics: the k-th smallest and k-th largest sample, with k from the binomial distribution. Repetition ends when the interval is narrow enough or the time is spent; the width reached is printed. A percentile is printed only when the samples can carry it. Where samples depend on each other, the number of independent samples they are worth is printed and used.";
+
+/// The page of methods.
+#[must_use]
+pub fn methods() -> Document {
+    let mut document = Document::new(TITLE);
+    document.paragraph(Tone::Plain, STATISTICS);
+    for benchmark in Benchmark::ALL {
+        let definition = benchmark.definition();
+        document.heading(format!("{}: {}", definition.id, definition.title));
+        document.paragraph(Tone::Plain, definition.method);
+        document.blocks.push(Block::Table(table(definition.metrics)));
+    }
+    document
+}
+
+fn table(metrics: &[Metric]) -> Table {
+    let columns = [
+        ("metric", Align::Left),
+        ("unit", Align::Left),
+        ("better", Align::Left),
+        ("meaning", Align::Left),
+    ];
+    let mut table = Table::new("", &columns);
+    for metric in metrics {
+        let better = match metric.better {
+            Better::Higher => "higher",
+            Better::Lower => "lower",
+        };
+        table.rows.push(vec![
+            metric.name.into(),
+            metric.unit.symbol().into(),
+            better.into(),
+            metric.meaning.into(),
+        ]);
+    }
+    table
+}

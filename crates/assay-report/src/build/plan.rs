@@ -1,0 +1,120 @@
+//! A plan before it is carried out: every case with all it was resolved to.
+
+use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::quantity::{Bytes, Unit};
+use assay_model::workload::{Domain, Workload};
+
+use crate::document::{Align, Block, Document, Table, Tone};
+use crate::parameter::{joined, percent, quantity};
+
+const NOTHING_RUN: &str = "Nothing was run.";
+
+/// The report of a dry run.
+#[must_use]
+pub fn plan(plan: &Plan) -> Document {
+    let mut document = Document::new(format!("Plan of suite {}", plan.suite));
+    let cases = if plan.cases.len() == 1 { "case" } else { "cases" };
+    document.paragraph(
+        Tone::Plain,
+        format!(
+            "{} {cases} in at most {}. {NOTHING_RUN}",
+            plan.cases.len(),
+            time(plan.budget_s)
+        ),
+    );
+    let columns = [
+        ("case", Align::Left),
+        ("by", Align::Left),
+        ("resolved to", Align::Left),
+        ("stops at", Align::Left),
+        ("budget", Align::Right),
+    ];
+    let mut table = Table::new("", &columns);
+    let common = common_stop(plan);
+    for case in &plan.cases {
+        let stop = if common.is_some() { String::new() } else { stop(&case.stopping) };
+        table.rows.push(vec![
+            case.id.clone().into(),
+            case.by.clone().into(),
+            resolved(case).into(),
+            stop.into(),
+            time(case.stopping.budget_s).into(),
+        ]);
+    }
+    document.blocks.push(Block::Table(table.without_empty_columns()));
+    document.paragraph(Tone::Quiet, stopping_rule(common.as_deref()));
+    document
+}
+
+/// The rule that all cases share.
+fn common_stop(plan: &Plan) -> Option<String> {
+    let first = stop(&plan.cases.first()?.stopping);
+    plan.cases.iter().all(|case| stop(&case.stopping) == first).then_some(first)
+}
+
+fn stopping_rule(common: Option<&str>) -> String {
+    let at = common.map_or_else(|| "as shown".to_owned(), |stop| format!("at {stop}"));
+    format!(
+        "Cases stop {at}: when the interval is that narrow, after at least so many repetitions in so many preparations; or when their budget is spent."
+    )
+}
+
+fn time(seconds: f64) -> String {
+    quantity(seconds, Unit::Second, 3)
+}
+
+fn stop(stopping: &Stopping) -> String {
+    format!(
+        "±{}, {}\u{a0}×\u{a0}in\u{a0}{}",
+        percent(100.0 * stopping.target),
+        stopping.repetitions,
+        stopping.preparations
+    )
+}
+
+fn resolved(case: &Case) -> String {
+    let size = |bytes| joined(&Bytes(bytes).to_string());
+    match &case.workload {
+        Workload::Stream(work) => {
+            let domains: Vec<String> = work.domains.iter().map(domain).collect();
+            format!(
+                "{}; arrays of {} ({}\u{a0}× the last-level caches)",
+                domains.join("; "),
+                size(work.bytes_per_array),
+                work.cache_multiple
+            )
+        }
+        Workload::Latency(work) => format!("CPU\u{a0}{}; {}", work.cpu, size(work.bytes)),
+        Workload::PeakFlops(work) => {
+            format!("{}; {}", domain(&work.domain), work.instruction_set)
+        }
+        Workload::Linpack(work) => format!(
+            "N\u{a0}=\u{a0}{}, {}; CPUs {}; matrix products by {}; seed\u{a0}{}",
+            work.n,
+            quantity(work.n as f64 * work.n as f64 * 8.0, Unit::Byte, 3),
+            ranges(&work.cpus),
+            work.blas.as_deref().unwrap_or("assay"),
+            work.seed
+        ),
+    }
+}
+
+fn domain(domain: &Domain) -> String {
+    let cpus = if domain.cpus.len() == 1 { "CPU" } else { "CPUs" };
+    format!("{} on {cpus}\u{a0}{}", domain.placement, ranges(&domain.cpus))
+}
+
+/// `0–3,8` for 0, 1, 2, 3, 8.
+fn ranges(cpus: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for cpu in cpus {
+        match ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(*cpu) => *last = *cpu,
+            _ => ranges.push((*cpu, *cpu)),
+        }
+    }
+    let write = |(first, last): &(u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}–{last}") }
+    };
+    ranges.iter().map(write).collect::<Vec<_>>().join(",")
+}

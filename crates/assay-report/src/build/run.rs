@@ -1,0 +1,39 @@
+//! The report of one run: what was measured, against which limit, how surely, and what is doubtful.
+
+mod clock;
+mod compute;
+mod context;
+mod head;
+mod latency;
+mod machine;
+mod measurers;
+mod notes;
+mod other;
+mod rows;
+mod stream;
+mod words;
+
+use assay_model::run::Run;
+use assay_model::summary::Summary;
+
+use crate::document::Document;
+use context::Context;
+
+/// The report of a run. `run` adds what a summary does not hold: the clock, the cases that were
+/// planned and not reached, and the state of the host before and after.
+#[must_use]
+pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
+    let context = Context::new(summary);
+    let mut document = Document::new(head::title(summary));
+    head::add(&mut document, summary, run);
+    stream::add(&mut document, &context);
+    latency::add(&mut document, &context);
+    compute::add(&mut document, &context);
+    other::add(&mut document, &context);
+    measurers::add(&mut document, &context);
+    context.notes.add(&mut document);
+    notes::add_failures(&mut document, summary);
+    clock::add(&mut document, summary, run);
+    machine::add(&mut document, summary);
+    document
+}

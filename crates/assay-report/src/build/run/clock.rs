@@ -1,0 +1,49 @@
+//! How the values came about: statistics, clock, null kernel, and who else took time.
+
+use assay_model::facts::HostState;
+use assay_model::quantity::Unit;
+use assay_model::run::Run;
+use assay_model::summary::Summary;
+
+use super::words;
+use crate::document::{Document, Tone};
+use crate::parameter::{percent, quantity};
+
+pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
+    if summary.results.is_empty() {
+        return;
+    }
+    document.heading(words::METHOD);
+    document.paragraph(Tone::Quiet, words::STATISTICS);
+    let Some(run) = run else { return };
+    let clock = &run.started.clock;
+    let time = |seconds| quantity(seconds, Unit::Second, 2);
+    document.paragraph(
+        Tone::Quiet,
+        words::clock(
+            &clock.name,
+            &time(clock.resolution_s),
+            &time(clock.cost_s),
+            &time(clock.null_s),
+        ),
+    );
+    if let Some(after) = &run.state_after {
+        document.paragraph(Tone::Quiet, disturbance(&run.started.state, after));
+    }
+}
+
+fn disturbance(before: &HostState, after: &HostState) -> String {
+    let grown = |of: fn(&HostState) -> Option<f64>| Some(of(after)? - of(before)?);
+    let steal = grown(|state| state.steal_s);
+    let share = steal
+        .zip(grown(|state| state.cpu_time_s))
+        .filter(|(_, time)| *time > 0.0)
+        .map(|(steal, time)| words::steal(&percent(100.0 * steal / time)));
+    let throttled = after
+        .throttled
+        .zip(before.throttled)
+        .and_then(|(after, before)| after.checked_sub(before))
+        .filter(|times| *times > 0)
+        .map(words::throttled);
+    [share, throttled].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,135 @@
+//! Multiply-add peak, LINPACK, and Rpeak with its factors.
+
+use assay_model::benchmark::Benchmark;
+use assay_model::summary::Estimate;
+
+use super::context::{Context, metric_name, number, text};
+use super::{rows, words};
+use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
+use crate::parameter;
+
+pub(super) fn add(document: &mut Document, context: &Context<'_>) {
+    let peaks = context.results(Benchmark::PeakFlops);
+    let solves = context.results(Benchmark::Linpack);
+    let all = [peaks.as_slice(), solves.as_slice()].concat();
+    if all.is_empty() {
+        return;
+    }
+    document.heading(words::COMPUTE);
+    document.blocks.push(Block::Table(table(context, &all, &peaks)));
+    for estimate in &solves {
+        document.paragraph(Tone::Quiet, solve(estimate));
+    }
+    let facts = rpeaks(context, &all);
+    if !facts.is_empty() {
+        let title = Some("Rpeak".to_owned());
+        document.blocks.push(Block::Facts(Facts { title, tone: Tone::Plain, facts }));
+    }
+}
+
+fn table(context: &Context<'_>, estimates: &[&Estimate], peaks: &[&Estimate]) -> Table {
+    let interval = rows::interval_title(estimates);
+    let columns = [
+        ("what", Align::Left),
+        ("where", Align::Left),
+        ("value", Align::Right),
+        (interval.as_str(), Align::Right),
+        ("of peak", Align::Right),
+        ("of Rpeak", Align::Right),
+        ("n", Align::Right),
+        ("by", Align::Left),
+        ("note", Align::Left),
+    ];
+    let mut table = Table::new(words::COMPUTE_TABLE, &columns);
+    for estimate in estimates {
+        let mut row: Vec<Cell> =
+            vec![metric_name(estimate).into(), case(context, estimate).into()];
+        row.extend(rows::estimate(estimate));
+        row.extend([
+            rows::percent(share_of_peak(estimate, peaks)),
+            rows::percent(share_of_rpeak(estimate)),
+            rows::samples(estimate),
+            rows::measurer(context, estimate),
+            rows::notes(context, estimate),
+        ]);
+        table.rows.push(row);
+    }
+    table.without_empty_columns()
+}
+
+/// Rmax over the highest multiply-add peak measured in the same run on as many threads.
+fn share_of_peak(estimate: &Estimate, peaks: &[&Estimate]) -> Option<f64> {
+    if estimate.metric != "rmax" {
+        return None;
+    }
+    let threads = number(estimate, "threads");
+    let comparable = |peak: &&&Estimate| {
+        let same = threads.is_none() || number(peak, "threads") == threads;
+        peak.metric == "fp64" && peak.host == estimate.host && same
+    };
+    let peak = peaks.iter().filter(comparable).map(|peak| peak.median).reduce(f64::max)?;
+    Some(100.0 * estimate.median / peak)
+}
+
+fn share_of_rpeak(estimate: &Estimate) -> Option<f64> {
+    let given = number(estimate, "percent_of_rpeak");
+    let computed = || Some(100.0 * estimate.median / number(estimate, "rpeak")?);
+    // The limit of these metrics is Rpeak.
+    given.or_else(computed).or(estimate.percent_of_limit)
+}
+
+/// `node, avx512`, or `N = 8000`.
+fn case(context: &Context<'_>, estimate: &Estimate) -> String {
+    let parts = [
+        equations(estimate),
+        context.place(estimate),
+        text(estimate, "instruction_set").unwrap_or_default(),
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// `N = 8000`; empty for what is no system of equations.
+fn equations(estimate: &Estimate) -> String {
+    let is_solve = estimate.metric == "rmax";
+    let n = text(estimate, "n").filter(|_| is_solve);
+    n.map(|n| parameter::joined(&format!("N = {n}"))).unwrap_or_default()
+}
+
+fn solve(estimate: &Estimate) -> String {
+    let threads = number(estimate, "threads")
+        .map(|threads| words::count(threads as usize, "thread", "threads"));
+    let blas = text(estimate, "blas").unwrap_or_default();
+    let residual = text(estimate, "residual").unwrap_or_default();
+    let subject = match equations(estimate) {
+        n if n.is_empty() => metric_name(estimate),
+        n => n,
+    };
+    words::linpack(&subject, &threads.unwrap_or_default(), &blas, &residual)
+}
+
+/// Each distinct Rpeak with its factors.
+fn rpeaks(context: &Context<'_>, estimates: &[&Estimate]) -> Vec<(String, String)> {
+    let mut facts: Vec<(String, String)> = Vec::new();
+    for estimate in estimates {
+        let Some((value, factors)) = rpeak(estimate) else { continue };
+        let precision = if estimate.metric == "fp32" { "FP32" } else { "FP64" };
+        let name = match case(context, estimate) {
+            case if case.is_empty() => precision.to_owned(),
+            case => format!("{precision}, {case}"),
+        };
+        let fact = (name, format!("{value} = {factors}"));
+        if !facts.iter().any(|(_, known)| *known == fact.1) {
+            facts.push(fact);
+        }
+    }
+    facts
+}
+
+/// Value and factors, as learned while measuring or else from the limit.
+fn rpeak(estimate: &Estimate) -> Option<(String, String)> {
+    let learned = text(estimate, "rpeak").zip(text(estimate, "rpeak_factors"));
+    learned.or_else(|| {
+        let limit = estimate.limit.as_ref()?;
+        Some((parameter::quantity(limit.value, estimate.unit, 4), limit.basis.clone()))
+    })
+}

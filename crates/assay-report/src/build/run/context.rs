@@ -1,0 +1,104 @@
+//! What every section of the report looks up: the results, whose they are, and their notes.
+
+use assay_model::benchmark::Benchmark;
+use assay_model::event::Parameter;
+use assay_model::facts::HostFacts;
+use assay_model::summary::{Estimate, Summary};
+
+use super::notes::Notes;
+use super::words;
+use crate::parameter;
+
+/// The results of a run and what is needed to name them.
+pub(super) struct Context<'a> {
+    pub(super) summary: &'a Summary,
+    pub(super) notes: Notes,
+    /// Results come from more than one measurer, so each must say from which.
+    pub(super) several_measurers: bool,
+    several_hosts: bool,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(summary: &'a Summary) -> Self {
+        let differ = |of: fn(&Estimate) -> &str| {
+            summary.results.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
+        };
+        Self {
+            summary,
+            several_measurers: differ(|estimate| &estimate.tool.name),
+            several_hosts: differ(|estimate| &estimate.host),
+            notes: Notes::collect(summary),
+        }
+    }
+
+    /// The results of one benchmark: by the placement they have, in order of appearance, and
+    /// within it by metric, in the order of the benchmark's definition.
+    pub(super) fn results(&self, benchmark: Benchmark) -> Vec<&'a Estimate> {
+        let mut found: Vec<&Estimate> =
+            self.summary.results.iter().filter(|e| e.benchmark == benchmark.id()).collect();
+        let places: Vec<String> = found.iter().map(|estimate| self.place(estimate)).collect();
+        let metrics = benchmark.definition().metrics;
+        let order = |estimate: &Estimate| {
+            let place = self.place(estimate);
+            (
+                places.iter().position(|p| *p == place),
+                metrics.iter().position(|metric| metric.name == estimate.metric),
+            )
+        };
+        found.sort_by_key(|estimate| order(estimate));
+        found
+    }
+
+    /// Where it was measured: `node`, `l3:0, all at once`.
+    pub(super) fn place(&self, estimate: &Estimate) -> String {
+        let mut parts = Vec::new();
+        if self.several_hosts {
+            parts.push(estimate.host.clone());
+        }
+        parts.extend(text(estimate, "placement"));
+        if is_concurrent(estimate) {
+            parts.push(parameter::joined(words::ALL_AT_ONCE));
+        }
+        parts.join(", ")
+    }
+
+    /// The facts of the host it was measured on.
+    pub(super) fn host(&self, estimate: &Estimate) -> Option<&'a HostFacts> {
+        self.summary.hosts.iter().find(|host| host.name == estimate.host)
+    }
+}
+
+/// The metric as people write it.
+pub(super) fn metric_name(estimate: &Estimate) -> String {
+    let known = match estimate.metric.as_str() {
+        "copy" => "Copy",
+        "scale" => "Scale",
+        "add" => "Add",
+        "triad" => "Triad",
+        "fp64" => "FP64 peak",
+        "fp32" => "FP32 peak",
+        "core_clock" => "core clock",
+        "rmax" => "Rmax",
+        other => other,
+    };
+    parameter::joined(known)
+}
+
+/// A parameter as text for people.
+pub(super) fn text(estimate: &Estimate, name: &str) -> Option<String> {
+    estimate.parameters.get(name).map(|value| parameter::display(name, value))
+}
+
+/// A parameter as a number.
+pub(super) fn number(estimate: &Estimate, name: &str) -> Option<f64> {
+    estimate.parameters.get(name).and_then(parameter::number)
+}
+
+/// Whether several domains were measured at the same time.
+pub(super) fn is_concurrent(estimate: &Estimate) -> bool {
+    match estimate.parameters.get("concurrent") {
+        Some(Parameter::Flag(concurrent)) => *concurrent,
+        Some(value) => parameter::number(value).is_some_and(|domains| domains > 1.0),
+        None => false,
+    }
+}

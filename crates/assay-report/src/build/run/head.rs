@@ -1,0 +1,103 @@
+//! Title, machine and fate of the run.
+
+use assay_model::event::Status;
+use assay_model::facts::HostFacts;
+use assay_model::run::Run;
+use assay_model::summary::{RunHead, Summary};
+
+use super::words;
+use crate::document::{Document, Tone};
+use crate::parameter;
+
+pub(super) fn title(summary: &Summary) -> String {
+    let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
+    words::title(&summary.run.suite, &hosts.join(", "))
+}
+
+pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
+    for host in &summary.hosts {
+        document.paragraph(Tone::Plain, host_line(host));
+    }
+    let head = &summary.run;
+    document.paragraph(Tone::Quiet, times(head));
+    let (tone, text) = fate(summary, run);
+    document.paragraph(tone, text);
+    if summary.results.is_empty() {
+        document.paragraph(Tone::Bad, words::NOTHING);
+    }
+}
+
+/// Nothing to say about a run that went well.
+fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, String) {
+    let reached = run.map_or_else(String::new, |run| {
+        words::reached(run.finished_cases().count(), run.started.plan.cases.len())
+    });
+    match summary.run.status {
+        Status::Complete => (Tone::Plain, String::new()),
+        Status::Failed => (Tone::Bad, words::status_failed(summary.failures.len())),
+        Status::Interrupted => (Tone::Doubt, words::status_interrupted(&reached)),
+        Status::Unfinished => (Tone::Doubt, words::status_unfinished(&reached)),
+    }
+}
+
+/// Which run, and from when to when; the date once if it is the same.
+fn times(head: &RunHead) -> String {
+    let start = date_and_time(&head.started);
+    let end = head.finished.as_deref().map(date_and_time);
+    let write = |(date, time): (&str, &str)| parameter::joined(format!("{date} {time}").trim());
+    let end = end.map(|(date, time)| {
+        if date == start.0 && !date.is_empty() { time.to_owned() } else { write((date, time)) }
+    });
+    words::times(&head.id, &write(start), end)
+}
+
+/// Date, and time to the second, of a time in UTC; one in an unfamiliar form is shown as it is.
+fn date_and_time(rfc3339: &str) -> (&str, &str) {
+    let start = rfc3339.get(..19).filter(|_| rfc3339.ends_with('Z'));
+    start.and_then(|start| start.split_once('T')).unwrap_or(("", rfc3339))
+}
+
+/// The machine in one line: processor, cores, caches, memory, kernel, hypervisor.
+fn host_line(host: &HostFacts) -> String {
+    let mut parts = vec![host.cpu.model.clone(), cores(host)];
+    parts.extend(last_level(host));
+    if host.memory.total_bytes > 0 {
+        let size = parameter::quantity(
+            host.memory.total_bytes as f64,
+            assay_model::quantity::Unit::Byte,
+            3,
+        );
+        parts.push(format!("{size} memory"));
+    }
+    parts.push(format!("kernel {}", host.system.kernel));
+    parts.extend(host.system.product.clone());
+    parts.extend(host.system.virtualization.as_ref().map(|by| format!("guest of {by}")));
+    parts.retain(|part| !part.is_empty() && part != "kernel ");
+    parts.join(", ")
+}
+
+fn cores(host: &HostFacts) -> String {
+    let cpus = host.topology.cpu_ids();
+    if cpus.is_empty() {
+        return String::new();
+    }
+    let cores = host.topology.one_cpu_per_core(&cpus).len();
+    let cores_text = words::count(cores, "core", "cores");
+    if cores == cpus.len() {
+        cores_text
+    } else {
+        format!("{cores_text} with {}", words::count(cpus.len(), "thread", "threads"))
+    }
+}
+
+fn last_level(host: &HostFacts) -> Option<String> {
+    let caches: Vec<_> = host.topology.last_level().collect();
+    let first = caches.first()?;
+    let size = parameter::joined(&assay_model::quantity::Bytes(first.bytes).to_string());
+    let count = if caches.len() == 1 {
+        String::new()
+    } else {
+        format!("{}\u{a0}×\u{a0}", caches.len())
+    };
+    Some(format!("{count}{size} L{}", first.level))
+}

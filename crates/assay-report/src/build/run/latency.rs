@@ -1,0 +1,186 @@
+//! The latency ladder: a curve over working sets, and what each cache amounts to.
+
+use std::collections::BTreeMap;
+
+use assay_model::benchmark::Benchmark;
+use assay_model::event::Parameter;
+use assay_model::facts::HostFacts;
+use assay_model::quantity::{Bytes, Unit};
+use assay_model::summary::Estimate;
+
+use super::context::{Context, number, text};
+use super::{rows, words};
+use crate::document::{
+    Align, Axis, Band, Block, Cell, Document, Plot, Point, Scale, Series, Table, Tone,
+};
+use crate::{parameter, precision};
+
+pub(super) fn add(document: &mut Document, context: &Context<'_>) {
+    let mut all = context.results(Benchmark::MemoryLatency);
+    let size = |estimate: &Estimate| number(estimate, "bytes").unwrap_or(0.0);
+    all.sort_by(|a, b| size(a).total_cmp(&size(b)));
+    let Some(first) = all.first() else { return };
+    document.heading(words::LATENCY);
+    let levels = context.host(first).map(|host| levels(host, first)).unwrap_or_default();
+    document.blocks.extend(plot(&all, &levels).map(Block::Plot));
+    document.blocks.push(Block::Table(plateaus(context, &all, &levels)));
+    document.paragraph(Tone::Quiet, huge_pages(&all));
+}
+
+/// Level and size of each cache that the measuring CPU uses, ascending.
+fn levels(host: &HostFacts, estimate: &Estimate) -> Vec<(u8, u64)> {
+    let cpu = number(estimate, "cpu").map(|cpu| cpu as u32);
+    let uses = |cpus: &[u32]| cpu.is_none_or(|cpu| cpus.contains(&cpu));
+    let mut sizes: BTreeMap<u8, u64> = BTreeMap::new();
+    for cache in host.topology.caches.iter().filter(|cache| uses(&cache.cpus)) {
+        let size = sizes.entry(cache.level).or_insert(0);
+        *size = cache.bytes.max(*size);
+    }
+    let mut levels: Vec<(u8, u64)> = sizes.into_iter().collect();
+    // A cache no larger than the one before it draws no step of its own.
+    levels.dedup_by(|next, before| next.1 <= before.1);
+    levels
+}
+
+fn plot(estimates: &[&Estimate], levels: &[(u8, u64)]) -> Option<Plot> {
+    let mut series: Vec<Series> = Vec::new();
+    for estimate in estimates {
+        let Some(x) = number(estimate, "bytes").filter(|x| precision::is_positive(*x)) else {
+            continue;
+        };
+        if !precision::is_positive(estimate.median) {
+            continue;
+        }
+        let point = Point { x, y: estimate.median, interval: estimate.ci };
+        let name = name(estimate, estimates);
+        match series.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.push(point),
+            None => series.push(Series { name, points: vec![point] }),
+        }
+    }
+    series.retain(|series| series.points.len() > 1);
+    let points = &series.first()?.points;
+    let (first, last) = (points.first()?, points.last()?);
+    let size = |point: &Point| parameter::joined(&Bytes(point.x as u64).to_string());
+    let time = |point: &Point| parameter::quantity(point.y, Unit::Second, 3);
+    Some(Plot {
+        title: words::LADDER.to_owned(),
+        description: words::ladder_description(
+            &time(first),
+            &size(first),
+            &time(last),
+            &size(last),
+        ),
+        x: Axis { label: words::WORKING_SET.to_owned(), unit: Unit::Byte, scale: Scale::Log2 },
+        y: Axis {
+            label: words::TIME_PER_LOAD.to_owned(),
+            unit: Unit::Second,
+            scale: Scale::Log10,
+        },
+        bands: bands(levels),
+        limit: None,
+        series,
+    })
+}
+
+/// CPU, host and measurer, as far as they differ.
+fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
+    let parts = |estimate: &Estimate| {
+        let cpu = text(estimate, "cpu").map(|cpu| format!("CPU {cpu}"));
+        [Some(estimate.host.clone()), cpu, Some(estimate.tool.name.clone())]
+    };
+    let differs = |i: &usize| {
+        let i = *i;
+        all.windows(2).any(|pair| parts(pair[0])[i] != parts(pair[1])[i])
+    };
+    let told: Vec<String> =
+        (0..3).filter(differs).filter_map(|i| parts(estimate)[i].clone()).collect();
+    if told.is_empty() { "latency".to_owned() } else { told.join(", ") }
+}
+
+fn bands(levels: &[(u8, u64)]) -> Vec<Band> {
+    let mut bands = Vec::new();
+    let mut from = 0.0;
+    for (level, bytes) in levels {
+        let label = format!("L{level} {}", Bytes(*bytes));
+        bands.push(Band { label: parameter::joined(&label), from, to: *bytes as f64 });
+        from = *bytes as f64;
+    }
+    if !bands.is_empty() {
+        bands.push(Band { label: words::BEYOND_CACHES.to_owned(), from, to: f64::INFINITY });
+    }
+    bands
+}
+
+/// One row per cache and one for memory, each with the measurement that stands for it.
+fn plateaus(context: &Context<'_>, estimates: &[&Estimate], levels: &[(u8, u64)]) -> Table {
+    let interval = rows::interval_title(estimates);
+    let columns = [
+        ("level", Align::Left),
+        ("size", Align::Right),
+        (words::WORKING_SET, Align::Right),
+        ("latency", Align::Right),
+        (interval.as_str(), Align::Right),
+        ("n", Align::Right),
+        ("by", Align::Left),
+        ("note", Align::Left),
+    ];
+    let mut table = Table::new(words::LEVELS_TABLE, &columns);
+    for (level, size, estimate) in representatives(estimates, levels) {
+        let mut row: Vec<Cell> =
+            vec![level.into(), size.into(), text(estimate, "bytes").unwrap_or_default().into()];
+        row.extend(rows::estimate(estimate));
+        row.extend([
+            rows::samples(estimate),
+            rows::measurer(context, estimate),
+            rows::notes(context, estimate),
+        ]);
+        table.rows.push(row);
+    }
+    table.without_empty_columns()
+}
+
+/// For each cache the largest working set that fills at most half of it and does not fit the one
+/// before; for memory the largest of all, if it is at least twice the last cache. Near a boundary
+/// a set is served by both levels and stands for neither. Without known caches: every working set.
+fn representatives<'a>(
+    estimates: &[&'a Estimate],
+    levels: &[(u8, u64)],
+) -> Vec<(String, String, &'a Estimate)> {
+    if levels.is_empty() {
+        return estimates.iter().map(|e| (String::new(), String::new(), *e)).collect();
+    }
+    let size = |estimate: &Estimate| number(estimate, "bytes").unwrap_or(0.0);
+    let mut found = Vec::new();
+    let mut below = 0.0;
+    for (level, bytes) in levels {
+        let fits = |e: &&&Estimate| size(e) > below && size(e) <= *bytes as f64 / 2.0;
+        let label = parameter::joined(&Bytes(*bytes).to_string());
+        let best = estimates.iter().rev().find(fits);
+        found.extend(best.map(|estimate| (format!("L{level}"), label, *estimate)));
+        below = *bytes as f64;
+    }
+    let largest = estimates.last().filter(|estimate| size(estimate) >= 2.0 * below);
+    let memory =
+        |estimate: &&'a Estimate| (words::BEYOND_CACHES.to_owned(), String::new(), *estimate);
+    found.extend(largest.map(memory));
+    found
+}
+
+fn huge_pages(estimates: &[&Estimate]) -> String {
+    let told: Vec<_> =
+        estimates.iter().filter(|e| e.parameters.contains_key("huge_pages")).collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    let granted: Vec<String> = told
+        .iter()
+        .filter(|estimate| match &estimate.parameters["huge_pages"] {
+            Parameter::Flag(granted) => *granted,
+            Parameter::Text(text) => !matches!(text.as_str(), "no" | "none" | "never"),
+            value => parameter::number(value).is_some_and(|share| share > 0.0),
+        })
+        .filter_map(|estimate| text(estimate, "bytes"))
+        .collect();
+    words::huge_pages(&granted, told.len())
+}

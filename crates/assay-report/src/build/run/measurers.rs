@@ -1,0 +1,98 @@
+//! The same thing measured by several measurers, side by side, with the ratio of their medians.
+
+use assay_model::benchmark::Benchmark;
+use assay_model::summary::Estimate;
+
+use super::context::{Context, is_concurrent, metric_name, text};
+use super::words;
+use crate::document::{Align, Block, Cell, Document, Table, Tone};
+use crate::{parameter, precision};
+
+/// Parameters that make two results results about the same thing.
+const IDENTITY: [&str; 5] = ["placement", "bytes", "n", "cpu", "instruction_set"];
+
+pub(super) fn add(document: &mut Document, context: &Context<'_>) {
+    if !context.several_measurers {
+        return;
+    }
+    let groups = groups(context);
+    let tools = tools(&groups);
+    let [first, others @ ..] = tools.as_slice() else { return };
+    if others.is_empty() {
+        return;
+    }
+    let ratios: Vec<String> = others.iter().map(|other| words::ratio(first, other)).collect();
+    let mut columns = vec![("what", Align::Left), ("where", Align::Left)];
+    let right = tools.iter().chain(&ratios);
+    columns.extend(right.map(|title| (title.as_str(), Align::Right)));
+    let mut table = Table::new(words::MEASURERS_TABLE, &columns);
+    for group in &groups {
+        table.rows.push(row(context, group, first, others));
+    }
+    document.heading(words::MEASURERS);
+    document.blocks.push(Block::Table(table));
+    document.paragraph(Tone::Quiet, words::RATIOS);
+}
+
+/// Results about the same thing by more than one measurer.
+fn groups<'a>(context: &Context<'a>) -> Vec<Vec<&'a Estimate>> {
+    let mut groups: Vec<Vec<&Estimate>> = Vec::new();
+    for estimate in Benchmark::ALL.into_iter().flat_map(|b| context.results(b)) {
+        match groups.iter_mut().find(|group| same(group[0], estimate)) {
+            Some(group) => group.push(estimate),
+            None => groups.push(vec![estimate]),
+        }
+    }
+    groups.retain(|group| group.iter().any(|e| e.tool.name != group[0].tool.name));
+    groups
+}
+
+fn same(a: &Estimate, b: &Estimate) -> bool {
+    a.benchmark == b.benchmark
+        && a.metric == b.metric
+        && a.host == b.host
+        && a.unit == b.unit
+        && is_concurrent(a) == is_concurrent(b)
+        && IDENTITY.iter().all(|name| {
+            match (a.parameters.get(*name), b.parameters.get(*name)) {
+                (Some(a), Some(b)) => a == b,
+                // A tool need not tell everything; what it does tell must agree.
+                _ => true,
+            }
+        })
+}
+
+/// Everyone who measured something here, assay first.
+fn tools(groups: &[Vec<&Estimate>]) -> Vec<String> {
+    let mut tools: Vec<String> = Vec::new();
+    for estimate in groups.iter().flatten() {
+        if !tools.contains(&estimate.tool.name) {
+            tools.push(estimate.tool.name.clone());
+        }
+    }
+    tools.sort_by_key(|name| name != "assay");
+    tools
+}
+
+fn row(
+    context: &Context<'_>,
+    group: &[&Estimate],
+    first: &str,
+    others: &[String],
+) -> Vec<Cell> {
+    let by = |tool: &str| group.iter().find(|estimate| estimate.tool.name == tool);
+    let value = |tool: &str| by(tool).map(|e| precision::value(e)).unwrap_or_default();
+    let ratio = |tool: &String| {
+        let ratio = by(first)?.median / by(tool)?.median;
+        ratio.is_finite().then(|| format!("{ratio:.3}"))
+    };
+    let place = match text(group[0], "n") {
+        Some(n) if group[0].metric == "rmax" => parameter::joined(&format!("N = {n}")),
+        _ => context.place(group[0]),
+    };
+    let mut row: Vec<Cell> =
+        vec![metric_name(group[0]).into(), place.into(), value(first).into()];
+    row.extend(others.iter().map(|tool| Cell::from(value(tool))));
+    row.extend(others.iter().map(|tool| Cell::from(ratio(tool).unwrap_or_default())));
+    row
+}

@@ -1,0 +1,49 @@
+//! The cells that all tables of results have in common.
+
+use assay_model::summary::Estimate;
+
+use super::context::Context;
+use super::words;
+use crate::document::Cell;
+use crate::{parameter, precision};
+
+/// What stands above the intervals of these results.
+pub(super) fn interval_title(estimates: &[&Estimate]) -> String {
+    let level = estimates.first().map(|estimate| estimate.ci_level);
+    let same =
+        |estimate: &&Estimate| Some(estimate.ci_level.to_bits()) == level.map(f64::to_bits);
+    words::interval(level.filter(|_| estimates.iter().all(same)))
+}
+
+/// The value and its interval.
+pub(super) fn estimate(estimate: &Estimate) -> [Cell; 2] {
+    let interval =
+        precision::interval(estimate).unwrap_or_else(|| words::NO_INTERVAL.to_owned());
+    let interval = Cell::with_short(interval, precision::relative(estimate));
+    [precision::value(estimate).into(), interval]
+}
+
+/// Samples, and in brackets what they are worth if that is clearly less.
+pub(super) fn samples(estimate: &Estimate) -> Cell {
+    let worth = estimate.n_effective.round();
+    if worth.is_finite() && worth < estimate.n as f64 * 0.9 {
+        format!("{}\u{a0}({worth})", estimate.n).into()
+    } else {
+        estimate.n.to_string().into()
+    }
+}
+
+/// Who measured, where that is not the same for all.
+pub(super) fn measurer(context: &Context<'_>, estimate: &Estimate) -> Cell {
+    if context.several_measurers { estimate.tool.name.clone().into() } else { Cell::default() }
+}
+
+/// Numbers of the notes about it.
+pub(super) fn notes(context: &Context<'_>, estimate: &Estimate) -> Cell {
+    Cell::marks(context.notes.marks(estimate))
+}
+
+/// A share in percent; nothing where it is not known or no number.
+pub(super) fn percent(value: Option<f64>) -> Cell {
+    value.filter(|value| value.is_finite()).map(parameter::percent).unwrap_or_default().into()
+}

@@ -1,0 +1,205 @@
+//! Memory bandwidth: every placement, many like domains condensed, and the curve over cores.
+
+use std::collections::BTreeSet;
+
+use assay_model::benchmark::Benchmark;
+use assay_model::summary::Estimate;
+
+use super::context::{Context, is_concurrent, metric_name, number, text};
+use super::{rows, words};
+use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
+use crate::{parameter, precision};
+
+mod scaling;
+
+/// More domains of one kind than this are condensed into their lowest and highest.
+const MANY: usize = 4;
+const SCALING: &str = "cores";
+
+pub(super) fn add(document: &mut Document, context: &Context<'_>) {
+    let all = context.results(Benchmark::MemoryStream);
+    if all.is_empty() {
+        return;
+    }
+    document.heading(words::STREAM);
+    let is_scaling = |estimate: &&&Estimate| class(estimate) == SCALING;
+    let many = classes_with_many(&all);
+    let is_one_of_many = |estimate: &&&Estimate| many.contains(&class(estimate));
+    let scaling: Vec<_> = all.iter().filter(is_scaling).copied().collect();
+    let condensed: Vec<_> =
+        all.iter().filter(|e| is_one_of_many(e) && !is_scaling(e)).copied().collect();
+    let single: Vec<_> =
+        all.iter().filter(|e| !is_one_of_many(e) && !is_scaling(e)).copied().collect();
+    add_table(document, context, &single);
+    if !condensed.is_empty() {
+        document.blocks.push(Block::Table(extremes(context, &condensed)));
+    }
+    let listed = [single.as_slice(), condensed.as_slice()].concat();
+    document.paragraph(Tone::Quiet, conditions(context, &listed));
+    document.paragraph(Tone::Quiet, words::BYTE_COUNTING);
+    add_limits(document, context, &all);
+    document.blocks.extend(scaling::plot(&scaling).map(Block::Plot));
+    let rest = [condensed.as_slice(), scaling.as_slice()].concat();
+    if !rest.is_empty() {
+        let blocks = vec![Block::Table(table(context, words::STREAM_TABLE, &rest))];
+        let title = words::STREAM_DETAILS.to_owned();
+        document.blocks.push(Block::Details(Details { title, blocks }));
+    }
+}
+
+fn add_table(document: &mut Document, context: &Context<'_>, estimates: &[&Estimate]) {
+    if !estimates.is_empty() {
+        document.blocks.push(Block::Table(table(context, words::STREAM_TABLE, estimates)));
+    }
+}
+
+fn table(context: &Context<'_>, caption: &str, estimates: &[&Estimate]) -> Table {
+    let interval = rows::interval_title(estimates);
+    let columns = [
+        ("what", Align::Left),
+        ("where", Align::Left),
+        ("value", Align::Right),
+        (interval.as_str(), Align::Right),
+        ("of limit", Align::Right),
+        ("n", Align::Right),
+        ("by", Align::Left),
+        ("kernel", Align::Left),
+        ("note", Align::Left),
+    ];
+    let mut table = Table::new(caption, &columns);
+    for estimate in estimates {
+        let mut row: Vec<Cell> =
+            vec![metric_name(estimate).into(), context.place(estimate).into()];
+        row.extend(rows::estimate(estimate));
+        row.extend([
+            rows::percent(estimate.percent_of_limit),
+            rows::samples(estimate),
+            rows::measurer(context, estimate),
+            text(estimate, "kernel").unwrap_or_default().into(),
+            rows::notes(context, estimate),
+        ]);
+        table.rows.push(row);
+    }
+    table.without_empty_columns()
+}
+
+/// The kind of domain: `l3` of `l3:4`.
+fn class(estimate: &Estimate) -> String {
+    let placement = text(estimate, "placement").unwrap_or_default();
+    placement.split(':').next().unwrap_or_default().to_owned()
+}
+
+/// The kinds of domain of which there are many.
+fn classes_with_many(estimates: &[&Estimate]) -> BTreeSet<String> {
+    let count = |wanted: &String| {
+        let members = estimates.iter().filter(|estimate| class(estimate) == *wanted);
+        let places: BTreeSet<_> = members.map(|e| text(e, "placement")).collect();
+        places.len()
+    };
+    let classes: BTreeSet<String> = estimates.iter().map(|estimate| class(estimate)).collect();
+    classes.into_iter().filter(|class| count(class) > MANY).collect()
+}
+
+/// Per metric, measurer and kind of domain: the lowest, the middle and the highest of the medians.
+fn extremes(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
+    let columns = [
+        ("what", Align::Left),
+        ("where", Align::Left),
+        ("lowest", Align::Right),
+        ("in", Align::Left),
+        ("middle", Align::Right),
+        ("highest", Align::Right),
+        ("in", Align::Left),
+        ("by", Align::Left),
+        ("note", Align::Left),
+    ];
+    let mut table = Table::new(words::EXTREMES_TABLE, &columns);
+    for group in alike(estimates) {
+        let mut sorted = group.clone();
+        sorted.sort_by(|a, b| a.median.total_cmp(&b.median));
+        let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
+        let middle = sorted[sorted.len() / 2];
+        let mode = if is_concurrent(low) { words::ALL_AT_ONCE } else { words::ALONE };
+        let marks: BTreeSet<usize> =
+            group.iter().flat_map(|estimate| context.notes.marks(estimate)).collect();
+        let place =
+            |estimate: &Estimate| text(estimate, "placement").unwrap_or_default().into();
+        table.rows.push(vec![
+            metric_name(low).into(),
+            words::domains(group.len(), &class(low), mode).into(),
+            precision::value(low).into(),
+            place(low),
+            precision::value(middle).into(),
+            precision::value(high).into(),
+            place(high),
+            rows::measurer(context, low),
+            Cell::marks(marks.into_iter().collect()),
+        ]);
+    }
+    table.without_empty_columns()
+}
+
+/// Groups what differs in the domain alone, in order of appearance, domains alone before domains
+/// together.
+fn alike<'a>(estimates: &[&'a Estimate]) -> Vec<Vec<&'a Estimate>> {
+    let key = |estimate: &Estimate| {
+        (
+            is_concurrent(estimate),
+            class(estimate),
+            estimate.host.clone(),
+            estimate.metric.clone(),
+            estimate.tool.name.clone(),
+        )
+    };
+    let mut groups: Vec<Vec<&Estimate>> = Vec::new();
+    for estimate in estimates {
+        match groups.iter_mut().find(|group| key(group[0]) == key(estimate)) {
+            Some(group) => group.push(estimate),
+            None => groups.push(vec![estimate]),
+        }
+    }
+    groups.sort_by_key(|group| (class(group[0]), is_concurrent(group[0])));
+    groups
+}
+
+/// Threads and sizes, once for all placements that share them.
+fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for estimate in estimates {
+        let threads = number(estimate, "threads")
+            .map(|threads| words::count(threads as usize, "thread", "threads"));
+        let arrays = text(estimate, "bytes_per_array").map(|size| words::arrays(&size));
+        let how = [threads, arrays].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let place = context.place(estimate);
+        match groups.iter_mut().find(|(known, _)| *known == how) {
+            Some((_, places)) if places.contains(&place) => {}
+            Some((_, places)) => places.push(place),
+            None => groups.push((how, vec![place])),
+        }
+    }
+    let line = |(how, places): (String, Vec<String>)| match places.as_slice() {
+        [first, .., last] if places.len() > MANY => format!("{how}: {first} … {last}."),
+        places => format!("{how}: {}.", places.join("; ")),
+    };
+    let told = groups.into_iter().filter(|(how, _)| !how.is_empty());
+    told.map(line).collect::<Vec<_>>().join(" ")
+}
+
+fn add_limits(document: &mut Document, context: &Context<'_>, estimates: &[&Estimate]) {
+    let mut told: BTreeSet<String> = BTreeSet::new();
+    for estimate in estimates {
+        if let Some(limit) = &estimate.limit {
+            let value = parameter::quantity(limit.value, estimate.unit, 4);
+            told.insert(words::limit(&value, &limit.basis));
+        }
+    }
+    if told.is_empty()
+        && let Some(host) = estimates.first().and_then(|estimate| context.host(estimate))
+    {
+        let guest = host.system.virtualization.as_deref();
+        told.insert(words::no_memory_limit(host.memory.modules.is_some(), guest));
+    }
+    for line in told {
+        document.paragraph(Tone::Quiet, line);
+    }
+}

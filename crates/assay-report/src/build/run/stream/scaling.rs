@@ -1,0 +1,78 @@
+//! The curve of bandwidth over the number of cores.
+
+use assay_model::quantity::Unit;
+use assay_model::summary::Estimate;
+
+use super::super::context::{metric_name, number, text};
+use super::super::words;
+use crate::document::{Axis, Line, Plot, Point, Scale, Series};
+use crate::{parameter, precision};
+
+/// The metrics that are drawn; the others lie close to them and would only hide them.
+const DRAWN: [&str; 3] = ["triad", "read", "write"];
+
+/// `None` when there are fewer than two numbers of cores.
+pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
+    let drawn: Vec<&&Estimate> =
+        estimates.iter().filter(|e| DRAWN.contains(&e.metric.as_str())).collect();
+    let mut series: Vec<Series> = Vec::new();
+    for estimate in drawn {
+        let Some(point) = point(estimate) else { continue };
+        let name = name(estimate, estimates);
+        match series.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.push(point),
+            None => series.push(Series { name, points: vec![point] }),
+        }
+    }
+    for series in &mut series {
+        series.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    }
+    series.retain(|series| series.points.len() > 1);
+    let points = &series.first()?.points;
+    let (first, last) = (points.first()?, points.last()?);
+    let cores = |point: &Point| words::count(point.x as usize, "core", "cores");
+    let value = |point: &Point| parameter::quantity(point.y, Unit::BytePerSecond, 3);
+    let limit = estimates.iter().find_map(|estimate| estimate.limit.as_ref());
+    Some(Plot {
+        title: words::scaling_title(&names(&series)),
+        description: words::scaling_description(
+            &cores(first),
+            &value(first),
+            &cores(last),
+            &value(last),
+        ),
+        x: Axis { label: words::CORES.to_owned(), unit: Unit::Count, scale: Scale::Linear },
+        y: Axis {
+            label: words::BANDWIDTH.to_owned(),
+            unit: Unit::BytePerSecond,
+            scale: Scale::Linear,
+        },
+        limit: limit.map(|limit| Line {
+            label: format!(
+                "limit {}",
+                parameter::quantity(limit.value, Unit::BytePerSecond, 4)
+            ),
+            value: limit.value,
+        }),
+        series,
+        bands: vec![],
+    })
+}
+
+fn names(series: &[Series]) -> String {
+    series.iter().map(|series| series.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
+    let alone = all.iter().all(|other| other.tool.name == estimate.tool.name);
+    let metric = metric_name(estimate);
+    if alone { metric } else { format!("{metric} by {}", estimate.tool.name) }
+}
+
+fn point(estimate: &Estimate) -> Option<Point> {
+    let placement = text(estimate, "placement")?;
+    let cores = placement.rsplit(':').next()?.parse::<u32>().ok().map(f64::from);
+    let x = cores.or_else(|| number(estimate, "threads"))?;
+    let drawable = precision::is_positive(estimate.median);
+    drawable.then_some(Point { x, y: estimate.median, interval: estimate.ci })
+}

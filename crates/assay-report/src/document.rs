@@ -1,0 +1,299 @@
+//! A report before it is rendered: headings, tables, plots. Values only, no format.
+//!
+//! Text may hold no-break spaces (U+00A0), between a number and its unit for example; renderers
+//! that wrap lines keep such words together.
+
+use assay_model::quantity::Unit;
+
+/// A whole report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// The title.
+    pub title: String,
+    /// What it consists of, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// One part of a report.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// The heading of a section, one level below the title.
+    Heading(String),
+    /// A paragraph.
+    Paragraph(Paragraph),
+    /// Names and values.
+    Facts(Facts),
+    /// A table.
+    Table(Table),
+    /// A curve.
+    Plot(Plot),
+    /// Doubts or failures, numbered where a value refers to them.
+    Notes(Vec<Note>),
+    /// Text whose line breaks count.
+    Preformatted(String),
+    /// Blocks that most readers skip.
+    Details(Details),
+}
+
+/// Running text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paragraph {
+    /// The text.
+    pub text: String,
+    /// How it is meant.
+    pub tone: Tone,
+}
+
+/// How a text is meant; colour alone never carries it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tone {
+    /// Nothing special.
+    #[default]
+    Plain,
+    /// Explanation that may step back.
+    Quiet,
+    /// Something may be wrong.
+    Doubt,
+    /// Something is wrong.
+    Bad,
+}
+
+/// Names and values, one per line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// What they are about.
+    pub title: Option<String>,
+    /// How the title is meant.
+    pub tone: Tone,
+    /// Name and value.
+    pub facts: Vec<(String, String)>,
+}
+
+/// A table. Every row has as many cells as there are columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows; empty where the heading above says it.
+    pub caption: String,
+    /// From left to right.
+    pub columns: Vec<Column>,
+    /// From top to bottom.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// One column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its heading.
+    pub title: String,
+    /// Which side its cells touch.
+    pub align: Align,
+}
+
+/// Which side the cells of a column touch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// Text: may be wrapped.
+    Left,
+    /// Numbers: never wrapped.
+    Right,
+}
+
+/// One cell of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cell {
+    /// What it says.
+    pub text: String,
+    /// The same in fewer letters, for a terminal too narrow for the whole table.
+    pub short: Option<String>,
+    /// How it is meant.
+    pub tone: Tone,
+    /// Numbers of the [`Note`]s it refers to.
+    pub marks: Vec<usize>,
+}
+
+/// A doubt or a failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The number that cells refer to it by.
+    pub mark: Option<usize>,
+    /// What it is called: the stable name of a warning, or the case that failed.
+    pub name: String,
+    /// How it is meant.
+    pub tone: Tone,
+    /// What is doubtful or failed, one sentence each.
+    pub lines: Vec<String>,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// Blocks that most readers skip.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Details {
+    /// What is inside.
+    pub title: String,
+    /// The blocks.
+    pub blocks: Vec<Block>,
+}
+
+/// Curves over one common axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plot {
+    /// What it shows.
+    pub title: String,
+    /// The same for someone who cannot see it: what the curve does.
+    pub description: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// The curves.
+    pub series: Vec<Series>,
+    /// Named ranges of the horizontal axis, ascending and without overlap.
+    pub bands: Vec<Band>,
+    /// A value that no curve can exceed.
+    pub limit: Option<Line>,
+}
+
+/// One axis of a plot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    /// What is drawn along it.
+    pub label: String,
+    /// Base unit of its values.
+    pub unit: Unit,
+    /// How values become lengths.
+    pub scale: Scale,
+}
+
+/// How values become lengths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Proportional, beginning at zero.
+    Linear,
+    /// Powers of two at equal distances.
+    Log2,
+    /// Powers of ten at equal distances.
+    Log10,
+}
+
+/// One curve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// Ascending in `x`.
+    pub points: Vec<Point>,
+}
+
+/// One point of a curve, in base units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Where.
+    pub x: f64,
+    /// How much.
+    pub y: f64,
+    /// The interval of `y`.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// A named range of the horizontal axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Band {
+    /// Its name.
+    pub label: String,
+    /// Where it begins.
+    pub from: f64,
+    /// Where it ends; infinite when it does not.
+    pub to: f64,
+}
+
+/// A horizontal line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Its name.
+    pub label: String,
+    /// Its height.
+    pub value: f64,
+}
+
+impl Document {
+    /// A document without blocks.
+    #[must_use]
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), blocks: Vec::new() }
+    }
+
+    /// Appends the heading of a section.
+    pub fn heading(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Heading(text.into()));
+    }
+
+    /// Appends a paragraph; nothing if it has no text.
+    pub fn paragraph(&mut self, tone: Tone, text: impl Into<String>) {
+        let text = text.into();
+        if !text.is_empty() {
+            self.blocks.push(Block::Paragraph(Paragraph { text, tone }));
+        }
+    }
+}
+
+impl Table {
+    /// A table without rows. Columns are given as heading and alignment.
+    #[must_use]
+    pub fn new(caption: impl Into<String>, columns: &[(&str, Align)]) -> Self {
+        let column =
+            |&(title, align): &(&str, Align)| Column { title: title.to_owned(), align };
+        Self {
+            caption: caption.into(),
+            columns: columns.iter().map(column).collect(),
+            rows: vec![],
+        }
+    }
+
+    /// The same table without the columns in which every cell is empty.
+    #[must_use]
+    pub fn without_empty_columns(self) -> Self {
+        let used: Vec<bool> = (0..self.columns.len())
+            .map(|i| self.rows.iter().any(|row| row.get(i).is_some_and(|c| !c.is_empty())))
+            .collect();
+        fn keep<T>(items: Vec<T>, used: &[bool]) -> Vec<T> {
+            items
+                .into_iter()
+                .zip(used)
+                .filter(|(_, used)| **used)
+                .map(|(item, _)| item)
+                .collect()
+        }
+        Self {
+            caption: self.caption,
+            columns: keep(self.columns, &used),
+            rows: self.rows.into_iter().map(|row| keep(row, &used)).collect(),
+        }
+    }
+}
+
+impl Cell {
+    /// A cell that refers to notes and says nothing else.
+    #[must_use]
+    pub fn marks(marks: Vec<usize>) -> Self {
+        Self { marks, ..Self::default() }
+    }
+
+    /// A cell with a shorter form.
+    #[must_use]
+    pub fn with_short(text: impl Into<String>, short: Option<String>) -> Self {
+        Self { text: text.into(), short, ..Self::default() }
+    }
+
+    /// Whether there is nothing to see.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.marks.is_empty()
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+}

@@ -1,0 +1,201 @@
+//! Axes: which range they span, where their ticks are and what stands at them.
+
+use assay_model::quantity::{Bytes, Quantity, Unit};
+
+use crate::document::{Axis, Plot, Scale};
+
+/// An axis laid out: positions between 0 and 1.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    scale: Scale,
+    low: f64,
+    high: f64,
+    /// Position and label of each tick, ascending.
+    pub(super) ticks: Vec<(f64, String)>,
+}
+
+impl Layout {
+    /// The horizontal axis of a plot.
+    pub(super) fn horizontal(plot: &Plot) -> Self {
+        let values = plot.series.iter().flat_map(|series| series.points.iter().map(|p| p.x));
+        Self::new(&plot.x, values, MOST_TICKS_ACROSS)
+    }
+
+    /// The vertical axis of a plot, with room for intervals and the limit.
+    pub(super) fn vertical(plot: &Plot) -> Self {
+        let points = plot.series.iter().flat_map(|series| &series.points);
+        let values = points
+            .flat_map(|p| [Some(p.y), p.interval.map(|i| i[0]), p.interval.map(|i| i[1])]);
+        let limit = plot.limit.as_ref().map(|limit| limit.value);
+        Self::new(&plot.y, values.flatten().chain(limit), MOST_TICKS_UP)
+    }
+
+    fn new(axis: &Axis, values: impl Iterator<Item = f64>, most: usize) -> Self {
+        let drawable =
+            |value: &f64| value.is_finite() && (axis.scale == Scale::Linear || *value > 0.0);
+        let (low, high) = values
+            .filter(drawable)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+        let (low, high) = if low <= high { (low, high) } else { (1.0, 1.0) };
+        let (low, high, values) = match axis.scale {
+            Scale::Linear => linear(low, high, most),
+            Scale::Log2 => log2(low, high, most),
+            Scale::Log10 => log10(low, high),
+        };
+        let mut layout = Self { scale: axis.scale, low, high, ticks: vec![] };
+        layout.ticks = values
+            .into_iter()
+            .map(|value| (layout.position(value), label(value, axis.unit)))
+            .collect();
+        layout
+    }
+
+    /// Where a value lies between the ends of the axis, clamped to them.
+    pub(super) fn position(&self, value: f64) -> f64 {
+        let at = |value: f64| match self.scale {
+            Scale::Linear => value,
+            Scale::Log2 | Scale::Log10 => value.max(f64::MIN_POSITIVE).log2(),
+        };
+        let (low, high) = (at(self.low), at(self.high));
+        let position = if high > low { (at(value) - low) / (high - low) } else { 0.5 };
+        if position.is_nan() { 0.0 } else { position.clamp(0.0, 1.0) }
+    }
+
+    /// The label of the lower and of the upper end.
+    pub(super) fn ends(&self, unit: Unit) -> [String; 2] {
+        [label(self.low, unit), label(self.high, unit)]
+    }
+}
+
+const MOST_TICKS_ACROSS: usize = 9;
+const MOST_TICKS_UP: usize = 6;
+const MOST_DECADES: i32 = 12;
+
+/// From zero (or below) in steps of 1, 2 or 5 times a power of ten.
+fn linear(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
+    let low = low.min(0.0);
+    let span = if high > low { high - low } else { 1.0 };
+    let rough = span / most as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| *step >= rough)
+        .unwrap_or(rough);
+    let first = (low / step).floor();
+    let last = ((low + span) / step).ceil();
+    let count = (last - first).min(100.0) as usize;
+    let ticks: Vec<f64> = (0..=count).map(|i| (first + i as f64) * step).collect();
+    (first * step, last * step, ticks)
+}
+
+/// Every power of two, or every second, fourth …; the axis begins and ends at the values.
+fn log2(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
+    let first = low.log2().floor() as i32;
+    let last = high.log2().ceil() as i32;
+    let step = [1, 2, 3, 4, 5, 10, 20, 50, 100, 500, 1000]
+        .into_iter()
+        .find(|step| ((last - first) / step) as usize <= most)
+        .unwrap_or(2000);
+    let ticks =
+        (first..=last).filter(|e| e.rem_euclid(step) == 0).map(f64::from).map(f64::exp2);
+    let inside = |tick: &f64| *tick >= low * 0.999 && *tick <= high * 1.001;
+    (low, if high > low { high } else { low * 2.0 }, ticks.filter(inside).collect())
+}
+
+/// 1, 2 and 5 times powers of ten over few decades, powers of ten over many.
+fn log10(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
+    const FEW_DECADES: i32 = 4;
+    let first = low.log10().floor() as i32;
+    let last = high.log10().ceil() as i32;
+    let factors: &[f64] = if last - first <= FEW_DECADES { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    // A range of hundreds of decades is a fault somewhere, but no reason for hundreds of ticks.
+    let stride = ((last - first) / MOST_DECADES).max(1) as usize;
+    let all: Vec<f64> = (first..=last)
+        .step_by(stride)
+        .flat_map(|e| factors.iter().map(move |factor| factor * 10f64.powi(e)))
+        .collect();
+    let below = all.iter().copied().filter(|tick| *tick <= low * 1.001).fold(all[0], f64::max);
+    let top = all[all.len() - 1];
+    let above = all.iter().copied().filter(|tick| *tick >= high * 0.999).fold(top, f64::min);
+    let above = if above > below { above } else { below * 10.0 };
+    (below, above, all.into_iter().filter(|tick| *tick >= below && *tick <= above).collect())
+}
+
+/// As few digits as say the value exactly.
+pub(crate) fn label(value: f64, unit: Unit) -> String {
+    if unit == Unit::Byte && value >= 0.0 && value < 2f64.powi(63) {
+        return Bytes(value as u64).to_string();
+    }
+    if unit == Unit::Count {
+        return format!("{}", (value * 1e6).round() / 1e6);
+    }
+    let write = |digits: usize| format!("{:.digits$}", Quantity::new(value, unit));
+    let exact = |text: &String| {
+        Quantity::parse(text, unit).is_ok_and(|q| (q.value - value).abs() <= value.abs() * 1e-9)
+    };
+    (1..5).map(write).find(exact).unwrap_or_else(|| write(3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(scale: Scale, unit: Unit, values: &[f64], expected: &str) {
+        let axis = Axis { label: String::new(), unit, scale };
+        let layout = Layout::new(&axis, values.iter().copied(), 6);
+        let ticks: Vec<_> =
+            layout.ticks.iter().map(|(at, label)| format!("{label}@{at:.2}")).collect();
+        assert_eq!(ticks.join(" "), expected);
+    }
+
+    #[test]
+    fn ticks_are_round_and_labels_exact() {
+        check(
+            Scale::Linear,
+            Unit::BytePerSecond,
+            &[10e9, 42e9],
+            "0 B/s@0.00 10 GB/s@0.20 20 GB/s@0.40 30 GB/s@0.60 40 GB/s@0.80 50 GB/s@1.00",
+        );
+        check(
+            Scale::Log2,
+            Unit::Byte,
+            &[4096.0, 134_217_728.0],
+            "4 KiB@0.00 32 KiB@0.20 256 KiB@0.40 2 MiB@0.60 16 MiB@0.80 128 MiB@1.00",
+        );
+        check(
+            Scale::Log10,
+            Unit::Second,
+            &[1.1e-9, 98e-9],
+            "1 ns@0.00 2 ns@0.15 5 ns@0.35 10 ns@0.50 20 ns@0.65 50 ns@0.85 100 ns@1.00",
+        );
+        check(
+            Scale::Linear,
+            Unit::Count,
+            &[1.0, 2.0],
+            "0@0.00 0.5@0.25 1@0.50 1.5@0.75 2@1.00",
+        );
+    }
+
+    #[test]
+    fn odd_values_lay_out_too() {
+        for scale in [Scale::Linear, Scale::Log2, Scale::Log10] {
+            for values in [
+                &[][..],
+                &[0.0],
+                &[f64::NAN],
+                &[5.0],
+                &[-1.0, 1.0],
+                &[1e-300, 1e300],
+                &[f64::MAX],
+            ] {
+                let axis = Axis { label: String::new(), unit: Unit::Second, scale };
+                let layout = Layout::new(&axis, values.iter().copied(), 6);
+                for value in values {
+                    assert!((0.0..=1.0).contains(&layout.position(*value)), "{values:?}");
+                }
+                assert!(layout.ticks.len() < 200);
+            }
+        }
+    }
+}

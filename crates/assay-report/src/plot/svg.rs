@@ -1,0 +1,238 @@
+//! Draws a plot as SVG with plotters, which maps coordinates and writes the elements. What stands
+//! where is decided here: plotters' own axes know no `4 KiB` and no bands.
+//!
+//! Colours are few and fixed (the blue, vermillion and bluish green of Okabe and Ito, which people
+//! with any kind of colour vision tell apart); pages override them by attribute for dark screens.
+
+use std::fmt::Write as _;
+
+use plotters::backend::SVGBackend;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
+use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle, TextStyle};
+
+use super::scale::Layout;
+use crate::document::{Plot, Point, Series};
+
+/// Drawn at a multiple of the size at which it is shown, because plotters rounds to whole pixels.
+const FINE: i32 = 4;
+const WIDTH: i32 = 760 * FINE;
+const HEIGHT: i32 = 400 * FINE;
+const LEFT: i32 = 80 * FINE;
+const TOP: i32 = 48 * FINE;
+const BOTTOM: i32 = 56 * FINE;
+const RIGHT: i32 = 24 * FINE;
+/// Room for the names of several curves beside their ends.
+const RIGHT_WITH_NAMES: i32 = 90 * FINE;
+/// plotters writes this divided by 1.24.
+const FONT: i32 = 17 * FINE;
+/// A rough mean width of a letter, for text that must not run into its neighbour.
+const LETTER: i32 = 8 * FINE;
+
+const INK: RGBColor = RGBColor(0x24, 0x29, 0x2f);
+const GRID: RGBColor = RGBColor(0xd0, 0xd7, 0xde);
+const BAND: RGBColor = RGBColor(0xea, 0xee, 0xf2);
+const LIMIT: RGBColor = RGBColor(0xcc, 0x33, 0x11);
+const CURVES: [RGBColor; 4] = [
+    RGBColor(0x00, 0x72, 0xb2),
+    RGBColor(0xd5, 0x5e, 0x00),
+    RGBColor(0x00, 0x9e, 0x73),
+    RGBColor(0x99, 0x5d, 0x81),
+];
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// The plot as one `<svg>` element with title and description. `id` tells it from other plots of
+/// the same page.
+pub(crate) fn svg(plot: &Plot, id: usize) -> String {
+    let mut text = String::new();
+    let area =
+        SVGBackend::with_string(&mut text, (WIDTH as u32, HEIGHT as u32)).into_drawing_area();
+    let drawn = Canvas::new(plot, &area).draw();
+    drop(area);
+    // Writing to a string cannot fail; if it did, a page without a plot is better than no page.
+    if drawn.is_err() {
+        return String::new();
+    }
+    let elements = text.split_once('\n').map_or("", |(_, elements)| elements);
+    let mut svg = format!(
+        "<svg class=\"plot\" role=\"img\" aria-labelledby=\"plot{id}-title plot{id}-text\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" xmlns=\"http://www.w3.org/2000/svg\">\n"
+    );
+    let _ = writeln!(svg, "<title id=\"plot{id}-title\">{}</title>", escaped(&plot.title));
+    let _ = writeln!(svg, "<desc id=\"plot{id}-text\">{}</desc>", escaped(&plot.description));
+    svg.push_str(elements);
+    svg
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+struct Canvas<'a, 'b> {
+    plot: &'a Plot,
+    area: &'a Area<'b>,
+    x: Layout,
+    y: Layout,
+    right: i32,
+}
+
+impl<'a, 'b> Canvas<'a, 'b> {
+    fn new(plot: &'a Plot, area: &'a Area<'b>) -> Self {
+        let right = if plot.series.len() > 1 { RIGHT_WITH_NAMES } else { RIGHT };
+        let (x, y) = (Layout::horizontal(plot), Layout::vertical(plot));
+        Self { plot, area, x, y, right: WIDTH - right }
+    }
+
+    fn draw(&self) -> Drawn {
+        self.bands()?;
+        self.grid()?;
+        self.limit()?;
+        for (series, colour) in self.plot.series.iter().zip(CURVES.iter().cycle()) {
+            self.curve(series, *colour)?;
+        }
+        self.names()?;
+        self.axis_labels()?;
+        self.area.present()
+    }
+
+    fn at(&self, x: f64, y: f64) -> (i32, i32) {
+        (self.across(self.x.position(x)), self.up(self.y.position(y)))
+    }
+
+    fn across(&self, position: f64) -> i32 {
+        LEFT + (position * f64::from(self.right - LEFT)).round() as i32
+    }
+
+    fn up(&self, position: f64) -> i32 {
+        (HEIGHT - BOTTOM) - (position * f64::from(HEIGHT - BOTTOM - TOP)).round() as i32
+    }
+
+    fn text(
+        &self,
+        text: &str,
+        at: (i32, i32),
+        anchor: (HPos, VPos),
+        colour: RGBColor,
+    ) -> Drawn {
+        let font = ("sans-serif", FONT).into_font();
+        let style = TextStyle::from(font).color(&colour).pos(Pos::new(anchor.0, anchor.1));
+        self.area.draw(&Text::new(text.to_owned(), at, style))
+    }
+
+    /// Every second range is shaded, and each is named at the top if the name fits.
+    fn bands(&self) -> Drawn {
+        for (index, band) in self.plot.bands.iter().enumerate() {
+            let (from, to) = (
+                self.across(self.x.position(band.from)),
+                self.across(self.x.position(band.to)),
+            );
+            if to <= from {
+                continue;
+            }
+            if index % 2 == 0 {
+                let corners = [(from, TOP), (to, HEIGHT - BOTTOM)];
+                self.area.draw(&Rectangle::new(corners, BAND.filled()))?;
+            }
+            let short = band.label.split('\u{a0}').next().unwrap_or_default();
+            let fitting = [band.label.as_str(), short]
+                .into_iter()
+                .find(|label| label.chars().count() as i32 * LETTER <= to - from);
+            if let Some(label) = fitting {
+                let at = (i32::midpoint(from, to), TOP - 6 * FINE);
+                self.text(label, at, (HPos::Center, VPos::Bottom), INK)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn grid(&self) -> Drawn {
+        let line = thin(GRID);
+        for (position, label) in &self.y.ticks {
+            let y = self.up(*position);
+            self.area.draw(&PathElement::new(vec![(LEFT, y), (self.right, y)], line))?;
+            self.text(label, (LEFT - 8 * FINE, y), (HPos::Right, VPos::Center), INK)?;
+        }
+        let floor = HEIGHT - BOTTOM;
+        for (position, label) in &self.x.ticks {
+            let x = self.across(*position);
+            self.area.draw(&PathElement::new(vec![(x, TOP), (x, floor)], line))?;
+            self.text(label, (x, floor + 8 * FINE), (HPos::Center, VPos::Top), INK)?;
+        }
+        let axes = vec![(LEFT, TOP), (LEFT, floor), (self.right, floor)];
+        self.area.draw(&PathElement::new(axes, thin(INK)))
+    }
+
+    fn limit(&self) -> Drawn {
+        let Some(limit) = &self.plot.limit else { return Ok(()) };
+        let y = self.up(self.y.position(limit.value));
+        let path = vec![(LEFT, y), (self.right, y)];
+        self.area.draw(&PathElement::new(path, LIMIT.stroke_width(2 * FINE as u32)))?;
+        let at = (LEFT + 8 * FINE, y + 6 * FINE);
+        self.text(&limit.label, at, (HPos::Left, VPos::Top), LIMIT)
+    }
+
+    fn curve(&self, series: &Series, colour: RGBColor) -> Drawn {
+        let points: Vec<(i32, i32)> =
+            series.points.iter().map(|point| self.at(point.x, point.y)).collect();
+        let band = self.interval_band(&series.points);
+        if band.len() > 2 {
+            self.area.draw(&Polygon::new(band, colour.mix(0.25)))?;
+        }
+        let style = colour.stroke_width(2 * FINE as u32);
+        self.area.draw(&PathElement::new(points.clone(), style))?;
+        for point in points {
+            self.area.draw(&Circle::new(point, 3 * FINE, colour.filled()))?;
+        }
+        Ok(())
+    }
+
+    /// Around the points with an interval: along the lower ends and back along the upper ones.
+    fn interval_band(&self, points: &[Point]) -> Vec<(i32, i32)> {
+        let end = |which: usize| {
+            let known = points.iter().filter_map(move |p| Some((p.x, p.interval?[which])));
+            known.map(|(x, y)| self.at(x, y)).collect::<Vec<_>>()
+        };
+        end(0).into_iter().chain(end(1).into_iter().rev()).collect()
+    }
+
+    /// Several curves are named at their right ends, pushed apart where they would overlap.
+    fn names(&self) -> Drawn {
+        if self.plot.series.len() < 2 {
+            return Ok(());
+        }
+        let mut names: Vec<(i32, &str, RGBColor)> = self
+            .plot
+            .series
+            .iter()
+            .zip(CURVES.iter().cycle())
+            .filter_map(|(series, colour)| {
+                let last = series.points.last()?;
+                Some((self.at(last.x, last.y).1, series.name.as_str(), *colour))
+            })
+            .collect();
+        names.sort_by_key(|(y, _, _)| *y);
+        let mut lowest = i32::MIN;
+        for (y, name, colour) in names {
+            let y = y.max(lowest);
+            lowest = y.saturating_add(FONT + 3 * FINE);
+            let at = (self.right + 8 * FINE, y);
+            self.text(name, at, (HPos::Left, VPos::Center), colour)?;
+        }
+        Ok(())
+    }
+
+    fn axis_labels(&self) -> Drawn {
+        let middle = i32::midpoint(LEFT, self.right);
+        let at = (middle, HEIGHT - 6 * FINE);
+        self.text(&self.plot.x.label, at, (HPos::Center, VPos::Bottom), INK)?;
+        let at = (8 * FINE, 6 * FINE);
+        self.text(&self.plot.y.label, at, (HPos::Left, VPos::Top), INK)
+    }
+}
+
+fn thin(colour: RGBColor) -> ShapeStyle {
+    colour.stroke_width(FINE as u32)
+}

@@ -1,0 +1,110 @@
+//! How many digits of an estimate are worth printing: its interval says.
+
+use assay_model::quantity::{Quantity, Unit};
+use assay_model::summary::Estimate;
+
+use crate::parameter::quantity;
+
+/// Digits where there is no interval to tell.
+const DIGITS_WITHOUT_INTERVAL: usize = 4;
+/// What stands for a median that is no number.
+const NO_VALUE: &str = "no\u{a0}value";
+/// More digits than this nobody reads, however narrow the interval.
+const MOST_DIGITS: usize = 6;
+
+/// Significant digits of `value` that reach down to the second digit of the interval's half-width:
+/// ⌊log₁₀ value⌋ − ⌊log₁₀ half-width⌋ + 2, at least 2.
+#[must_use]
+pub fn digits(value: f64, half_width: f64) -> usize {
+    let magnitude = |v: f64| v.abs().log10().floor();
+    let digits = magnitude(value) - magnitude(half_width) + 2.0;
+    if digits.is_finite() {
+        (digits.max(2.0) as usize).min(MOST_DIGITS)
+    } else {
+        DIGITS_WITHOUT_INTERVAL
+    }
+}
+
+/// The median with its unit: `38.12 GB/s`.
+#[must_use]
+pub fn value(estimate: &Estimate) -> String {
+    if !estimate.median.is_finite() {
+        return NO_VALUE.to_owned();
+    }
+    let digits = half_width(estimate)
+        .map_or(DIGITS_WITHOUT_INTERVAL, |half| digits(estimate.median, half));
+    quantity(estimate.median, estimate.unit, digits)
+}
+
+/// The interval with its unit, `38.07–38.20 GB/s`; `None` when the samples carry none.
+#[must_use]
+pub fn interval(estimate: &Estimate) -> Option<String> {
+    let [low, high] = estimate.ci?;
+    let half = half_width(estimate)?;
+    Some(range(low, high, half, estimate.unit))
+}
+
+/// The interval as a share of the value: `±0.27 %`, of its wider side.
+#[must_use]
+pub fn relative(estimate: &Estimate) -> Option<String> {
+    let half = half_width(estimate)? / estimate.median.abs();
+    half.is_finite().then(|| format!("±{:.2}\u{a0}%", Quantity::new(half * 100.0, Unit::Ratio)))
+}
+
+/// Whether a value can stand on a logarithmic axis.
+#[must_use]
+pub fn is_positive(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
+
+/// Two values with one unit, or with two where their prefixes differ.
+fn range(low: f64, high: f64, half: f64, unit: Unit) -> String {
+    let write = |value: f64| quantity(value, unit, digits(value, half));
+    let (low, high) = (write(low), write(high));
+    let suffix = |text: &str| text.split_once('\u{a0}').map(|(_, unit)| unit.to_owned());
+    match (low.split_once('\u{a0}'), suffix(&high)) {
+        (Some((number, unit)), Some(same)) if unit == same => format!("{number}–{high}"),
+        _ => format!("{low}–{high}"),
+    }
+}
+
+/// Of the wider side, because intervals from order statistics need not be symmetric.
+fn half_width(estimate: &Estimate) -> Option<f64> {
+    let [low, high] = estimate.ci?;
+    let half = (estimate.median - low).max(high - estimate.median);
+    half.is_finite().then_some(half)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_follow_the_interval() {
+        for (value, half, expected) in [
+            (41.23e9, 0.11e9, 4),
+            (41.23e9, 1.1e9, 3),
+            (41.23e9, 30e9, 2),
+            (41.23e9, 99e9, 2),
+            (41.23e9, 1.0, 6),
+            (41.23e9, 0.0, 4),
+            (0.0, 1.0, 4),
+            (f64::NAN, 1.0, 4),
+            (1.07e-9, 0.02e-9, 4),
+            (9.99, 0.099, 4),
+        ] {
+            assert_eq!(digits(value, half), expected, "{value} ± {half}");
+        }
+    }
+
+    #[test]
+    fn a_range_names_its_unit_once() {
+        let check = |low, high, half, unit, expected: &str| {
+            assert_eq!(range(low, high, half, unit).replace('\u{a0}', " "), expected);
+        };
+        check(38.07e9, 38.20e9, 0.08e9, Unit::BytePerSecond, "38.070–38.200 GB/s");
+        check(38.07e9, 38.30e9, 0.2e9, Unit::BytePerSecond, "38.07–38.30 GB/s");
+        check(990e6, 1.1e9, 80e6, Unit::BytePerSecond, "990 MB/s–1.100 GB/s");
+        check(1.0, 1.5, 0.3, Unit::Ratio, "1.00–1.50");
+    }
+}

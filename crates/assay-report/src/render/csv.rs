@@ -1,0 +1,106 @@
+//! Tidy CSV: one row per estimate, base units, RFC 4180 quoting, one column per parameter.
+
+use std::collections::BTreeSet;
+
+use assay_model::event::Parameter;
+use assay_model::summary::{Estimate, Summary};
+
+/// Parameters get this prefix, because a parameter may be called like a column: LINPACK's `n`.
+const PREFIX: &str = "parameters.";
+const BEFORE: [&str; 4] = ["run", "host", "benchmark", "metric"];
+const AFTER: [&str; 16] = [
+    "value",
+    "unit",
+    "ci_low",
+    "ci_high",
+    "ci_level",
+    "n",
+    "n_effective",
+    "min",
+    "max",
+    "mean",
+    "limit",
+    "percent_of_limit",
+    "better",
+    "tool",
+    "version",
+    "warnings",
+];
+
+/// The estimates of a summary with a row of headings; nothing else, not even a comment.
+///
+/// # Panics
+/// Never: writing to memory cannot fail, and all rows have the same length.
+#[must_use]
+pub fn summary(summary: &Summary) -> String {
+    let names: BTreeSet<&String> =
+        summary.results.iter().flat_map(|estimate| estimate.parameters.keys()).collect();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let head = BEFORE.map(str::to_owned).into_iter();
+    let head = head.chain(names.iter().map(|name| format!("{PREFIX}{name}")));
+    let head = head.chain(AFTER.map(str::to_owned));
+    let rows = summary.results.iter().map(|estimate| row(&summary.run.id, estimate, &names));
+    for record in std::iter::once(head.collect()).chain(rows) {
+        writer.write_record(&record).expect("all rows have the same length");
+    }
+    let bytes = writer.into_inner().expect("writing to memory cannot fail");
+    String::from_utf8(bytes).expect("all fields are UTF-8")
+}
+
+fn row(run: &str, estimate: &Estimate, names: &BTreeSet<&String>) -> Vec<String> {
+    let text = |text: &str| text.to_owned();
+    let mut row = vec![
+        text(run),
+        text(&estimate.host),
+        text(&estimate.benchmark),
+        text(&estimate.metric),
+    ];
+    row.extend(
+        names
+            .iter()
+            .map(|name| estimate.parameters.get(*name).map(parameter).unwrap_or_default()),
+    );
+    let [low, high] = estimate.ci.map_or([None, None], |ci| ci.map(Some));
+    let ids: Vec<&str> = estimate.warnings.iter().map(|warning| warning.id.as_str()).collect();
+    row.extend([
+        number(Some(estimate.median)),
+        text(estimate.unit.symbol()),
+        number(low),
+        number(high),
+        number(Some(estimate.ci_level)),
+        estimate.n.to_string(),
+        number(Some(estimate.n_effective)),
+        number(Some(estimate.min)),
+        number(Some(estimate.max)),
+        number(Some(estimate.mean)),
+        number(estimate.limit.as_ref().map(|limit| limit.value)),
+        number(estimate.percent_of_limit),
+        text(match estimate.better {
+            assay_model::benchmark::Better::Higher => "higher",
+            assay_model::benchmark::Better::Lower => "lower",
+        }),
+        estimate.tool.name.clone(),
+        estimate.tool.version.clone().unwrap_or_default(),
+        ids.join(";"),
+    ]);
+    row
+}
+
+/// Shortest form that reads back as the same number; empty when there is none.
+fn number(value: Option<f64>) -> String {
+    match value {
+        Some(value) if value.is_finite() => serde_json::Number::from_f64(value)
+            .map(|number| number.to_string())
+            .unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+fn parameter(value: &Parameter) -> String {
+    match value {
+        Parameter::Flag(flag) => flag.to_string(),
+        Parameter::Integer(integer) => integer.to_string(),
+        Parameter::Number(value) => number(Some(*value)),
+        Parameter::Text(text) => text.clone(),
+    }
+}

@@ -1,0 +1,188 @@
+//! Text for a terminal of a given width.
+
+mod table;
+mod wrap;
+
+use crate::document::{Block, Cell, Document, Facts, Note, Plot, Tone};
+use crate::plot::bars;
+use wrap::{columns, one_line, padded, plain, visible, wrap};
+
+/// How to write for a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Columns of the terminal; less than 20 is taken as 20.
+    pub width: usize,
+    /// Whether to use colours and bold letters.
+    pub colour: bool,
+    /// Whether to write out what most readers skip.
+    pub details: bool,
+}
+
+impl Default for Options {
+    /// 80 columns, no colour, no details.
+    fn default() -> Self {
+        Self { width: 80, colour: false, details: false }
+    }
+}
+
+/// What stands left of all but headings.
+const INDENT: usize = 2;
+const NARROWEST: usize = 20;
+
+/// The whole document. No line ends in a space, and none is wider than asked for, unless a single
+/// word is.
+#[must_use]
+pub fn document(document: &Document, options: &Options) -> String {
+    let options = Options { width: options.width.max(NARROWEST), ..*options };
+    let writer = Writer { options };
+    let mut lines = wrap(&document.title, options.width);
+    let rule = lines.iter().map(|line| columns(line)).max().unwrap_or(0).min(options.width);
+    lines = lines.iter().map(|line| writer.bold(line)).collect();
+    lines.push("═".repeat(rule));
+    for block in &document.blocks {
+        let block = writer.block(block);
+        if !block.is_empty() {
+            lines.push(String::new());
+            lines.extend(block);
+        }
+    }
+    lines.iter().map(|line| format!("{}\n", plain(line).trim_end())).collect()
+}
+
+struct Writer {
+    options: Options,
+}
+
+impl Writer {
+    fn block(&self, block: &Block) -> Vec<String> {
+        match block {
+            Block::Heading(text) => self.heading(text),
+            Block::Paragraph(paragraph) => {
+                self.toned_lines(paragraph.tone, wrap(&paragraph.text, self.inner()))
+            }
+            Block::Facts(facts) => self.facts(facts),
+            Block::Table(table) => {
+                indented(table::lines(table, self.inner(), &|cell, text| self.cell(cell, text)))
+            }
+            Block::Plot(plot) => self.plot(plot),
+            Block::Notes(notes) => notes.iter().flat_map(|note| self.note(note)).collect(),
+            Block::Preformatted(text) => indented(text.lines().map(visible).collect()),
+            Block::Details(details) if self.options.details => {
+                let mut lines = self.heading(&details.title);
+                for block in &details.blocks {
+                    lines.push(String::new());
+                    lines.extend(self.block(block));
+                }
+                lines
+            }
+            Block::Details(_) => vec![],
+        }
+    }
+
+    /// Columns right of the indent.
+    const fn inner(&self) -> usize {
+        self.options.width - INDENT
+    }
+
+    fn heading(&self, text: &str) -> Vec<String> {
+        wrap(text, self.options.width).iter().map(|line| self.bold(line)).collect()
+    }
+
+    fn plot(&self, plot: &Plot) -> Vec<String> {
+        let mut lines = bars(plot, self.inner());
+        let rest = lines.split_off(lines.len().min(1));
+        let caption = lines.iter().flat_map(|caption| wrap(caption, self.inner())).collect();
+        [indented(caption), indented(rest)].concat()
+    }
+
+    fn facts(&self, facts: &Facts) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(title) = &facts.title {
+            lines.extend(self.toned_lines(facts.tone, wrap(title, self.inner())));
+        }
+        let names: Vec<String> = facts.facts.iter().map(|(name, _)| one_line(name)).collect();
+        let widest = names.iter().map(|name| columns(name)).max().unwrap_or(0);
+        let column = widest.min(self.inner() / 3);
+        let indent = if facts.title.is_some() { 2 } else { 0 };
+        let room = self.inner().saturating_sub(column + 2 + indent).max(1);
+        for (name, (_, value)) in names.iter().zip(&facts.facts) {
+            let mut values = wrap(value, room).into_iter();
+            // A name too long for its column gets a line of its own.
+            if columns(name) > column {
+                lines.extend(indented_by(INDENT + indent, wrap(name, self.inner() - indent)));
+            } else {
+                let first = values.next().unwrap_or_default();
+                lines.extend(indented_by(
+                    INDENT + indent,
+                    vec![format!("{}  {first}", padded(name, column))],
+                ));
+            }
+            lines.extend(indented_by(INDENT + indent + column + 2, values.collect()));
+        }
+        lines
+    }
+
+    fn note(&self, note: &Note) -> Vec<String> {
+        let mark = note.mark.map_or_else(|| "• ".to_owned(), |mark| format!("[{mark}] "));
+        let hanging = INDENT + columns(&mark);
+        let room = self.options.width.saturating_sub(hanging).max(1);
+        let mut lines = vec![];
+        for (index, line) in note.lines.iter().enumerate() {
+            let named =
+                if index == 0 { format!("{}: {line}", note.name) } else { line.clone() };
+            lines.extend(wrap(&named, room));
+        }
+        let mut toned: Vec<String> = indented_by(hanging, lines);
+        if let Some(first) = toned.first_mut() {
+            let rest = first.trim_start().to_owned();
+            *first = format!("{}{}{rest}", " ".repeat(INDENT), padded(&mark, hanging - INDENT));
+        }
+        let mut toned: Vec<String> =
+            toned.iter().map(|line| self.toned(note.tone, line)).collect();
+        if !note.advice.is_empty() {
+            let advice = wrap(&format!("→\u{a0}{}", note.advice), room);
+            toned.extend(indented_by(hanging, advice));
+        }
+        toned
+    }
+
+    fn toned_lines(&self, tone: Tone, lines: Vec<String>) -> Vec<String> {
+        indented(lines).iter().map(|line| self.toned(tone, line)).collect()
+    }
+
+    /// A cell's text, already padded.
+    fn cell(&self, cell: &Cell, text: &str) -> String {
+        let tone = if cell.marks.is_empty() { cell.tone } else { Tone::Doubt };
+        self.toned(tone, text)
+    }
+
+    fn toned(&self, tone: Tone, text: &str) -> String {
+        match tone {
+            Tone::Plain => text.to_owned(),
+            Tone::Quiet => self.styled("2", text),
+            Tone::Doubt => self.styled("33", text),
+            Tone::Bad => self.styled("31", text),
+        }
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.styled("1", text)
+    }
+
+    /// ANSI select graphic rendition, kept off the spaces around the text.
+    fn styled(&self, code: &str, text: &str) -> String {
+        let inside = text.trim();
+        if !self.options.colour || inside.is_empty() {
+            return text.to_owned();
+        }
+        text.replacen(inside, &format!("\u{1b}[{code}m{inside}\u{1b}[0m"), 1)
+    }
+}
+
+fn indented(lines: Vec<String>) -> Vec<String> {
+    indented_by(INDENT, lines)
+}
+
+fn indented_by(columns: usize, lines: Vec<String>) -> Vec<String> {
+    lines.into_iter().map(|line| format!("{}{line}", " ".repeat(columns))).collect()
+}

@@ -1,0 +1,131 @@
+//! Tables: columns side by side where they fit, one record below the other where they do not.
+
+use super::wrap::{columns, padded, widest_word, wrap};
+use crate::document::{Align, Cell, Table};
+
+const GAP: usize = 2;
+
+/// Puts a cell's tone on its padded text.
+type Tint<'a> = &'a dyn Fn(&Cell, &str) -> String;
+
+/// Which form of its cells a table shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Full,
+    Short,
+}
+
+pub(super) fn lines(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> {
+    for form in [Form::Full, Form::Short] {
+        if let Some(widths) = widths(table, form, width) {
+            return side_by_side(table, form, &widths, tint);
+        }
+    }
+    records(table, width, tint)
+}
+
+/// What a cell says, with the marks of its notes.
+fn text(cell: &Cell, form: Form) -> String {
+    let short = cell.short.as_ref().filter(|_| form == Form::Short);
+    let marks = cell.marks.iter().map(|mark| format!("[{mark}]"));
+    let text = Some(short.unwrap_or(&cell.text).clone()).filter(|text| !text.is_empty());
+    text.into_iter().chain(marks).collect::<Vec<_>>().join(" ")
+}
+
+/// Width of each column; `None` when even the narrowest do not fit. Numbers are never wrapped;
+/// titles are wrapped first, then columns of text, the widest giving way first.
+fn widths(table: &Table, form: Form, width: usize) -> Option<Vec<usize>> {
+    let gaps = GAP * table.columns.len().saturating_sub(1);
+    let cells = |i: usize| {
+        table.rows.iter().filter_map(move |row| row.get(i)).map(move |cell| text(cell, form))
+    };
+    let mut widths = Vec::new();
+    let mut with_wrapped_titles = Vec::new();
+    let mut least = Vec::new();
+    for (i, column) in table.columns.iter().enumerate() {
+        let full = cells(i).map(|text| columns(&text)).max().unwrap_or(0);
+        let word = cells(i).map(|text| widest_word(&text)).max().unwrap_or(0);
+        let narrow = if column.align == Align::Right { full } else { word };
+        let title_word = widest_word(&column.title);
+        widths.push(full.max(columns(&column.title)));
+        with_wrapped_titles.push(full.max(title_word));
+        least.push(narrow.max(title_word));
+    }
+    for floor in [with_wrapped_titles, least] {
+        while widths.iter().sum::<usize>() + gaps > width {
+            let shrinkable = (0..widths.len()).filter(|i| widths[*i] > floor[*i]);
+            let Some(widest) = shrinkable.max_by_key(|i| widths[*i]) else { break };
+            widths[widest] -= 1;
+        }
+    }
+    (widths.iter().sum::<usize>() + gaps <= width).then_some(widths)
+}
+
+fn side_by_side(table: &Table, form: Form, widths: &[usize], tint: Tint<'_>) -> Vec<String> {
+    let titles: Vec<Cell> =
+        table.columns.iter().map(|column| column.title.as_str().into()).collect();
+    let mut lines = row(table, form, &titles, widths, &|_, text| text.to_owned());
+    lines.push(
+        widths
+            .iter()
+            .map(|width| "─".repeat(*width))
+            .collect::<Vec<_>>()
+            .join(&" ".repeat(GAP)),
+    );
+    for cells in &table.rows {
+        lines.extend(row(table, form, cells, widths, tint));
+    }
+    lines
+}
+
+/// One row, as many lines high as its highest cell.
+fn row(
+    table: &Table,
+    form: Form,
+    cells: &[Cell],
+    widths: &[usize],
+    tint: Tint<'_>,
+) -> Vec<String> {
+    let wrapped: Vec<Vec<String>> =
+        cells.iter().zip(widths).map(|(cell, width)| wrap(&text(cell, form), *width)).collect();
+    let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |i: usize| {
+        let pieces = wrapped.iter().zip(cells).zip(widths).zip(&table.columns);
+        let pieces = pieces.map(|(((lines, cell), width), column)| {
+            let text = lines.get(i).map_or("", String::as_str);
+            tint(cell, &aligned(text, *width, column.align))
+        });
+        pieces.collect::<Vec<_>>().join(&" ".repeat(GAP))
+    };
+    (0..height).map(line).collect()
+}
+
+fn aligned(text: &str, width: usize, align: Align) -> String {
+    match align {
+        Align::Left => padded(text, width),
+        Align::Right => {
+            format!("{}{text}", " ".repeat(width.saturating_sub(columns(text))))
+        }
+    }
+}
+
+/// One line per cell, with the column's title before it, and an empty line between rows.
+fn records(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, cells) in table.rows.iter().enumerate() {
+        if index > 0 {
+            lines.push(String::new());
+        }
+        for (cell, column) in cells.iter().zip(&table.columns).filter(|(c, _)| !c.is_empty()) {
+            let mut pieces =
+                wrap(&format!("{}: {}", column.title, text(cell, Form::Full)), width);
+            let rest = pieces.split_off(1);
+            lines.extend(pieces.iter().map(|line| tint(cell, line)));
+            let indented = wrap(&rest.join(" "), width.saturating_sub(GAP));
+            let indented = indented.into_iter().filter(|line| !line.is_empty());
+            lines
+                .extend(indented.map(|line| tint(cell, &format!("{}{line}", " ".repeat(GAP)))));
+        }
+    }
+    lines
+}

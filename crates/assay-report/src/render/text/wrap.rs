@@ -1,0 +1,60 @@
+//! Breaks text into lines by the columns it takes on a terminal.
+
+use unicode_width::UnicodeWidthStr;
+
+/// Columns that a text takes.
+pub(super) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// No-break spaces have done their work once lines are broken.
+pub(super) fn plain(text: &str) -> String {
+    text.replace('\u{a0}', " ")
+}
+
+/// Control characters, which could move the cursor or change its colour, made visible.
+pub(super) fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// `text` with spaces up to `width` columns.
+pub(super) fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
+}
+
+/// Lines of at most `width` columns, broken at spaces and line breaks. A word that is wider than a
+/// line has one to itself. There is always a line.
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.split('\n') {
+        let mut line = String::new();
+        for word in words(paragraph) {
+            if !line.is_empty() && columns(&line) + 1 + columns(&word) > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(&word);
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// All words on one line, however long.
+pub(super) fn one_line(text: &str) -> String {
+    let is_break = |c: char| c == '\n';
+    text.split(is_break).flat_map(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The widest word of a text.
+pub(super) fn widest_word(text: &str) -> usize {
+    text.split('\n').flat_map(words).map(|word| columns(&word)).max().unwrap_or(0)
+}
+
+/// A no-break space belongs to its word.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let is_break = |c: char| c.is_whitespace() && c != '\u{a0}';
+    text.split(is_break).filter(|word| !word.is_empty()).map(visible)
+}

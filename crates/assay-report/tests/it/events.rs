@@ -1,0 +1,45 @@
+//! The run behind a summary, for what only a run knows.
+
+use assay_model::event::{Clock, FORMAT, RunEvent, RunStarted, Status, Stopped};
+use assay_model::facts::HostState;
+use assay_model::run::Run;
+
+use crate::{guest, small};
+
+/// One of four cases finished; the hypervisor took 2 s of 160 s.
+pub(crate) fn run() -> Run {
+    let state = |steal, time, throttled| HostState {
+        steal_s: Some(steal),
+        cpu_time_s: Some(time),
+        throttled: Some(throttled),
+        ..HostState::default()
+    };
+    let plan = small::plan();
+    let case = || plan.cases[0].id.clone();
+    let started = RunStarted {
+        format: FORMAT,
+        run: "20261121-104455-7f3a".to_owned(),
+        started: "2026-11-21T10:44:55Z".to_owned(),
+        plan: plan.clone(),
+        host: guest::host(),
+        state: state(1.0, 1000.0, 4),
+        clock: Clock {
+            name: "CLOCK_MONOTONIC_RAW".to_owned(),
+            resolution_s: 1e-8,
+            cost_s: 2.35e-8,
+            null_s: 4.61e-8,
+        },
+    };
+    let end = RunEvent::RunFinished {
+        finished: "2026-11-21T10:46:12Z".to_owned(),
+        status: Status::Interrupted,
+        state: state(3.0, 1160.0, 5),
+    };
+    let events = [
+        RunEvent::RunStarted(Box::new(started)),
+        RunEvent::CaseStarted { case: case() },
+        RunEvent::CaseFinished { case: case(), stopped: Stopped::Precise },
+        end,
+    ];
+    Run::fold(events).unwrap()
+}

@@ -1,0 +1,117 @@
+//! Made-up summaries in every format, compared with the files in `tests/golden`.
+//! `UPDATE_EXPECT=1 cargo test -p assay-report` writes them anew.
+
+use std::path::Path;
+
+use assay_model::event::Status;
+use assay_model::summary::Summary;
+use assay_report::build;
+use assay_report::document::Document;
+use assay_report::render::{csv, html, json, markdown, text};
+
+use crate::{events, guest, node, small, troubled};
+
+fn compare(name: &str, content: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    expect_test::expect_file![path].assert_eq(content);
+}
+
+fn check(name: &str, summary: &Summary) {
+    let document = build::run(summary, None);
+    let wide = text::Options { width: 120, details: true, ..text::Options::default() };
+    compare(&format!("{name}.txt"), &text::document(&document, &text::Options::default()));
+    compare(&format!("{name}.wide.txt"), &text::document(&document, &wide));
+    compare(&format!("{name}.md"), &markdown::document(&document));
+    compare(&format!("{name}.html"), &html::document(&document, Some(summary)));
+    compare(&format!("{name}.csv"), &csv::summary(summary));
+    compare(&format!("{name}.json"), &json::summary(summary));
+}
+
+fn check_document(name: &str, document: &Document) {
+    compare(&format!("{name}.txt"), &text::document(document, &text::Options::default()));
+    compare(&format!("{name}.md"), &markdown::document(document));
+    compare(&format!("{name}.html"), &html::document(document, None));
+}
+
+#[test]
+fn a_guest() {
+    check("guest", &guest::quick());
+}
+
+#[test]
+fn a_node_of_24_caches() {
+    check("node", &node::memory());
+}
+
+#[test]
+fn failures_and_warnings() {
+    check("troubled", &troubled::run());
+}
+
+#[test]
+fn two_measurers() {
+    check("measurers", &guest::beside_hpcc());
+}
+
+#[test]
+fn an_interrupted_run_tells_what_only_the_run_knows() {
+    let mut summary = guest::quick();
+    summary.results.truncate(6);
+    summary.run.status = Status::Interrupted;
+    let document = build::run(&summary, Some(&events::run()));
+    compare("interrupted.txt", &text::document(&document, &text::Options::default()));
+}
+
+#[test]
+fn colours_mark_what_words_say() {
+    let document = build::run(&troubled::run(), None);
+    let options = text::Options { colour: true, ..text::Options::default() };
+    compare("troubled.colour.txt", &text::document(&document, &options));
+}
+
+#[test]
+fn small_documents() {
+    check_document("listing", &small::listing());
+    check_document("findings", &small::findings());
+    check_document("plan", &build::plan(&small::plan()));
+    check_document("methods", &build::methods());
+    check_document("raw", &small::raw());
+}
+
+#[test]
+fn headlines_stand_for_the_whole_machine() {
+    let check = |summary: &Summary, expected: expect_test::Expect| {
+        let headlines = build::headlines(summary);
+        let lines: Vec<String> = headlines
+            .iter()
+            .map(|(label, quantity)| format!("{label} {quantity:.3}"))
+            .collect();
+        expected.assert_eq(&lines.join("\n"));
+    };
+    check(
+        &guest::quick(),
+        expect_test::expect![[r#"
+        Triad 41.2 GB/s
+        latency 93.8 ns
+        FP64 236 GFLOP/s
+        Rmax 215 GFLOP/s"#]],
+    );
+    check(
+        &guest::beside_hpcc(),
+        expect_test::expect![[r#"
+            Triad 41.2 GB/s
+            Rmax 215 GFLOP/s"#]],
+    );
+    check(
+        &node::memory(),
+        expect_test::expect![[r#"
+        Triad 771 GB/s
+        latency 105 ns"#]],
+    );
+    check(
+        &troubled::run(),
+        expect_test::expect![[r#"
+        Triad 64.0 GB/s
+        latency 108 ns"#]],
+    );
+}

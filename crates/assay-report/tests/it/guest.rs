@@ -1,0 +1,140 @@
+//! A small guest of KVM, and the same with an official tool beside assay.
+
+use assay_model::benchmark::Benchmark::{Linpack, MemoryStream, PeakFlops};
+use assay_model::event::Status;
+use assay_model::facts::{Cache, Cpu, HostFacts, NumaNode};
+use assay_model::plan::expand::ladder_bytes;
+use assay_model::summary::{Estimate, Summary};
+
+use crate::maker::{With, estimate, ladder, summary};
+
+pub(crate) fn host() -> HostFacts {
+    let mut host = HostFacts {
+        name: "node-7".to_owned(),
+        fingerprint: "5e0c1f".to_owned(),
+        ..HostFacts::default()
+    };
+    host.cpu.vendor = "AuthenticAMD".to_owned();
+    host.cpu.model = "AMD EPYC".to_owned();
+    host.cpu.signature = Some("25/17/1".to_owned());
+    host.cpu.nominal_hz = Some(2.6e9);
+    host.system.distribution = Some("Debian GNU/Linux 12 (bookworm)".to_owned());
+    host.system.kernel = "6.1.0".to_owned();
+    host.system.architecture = "x86_64".to_owned();
+    host.system.kernel_command_line =
+        Some("root=/dev/vda1 ro console=ttyS0 mitigations=auto <none>".to_owned());
+    host.system.virtualization = Some("kvm".to_owned());
+    host.system.clock_source = Some("tsc".to_owned());
+    host.memory.total_bytes = 25_100_000_000;
+    host.topology.cpus = (0..2).map(|id| Cpu { id, core: id, socket: 0, numa: 0 }).collect();
+    let cache = |level, bytes, cpus: &[u32]| Cache {
+        level,
+        bytes,
+        line_bytes: 64,
+        cpus: cpus.to_vec(),
+    };
+    host.topology.caches = vec![
+        cache(1, 32 << 10, &[0]),
+        cache(1, 32 << 10, &[1]),
+        cache(2, 1 << 20, &[0]),
+        cache(2, 1 << 20, &[1]),
+        cache(3, 32 << 20, &[0, 1]),
+    ];
+    host.topology.numa = vec![NumaNode { id: 0, cpus: vec![0, 1], bytes: 25_100_000_000 }];
+    host.settings.insert("transparent_hugepage/enabled".to_owned(), "madvise".to_owned());
+    host.mitigations.insert("spectre_v2".to_owned(), "Mitigation: Retpolines".to_owned());
+    host.versions.insert("assay".to_owned(), "0.1.0".to_owned());
+    host
+}
+
+fn stream(metric: &str, placement: &str, threads: u64, median: f64, kernel: &str) -> Estimate {
+    estimate(MemoryStream, metric, median, 0.003)
+        .text("placement", placement)
+        .whole("threads", threads)
+        .whole("bytes_per_array", 128 << 20)
+        .text("kernel", kernel)
+        .flag("concurrent", false)
+}
+
+fn streams() -> Vec<Estimate> {
+    let table = [
+        ("copy", 38.2e9, 27.1e9, "avx512-nt"),
+        ("scale", 38.0e9, 26.9e9, "avx512-nt"),
+        ("add", 41.3e9, 28.8e9, "avx512-nt"),
+        ("triad", 41.2e9, 28.7e9, "avx512-nt"),
+        ("read", 46.9e9, 31.0e9, "avx2"),
+        ("write", 37.7e9, 26.0e9, "avx512-nt"),
+    ];
+    let node =
+        table.iter().map(|(metric, node, _, kernel)| stream(metric, "node", 2, *node, kernel));
+    let core = table
+        .iter()
+        .map(|(metric, _, core, kernel)| stream(metric, "core:0", 1, *core, kernel));
+    node.chain(core).collect()
+}
+
+fn compute() -> Vec<Estimate> {
+    let factors = |flop: u32| {
+        format!("2 cores × {flop} FLOP/cycle × 3.70 GHz (clock measured at this load)")
+    };
+    let peak = |metric: &str, median: f64, rpeak: f64, flop: u32| {
+        estimate(PeakFlops, metric, median, 0.0012)
+            .text("placement", "node")
+            .whole("threads", 2)
+            .text("instruction_set", "avx512")
+            .number("rpeak", rpeak)
+            .whole("flop_per_cycle", u64::from(flop))
+            .text("rpeak_factors", &factors(flop))
+    };
+    let clock = estimate(PeakFlops, "core_clock", 3.7e9, 0.0004)
+        .text("placement", "node")
+        .whole("threads", 2)
+        .text("instruction_set", "avx512");
+    let mut solve = estimate(Linpack, "rmax", 214.6e9, 0.004)
+        .whole("n", 8000)
+        .whole("threads", 2)
+        .text("blas", "assay")
+        .number("residual", 0.003_14)
+        .number("rpeak", 236.8e9)
+        .number("percent_of_rpeak", 90.6)
+        .text("rpeak_factors", &factors(32));
+    (solve.n, solve.n_effective) = (10, 7.2);
+    vec![peak("fp64", 236.1e9, 236.8e9, 32), peak("fp32", 472.0e9, 473.6e9, 64), clock, solve]
+}
+
+/// Suite `quick` on a guest that hides SMBIOS.
+pub(crate) fn quick() -> Summary {
+    let mut summary = summary("quick", Status::Complete, host());
+    summary.results = streams();
+    summary.results.extend(ladder(
+        &ladder_bytes(4096, 128 << 20),
+        &[(32 << 10, 1.08e-9), (1 << 20, 3.86e-9), (32 << 20, 13.4e-9)],
+        108e-9,
+    ));
+    summary.results.extend(compute());
+    summary
+}
+
+/// STREAM and LINPACK by assay and by `hpcc`.
+pub(crate) fn beside_hpcc() -> Summary {
+    let mut summary = summary("side-by-side", Status::Complete, host());
+    let by_hpcc = |metric: &str, median: f64| {
+        let mut estimate = stream(metric, "node", 2, median, "").by("hpcc", "1.5.0");
+        estimate.parameters.remove("kernel");
+        (estimate.n, estimate.ci) = (1, None);
+        estimate.doubted(
+            "single-value",
+            "hpcc reports one value and no spread",
+            "trust its difference to others only when it is large",
+        )
+    };
+    summary.results = streams().into_iter().filter(|e| e.metric == "triad").collect();
+    summary.results.push(by_hpcc("triad", 31.4e9));
+    let own = compute().pop().unwrap();
+    let mut theirs = own.clone().by("hpcc", "1.5.0").text("blas", "OpenBLAS 0.3.21");
+    theirs.median = 198.2e9;
+    theirs.parameters.remove("percent_of_rpeak");
+    (theirs.n, theirs.ci) = (3, None);
+    summary.results.extend([own, theirs]);
+    summary
+}

@@ -1,0 +1,230 @@
+//! What holds for any summary, however odd: nothing panics, nothing is lost, no line is too wide.
+
+use assay_model::benchmark::{Benchmark, Better};
+use assay_model::event::{Parameter, Status};
+use assay_model::limit::Limit;
+use assay_model::quantity::Unit;
+use assay_model::summary::{CaseFailure, Estimate, Summary, Tool};
+use assay_model::warning::Warning;
+use assay_report::build;
+use assay_report::document::{Block, Document};
+use assay_report::render::{csv, html, json, markdown, text};
+use proptest::prelude::*;
+use unicode_width::UnicodeWidthStr;
+
+use crate::{guest, maker, node};
+
+fn words() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z<>&\"'|*_`#, ]{0,40}",
+        "\\PC{0,12}",
+        "[\u{1b}\u{7}\r\n\t\u{0}a-z ]{0,12}",
+        Just("</script><script>".to_owned()),
+    ]
+}
+
+fn value() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        6 => (-12i32..15, 1.0f64..10.0).prop_map(|(e, m)| m * 10f64.powi(e)),
+        1 => (-280i32..300, -10.0f64..10.0).prop_map(|(e, m)| m * 10f64.powi(e)),
+        1 => Just(0.0),
+        1 => Just(f64::NAN),
+        1 => Just(f64::INFINITY),
+    ]
+}
+
+fn parameter() -> impl Strategy<Value = (String, Parameter)> {
+    let names = prop_oneof![
+        4 => proptest::sample::select(vec![
+            "placement", "threads", "bytes_per_array", "kernel", "concurrent", "bytes", "cpu",
+            "huge_pages", "instruction_set", "rpeak", "flop_per_cycle", "rpeak_factors", "n", "blas",
+            "residual", "percent_of_rpeak",
+        ])
+        .prop_map(str::to_owned),
+        1 => words(),
+    ];
+    let values = prop_oneof![
+        any::<bool>().prop_map(Parameter::Flag),
+        any::<u64>().prop_map(Parameter::Integer),
+        (0u64..1 << 36).prop_map(Parameter::Integer),
+        value().prop_map(Parameter::Number),
+        words().prop_map(Parameter::Text),
+        proptest::sample::select(vec!["node", "l3:0", "cores:4", "cores:8", "core:1"])
+            .prop_map(|place| Parameter::Text(place.to_owned())),
+    ];
+    (names, values)
+}
+
+prop_compose! {
+    fn warning()(id in words(), text in words(), advice in words()) -> Warning {
+        Warning { id, text, advice }
+    }
+}
+
+prop_compose! {
+    fn estimate()(
+        benchmark in proptest::sample::select(&Benchmark::ALL[..]),
+        foreign in proptest::option::weighted(0.1, words()),
+        metric in proptest::sample::select(vec!["copy", "triad", "read", "latency", "fp64", "core_clock", "rmax", "odd"]),
+        parameters in proptest::collection::btree_map(words(), Just(Parameter::Flag(true)), 0..2),
+        more in proptest::collection::vec(parameter(), 0..8),
+        unit in proptest::sample::select(&Unit::ALL[..]),
+        numbers in proptest::array::uniform8(value()),
+        ci in proptest::option::of((value(), value())),
+        limit in proptest::option::of((value(), words())),
+        n in 0usize..1000,
+        names in (words(), words(), proptest::option::of(words())),
+        warnings in proptest::collection::vec(warning(), 0..3),
+    ) -> Estimate {
+        let [n_effective, median, ci_level, min, max, mean, percent, percentile] = numbers;
+        Estimate {
+            benchmark: foreign.unwrap_or_else(|| benchmark.id().to_owned()),
+            metric: metric.to_owned(),
+            parameters: parameters.into_iter().chain(more).collect(),
+            unit,
+            better: Better::Lower,
+            n,
+            n_effective,
+            median,
+            ci: ci.map(|(low, high)| [low, high]),
+            ci_level,
+            min,
+            max,
+            mean,
+            percentiles: Some([("p50".to_owned(), percentile)].into()),
+            percent_of_limit: limit.as_ref().map(|_| percent),
+            limit: limit.map(|(value, basis)| Limit { value, basis }),
+            host: names.0,
+            tool: Tool { name: names.1, version: names.2 },
+            warnings,
+        }
+    }
+}
+
+prop_compose! {
+    fn summary()(
+        suite in words(),
+        times in (words(), proptest::option::of(words())),
+        status in proptest::sample::select(vec![Status::Complete, Status::Failed, Status::Interrupted, Status::Unfinished]),
+        host in proptest::option::of(proptest::sample::select(vec![guest::host(), node::host()])),
+        results in proptest::collection::vec(estimate(), 0..12),
+        failure in proptest::option::of((words(), words(), words())),
+        warnings in proptest::collection::vec(warning(), 0..3),
+    ) -> Summary {
+        let mut summary = maker::summary(&suite, status, host.clone().unwrap_or_default());
+        if host.is_none() {
+            summary.hosts.clear();
+        }
+        (summary.run.started, summary.run.finished) = times;
+        summary.results = results;
+        summary.warnings = warnings;
+        summary.failures.extend(failure.map(|(case, reason, advice)| CaseFailure {
+            benchmark: "compute.linpack".to_owned(),
+            case,
+            host: "node-7".to_owned(),
+            reason,
+            advice,
+        }));
+        summary
+    }
+}
+
+/// The widest piece of text in which no line may break, headings of tables included.
+fn widest_word(blocks: &[Block]) -> usize {
+    // The debug form holds every text of every block; escapes in it only lengthen words.
+    let debug = format!("{blocks:?}");
+    let words = debug.split(|c: char| c == '"' || (c.is_whitespace() && c != '\u{a0}'));
+    words.map(UnicodeWidthStr::width).max().unwrap_or(0)
+}
+
+fn check_text(document: &Document, width: usize) {
+    let plain = text::Options { width, colour: false, details: true };
+    let written = text::document(document, &plain);
+    let narrow_words = widest_word(&document.blocks) * 2 <= width
+        && document.title.split_whitespace().all(|word| word.width() <= width);
+    for line in written.lines() {
+        assert!(!line.ends_with(' '), "{line:?}");
+        assert!(!line.chars().any(char::is_control), "{line:?}");
+        assert!(!narrow_words || line.width() <= width, "{width}: {line:?}\n{written}");
+    }
+    let coloured = text::document(document, &text::Options { colour: true, ..plain });
+    let mut uncoloured = coloured;
+    for code in ["\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[33m", "\u{1b}[0m"] {
+        uncoloured = uncoloured.replace(code, "");
+    }
+    assert_eq!(uncoloured, written);
+}
+
+fn check_csv(summary: &Summary) {
+    let written = csv::summary(summary);
+    let mut reader = ::csv::Reader::from_reader(written.as_bytes());
+    let head = reader.headers().unwrap().clone();
+    let column = |name: &str| head.iter().position(|title| title == name).unwrap();
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), summary.results.len());
+    for (row, estimate) in rows.iter().zip(&summary.results) {
+        assert_eq!(&row[column("host")], &estimate.host);
+        assert_eq!(&row[column("unit")], estimate.unit.symbol());
+        let value = row[column("value")].parse::<f64>().ok();
+        assert_eq!(value, Some(estimate.median).filter(|median| median.is_finite()));
+        for (name, value) in &estimate.parameters {
+            if let Parameter::Text(text) = value {
+                assert_eq!(&row[column(&format!("parameters.{name}"))], text);
+            }
+        }
+    }
+}
+
+fn check_html(summary: &Summary, document: &Document) {
+    let page = html::document(document, Some(summary));
+    assert_eq!(page.matches("<script").count(), 1, "nothing from outside becomes markup");
+    assert_eq!(page.matches("</script").count(), 1);
+    let data =
+        page.split_once("id=\"assay-result\">").unwrap().1.split_once("</script>").unwrap().0;
+    let embedded: serde_json::Value = serde_json::from_str(data).unwrap();
+    let plain: serde_json::Value = serde_json::from_str(&json::summary(summary)).unwrap();
+    assert_eq!(embedded, plain);
+    let outside = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+    assert!(!outside.contains("http://") && !outside.contains("src="), "nothing is loaded");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_summary_renders(summary in summary(), width in 0usize..200) {
+        let document = build::run(&summary, None);
+        check_text(&document, width.max(60));
+        let narrow = text::Options { width, colour: true, details: false };
+        prop_assert!(!text::document(&document, &narrow).is_empty());
+        prop_assert!(markdown::document(&document).starts_with("# "));
+        check_csv(&summary);
+        check_html(&summary, &document);
+        prop_assert!(build::headlines(&summary).len() <= 4);
+    }
+}
+
+#[test]
+fn ordinary_summaries_fit_every_width() {
+    for summary in
+        [guest::quick(), guest::beside_hpcc(), node::memory(), crate::troubled::run()]
+    {
+        let document = build::run(&summary, None);
+        for width in 60..140 {
+            let options = text::Options { width, colour: false, details: false };
+            for line in text::document(&document, &options).lines() {
+                assert!(line.width() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn json_is_the_summary() {
+    for summary in [guest::quick(), node::memory()] {
+        let back: Summary = serde_json::from_str(&json::summary(&summary)).unwrap();
+        assert_eq!(back, summary);
+    }
+    let odd = json::summary(&crate::troubled::run());
+    assert!(odd.contains("\"median\": null") && !odd.contains("NaN"));
+}

@@ -1,0 +1,12 @@
+//! Documents in every format: golden files for made-up summaries, and laws that hold for any.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod events;
+mod golden;
+mod guest;
+mod laws;
+mod maker;
+mod node;
+mod small;
+mod troubled;

@@ -1,0 +1,131 @@
+//! Makes estimates by hand, a word at a time.
+
+use assay_model::benchmark::{Benchmark, Better};
+use assay_model::event::{Parameter, Status};
+use assay_model::facts::HostFacts;
+use assay_model::limit::Limit;
+use assay_model::quantity::Unit;
+use assay_model::summary::{Estimate, RunHead, SCHEMA, Summary, Tool};
+use assay_model::warning::Warning;
+
+pub(crate) fn summary(suite: &str, status: Status, host: HostFacts) -> Summary {
+    Summary {
+        schema: SCHEMA,
+        run: RunHead {
+            id: "20261121-104455-7f3a".to_owned(),
+            suite: suite.to_owned(),
+            started: "2026-11-21T10:44:55Z".to_owned(),
+            finished: Some("2026-11-21T10:46:12Z".to_owned()),
+            status,
+        },
+        hosts: vec![host],
+        results: vec![],
+        failures: vec![],
+        warnings: vec![],
+    }
+}
+
+/// A median with an interval of `±share` and fifteen samples; unit and direction from the table.
+pub(crate) fn estimate(
+    benchmark: Benchmark,
+    metric: &str,
+    median: f64,
+    share: f64,
+) -> Estimate {
+    let row = benchmark.metric(metric);
+    Estimate {
+        benchmark: benchmark.id().to_owned(),
+        metric: metric.to_owned(),
+        parameters: [].into(),
+        unit: row.map_or(Unit::Count, |row| row.unit),
+        better: row.map_or(Better::Higher, |row| row.better),
+        n: 15,
+        n_effective: 15.0,
+        median,
+        ci: Some([median * (1.0 - share), median * (1.0 + share * 0.8)]),
+        ci_level: 0.95,
+        min: median * (1.0 - share * 3.0),
+        max: median * (1.0 + share * 2.0),
+        mean: median * 0.999,
+        percentiles: None,
+        limit: None,
+        percent_of_limit: None,
+        host: "node-7".to_owned(),
+        tool: Tool { name: "assay".to_owned(), version: Some("0.1.0".to_owned()) },
+        warnings: vec![],
+    }
+}
+
+/// Changes to an estimate that read like a sentence.
+pub(crate) trait With: Sized {
+    fn text(self, name: &str, value: &str) -> Self;
+    fn whole(self, name: &str, value: u64) -> Self;
+    fn number(self, name: &str, value: f64) -> Self;
+    fn flag(self, name: &str, value: bool) -> Self;
+    fn limited(self, value: f64, basis: &str) -> Self;
+    fn by(self, tool: &str, version: &str) -> Self;
+    fn doubted(self, id: &str, text: &str, advice: &str) -> Self;
+}
+
+impl With for Estimate {
+    fn text(mut self, name: &str, value: &str) -> Self {
+        self.parameters.insert(name.to_owned(), Parameter::Text(value.to_owned()));
+        self
+    }
+
+    fn whole(mut self, name: &str, value: u64) -> Self {
+        self.parameters.insert(name.to_owned(), Parameter::Integer(value));
+        self
+    }
+
+    fn number(mut self, name: &str, value: f64) -> Self {
+        self.parameters.insert(name.to_owned(), Parameter::Number(value));
+        self
+    }
+
+    fn flag(mut self, name: &str, value: bool) -> Self {
+        self.parameters.insert(name.to_owned(), Parameter::Flag(value));
+        self
+    }
+
+    fn limited(mut self, value: f64, basis: &str) -> Self {
+        self.limit = Some(Limit { value, basis: basis.to_owned() });
+        self.percent_of_limit = Some(100.0 * self.median / value);
+        self
+    }
+
+    fn by(mut self, tool: &str, version: &str) -> Self {
+        self.tool = Tool { name: tool.to_owned(), version: Some(version.to_owned()) };
+        self
+    }
+
+    fn doubted(mut self, id: &str, text: &str, advice: &str) -> Self {
+        self.warnings.push(Warning::new(id, text, advice));
+        self
+    }
+}
+
+/// A ladder with plateaus at each cache and a soft step behind it.
+pub(crate) fn ladder(sizes: &[u64], plateaus: &[(u64, f64)], memory: f64) -> Vec<Estimate> {
+    let latency = |bytes: u64| {
+        let mut below = None;
+        for (size, seconds) in plateaus {
+            if bytes <= *size {
+                return *seconds;
+            }
+            below = Some(*size);
+        }
+        // What still fits the last cache is served from it.
+        let hit = below.map_or(0.0, |size| size as f64 / bytes as f64 * 0.6);
+        let last = plateaus.last().map_or(memory, |(_, seconds)| *seconds);
+        hit * last + (1.0 - hit) * memory
+    };
+    let point = |bytes: &u64| {
+        let share = if *bytes > 1 << 20 { 0.02 } else { 0.002 };
+        estimate(Benchmark::MemoryLatency, "latency", latency(*bytes), share)
+            .whole("bytes", *bytes)
+            .whole("cpu", 0)
+            .flag("huge_pages", true)
+    };
+    sizes.iter().map(point).collect()
+}

@@ -1,0 +1,107 @@
+//! The small documents: list of runs, findings, plan, methods.
+
+use assay_model::event::Status;
+use assay_model::finding::{Finding, Outcome, Severity};
+use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::quantity::{Quantity, Unit};
+use assay_model::workload::{
+    Domain, LatencyWorkload, LinpackWorkload, PeakFlopsWorkload, StreamWorkload, Workload,
+};
+use assay_report::build::{self, ListedRun};
+use assay_report::document::{Block, Details, Document};
+
+/// Raw output of a tool, with what could upset a terminal, a fence or a page, inside details.
+pub(crate) fn raw() -> Document {
+    let mut document = Document::new("Raw output");
+    let output = "Triad:  41234.5\n\u{1b}[31m```\n<b>&amp;</b>\n";
+    let inside = vec![Block::Preformatted(output.to_owned())];
+    let details = Details { title: "stdout".to_owned(), blocks: inside };
+    document.blocks.push(Block::Preformatted(output.to_owned()));
+    document.blocks.push(Block::Details(details));
+    document
+}
+
+pub(crate) fn listing() -> Document {
+    let run = |id: &str, status, running, cases, host: &str| ListedRun {
+        id: id.to_owned(),
+        suite: "quick".to_owned(),
+        status,
+        running,
+        cases,
+        host: host.to_owned(),
+        headlines: vec![
+            ("Triad".to_owned(), Quantity::new(41.234e9, Unit::BytePerSecond)),
+            ("Rmax".to_owned(), Quantity::new(214.6e9, Unit::FlopPerSecond)),
+        ],
+    };
+    let runs = [
+        run("20261121-104455-7f3a", Status::Unfinished, true, [3, 0, 41], "node-7"),
+        run("20261120-090000-0001", Status::Complete, false, [41, 0, 41], "node-7"),
+        run("20261119-090000-0002", Status::Failed, false, [40, 1, 41], "node-8"),
+        run("20261118-090000-0003", Status::Unfinished, false, [7, 0, 41], "node-8"),
+    ];
+    let unreadable =
+        [("20261117-090000-0004".to_owned(), "events.jsonl holds no event".to_owned())];
+    build::listing(&runs, &unreadable)
+}
+
+pub(crate) fn findings() -> Document {
+    let finding = |id: &str, outcome, severity, observed: &str| {
+        Finding {
+        id: id.to_owned(),
+        outcome,
+        observed: observed.to_owned(),
+        expected: "performance".to_owned(),
+        why: "at a lower frequency a core computes less, and its frequency changes while it is measured".to_owned(),
+        source: "Linux kernel, Documentation/admin-guide/pm/cpufreq.rst".to_owned(),
+        severity,
+        change: "cpupower frequency-set --governor performance".to_owned(),
+    }
+    };
+    let list = [
+        finding("cpu.smt", Outcome::Deviates, Severity::Note, "on"),
+        finding("cpu.governor", Outcome::Deviates, Severity::Skews, "powersave"),
+        finding("memory.available", Outcome::Deviates, Severity::Blocks, "12 MiB"),
+        finding("clock.source", Outcome::Ok, Severity::Skews, "tsc"),
+        finding(
+            "cpu.boost",
+            Outcome::NotVisible,
+            Severity::Skews,
+            "there is no cpufreq directory in this guest",
+        ),
+        finding("memory.modules", Outcome::Unreadable, Severity::Note, "permission denied"),
+    ];
+    build::findings("node-7", &list)
+}
+
+pub(crate) fn plan() -> Plan {
+    let domain = |placement: &str, cpus: &[u32]| Domain {
+        placement: placement.to_owned(),
+        cpus: cpus.to_vec(),
+    };
+    let stopping = Stopping { target: 0.01, repetitions: 10, preparations: 3, budget_s: 7.5 };
+    let case = |id: &str, by: &str, workload| Case {
+        id: id.to_owned(),
+        by: by.to_owned(),
+        workload,
+        stopping,
+    };
+    let stream = StreamWorkload {
+        domains: vec![domain("l3:0", &[0, 1, 2, 3, 8]), domain("l3:1", &[4])],
+        bytes_per_array: 128 << 20,
+        cache_multiple: 4.0,
+    };
+    let linpack = LinpackWorkload { n: 8000, cpus: vec![0, 1], blas: None, seed: 2026 };
+    let peak = PeakFlopsWorkload {
+        domain: domain("node", &[0, 1]),
+        instruction_set: "avx512".to_owned(),
+    };
+    let latency = LatencyWorkload { cpu: 0, bytes: 3 << 20 };
+    let cases = vec![
+        case("memory.stream/l3:together", "assay", Workload::Stream(stream)),
+        case("memory.latency/bytes=3 MiB", "assay", Workload::Latency(latency)),
+        case("compute.peak_flops/node/avx512", "assay", Workload::PeakFlops(peak)),
+        case("compute.linpack/n=8000/hpcc", "hpcc", Workload::Linpack(linpack)),
+    ];
+    Plan { suite: "quick".to_owned(), budget_s: 90.0, cases }
+}

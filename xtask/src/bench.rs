@@ -1,0 +1,54 @@
+//! `cargo xtask bench …`: assay beside the best of the field, on this machine, in one run.
+//!
+//! Each comparison installs its peers from the system's packages, takes turns with them in an order that
+//! is drawn from a seed and reversed every other turn, and writes what it found to `docs/benchmarks/`.
+//! It never decides what a figure should be: a target that is missed is written down as missed.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use options::Options;
+
+mod assay;
+mod compute;
+mod cpus;
+mod footprint;
+mod hpcc;
+mod lapack;
+mod likwid;
+mod machine;
+mod memory;
+mod options;
+mod order;
+mod page;
+mod ratio;
+mod stream_loop;
+mod timings;
+mod workplace;
+
+/// What the options of all comparisons are.
+pub(crate) const USAGE: &str = "\
+cargo xtask bench memory     beside likwid-bench and a plain C loop → docs/benchmarks/memory.md
+cargo xtask bench compute    beside OpenBLAS and HPL → docs/benchmarks/compute.md
+cargo xtask bench build      start-up, size and cold build → docs/benchmarks/build.md
+    --turns N       how often everything is measured (10; at least 6 for an interval)
+    --threads N     how many CPUs are used, one per core first (all cores)
+    --seed N        draws the order of the turns (1)
+    --bytes SIZE    memory: size of one array (4 × the sum of the last-level caches, 256 MiB at least)
+    --n N,N,…       compute: orders of the system (4000,8000,16000)
+";
+
+/// Runs one comparison.
+pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
+    let (what, options) = match arguments {
+        [what, rest @ ..] => (*what, Options::parse(rest)?),
+        [] => bail!("bench of what?\n{USAGE}"),
+    };
+    match what {
+        "memory" => memory::run(root, &options),
+        "compute" => compute::run(root, &options),
+        "build" => footprint::run(root, &options),
+        other => bail!("no such comparison: {other}\n{USAGE}"),
+    }
+}

@@ -1,0 +1,259 @@
+//! LINPACK beside OpenBLAS and HPL, its share of the measured peak, and the memory it takes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use assay_model::quantity::{Quantity, Unit};
+
+use crate::{command, packages};
+
+use super::cpus::Cpus;
+use super::options::Options;
+use super::order::order;
+use super::page::Page;
+use super::ratio::{self, Ratio};
+use super::workplace::Workplace;
+use super::{assay, hpcc, lapack, machine};
+
+/// Least ratio to each peer.
+const TARGET: f64 = 1.0;
+/// Least share of the measured peak, at this order.
+const TARGET_OF_PEAK: (f64, usize) = (0.9, 16_000);
+/// Most memory, as a multiple of the matrix.
+const MOST_MEMORY: f64 = 1.05;
+/// Block sizes of HPL that are tried at the first order; the best one is used at the others.
+const BLOCKS: [usize; 4] = [96, 128, 192, 256];
+/// One repetition is a whole solution, and the turns repeat it.
+const BUDGET: &str = "1s";
+
+/// Compares and writes the page.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    packages::install(root, packages::FOR_BENCH_COMPUTE)?;
+    let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
+    let contest = Contest::prepare(&workplace)?;
+    let mut facts = machine::facts(&workplace);
+    facts.push(machine::assay_version(&workplace, &contest.assay));
+    let names = ["libopenblas0-pthread", "hpcc", "openmpi-bin", "gcc"];
+    facts.push(("packages", machine::package_versions(&workplace, &names)?));
+    let mut solved: Vec<Solved> = Vec::new();
+    for &n in &options.orders {
+        let blocks = solved.first().map_or(BLOCKS.to_vec(), |first| vec![first.hpl.0]);
+        solved.push(contest.solve(n, &blocks, options)?);
+    }
+    facts.push(("load after", machine::load()));
+    facts.push(("turns", options.turns.to_string()));
+
+    let mut page = Page::new("LINPACK beside the field", "cargo xtask bench compute");
+    page.facts(&facts);
+    page.heading("Figures");
+    let rows: Result<Vec<_>> = solved.iter().flat_map(Solved::rows).collect();
+    page.table(&["N", "assay", "peer", "peer's figure", "ratio", "95 %", "target", ""], &rows?);
+    page.paragraph(ABOUT_FIGURES);
+    page.heading("Share of the measured peak");
+    let rows: Result<Vec<_>> = solved.iter().map(Solved::row_of_peak).collect();
+    page.table(&["N", "LINPACK", "FP64 peak", "share", "95 %", "target", ""], &rows?);
+    page.heading("Memory");
+    let rows: Vec<_> = solved.iter().map(Solved::row_of_memory).collect();
+    page.table(&["N", "8 N²", "assay", "ratio", "target", "", "OpenBLAS"], &rows);
+    page.paragraph("The peak resident memory of the whole process, by GNU time (getrusage).");
+    page.heading("Commands");
+    page.commands(&contest.commands(options));
+    page.publish(root, "compute")
+}
+
+const ABOUT_FIGURES: &str = "\
+All figures are medians of FLOP/s by HPL's count, 2/3 N³ + 3/2 N², of factorisation and solution. assay,
+OpenBLAS and the peak run in turns, in an order drawn from a seed and reversed every other turn; the
+interval is that of the median ratio within a turn, from order statistics. hpcc cannot take turns, since
+it runs a dozen other tests before HPL: it solves the same system as often in one run halfway through the
+turns, and its interval is made of the two medians' own intervals.";
+
+/// Everybody who takes part.
+struct Contest<'a> {
+    workplace: &'a Workplace,
+    assay: PathBuf,
+    lapack: PathBuf,
+    /// A suite that measures nothing but the peak.
+    suite: PathBuf,
+}
+
+/// What was measured at one order.
+struct Solved {
+    n: usize,
+    assay: Vec<f64>,
+    lapack: Vec<f64>,
+    peak: Vec<f64>,
+    /// HPL's best block size and its figures.
+    hpl: (usize, Vec<f64>),
+    assay_bytes: u64,
+    lapack_bytes: u64,
+}
+
+impl<'a> Contest<'a> {
+    fn prepare(workplace: &'a Workplace) -> Result<Self> {
+        let suite = workplace.folder.join("peak.toml");
+        let threads = workplace.cpus.count();
+        let text = format!(
+            "name = \"peak\"\ntitle = \"the multiply-add peak\"\nbudget = \"5s\"\n\n\
+             [[measure]]\nbenchmark = \"compute.peak_flops\"\nplacement = [\"node\"]\n\
+             threads = {threads}\n"
+        );
+        fs::write(&suite, text).context("cannot write the suite")?;
+        let (assay, lapack) = (workplace.build_assay()?, lapack::build(workplace)?);
+        Ok(Self { workplace, assay, lapack, suite })
+    }
+
+    /// Takes turns at one order, with HPL halfway.
+    fn solve(&self, n: usize, blocks: &[usize], options: &Options) -> Result<Solved> {
+        let mut solved = Solved::new(n);
+        for turn in 0..options.turns {
+            println!("N = {n}: turn {} of {}", turn + 1, options.turns);
+            if turn == options.turns / 2 {
+                let by_block = hpcc::run(self.workplace, n, blocks, options.turns)?;
+                let median = |values: &[f64]| ratio::median(values).unwrap_or(0.0);
+                let best = by_block
+                    .into_iter()
+                    .max_by(|(_, a), (_, b)| median(a).total_cmp(&median(b)));
+                solved.hpl = best.context("HPL solved nothing")?;
+            }
+            for contender in order(options.seed, turn, 3) {
+                match contender {
+                    0 => self.solve_by_assay(&mut solved)?,
+                    1 => self.solve_by_lapack(&mut solved, turn as u64)?,
+                    _ => solved.peak.push(self.peak()?),
+                }
+            }
+        }
+        Ok(solved)
+    }
+
+    fn solve_by_assay(&self, solved: &mut Solved) -> Result<()> {
+        let (output, bytes) = self.with_peak_memory(&self.assay_command(solved.n))?;
+        let summary = assay::read(&output)?;
+        solved.assay.push(assay::estimate(&summary, "compute.linpack", "rmax")?.median);
+        solved.assay_bytes = solved.assay_bytes.max(bytes);
+        Ok(())
+    }
+
+    fn solve_by_lapack(&self, solved: &mut Solved, seed: u64) -> Result<()> {
+        let command = lapack::command(self.workplace, &self.lapack, solved.n, seed);
+        let (output, bytes) = self.with_peak_memory(&command)?;
+        solved.lapack.push(lapack::flops(&output)?);
+        solved.lapack_bytes = solved.lapack_bytes.max(bytes);
+        Ok(())
+    }
+
+    fn peak(&self) -> Result<f64> {
+        let summary = assay::read(&command::output(&mut self.peak_command())?)?;
+        Ok(assay::estimate(&summary, "compute.peak_flops", "fp64")?.median)
+    }
+
+    /// The output of a command and the most memory it, or a process it waited for, had at once.
+    fn with_peak_memory(&self, command: &Command) -> Result<(String, u64)> {
+        let note = self.workplace.folder.join("peak-memory");
+        let mut timed = self.workplace.command("/usr/bin/time");
+        timed.args(["-f", "%M", "-o"]).arg(&note);
+        timed.arg(command.get_program()).args(command.get_args());
+        timed.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = command::output(&mut timed)?;
+        let kibibytes = fs::read_to_string(&note).context("time left no note")?;
+        let kibibytes: u64 = kibibytes.trim().parse().context("time noted no number")?;
+        Ok((output, kibibytes * 1024))
+    }
+
+    fn assay_command(&self, n: usize) -> Command {
+        let (n, threads) = (n.to_string(), self.workplace.cpus.count().to_string());
+        let arguments = ["linpack", "--n", &n, "--threads", &threads, "--budget", BUDGET];
+        assay::command(self.workplace, &self.assay, &arguments)
+    }
+
+    fn peak_command(&self) -> Command {
+        let suite = self.suite.to_string_lossy();
+        assay::command(self.workplace, &self.assay, &["run", &suite])
+    }
+
+    fn commands(&self, options: &Options) -> Vec<String> {
+        let n = options.orders.first().copied().unwrap_or_default();
+        vec![
+            self.workplace.shown(&self.assay_command(n)),
+            self.workplace.shown(&self.peak_command()),
+            self.workplace.shown(&lapack::command(self.workplace, &self.lapack, n, 0)),
+            self.workplace.shown(&hpcc::command(self.workplace)),
+        ]
+    }
+}
+
+impl Solved {
+    fn new(n: usize) -> Self {
+        Self {
+            n,
+            assay: Vec::new(),
+            lapack: Vec::new(),
+            peak: Vec::new(),
+            hpl: (0, Vec::new()),
+            assay_bytes: 0,
+            lapack_bytes: 0,
+        }
+    }
+
+    fn rows(&self) -> [Result<Vec<String>>; 2] {
+        let lapack = Ratio::of(&self.assay, &self.lapack);
+        let (block, hpl) = &self.hpl;
+        let peer = format!("HPL of hpcc, blocks of {block}");
+        [
+            self.row("OpenBLAS dgetrf + dgetrs".into(), &self.lapack, lapack),
+            self.row(peer, hpl, Ratio::of_strangers(&self.assay, hpl)),
+        ]
+    }
+
+    fn row(&self, peer: String, theirs: &[f64], ratio: Option<Ratio>) -> Result<Vec<String>> {
+        let ratio = ratio.context("nothing was measured")?;
+        Ok(vec![
+            self.n.to_string(),
+            rate(&self.assay),
+            peer,
+            rate(theirs),
+            format!("{:.3}", ratio.of_medians),
+            ratio.interval_text(),
+            format!("≥ {TARGET:.1}"),
+            ratio.verdict(TARGET).into(),
+        ])
+    }
+
+    fn row_of_peak(&self) -> Result<Vec<String>> {
+        let share = Ratio::of(&self.assay, &self.peak).context("no peak was measured")?;
+        let target = Some(TARGET_OF_PEAK.0).filter(|_| self.n == TARGET_OF_PEAK.1);
+        Ok(vec![
+            self.n.to_string(),
+            rate(&self.assay),
+            rate(&self.peak),
+            format!("{:.3}", share.of_medians),
+            share.interval_text(),
+            target.map_or("–".into(), |target| format!("≥ {target}")),
+            target.map_or("–", |target| share.verdict(target)).into(),
+        ])
+    }
+
+    fn row_of_memory(&self) -> Vec<String> {
+        let matrix = 8.0 * (self.n * self.n) as f64;
+        let ratio = self.assay_bytes as f64 / matrix;
+        let verdict = if ratio <= MOST_MEMORY { "reached" } else { "missed" };
+        let size = |bytes: f64| Quantity::new(bytes, Unit::Byte).to_string();
+        vec![
+            self.n.to_string(),
+            size(matrix),
+            size(self.assay_bytes as f64),
+            format!("{ratio:.3}"),
+            format!("≤ {MOST_MEMORY}"),
+            verdict.into(),
+            size(self.lapack_bytes as f64),
+        ]
+    }
+}
+
+fn rate(flops: &[f64]) -> String {
+    let median = ratio::median(flops).unwrap_or_default();
+    Quantity::new(median, Unit::FlopPerSecond).to_string()
+}

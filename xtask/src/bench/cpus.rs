@@ -1,0 +1,84 @@
+//! Which CPUs all contenders are kept on, read from the kernel.
+
+use std::fs;
+
+use anyhow::{Result, bail};
+
+/// CPUs by number, as `taskset` takes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cpus(pub Vec<usize>);
+
+impl Cpus {
+    /// `threads` of the CPUs this process may use, one per core before any second of a core; without a
+    /// number, one for each core.
+    pub(crate) fn choose(threads: Option<usize>) -> Result<Self> {
+        let status = fs::read_to_string("/proc/self/status")?;
+        let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        let allowed = list(allowed.unwrap_or_default());
+        let ranked = allowed.iter().map(|cpu| (rank_in_core(*cpu), *cpu)).collect();
+        Self::pick(ranked, threads)
+    }
+
+    fn pick(mut ranked: Vec<(usize, usize)>, threads: Option<usize>) -> Result<Self> {
+        ranked.sort_unstable();
+        let cores = ranked.iter().filter(|(rank, _)| *rank == 0).count();
+        let wanted = threads.unwrap_or(cores);
+        if wanted == 0 || wanted > ranked.len() {
+            bail!("{wanted} threads asked for, and {} CPUs may be used", ranked.len());
+        }
+        Ok(Self(ranked[..wanted].iter().map(|(_, cpu)| *cpu).collect()))
+    }
+
+    /// How many.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Separated by commas.
+    pub(crate) fn joined(&self) -> String {
+        self.0.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+    }
+
+    /// One OpenMP place for each.
+    pub(crate) fn places(&self) -> String {
+        self.0.iter().map(|cpu| format!("{{{cpu}}}")).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// The how-manieth CPU of its core this one is; 0 where the kernel does not tell.
+fn rank_in_core(cpu: usize) -> usize {
+    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+    let siblings = list(&fs::read_to_string(path).unwrap_or_default());
+    siblings.iter().position(|sibling| *sibling == cpu).unwrap_or(0)
+}
+
+/// Numbers from the kernel's notation `0-3,8`.
+pub(crate) fn list(text: &str) -> Vec<usize> {
+    text.trim()
+        .split(',')
+        .filter_map(|part| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            Some(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?)
+        })
+        .flatten()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_lists_are_read() {
+        assert_eq!(list(" 0-2,7,9-10\n"), [0, 1, 2, 7, 9, 10]);
+        assert_eq!(list(""), [0; 0]);
+    }
+
+    #[test]
+    fn cores_come_before_their_second_threads() {
+        let smt = vec![(0, 0), (1, 1), (0, 2), (1, 3)];
+        assert_eq!(Cpus::pick(smt.clone(), None).unwrap().joined(), "0,2");
+        assert_eq!(Cpus::pick(smt.clone(), Some(3)).unwrap().places(), "{0},{2},{1}");
+        assert!(Cpus::pick(smt, Some(5)).is_err());
+    }
+}

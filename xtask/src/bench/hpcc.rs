@@ -1,0 +1,150 @@
+//! HPL inside `hpcc`: its input file, its run, and the rows it writes.
+//!
+//! hpcc runs a dozen other tests before HPL and has no switch against them; their sizes follow from the
+//! order of the system, so that a small one costs seconds and 16,000 a few minutes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::workplace::Workplace;
+
+/// FLOP/s of every solution, by block size.
+pub(crate) type ByBlock = BTreeMap<usize, Vec<f64>>;
+
+/// Solves a system of order `n`, `times` times with each block size.
+pub(crate) fn run(
+    workplace: &Workplace,
+    n: usize,
+    blocks: &[usize],
+    times: usize,
+) -> Result<ByBlock> {
+    let folder = workplace.folder.join("hpcc");
+    fs::create_dir_all(&folder)?;
+    let input = input(n, blocks, times, grid(workplace.cpus.count()));
+    fs::write(folder.join("hpccinf.txt"), input)?;
+    let output = folder.join("hpccoutf.txt");
+    if output.exists() {
+        fs::remove_file(&output)?;
+    }
+    crate::command::output(command(workplace).current_dir(&folder))?;
+    let output = fs::read_to_string(&output).context("hpcc wrote no hpccoutf.txt")?;
+    read(&output, n, blocks.len() * times)
+}
+
+/// The command behind [`run`]: one rank for each CPU, and in each rank one thread.
+pub(crate) fn command(workplace: &Workplace) -> Command {
+    let mut command = workplace.command("mpirun");
+    command
+        .args([
+            "--allow-run-as-root",
+            "--cpu-set",
+            &workplace.cpus.joined(),
+            "--bind-to",
+            "core",
+        ])
+        .args(["-n", &workplace.cpus.count().to_string(), "hpcc"])
+        .env("OPENBLAS_NUM_THREADS", "1");
+    command
+}
+
+/// The most square grid of ranks, with no more rows than columns, as HPL's documentation advises.
+fn grid(ranks: usize) -> (usize, usize) {
+    let rows = (1..=ranks).filter(|p| p * p <= ranks && ranks.is_multiple_of(*p)).max();
+    let rows = rows.unwrap_or(1);
+    (rows, ranks / rows)
+}
+
+/// `hpccinf.txt`: HPL's own format, whose lines are known by their place. The values of the algorithm
+/// are those of the file that hpcc comes with.
+fn input(n: usize, blocks: &[usize], times: usize, (rows, columns): (usize, usize)) -> String {
+    let list =
+        |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
+    let (orders, blocks) = (list(&vec![n; times]), (blocks.len(), list(blocks)));
+    format!(
+        "HPLinpack benchmark input file\n\
+         written by cargo xtask bench compute\n\
+         HPL.out\n8 device out\n\
+         {times} problem sizes\n{orders}\n\
+         {} block sizes\n{}\n\
+         0 PMAP\n1 grid\n{rows}\n{columns}\n16.0 threshold\n\
+         1 PFACTs\n2\n1 NBMINs\n4\n1 NDIVs\n2\n1 RFACTs\n1\n1 BCASTs\n1\n1 DEPTHs\n1\n\
+         2 SWAP\n64 threshold\n0 L1\n0 U\n1 equilibration\n8 alignment\n\
+         ##### separator\n0 more sizes for PTRANS\n1200\n0 more blocks for PTRANS\n40\n",
+        blocks.0, blocks.1
+    )
+}
+
+/// Reads the rows of HPL: `WR11C2R4  N  NB  P  Q  seconds  Gflops`, each judged by a residual after it.
+fn read(output: &str, n: usize, expected: usize) -> Result<ByBlock> {
+    let (_, section) =
+        output.split_once("Begin of HPL section").context("hpcc has no section of HPL")?;
+    let mut by_block = ByBlock::new();
+    for row in section.lines().filter(|line| line.starts_with("WR") || line.starts_with("WC")) {
+        let fields: Vec<&str> = row.split_whitespace().collect();
+        let [_, order, block, _, _, _, gigaflops] = fields[..] else { continue };
+        ensure!(order.parse() == Ok(n), "HPL solved another order: {row}");
+        by_block.entry(block.parse()?).or_default().push(gigaflops.parse::<f64>()? * 1e9);
+    }
+    let solved = by_block.values().map(Vec::len).sum::<usize>();
+    let passed = section.lines().filter(|l| l.starts_with("||Ax-b||") && l.ends_with("PASSED"));
+    let passed = passed.count();
+    ensure!(
+        solved == expected && passed == expected,
+        "HPL solved {solved} of {expected} systems, and {passed} residuals passed"
+    );
+    Ok(by_block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_are_as_square_as_can_be() {
+        for (ranks, expected) in
+            [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (6, (2, 3)), (7, (1, 7)), (44, (4, 11))]
+        {
+            assert_eq!(grid(ranks), expected);
+        }
+    }
+
+    #[test]
+    fn the_input_has_each_value_in_its_line() {
+        let input = input(4000, &[128, 192], 3, (1, 2));
+        let lines: Vec<&str> = input.lines().collect();
+        for (place, expected) in [
+            (5, "4000 4000 4000"),
+            (7, "128 192"),
+            (10, "1"),
+            (11, "2"),
+            (31, "##### separator"),
+        ] {
+            assert_eq!(lines[place], expected, "line {}", place + 1);
+        }
+    }
+
+    /// From hpcc 1.5.0, shortened.
+    const OUTPUT: &str = "\
+WALL  2000  2000 128 128   1   2     0.03 PASSED    1.229  0.00
+Begin of HPL section.
+WR11C2R4        4000   128     1     2               0.58              7.367e+01
+||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=        0.0027444 ...... PASSED
+WR11C2R4        4000   192     1     2               0.61              6.966e+01
+||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=        0.0027586 ...... PASSED
+Finished      2 tests with the following results:
+              0 tests completed and failed residual checks,
+";
+
+    #[test]
+    fn rows_are_read_and_residuals_counted() {
+        let expected = ByBlock::from([(128, vec![73.67e9]), (192, vec![69.66e9])]);
+        assert_eq!(read(OUTPUT, 4000, 2).unwrap(), expected);
+        assert!(read(&OUTPUT.replacen("PASSED\nWR", "FAILED\nWR", 1), 4000, 2).is_err());
+        assert!(read(OUTPUT, 8000, 2).is_err(), "another order");
+        assert!(read(OUTPUT, 4000, 3).is_err(), "a row is missing");
+        assert!(read("", 4000, 2).is_err());
+    }
+}

@@ -1,0 +1,143 @@
+//! `likwid-bench`: which of its kernels do what one of our operations does, and what they reach.
+
+use std::process::Command;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, ensure};
+
+use super::workplace::Workplace;
+
+/// Kernels of likwid that read and write the same arrays.
+#[derive(Debug)]
+pub(crate) struct Family {
+    /// The names its kernels begin with.
+    pub stems: &'static [&'static str],
+    /// Arrays it touches.
+    pub arrays: u64,
+}
+
+/// c = a.
+pub(crate) static COPY: Family = Family { stems: &["copy"], arrays: 2 };
+/// a = b + s·c: what likwid calls `stream`; its `triad` has a fourth array.
+pub(crate) static STREAM: Family = Family { stems: &["stream"], arrays: 3 };
+/// Reads, with or without adding up.
+pub(crate) static LOAD: Family = Family { stems: &["load", "sum"], arrays: 1 };
+/// Writes.
+pub(crate) static STORE: Family = Family { stems: &["store"], arrays: 1 };
+
+/// The double-precision kernels of `family` among those `likwid-bench -a` lists.
+pub(crate) fn kernels(listing: &str, family: &Family) -> Vec<String> {
+    listing
+        .lines()
+        .filter_map(|line| line.split_once(" - "))
+        .map(|(name, _)| name.trim())
+        .filter(|name| {
+            let mut words = name.split('_');
+            let is_member = words.next().is_some_and(|stem| family.stems.contains(&stem));
+            is_member && !words.any(|word| word == "sp")
+        })
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What `likwid-bench -a` prints.
+pub(crate) fn listing(workplace: &Workplace) -> Result<String> {
+    crate::command::output(workplace.command("likwid-bench").arg("-a"))
+}
+
+/// Runs one kernel over arrays of `array_bytes`, each thread having touched its part first; gives bytes
+/// per second.
+pub(crate) fn run(
+    workplace: &Workplace,
+    kernel: &str,
+    family: &Family,
+    array_bytes: u64,
+    iterations: u64,
+) -> Result<f64> {
+    let mut command = self::command(workplace, kernel, family, array_bytes, iterations);
+    let output = crate::command::output(&mut command)?;
+    read(&output, family, iterations)
+        .with_context(|| format!("{}:\n{output}", workplace.shown(&command)))
+}
+
+/// The command behind [`run`].
+pub(crate) fn command(
+    workplace: &Workplace,
+    kernel: &str,
+    family: &Family,
+    array_bytes: u64,
+    iterations: u64,
+) -> Command {
+    // likwid divides the size by the number of arrays, counts kB as 1000 bytes, and pins by itself.
+    let size = format!("N:{}kB:{}", array_bytes * family.arrays / 1000, workplace.cpus.count());
+    let mut command = workplace.pinned("likwid-bench");
+    command.args(["-t", kernel, "-W", &size, "-i", &iterations.to_string()]);
+    command
+}
+
+/// Reads the output and checks that likwid counts bytes as we do: all arrays once per iteration, and
+/// nothing for lines that are read before they are written.
+fn read(output: &str, family: &Family, iterations: u64) -> Result<f64> {
+    let bytes: u64 = value(output, "Data volume (Byte):")?;
+    let size: u64 = value(output, "Size (Byte):")?;
+    let loaded: u64 = value(output, "Load bytes per element:")?;
+    let stored: u64 = value(output, "Store bytes per elem.:")?;
+    ensure!(loaded + stored == 8 * family.arrays, "{loaded} + {stored} bytes per element");
+    ensure!(bytes == size * iterations, "not every byte was counted once per iteration");
+    let bytes_per_s = bytes as f64 / value::<f64>(output, "Time:")?;
+    let megabytes_per_s: f64 = value(output, "MByte/s:")?;
+    // `Time` is printed to seven digits, `MByte/s` to a hundredth.
+    let difference = (bytes_per_s / (megabytes_per_s * 1e6) - 1.0).abs();
+    ensure!(difference < 1e-4, "{bytes_per_s} B/s is not {megabytes_per_s} MB/s");
+    Ok(bytes_per_s)
+}
+
+fn value<T: FromStr>(output: &str, name: &str) -> Result<T> {
+    let line = output.lines().find_map(|line| line.strip_prefix(name));
+    let number = line.and_then(|rest| rest.split_whitespace().next());
+    let number = number.and_then(|number| number.parse().ok());
+    number.with_context(|| format!("no `{name}` in the output"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LISTING: &str = "\
+clcopy - Double-precision cache line copy
+copy - Double-precision vector copy, only scalar operations
+copy_mem_avx512 - Double-precision vector copy, uses AVX-
+stream_sp_mem_avx - Single-precision stream triad
+stream_mem_avx_fma - Double-precision stream triad A(i) = B(i)*c + C(i)
+triad_avx - Double-precision triad A(i) = B(i) * C(i) + D(i)
+";
+
+    #[test]
+    fn kernels_are_chosen_by_stem_and_precision() {
+        assert_eq!(kernels(LISTING, &COPY), ["copy", "copy_mem_avx512"]);
+        assert_eq!(kernels(LISTING, &STREAM), ["stream_mem_avx_fma"]);
+        assert_eq!(kernels(LISTING, &LOAD), [""; 0]);
+    }
+
+    /// What likwid-bench 5.2.2 printed for `stream_mem_avx512`, shortened.
+    const OUTPUT: &str = "\
+Time:			2.390203e+00 sec
+Iterations:		128
+Iterations per thread:	64
+Size (Byte):		768000000
+Data volume (Byte):	49152000000
+MByte/s:		20563.94
+Load bytes per element:	16
+Store bytes per elem.:	8
+";
+
+    #[test]
+    fn the_counting_is_checked() {
+        let bytes_per_s = read(OUTPUT, &STREAM, 64).unwrap();
+        assert!((bytes_per_s / 20_563.94e6 - 1.0).abs() < 1e-6);
+        assert!(read(OUTPUT, &COPY, 64).is_err(), "other arrays");
+        assert!(read(OUTPUT, &STREAM, 65).is_err(), "other iterations");
+        assert!(read(&OUTPUT.replace("20563.94", "19611.30"), &STREAM, 64).is_err(), "MiB");
+        assert!(read("Segmentation fault", &STREAM, 64).is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! What a reader has to know of the machine and the programs to place the figures of a comparison.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+use assay_model::quantity::Bytes;
+
+use crate::command;
+
+use super::workplace::Workplace;
+
+/// One fact: what it is about, and what it says.
+pub(crate) type Fact = (&'static str, String);
+
+/// CPU, caches, memory, kernel and date. A fact that this machine does not tell says so.
+pub(crate) fn facts(workplace: &Workplace) -> Vec<Fact> {
+    let lscpu = printed(workplace, "lscpu", &[]);
+    let field = |name: &str| labelled(&lscpu, name).unwrap_or_else(|| "not told".into());
+    let virtualised = labelled(&lscpu, "Hypervisor vendor");
+    let virtualised =
+        virtualised.map_or("none seen".into(), |vendor| format!("guest of {vendor}"));
+    let memory = labelled(&file("/proc/meminfo"), "MemTotal");
+    let memory = memory.and_then(|memory| memory.strip_suffix(" kB")?.parse::<u64>().ok());
+    let memory = memory.map(|kib| Bytes(kib << 10).quantity().to_string());
+    vec![
+        ("date", line(workplace, "date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
+        ("CPU", format!("{}, {} CPUs, {virtualised}", field("Model name"), field("CPU(s)"))),
+        ("caches", format!("L2 {}, L3 {}", field("L2 cache"), field("L3 cache"))),
+        ("memory", memory.unwrap_or_else(|| "not told".into())),
+        ("huge pages", file("/sys/kernel/mm/transparent_hugepage/enabled").trim().to_owned()),
+        ("kernel", line(workplace, "uname", &["-sr"])),
+        (
+            "used",
+            format!("{} threads on CPUs {}", workplace.cpus.count(), workplace.cpus.joined()),
+        ),
+        ("load before", load()),
+    ]
+}
+
+/// How busy the machine is: runnable threads over the last 1, 5 and 15 minutes. What else ran disturbed
+/// everybody alike, and shows in the intervals.
+pub(crate) fn load() -> String {
+    file("/proc/loadavg").split(' ').take(3).collect::<Vec<_>>().join(" ")
+}
+
+/// The version of assay: its own, and the commit it was built from.
+pub(crate) fn assay_version(workplace: &Workplace, program: &Path) -> Fact {
+    let commit = line(workplace, "git", &["describe", "--always", "--dirty", "--abbrev=10"]);
+    ("assay", format!("{}, commit {commit}", line(workplace, program, &["--version"])))
+}
+
+/// The first line a program prints.
+pub(crate) fn line(
+    workplace: &Workplace,
+    program: impl AsRef<Path>,
+    arguments: &[&str],
+) -> String {
+    let printed = printed(workplace, program, arguments);
+    printed.lines().next().unwrap_or_default().trim().to_owned()
+}
+
+/// The versions of installed packages, as the package manager has them.
+pub(crate) fn package_versions(workplace: &Workplace, names: &[&str]) -> Result<String> {
+    let mut query = workplace.command("dpkg-query");
+    query.args(["--show", "--showformat=${Package} ${Version}, "]).args(names);
+    let output = command::capture(&mut query)?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches([',', ' ']).to_owned())
+}
+
+/// What a program prints, or that it does not.
+fn printed(workplace: &Workplace, program: impl AsRef<Path>, arguments: &[&str]) -> String {
+    let program = program.as_ref();
+    let output = command::output(workplace.command(program).args(arguments));
+    output.unwrap_or_else(|_| format!("{} does not tell", program.display()))
+}
+
+fn file(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_else(|_| "not told".into())
+}
+
+/// The value of `name: value`.
+fn labelled(text: &str, name: &str) -> Option<String> {
+    text.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(label, _)| label.trim() == name)
+        .map(|(_, value)| value.trim().to_owned())
+}
+
+/// The sum of the distinct last-level caches in bytes; `None` where the kernel does not tell.
+pub(crate) fn last_level_cache_bytes(workplace: &Workplace) -> Option<u64> {
+    let table = printed(workplace, "lscpu", &["-B", "-C=LEVEL,ALL-SIZE"]);
+    let rows = table.lines().filter_map(|row| {
+        let (level, size) = row.trim().split_once(' ')?;
+        Some((level.parse::<u32>().ok()?, size.trim().parse::<u64>().ok()?))
+    });
+    rows.max_by_key(|(level, _)| *level).map(|(_, size)| size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_found_whole() {
+        let text = "CPU(s):   2\nOn-line CPU(s) list: 0,1\nModel name: A: B\n";
+        assert_eq!(labelled(text, "CPU(s)").as_deref(), Some("2"));
+        assert_eq!(labelled(text, "Model name").as_deref(), Some("A: B"));
+        assert_eq!(labelled(text, "Model"), None);
+    }
+}

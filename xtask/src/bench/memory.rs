@@ -1,0 +1,155 @@
+//! Memory bandwidth beside `likwid-bench`'s kernels and a plain C loop.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use assay_model::quantity::{Bytes, Quantity, Unit};
+
+use crate::packages;
+
+use super::cpus::Cpus;
+use super::likwid::{COPY, Family, LOAD, STORE, STREAM};
+use super::machine;
+use super::options::Options;
+use super::page::Page;
+use super::ratio::{self, Ratio};
+use super::workplace::Workplace;
+use contest::{Contest, Figures, Kernel};
+
+mod contest;
+
+/// An operation of STREAM, or a part of one, and what likwid has for it.
+struct Operation {
+    name: &'static str,
+    family: &'static Family,
+    /// What has to be known of likwid's kernels, where they do not do quite the same.
+    note: &'static str,
+    targets: Option<Targets>,
+}
+
+/// Least ratios.
+#[derive(Clone, Copy)]
+struct Targets {
+    likwid: f64,
+    plain: f64,
+}
+
+/// What is asked of the four operations of STREAM.
+const OF_STREAM: Option<Targets> = Some(Targets { likwid: 0.99, plain: 1.3 });
+const NO_SCALE: &str = " (as many bytes; likwid has no Scale)";
+const NO_ADD: &str = " (as many bytes; likwid has no Add)";
+
+const OPERATIONS: [Operation; 6] = [
+    Operation { name: "copy", family: &COPY, note: "", targets: OF_STREAM },
+    Operation { name: "scale", family: &COPY, note: NO_SCALE, targets: OF_STREAM },
+    Operation { name: "add", family: &STREAM, note: NO_ADD, targets: OF_STREAM },
+    Operation { name: "triad", family: &STREAM, note: "", targets: OF_STREAM },
+    Operation { name: "read", family: &LOAD, note: "", targets: None },
+    Operation { name: "write", family: &STORE, note: "", targets: None },
+];
+
+/// Compares and writes the page.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    packages::install(root, packages::FOR_BENCH_MEMORY)?;
+    let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
+    let mut facts = machine::facts(&workplace);
+    let contest = Contest::prepare(&workplace, options)?;
+    facts.push(machine::assay_version(&workplace, &contest.assay));
+    facts.push(("packages", machine::package_versions(&workplace, &["likwid", "gcc"])?));
+    let size = Bytes(contest.array_bytes);
+    facts.push(("arrays", format!("{size} each, doubles, {} turns", options.turns)));
+
+    let figures = contest.measure(options)?;
+    facts.push(("load after", machine::load()));
+    let mut page = Page::new("Memory bandwidth beside the field", "cargo xtask bench memory");
+    page.facts(&facts);
+    page.heading("Figures");
+    page.table(
+        &["operation", "assay", "peer", "peer's figure", "ratio", "95 %", "target", ""],
+        &rows(&contest, &figures)?,
+    );
+    page.paragraph(ABOUT_FIGURES);
+    page.heading("What non-temporal stores gain here");
+    page.paragraph(ABOUT_STORES);
+    let head = ["likwid's kernels", "best with", "best without", "gain"];
+    page.table(&head, &gains(&contest.tried)?);
+    page.heading("Commands");
+    page.commands(&contest.commands());
+    page.publish(root, "memory")
+}
+
+const ABOUT_FIGURES: &str = "\
+All bandwidths are medians over the turns and count bytes as STREAM does. Within a turn everybody runs
+once, in an order drawn from a seed and reversed every other turn. The ratio is that of the medians; the
+interval is that of the median ratio within a turn, from order statistics. assay's figure of a turn is
+its own median over repetitions, likwid's the mean over its iterations (it prints no other), the C loop's
+its median over passes. likwid's best kernels were chosen by trying all of them first.";
+
+const ABOUT_STORES: &str = "\
+A plain store reads the cache line before it writes it (write-allocate), a non-temporal one does not. The
+target against the plain loop holds where that costs something: where likwid's own kernels gain from
+non-temporal stores.";
+
+/// Two rows for each operation: beside likwid's best, and beside the plain loop.
+fn rows(contest: &Contest<'_>, figures: &Figures) -> Result<Vec<Vec<String>>> {
+    let mut rows = Vec::new();
+    for Operation { name, family, note, targets } in &OPERATIONS {
+        let missing = || format!("nobody measured {name}");
+        let ours = figures.ours.get(*name).with_context(missing)?;
+        let our_kernel = figures.our_kernels.get(*name).with_context(missing)?;
+        let label = format!("{name} (`{our_kernel}`)");
+        let (kernel, theirs) = figures.best_of_likwid(&contest.kernels, family)?;
+        let peer = format!("likwid-bench `{kernel}`{note}");
+        rows.push(row(&label, ours, peer, theirs, targets.map(|targets| targets.likwid))?);
+        let theirs = figures.plain.get(*name).with_context(missing)?;
+        let target = targets.map(|targets| targets.plain);
+        rows.push(row(&label, ours, "plain C loop".into(), theirs, target)?);
+    }
+    Ok(rows)
+}
+
+fn row(
+    operation: &str,
+    ours: &[f64],
+    peer: String,
+    theirs: &[f64],
+    target: Option<f64>,
+) -> Result<Vec<String>> {
+    let nothing = "nothing was measured";
+    let ratio = Ratio::of(ours, theirs).context(nothing)?;
+    Ok(vec![
+        operation.into(),
+        rate(ratio::median(ours).context(nothing)?),
+        peer,
+        rate(ratio::median(theirs).context(nothing)?),
+        format!("{:.3}", ratio.of_medians),
+        ratio.interval_text(),
+        target.map_or("–".into(), |target| format!("≥ {target}")),
+        target.map_or("–", |target| ratio.verdict(target)).into(),
+    ])
+}
+
+/// For each family that writes: the best kernel with and without non-temporal stores.
+fn gains(tried: &[(Kernel, f64)]) -> Result<Vec<Vec<String>>> {
+    let best = |family: &Family, is_non_temporal: bool| {
+        tried
+            .iter()
+            .filter(|(kernel, _)| std::ptr::eq(kernel.family, family))
+            // likwid writes `mem` into the name of a kernel that goes past the caches.
+            .filter(|(kernel, _)| kernel.name.split('_').any(|w| w == "mem") == is_non_temporal)
+            .map(|(_, figure)| *figure)
+            .reduce(f64::max)
+            .context("likwid has kernels of one kind only")
+    };
+    [("copy", &COPY), ("stream", &STREAM), ("store", &STORE)]
+        .into_iter()
+        .map(|(name, family)| {
+            let (with, without) = (best(family, true)?, best(family, false)?);
+            Ok(vec![name.into(), rate(with), rate(without), format!("{:.2}", with / without)])
+        })
+        .collect()
+}
+
+fn rate(bytes_per_s: f64) -> String {
+    Quantity::new(bytes_per_s, Unit::BytePerSecond).to_string()
+}

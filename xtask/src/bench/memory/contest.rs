@@ -1,0 +1,200 @@
+//! Everybody who takes part in the comparison of memory bandwidth, and the turns they take.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::bench::likwid::{self, COPY, Family, LOAD, STORE, STREAM};
+use crate::bench::options::Options;
+use crate::bench::order::order;
+use crate::bench::workplace::Workplace;
+use crate::bench::{assay, machine, stream_loop};
+use crate::command;
+
+use super::OPERATIONS;
+
+/// Passes over the arrays in one run of a peer: enough that starting the threads does not count.
+const PASSES: u64 = 20;
+/// Kernels of each family that take part, after all of them were tried.
+const FINALISTS: usize = 2;
+/// How often each kernel is tried for that.
+const TRIES: usize = 3;
+/// Time of assay's run in one turn, for all operations together.
+const BUDGET: &str = "5s";
+/// Least size of one array, where caches are small or unknown.
+const LEAST_ARRAY_BYTES: u64 = 256 << 20;
+
+/// A kernel of likwid.
+#[derive(Debug, Clone)]
+pub(crate) struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub family: &'static Family,
+}
+
+/// Programs, kernels and sizes.
+#[derive(Debug)]
+pub(crate) struct Contest<'a> {
+    workplace: &'a Workplace,
+    /// The program under comparison.
+    pub assay: PathBuf,
+    plain: PathBuf,
+    /// Size of one array.
+    pub array_bytes: u64,
+    /// The kernels that take turns.
+    pub kernels: Vec<Kernel>,
+    /// Best bandwidth of every kernel that was tried, in bytes per second.
+    pub tried: Vec<(Kernel, f64)>,
+}
+
+/// Bytes per second, one value per turn.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    /// assay, by operation.
+    pub ours: BTreeMap<String, Vec<f64>>,
+    /// The plain loop, by operation.
+    pub plain: BTreeMap<String, Vec<f64>>,
+    /// likwid, by kernel.
+    pub likwid: BTreeMap<String, Vec<f64>>,
+    /// The kernel assay chose last, by operation.
+    pub our_kernels: BTreeMap<String, String>,
+}
+
+impl<'a> Contest<'a> {
+    /// Builds the programs and tries all kernels.
+    pub(crate) fn prepare(workplace: &'a Workplace, options: &Options) -> Result<Self> {
+        let caches = machine::last_level_cache_bytes(workplace).unwrap_or(0);
+        let array_bytes =
+            options.bytes.map_or((4 * caches).max(LEAST_ARRAY_BYTES), |bytes| bytes.0);
+        let mut contest = Self {
+            workplace,
+            assay: workplace.build_assay()?,
+            plain: stream_loop::build(workplace)?,
+            array_bytes,
+            kernels: Vec::new(),
+            tried: Vec::new(),
+        };
+        let listing = likwid::listing(workplace)?;
+        for family in [&COPY, &STREAM, &LOAD, &STORE] {
+            let mut tried = contest.try_all(&listing, family);
+            tried.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+            ensure!(!tried.is_empty(), "no kernel of likwid's runs here");
+            let finalists = tried.iter().take(FINALISTS).map(|(kernel, _)| kernel.clone());
+            contest.kernels.extend(finalists);
+            contest.tried.extend(tried);
+        }
+        Ok(contest)
+    }
+
+    /// Every kernel of a family with the best of a few tries.
+    fn try_all(&self, listing: &str, family: &'static Family) -> Vec<(Kernel, f64)> {
+        let mut tried = Vec::new();
+        for name in likwid::kernels(listing, family) {
+            let kernel = Kernel { name, family };
+            let tries: Result<Vec<f64>> =
+                (0..TRIES).map(|_| self.run_kernel(&kernel)).collect();
+            match tries {
+                Ok(figures) => tried.push((kernel, figures.into_iter().fold(0.0, f64::max))),
+                // Instructions that this CPU does not have end the program.
+                Err(error) => println!("{} takes no part: {error:#}", kernel.name),
+            }
+        }
+        tried
+    }
+
+    fn run_kernel(&self, kernel: &Kernel) -> Result<f64> {
+        let Kernel { name, family } = kernel;
+        likwid::run(self.workplace, name, family, self.array_bytes, PASSES)
+    }
+
+    /// All turns.
+    pub(crate) fn measure(&self, options: &Options) -> Result<Figures> {
+        let mut figures = Figures::default();
+        for turn in 0..options.turns {
+            println!("turn {} of {}", turn + 1, options.turns);
+            for contender in order(options.seed, turn, 2 + self.kernels.len()) {
+                match contender {
+                    0 => self.measure_assay(&mut figures)?,
+                    1 => self.measure_plain(&mut figures)?,
+                    other => {
+                        let kernel = &self.kernels[other - 2];
+                        let figure = self.run_kernel(kernel)?;
+                        figures.likwid.entry(kernel.name.clone()).or_default().push(figure);
+                    }
+                }
+            }
+        }
+        Ok(figures)
+    }
+
+    fn measure_assay(&self, figures: &mut Figures) -> Result<()> {
+        let summary = assay::read(&command::output(&mut self.assay_command())?)?;
+        for operation in OPERATIONS.map(|operation| operation.name) {
+            let estimate = assay::estimate(&summary, "memory.stream", operation)?;
+            figures.ours.entry(operation.into()).or_default().push(estimate.median);
+            let kernel = assay::parameter(estimate, "kernel");
+            figures.our_kernels.insert(operation.into(), kernel);
+        }
+        Ok(())
+    }
+
+    fn measure_plain(&self, figures: &mut Figures) -> Result<()> {
+        let output = command::output(&mut self.plain_command())?;
+        for operation in OPERATIONS.map(|operation| operation.name) {
+            let figure = stream_loop::median(&output, operation)?;
+            figures.plain.entry(operation.into()).or_default().push(figure);
+        }
+        Ok(())
+    }
+
+    fn assay_command(&self) -> Command {
+        let threads = self.workplace.cpus.count().to_string();
+        let bytes = self.array_bytes.to_string();
+        let what = ["stream", "--placement=node", "--threads", &threads, "--bytes", &bytes];
+        let arguments = [&what[..], &["--budget", BUDGET]].concat();
+        assay::command(self.workplace, &self.assay, &arguments)
+    }
+
+    fn plain_command(&self) -> Command {
+        stream_loop::command(self.workplace, &self.plain, self.array_bytes, PASSES)
+    }
+
+    /// What everybody was started with.
+    pub(crate) fn commands(&self) -> Vec<String> {
+        let flags = stream_loop::FLAGS.join(" ");
+        let mut commands = vec![
+            self.workplace.shown(&self.assay_command()),
+            format!("gcc xtask/peers/stream_loop.c -o target/bench/stream_loop {flags}"),
+            self.workplace.shown(&self.plain_command()),
+        ];
+        commands.extend(self.kernels.iter().map(|Kernel { name, family }| {
+            let size = self.array_bytes;
+            let command = likwid::command(self.workplace, name, family, size, PASSES);
+            self.workplace.shown(&command)
+        }));
+        commands
+    }
+}
+
+impl Figures {
+    /// The finalist of this family with the greatest median, and its values.
+    pub(crate) fn best_of_likwid(
+        &self,
+        kernels: &[Kernel],
+        family: &Family,
+    ) -> Result<(&str, &[f64])> {
+        let finalists = kernels.iter().filter(|kernel| std::ptr::eq(kernel.family, family));
+        finalists
+            .filter_map(|kernel| self.likwid.get_key_value(&kernel.name))
+            .max_by(|(_, a), (_, b)| middle(a).total_cmp(&middle(b)))
+            .map(|(name, values)| (name.as_str(), values.as_slice()))
+            .context("likwid has no kernel for it")
+    }
+}
+
+fn middle(values: &[f64]) -> f64 {
+    crate::bench::ratio::median(values).unwrap_or(0.0)
+}

@@ -1,0 +1,85 @@
+//! The options of the comparisons.
+
+use anyhow::{Context, Result, bail};
+use assay_model::quantity::Bytes;
+
+use super::USAGE;
+
+/// What the command line asks for; what it leaves open is `None`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// How often everything is measured.
+    pub turns: usize,
+    /// How many CPUs are used.
+    pub threads: Option<usize>,
+    /// Draws the order of the turns.
+    pub seed: u64,
+    /// Size of one array.
+    pub bytes: Option<Bytes>,
+    /// Orders of the linear systems.
+    pub orders: Vec<usize>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { turns: 10, threads: None, seed: 1, bytes: None, orders: vec![4000, 8000, 16000] }
+    }
+}
+
+impl Options {
+    /// Reads `--name value` pairs.
+    pub(crate) fn parse(arguments: &[&str]) -> Result<Self> {
+        let mut options = Self::default();
+        for pair in arguments.chunks(2) {
+            let [name, value] = pair else { bail!("{} needs a value\n{USAGE}", pair[0]) };
+            options.set(name, value).with_context(|| format!("{name} {value}"))?;
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        match name {
+            "--turns" => self.turns = positive(value)?,
+            "--threads" => self.threads = Some(positive(value)?),
+            "--seed" => self.seed = value.parse()?,
+            "--bytes" => self.bytes = Some(value.parse()?),
+            "--n" => self.orders = value.split(',').map(positive).collect::<Result<_>>()?,
+            _ => bail!("no such option\n{USAGE}"),
+        }
+        Ok(())
+    }
+}
+
+fn positive(text: &str) -> Result<usize> {
+    match text.parse()? {
+        0 => bail!("must be at least 1"),
+        number => Ok(number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_in_any_order() {
+        let options = Options::parse(&["--n", "100,200", "--bytes", "1GiB", "--turns", "6"]);
+        let expected = Options {
+            turns: 6,
+            bytes: Some(Bytes::gib(1)),
+            orders: vec![100, 200],
+            ..Options::default()
+        };
+        assert_eq!(options.unwrap(), expected);
+        assert_eq!(Options::parse(&[]).unwrap(), Options::default());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for bad in
+            [&["--turns"][..], &["--turns", "0"], &["--n", "4000,"], &["--size", "1"], &["x"]]
+        {
+            assert!(Options::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}

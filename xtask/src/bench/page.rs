@@ -1,0 +1,95 @@
+//! The Markdown page of a comparison: facts, commands, tables.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::machine::Fact;
+
+/// A page that grows from top to bottom.
+#[derive(Debug)]
+pub(crate) struct Page {
+    text: String,
+}
+
+impl Page {
+    /// A page with its title, and the command that writes it anew.
+    pub(crate) fn new(title: &str, command: &str) -> Self {
+        Self {
+            text: format!(
+                "# {title}\n\nWritten by `{command}`; edits are lost the next time.\n"
+            ),
+        }
+    }
+
+    /// A heading.
+    pub(crate) fn heading(&mut self, title: &str) {
+        self.line(&format!("\n## {title}"));
+    }
+
+    /// A paragraph.
+    pub(crate) fn paragraph(&mut self, text: &str) {
+        self.line(&format!("\n{text}"));
+    }
+
+    /// Facts, one row each.
+    pub(crate) fn facts(&mut self, facts: &[Fact]) {
+        let rows: Vec<_> =
+            facts.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
+        self.table(&["", ""], &rows);
+    }
+
+    /// Commands, as one would type them.
+    pub(crate) fn commands(&mut self, commands: &[String]) {
+        self.line("");
+        for command in commands {
+            self.line(&format!("    {command}"));
+        }
+    }
+
+    /// A table. A bar inside a cell would end it, so it is escaped.
+    pub(crate) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
+        let row = |cells: &[String]| format!("| {} |", cells.join(" | "));
+        self.line("");
+        self.line(&row(&head.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>()));
+        self.line(&row(&vec!["---".to_owned(); head.len()]));
+        for cells in rows {
+            self.line(&row(&cells
+                .iter()
+                .map(|cell| cell.replace('|', "\\|"))
+                .collect::<Vec<_>>()));
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        self.text += text;
+        self.text += "\n";
+    }
+
+    /// Writes the page to `docs/benchmarks/<name>.md` and prints it.
+    pub(crate) fn publish(&self, root: &Path, name: &str) -> Result<()> {
+        let path = format!("docs/benchmarks/{name}.md");
+        let file = root.join(&path);
+        fs::create_dir_all(root.join("docs/benchmarks"))
+            .context("cannot make docs/benchmarks")?;
+        fs::write(&file, &self.text).with_context(|| format!("cannot write {path}"))?;
+        println!("{}\nwritten to {path}", self.text);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_markdown() {
+        let mut page = Page::new("Speed", "cargo x");
+        page.table(&["a", "b"], &[vec!["1|2".into(), "3".into()]]);
+        page.commands(&["run this".into()]);
+        let expected = "# Speed\n\nWritten by `cargo x`; edits are lost the next time.\n\n\
+            | a | b |\n| --- | --- |\n| 1\\|2 | 3 |\n\n    run this\n";
+        assert_eq!(page.text, expected);
+    }
+}

@@ -1,0 +1,123 @@
+//! How assay compares with a peer: the ratio of medians, its interval, and whether a target is reached.
+
+use assay_stats::quantile;
+
+/// Level of all intervals here.
+pub(crate) const LEVEL: f64 = 0.95;
+
+/// Ours over theirs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ratio {
+    /// Median of ours over median of theirs.
+    pub of_medians: f64,
+    /// Interval of the ratio within one turn; `None` when there are too few turns for one.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Median of values in any order; `None` without values.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    quantile::median(&sorted(values))
+}
+
+/// The median and, where there are enough values, its interval.
+pub(crate) fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
+    quantile::median_interval(&sorted(values), LEVEL)
+}
+
+impl Ratio {
+    /// Compares values that were measured in the same turns. A turn's two values are neighbours in
+    /// time, so their quotient is free of the machine's slow drift; the interval is that of the median
+    /// of these quotients, from order statistics, and assumes nothing about their distribution.
+    pub(crate) fn of(ours: &[f64], theirs: &[f64]) -> Option<Self> {
+        let quotients: Vec<f64> = ours.iter().zip(theirs).map(|(o, t)| o / t).collect();
+        Some(Self {
+            of_medians: median(ours)? / median(theirs)?,
+            interval: median_interval(&quotients),
+        })
+    }
+
+    /// Compares values that were not measured in turns. The interval runs from the least of ours over
+    /// the greatest of theirs to the reverse, within intervals of the two medians that each err half as
+    /// often (Bonferroni): it is wider than need be, and never too narrow.
+    pub(crate) fn of_strangers(ours: &[f64], theirs: &[f64]) -> Option<Self> {
+        let level = f64::midpoint(LEVEL, 1.0);
+        let ends = |values: &[f64]| quantile::median_interval(&sorted(values), level);
+        let interval = match (ends(ours), ends(theirs)) {
+            (Some((our_low, our_high)), Some((their_low, their_high))) => {
+                Some((our_low / their_high, our_high / their_low))
+            }
+            _ => None,
+        };
+        Some(Self { of_medians: median(ours)? / median(theirs)?, interval })
+    }
+
+    /// Whether the ratio is at least `target`, and whether the interval agrees.
+    pub(crate) fn verdict(&self, target: f64) -> &'static str {
+        match (self.of_medians >= target, self.interval) {
+            (true, None) => "reached, without an interval",
+            (false, None) => "missed, without an interval",
+            (true, Some((low, _))) if low >= target => "reached",
+            (false, Some((_, high))) if high < target => "missed",
+            (true, Some(_)) => "reached, within the noise",
+            (false, Some(_)) => "missed, within the noise",
+        }
+    }
+
+    /// `0.987…1.012`, or a dash.
+    pub(crate) fn interval_text(&self) -> String {
+        self.interval.map_or("–".into(), |(low, high)| format!("{low:.3}…{high:.3}"))
+    }
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drift_that_both_share_does_not_widen_the_interval() {
+        let theirs: Vec<f64> = (1..=10).map(f64::from).collect();
+        let ours: Vec<f64> = theirs.iter().map(|value| value * 1.1).collect();
+        let ratio = Ratio::of(&ours, &theirs).unwrap();
+        let (low, high) = ratio.interval.unwrap();
+        for value in [ratio.of_medians, low, high] {
+            assert!((value - 1.1).abs() < 1e-12, "{ratio:?}");
+        }
+    }
+
+    #[test]
+    fn strangers_have_the_wider_interval() {
+        let theirs: Vec<f64> = (100..=110).map(f64::from).collect();
+        let ours: Vec<f64> = theirs.iter().map(|value| value * 1.1).collect();
+        let (low, high) = Ratio::of_strangers(&ours, &theirs).unwrap().interval.unwrap();
+        assert!(low < 1.1 && high > 1.1, "{low} {high}");
+        assert_eq!(Ratio::of_strangers(&ours, &[1.0; 6]).unwrap().interval, None);
+    }
+
+    #[test]
+    fn the_verdict_says_whether_the_interval_agrees() {
+        for (of_medians, interval, expected) in [
+            (1.02, Some((1.0, 1.1)), "reached"),
+            (1.02, Some((0.9, 1.1)), "reached, within the noise"),
+            (1.02, None, "reached, without an interval"),
+            (0.98, None, "missed, without an interval"),
+            (0.95, Some((0.9, 0.98)), "missed"),
+            (0.95, Some((0.9, 1.1)), "missed, within the noise"),
+        ] {
+            let ratio = Ratio { of_medians, interval };
+            assert_eq!(ratio.verdict(0.99), expected, "{ratio:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_compares_with_nothing() {
+        assert_eq!(Ratio::of(&[], &[]), None);
+        assert_eq!(Ratio::of(&[1.0; 5], &[1.0; 5]).unwrap().interval, None);
+        assert!(Ratio::of(&[1.0; 6], &[1.0; 6]).unwrap().interval.is_some());
+    }
+}

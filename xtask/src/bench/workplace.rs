@@ -1,0 +1,90 @@
+//! Where a comparison builds its contenders and leaves their files: inside cargo's target directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::command;
+
+use super::cpus::Cpus;
+
+/// The folders of a comparison and the CPUs all contenders are kept on.
+#[derive(Debug)]
+pub(crate) struct Workplace {
+    /// Root of the repository.
+    pub root: PathBuf,
+    /// Cargo's target directory.
+    pub target: PathBuf,
+    /// A folder in it that is empty at the start.
+    pub folder: PathBuf,
+    /// Where everybody runs.
+    pub cpus: Cpus,
+}
+
+impl Workplace {
+    /// Makes the folder.
+    pub(crate) fn open(root: &Path, cpus: Cpus) -> Result<Self> {
+        let metadata = command::output(command::cargo(root).args([
+            "metadata",
+            "--format-version=1",
+            "--no-deps",
+            "--locked",
+        ]))?;
+        let metadata: Value = serde_json::from_str(&metadata)?;
+        let target = metadata["target_directory"].as_str().context("cargo names no target")?;
+        let target = PathBuf::from(target);
+        let folder = target.join("bench");
+        if folder.exists() {
+            fs::remove_dir_all(&folder)
+                .with_context(|| format!("cannot empty {}", folder.display()))?;
+        }
+        fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        Ok(Self { root: root.to_owned(), target, folder, cpus })
+    }
+
+    /// Builds assay as users do and gives the path of the program.
+    pub(crate) fn build_assay(&self) -> Result<PathBuf> {
+        command::run(&mut build_command(&self.root))?;
+        Ok(self.target.join("release/assay"))
+    }
+
+    /// Compiles `xtask/peers/<name>.c` with gcc and gives the path of the program.
+    pub(crate) fn build_peer(&self, name: &str, flags: &[&str]) -> Result<PathBuf> {
+        let program = self.folder.join(name);
+        let source = format!("xtask/peers/{name}.c");
+        let mut compiler = self.command("gcc");
+        command::run(compiler.arg(source).arg("-o").arg(&program).args(flags))?;
+        Ok(program)
+    }
+
+    /// A command for `program`, anywhere on the machine.
+    pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
+        command::at_root(&self.root, program.as_ref())
+    }
+
+    /// A command for `program`, kept on the CPUs of the comparison.
+    pub(crate) fn pinned(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = self.command("taskset");
+        command.args(["-c", &self.cpus.joined()]).arg(program.as_ref());
+        command
+    }
+
+    /// The command as one would type it in any clone, without the paths of this machine.
+    pub(crate) fn shown(&self, command: &Command) -> String {
+        let shown = command::shown(command);
+        let target = self.target.to_string_lossy().into_owned();
+        let root = format!("{}/", self.root.display());
+        shown.replace(&target, "target").replace(&root, "")
+    }
+}
+
+/// The command that builds assay as users do.
+pub(crate) fn build_command(root: &Path) -> Command {
+    let mut cargo = command::cargo(root);
+    cargo.args(["build", "--release", "--locked", "--package=assay"]);
+    cargo
+}
