@@ -1,6 +1,20 @@
-//! Other people's ways of speaking: wire protocols as state machines, output in a tool's own shape.
+//! Other people's tools and protocols: how to find and read a tool, how to speak with its peers.
 //!
-//! Never opens a socket and never starts a process: bytes and text come in, values go out.
+//! [`tool::TOOLS`] is the table of tools, one row each. A row turns a [`Request`](invocation::Request)
+//! into [`Invocation`](invocation::Invocation)s, which the caller carries out, and the
+//! [`Outputs`](outputs::Outputs) of each into [`Parsed`](outputs::Parsed) samples in base units.
+//! [`wire`] holds wire protocols as state machines, [`dialect`] output in a tool's own shape.
+//!
+//! This crate never starts a process, opens a file or a socket, or reads a clock: everything here
+//! is a function from values to values.
 
 pub mod dialect;
+mod hpcc_text;
+pub mod hpl_text;
+pub mod invocation;
+pub mod launcher;
+mod likwid_text;
+pub mod outputs;
+pub mod stream_text;
+pub mod tool;
 pub mod wire;

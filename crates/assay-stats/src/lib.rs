@@ -1,1 +1,29 @@
-//! …
+//! From samples to conclusions.
+//!
+//! Two entrances: [`stopping::next`] decides during a case what to do after a repetition, and
+//! [`summarize::summarize`] condenses a finished run. Both see a series through the same eyes,
+//! [`analysis::analyse`], so that a case that stopped as precise is also reported as precise.
+//!
+//! This crate never prints, reads a clock or touches a file, and it needs no random numbers: the
+//! same samples always give the same summary.
+
+pub mod analysis;
+pub mod autocorrelation;
+pub mod doubts;
+pub mod effective;
+pub mod laws;
+pub mod mean;
+pub mod modality;
+pub mod quantile;
+pub mod rank;
+pub mod steady_state;
+pub mod stopping;
+pub mod summarize;
+
+#[cfg(test)]
+mod synthetic;
+
+/// The version of the statistics. It grows whenever the same samples would give other numbers:
+/// another estimator, another rank, another threshold of a test. A stored summary made by another
+/// version should be derived anew from its samples.
+pub const METHOD: u32 = 1;

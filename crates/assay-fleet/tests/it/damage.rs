@@ -61,7 +61,7 @@ fn odd_contents_and_directories_in_the_place_of_files_are_survived() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(ProptestConfig::with_cases(4))]
     #[test]
     fn random_bytes_in_any_file_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let host = host();

@@ -100,6 +100,7 @@ fn significant(value: f64, digits: usize) -> String {
     let decimals = |m: i32| usize::try_from(digits as i32 - 1 - m).unwrap_or(0).min(300);
     let text = format!("{value:.*}", decimals(magnitude(value)));
     // Rounding can carry into one more digit: 9.9996 becomes 10.000, which is one too many.
-    let carried = text.parse().map_or(magnitude(value), magnitude);
-    format!("{value:.*}", decimals(carried))
+    // A value too small for the decimals reads as 0, which has no magnitude.
+    let carried = text.parse().ok().filter(|read: &f64| *read != 0.0).unwrap_or(value);
+    format!("{value:.*}", decimals(magnitude(carried)))
 }

@@ -101,6 +101,11 @@ proptest! {
     }
 
     #[test]
+    fn no_value_panics(value in any::<f64>(), unit in proptest::sample::select(&Unit::ALL[..])) {
+        prop_assert!(!Quantity::new(value, unit).to_string().is_empty());
+    }
+
+    #[test]
     fn no_text_panics(text in "\\PC*", unit in proptest::sample::select(&Unit::ALL[..])) {
         let _ = Quantity::parse(&text, unit);
     }

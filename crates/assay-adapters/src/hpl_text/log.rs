@@ -1,0 +1,222 @@
+//! Reads HPL's log: the rows, the verdict under each, and the count at the end.
+//!
+//! Known variants: row- and column-major mapping (`WR…`, `WC…`), HPL 1.0's three residuals per
+//! row, detailed timing and progress lines, Intel's `Column=` lines, NVIDIA's rate per GPU in
+//! parentheses, and a launcher's remarks anywhere between the lines. A word inside a line decides
+//! nothing: `0 tests completed and failed residual checks` stands in every good log.
+
+use crate::outputs::{ToolError, not_negative, positive_scaled, whole};
+
+/// What a complete log says. Every row of it passed HPL's residual check.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HplLog {
+    /// The version in the header.
+    pub version: Option<String>,
+    /// One per solved system, in the order of the log; at least one.
+    pub rows: Vec<HplRow>,
+}
+
+/// One solved system.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HplRow {
+    /// `WR11C2R4`: mapping, look-ahead, broadcast and factorisations in HPL's code.
+    pub variant: String,
+    /// Number of equations.
+    pub n: u64,
+    /// Width of a block of columns.
+    pub block: u64,
+    /// Rows of the process grid.
+    pub p: u64,
+    /// Columns of the process grid.
+    pub q: u64,
+    /// Wall time in seconds, rounded by HPL to hundredths.
+    pub time_s: f64,
+    /// (2/3 N³ + 3/2 N²) operations over the time, in FLOP/s.
+    pub flops: f64,
+    /// The largest scaled residual of the row.
+    pub residual: f64,
+}
+
+impl HplLog {
+    /// Reads a log.
+    ///
+    /// # Errors
+    /// When the log has no row, a row was not checked or failed the check, a number is none, the
+    /// count at the end does not come or does not match, or a rate contradicts its own time.
+    pub fn read(text: &str) -> Result<Self, ToolError> {
+        let counts = Counts::read(text)?;
+        let mut log = Self::default();
+        let mut verdicts = 0;
+        for line in text.lines().map(str::trim) {
+            if let Some(rest) = line.strip_prefix("HPLinpack ") {
+                log.version = rest.split_whitespace().next().map(str::to_owned);
+            } else if is_row(line) {
+                log.finish_row(verdicts)?;
+                log.rows.push(row(line)?);
+                verdicts = 0;
+            } else if line.starts_with("||Ax-b||") && line.contains("......") {
+                log.verdict(line)?;
+                verdicts += 1;
+            }
+        }
+        counts.judge(text)?;
+        log.finish_row(verdicts)?;
+        if log.rows.len() as u64 != counts.passed || log.rows.is_empty() {
+            let what = format!(
+                "{} rows, but {} tests passed by its own count",
+                log.rows.len(),
+                counts.passed
+            );
+            return Err(ToolError::Reconcile { what });
+        }
+        Ok(log)
+    }
+
+    /// Refuses a row that ended without a verdict.
+    fn finish_row(&self, verdicts: usize) -> Result<(), ToolError> {
+        match self.rows.last() {
+            Some(row) if verdicts == 0 => Err(ToolError::Check {
+                verdict: format!("no residual under the row of N = {}", row.n),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads `||Ax-b||_oo/(…)= 3.4e-03 ...... PASSED` into the last row.
+    fn verdict(&mut self, line: &str) -> Result<(), ToolError> {
+        let (left, verdict) = line.split_once("......").unwrap_or((line, ""));
+        if verdict.trim() != "PASSED" {
+            return Err(ToolError::PassCheck { verdict: squeeze(line) });
+        }
+        let value = left.rsplit('=').next().unwrap_or_default();
+        let residual = not_negative("the residual", value)?;
+        let Some(row) = self.rows.last_mut() else {
+            let what = "a residual before the first row".to_owned();
+            return Err(ToolError::Reconcile { what });
+        };
+        row.residual = row.residual.max(residual);
+        Ok(())
+    }
+}
+
+/// The three counts at the end.
+#[derive(Debug, Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+    unchecked: u64,
+}
+
+impl Counts {
+    fn read(text: &str) -> Result<Self, ToolError> {
+        let finished = |line: &&str| line.trim_start().starts_with("Finished ");
+        let mut lines = text.lines().skip_while(|line| !finished(line));
+        if lines.next().is_none() {
+            return Err(ToolError::ReachEnd { missing: reason(text) });
+        }
+        let mut counts = Self::default();
+        let mut ended = false;
+        for line in lines.map(str::trim) {
+            ended |= line.starts_with("End of Tests");
+            let Some((count, words)) = line.split_once(' ') else { continue };
+            let field = match words.trim() {
+                "tests completed and passed residual checks," => &mut counts.passed,
+                "tests completed and failed residual checks," => &mut counts.failed,
+                "tests skipped because of illegal input values." => &mut counts.skipped,
+                "tests completed without checking," => &mut counts.unchecked,
+                _ => continue,
+            };
+            *field = field.saturating_add(whole("the count of tests", count)?);
+        }
+        if !ended {
+            let missing = "HPL's last line, \"End of Tests.\", is not there".to_owned();
+            return Err(ToolError::ReachEnd { missing });
+        }
+        Ok(counts)
+    }
+
+    /// Refuses anything but tests that passed.
+    fn judge(&self, text: &str) -> Result<(), ToolError> {
+        let Self { failed, skipped, unchecked, .. } = self;
+        if *failed > 0 {
+            let verdict = format!("{failed} tests completed and failed residual checks");
+            return Err(ToolError::PassCheck { verdict });
+        }
+        if *skipped > 0 {
+            let verdict = format!("{skipped} tests were skipped; {}", reason(text));
+            return Err(ToolError::Check { verdict });
+        }
+        if *unchecked > 0 {
+            let verdict = format!("{unchecked} tests completed without checking");
+            return Err(ToolError::Check { verdict });
+        }
+        Ok(())
+    }
+}
+
+/// What HPL says went wrong, in its own words where it has any.
+fn reason(text: &str) -> String {
+    let quoted = text
+        .lines()
+        .map(str::trim)
+        .find_map(|line| line.strip_prefix(">>>").and_then(|rest| rest.strip_suffix("<<<")));
+    quoted.map_or_else(
+        || "HPL's count of tests, \"Finished … tests\", is not there".to_owned(),
+        |words| format!("HPL says: {}", words.trim()),
+    )
+}
+
+/// Whether the first word is HPL's code of a variant: `W`, `R` or `C`, then a digit.
+fn is_row(line: &str) -> bool {
+    matches!(line.as_bytes(), [b'W', b'R' | b'C', digit, ..] if digit.is_ascii_digit())
+}
+
+fn row(line: &str) -> Result<HplRow, ToolError> {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let [variant, n, block, p, q, time, gflops, rest @ ..] = fields.as_slice() else {
+        let missing = format!("the row {:?} has {} of 7 fields", squeeze(line), fields.len());
+        return Err(ToolError::ReachEnd { missing });
+    };
+    // NVIDIA's HPL repeats the rate per GPU in parentheses.
+    if !(rest.is_empty() || rest[0].starts_with('(')) {
+        let what = format!("the row {:?} has more than 7 fields", squeeze(line));
+        return Err(ToolError::Reconcile { what });
+    }
+    let row = HplRow {
+        variant: (*variant).to_owned(),
+        n: whole("N", n)?,
+        block: whole("NB", block)?,
+        p: whole("P", p)?,
+        q: whole("Q", q)?,
+        time_s: not_negative("the time", time)?,
+        // Gflops are 10⁹ FLOP/s: HPL_pdtest.c divides by 1.0e+9.
+        flops: positive_scaled("Gflops", gflops, 9)?,
+        residual: 0.0,
+    };
+    reconcile(&row)?;
+    Ok(row)
+}
+
+/// The rate must be the operation count over the time, as far as the rounded time can tell.
+fn reconcile(row: &HplRow) -> Result<(), ToolError> {
+    /// Half of the last printed digit of the time, in seconds.
+    const HALF_DIGIT_S: f64 = 0.005;
+    /// What four printed digits of the rate may be off, generously.
+    const RATE_DIGITS: f64 = 0.002;
+    let n = row.n as f64;
+    let operations = (2.0 / 3.0 * n + 1.5) * n * n;
+    let fastest = operations / (row.time_s - HALF_DIGIT_S).max(0.0);
+    let slowest = operations / (row.time_s + HALF_DIGIT_S);
+    if row.flops > fastest * (1.0 + RATE_DIGITS) || row.flops < slowest * (1.0 - RATE_DIGITS) {
+        let HplRow { n, time_s, flops, .. } = row;
+        let what = format!("N = {n} in {time_s} s is not {flops:.4e} FLOP/s");
+        return Err(ToolError::Reconcile { what });
+    }
+    Ok(())
+}
+
+/// One line without runs of blanks, for messages.
+fn squeeze(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,38 @@
+//! From a log to samples: which rows are the measurement.
+
+use assay_model::event::Parameter;
+
+use super::{HplLog, HplRow};
+use crate::outputs::{Parsed, ToolError};
+
+impl HplLog {
+    /// Hands out the samples of `rmax` for N = `asked`: of its rows those of the fastest set of
+    /// parameters, as HPL's users read a log. That other rows were left out is said.
+    pub(crate) fn report(&self, asked: u64, parsed: &mut Parsed) -> Result<(), ToolError> {
+        let rows = self.rows.iter().filter(|row| row.n == asked);
+        let Some(best) = rows.max_by(|a, b| a.flops.total_cmp(&b.flops)) else {
+            let what = format!("there is no row of N = {asked}");
+            return Err(ToolError::Reconcile { what });
+        };
+        let rows: Vec<_> = self.rows.iter().filter(|row| set(row) == set(best)).collect();
+        let others = self.rows.len() - rows.len();
+        if others > 0 {
+            let problem = format!("{others} rows of another N, or slower ones, were left out");
+            parsed.problems.push(problem);
+        }
+        let residual = rows.iter().map(|row| row.residual).fold(0.0, f64::max);
+        let HplRow { n, block, p, q, variant, .. } = best;
+        parsed.measure("rmax", rows.iter().map(|row| row.flops).collect());
+        parsed.learn("n", Parameter::Integer(*n));
+        parsed.learn("block", Parameter::Integer(*block));
+        parsed.learn("grid", Parameter::Text(format!("{p}x{q}")));
+        parsed.learn("variant", Parameter::Text(variant.clone()));
+        parsed.learn("residual", Parameter::Number(residual));
+        Ok(())
+    }
+}
+
+/// What distinguishes one set of parameters from another.
+fn set(row: &HplRow) -> (&str, u64, u64, u64, u64) {
+    (&row.variant, row.n, row.block, row.p, row.q)
+}

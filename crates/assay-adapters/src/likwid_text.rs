@@ -1,0 +1,78 @@
+//! likwid-bench's text: labelled lines, one measurement each.
+
+use crate::outputs::{ToolError, positive, positive_scaled, whole};
+
+/// What a complete output says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LikwidText {
+    /// Name of the kernel: `stream_mem_avx512`.
+    pub(crate) kernel: String,
+    /// CPUs that the threads ran on, ascending, with repetitions where threads shared one.
+    pub(crate) cpus: Vec<u32>,
+    /// Passes over the arrays.
+    pub(crate) passes: u64,
+    /// Size of all arrays together.
+    pub(crate) bytes: u64,
+    /// Bytes that all passes read and wrote.
+    pub(crate) volume_bytes: u64,
+    /// Volume over time, in B/s.
+    pub(crate) rate: f64,
+}
+
+impl LikwidText {
+    pub(crate) fn read(text: &str) -> Result<Self, ToolError> {
+        let kernel = value(text, "Test:")?.to_owned();
+        let volume = whole("the data volume", value(text, "Data volume (Byte):")?)?;
+        let time = value(text, "Time:")?.trim_end_matches("sec").trim_end();
+        let rate = volume as f64 / positive("the time", time)?;
+        // bench/likwid-bench.c: 1.0E-06 × bytes / time, so that a "MByte" is 10⁶ bytes.
+        let printed = positive_scaled("MByte/s", value(text, "MByte/s:")?, 6)?;
+        /// Time is printed with seven digits, the rate with two decimals.
+        const DIGITS: f64 = 0.001;
+        if (printed - rate).abs() > DIGITS * rate {
+            let what = format!("{volume} B in {time} s are not {printed:.4e} B/s");
+            return Err(ToolError::Reconcile { what });
+        }
+        Ok(Self {
+            kernel,
+            cpus: cpus(text)?,
+            passes: whole("the passes", value(text, "Iterations per thread:")?)?,
+            bytes: whole("the size", value(text, "Size (Byte):")?)?,
+            volume_bytes: volume,
+            rate,
+        })
+    }
+}
+
+/// The rest of the one line that begins with `label`.
+fn value<'a>(text: &'a str, label: &str) -> Result<&'a str, ToolError> {
+    let mut found = text.lines().filter_map(|line| line.trim().strip_prefix(label));
+    match (found.next(), found.next()) {
+        (Some(value), None) => Ok(value.trim()),
+        (None, _) => {
+            let missing = format!("likwid-bench's line {label:?} is not there");
+            Err(ToolError::ReachEnd { missing })
+        }
+        (Some(_), Some(_)) => {
+            let what = format!("more than one line {label:?}");
+            Err(ToolError::Reconcile { what })
+        }
+    }
+}
+
+/// `Group: 0 Thread 1 Global Thread 1 running on hwthread 1 - Vector length …`, one per thread.
+fn cpus(text: &str) -> Result<Vec<u32>, ToolError> {
+    let lines = text.lines().filter(|line| line.starts_with("Group:"));
+    let words = lines.filter_map(|line| line.split_once(" running on hwthread "));
+    let cpu = |(_, rest): (&str, &str)| {
+        let word = rest.split_whitespace().next().unwrap_or_default();
+        let cpu = whole("the CPU of a thread", word)?;
+        u32::try_from(cpu).map_err(|_| ToolError::ReadNumber {
+            what: "the CPU of a thread".to_owned(),
+            text: word.to_owned(),
+        })
+    };
+    let mut cpus = words.map(cpu).collect::<Result<Vec<_>, _>>()?;
+    cpus.sort_unstable();
+    Ok(cpus)
+}

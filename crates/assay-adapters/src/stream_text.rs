@@ -1,0 +1,191 @@
+//! STREAM's text, as `stream` (versions 5.8 to 5.10) and the STREAM sections of `hpcc` print it.
+//!
+//! A rate is believed only if it is STREAM's byte count over the time printed beside it: a build
+//! that counts MiB, or other bytes than STREAM's, contradicts itself and is refused.
+
+mod report;
+
+pub(crate) use report::report_arrays;
+
+use crate::outputs::{ToolError, not_negative, positive_scaled, whole};
+
+/// One STREAM table and what is said around it. The arrays passed STREAM's validation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreamText {
+    /// `5.10`; sections of hpcc have none.
+    pub version: Option<String>,
+    /// Elements of each array of the process.
+    pub elements: u64,
+    /// Bytes per element: 8, or 4 in a single-precision build.
+    pub element_bytes: u64,
+    /// How often each kernel was run; the first does not count.
+    pub passes: u64,
+    /// OpenMP threads; `None` = built without OpenMP.
+    pub threads: Option<u64>,
+    /// Copy, Scale, Add, Triad.
+    pub functions: [StreamFunction; 4],
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StreamFunction {
+    /// Name of the metric: `copy` …
+    pub metric: &'static str,
+    /// The best rate, in B/s.
+    pub rate: f64,
+    /// Mean time of a counted pass, in seconds.
+    pub mean_s: f64,
+    /// Shortest, in seconds; the rate is made of this.
+    pub shortest_s: f64,
+    /// Longest, in seconds.
+    pub longest_s: f64,
+}
+
+/// Metric, word in the table, arrays that the loop reads and writes.
+const FUNCTIONS: [(&str, &str, f64); 4] = [
+    ("copy", "Copy:", 2.0),
+    ("scale", "Scale:", 2.0),
+    ("add", "Add:", 3.0),
+    ("triad", "Triad:", 3.0),
+];
+
+impl StreamText {
+    /// Reads the one table in `text`.
+    ///
+    /// # Errors
+    /// When there is no table or more than one, a number is none, the arrays failed validation or
+    /// were not validated, or a rate contradicts its own time.
+    pub fn read(text: &str) -> Result<Self, ToolError> {
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        validated(&lines)?;
+        let power = power(&lines)?;
+        let elements = positive_whole(&lines, "array size", &["Array size ="])?;
+        let element_bytes = positive_whole(&lines, "word size", &["This system uses"])?;
+        let passes = ["Each kernel will be executed", "Each test is run"];
+        let array_bytes = elements as f64 * element_bytes as f64;
+        let function = |index| function(&lines, index, power, array_bytes);
+        Ok(Self {
+            version: version(&lines),
+            elements,
+            element_bytes,
+            passes: positive_whole(&lines, "number of passes", &passes)?,
+            threads: threads(&lines)?,
+            functions: [function(0)?, function(1)?, function(2)?, function(3)?],
+        })
+    }
+}
+
+/// The decimal prefix of the rates, as a power of ten, from the line above the table.
+fn power(lines: &[&str]) -> Result<i32, ToolError> {
+    let headings: Vec<_> = lines.iter().filter(|line| line.starts_with("Function ")).collect();
+    match headings.as_slice() {
+        [] => Err(ToolError::Find { what: "STREAM table".to_owned(), place: "the output" }),
+        // stream.c divides by 1.0E06, hpcc's STREAM/stream.c multiplies by 1e-9: both decimal.
+        [heading] if heading.contains("MB/s") => Ok(6),
+        [heading] if heading.contains("GB/s") => Ok(9),
+        [_] => {
+            let what = "rate in MB/s or GB/s".to_owned();
+            Err(ToolError::Find { what, place: "the heading of the STREAM table" })
+        }
+        several => {
+            let what = format!("{} STREAM tables instead of one", several.len());
+            Err(ToolError::Reconcile { what })
+        }
+    }
+}
+
+/// Demands STREAM's verdict that the arrays hold what they must.
+fn validated(lines: &[&str]) -> Result<(), ToolError> {
+    if let Some(line) = lines.iter().find(|line| line.starts_with("Failed Validation")) {
+        return Err(ToolError::PassCheck { verdict: (*line).to_owned() });
+    }
+    if lines.iter().any(|line| line.starts_with("Solution Validates")) {
+        return Ok(());
+    }
+    let missing = "STREAM's \"Solution Validates\" is not there".to_owned();
+    Err(ToolError::ReachEnd { missing })
+}
+
+fn function(
+    lines: &[&str],
+    index: usize,
+    power: i32,
+    array_bytes: f64,
+) -> Result<StreamFunction, ToolError> {
+    let (metric, word, arrays) = FUNCTIONS[index];
+    let rows: Vec<_> = lines.iter().filter_map(|line| line.strip_prefix(word)).collect();
+    let [row] = rows.as_slice() else {
+        let what = format!("{} rows {word:?} instead of one", rows.len());
+        return Err(ToolError::Reconcile { what });
+    };
+    let fields: Vec<&str> = row.split_whitespace().collect();
+    let [rate, mean, shortest, longest] = fields.as_slice() else {
+        let missing = format!("the row {word:?} has {} of 4 numbers", fields.len());
+        return Err(ToolError::ReachEnd { missing });
+    };
+    let function = StreamFunction {
+        metric,
+        rate: positive_scaled(&format!("the rate of {metric}"), rate, power)?,
+        mean_s: not_negative("a mean time", mean)?,
+        shortest_s: not_negative("a shortest time", shortest)?,
+        longest_s: not_negative("a longest time", longest)?,
+    };
+    reconcile(&function, arrays * array_bytes, half_digit(shortest))?;
+    Ok(function)
+}
+
+/// Half of the last printed digit of a number.
+fn half_digit(text: &str) -> f64 {
+    let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
+    0.5 / 10f64.powi(decimals.min(18) as i32)
+}
+
+/// rate = bytes / shortest time, as far as the printed digits can tell.
+fn reconcile(row: &StreamFunction, bytes: f64, half_digit_s: f64) -> Result<(), ToolError> {
+    /// What the printed digits of the rate may be off, generously.
+    const RATE_DIGITS: f64 = 0.001;
+    let StreamFunction { metric, rate, mean_s, shortest_s, longest_s } = *row;
+    let fastest = bytes / (shortest_s - half_digit_s).max(0.0) * (1.0 + RATE_DIGITS);
+    let slowest = bytes / (shortest_s + half_digit_s) * (1.0 - RATE_DIGITS);
+    if !(slowest..=fastest).contains(&rate) {
+        let what = format!("{bytes} B of {metric} in {shortest_s} s are not {rate:.4e} B/s");
+        return Err(ToolError::Reconcile { what });
+    }
+    if shortest_s > mean_s || mean_s > longest_s {
+        let what = format!("of {metric}, the shortest, mean and longest time are out of order");
+        return Err(ToolError::Reconcile { what });
+    }
+    Ok(())
+}
+
+/// `STREAM version $Revision: 5.10 $` → `5.10`.
+fn version(lines: &[&str]) -> Option<String> {
+    let line = lines.iter().find_map(|line| line.strip_prefix("STREAM version"))?;
+    let word =
+        line.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    word.map(str::to_owned)
+}
+
+fn threads(lines: &[&str]) -> Result<Option<u64>, ToolError> {
+    // "Counted" is what OpenMP gave, "requested" what it was asked for; older versions and hpcc
+    // print the latter alone.
+    let said = ["Number of Threads counted =", "Number of Threads requested ="];
+    if !lines.iter().any(|line| said.iter().any(|start| line.starts_with(start))) {
+        return Ok(None);
+    }
+    positive_whole(lines, "number of threads", &said).map(Some)
+}
+
+/// The first whole number after the first of `starts` that begins a line.
+fn positive_whole(lines: &[&str], what: &str, starts: &[&str]) -> Result<u64, ToolError> {
+    let rest =
+        starts.iter().find_map(|start| lines.iter().find_map(|line| line.strip_prefix(start)));
+    let Some(rest) = rest else {
+        return Err(ToolError::Find { what: what.to_owned(), place: "STREAM's output" });
+    };
+    let word = rest.split_whitespace().next().unwrap_or_default().trim_end_matches(',');
+    match whole(what, word)? {
+        0 => Err(ToolError::ReadNumber { what: what.to_owned(), text: word.to_owned() }),
+        value => Ok(value),
+    }
+}

@@ -1,0 +1,119 @@
+//! The table of official tools: one row per tool that can measure what assay measures.
+//!
+//! A row says how to find the tool, what it can measure, how to ask for it and how to read the
+//! answer. Adding a tool is adding a file under `tool/` and a row here.
+
+use assay_model::workload::Workload;
+
+use crate::invocation::{Invocation, Request};
+use crate::outputs::{Outputs, Parsed, ToolError};
+
+mod hpcc;
+mod likwid_bench;
+mod stream;
+mod xhpl;
+
+/// One official tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool {
+    /// The stored name, as in `--by`.
+    pub name: &'static str,
+    /// What it is and what it measures here, in one or two sentences.
+    pub about: &'static str,
+    /// How to find it.
+    pub detect: Detect,
+    /// Whether it can measure this workload.
+    pub takes: fn(&Workload) -> bool,
+    /// From a workload that it takes to the processes that measure it.
+    pub command: fn(&Request<'_>) -> Result<Vec<Invocation>, ToolError>,
+    /// From what one process left behind to samples.
+    pub parse: fn(&Invocation, &Outputs) -> Result<Parsed, ToolError>,
+}
+
+/// How to find a tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Detect {
+    /// Names to look for in `PATH`, best first.
+    pub programs: &'static [&'static str],
+    /// Environment variable with a path that the user gives instead.
+    pub variable: &'static str,
+    /// Text that an executable found by its name alone must contain; a path that the user gave is
+    /// trusted, it may be a script.
+    pub mark: Option<&'static str>,
+    /// How its version is learned.
+    pub version: Version,
+    /// Whether it is started under an MPI launcher where there is one.
+    pub launcher: bool,
+    /// Where to get it, for messages.
+    pub hint: &'static str,
+}
+
+/// How a tool's version is learned.
+#[derive(Debug, Clone, Copy)]
+pub enum Version {
+    /// It tells when asked.
+    Asked {
+        /// The arguments that ask.
+        arguments: &'static [&'static str],
+        /// Reads the version out of what it prints on standard output.
+        read: fn(&str) -> Option<String>,
+    },
+    /// Only a measurement tells: started in any other way the tool would measure, too.
+    Measured,
+}
+
+/// Every tool, in the order in which they are listed.
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "hpcc",
+        about: "The HPC Challenge suite: HPL and STREAM as MPI programs, one rank per CPU. Its \
+                other tests run along and cannot be switched off.",
+        detect: hpcc::detect(),
+        takes: hpcc::takes,
+        command: hpcc::command,
+        parse: hpcc::parse,
+    },
+    Tool {
+        name: "xhpl",
+        about: "High-Performance Linpack as you built it, with the BLAS you linked: one rank per \
+                CPU under an MPI launcher, one process with threads without.",
+        detect: xhpl::detect(),
+        takes: xhpl::takes,
+        command: xhpl::command,
+        parse: xhpl::parse,
+    },
+    Tool {
+        name: "stream",
+        about: "McCalpin's STREAM as you compiled it. The size of its arrays is fixed when it is \
+                compiled; the size that was really used stands beside the result.",
+        detect: stream::detect(),
+        takes: stream::takes,
+        command: stream::command,
+        parse: stream::parse,
+    },
+    Tool {
+        name: "likwid-bench",
+        about: "The memory kernels of LIKWID, written in assembly, with the widest vectors and \
+                with non-temporal stores: copy, triad, read and write.",
+        detect: likwid_bench::detect(),
+        takes: likwid_bench::takes,
+        command: likwid_bench::command,
+        parse: likwid_bench::parse,
+    },
+];
+
+/// The row with this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
+/// The refusal of a workload that a tool has no words for.
+fn not_taken(tool: &'static str, workload: &Workload) -> ToolError {
+    let benchmark = workload.benchmark().id();
+    let why = format!("it takes no {benchmark} of this size, placement or library");
+    ToolError::Ask { tool, why }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! `hpcc`, the HPC Challenge suite, for its HPL and its STREAM.
+//!
+//! hpcc 1.5.0 always runs all its tests. The memory of every test follows from HPL's N: a rank
+//! gets 8 N² / (P × Q) bytes, and STREAM's three arrays share them.
+
+use assay_model::event::Parameter;
+use assay_model::workload::{LinpackWorkload, StreamWorkload, Workload};
+
+use super::{Detect, Version, not_taken};
+use crate::hpcc_text::{Summary, section};
+use crate::hpl_text::{HplInput, HplLog, LARGEST_N, block, grid};
+use crate::invocation::{Invocation, Request, TextFile, plain_language, threads_per_process};
+use crate::launcher::Launch;
+use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::stream_text::{StreamText, report_arrays};
+
+const INPUT: &str = "hpccinf.txt";
+const OUTPUT: &str = "hpccoutf.txt";
+
+pub(super) const fn detect() -> Detect {
+    Detect {
+        programs: &["hpcc"],
+        variable: "ASSAY_HPCC",
+        mark: None,
+        version: Version::Measured,
+        launcher: true,
+        hint: "Debian and Ubuntu: apt install hpcc openmpi-bin libopenblas0-pthread",
+    }
+}
+
+pub(super) fn takes(workload: &Workload) -> bool {
+    match workload {
+        Workload::Linpack(work) => {
+            work.blas.is_none() && !work.cpus.is_empty() && (1..=LARGEST_N).contains(&work.n)
+        }
+        Workload::Stream(work) => work.domains.len() == 1 && !work.domains[0].cpus.is_empty(),
+        Workload::Latency(_) | Workload::PeakFlops(_) => false,
+    }
+}
+
+pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+    if !takes(request.workload) {
+        return Err(not_taken("hpcc", request.workload));
+    }
+    let cpus = request.workload.cpus();
+    let launch = Launch::of(&request.found.path, request.found.launcher.as_ref(), &cpus);
+    let input = match request.workload {
+        Workload::Linpack(work) => {
+            let (p, q) = grid(launch.ranks as u64);
+            let rows = request.repetitions.clamp(1, ROWS);
+            HplInput { n: work.n, rows, block: block(work.n, q), p, q }
+        }
+        Workload::Stream(work) if launch.ranks == cpus.len() => {
+            stream_input(work, launch.ranks as u64)
+        }
+        Workload::Stream(_) => {
+            return Err(ToolError::Launch { tool: "hpcc", cpus: cpus.len() });
+        }
+        Workload::Latency(_) | Workload::PeakFlops(_) => {
+            return Err(not_taken("hpcc", request.workload));
+        }
+    };
+    Ok(vec![invocation(request, launch, cpus, &input)])
+}
+
+/// Systems solved in one run: they share the time that hpcc's other tests take.
+const ROWS: u32 = 3;
+
+/// Chooses N so that STREAM's arrays get the size that was asked for.
+///
+/// The process grid is 1 × 1 although all ranks run STREAM: hpcc gives every rank the memory of
+/// a rank of the smallest grid, so that N² need not grow with the ranks and the HPL that runs
+/// along, N³, is √ranks times shorter. N is rounded up: arrays may be larger, never smaller.
+fn stream_input(work: &StreamWorkload, ranks: u64) -> HplInput {
+    const ARRAYS: f64 = 3.0;
+    let bytes_per_rank = ARRAYS * work.bytes_per_array as f64 / ranks as f64;
+    let n = ((bytes_per_rank / 8.0).sqrt().ceil() as u64).clamp(1, LARGEST_N);
+    HplInput { n, rows: 1, block: block(n, 1), p: 1, q: 1 }
+}
+
+fn invocation(
+    request: &Request<'_>,
+    launch: Launch,
+    cpus: Vec<u32>,
+    input: &HplInput,
+) -> Invocation {
+    let mut environment = launch.environment;
+    environment.push(plain_language());
+    environment.extend(threads_per_process(cpus.len() / launch.ranks));
+    // After HPL's own lines: no further sizes or blocks for PTRANS.
+    let content = format!(
+        "{}##### This line (no. 32) is ignored (it serves as a separator). ######\n\
+         0            Number of additional problem sizes for PTRANS\n\
+         0            values of N\n\
+         0            number of additional blocking sizes for PTRANS\n\
+         0            values of NB\n",
+        input.text()
+    );
+    Invocation {
+        workload: request.workload.clone(),
+        label: "hpcc".to_owned(),
+        program: launch.program,
+        arguments: launch.arguments,
+        environment,
+        files_to_write: vec![TextFile { name: INPUT.to_owned(), content }],
+        files_to_read: vec![OUTPUT.to_owned()],
+        cpus,
+        repetitions: request.repetitions.div_ceil(input.rows).max(1),
+    }
+}
+
+pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+    outputs.ended_well()?;
+    let text = outputs.file(OUTPUT)?;
+    let summary = Summary::read(text)?;
+    let mut parsed = Parsed { version: Some(summary.version()?), ..Parsed::default() };
+    match &invocation.workload {
+        Workload::Linpack(work) => linpack(text, &summary, work, &mut parsed)?,
+        Workload::Stream(work) => stream(text, &summary, work, &mut parsed)?,
+        other => return Err(not_taken("hpcc", other)),
+    }
+    if summary.text("Success")? != "1" {
+        let verdict = "the summary says Success=0: one of hpcc's tests failed".to_owned();
+        return Err(ToolError::PassCheck { verdict });
+    }
+    parsed.learn("ranks", Parameter::Integer(summary.whole("CommWorldProcs")?));
+    parsed.learn("threads", Parameter::Integer(invocation.cpus.len() as u64));
+    Ok(parsed)
+}
+
+/// The rows of the HPL section; the summary repeats the best of them with more digits.
+fn linpack(
+    text: &str,
+    summary: &Summary<'_>,
+    work: &LinpackWorkload,
+    parsed: &mut Parsed,
+) -> Result<(), ToolError> {
+    /// Three decimals in the rows, six digits in the summary.
+    const DIGITS: f64 = 0.001;
+    HplLog::read(section(text, "HPL")?)?.report(work.n, parsed)?;
+    // HPL_Tflops is Gflops × 1e-3 in hpcc's src/io.c: 10¹² FLOP/s.
+    let flops = summary.rate("HPL_Tflops", 12)?;
+    for measured in &mut parsed.values {
+        let best = measured.samples.iter().copied().fold(0.0, f64::max);
+        if (best - flops).abs() > DIGITS * flops {
+            let what = format!("{best:.4e} FLOP/s in the rows, {flops:.4e} in the summary");
+            return Err(ToolError::Reconcile { what });
+        }
+        if let [only] = measured.samples.as_mut_slice() {
+            *only = flops;
+        }
+    }
+    parsed.learn("blas", Parameter::Text("linked into hpcc".to_owned()));
+    Ok(())
+}
+
+/// `StarSTREAM`: all ranks at once, between barriers. The summary gives the mean over the ranks of
+/// bytes of one rank over the shortest pass of any rank, so that the sum over the ranks is the
+/// rate of the machine. (`SingleSTREAM` is one rank while the others wait; it is not used.)
+fn stream(
+    text: &str,
+    summary: &Summary<'_>,
+    work: &StreamWorkload,
+    parsed: &mut Parsed,
+) -> Result<(), ToolError> {
+    let section = section(text, "StarSTREAM")?;
+    let errors = section.lines().find_map(|line| line.strip_prefix("Node(s) with error "));
+    match errors.map(str::trim) {
+        Some("0") => {}
+        Some(count) => {
+            let verdict = format!("STREAM failed on {count} ranks");
+            return Err(ToolError::PassCheck { verdict });
+        }
+        None => {
+            let what = "count of failed ranks".to_owned();
+            return Err(ToolError::Find { what, place: "the StarSTREAM section" });
+        }
+    }
+    let table = StreamText::read(section)?;
+    let ranks = summary.whole("CommWorldProcs")?;
+    let cpus: u64 = work.domains.iter().map(|domain| domain.cpus.len() as u64).sum();
+    if ranks != cpus {
+        let what = format!("{ranks} ranks, where {cpus} were started");
+        return Err(ToolError::Reconcile { what });
+    }
+    // GB/s of one rank are 10⁹ B/s: hpcc's STREAM/stream.c multiplies by 1e-9.
+    let machine = |key| summary.rate(key, 9).map(|rate| rate * ranks as f64);
+    let rates = [
+        machine("StarSTREAM_Copy")?,
+        machine("StarSTREAM_Scale")?,
+        machine("StarSTREAM_Add")?,
+        machine("StarSTREAM_Triad")?,
+    ];
+    table.report(rates, parsed);
+    let elements = summary.whole("STREAM_VectorSize")?.saturating_mul(ranks);
+    report_arrays(None, elements.saturating_mul(table.element_bytes), work, parsed);
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! `likwid-bench`: LIKWID's memory kernels, one per process.
+
+use assay_model::event::Parameter;
+use assay_model::workload::{StreamWorkload, Workload};
+
+use super::{Detect, Version, not_taken};
+use crate::invocation::{Invocation, Request, plain_language};
+use crate::likwid_text::LikwidText;
+use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::stream_text::report_arrays;
+
+pub(super) const fn detect() -> Detect {
+    Detect {
+        programs: &["likwid-bench"],
+        variable: "ASSAY_LIKWID_BENCH",
+        mark: None,
+        version: Version::Asked { arguments: &["-v"], read: version },
+        launcher: false,
+        hint: "Debian and Ubuntu: apt install likwid",
+    }
+}
+
+/// `likwid-bench -- Version 5.2.2` → `5.2.2`.
+fn version(printed: &str) -> Option<String> {
+    let (_, rest) = printed.split_once("likwid-bench -- Version ")?;
+    rest.split_whitespace().next().map(str::to_owned)
+}
+
+pub(super) fn takes(workload: &Workload) -> bool {
+    matches!(workload, Workload::Stream(work)
+        if work.domains.len() == 1 && !work.domains[0].cpus.is_empty())
+}
+
+/// What is measured, with how many arrays and bytes per element, and by which kernel of a family.
+/// LIKWID calls STREAM's Triad `stream`; its own `triad` has four arrays. It has no Scale and no
+/// Add. Numbers from `likwid-bench -l KERNEL`.
+struct Operation {
+    metric: &'static str,
+    arrays: u64,
+    bytes_per_element: u64,
+    kernels: [&'static str; 4],
+}
+
+/// The families by the flags that they need; the last needs none. Kernels that write use
+/// non-temporal stores (`_mem`), as large arrays should.
+const FAMILIES: [&[&str]; 4] = [&["avx512f"], &["avx", "fma"], &["sse2"], &[]];
+
+const OPERATIONS: [Operation; 4] = [
+    Operation {
+        metric: "copy",
+        arrays: 2,
+        bytes_per_element: 16,
+        kernels: ["copy_mem_avx512", "copy_mem_avx", "copy_mem_sse", "copy"],
+    },
+    Operation {
+        metric: "triad",
+        arrays: 3,
+        bytes_per_element: 24,
+        kernels: ["stream_mem_avx512", "stream_mem_avx_fma", "stream_mem_sse", "stream"],
+    },
+    Operation {
+        metric: "read",
+        arrays: 1,
+        bytes_per_element: 8,
+        kernels: ["sum_avx512", "sum_avx", "sum_sse", "sum"],
+    },
+    Operation {
+        metric: "write",
+        arrays: 1,
+        bytes_per_element: 8,
+        kernels: ["store_mem_avx512", "store_mem_avx", "store_mem_sse", "store"],
+    },
+];
+
+pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+    let work = match request.workload {
+        Workload::Stream(work) if takes(request.workload) => work,
+        other => return Err(not_taken("likwid-bench", other)),
+    };
+    let cpus = request.workload.cpus();
+    let has = |flag: &&str| request.cpu_flags.iter().any(|have| have == flag);
+    let family = FAMILIES.iter().position(|flags| flags.iter().all(has));
+    let family = family.unwrap_or(FAMILIES.len() - 1);
+    let invocation = |operation: &Operation| Invocation {
+        workload: request.workload.clone(),
+        label: operation.metric.to_owned(),
+        program: request.found.path.clone(),
+        arguments: arguments(operation, operation.kernels[family], work, cpus.len()),
+        environment: vec![plain_language()],
+        files_to_write: vec![],
+        files_to_read: vec![],
+        cpus: cpus.clone(),
+        repetitions: request.repetitions.max(1),
+    };
+    Ok(OPERATIONS.iter().map(invocation).collect())
+}
+
+/// `-W N:SIZEkB:THREADS`: domain `N` is every CPU that the process may use, which the caller has
+/// restricted; `-W` lets each thread touch its own part first; SIZE is the sum of all arrays.
+fn arguments(
+    operation: &Operation,
+    kernel: &str,
+    work: &StreamWorkload,
+    threads: usize,
+) -> Vec<String> {
+    /// Ten passes as in STREAM, or more where arrays are small: as many as move 8 GB, some tenths
+    /// of a second, so that the start of the threads is not what is measured.
+    const LEAST_PASSES: u64 = 10;
+    const LEAST_TRAFFIC_BYTES: u64 = 8_000_000_000;
+    let bytes = work.bytes_per_array.saturating_mul(operation.arrays);
+    let passes = (LEAST_TRAFFIC_BYTES / bytes.max(1)).max(LEAST_PASSES);
+    let workgroup = format!("N:{}kB:{threads}", bytes.div_ceil(1000));
+    let words = ["-t", kernel, "-i", &passes.to_string(), "-W", &workgroup];
+    words.map(str::to_owned).to_vec()
+}
+
+pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+    let Workload::Stream(work) = &invocation.workload else {
+        return Err(not_taken("likwid-bench", &invocation.workload));
+    };
+    outputs.ended_well()?;
+    let text = LikwidText::read(&outputs.stdout)?;
+    let kernel = |operation: &&Operation| operation.kernels.contains(&text.kernel.as_str());
+    let Some(operation) = OPERATIONS.iter().find(kernel) else {
+        let what = format!("the kernel {:?} is none that assay asks for", text.kernel);
+        return Err(ToolError::Reconcile { what });
+    };
+    if operation.metric != invocation.label {
+        let what = format!("{} was asked for, {:?} was run", invocation.label, text.kernel);
+        return Err(ToolError::Reconcile { what });
+    }
+    let mut asked = invocation.cpus.clone();
+    asked.sort_unstable();
+    if text.cpus != asked {
+        let what = format!("threads ran on CPUs {:?}, not on {asked:?}", text.cpus);
+        return Err(ToolError::Reconcile { what });
+    }
+    let elements = text.bytes / (8 * operation.arrays);
+    let counted = elements * operation.bytes_per_element;
+    if text.volume_bytes != counted.saturating_mul(text.passes) {
+        let what = format!(
+            "{} passes over {elements} elements are not {} B",
+            text.passes, text.volume_bytes
+        );
+        return Err(ToolError::Reconcile { what });
+    }
+    let metric = operation.metric;
+    let mut parsed = Parsed::default();
+    parsed.measure(metric, vec![text.rate]);
+    parsed.learn_of(metric, "kernel", Parameter::Text(text.kernel));
+    parsed.learn_of(metric, "statistic", Parameter::Text(format!("mean of {}", text.passes)));
+    report_arrays(Some(metric), elements * 8, work, &mut parsed);
+    parsed.learn_of(metric, "threads", Parameter::Integer(text.cpus.len() as u64));
+    Ok(parsed)
+}

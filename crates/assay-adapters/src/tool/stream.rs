@@ -1,0 +1,79 @@
+//! A user's `stream`: the original STREAM in C, compiled with the size of its arrays.
+
+use assay_model::event::Parameter;
+use assay_model::warning::Warning;
+use assay_model::workload::Workload;
+
+use super::{Detect, Version, not_taken};
+use crate::invocation::{Invocation, Request, plain_language, threads_per_process};
+use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::stream_text::{StreamText, report_arrays};
+
+pub(super) const fn detect() -> Detect {
+    Detect {
+        programs: &["stream_c", "stream_c.exe", "stream", "stream_omp"],
+        variable: "ASSAY_STREAM",
+        // ImageMagick has a `stream`, too; STREAM carries the line it prints first.
+        mark: Some("STREAM version"),
+        version: Version::Measured,
+        launcher: false,
+        hint: "compile stream.c from cs.virginia.edu/stream with -O3 -march=native -fopenmp \
+               -DSTREAM_ARRAY_SIZE=…, then name the binary in ASSAY_STREAM",
+    }
+}
+
+/// One domain: one process has one clock.
+pub(super) fn takes(workload: &Workload) -> bool {
+    matches!(workload, Workload::Stream(work)
+        if work.domains.len() == 1 && !work.domains[0].cpus.is_empty())
+}
+
+pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+    if !takes(request.workload) {
+        return Err(not_taken("stream", request.workload));
+    }
+    let cpus = request.workload.cpus();
+    let places: Vec<String> = cpus.iter().map(|cpu| format!("{{{cpu}}}")).collect();
+    let mut environment = vec![plain_language()];
+    environment.extend(threads_per_process(cpus.len()));
+    let pinning = [
+        ("OMP_DYNAMIC", "false".to_owned()),
+        ("OMP_PLACES", places.join(",")),
+        ("OMP_PROC_BIND", "close".to_owned()),
+    ];
+    environment.extend(pinning.map(|(name, value)| (name.to_owned(), value)));
+    Ok(vec![Invocation {
+        workload: request.workload.clone(),
+        label: "stream".to_owned(),
+        program: request.found.path.clone(),
+        arguments: vec![],
+        environment,
+        files_to_write: vec![],
+        files_to_read: vec![],
+        cpus,
+        repetitions: request.repetitions.max(1),
+    }])
+}
+
+/// The sample of a run is the rate that STREAM reports: of its best pass, and so it says.
+pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+    let Workload::Stream(work) = &invocation.workload else {
+        return Err(not_taken("stream", &invocation.workload));
+    };
+    outputs.ended_well()?;
+    let text = StreamText::read(&outputs.stdout)?;
+    let mut parsed = Parsed { version: text.version.clone(), ..Parsed::default() };
+    text.report(text.functions.map(|function| function.rate), &mut parsed);
+    report_arrays(None, text.elements.saturating_mul(text.element_bytes), work, &mut parsed);
+    let threads = text.threads.unwrap_or(1);
+    parsed.learn("threads", Parameter::Integer(threads));
+    let cpus = invocation.cpus.len() as u64;
+    if threads != cpus {
+        parsed.warnings.push(Warning::new(
+            "other-thread-count",
+            format!("stream ran {threads} threads where {cpus} were asked for"),
+            "compile stream.c with -fopenmp, and let nothing else set OpenMP's variables",
+        ));
+    }
+    Ok(parsed)
+}

@@ -1,0 +1,142 @@
+//! Golden outputs: `tests/golden/<tool>/<version>-<what>.out` is what a real tool printed,
+//! `.damage` is a change to one of them, `.expected` is what the parser makes of either.
+//!
+//! A missing `.expected` is written, and the test fails once, so that somebody reads it.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use assay_model::benchmark::Benchmark;
+use assay_model::event::Parameter;
+
+use super::{found, linpack, stream};
+use crate::invocation::{Invocation, Request};
+use crate::launcher::LauncherKind;
+use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::tool::{TOOLS, Tool};
+
+/// Every output and every damaged output of `tool`: path and text.
+pub(super) fn texts(tool: &Tool) -> Vec<(PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(tool.name);
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{folder:?}: {e}"));
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "out" || e == "damage"));
+    paths.sort();
+    assert!(!paths.is_empty(), "{folder:?} has no golden output");
+    paths.into_iter().map(|path| (path.clone(), text(&path))).collect()
+}
+
+fn text(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    if path.extension().is_some_and(|e| e == "out") { text } else { damaged(path, &text) }
+}
+
+/// Line 1 `of FILE`; then `cut after TEXT`, or `replace TEXT` and `with TEXT`, both of any length.
+fn damaged(path: &Path, recipe: &str) -> String {
+    let recipe = recipe.strip_suffix('\n').unwrap_or(recipe);
+    let (of, change) = recipe.split_once('\n').unwrap();
+    let original = path.with_file_name(of.strip_prefix("of ").unwrap());
+    let original = std::fs::read_to_string(&original).unwrap();
+    if let Some(place) = change.strip_prefix("cut after ") {
+        let (before, _) = original.split_once(place).unwrap_or_else(|| panic!("{path:?}"));
+        return format!("{before}{place}");
+    }
+    let (from, to) = change.strip_prefix("replace ").unwrap().split_once("\nwith ").unwrap();
+    assert!(original.contains(from), "{path:?} changes what is not there");
+    original.replacen(from, to, 1)
+}
+
+/// The invocations whose output a golden file may be: all that the tool takes, on CPUs 0 and 1.
+pub(super) fn invocations(tool: &Tool) -> Vec<Invocation> {
+    let found = found(tool, Some(LauncherKind::OpenMpi));
+    let workloads = [linpack(1000, &[0, 1], None), stream(1 << 24, &[&[0, 1]])];
+    let taken = workloads.iter().filter(|workload| (tool.takes)(workload));
+    let request =
+        |workload| Request { workload, found: &found, repetitions: 1, cpu_flags: &[] };
+    taken.flat_map(|workload| (tool.command)(&request(workload)).unwrap()).collect()
+}
+
+/// The text where the tool leaves it: in its output file if it has one, else on standard output.
+pub(super) fn outputs(invocation: &Invocation, text: &str) -> Outputs {
+    let mut outputs = Outputs { exit_code: Some(0), ..Outputs::default() };
+    match invocation.files_to_read.first() {
+        Some(name) => drop(outputs.files.insert(name.clone(), text.to_owned())),
+        None => text.clone_into(&mut outputs.stdout),
+    }
+    outputs
+}
+
+/// What the tool's parser makes of `text`, for each benchmark that it can measure. Of several
+/// invocations of one benchmark the ones that `text` answers are shown, or else the first.
+fn read(tool: &Tool, text: &str) -> String {
+    let mut shown = String::new();
+    let all = invocations(tool);
+    for benchmark in Benchmark::ALL {
+        let of = all.iter().filter(|it| it.workload.benchmark() == benchmark);
+        let read = |it: &Invocation| (tool.parse)(it, &outputs(it, text));
+        let results: Vec<_> = of.map(|it| (&it.label, read(it))).collect();
+        let some = results.iter().any(|(_, result)| result.is_ok());
+        let wanted = results.into_iter().filter(|(_, result)| result.is_ok() == some);
+        for (label, result) in wanted.take(if some { usize::MAX } else { 1 }) {
+            write!(shown, "# {} {label}\n{}", benchmark.id(), show(result)).unwrap();
+        }
+    }
+    shown
+}
+
+fn show(result: Result<Parsed, ToolError>) -> String {
+    let parsed = match result {
+        Ok(parsed) => parsed,
+        Err(error) => return format!("refused: {error}\n"),
+    };
+    let Parsed { version, values, learned, warnings, problems } = parsed;
+    let mut shown = format!("version {}\n", version.as_deref().unwrap_or("not told"));
+    for measured in values {
+        writeln!(shown, "{} {:?}", measured.metric, measured.samples).unwrap();
+    }
+    for it in learned {
+        let value = match it.value {
+            Parameter::Flag(value) => value.to_string(),
+            Parameter::Integer(value) => value.to_string(),
+            Parameter::Number(value) => format!("{value:?}"),
+            Parameter::Text(value) => value,
+        };
+        writeln!(
+            shown,
+            "  {}{} = {value}",
+            it.metric.map_or(String::new(), |m| format!("{m}.")),
+            it.name
+        )
+        .unwrap();
+    }
+    for warning in warnings {
+        writeln!(shown, "  warning {}: {}", warning.id, warning.text).unwrap();
+    }
+    for problem in problems {
+        writeln!(shown, "  problem: {problem}").unwrap();
+    }
+    shown
+}
+
+#[test]
+fn every_output_is_read_or_refused_as_expected() {
+    let mut wrong = Vec::new();
+    for tool in TOOLS {
+        for (path, text) in texts(tool) {
+            let shown = read(tool, &text);
+            let expected = path.with_extension("expected");
+            match std::fs::read_to_string(&expected) {
+                Ok(expected) if expected == shown => {}
+                Ok(expected) => {
+                    wrong.push(format!("{path:?}\n{shown}--- expected\n{expected}"));
+                }
+                Err(_) => {
+                    std::fs::write(&expected, &shown).unwrap();
+                    wrong
+                        .push(format!("{expected:?} is new: read it, then run the test again"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

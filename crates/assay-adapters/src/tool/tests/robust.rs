@@ -1,0 +1,87 @@
+//! No text panics any parser, and nothing that is read is anything but a plain rate.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
+use super::golden::{invocations, outputs, texts};
+use crate::tool::TOOLS;
+
+/// What real tools printed, and what was damaged on purpose: the best seeds for more damage.
+static GOLDEN: LazyLock<Vec<String>> =
+    LazyLock::new(|| TOOLS.iter().flat_map(texts).map(|(_, text)| text).collect());
+
+/// Gives `text` to every tool for every workload it takes; what is read must be fit to store.
+fn check(text: &str) {
+    for tool in TOOLS {
+        for invocation in invocations(tool) {
+            let outputs = outputs(&invocation, text);
+            let Ok(parsed) = (tool.parse)(&invocation, &outputs) else { continue };
+            assert!(
+                !parsed.values.is_empty(),
+                "{}: read nothing and said so by silence",
+                tool.name
+            );
+            for measured in &parsed.values {
+                assert!(!measured.samples.is_empty());
+                assert!(
+                    measured.samples.iter().all(|sample| sample.is_finite() && *sample > 0.0)
+                );
+                assert!(invocation.workload.benchmark().metric(measured.metric).is_some());
+            }
+        }
+    }
+}
+
+/// One change to a text: a line removed, doubled or cut, or a word replaced.
+#[derive(Debug, Clone)]
+struct Change {
+    line: usize,
+    word: usize,
+    how: u8,
+    with: String,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let word = prop_oneof!["[0-9.eE+-]{0,25}", "\\PC{0,8}", Just("nan".to_owned())];
+    (any::<usize>(), any::<usize>(), 0u8..4, word).prop_map(|(line, word, how, with)| Change {
+        line,
+        word,
+        how,
+        with,
+    })
+}
+
+fn apply(text: &str, change: &Change) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    if lines.is_empty() {
+        return change.with.clone();
+    }
+    let index = change.line % lines.len();
+    let line = lines[index].clone();
+    match change.how {
+        0 => drop(lines.remove(index)),
+        1 => lines.insert(index, line),
+        2 => lines.truncate(index),
+        _ => {
+            let mut words: Vec<&str> = line.split(' ').collect();
+            let count = words.len();
+            words[change.word % count] = &change.with;
+            lines[index] = words.join(" ");
+        }
+    }
+    lines.join("\n")
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "\\PC{0,300}") {
+        check(&text);
+    }
+
+    #[test]
+    fn no_damage_panics(pick in any::<usize>(), changes in prop::collection::vec(change(), 1..5)) {
+        let original = GOLDEN[pick % GOLDEN.len()].clone();
+        check(&changes.iter().fold(original, |text, change| apply(&text, change)));
+    }
+}

@@ -1,0 +1,72 @@
+//! One series, from samples in order of measurement to its median and interval.
+
+use crate::effective::{Effective, effective_size};
+use crate::quantile::{LEVEL, effective_median_interval, median};
+use crate::steady_state::warm_up;
+
+/// The samples of one series, grouped by preparation, each group in order of measurement.
+pub type Samples = Vec<Vec<f64>>;
+
+/// What one series amounts to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Analysis {
+    /// The samples that count, in ascending order; at least one.
+    pub sorted: Vec<f64>,
+    /// Leading samples discarded as warm-up, over all preparations.
+    pub discarded: usize,
+    /// Samples refused because they are not finite.
+    pub refused: usize,
+    /// Preparations with at least one sample that counts.
+    pub preparations: usize,
+    /// What the samples are worth.
+    pub effective: Effective,
+    /// The median.
+    pub median: f64,
+    /// The interval of the median at [`LEVEL`]; `None` with too few independent samples.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Refuses what is not finite, discards the warm-up, finds what the rest is worth, and builds the
+/// interval from that. `None` when no finite sample is left.
+#[must_use]
+pub fn analyse(preparations: &[Vec<f64>]) -> Option<Analysis> {
+    let finite: Samples = preparations.iter().map(|values| finite(values)).collect();
+    let refused = count(preparations) - count(&finite);
+    let cut = warm_up(&finite);
+    let steady: Samples =
+        finite.iter().zip(&cut).map(|(values, cut)| values[*cut..].to_vec()).collect();
+    let effective = effective_size(&steady)?;
+    let mut sorted = steady.concat();
+    sorted.sort_by(f64::total_cmp);
+    Some(Analysis {
+        discarded: cut.iter().sum(),
+        refused,
+        preparations: steady.iter().filter(|values| !values.is_empty()).count(),
+        effective,
+        median: median(&sorted)?,
+        interval: effective_median_interval(&sorted, effective.n, LEVEL),
+        sorted,
+    })
+}
+
+impl Analysis {
+    /// Half the width of the interval over the median; `None` without an interval, or when the
+    /// median is 0.
+    #[must_use]
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let (low, high) = self.interval?;
+        let width = (high / 2.0 - low / 2.0) / self.median.abs();
+        width.is_finite().then_some(width)
+    }
+}
+
+fn finite(values: &[f64]) -> Vec<f64> {
+    values.iter().copied().filter(|value| value.is_finite()).collect()
+}
+
+fn count(preparations: &[Vec<f64>]) -> usize {
+    preparations.iter().map(Vec::len).sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+//! Autocorrelation times that are known, and inputs that have none.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::synthetic::{Source, World};
+
+fn mean_time(neighbours: f64, repetitions: usize) -> f64 {
+    let world = World { preparations: 1, repetitions, between: 0.0, neighbours, skewed: false };
+    let mut source = Source::new(9);
+    (0..200).map(|_| integrated_time(&world.samples(&mut source))).sum::<f64>() / 200.0
+}
+
+#[test]
+fn it_finds_the_time_of_an_autoregressive_series() {
+    // τ = (1 + φ) / (1 − φ). Short series lean to caution.
+    for (neighbours, repetitions, expected, factor) in [
+        (0.0, 30, 1.0, 1.6),
+        (0.0, 1000, 1.0, 1.1),
+        (0.5, 1000, 3.0, 1.15),
+        (0.8, 2000, 9.0, 1.15),
+        // Neighbours that repel each other make samples worth more; that is never claimed.
+        (-0.5, 1000, 1.0, 1.01),
+    ] {
+        let time = mean_time(neighbours, repetitions);
+        let near = time < expected * factor && time > expected / factor;
+        assert!(near, "φ = {neighbours}, n = {repetitions}: {time}");
+    }
+}
+
+#[test]
+fn a_drift_is_worth_few_samples() {
+    let drift: Vec<f64> = (0..200).map(f64::from).collect();
+    assert!(integrated_time(&[drift]) > 50.0);
+}
+
+#[test]
+fn nothing_is_seen_in_short_or_constant_stretches() {
+    for stretches in [vec![], vec![vec![]], vec![vec![1.0, 9.0, 1.0]; 40], vec![vec![2.0; 50]]]
+    {
+        assert!(integrated_time(&stretches) <= 1.0, "{stretches:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn it_is_at_least_one_and_finite(
+        stretches in prop::collection::vec(prop::collection::vec(-1e6_f64..1e6, 0..60), 0..4)
+    ) {
+        let time = integrated_time(&stretches);
+        prop_assert!(time >= 1.0 && time.is_finite());
+    }
+}

@@ -1,0 +1,67 @@
+//! Effective sizes of series whose dependence is known.
+
+use super::*;
+use crate::synthetic::{Source, World};
+
+/// Mean of n / `n_effective` over many series of one world.
+fn mean_effect(world: World) -> f64 {
+    let mut source = Source::new(3);
+    let n = (world.preparations * world.repetitions) as f64;
+    let worth = (0..400).map(|_| effective_size(&world.samples(&mut source)).unwrap().n);
+    400.0 * n / worth.sum::<f64>()
+}
+
+#[test]
+fn known_dependence_is_found() {
+    // Expected: 1 for independent samples; (1 + φ) / (1 − φ) for neighbours that correlate by φ;
+    // 1 + (m − 1) ρ for preparations. The last column is how far the mean over 400 series may be
+    // off as a factor: estimates lean to the cautious side, and less so for long series.
+    for (preparations, repetitions, between, neighbours, expected, factor) in [
+        (1, 300, 0.0, 0.0, 1.0, 1.2),
+        (20, 10, 0.0, 0.0, 1.0, 1.4),
+        (1, 1000, 0.0, 0.5, 3.0, 1.2),
+        (1, 2000, 0.0, 0.9, 19.0, 1.25),
+        (20, 10, 0.5, 0.0, 5.5, 1.25),
+        (30, 4, 0.9, 0.0, 3.7, 1.2),
+        (20, 100, 0.1, 0.5, 12.7, 1.35),
+    ] {
+        let world = World { preparations, repetitions, between, neighbours, skewed: true };
+        let effect = mean_effect(world);
+        assert!(effect < expected * factor && effect > expected / factor, "{effect} {world:?}");
+    }
+}
+
+#[test]
+fn preparations_that_differ_completely_are_single_samples() {
+    let constant = |level: f64| vec![level; 10];
+    for k in [2_u32, 3, 6] {
+        let samples: Vec<Vec<f64>> = (0..k).map(|level| constant(f64::from(level))).collect();
+        let effective = effective_size(&samples).unwrap();
+        assert!((effective.n - f64::from(k)).abs() < 1e-9, "{k}: {effective:?}");
+        assert!((effective.between - 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn degenerate_series_are_worth_something() {
+    for (samples, expected) in [
+        (vec![], None),
+        (vec![vec![], vec![]], None),
+        (vec![vec![1.0]], Some(1.0)),
+        (vec![vec![1.0], vec![], vec![2.0]], Some(2.0)),
+        (vec![vec![4.0; 5], vec![4.0; 7]], Some(12.0)),
+    ] {
+        assert_eq!(effective_size(&samples).map(|e| e.n), expected, "{samples:?}");
+    }
+}
+
+#[test]
+fn the_median_of_f_is_close_to_the_exact_one() {
+    // Exact values of SciPy 1.17's F distribution at probability ½.
+    for (a, b, exact) in
+        [(1.0, 10.0, 0.489_7), (2.0, 9.0, 0.749_4), (2.0, 27.0, 0.711_2), (7.0, 40.0, 0.923_4)]
+    {
+        let own = median_of_f(a, b);
+        assert!((own / exact - 1.0).abs() < 0.04, "{a} {b}: {own}, {exact}");
+    }
+}

@@ -1,0 +1,81 @@
+//! One broken law per row.
+
+use std::collections::BTreeMap;
+
+use assay_model::benchmark::Better;
+use assay_model::quantity::Unit;
+use assay_model::summary::Tool;
+
+use super::*;
+
+/// An estimate that breaks no law.
+fn sound() -> Estimate {
+    Estimate {
+        benchmark: "memory.stream".into(),
+        metric: "triad".into(),
+        parameters: BTreeMap::new(),
+        unit: Unit::BytePerSecond,
+        better: Better::Higher,
+        n: 300,
+        n_effective: 300.0,
+        median: 5.0,
+        ci: Some([4.9, 5.1]),
+        ci_level: 0.95,
+        min: 1.0,
+        max: 9.0,
+        mean: 4.0,
+        percentiles: Some(BTreeMap::from([("p99".to_owned(), 8.0)])),
+        limit: Some(Limit { value: 10.0, basis: "modules".into() }),
+        percent_of_limit: Some(50.0),
+        host: "host".into(),
+        tool: Tool { name: "assay".into(), version: None },
+        warnings: vec![],
+    }
+}
+
+fn check(what: &str, change: impl Fn(&mut Estimate), expected: &[&str]) {
+    let mut estimate = sound();
+    change(&mut estimate);
+    let found: Vec<String> = broken(&estimate).into_iter().map(|warning| warning.id).collect();
+    assert_eq!(found, expected, "{what}");
+}
+
+fn p99(value: f64) -> Option<BTreeMap<String, f64>> {
+    Some(BTreeMap::from([("p99".to_owned(), value)]))
+}
+
+#[test]
+fn every_law_is_held() {
+    check("sound", |_| {}, &[]);
+    check(
+        "one sample",
+        |e| (e.min, e.max, e.mean, e.ci) = (5.0, 5.0, 5.0, None),
+        &["out-of-order"],
+    );
+    check("no percentiles", |e| (e.percentiles, e.ci) = (None, None), &[]);
+    check("median below min", |e| e.min = 6.0, &["out-of-order"]);
+    check("p99 below median", |e| e.percentiles = p99(4.0), &["out-of-order"]);
+    check("p99 above max", |e| e.percentiles = p99(9.5), &["out-of-order"]);
+    check("mean below min", |e| e.mean = 0.5, &["out-of-order"]);
+    check("mean above max", |e| e.mean = 9.5, &["out-of-order"]);
+    check("median outside the interval", |e| e.ci = Some([5.5, 6.0]), &["out-of-order"]);
+    check("zero", |e| (e.min, e.mean) = (0.0, 0.0), &["not-positive"]);
+    check("negative", |e| e.min = -1.0, &["not-positive"]);
+    check("not a number", |e| e.mean = f64::NAN, &["not-finite"]);
+    check("without end", |e| e.max = f64::INFINITY, &["not-finite"]);
+}
+
+#[test]
+fn limits_are_held_to_their_own_precision() {
+    let limit = |value| Some(Limit { value, basis: "test".into() });
+    let compute = |e: &mut Estimate, value| {
+        e.benchmark = "compute.linpack".into();
+        e.metric = "rmax".into();
+        e.limit = limit(value);
+    };
+    check("no limit", |e| e.limit = None, &[]);
+    check("at the limit", |e| e.limit = limit(5.0), &[]);
+    check("just above memory's limit", |e| e.limit = limit(4.999), &["above-limit"]);
+    check("just above a measured limit", |e| compute(e, 4.95), &[]);
+    check("far above a measured limit", |e| compute(e, 4.89), &["above-limit"]);
+}

@@ -1,0 +1,100 @@
+//! Means: arithmetic for costs, harmonic for rates.
+//!
+//! Which of them fits follows from the unit, after rules 3 and 4 of Hoefler and Belli, "Scientific
+//! Benchmarking of Parallel Computing Systems", SC 2015. Ratios have no meaningful mean beyond the
+//! arithmetic one given here.
+
+use assay_model::quantity::Unit;
+
+/// The mean that fits the unit; `None` without values.
+#[must_use]
+pub fn of_unit(unit: Unit, values: &[f64]) -> Option<f64> {
+    match unit {
+        Unit::BytePerSecond
+        | Unit::BitPerSecond
+        | Unit::FlopPerSecond
+        | Unit::IoPerSecond
+        | Unit::Hertz => of_rates(values),
+        Unit::Byte | Unit::Second | Unit::SecondPerByte | Unit::Ratio | Unit::Count => {
+            of_costs(values)
+        }
+    }
+}
+
+/// Arithmetic mean, Σx / n; `None` without values.
+#[must_use]
+pub fn of_costs(values: &[f64]) -> Option<f64> {
+    let n = values.len() as f64;
+    // Each share is divided before it is added, so that the sum cannot overflow.
+    within(values, values.iter().map(|value| value / n).sum())
+}
+
+/// Harmonic mean, n / Σ(1/x), of values above 0; `None` without values.
+///
+/// For equal amounts of work it is the total work over the total time. A rate of 0 makes it 0. With
+/// a negative value, which no rate has, it is the arithmetic mean.
+#[must_use]
+pub fn of_rates(values: &[f64]) -> Option<f64> {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    if least < 0.0 {
+        return of_costs(values);
+    }
+    if least == 0.0 {
+        return Some(0.0);
+    }
+    // Relative to the least value, so that no reciprocal overflows.
+    let sum: f64 = values.iter().map(|value| least / value).sum();
+    within(values, least * (values.len() as f64 / sum))
+}
+
+/// Rounding must not carry a mean past the values it is made of.
+fn within(values: &[f64], mean: f64) -> Option<f64> {
+    let least = values.iter().copied().min_by(f64::total_cmp)?;
+    let greatest = values.iter().copied().max_by(f64::total_cmp)?;
+    Some(mean.max(least).min(greatest))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(unit: Unit, values: &[f64], expected: Option<f64>) {
+        assert_eq!(of_unit(unit, values), expected, "{unit:?} {values:?}");
+    }
+
+    #[test]
+    fn costs_are_added_and_rates_are_not() {
+        check(Unit::Second, &[], None);
+        check(Unit::BytePerSecond, &[], None);
+        check(Unit::Second, &[1.0, 3.0], Some(2.0));
+        check(Unit::BytePerSecond, &[1.0, 3.0], Some(1.5));
+        // Out at 60, back at 30: the trip's speed is 40.
+        check(Unit::Hertz, &[60.0, 30.0], Some(40.0));
+        check(Unit::FlopPerSecond, &[0.0, 5.0], Some(0.0));
+        check(Unit::FlopPerSecond, &[-1.0, 5.0], Some(2.0));
+        check(Unit::Second, &[f64::MAX, f64::MAX], Some(f64::MAX));
+        check(Unit::IoPerSecond, &[5e-324, 5e-324], Some(5e-324));
+    }
+
+    proptest! {
+        #[test]
+        fn both_lie_between_the_extremes(values in prop::collection::vec(1e-12_f64..1e15, 1..50)) {
+            let (least, greatest) = values
+                .iter()
+                .fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
+            let harmonic = of_rates(&values).unwrap();
+            let arithmetic = of_costs(&values).unwrap();
+            prop_assert!(least <= harmonic && harmonic <= arithmetic * (1.0 + 1e-12));
+            prop_assert!(arithmetic <= greatest);
+        }
+
+        #[test]
+        fn nothing_panics(values in prop::collection::vec(any::<f64>(), 0..20)) {
+            for unit in Unit::ALL {
+                prop_assert_eq!(of_unit(unit, &values).is_some(), !values.is_empty());
+            }
+        }
+    }
+}

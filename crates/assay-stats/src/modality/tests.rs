@@ -1,0 +1,89 @@
+//! The dip against reference values, its error rate on one mode, its power on two.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::synthetic::Source;
+
+#[test]
+fn dips_are_those_of_the_reference() {
+    // Values of the Python package diptest 0.10 for the same data; it calls the least possible
+    // dip, 1 / 2n, zero.
+    for (values, expected) in [
+        (&[1.0, 2.0, 3.0, 4.0][..], 0.125),
+        (&[1.0, 2.0, 3.0, 10.0, 11.0, 12.0], 0.194_444_444_444_444_45),
+        (&[1.0, 1.1, 1.2, 1.3, 5.0, 5.1, 5.2, 5.3], 0.231_25),
+        (&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0], 0.071_428_571_428_571_42),
+        (&[0.0, 0.01, 0.02, 0.5, 0.98, 0.99, 1.0], 0.208_454_810_495_626_8),
+        (&[1.0, 5.0, 5.1, 5.2, 5.3, 5.4, 9.0], 0.071_428_571_428_571_7),
+    ] {
+        assert!((dip(values) - expected).abs() < 1e-12, "{values:?}: {}", dip(values));
+    }
+}
+
+fn found(n: usize, trials: u32, mut draw: impl FnMut(&mut Source) -> f64) -> u32 {
+    let mut source = Source::new(31);
+    let trial = |_| {
+        let mut values: Vec<f64> = (0..n).map(|_| draw(&mut source)).collect();
+        values.sort_by(f64::total_cmp);
+        u32::from(several_modes(&values, n as f64).is_some())
+    };
+    (0..trials).map(trial).sum()
+}
+
+#[test]
+fn one_mode_is_hardly_ever_taken_for_several() {
+    for n in [10, 30, 100, 300] {
+        // Expected in 1,000 trials: one for the uniform distribution, none for the others.
+        assert!(found(n, 1000, Source::uniform) <= 4, "uniform {n}");
+        assert!(found(n, 1000, Source::normal) <= 1, "normal {n}");
+        assert!(found(n, 1000, |s| (0.5 * s.normal()).exp()) <= 1, "lognormal {n}");
+        assert!(found(n, 1000, |s| -s.uniform().ln()) <= 1, "exponential {n}");
+        // A clock that sees five steps of an otherwise ordinary distribution.
+        assert!(found(n, 300, |s| (s.normal() * 1.2).round()) <= 1, "coarse {n}");
+    }
+}
+
+#[test]
+fn two_clear_modes_are_found() {
+    // Two modes some standard deviations apart, one of them in 40 of 100 samples.
+    for (n, apart, least) in
+        [(30, 100.0, 190), (30, 20.0, 170), (100, 10.0, 195), (300, 6.0, 198)]
+    {
+        let two = |s: &mut Source| {
+            let mode = if s.uniform() < 0.4 { 0.0 } else { apart };
+            mode + s.normal()
+        };
+        let times = found(n, 200, two);
+        assert!(times >= least, "{n}, {apart}: {times}");
+    }
+}
+
+#[test]
+fn the_groups_are_named() {
+    let mut values = vec![10.0; 12];
+    values.extend((0..12).map(|i| 10.0 + f64::from(i) * 0.01));
+    values.extend((0..12).map(|i| 14.0 + f64::from(i) * 0.01));
+    values.sort_by(f64::total_cmp);
+    let modes = several_modes(&values, 36.0).unwrap();
+    assert!((modes.share_low - 24.0 / 36.0).abs() < 1e-12, "{modes:?}");
+    assert!(modes.low < 10.2 && modes.high > 13.9, "{modes:?}");
+    assert_eq!(several_modes(&values, 4.0), None, "worth too little");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn it_does_not_panic(values in prop::collection::vec(any::<f64>(), 0..60), n in any::<f64>()) {
+        let _ = several_modes(&values, n);
+    }
+
+    #[test]
+    fn it_stays_within_its_bounds(mut values in prop::collection::vec(-1e6_f64..1e6, 1..60)) {
+        values.sort_by(f64::total_cmp);
+        let dip = dip(&values);
+        let least = 0.5 / values.len() as f64;
+        prop_assert!(dip >= least * 0.999 && dip <= 0.25_f64.max(least) * 1.001, "{}", dip);
+    }
+}

@@ -1,0 +1,226 @@
+//! Scripted cases: what they cost and what they measure is known, what the rule makes of it is checked.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::synthetic::{Source, TRUTH, World, coverage};
+
+/// What a case costs, in seconds, and whether the rule is told how long a repetition takes.
+#[derive(Debug, Clone, Copy)]
+struct Costs {
+    preparation_s: f64,
+    repetition_s: f64,
+    told: bool,
+}
+
+/// How a scripted case went.
+#[derive(Debug, Clone, PartialEq)]
+struct Course {
+    series: Vec<Samples>,
+    elapsed_s: f64,
+    stopped: Stopped,
+}
+
+impl Course {
+    /// Repetitions of each preparation.
+    fn shape(&self) -> Vec<usize> {
+        self.series[0].iter().map(Vec::len).collect()
+    }
+}
+
+const fn stopping(target: f64, budget_s: f64) -> Stopping {
+    Stopping { target, repetitions: 10, preparations: 3, budget_s }
+}
+
+/// Carries a case out as the run loop does; `measure` gives one value per series and is told
+/// whether the preparation is fresh.
+fn carry_out(
+    costs: Costs,
+    stopping: Stopping,
+    count: usize,
+    mut measure: impl FnMut(usize, bool) -> f64,
+) -> Course {
+    let mut series = vec![vec![vec![]]; count];
+    let mut elapsed_s = costs.preparation_s;
+    let mut fresh = true;
+    loop {
+        elapsed_s += costs.repetition_s;
+        for (index, one) in series.iter_mut().enumerate() {
+            one.last_mut().unwrap().push(measure(index, fresh));
+        }
+        let repetition_s = costs.told.then_some(costs.repetition_s);
+        fresh = match next(&series, &stopping, Spent { elapsed_s, repetition_s }) {
+            Next::Repeat => false,
+            Next::PrepareAfresh => {
+                elapsed_s += costs.preparation_s;
+                series.iter_mut().for_each(|one| one.push(vec![]));
+                true
+            }
+            Next::Stop(stopped) => return Course { series, elapsed_s, stopped },
+        };
+    }
+}
+
+/// Noise so wide that no interval of it is ever narrow.
+fn noisy(costs: Costs, budget_s: f64) -> Course {
+    let mut source = Source::new(1);
+    carry_out(costs, stopping(1e-9, budget_s), 1, |_, _| source.uniform())
+}
+
+fn costs(preparation_s: f64, repetition_s: f64) -> Costs {
+    Costs { preparation_s, repetition_s, told: true }
+}
+
+#[test]
+fn looks_are_taken_at_a_growing_distance() {
+    let looks: Vec<usize> = (0..120).filter(|n| is_look(*n, 10)).collect();
+    assert_eq!(looks, [10, 15, 22, 33, 49, 73, 109]);
+    let looks: Vec<usize> = (0..12).filter(|n| is_look(*n, 0)).collect();
+    assert_eq!(looks, [1, 2, 3, 4, 6, 9]);
+}
+
+#[test]
+fn it_stops_at_the_first_look_that_is_precise() {
+    let course = carry_out(costs(0.5, 0.1), stopping(0.01, 60.0), 1, |_, _| 7.0);
+    assert_eq!((course.shape(), course.stopped), (vec![4, 4, 2], Stopped::Precise));
+}
+
+#[test]
+fn every_series_must_be_precise() {
+    // The second series needs many more samples than the first.
+    let case = |spread: f64| {
+        let mut source = Source::new(5);
+        let measure =
+            |index, _| TRUTH + if index == 1 { spread * source.normal() } else { 0.0 };
+        let course = carry_out(costs(0.1, 0.1), stopping(0.01, 1e4), 2, measure);
+        (course.stopped, course.shape().iter().sum::<usize>())
+    };
+    let (stopped, few) = case(0.1);
+    assert_eq!((stopped, few), (Stopped::Precise, 10));
+    let (stopped, many) = case(3.0);
+    assert!(stopped == Stopped::Precise && many > 40, "{many}");
+}
+
+#[test]
+fn the_budget_is_divided_over_the_preparations() {
+    for (preparation_s, repetition_s, budget_s, shape, what) in [
+        (1.0, 1.0, 6.0, vec![1, 1, 1], "just fits"),
+        (3.0, 0.1, 10.05, vec![3, 3, 4], "dear preparations share what is left of the time"),
+        (1.0, 0.5, 1.6, vec![1], "only one fits"),
+        (1.0, 0.2, 1.7, vec![3], "one fits, and repetitions of it"),
+        (1.0, 0.2, 2.9, vec![1, 3], "two fit"),
+        (9.0, 9.0, 1.0, vec![1], "a case always gets its first repetition"),
+        (0.0, 1.0, 12.0, vec![4, 4, 4], "preparing costs nothing: least shares"),
+    ] {
+        let course = noisy(costs(preparation_s, repetition_s), budget_s);
+        assert_eq!((course.shape(), course.stopped), (shape, Stopped::Budget), "{what}");
+    }
+}
+
+/// The dearer a preparation, the more often it is repeated; the more preparations differ, the less.
+#[test]
+fn shares_follow_costs_and_spread() {
+    let usual_share = |differ: f64, preparation_s: f64| {
+        let mut source = Source::new(3);
+        let mut level = 0.0;
+        let measure = |_, fresh| {
+            level = if fresh { differ * source.normal() } else { level };
+            TRUTH + level + source.normal()
+        };
+        let course = carry_out(costs(preparation_s, 1.0), stopping(1e-9, 2000.0), 1, measure);
+        let mut shape = course.shape();
+        assert_eq!(shape[..3], [4, 4, 4], "the first ones only get the least share");
+        shape.sort_unstable();
+        shape[shape.len() / 2]
+    };
+    assert_eq!(usual_share(0.0, 0.5), 4);
+    assert_eq!(usual_share(0.0, 10.0), 19);
+    assert_eq!(usual_share(3.0, 10.0), 4);
+}
+
+#[test]
+fn strange_input_ends_the_case() {
+    let series = |values: &[f64]| vec![vec![values.to_vec()]];
+    let budget = Next::Stop(Stopped::Budget);
+    for (series, elapsed_s, expected) in [
+        (vec![], 0.0, Next::Repeat),
+        (vec![], 2.0, budget),
+        (vec![vec![]], 0.0, Next::Repeat),
+        (series(&[]), 2.0, budget),
+        (series(&[1.0]), f64::NAN, budget),
+        (series(&[1.0]), f64::INFINITY, budget),
+        (series(&[1.0]), -5.0, Next::Repeat),
+        (series(&[f64::NAN]), 0.5, Next::PrepareAfresh),
+    ] {
+        assert_eq!(next(&series, &stopping(0.01, 1.0), elapsed_s), expected, "{series:?}");
+    }
+}
+
+/// Looking again and again would find narrow intervals by chance; the distance between the looks
+/// keeps the rate at which intervals miss at most at one in ten, also when preparations differ.
+#[test]
+fn intervals_still_cover_after_stopping() {
+    for (between, neighbours, least) in
+        [(0.0, 0.0, 0.93), (0.1, 0.0, 0.9), (0.5, 0.0, 0.9), (0.0, 0.6, 0.9)]
+    {
+        let world =
+            World { preparations: 1, repetitions: 400, between, neighbours, skewed: false };
+        let mut source = Source::new(11);
+        let rate = coverage(400, || {
+            let mut prepared = vec![].into_iter();
+            let measure = |_, fresh| {
+                if fresh {
+                    prepared = world.preparation(&mut source).into_iter();
+                }
+                prepared.next().unwrap()
+            };
+            let course = carry_out(costs(2.0, 1.0), stopping(0.008, 300.0), 1, measure);
+            let analysis = analyse(&course.series[0])?;
+            analysis.interval.map(|(low, high)| low <= TRUTH && TRUTH <= high)
+        });
+        assert!(
+            rate.covered >= least && rate.withheld < 0.01,
+            "{between} {neighbours} {rate:?}"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// All preparations happen within the budget whenever each fits with one repetition, whether
+    /// or not the rule is told the time of a repetition; and no planned step overruns the budget.
+    #[test]
+    fn owed_preparations_happen(
+        preparation_s in 0.0_f64..10.0,
+        repetition_s in 0.01_f64..10.0,
+        slack in 1.000_001_f64..20.0,
+        told in any::<bool>(),
+    ) {
+        let costs = Costs { preparation_s, repetition_s, told };
+        let budget_s = 3.0 * (preparation_s + repetition_s) * slack;
+        let course = noisy(costs, budget_s);
+        prop_assert!(course.series[0].len() >= 3, "{:?}", course.shape());
+        prop_assert!(course.elapsed_s <= budget_s);
+        prop_assert_eq!(course.stopped, Stopped::Budget);
+        if told {
+            // Nothing that would still fit is left undone.
+            prop_assert!(course.elapsed_s + repetition_s > budget_s * (1.0 - 1e-9));
+        }
+    }
+
+    #[test]
+    fn nothing_panics(
+        series in prop::collection::vec(
+            prop::collection::vec(prop::collection::vec(any::<f64>(), 0..12), 0..5), 0..3),
+        elapsed_s in any::<f64>(),
+        repetition_s in any::<Option<f64>>(),
+        target in any::<f64>(),
+        repetitions in 0_u32..20,
+        preparations in any::<u32>(),
+        budget_s in any::<f64>(),
+    ) {
+        let stopping = Stopping { target, repetitions, preparations, budget_s };
+        let _ = next(&series, &stopping, Spent { elapsed_s, repetition_s });
+    }
+}

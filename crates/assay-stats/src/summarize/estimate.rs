@@ -1,0 +1,78 @@
+//! One series of one case becomes one estimate, without its limit.
+
+use assay_model::event::{Parameter, Stopped};
+use assay_model::quantity::Bytes;
+use assay_model::run::{CaseRecord, Run};
+use assay_model::summary::Estimate;
+use assay_model::warning::Warning;
+use assay_model::workload::{StreamWorkload, Workload};
+
+use super::Series;
+use super::parameters::describe;
+use crate::analysis::analyse;
+use crate::doubts::doubts;
+use crate::mean;
+use crate::quantile::{LEVEL, percentiles};
+
+/// STREAM's own rule: arrays of at least four times the last-level caches.
+const CACHE_MULTIPLE: f64 = 4.0;
+
+/// `None` when no sample of the series is a finite number.
+pub(super) fn estimate(
+    run: &Run,
+    record: &CaseRecord,
+    series: &Series<'_>,
+    stopped: Stopped,
+) -> Option<Estimate> {
+    let analysis = analyse(&series.samples)?;
+    let host = &run.started.host;
+    let case = &record.case;
+    let metric = series.metric;
+    let (mut parameters, tool) = describe(record, series, host);
+    if analysis.discarded > 0 {
+        let discarded = Parameter::Integer(analysis.discarded as u64);
+        parameters.insert("discarded".to_owned(), discarded);
+    }
+    let mut warnings = record.warnings.clone();
+    if let Workload::Stream(stream) = &case.workload {
+        let known = warnings.iter().any(|warning| warning.id == "cache-assisted");
+        warnings.extend(cache_assisted(stream).filter(|_| !known));
+    }
+    warnings.extend(doubts(&analysis, &case.stopping, stopped, metric.unit));
+    Some(Estimate {
+        benchmark: case.workload.benchmark().id().to_owned(),
+        metric: metric.name.to_owned(),
+        parameters,
+        unit: metric.unit,
+        better: metric.better,
+        n: analysis.sorted.len(),
+        n_effective: analysis.effective.n,
+        median: analysis.median,
+        ci: analysis.interval.map(|(low, high)| [low, high]),
+        ci_level: LEVEL,
+        min: *analysis.sorted.first()?,
+        max: *analysis.sorted.last()?,
+        mean: mean::of_unit(metric.unit, &analysis.sorted)?,
+        percentiles: percentiles(&analysis.sorted, analysis.effective.n),
+        limit: None,
+        percent_of_limit: None,
+        host: host.name.clone(),
+        tool,
+        warnings,
+    })
+}
+
+fn cache_assisted(stream: &StreamWorkload) -> Option<Warning> {
+    let multiple = stream.cache_multiple;
+    (multiple < CACHE_MULTIPLE).then(|| {
+        Warning::new(
+            "cache-assisted",
+            format!(
+                "arrays of {} are only {multiple} times the last-level caches, so part of the \
+                 traffic never reached memory",
+                Bytes(stream.bytes_per_array)
+            ),
+            format!("use arrays of at least {CACHE_MULTIPLE} times the caches, or free memory"),
+        )
+    })
+}
