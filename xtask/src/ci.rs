@@ -1,6 +1,7 @@
 //! `cargo xtask ci`: all that has to pass before a change lands, the cheapest first, each step timed.
 
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -8,7 +9,7 @@ use anyhow::{Context, Result};
 use crate::{command, packages, test, tidy};
 
 /// Runs all steps; the first that fails ends it. The last line is the count of the tests.
-pub(crate) fn run(root: &Path) -> Result<()> {
+pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let mut clock = Steps::default();
     clock.step("fmt", || cargo(root, &["fmt", "--all", "--check"], None))?;
     clock.step("tidy", || tidy::run(root))?;
@@ -23,8 +24,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     clock.step("packages", || packages::install(root, packages::FOR_TESTS))?;
     let outcome = clock.step("test", || test::run_all(root))?;
     clock.print();
-    outcome.print();
-    outcome.judge()
+    Ok(outcome.conclude())
 }
 
 fn cargo(root: &Path, arguments: &[&str], variable: Option<(&str, &str)>) -> Result<()> {

@@ -28,7 +28,7 @@ cargo xtask ci               fmt, tidy, clippy, doc, test: all that has to pass 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match dispatch(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("xtask: {error:#}");
             ExitCode::FAILURE
@@ -36,18 +36,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(arguments: &[&str]) -> Result<()> {
+fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
     match arguments {
-        ["tidy"] => tidy::run(root()),
-        ["test"] => test::run(root()),
-        ["bench", rest @ ..] => bench::run(root(), rest),
-        ["ci"] => ci::run(root()),
-        [] | ["help" | "--help" | "-h"] => {
-            print!("{USAGE}{}", bench::USAGE);
-            Ok(())
-        }
+        ["tidy"] => tidy::run(root())?,
+        ["test"] => return test::run(root()),
+        ["ci"] => return ci::run(root()),
+        ["bench", rest @ ..] => bench::run(root(), rest)?,
+        [] | ["help" | "--help" | "-h"] => print!("{USAGE}{}", bench::USAGE),
         other => bail!("no such chore: {}\n{USAGE}", other.join(" ")),
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The root of the repository: the folder above this crate.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind::{IsADirectory, NotFound};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -49,8 +50,8 @@ impl Sources {
                 Ok(bytes) => {
                     files.insert(path.to_owned(), String::from_utf8(bytes).unwrap_or_default());
                 }
-                // Deleted in the work tree but not yet in the index: it is on its way out.
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                // Deleted in the work tree but not yet in the index, or another repository inside.
+                Err(error) if matches!(error.kind(), NotFound | IsADirectory) => {}
                 Err(error) => return Err(error).with_context(|| format!("cannot read {path}")),
             }
         }

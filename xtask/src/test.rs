@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -19,14 +19,13 @@ mod tally;
 const CI_CANNOT: &[(&str, &str)] = &[];
 
 /// Installs, tests, and prints the count as the last line.
-pub(crate) fn run(root: &Path) -> Result<()> {
+pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     packages::install(root, packages::FOR_TESTS)?;
-    let result = run_all(root)?;
-    result.print();
-    result.judge()
+    Ok(run_all(root)?.conclude())
 }
 
 /// What became of the tests.
+#[derive(Debug)]
 pub(crate) struct Outcome {
     tally: Tally,
     /// Whether cargo itself was content.
@@ -35,7 +34,7 @@ pub(crate) struct Outcome {
     in_ci: bool,
 }
 
-/// Installs what the tests need and runs them; prints their failures as they come, not the count.
+/// Runs all tests; prints their failures as they come, not yet the count.
 pub(crate) fn run_all(root: &Path) -> Result<Outcome> {
     let mut cargo = command::cargo(root);
     cargo.args(["test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output"]);
@@ -59,15 +58,17 @@ pub(crate) fn run_all(root: &Path) -> Result<Outcome> {
 }
 
 impl Outcome {
-    /// Prints what was skipped, and the count as the last line.
-    pub(crate) fn print(&self) {
+    /// Prints what was skipped, what is wrong, and the count as the last line.
+    pub(crate) fn conclude(&self) -> ExitCode {
         for skip in self.tally.skipped() {
             println!("skipped {}: {}", skip.test, skip.reason);
         }
-        for skip in self.undue() {
-            println!("{} was skipped, and CI can run it", skip.test);
+        let verdict = self.judge();
+        if let Err(error) = &verdict {
+            println!("{error:#}");
         }
         println!("{}", self.tally);
+        if verdict.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
     /// Skipped tests that should have run.
@@ -77,17 +78,18 @@ impl Outcome {
     }
 
     /// An error unless at least one test ran, none failed, and none was skipped that can run.
-    pub(crate) fn judge(&self) -> Result<()> {
+    fn judge(&self) -> Result<()> {
         if self.tally.passed() == 0 {
             bail!("no test ran");
         }
         if self.tally.failed() > 0 || !self.cargo_succeeded {
             bail!("the tests did not pass");
         }
-        match self.undue().count() {
-            0 => Ok(()),
-            undue => bail!("{undue} tests were skipped that CI can run"),
+        let undue: Vec<&str> = self.undue().map(|skip| skip.test.as_str()).collect();
+        if !undue.is_empty() {
+            bail!("skipped, though CI can run it: {}", undue.join(", "));
         }
+        Ok(())
     }
 }
 

@@ -5,7 +5,6 @@
 //! its pool belongs to the administrator. A guard page stands at each end: it catches overruns, and it
 //! keeps the kernel from merging neighbouring mappings, whose pages could not be told apart then.
 
-use std::fmt;
 use std::io;
 use std::ptr::{self, NonNull};
 use std::slice;
@@ -26,24 +25,13 @@ pub enum PageAdvice {
 }
 
 /// A mapping could not be made.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("cannot map {bytes} B of memory")]
 pub struct MapError {
     /// Bytes asked for.
     pub bytes: usize,
     /// The system's reason.
     pub source: io::Error,
-}
-
-impl fmt::Display for MapError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot map {} B of memory", self.bytes)
-    }
-}
-
-impl std::error::Error for MapError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
-    }
 }
 
 /// Element types a mapping can be seen as.

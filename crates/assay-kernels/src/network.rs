@@ -5,6 +5,7 @@
 //! peer: connected sockets come in, plain numbers go out.
 
 pub mod cpu;
+pub mod device;
 pub mod icmp;
 pub mod pace;
 pub mod pingpong;

@@ -5,6 +5,7 @@
 //! members nor collecting them is part of it. Never decides how often to repeat.
 
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::barrier::{Barrier, OwnLines};
@@ -63,6 +64,15 @@ impl TimedTeam {
             spans[member].0.start_ns.store(start_ns, Ordering::Relaxed);
             spans[member].0.end_ns.store(end_ns, Ordering::Relaxed);
         });
+        self.span_s(0..self.members())
+    }
+
+    /// The last pass as these members alone saw it: seconds from their first start to their last end.
+    ///
+    /// # Panics
+    /// When there are no such members.
+    pub fn span_s(&self, members: Range<usize>) -> f64 {
+        let spans = &self.spans[members];
         let readings = |read: fn(&Span) -> &AtomicU64| {
             spans.iter().map(move |span| read(&span.0).load(Ordering::Relaxed))
         };
@@ -97,6 +107,7 @@ mod tests {
             let last = parts.iter().map(|part| part.1).max().unwrap();
             assert_eq!(parts.len(), 3);
             assert!(clock::seconds_between(first, last) <= seconds);
+            assert!((0..3).all(|member| team.span_s(member..member + 1) <= seconds));
             assert!(seconds <= outer_s);
         }
     }

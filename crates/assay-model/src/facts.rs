@@ -207,9 +207,11 @@ impl Topology {
         self.cpus.iter().map(|cpu| cpu.id).collect()
     }
 
-    /// The caches of the highest level.
+    /// The caches of the highest level. A guest that shows nothing above the first level hides the
+    /// rest, so then none is known.
     pub fn last_level(&self) -> impl Iterator<Item = &Cache> {
-        let level = self.caches.iter().map(|cache| cache.level).max();
+        let level =
+            self.caches.iter().map(|cache| cache.level).max().filter(|level| *level > 1);
         self.caches.iter().filter(move |cache| Some(cache.level) == level)
     }
 

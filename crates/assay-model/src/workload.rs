@@ -103,6 +103,8 @@ pub struct LatencyWorkload {
     pub cpu: u32,
     /// Size of the working set in bytes.
     pub bytes: u64,
+    /// One load per line of this many bytes.
+    pub line_bytes: u32,
 }
 
 /// Multiply-adds in registers.

@@ -1,2 +1,249 @@
-//! tmp
+//! What the user may type: the one definition that help, man pages and completions come from.
+//!
+//! Nothing here touches the machine; texts are only turned into values. The comments on the fields
+//! are what the user reads, so they hold no markup.
+
+#![expect(clippy::doc_markdown, reason = "the comments are help texts, printed as they are")]
+
+use std::path::PathBuf;
+
+use assay_model::quantity::{self, Bytes, Quantity, Unit};
+use assay_model::suite::Placement;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
 pub(crate) mod network;
+
+use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
+
+/// Find out what this machine can really do, and how sure that is.
+#[derive(Debug, Parser)]
+#[command(
+    name = "assay",
+    version,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_help = "Start with `assay run`. `assay help methods` explains how each number is obtained."
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure a suite, store the run and print its table
+    Run(RunArguments),
+    /// Measure memory bandwidth as STREAM defines it
+    Stream(StreamArguments),
+    /// Measure dense LU factorisation and solve as HPL defines it
+    Linpack(LinpackArguments),
+    /// Measure throughput, round trips or request-response with another host, or over loopback
+    Net(NetArguments),
+    /// Be iperf3: its options, its output, its protocol, as client and as server
+    Iperf3(Iperf3Arguments),
+    /// Be qperf: its tests and figures, as client and as server
+    Qperf(QperfArguments),
+    /// Send ICMP echoes and tell their whole distribution
+    Ping(PingArguments),
+    /// Check whether this machine is set up for measuring; changes nothing
+    Doctor(DoctorArguments),
+    /// List stored runs, the newest first
+    List(ListArguments),
+    /// Print a stored run
+    Show(ShowArguments),
+    /// Write a stored run as a page or a table
+    Report(ReportArguments),
+    /// Explain a command or a topic: methods, tools, suites, exit-codes
+    Help(HelpArguments),
+    /// Print a completion script for a shell
+    Completions(CompletionsArguments),
+    /// Print the man page of assay or of one of its commands
+    Man(ManArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// A suite by name (quick, memory, compute, network) or a suite file
+    #[arg(value_name = "SUITE", default_value = "quick")]
+    pub(crate) suite: String,
+    /// The host that questions about the network go to [default: this machine over loopback]
+    #[arg(long, value_name = "HOST")]
+    pub(crate) to: Option<String>,
+    #[command(flatten)]
+    pub(crate) measuring: MeasuringArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StreamArguments {
+    /// Where: node, numa, l3, core, scaling or all; numa:0, l3:0 or core:0 for a single one
+    #[arg(long, value_delimiter = ',', default_value = "node")]
+    pub(crate) placement: Vec<Placement>,
+    /// Threads, one per core and spread over the last-level caches [default: every core]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<u32>,
+    /// Size of each of the three arrays, like 512MiB [default: 4 × the last-level caches]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) bytes: Option<Bytes>,
+    #[command(flatten)]
+    pub(crate) measuring: MeasuringArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LinpackArguments {
+    /// Number of equations [default: what the time allows]
+    #[arg(long, value_name = "N", conflicts_with = "memory")]
+    pub(crate) n: Option<u64>,
+    /// Share of the memory for the matrix, like 80%
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) memory: Option<f64>,
+    /// Threads, one per core [default: every core]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<u32>,
+    /// Multiply matrices with this library: openblas, blis, mkl or a path [default: own kernels]
+    #[arg(long, value_name = "LIBRARY")]
+    pub(crate) blas: Option<String>,
+    #[command(flatten)]
+    pub(crate) measuring: MeasuringArguments,
+}
+
+/// What every measuring command understands.
+#[derive(Debug, Args)]
+pub(crate) struct MeasuringArguments {
+    /// Who measures: assay, the name of an official tool, or all that are found
+    #[arg(long, value_name = "assay|TOOL|all", value_delimiter = ',', default_value = "assay")]
+    pub(crate) by: Vec<String>,
+    /// Time for the whole run, like 60s [default: as the suite says]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub(crate) budget: Option<f64>,
+    /// An official tool that is not on PATH, like stream=/opt/stream/stream_c.exe
+    #[arg(long = "tool", value_name = "NAME=PATH", value_parser = tool_path)]
+    pub(crate) tools: Vec<(String, PathBuf)>,
+    /// Print the plan, every case resolved, and measure nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the result as one JSON document; progress goes to standard error
+    #[arg(long, conflicts_with = "events")]
+    pub(crate) json: bool,
+    /// Print every event as a line of JSON while it happens
+    #[arg(long)]
+    pub(crate) events: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreArguments {
+    /// Folder of the stored runs [default: $XDG_DATA_HOME/assay or ~/.local/share/assay]
+    #[arg(long = "store", value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Print the findings as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// Print the list as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArguments {
+    /// A run: its identifier, a unique beginning of it, latest, or latest~1 for the one before
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub(crate) run: String,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// A run: its identifier, a unique beginning of it, latest, or latest~1 for the one before
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub(crate) run: String,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For the terminal
+    Text,
+    /// For a repository or a wiki
+    Markdown,
+    /// One self-contained page with its plots
+    Html,
+    /// One row per result, base units
+    Csv,
+    /// The machine-readable result
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HelpArguments {
+    /// A command, or one of: methods, tools, suites, exit-codes
+    #[arg(value_name = "TOPIC")]
+    pub(crate) topic: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArguments {
+    /// A command [default: assay itself]
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+}
+
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let quantity = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?;
+    // A bare number would be ambiguous between seconds and minutes for a reader of a script.
+    if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
+        return Err(format!("`{text}` has no unit; write it like `{text}s`"));
+    }
+    if quantity.value > 0.0 {
+        Ok(quantity.value)
+    } else {
+        Err("it must be more than zero".into())
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let ratio = quantity::ratio(text).map_err(|error| error.to_string())?;
+    if ratio > 0.0 && ratio <= 0.95 {
+        Ok(ratio)
+    } else {
+        Err("it must lie above 0% and not above 95%".into())
+    }
+}
+
+fn tool_path(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => {
+            Ok((name.to_owned(), PathBuf::from(path)))
+        }
+        _ => Err(format!("`{text}` is not of the form NAME=PATH")),
+    }
+}

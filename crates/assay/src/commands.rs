@@ -1,4 +1,11 @@
-//! tmp
+//! One file per group of commands. A command asks, calls the pipeline, and prints.
+
+pub(crate) mod doctor;
+pub(crate) mod help;
 pub(crate) mod iperf3;
+pub(crate) mod list;
+pub(crate) mod net;
 pub(crate) mod ping;
 pub(crate) mod qperf;
+pub(crate) mod run;
+pub(crate) mod show;

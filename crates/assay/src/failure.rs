@@ -51,7 +51,7 @@ pub(crate) struct Failure {
     what: String,
     why: Vec<String>,
     advice: Vec<String>,
-    place: Option<Place>,
+    place: Option<Box<Place>>,
 }
 
 /// Where in a file the fault lies.
@@ -100,7 +100,8 @@ impl Failure {
 
     /// Points at the place in a file.
     pub(crate) fn at(mut self, file: &str, text: &str, span: Range<usize>) -> Self {
-        self.place = Some(Place { file: file.to_owned(), text: text.to_owned(), span });
+        self.place =
+            Some(Box::new(Place { file: file.to_owned(), text: text.to_owned(), span }));
         self
     }
 

@@ -1,39 +1,70 @@
-//! tmp
+//! assay: finds out what a machine can really do, and stands behind every number.
+//!
+//! Types the arguments, hands them to a command, turns its outcome into an exit code.
+
 mod arguments;
+mod bind;
 mod commands;
+mod execution;
 mod failure;
+mod headlines;
+mod log;
+mod measuring;
 mod network;
+mod pipeline;
+mod presence;
+mod recorder;
 mod round_trips;
+mod signals;
+mod stored;
+mod suites;
 mod terminal;
-use clap::{Parser, Subcommand};
-#[derive(Parser)]
-struct A {
-    #[command(subcommand)]
-    c: C,
-}
-#[derive(Subcommand)]
-enum C {
-    Iperf3(arguments::network::Iperf3Arguments),
-    Qperf(arguments::network::QperfArguments),
-    Ping(arguments::network::PingArguments),
-}
-fn main() -> std::process::ExitCode {
-    let a = A::parse();
-    let mut t = terminal::Terminal::attached();
-    let cancel = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    for s in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(s, cancel.clone()).unwrap();
-    }
-    let r = match a.c {
-        C::Iperf3(x) => commands::iperf3::iperf3(&x, &cancel, &mut t),
-        C::Qperf(x) => commands::qperf::qperf(&x, &cancel, &mut t),
-        C::Ping(x) => commands::ping::ping(&x, &cancel, &mut t),
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command};
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+
+fn main() -> ExitCode {
+    let typed = match Arguments::try_parse() {
+        Ok(typed) => typed,
+        Err(error) => return commands::help::refused(&error),
     };
-    match r {
-        Ok(c) => c.into(),
-        Err(f) => {
-            t.complain(&f);
-            f.kind.exit_code().into()
+    let mut terminal = Terminal::attached();
+    match carry_out(typed.command, &mut terminal) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            terminal.complain(&failure);
+            ExitCode::from(failure.kind.exit_code())
         }
+    }
+}
+
+fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
+    match command {
+        Command::Run(typed) => commands::run::run(&typed, terminal),
+        Command::Stream(typed) => commands::run::stream(&typed, terminal),
+        Command::Linpack(typed) => commands::run::linpack(&typed, terminal),
+        Command::Net(typed) => commands::net::net(&typed, terminal),
+        Command::Iperf3(typed) => {
+            commands::iperf3::iperf3(&typed, &*signals::cancel_on_signals()?, terminal)
+        }
+        Command::Qperf(typed) => {
+            commands::qperf::qperf(&typed, &*signals::cancel_on_signals()?, terminal)
+        }
+        Command::Ping(typed) => {
+            commands::ping::ping(&typed, &*signals::cancel_on_signals()?, terminal)
+        }
+        Command::Doctor(typed) => commands::doctor::doctor(&typed, terminal),
+        Command::List(typed) => commands::list::list(&typed, terminal),
+        Command::Show(typed) => commands::show::show(&typed, terminal),
+        Command::Report(typed) => commands::show::report(&typed, terminal),
+        Command::Help(typed) => commands::help::help(&typed, terminal),
+        Command::Completions(typed) => commands::help::completions(&typed, terminal),
+        Command::Man(typed) => commands::help::man(&typed, terminal),
     }
 }

@@ -83,15 +83,26 @@ impl Distribution {
         Value::Object(map)
     }
 
-    /// Every distinct time with its count, one a line: the whole distribution as it is stored.
+    /// Every time to three significant digits with its count, one a line: the whole distribution as
+    /// it is stored.
     pub(crate) fn table(&self) -> String {
         use std::fmt::Write as _;
-        let mut text = String::from("# round trip in ns, count\n");
-        for equal in self.sorted_ns.chunk_by(|left, right| left == right) {
-            let _ = writeln!(text, "{} {}", equal[0], equal.len());
+        let mut text = String::from("# round trip in ns from (three digits), count\n");
+        let same = |left: &u64, right: &u64| three_digits(*left) == three_digits(*right);
+        for equal in self.sorted_ns.chunk_by(same) {
+            let _ = writeln!(text, "{} {}", three_digits(equal[0]), equal.len());
         }
         text
     }
+}
+
+/// Cut after three significant digits: 12 345 → 12 300.
+const fn three_digits(value: u64) -> u64 {
+    let mut unit = 1;
+    while value / unit >= 1000 {
+        unit *= 10;
+    }
+    value / unit * unit
 }
 
 #[cfg(test)]
@@ -121,7 +132,8 @@ mod tests {
 
     #[test]
     fn the_table_holds_every_value() {
-        let table = Distribution::of(&[5, 3, 5]).table();
-        assert_eq!(table, "# round trip in ns, count\n3 1\n5 2\n");
+        let table = Distribution::of(&[12_345, 3, 12_399, 999, 1001]).table();
+        let counts = "3 1\n999 1\n1000 1\n12300 2\n";
+        assert_eq!(table, format!("# round trip in ns from (three digits), count\n{counts}"));
     }
 }

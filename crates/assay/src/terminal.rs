@@ -4,6 +4,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
+use assay_report::document::Document;
+use assay_report::render;
 use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -33,6 +35,13 @@ impl Terminal {
             width: if shown { columns.clamp(40, WIDEST) } else { PLAIN_WIDTH },
             progress: None,
         }
+    }
+
+    /// A document as text that fits standard output.
+    pub(crate) fn text(&self, document: &Document) -> String {
+        let options =
+            render::text::Options { width: self.width, colour: self.colour, details: false };
+        render::text::document(document, &options)
     }
 
     /// Writes a result.

@@ -34,7 +34,11 @@ pub(super) fn takes(workload: &Workload) -> bool {
             work.blas.is_none() && !work.cpus.is_empty() && (1..=LARGEST_N).contains(&work.n)
         }
         Workload::Stream(work) => work.domains.len() == 1 && !work.domains[0].cpus.is_empty(),
-        Workload::Latency(_) | Workload::PeakFlops(_) => false,
+        Workload::Latency(_)
+        | Workload::PeakFlops(_)
+        | Workload::NetworkTcp(_)
+        | Workload::NetworkUdp(_)
+        | Workload::NetworkIcmp(_) => false,
     }
 }
 
@@ -56,7 +60,11 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
         Workload::Stream(_) => {
             return Err(ToolError::Launch { tool: "hpcc", cpus: cpus.len() });
         }
-        Workload::Latency(_) | Workload::PeakFlops(_) => {
+        Workload::Latency(_)
+        | Workload::PeakFlops(_)
+        | Workload::NetworkTcp(_)
+        | Workload::NetworkUdp(_)
+        | Workload::NetworkIcmp(_) => {
             return Err(not_taken("hpcc", request.workload));
         }
     };

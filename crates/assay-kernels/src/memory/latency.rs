@@ -17,7 +17,6 @@
 
 mod chain;
 
-use std::fmt;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
@@ -155,13 +154,19 @@ pub fn ladder_bytes(llc_bytes: usize, cap_bytes: usize) -> Vec<usize> {
 }
 
 /// A latency measurement could not be prepared, or its chain is wrong.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum LatencyError {
     /// The pinned thread could not be started.
-    StartThread(io::Error),
+    #[error("cannot start the thread")]
+    StartThread(#[source] io::Error),
     /// The memory of the working set could not be mapped.
-    MapSet(MapError),
+    #[error("cannot get the memory of the working set")]
+    MapSet(#[source] MapError),
     /// The working set has fewer than two lines, or its lines cannot hold an aligned pointer.
+    #[error(
+        "cannot link a working set of {bytes} B in lines of {line_bytes} B: it takes two lines, \
+         each a multiple of 8 B"
+    )]
     LinkLines {
         /// Size asked for.
         bytes: usize,
@@ -169,39 +174,13 @@ pub enum LatencyError {
         line_bytes: usize,
     },
     /// The chain leaves the set, or comes back before it has visited all lines.
+    #[error("wrong chain: it visits {visited} of {lines} lines")]
     WrongChain {
         /// Lines visited until then.
         visited: usize,
         /// Lines in the set.
         lines: usize,
     },
-}
-
-impl fmt::Display for LatencyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::StartThread(_) => write!(f, "cannot start the thread"),
-            Self::MapSet(_) => write!(f, "cannot get the memory of the working set"),
-            Self::LinkLines { bytes, line_bytes } => write!(
-                f,
-                "a working set of {bytes} B cannot be linked in lines of {line_bytes} B: it takes \
-                 two lines, each a multiple of 8 B"
-            ),
-            Self::WrongChain { visited, lines } => {
-                write!(f, "wrong chain: it visits {visited} of {lines} lines")
-            }
-        }
-    }
-}
-
-impl std::error::Error for LatencyError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::StartThread(source) => Some(source),
-            Self::MapSet(source) => Some(source),
-            Self::LinkLines { .. } | Self::WrongChain { .. } => None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub use pass::Operation;
 use crate::mapping::PageAdvice;
 use crate::timed::TimedTeam;
 use arrays::Arrays;
-use contents::Expected;
+use contents::{Expected, PatternSum};
 
 /// Rounds with all kernels, after which the clearly slower ones are left out.
 const QUALIFYING_ROUNDS: usize = 2;
@@ -60,6 +60,8 @@ pub struct Stream {
     team: TimedTeam,
     arrays: Arrays,
     expected: Expected,
+    /// For each member, what `contents` needs to know of its part to check a sum.
+    pattern_sums: Vec<PatternSum>,
 }
 
 impl Stream {
@@ -72,7 +74,8 @@ impl Stream {
         let team = TimedTeam::new(&config.cpus).map_err(StreamError::StartTeam)?;
         let advice = if config.huge_pages { PageAdvice::Huge } else { PageAdvice::Default };
         let arrays = Arrays::map(config.bytes_per_array, team.members(), advice)?;
-        let mut stream = Self { team, arrays, expected: Expected::initial() };
+        let expected = Expected::initial();
+        let mut stream = Self { team, arrays, expected, pattern_sums: Vec::new() };
         stream.fill();
         Ok(stream)
     }
@@ -127,8 +130,8 @@ impl Stream {
         self.expected.apply(operation);
         if operation == Operation::Read {
             for (member, slot) in parts.into_iter().enumerate() {
-                let (part, sum) = slot.into_inner().unwrap_or_else(PoisonError::into_inner);
-                self.expected.check_sum(member, &part, sum)?;
+                let (_, sum) = slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+                self.expected.check_sum(member, self.pattern_sums[member], sum)?;
             }
         }
         Ok(seconds)
@@ -210,12 +213,22 @@ impl Stream {
     /// Every member writes the initial values into its parts.
     fn fill(&mut self) {
         self.expected = Expected::initial();
-        let parts: Vec<_> = self.arrays.parts().into_iter().map(Mutex::new).collect();
         let expected = &self.expected;
+        let parts: Vec<_> = self
+            .arrays
+            .parts()
+            .into_iter()
+            .map(|part| Mutex::new((part, PatternSum::default())))
+            .collect();
         self.team.team().run(|member| {
-            let mut part = parts[member].lock().unwrap_or_else(PoisonError::into_inner);
-            expected.write(&mut part);
+            let (part, pattern_sum) =
+                &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
+            *pattern_sum = expected.write(part);
         });
+        self.pattern_sums = parts
+            .into_iter()
+            .map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner).1)
+            .collect();
     }
 }
 

@@ -26,8 +26,6 @@ pub struct SocketOptions {
     pub type_of_service: u32,
     /// Rate in byte/s that the kernel paces the socket to.
     pub pacing_bytes_per_s: Option<u64>,
-    /// Microseconds that a receive polls the device before it sleeps (`SO_BUSY_POLL`).
-    pub busy_poll_us: Option<u32>,
 }
 
 /// Connects a TCP socket made to these options.
@@ -222,9 +220,6 @@ fn prepare(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
     if let Some(rate) = options.pacing_bytes_per_s {
         set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &rate, "the pacing rate")?;
     }
-    if let Some(micros) = options.busy_poll_us {
-        set(socket, libc::SOL_SOCKET, libc::SO_BUSY_POLL, &micros, "busy polling")?;
-    }
     Ok(())
 }
 
@@ -396,7 +391,6 @@ mod tests {
             congestion: Some("reno".into()),
             type_of_service: 16,
             pacing_bytes_per_s: Some(1_000_000),
-            busy_poll_us: None,
         };
         let stream = connect_tcp(listener.local_addr().unwrap(), &options, SOON).unwrap();
         assert_eq!(congestion(&stream).unwrap(), "reno");

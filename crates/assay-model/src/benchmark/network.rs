@@ -7,7 +7,7 @@ const GOODPUT: Metric = Metric {
     name: "goodput",
     unit: Unit::BitPerSecond,
     better: Better::Higher,
-    meaning: "payload that arrived over the receiver's time, all streams of one direction",
+    meaning: "payload that arrived over the receiver's time, all streams together",
     limit: Some(Bound::Link),
 };
 

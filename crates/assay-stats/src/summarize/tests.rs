@@ -36,7 +36,7 @@ fn linpack(cpus: &[u32], blas: Option<&str>) -> Workload {
 }
 
 fn latency() -> Workload {
-    Workload::Latency(LatencyWorkload { cpu: 3, bytes: 4096 })
+    Workload::Latency(LatencyWorkload { cpu: 3, bytes: 4096, line_bytes: 64 })
 }
 
 /// One case and what happened to it.

@@ -1,11 +1,15 @@
-//! What may be typed after `iperf3`, `qperf` and `ping`: those tools' own options.
+//! What may be typed after `net`, and after `iperf3`, `qperf` and `ping`: those tools' own options.
 //!
 //! Sizes and rates are read as iperf3 reads them: `k` is 1024 in a size and 1000 in a rate.
 
 use std::net::{IpAddr, SocketAddr};
 
 use assay_adapters::dialect::iperf3::units::{self, Format};
-use clap::{ArgGroup, Args};
+use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::workload::Direction;
+use clap::{ArgGroup, Args, Subcommand};
+
+use super::MeasuringArguments;
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("role").required(true).args(["client", "server"])))]
@@ -203,6 +207,96 @@ pub(crate) struct PingArguments {
     pub(crate) ipv6: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct NetArguments {
+    #[command(subcommand)]
+    pub(crate) what: NetCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum NetCommand {
+    /// How much arrives; the far end runs `assay iperf3 -s` or `iperf3 -s`
+    Throughput(ThroughputArguments),
+    /// How long a message takes there and back; the far end runs `assay iperf3 -s` or `qperf`
+    Latency(LatencyArguments),
+    /// The same at a fixed rate, each answer timed from the moment its message was due
+    RequestResponse(RequestResponseArguments),
+}
+
+/// Where to, and for how long.
+#[derive(Debug, Args)]
+pub(crate) struct WhereArguments {
+    /// The far end [default: this machine over loopback]
+    #[arg(value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Port of the far end [default: 5201 for throughput, 19765 then 5201 for latency]
+    #[arg(short, long)]
+    pub(crate) port: Option<u16>,
+    /// How long to measure, like 10s
+    #[arg(long = "for", value_name = "TIME", value_parser = super::seconds, default_value = "10s")]
+    pub(crate) length: f64,
+    /// Datagrams instead of TCP
+    #[arg(short, long)]
+    pub(crate) udp: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ThroughputArguments {
+    #[command(flatten)]
+    pub(crate) place: WhereArguments,
+    /// Streams at the same time, per direction
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) streams: u32,
+    /// Which way: send, receive or both
+    #[arg(long, value_name = "WAY", value_parser = way, default_value = "send")]
+    pub(crate) direction: Direction,
+    /// Rate of each stream, like 100Mbit/s [default: TCP none, UDP 100Mbit/s]
+    #[arg(long, value_name = "RATE", value_parser = bit_rate)]
+    pub(crate) rate: Option<u64>,
+    /// Congestion control [default: the system's]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) congestion: Option<String>,
+    /// Do not touch the payload at either end
+    #[arg(long)]
+    pub(crate) no_copy: bool,
+    #[command(flatten)]
+    pub(crate) measuring: MeasuringArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LatencyArguments {
+    #[command(flatten)]
+    pub(crate) place: WhereArguments,
+    /// Bytes per message
+    #[arg(long, value_name = "SIZE", default_value = "1B")]
+    pub(crate) bytes: Bytes,
+    /// Ask the kernel again and again instead of sleeping until the answer comes
+    #[arg(long)]
+    pub(crate) spin: bool,
+    /// TCP streams that fill the link meanwhile
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) load_streams: u32,
+    #[command(flatten)]
+    pub(crate) measuring: MeasuringArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RequestResponseArguments {
+    #[command(flatten)]
+    pub(crate) place: WhereArguments,
+    /// Messages per second
+    #[arg(long, value_name = "N", default_value_t = 1000.0)]
+    pub(crate) rate: f64,
+    /// Bytes per message
+    #[arg(long, value_name = "SIZE", default_value = "1B")]
+    pub(crate) bytes: Bytes,
+    /// TCP streams that fill the link meanwhile
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) load_streams: u32,
+    #[command(flatten)]
+    pub(crate) measuring: MeasuringArguments,
+}
+
 impl Iperf3Arguments {
     /// The address to listen on: loopback, unless told otherwise.
     pub(crate) fn listen_address(&self) -> SocketAddr {
@@ -252,4 +346,20 @@ fn qperf_test(text: &str) -> Result<assay_adapters::wire::qperf::Test, String> {
     assay_adapters::wire::qperf::Test::from_name(text).ok_or_else(|| {
         format!("`{text}` is none of tcp_lat, tcp_bw, udp_lat, udp_bw, conf, quit")
     })
+}
+
+fn way(text: &str) -> Result<Direction, String> {
+    let all = Direction::ALL;
+    let found = all.into_iter().find(|(name, _)| *name == text);
+    found.map(|(_, way)| way).ok_or_else(|| format!("`{text}` is none of send, receive, both"))
+}
+
+fn bit_rate(text: &str) -> Result<u64, String> {
+    let quantity =
+        Quantity::parse(text, Unit::BitPerSecond).map_err(|error| error.to_string())?;
+    if quantity.value >= 1.0 {
+        Ok(quantity.value as u64)
+    } else {
+        Err("it must be at least 1 bit/s".into())
+    }
 }

@@ -413,7 +413,6 @@ pub(super) fn options(parameters: &Parameters) -> SocketOptions {
         congestion: parameters.congestion.clone(),
         type_of_service: parameters.type_of_service,
         pacing_bytes_per_s: parameters.kernel_rate_bit_per_s.map(|rate| rate / 8),
-        busy_poll_us: None,
     }
 }
 

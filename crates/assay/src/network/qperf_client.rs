@@ -27,8 +27,6 @@ pub(crate) struct QperfTest {
     pub(crate) waiting: Waiting,
     /// Messages per second from fixed moments; `None` = the next when the answer is there.
     pub(crate) rate_per_s: Option<f64>,
-    /// Microseconds that a receive polls the device before it sleeps.
-    pub(crate) busy_poll_us: Option<u32>,
 }
 
 /// What one end's machine did during a test.
@@ -144,7 +142,6 @@ impl Session<'_> {
         let options = SocketOptions {
             local: self.test.target.local.map(|local| SocketAddr::new(local.ip(), 0)),
             window_bytes: (bytes > 0).then_some(bytes),
-            busy_poll_us: self.test.busy_poll_us,
             // qperf leaves it off; in a ping-pong of messages above one segment it would wait.
             no_delay: self.test.request.test.is_latency(),
             ..SocketOptions::default()

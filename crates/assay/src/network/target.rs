@@ -41,11 +41,6 @@ impl Target {
         }
     }
 
-    /// The same host by another port.
-    pub(crate) fn at_port(&self, port: u16) -> Self {
-        Self { port, ..self.clone() }
-    }
-
     /// Every address of the host, in the system's order.
     pub(crate) fn addresses(&self) -> Result<Vec<SocketAddr>, NetworkError> {
         let host = || self.host.clone();

@@ -32,6 +32,14 @@ pub(super) struct Expected {
     operations: u64,
 }
 
+/// What the sum over a part depends on beside the coefficients; the same for ever.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct PatternSum {
+    elements: usize,
+    /// `Σ s(i)` over the part.
+    sum: u64,
+}
+
 impl Expected {
     pub(super) fn initial() -> Self {
         let patterned = |patterned| Coefficients { uniform: 0.0, patterned };
@@ -61,7 +69,7 @@ impl Expected {
     }
 
     /// Writes the present values into a part.
-    pub(super) fn write(&self, part: &mut Part<'_>) {
+    pub(super) fn write(&self, part: &mut Part<'_>) -> PatternSum {
         let arrays = [(self.a, &mut *part.a), (self.b, &mut *part.b), (self.c, &mut *part.c)];
         for (coefficients, elements) in arrays {
             let values = coefficients.values();
@@ -69,6 +77,9 @@ impl Expected {
                 *element = values[pattern(index)];
             }
         }
+        let elements = part.a.len();
+        let indices = part.first..part.first + elements;
+        PatternSum { elements, sum: indices.map(|index| 1 << pattern(index)).sum() }
     }
 
     /// Compares a part with the present values; the first difference is the error.
@@ -93,14 +104,12 @@ impl Expected {
     pub(super) fn check_sum(
         &self,
         thread: usize,
-        part: &Part<'_>,
+        part: PatternSum,
         found: f64,
     ) -> Result<(), StreamError> {
-        let len = part.a.len();
-        let pattern_sum: u64 =
-            (part.first..part.first + len).map(|index| 1 << pattern(index)).sum();
-        let expected = self.a.uniform * len as f64 + self.a.patterned * pattern_sum as f64;
-        if agree(found, expected, self.tolerance() + len as f64 * ROUNDING) {
+        let elements = part.elements as f64;
+        let expected = self.a.uniform * elements + self.a.patterned * part.sum as f64;
+        if agree(found, expected, self.tolerance() + elements * ROUNDING) {
             Ok(())
         } else {
             Err(StreamError::WrongSum { thread, expected, found })

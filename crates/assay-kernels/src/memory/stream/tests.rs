@@ -150,6 +150,13 @@ fn kernels_are_found_by_name_for_what_they_can_do() {
 fn bytes_are_counted_as_stream_counts_them() {
     let counts = Operation::ALL.map(|operation| bytes_moved(operation, 100));
     assert_eq!(counts, [200, 200, 300, 300, 100, 100]);
+
+    let mut stream = prepare(100_003, 3);
+    for (operation, arrays) in Operation::ALL.into_iter().zip([2, 2, 3, 3, 1, 1]) {
+        let seconds = stream.repetition(operation, "portable").unwrap();
+        let counted = stream.rate(operation, 0..3) * seconds;
+        assert!((counted - f64::from(arrays * 100_003 * 8)).abs() < 1.0, "{counted}");
+    }
 }
 
 #[test]

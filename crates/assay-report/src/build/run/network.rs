@@ -112,9 +112,11 @@ fn case(estimate: &Estimate) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
+/// Of all round trips where they were kept, else of the samples.
 fn p99(estimate: &Estimate) -> String {
-    let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99"));
+    let of_samples = || estimate.percentiles.as_ref()?.get("p99").copied();
+    let p99 = number(estimate, "all_p99_s").or_else(of_samples);
     p99.filter(|_| estimate.metric == "round_trip")
-        .map(|value| parameter::quantity(*value, estimate.unit, 3))
+        .map(|value| parameter::quantity(value, estimate.unit, 3))
         .unwrap_or_default()
 }

@@ -1,0 +1,46 @@
+//! Binds workloads to the code that measures them: the only place that knows both.
+
+mod clock;
+mod latency;
+mod linpack;
+mod network;
+mod peak_flops;
+mod stream;
+mod tool;
+
+use assay_adapters::wire::iperf3::Protocol;
+use assay_model::event::Stopped;
+use assay_model::facts::HostFacts;
+use assay_model::plan::Case;
+use assay_model::workload::Workload;
+
+use crate::recorder::{CaseError, Recorder};
+use crate::tools::Tools;
+
+pub(crate) use clock::characterise_clock;
+
+/// Measures one case until its stopping rule is content.
+pub(crate) fn measure(
+    case: &Case,
+    host: &HostFacts,
+    tools: &Tools,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    if let Some(found) = tools.get(&case.by) {
+        return tool::measure(case, found, &host.cpu.flags, recorder);
+    }
+    match &case.workload {
+        Workload::Stream(work) => stream::measure(work, recorder),
+        Workload::Latency(work) => latency::measure(work, recorder),
+        Workload::PeakFlops(work) => peak_flops::measure(work, recorder),
+        Workload::Linpack(work) => linpack::measure(work, recorder),
+        Workload::NetworkTcp(work) => network::measure(work, Protocol::Tcp, recorder),
+        Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, recorder),
+        Workload::NetworkIcmp(work) => network::icmp(work, recorder),
+    }
+}
+
+/// CPU numbers as the kernels take them.
+fn cpu_numbers(cpus: &[u32]) -> Vec<usize> {
+    cpus.iter().map(|cpu| *cpu as usize).collect()
+}

@@ -1,0 +1,25 @@
+//! The clock and the null kernel: what measuring itself can tell apart and costs.
+
+use assay_kernels::timed::TimedTeam;
+use assay_kernels::{clock, null};
+use assay_model::event::Clock;
+
+use crate::failure::Failure;
+
+/// Passes of the null kernel; their median needs no more.
+const PASSES: usize = 101;
+
+/// Measures the clock, and the null kernel on these CPUs, before anything else is measured.
+pub(crate) fn characterise_clock(cpus: &[u32]) -> Result<Clock, Failure> {
+    let character = clock::characterise();
+    let mut team = TimedTeam::new(&super::cpu_numbers(cpus))
+        .map_err(|error| Failure::measurement("no thread can be pinned").because(&error))?;
+    let mut passes: Vec<f64> = (0..PASSES).map(|_| null::repetition(&mut team)).collect();
+    passes.sort_unstable_by(f64::total_cmp);
+    Ok(Clock {
+        name: character.name.to_owned(),
+        resolution_s: character.resolution_ns as f64 * 1e-9,
+        cost_s: character.cost_ns * 1e-9,
+        null_s: passes[PASSES / 2],
+    })
+}

@@ -1,0 +1,45 @@
+//! `memory.latency` by assay's own kernel.
+
+use assay_kernels::memory::latency::{Latency, LatencyConfig, LatencyError};
+use assay_model::event::{Parameter, Stopped};
+use assay_model::workload::LatencyWorkload;
+
+use crate::measuring::{self, Measurement};
+use crate::recorder::{CaseError, Recorder};
+
+const ADVICE: &str =
+    "choose a smaller working set (`to` in a suite file), and see `assay doctor`";
+
+/// Follows the chain of one working set again and again.
+pub(super) fn measure(
+    work: &LatencyWorkload,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    let config = LatencyConfig {
+        cpu: work.cpu as usize,
+        bytes: work.bytes as usize,
+        line_bytes: work.line_bytes as usize,
+        huge_pages: true,
+    };
+    let mut measurement = Measurement {
+        prepare: &mut |recorder: &mut Recorder<'_, '_>| {
+            let latency = Latency::prepare(&config).map_err(|error| failed(&error))?;
+            if let Ok(huge) = latency.huge_bytes() {
+                let share = (huge as f64 / work.bytes as f64).min(1.0);
+                recorder.learn(None, "huge_pages", Parameter::Number(share));
+            }
+            Ok(latency)
+        },
+        repetition: &mut |latency: &mut Latency, recorder| {
+            let seconds = latency.repetition();
+            recorder.sample("latency", None, seconds);
+            Ok(())
+        },
+        check: &mut |latency, _| latency.verify().map_err(|error| failed(&error)),
+    };
+    measuring::repeat(&mut measurement, recorder)
+}
+
+fn failed(error: &LatencyError) -> CaseError {
+    CaseError::because(error, ADVICE)
+}

@@ -1,0 +1,113 @@
+//! Any workload by an official tool: run it, keep what it left behind, read its samples.
+
+use std::time::Duration;
+
+use assay_adapters::invocation::{Found, Invocation, Request};
+use assay_adapters::outputs::{Outputs, Parsed, ToolError};
+use assay_adapters::tool::Tool;
+use assay_fleet::process::ProcessError;
+use assay_model::event::{Parameter, Stopped};
+use assay_model::plan::Case;
+use assay_model::warning::Warning;
+
+use crate::recorder::{CaseError, Recorder};
+use crate::tools;
+
+/// A tool that hangs must end some day; honest tools on large machines take many minutes.
+const DEADLINE: Duration = Duration::from_secs(3600);
+
+/// Runs every invocation of the case as often as the adapter wants, as long as there is time.
+pub(super) fn measure(
+    case: &Case,
+    (tool, found): (&'static Tool, &Found),
+    cpu_flags: &[String],
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    let repetitions = case.stopping.repetitions;
+    let request = Request { workload: &case.workload, found, repetitions, cpu_flags };
+    let invocations = (tool.command)(&request).map_err(|error| failed(&error))?;
+    if let Some(version) = &found.version {
+        recorder.learn(None, "tool_version", Parameter::Text(version.clone()));
+    }
+    let share_s = case.stopping.budget_s / invocations.len().max(1) as f64;
+    for (index, invocation) in invocations.iter().enumerate() {
+        let command = [std::slice::from_ref(&invocation.program), &invocation.arguments]
+            .concat()
+            .join(" ");
+        recorder.learn(
+            None,
+            &format!("command.{}", invocation.label),
+            Parameter::Text(command),
+        );
+        let until_s = share_s * (index + 1) as f64;
+        for repetition in 0..invocation.repetitions.max(1) {
+            let began_s = recorder.elapsed_s();
+            let parsed = run(tool, invocation, repetition, recorder)?;
+            record(&parsed, repetition == 0, recorder);
+            recorder.flush()?;
+            let took_s = recorder.elapsed_s() - began_s;
+            if recorder.elapsed_s() + took_s > until_s {
+                break;
+            }
+        }
+    }
+    Ok(Stopped::Tool)
+}
+
+fn run(
+    tool: &Tool,
+    invocation: &Invocation,
+    repetition: u32,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Parsed, CaseError> {
+    let outputs =
+        tools::run(invocation, DEADLINE, recorder.cancel()).map_err(|error| match error {
+            ProcessError::Cancelled { .. } => CaseError::Interrupted,
+            other => CaseError::because(
+                &other,
+                "run the recorded command by hand to see what is wrong",
+            ),
+        })?;
+    keep(&outputs, &format!("{}.{repetition}", invocation.label), recorder)?;
+    (tool.parse)(invocation, &outputs).map_err(|error| failed(&error))
+}
+
+/// Everything a tool left behind is kept, also what cannot be read.
+fn keep(
+    outputs: &Outputs,
+    label: &str,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<(), CaseError> {
+    let streams = [("stdout", &outputs.stdout), ("stderr", &outputs.stderr)];
+    let files = outputs.files.iter().map(|(name, text)| (name.as_str(), text));
+    for (name, text) in streams.into_iter().chain(files).filter(|(_, text)| !text.is_empty()) {
+        recorder.raw(&format!("{label}.{name}"), text.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn record(parsed: &Parsed, first: bool, recorder: &mut Recorder<'_, '_>) {
+    for measured in &parsed.values {
+        measured
+            .samples
+            .iter()
+            .for_each(|value| recorder.sample(measured.metric, None, *value));
+    }
+    if let Some(version) = &parsed.version {
+        recorder.learn(None, "tool_version", Parameter::Text(version.clone()));
+    }
+    for learned in &parsed.learned {
+        recorder.learn(learned.metric, learned.name, learned.value.clone());
+    }
+    if first {
+        parsed.warnings.iter().for_each(|warning| recorder.doubt(warning.clone()));
+        for problem in &parsed.problems {
+            let advice = "look at the stored raw output";
+            recorder.doubt(Warning::new("unread-output", problem.clone(), advice));
+        }
+    }
+}
+
+fn failed(error: &ToolError) -> CaseError {
+    CaseError::because(error, error.advice())
+}

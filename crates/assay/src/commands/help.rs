@@ -1,0 +1,135 @@
+//! `assay help`, `assay completions`, `assay man`: everything that explains, from the one definition
+//! of the options and from the tables of benchmarks and tools.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use assay_adapters::tool::TOOLS;
+use assay_model::suite::did_you_mean;
+use assay_report::build;
+use clap::error::ErrorKind;
+use clap::{Command, CommandFactory};
+
+use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments};
+use crate::failure::{EXIT_CODES, Failure, Kind};
+use crate::suites;
+use crate::terminal::Terminal;
+
+type Explain = fn(&Terminal) -> String;
+
+/// Topics that are no commands, with what prints them.
+const TOPICS: [(&str, Explain); 4] = [
+    ("methods", methods),
+    ("tools", tools),
+    ("suites", suite_help),
+    ("exit-codes", exit_codes),
+];
+
+/// Prints what clap says about arguments it did not accept, or about `--help` and `--version`.
+pub(crate) fn refused(error: &clap::Error) -> ExitCode {
+    // A closed pipe is no failure: the reader had enough.
+    drop(error.print());
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+        _ => ExitCode::from(Kind::Usage.exit_code()),
+    }
+}
+
+pub(crate) fn help(typed: &HelpArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let Some(topic) = &typed.topic else {
+        let text = Arguments::command().render_long_help().to_string();
+        terminal.print(&text);
+        return Ok(0);
+    };
+    let explained = TOPICS.iter().find(|(name, _)| name == topic);
+    let text = match explained {
+        Some((_, explain)) => explain(terminal),
+        None => command(Some(topic))?.render_long_help().to_string(),
+    };
+    terminal.print(&text);
+    Ok(0)
+}
+
+pub(crate) fn completions(
+    typed: &CompletionsArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(typed.shell, &mut Arguments::command(), "assay", &mut script);
+    terminal.print(&String::from_utf8_lossy(&script));
+    Ok(0)
+}
+
+pub(crate) fn man(typed: &ManArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let command = command(typed.command.as_deref())?;
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page).map_err(|error| {
+        Failure::new(Kind::Internal, "the man page cannot be written").because(&error)
+    })?;
+    terminal.print(&String::from_utf8_lossy(&page));
+    Ok(0)
+}
+
+/// assay itself, or one of its commands with the full name that its page and usage need.
+fn command(name: Option<&str>) -> Result<Command, Failure> {
+    let mut root = Arguments::command();
+    root.build();
+    let Some(name) = name else { return Ok(root) };
+    let full = format!("assay-{name}");
+    match root.find_subcommand(name) {
+        Some(found) => Ok(found.clone().name(full).bin_name(format!("assay {name}"))),
+        None => {
+            let commands = root.get_subcommands().map(Command::get_name);
+            let known: Vec<&str> = commands.chain(TOPICS.map(|(topic, _)| topic)).collect();
+            Err(Failure::usage(format!("there is no command or topic `{name}`"))
+                .advise(did_you_mean(name, &known)))
+        }
+    }
+}
+
+fn methods(terminal: &Terminal) -> String {
+    terminal.text(&build::methods())
+}
+
+fn tools(_: &Terminal) -> String {
+    let mut text = String::from(
+        "Official tools that `--by TOOL` runs beside assay's own kernels. They are looked for on PATH,\n\
+         or where `--tool NAME=PATH` says.\n",
+    );
+    for tool in TOOLS {
+        let _ = writeln!(text, "\n{}\n  {}\n  {}", tool.name, tool.about, tool.detect.hint);
+    }
+    text
+}
+
+fn suite_help(_: &Terminal) -> String {
+    let mut text = String::from("Suites that come with assay:\n\n");
+    for (name, _) in suites::BUILT_IN {
+        if let Ok(suite) = suites::open(name) {
+            let _ = writeln!(text, "  {name:<10}{}, {} s", suite.title, suite.budget_s);
+        }
+    }
+    text.push_str("\nA suite of your own is a file like this one:\n\n");
+    for line in suites::EXAMPLE.lines() {
+        let _ = writeln!(text, "  {line}");
+    }
+    text
+}
+
+fn exit_codes(_: &Terminal) -> String {
+    let mut text = String::new();
+    for (code, meaning) in EXIT_CODES {
+        let _ = writeln!(text, "{code}  {meaning}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_options_is_sound() {
+        Arguments::command().debug_assert();
+    }
+}

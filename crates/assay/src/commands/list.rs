@@ -1,0 +1,104 @@
+//! `assay list`: the stored runs.
+
+use assay_model::event::Status;
+use assay_model::quantity::Quantity;
+use assay_report::build::{self, ListedRun};
+use assay_store::{Listed, Listing};
+use serde::Serialize;
+
+use crate::arguments::ListArguments;
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+use crate::{pipeline, stored};
+
+/// The machine-readable list.
+#[derive(Serialize)]
+struct Document {
+    runs: Vec<Entry>,
+    unreadable: Vec<Unreadable>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    id: String,
+    suite: String,
+    started: String,
+    finished: Option<String>,
+    status: Status,
+    running: bool,
+    cases_planned: usize,
+    cases_finished: usize,
+    cases_failed: usize,
+    host: String,
+    fingerprint: String,
+    headlines: Vec<Value>,
+}
+
+#[derive(Serialize)]
+struct Value {
+    label: String,
+    #[serde(flatten)]
+    quantity: Quantity,
+}
+
+#[derive(Serialize)]
+struct Unreadable {
+    id: String,
+    reason: String,
+}
+
+pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let listing = stored::list(&typed.store)?;
+    let text = if typed.json {
+        pipeline::json(&document(listing))?
+    } else {
+        listing.warnings.iter().for_each(|warning| terminal.note(&warning.text));
+        terminal.text(&page(listing))
+    };
+    terminal.print(&text);
+    Ok(0)
+}
+
+fn document(listing: Listing) -> Document {
+    let unreadable = |it: assay_store::Unreadable| Unreadable { id: it.id, reason: it.reason };
+    Document {
+        runs: listing.runs.into_iter().map(entry).collect(),
+        unreadable: listing.unreadable.into_iter().map(unreadable).collect(),
+    }
+}
+
+fn entry(run: Listed) -> Entry {
+    let value = |it: assay_store::Headline| Value { label: it.label, quantity: it.quantity };
+    Entry {
+        id: run.id,
+        suite: run.suite,
+        started: run.started,
+        finished: run.finished,
+        status: run.status,
+        running: run.running,
+        cases_planned: run.cases_planned,
+        cases_finished: run.cases_finished,
+        cases_failed: run.cases_failed,
+        host: run.host,
+        fingerprint: run.fingerprint,
+        headlines: run.headlines.into_iter().map(value).collect(),
+    }
+}
+
+fn page(listing: Listing) -> assay_report::document::Document {
+    let runs: Vec<ListedRun> = listing.runs.into_iter().map(row).collect();
+    let unreadable = listing.unreadable.into_iter().map(|it| (it.id, it.reason));
+    build::listing(&runs, &unreadable.collect::<Vec<_>>())
+}
+
+fn row(run: Listed) -> ListedRun {
+    ListedRun {
+        id: run.id,
+        suite: run.suite,
+        status: run.status,
+        running: run.running,
+        cases: [run.cases_finished, run.cases_failed, run.cases_planned],
+        host: run.host,
+        headlines: run.headlines.into_iter().map(|it| (it.label, it.quantity)).collect(),
+    }
+}

@@ -1,0 +1,118 @@
+//! Carries a plan out, case after case.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use assay_fleet::root::Root;
+use assay_fleet::state;
+use assay_kernels::clock;
+use assay_model::event::{FORMAT, RunEvent, RunStarted, Status};
+use assay_model::facts::{HostFacts, HostState};
+use assay_model::plan::Plan;
+use assay_model::run::Run;
+use assay_store::{Store, StoreError};
+use jiff::Timestamp;
+
+use crate::failure::Failure;
+use crate::log::Log;
+use crate::recorder::{CaseError, Recorder};
+use crate::terminal::Terminal;
+use crate::tools::Tools;
+use crate::{bind, presence, signals, stored};
+
+/// Everything a plan needs to be carried out.
+pub(crate) struct Execution<'a> {
+    pub(crate) plan: Plan,
+    pub(crate) host: HostFacts,
+    pub(crate) tools: &'a Tools,
+    pub(crate) store: &'a Store,
+    /// Whether every event is also printed.
+    pub(crate) events: bool,
+}
+
+/// Carries the plan out and gives the run back, as it is stored.
+pub(crate) fn execute(
+    execution: &Execution<'_>,
+    terminal: &mut Terminal,
+) -> Result<Run, Failure> {
+    let cancel = signals::cancel_on_signals()?;
+    let (_presence, company) = presence::announce();
+    let before = state::read(&Root::machine());
+    let started_ns = clock::now_ns();
+    let mut log = begin(execution, before.clone(), terminal)?;
+    log.doubts(company)?;
+    let status = cases(execution, &mut log, &cancel, started_ns)?;
+    let after = state::read(&Root::machine());
+    let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
+    log.doubts(state::disturbance(&before, &after, elapsed_s))?;
+    let finished = Timestamp::now().to_string();
+    log.add(RunEvent::RunFinished { finished, status, state: after })?;
+    log.finish()
+}
+
+/// Tries identifiers until one is free: another assay may have begun in the same second.
+fn begin<'t>(
+    execution: &Execution<'_>,
+    state: HostState,
+    terminal: &'t mut Terminal,
+) -> Result<Log<'t>, Failure> {
+    let mut started = run_started(execution, state)?;
+    let writer = loop {
+        match execution.store.begin(started.clone()) {
+            Err(StoreError::RunExists { .. }) => started.run = new_run_id(Timestamp::now()),
+            other => break other.map_err(|error| stored::failed(&error))?,
+        }
+    };
+    Log::begin(writer, RunEvent::RunStarted(Box::new(started)), terminal, execution.events)
+}
+
+fn run_started(execution: &Execution<'_>, state: HostState) -> Result<RunStarted, Failure> {
+    let now = Timestamp::now();
+    let first_case = execution.plan.cases.first();
+    // Where the threads of the network run is the system's choice: any CPU.
+    let cpus = first_case.map(|case| case.workload.cpus()).filter(|cpus| !cpus.is_empty());
+    let cpus = cpus.unwrap_or_else(|| execution.host.topology.cpu_ids());
+    Ok(RunStarted {
+        format: FORMAT,
+        run: new_run_id(now),
+        started: now.to_string(),
+        plan: execution.plan.clone(),
+        host: execution.host.clone(),
+        state,
+        clock: bind::characterise_clock(&cpus)?,
+    })
+}
+
+/// The time, and four digits that tell runs of the same second apart.
+fn new_run_id(now: Timestamp) -> String {
+    let nanoseconds =
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
+    let entropy = (nanoseconds ^ (nanoseconds >> 16) ^ std::process::id()) as u16;
+    assay_store::new_run_id(now, entropy)
+}
+
+/// Every case in turn. One that fails does not stop the others.
+fn cases(
+    execution: &Execution<'_>,
+    log: &mut Log<'_>,
+    cancel: &AtomicBool,
+    started_ns: u64,
+) -> Result<Status, Failure> {
+    let mut status = Status::Complete;
+    for case in &execution.plan.cases {
+        log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
+        let mut recorder = Recorder::new(case, log, cancel, started_ns);
+        let outcome = bind::measure(case, &execution.host, execution.tools, &mut recorder);
+        let case = case.id.clone();
+        match outcome {
+            Ok(stopped) => log.add(RunEvent::CaseFinished { case, stopped })?,
+            Err(CaseError::Failed { reason, advice }) => {
+                status = Status::Failed;
+                log.add(RunEvent::CaseFailed { case, reason, advice })?;
+            }
+            Err(CaseError::Interrupted) => return Ok(Status::Interrupted),
+            Err(CaseError::Store(failure)) => return Err(failure),
+        }
+    }
+    Ok(status)
+}

@@ -1,0 +1,16 @@
+//! The few values that `assay list` shows of a run.
+
+use assay_model::run::Run;
+use assay_report::build;
+use assay_stats::summarize::summarize;
+use assay_store::{Headline, Headlines};
+
+/// What the list shows; the version changes when the choice or the statistics do, so that an index
+/// made before is renewed.
+pub(crate) const HEADLINES: Headlines =
+    Headlines { version: assay_stats::METHOD, of: headlines };
+
+fn headlines(run: &Run) -> Vec<Headline> {
+    let headlines = build::headlines(&summarize(run));
+    headlines.into_iter().map(|(label, quantity)| Headline { label, quantity }).collect()
+}

@@ -1,0 +1,45 @@
+//! The run loop of a case: prepare, repeat until the stopping rule is content, check, prepare afresh.
+
+use assay_model::event::Stopped;
+use assay_stats::stopping::Next;
+
+use crate::recorder::{CaseError, Recorder};
+
+/// Something that can be measured again and again after it was prepared.
+pub(crate) struct Measurement<'m, P> {
+    /// Allocates and places everything anew.
+    pub(crate) prepare: &'m mut dyn FnMut(&mut Recorder<'_, '_>) -> Result<P, CaseError>,
+    /// Measures once and records its samples.
+    pub(crate) repetition:
+        &'m mut dyn FnMut(&mut P, &mut Recorder<'_, '_>) -> Result<(), CaseError>,
+    /// Checks that what was computed is right; a wrong answer is a failed measurement.
+    pub(crate) check: &'m mut dyn FnMut(&mut P, &mut Recorder<'_, '_>) -> Result<(), CaseError>,
+}
+
+/// Repeats a measurement until the stopping rule ends it.
+pub(crate) fn repeat<P>(
+    measurement: &mut Measurement<'_, P>,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    loop {
+        let mut prepared = (measurement.prepare)(recorder)?;
+        let next = loop {
+            let began_s = recorder.elapsed_s();
+            (measurement.repetition)(&mut prepared, recorder)?;
+            match recorder.next(recorder.elapsed_s() - began_s)? {
+                Next::Repeat => {}
+                other => break other,
+            }
+        };
+        (measurement.check)(&mut prepared, recorder)?;
+        // Given back before it is made anew: two sets of arrays may not fit into memory.
+        drop(prepared);
+        match next {
+            Next::Stop(stopped) => {
+                recorder.flush()?;
+                return Ok(stopped);
+            }
+            Next::Repeat | Next::PrepareAfresh => recorder.prepare_afresh()?,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The sentence of the program: suite → plan → events → run → summary → document.
+
+use assay_fleet::facts;
+use assay_fleet::root::Root;
+use assay_model::event::Status;
+use assay_model::facts::HostFacts;
+use assay_model::plan::Plan;
+use assay_model::plan::expand::{self, Choices};
+use assay_model::run::Run;
+use assay_model::suite::Suite;
+use assay_model::summary::Summary;
+use assay_report::build;
+use assay_stats::summarize::summarize;
+use serde::Serialize;
+
+use crate::arguments::MeasuringArguments;
+use crate::execution::{self, Execution};
+use crate::failure::{Failure, Kind};
+use crate::stored;
+use crate::terminal::Terminal;
+use crate::tools::{self, Tools};
+
+/// Measures a suite, stores the run, prints what it amounts to; the exit code comes back.
+///
+/// `blame` tells whose fault an impossible plan is: the command line's or the suite file's. `to` is
+/// where questions about the network go that name no host.
+pub(crate) fn run(
+    suite: &Suite,
+    blame: Kind,
+    to: Option<&str>,
+    typed: &MeasuringArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let host = facts::read(&Root::machine());
+    let tools = Tools::find(&typed.tools)?;
+    let measurers = tools.measurers();
+    let choices = Choices {
+        by: typed.by.clone(),
+        measurers: &measurers,
+        budget_s: typed.budget,
+        to: to.map(str::to_owned),
+    };
+    let plan = plan(suite, blame, &host, &choices)?;
+    if typed.dry_run {
+        return dry_run(&plan, typed, terminal);
+    }
+    let store = stored::open(&typed.store)?;
+    let execution =
+        Execution { plan, host, tools: &tools, store: &store, events: typed.events };
+    let run = execution::execute(&execution, terminal)?;
+    let summary = summarize(&run);
+    present(&run, &summary, typed, terminal)?;
+    verdict(&summary)
+}
+
+fn plan(
+    suite: &Suite,
+    blame: Kind,
+    host: &HostFacts,
+    choices: &Choices<'_>,
+) -> Result<Plan, Failure> {
+    expand::expand(suite, host, choices).map_err(|error| {
+        let failure = Failure::new(blame, error.to_string());
+        match &error {
+            expand::PlanError::NoSuchMeasurer { name, .. } => tools::advise(name, failure),
+            _ => failure,
+        }
+    })
+}
+
+fn dry_run(
+    plan: &Plan,
+    typed: &MeasuringArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let text = if typed.json { json(plan)? } else { terminal.text(&build::plan(plan)) };
+    terminal.print(&text);
+    Ok(0)
+}
+
+fn present(
+    run: &Run,
+    summary: &Summary,
+    typed: &MeasuringArguments,
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
+    if typed.events {
+        return Ok(());
+    }
+    if typed.json {
+        terminal.print(&json(summary)?);
+        return Ok(());
+    }
+    let text = terminal.text(&build::run(summary, Some(run)));
+    terminal.print(&text);
+    terminal.print(&next_steps(summary));
+    Ok(())
+}
+
+/// What a user may want to do with the run that just ended.
+fn next_steps(summary: &Summary) -> String {
+    let id = &summary.run.id;
+    format!(
+        "\nStored as {id}. Next:\n  \
+         assay report {id} --format html --output {id}.html   a page with plots\n  \
+         assay doctor                                            is this machine set up for measuring?\n  \
+         assay run memory                                        every NUMA node, cache and core count\n"
+    )
+}
+
+/// A run in which a case failed, or nothing was measured, is a failed measurement.
+fn verdict(summary: &Summary) -> Result<u8, Failure> {
+    if summary.run.status == Status::Interrupted {
+        let kept = format!("finished cases are kept: assay show {}", summary.run.id);
+        return Err(Failure::measurement("the run was interrupted").advise(kept));
+    }
+    if let Some(first) = summary.failures.first() {
+        let what = match summary.failures.len() {
+            1 => format!("{} failed", first.case),
+            more => format!("{more} cases failed, the first of them {}", first.case),
+        };
+        let mut failure = Failure::measurement(what).explain(&first.reason);
+        if !first.advice.is_empty() {
+            failure = failure.advise(&first.advice);
+        }
+        return Err(failure);
+    }
+    if summary.results.is_empty() {
+        return Err(Failure::measurement("nothing was measured")
+            .advise("give it more time with --budget"));
+    }
+    Ok(0)
+}
+
+/// Pretty JSON with a newline at its end.
+pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| {
+        Failure::new(Kind::Internal, "the result cannot be written as JSON").because(&error)
+    })
+}

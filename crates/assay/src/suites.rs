@@ -1,0 +1,66 @@
+//! The suites that come with assay, and those in files.
+
+use std::path::Path;
+
+use assay_model::suite::{self, Suite, SuiteError};
+
+use crate::failure::{Failure, Kind};
+
+/// What `assay help suites` shows as an example.
+pub(crate) const EXAMPLE: &str = include_str!("../../../suites/example.toml");
+
+/// Name and text of every built-in suite, in the order of `assay help suites`.
+pub(crate) const BUILT_IN: [(&str, &str); 4] = [
+    ("quick", include_str!("../../../suites/quick.toml")),
+    ("memory", include_str!("../../../suites/memory.toml")),
+    ("compute", include_str!("../../../suites/compute.toml")),
+    ("network", include_str!("../../../suites/network.toml")),
+];
+
+/// Reads a suite by name or from a file.
+///
+/// A name wins over a file without an ending, so that a folder called `quick` changes nothing.
+pub(crate) fn open(name: &str) -> Result<Suite, Failure> {
+    if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+        return suite::read(text).map_err(|error| invalid(name, text, error));
+    }
+    let path = Path::new(name);
+    if !path.exists() {
+        return Err(unknown(name));
+    }
+    let text = fs_err::read_to_string(path).map_err(|error| {
+        Failure::new(Kind::Suite, format!("the suite file {name} cannot be read"))
+            .because(&error)
+    })?;
+    suite::read(&text).map_err(|error| invalid(name, &text, error))
+}
+
+fn unknown(name: &str) -> Failure {
+    let known = BUILT_IN.map(|(known, _)| known);
+    Failure::usage(format!("there is no suite `{name}`"))
+        .advise(suite::did_you_mean(name, &known))
+        .advise("a suite file is named by its path, like ./mine.toml; `assay help suites` shows how to write one")
+}
+
+fn invalid(name: &str, text: &str, error: SuiteError) -> Failure {
+    let failure = Failure::new(Kind::Suite, format!("suite {name}: {}", error.message));
+    let failure = failure.at(name, text, error.span);
+    match error.help {
+        Some(help) => failure.advise(help),
+        None => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_suite_reads_and_bears_its_name() {
+        for (name, _) in BUILT_IN {
+            let suite =
+                open(name).unwrap_or_else(|failure| panic!("{}", failure.render(false)));
+            assert_eq!(suite.name, name);
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Wrong input gets an error that says what, why and what to do, and the right exit code.
+
+use expect_test::{Expect, expect};
+
+use crate::program::World;
+
+#[track_caller]
+fn check(arguments: &[&str], code: i32, expected: &Expect) {
+    let outcome = World::new().assay(arguments).failed_with(code);
+    assert_eq!(outcome.out, "", "nothing belongs on standard output");
+    expected.assert_eq(&outcome.err);
+}
+
+/// Only the beginning, where the rest depends on the machine.
+#[track_caller]
+fn check_beginning(arguments: &[&str], code: i32, expected: &str) {
+    let outcome = World::new().assay(arguments).failed_with(code);
+    assert!(outcome.err.starts_with(expected), "{arguments:?}\n{}", outcome.err);
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    check(
+        &["run", "qick"],
+        2,
+        &expect![[r#"
+        error: there is no suite `qick`
+          help: did you mean `quick`?
+          help: a suite file is named by its path, like ./mine.toml; `assay help suites` shows how to write one
+    "#]],
+    );
+    check(
+        &["frobnicate"],
+        2,
+        &expect![[r#"
+        error: unrecognized subcommand 'frobnicate'
+
+        Usage: assay <COMMAND>
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["stream", "--placement", "socket"],
+        2,
+        &expect![[r#"
+        error: invalid value 'socket' for '--placement <PLACEMENT>': unknown placement `socket`; known are node, numa, l3, core, scaling and all, and numa:0, l3:0 or core:0 for a single one
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["stream", "--bytes", "5s"],
+        2,
+        &expect![[r#"
+        error: invalid value '5s' for '--bytes <SIZE>': `s` in `5s` is no unit of a size; write it like `64MiB`
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["stream", "--threads", "0"],
+        2,
+        &expect![[r#"
+        error: the number of threads must be at least 1
+    "#]],
+    );
+    check(
+        &["linpack", "--n", "0"],
+        2,
+        &expect![[r#"
+        error: N must be at least 1
+    "#]],
+    );
+    check(
+        &["linpack", "--n", "10", "--memory", "10%"],
+        2,
+        &expect![[r#"
+        error: the argument '--n <N>' cannot be used with '--memory <SHARE>'
+
+        Usage: assay linpack --n <N>
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["linpack", "--memory", "101%"],
+        2,
+        &expect![[r#"
+        error: invalid value '101%' for '--memory <SHARE>': it must lie above 0% and not above 95%
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["run", "--budget", "60"],
+        2,
+        &expect![[r#"
+        error: invalid value '60' for '--budget <TIME>': `60` has no unit; write it like `60s`
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["run", "--budget", "60GB"],
+        2,
+        &expect![[r#"
+        error: invalid value '60GB' for '--budget <TIME>': `GB` in `60GB` is no unit of time; write it like `60s`
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["run", "--json", "--events"],
+        2,
+        &expect![[r#"
+        error: the argument '--json' cannot be used with '--events'
+
+        Usage: assay run --json [SUITE]
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["run", "--tool", "stream"],
+        2,
+        &expect![[r#"
+        error: invalid value 'stream' for '--tool <NAME=PATH>': `stream` is not of the form NAME=PATH
+
+        For more information, try '--help'.
+    "#]],
+    );
+    check(
+        &["help", "metods"],
+        2,
+        &expect![[r#"
+        error: there is no command or topic `metods`
+          help: did you mean `methods`?
+    "#]],
+    );
+    check_beginning(
+        &["stream", "--placement", "numa:99"],
+        2,
+        "error: there is no NUMA node 99",
+    );
+    check_beginning(
+        &["stream", "--threads", "100000"],
+        2,
+        "error: 100000 threads do not fit node",
+    );
+    check_beginning(
+        &["stream", "--bytes", "8PiB"],
+        2,
+        "error: STREAM with 3 arrays of 8 PiB needs 24.0 PiB, and ",
+    );
+    check_beginning(
+        &["linpack", "--n", "100000000"],
+        2,
+        "error: a system of N = 100000000 needs 71.1 PiB, and ",
+    );
+    check_beginning(
+        &["run", "--by", "nobody"],
+        2,
+        "error: `nobody` was not found on this machine; found: assay",
+    );
+    check_beginning(&["show", "latest"], 2, "error: there are no runs yet");
+    check_beginning(&["list", "--store", "nowhere"], 2, "error: there are no runs yet");
+    check_beginning(&["report", "2020"], 2, "error: there are no runs yet");
+}
+
+#[test]
+fn a_suite_file_that_is_wrong_is_3() {
+    let world = World::new();
+    for (text, expected) in [
+        (
+            "name = ",
+            expect![[r#"
+            error: suite mine.toml: not TOML: string values must be quoted, expected literal string
+               ╭─[mine.toml:1:8]
+             1 │ name = 
+               ╰────
+        "#]],
+        ),
+        (
+            "name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\nplacment = \"node\"\n",
+            expect![[r#"
+                error: suite mine.toml: unknown key `placment`
+                   ╭─[mine.toml:4:1]
+                 3 │ benchmark = "memory.stream"
+                 4 │ placment = "node"
+                   · ────┬───
+                   ·     ╰── here
+                   ╰────
+                  help: did you mean `placement`?
+            "#]],
+        ),
+        (
+            "name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\nbytes = \"5s\"\n",
+            expect![[r#"
+                error: suite mine.toml: `s` in `5s` is no unit of a size; write it like `64MiB`
+                   ╭─[mine.toml:4:9]
+                 3 │ benchmark = "memory.stream"
+                 4 │ bytes = "5s"
+                   ·         ──┬─
+                   ·           ╰── here
+                   ╰────
+            "#]],
+        ),
+        (
+            "name = \"x\"\n[[measure]]\nbenchmark = \"compute.linpack\"\nn = 0\n",
+            expect![[r#"
+                error: suite mine.toml: a whole number of at least 1 is wanted here
+                   ╭─[mine.toml:4:5]
+                 3 │ benchmark = "compute.linpack"
+                 4 │ n = 0
+                   ·     ┬
+                   ·     ╰── here
+                   ╰────
+            "#]],
+        ),
+        (
+            "name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\nby = \"nobody\"\n",
+            expect![[r#"
+                error: `nobody` was not found on this machine; found: assay, hpcc, likwid-bench
+                  help: known are: hpcc, xhpl, stream, likwid-bench, assay, all
+            "#]],
+        ),
+    ] {
+        world.write("mine.toml", text);
+        let outcome = world.assay(&["run", "mine.toml", "--dry-run"]).failed_with(3);
+        expected.assert_eq(&outcome.err);
+    }
+}
+
+#[test]
+fn a_store_that_cannot_be_used_is_4() {
+    let world = World::new();
+    let file = world.write("a-file", "not a folder");
+    let file = file.to_str().unwrap();
+    for arguments in [
+        &["list", "--store", file][..],
+        &["show", "latest", "--store", file],
+        &["stream", "--bytes", "1MiB", "--budget", "1s", "--store", file],
+        &["stream", "--bytes", "1MiB", "--budget", "1s", "--store", "/proc/nowhere"],
+    ] {
+        let outcome = world.assay(arguments).failed_with(4);
+        assert!(outcome.err.contains("the store cannot be used"), "{}", outcome.err);
+        assert!(outcome.err.contains("--store"), "says what to do: {}", outcome.err);
+    }
+}
+
+#[test]
+fn a_library_that_is_none_is_4() {
+    let world = World::new();
+    let text = world.write("libnotblas.so", "not a library");
+    let outcome = |library: &str| {
+        world
+            .assay(&["linpack", "--n", "64", "--budget", "1s", "--blas", library])
+            .failed_with(4)
+            .err
+    };
+    let missing = outcome("no-such-library");
+    assert!(missing.contains("no-such-library"), "{missing}");
+    let wrong = outcome(text.to_str().unwrap());
+    assert!(wrong.contains("libnotblas.so"), "{wrong}");
+    // The C library is a library, but it multiplies no matrices.
+    let other = outcome("libc.so.6");
+    assert!(other.contains("dgemm"), "{other}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_4_and_leaves_nothing() {
+    let world = World::new();
+    world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
+    let target = world.path("missing/report.html");
+    let target = target.to_str().unwrap();
+    let outcome = world.assay(&["report", "latest", "--format", "html", "--output", target]);
+    assert!(outcome.failed_with(4).err.contains("cannot be written"));
+    assert!(!world.path("missing").exists());
+}
+
+/// A budget is a limit of time, not an order to measure badly: the first repetition always happens.
+#[test]
+fn the_shortest_budget_still_measures() {
+    let outcome =
+        World::new().assay(&["stream", "--bytes", "1MiB", "--budget", "1ms", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&outcome.succeeded().out).unwrap();
+    assert!(document["results"].as_array().is_some_and(|results| !results.is_empty()));
+}

@@ -1,0 +1,93 @@
+//! Signals and kills: finished cases are kept, and the next command works.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::program::{World, files_below};
+
+const SUITE: &str = r#"
+name = "long"
+budget = "60s"
+[[measure]]
+benchmark = "memory.latency"
+from = "4KiB"
+to = "4KiB"
+share = 0.001
+[[measure]]
+benchmark = "memory.stream"
+bytes = "1MiB"
+target = "0.0001%"
+"#;
+
+/// Starts the suite and waits until its first case is finished.
+fn started(world: &World) -> Child {
+    world.write("long.toml", SUITE);
+    let mut child = world
+        .command(&["run", "long.toml", "--events"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let reader = BufReader::new(child.stdout.as_mut().unwrap());
+    let finished =
+        reader.lines().map_while(Result::ok).find(|line| line.contains("case-finished"));
+    assert!(finished.is_some(), "the first case never finished");
+    child
+}
+
+fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+}
+
+/// Exactly the first case counts.
+fn check_kept(world: &World, status: &str) {
+    let document = world.json(&["show", "latest", "--json"]);
+    assert_eq!(document["run"]["status"], status);
+    let benchmarks: Vec<&Value> = document["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| &result["benchmark"])
+        .collect();
+    assert_eq!(benchmarks, ["memory.latency"]);
+}
+
+#[test]
+fn a_signal_ends_the_run_in_good_order() {
+    for name in ["INT", "TERM"] {
+        let world = World::new();
+        let child = started(&world);
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(4), "{err}");
+        assert!(err.contains("interrupted"), "{err}");
+        check_kept(&world, "interrupted");
+    }
+}
+
+#[test]
+fn a_kill_loses_no_finished_case() {
+    let world = World::new();
+    let mut child = started(&world);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    check_kept(&world, "unfinished");
+}
+
+#[test]
+fn the_list_survives_the_loss_of_its_index() {
+    let world = World::new();
+    world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
+    let before = world.json(&["list", "--json"]);
+    let store = world.path("assay");
+    let index = files_below(&store).into_iter().filter(|path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("index.sqlite"))
+    });
+    let deleted = index.map(|path| std::fs::remove_file(path).unwrap()).count();
+    assert!(deleted > 0, "there was an index");
+    assert_eq!(world.json(&["list", "--json"]), before);
+}

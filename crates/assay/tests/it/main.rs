@@ -1,0 +1,14 @@
+//! The program as a user sees it: arguments in, text, files and exit codes out.
+//!
+//! No test asserts how fast anything is.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+
+mod bad_input;
+mod explaining;
+mod interruption;
+mod measuring;
+mod official_tools;
+mod program;
+mod reports;

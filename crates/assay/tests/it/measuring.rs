@@ -1,0 +1,164 @@
+//! Small measurements from end to end: what is stored, what is printed, and that it is consistent.
+
+use serde_json::Value;
+
+use crate::program::{World, results};
+
+/// Small arrays: the values are cache-assisted, and the tests assert that this is said.
+const STREAM: [&str; 7] = ["stream", "--bytes", "1MiB", "--threads", "1", "--budget", "2s"];
+
+fn stream(world: &World, more: &[&str]) -> Value {
+    world.json(&[&STREAM[..], &["--json"], more].concat())
+}
+
+#[test]
+fn the_document_has_the_promised_shape() {
+    let world = World::new();
+    let document = stream(&world, &[]);
+    assert_eq!(document["schema"], 1);
+    assert_eq!(document["run"]["status"], "complete");
+    assert_eq!(document["failures"], Value::Array(vec![]));
+    assert!(document["hosts"][0]["fingerprint"].as_str().is_some_and(|text| !text.is_empty()));
+    for metric in ["copy", "scale", "add", "triad", "read", "write"] {
+        let found = results(&document, "memory.stream", metric);
+        assert_eq!(found.len(), 1, "{metric}");
+        let result = found[0];
+        assert_eq!(result["unit"], "B/s");
+        assert_eq!(result["better"], "higher");
+        assert_eq!(result["tool"]["name"], "assay");
+        assert_eq!(result["parameters"]["placement"], "node");
+        assert_eq!(result["parameters"]["threads"], 1);
+        assert_eq!(result["parameters"]["bytes_per_array"], 1 << 20);
+        assert!(result["parameters"]["kernel"].is_string());
+        let number = |key: &str| result[key].as_f64().unwrap();
+        assert!(number("min") <= number("median") && number("median") <= number("max"));
+        assert!(number("min") <= number("mean") && number("mean") <= number("max"));
+        assert!(result["ci"][0].as_f64().unwrap() <= number("median"));
+        assert!(number("n_effective") <= number("n"));
+        let ids: Vec<&str> = result["warnings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|w| w["id"].as_str().unwrap())
+            .collect();
+        assert!(ids.contains(&"cache-assisted"), "{ids:?}");
+    }
+}
+
+#[test]
+fn what_was_printed_is_what_is_stored() {
+    let world = World::new();
+    let printed = stream(&world, &[]);
+    let shown = world.json(&["show", "latest", "--json"]);
+    assert_eq!(printed, shown);
+    let id = printed["run"]["id"].as_str().unwrap();
+    assert_eq!(
+        world.json(&["show", &id[..id.len() - 1], "--json"]),
+        printed,
+        "a unique beginning"
+    );
+    stream(&world, &[]);
+    assert_eq!(world.json(&["show", "latest~1", "--json"]), printed);
+}
+
+#[test]
+fn events_are_json_lines_while_it_runs() {
+    let world = World::new();
+    let outcome = world.assay(&[&STREAM[..], &["--events"]].concat()).succeeded();
+    let events: Vec<Value> =
+        outcome.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events[0]["event"], "run-started");
+    assert_eq!(events.last().unwrap()["event"], "run-finished");
+    assert!(events.iter().any(|event| event["event"] == "sample"));
+    assert!(events[0]["clock"]["resolution_s"].as_f64().unwrap() > 0.0, "measured first");
+}
+
+#[test]
+fn a_small_system_is_solved_and_checked() {
+    let world = World::new();
+    for n in ["1", "7", "200"] {
+        let document = world.json(&["linpack", "--n", n, "--budget", "1s", "--json"]);
+        let found = results(&document, "compute.linpack", "rmax");
+        assert_eq!(found.len(), 1);
+        let result = found[0];
+        assert_eq!(result["unit"], "FLOP/s");
+        assert_eq!(result["parameters"]["n"].to_string(), n);
+        assert!(result["parameters"]["residual"].as_f64().unwrap() < 16.0);
+        assert!(result["limit"]["basis"].is_string(), "the measured peak is the limit");
+    }
+}
+
+#[test]
+fn every_benchmark_of_a_suite_is_measured() {
+    let world = World::new();
+    world.write(
+        "small.toml",
+        r#"
+name = "small"
+budget = "6s"
+[[measure]]
+benchmark = "memory.stream"
+placement = ["numa", "l3", "core", "scaling"]
+bytes = "1MiB"
+[[measure]]
+benchmark = "memory.latency"
+to = "16KiB"
+[[measure]]
+benchmark = "compute.peak_flops"
+instruction-sets = "every"
+[[measure]]
+benchmark = "compute.linpack"
+n = 300
+"#,
+    );
+    let document = world.json(&["run", "small.toml", "--json"]);
+    for (benchmark, metric) in [
+        ("memory.stream", "triad"),
+        ("memory.latency", "latency"),
+        ("compute.peak_flops", "fp64"),
+        ("compute.peak_flops", "fp32"),
+        ("compute.linpack", "rmax"),
+    ] {
+        assert!(!results(&document, benchmark, metric).is_empty(), "{benchmark} {metric}");
+    }
+    let placements: Vec<&str> = results(&document, "memory.stream", "triad")
+        .iter()
+        .map(|result| result["parameters"]["placement"].as_str().unwrap())
+        .collect();
+    for placement in ["numa:0", "l3:0", "cores:1"] {
+        assert!(placements.contains(&placement), "{placement} in {placements:?}");
+    }
+}
+
+#[test]
+fn the_plan_leaves_nothing_to_default() {
+    let world = World::new();
+    let plan = world.json(&["run", "quick", "--dry-run", "--json"]);
+    for case in plan["cases"].as_array().unwrap() {
+        assert!(case["stopping"]["budget_s"].as_f64().unwrap() > 0.0);
+        assert!(case["workload"]["benchmark"].is_string());
+    }
+    assert!(!world.path("assay").exists(), "a dry run stores nothing");
+    let text = world.assay(&["run", "quick", "--dry-run"]).succeeded().out;
+    assert!(text.contains("memory.stream/node"), "{text}");
+}
+
+#[test]
+fn a_second_assay_says_that_both_may_be_disturbed() {
+    let world = World::new();
+    let mut first = world
+        .command(&["stream", "--bytes", "1MiB", "--budget", "20s", "--events"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut reader = std::io::BufReader::new(first.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
+    assert!(line.contains("run-started"), "{line}");
+    let document = stream(&world, &[]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let warnings = document["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|warning| warning["id"] == "another-assay"), "{warnings:?}");
+    assert_eq!(world.json(&["list", "--json"])["runs"].as_array().unwrap().len(), 2);
+}

@@ -1,0 +1,85 @@
+//! The field's own tools, really run: side by side with assay, with their raw output kept.
+
+use crate::program::{World, files_below, results};
+
+/// Whether a program is on `PATH`; if not, says which test is skipped.
+fn installed(program: &str, test: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    if !there {
+        eprintln!("SKIPPED {test}: {program} is not installed");
+    }
+    there
+}
+
+#[test]
+fn likwid_bench_measures_beside_assay() {
+    if !installed("likwid-bench", "likwid_bench_measures_beside_assay") {
+        return;
+    }
+    let world = World::new();
+    let document = world.json(&[
+        "stream",
+        "--by",
+        "assay,likwid-bench",
+        "--bytes",
+        "4MiB",
+        "--threads",
+        "1",
+        "--budget",
+        "8s",
+        "--json",
+    ]);
+    for metric in ["copy", "triad", "read", "write"] {
+        let found = results(&document, "memory.stream", metric);
+        let tools: Vec<_> = found.iter().map(|result| result["tool"]["name"].clone()).collect();
+        assert!(tools.contains(&"likwid-bench".into()), "{metric}: {tools:?}");
+        assert!(tools.contains(&"assay".into()), "{metric}: {tools:?}");
+    }
+    let raw = files_below(&world.path("assay/raw"));
+    let kept = |path: &std::path::PathBuf| {
+        std::fs::read_to_string(path).is_ok_and(|text| text.contains("MByte/s"))
+    };
+    assert!(raw.iter().any(kept), "the tool's own words are kept");
+}
+
+#[test]
+fn hpcc_solves_and_streams() {
+    if !installed("hpcc", "hpcc_solves_and_streams")
+        || !installed("mpirun", "hpcc_solves_and_streams")
+    {
+        return;
+    }
+    let world = World::new();
+    let linpack =
+        world.json(&["linpack", "--n", "600", "--by", "hpcc", "--budget", "5s", "--json"]);
+    let found = results(&linpack, "compute.linpack", "rmax");
+    assert_eq!(found.len(), 1, "{linpack}");
+    assert_eq!(found[0]["tool"]["name"], "hpcc");
+    assert!(found[0]["tool"]["version"].is_string(), "{}", found[0]);
+    assert_eq!(found[0]["parameters"]["n"], 600);
+    let stream =
+        world.json(&["stream", "--by", "hpcc", "--bytes", "1MiB", "--budget", "5s", "--json"]);
+    for metric in ["copy", "scale", "add", "triad"] {
+        assert_eq!(results(&stream, "memory.stream", metric).len(), 1, "{metric}");
+    }
+}
+
+#[test]
+fn a_tool_that_prints_something_else_is_refused_and_its_output_kept() {
+    let world = World::new();
+    let script = world.write("stream", "#!/bin/sh\necho Copy: 12345.6 0.1 0.1 0.1\n");
+    let mut permissions = std::fs::metadata(&script).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+    std::fs::set_permissions(&script, permissions).unwrap();
+    let given = format!("stream={}", script.to_str().unwrap());
+    let outcome = world
+        .assay(&["stream", "--by", "stream", "--tool", &given, "--budget", "2s", "--json"])
+        .failed_with(4);
+    assert!(outcome.err.contains("memory.stream/node/stream failed"), "{}", outcome.err);
+    let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    assert_eq!(document["run"]["status"], "failed");
+    assert_eq!(document["results"].as_array().unwrap().len(), 0);
+    assert_eq!(document["failures"].as_array().unwrap().len(), 1);
+    assert!(!files_below(&world.path("assay/raw")).is_empty(), "its output is kept");
+}

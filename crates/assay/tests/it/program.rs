@@ -1,0 +1,99 @@
+//! Runs the program in a world of its own: its own store, no configuration of the user.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// A folder for one test, with a store in it.
+pub(crate) struct World {
+    folder: tempfile::TempDir,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The program, not yet started.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("XDG_DATA_HOME", self.folder.path())
+            .env_remove("ASSAY_STORE")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn assay(&self, arguments: &[&str]) -> Outcome {
+        let output = self.command(arguments).output().unwrap();
+        Outcome {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Runs the program and reads the JSON it prints.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let outcome = self.assay(arguments);
+        assert_eq!(outcome.code, 0, "{arguments:?}: {outcome:?}");
+        serde_json::from_str(&outcome.out)
+            .unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
+    }
+}
+
+impl Outcome {
+    #[track_caller]
+    pub(crate) fn succeeded(self) -> Self {
+        assert_eq!(self.code, 0, "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn failed_with(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{self:?}");
+        self
+    }
+}
+
+/// The results of one benchmark and metric.
+pub(crate) fn results<'a>(
+    document: &'a Value,
+    benchmark: &str,
+    metric: &str,
+) -> Vec<&'a Value> {
+    let all = document["results"].as_array().unwrap();
+    all.iter().filter(|r| r["benchmark"] == benchmark && r["metric"] == metric).collect()
+}
+
+/// The files below a folder.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files_below(&path)) } else { found.push(path) }
+    }
+    found
+}
