@@ -11,8 +11,8 @@ pub struct NetworkDevice {
     pub link_bit_per_s: Option<u64>,
     /// Largest packet in bytes.
     pub mtu_bytes: Option<u64>,
-    /// Its driver.
-    pub driver: Option<String>,
+    /// The kernel module that drives it.
+    pub kernel_module: Option<String>,
 }
 
 /// Reads about the device of this name.
@@ -21,14 +21,14 @@ pub fn read(root: &Root, name: &str) -> NetworkDevice {
     let path = |file: &str| format!("sys/class/net/{name}/{file}");
     // A device without a carrier, and most virtual ones, say −1.
     let megabits = root.number::<i64>(&path("speed")).filter(|speed| *speed > 0);
-    let driver = |line: &str| line.strip_prefix("DRIVER=").map(str::to_owned);
+    let module = |line: &str| line.strip_prefix("DRIVER=").map(str::to_owned);
     NetworkDevice {
         name: name.to_owned(),
         link_bit_per_s: megabits.map(|speed| speed.unsigned_abs() * 1_000_000),
         mtu_bytes: root.number(&path("mtu")),
-        driver: root
+        kernel_module: root
             .text(&path("device/uevent"))
-            .and_then(|text| text.lines().find_map(driver)),
+            .and_then(|text| text.lines().find_map(module)),
     }
 }
 
@@ -59,7 +59,7 @@ mod tests {
             name: "eth0".into(),
             link_bit_per_s: Some(40_000_000_000),
             mtu_bytes: Some(1500),
-            driver: Some("mlx5_core".into()),
+            kernel_module: Some("mlx5_core".into()),
         };
         assert_eq!(read(&root, "eth0"), expected);
         fs::write(device.join("speed"), "-1\n").unwrap();

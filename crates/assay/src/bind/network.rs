@@ -61,8 +61,8 @@ fn learn_path(local: IpAddr, remote: IpAddr, recorder: &mut Recorder<'_, '_>) {
     if let Some(mtu) = device.mtu_bytes {
         recorder.learn(None, "mtu_bytes", Parameter::Integer(mtu));
     }
-    if let Some(driver) = &device.driver {
-        recorder.learn(None, "driver", text(driver));
+    if let Some(module) = &device.kernel_module {
+        recorder.learn(None, "kernel_module", text(module));
     }
 }
 

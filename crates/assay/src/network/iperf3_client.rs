@@ -89,22 +89,22 @@ pub(crate) fn run(
     if test.parameters.block_bytes == DATAGRAM_OF_ONE_SEGMENT {
         test.parameters.block_bytes = one_segment_bytes(&stream);
     }
-    let mut session = Session {
+    let mut conversation = Conversation {
         test: &test,
         cancel,
         address,
         client: Client::new(Cookie::from_random(random_bytes())),
         control: Control::new(stream, peer)?,
     };
-    let outcome = session.run(observe);
+    let outcome = conversation.run(observe);
     if matches!(outcome, Err(NetworkError::Interrupted)) {
         // The server should not wait for a client that has gone; it may be gone itself.
-        drop(session.control.send(&Client::terminate()));
+        drop(conversation.control.send(&Client::terminate()));
     }
     outcome
 }
 
-struct Session<'a> {
+struct Conversation<'a> {
     test: &'a Iperf3Test,
     cancel: &'a AtomicBool,
     address: SocketAddr,
@@ -112,7 +112,7 @@ struct Session<'a> {
     control: Control,
 }
 
-impl Session<'_> {
+impl Conversation<'_> {
     fn run(&mut self, observe: &mut dyn FnMut(Observed<'_>)) -> Result<Outcome, NetworkError> {
         self.control.send(&self.client.cookie().0.clone())?;
         self.expect(&ClientEvent::SendParameters)?;

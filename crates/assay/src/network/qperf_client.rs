@@ -75,10 +75,10 @@ pub(crate) fn run(test: &QperfTest, cancel: &AtomicBool) -> Result<QperfOutcome,
     let peer = format!("{}:{}", test.target.host, test.target.port);
     let control = Control::new(stream, peer)?;
     let client = Client::new(test.request);
-    Session { test, cancel, address, client, control }.run()
+    Conversation { test, cancel, address, client, control }.run()
 }
 
-struct Session<'a> {
+struct Conversation<'a> {
     test: &'a QperfTest,
     cancel: &'a AtomicBool,
     address: SocketAddr,
@@ -86,7 +86,7 @@ struct Session<'a> {
     control: Control,
 }
 
-impl Session<'_> {
+impl Conversation<'_> {
     fn run(&mut self) -> Result<QperfOutcome, NetworkError> {
         self.control.send(&self.client.hello())?;
         let port = match self.next("the port of the test")? {

@@ -88,22 +88,22 @@ pub(crate) fn serve_one(
 ) -> Result<Request, NetworkError> {
     let mut machine = Server::default();
     machine.receive(taken);
-    let mut session = Session { control, machine, is_closing };
-    let request = match session.next("a request of qperf")? {
+    let mut conversation = Conversation { control, machine, is_closing };
+    let request = match conversation.next("a request of qperf")? {
         ServerEvent::Request(request) => request,
-        _ => return Err(session.closed()),
+        _ => return Err(conversation.closed()),
     };
     match request.test {
         Test::Quit => {}
         Test::Configuration => {
-            session.control.send(&Server::configuration(&configuration()))?;
+            conversation.control.send(&Server::configuration(&configuration()))?;
         }
-        _ => session.measure(&request)?,
+        _ => conversation.measure(&request)?,
     }
     Ok(request)
 }
 
-struct Session<'a> {
+struct Conversation<'a> {
     control: Control,
     machine: Server,
     is_closing: &'a dyn Fn() -> bool,
@@ -115,7 +115,7 @@ enum Door {
     Udp(UdpSocket),
 }
 
-impl Session<'_> {
+impl Conversation<'_> {
     fn next(&mut self, expected: &str) -> Result<ServerEvent, NetworkError> {
         loop {
             let peer = &self.control.peer;

@@ -40,21 +40,23 @@ pub(super) fn measure(
     protocol: Protocol,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
-    let mut session =
-        Session { asked, far_end, protocol, chosen: None, repetition: 0, all_ns: vec![] };
+    let mut conversation =
+        Conversation { asked, far_end, protocol, chosen: None, repetition: 0, all_ns: vec![] };
     let mut measurement = Measurement {
         // Every repetition makes its connection anew; there is nothing to prepare.
         prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
-        repetition: &mut |(), recorder: &mut Recorder<'_, '_>| session.repetition(recorder),
+        repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
+            conversation.repetition(recorder)
+        },
         check: &mut |(), _| Ok(()),
     };
     let stopped = measuring::repeat(&mut measurement, recorder)?;
-    session.learn_tail(recorder);
+    conversation.learn_tail(recorder);
     recorder.flush()?;
     Ok(stopped)
 }
 
-struct Session<'a> {
+struct Conversation<'a> {
     asked: &'a Latency,
     far_end: &'a FarEnd,
     protocol: Protocol,
@@ -65,7 +67,7 @@ struct Session<'a> {
     all_ns: Vec<u64>,
 }
 
-impl Session<'_> {
+impl Conversation<'_> {
     fn repetition(&mut self, recorder: &mut Recorder<'_, '_>) -> Result<(), CaseError> {
         let measured = match self.asked.load_streams {
             0 => self.exchange(recorder.cancel()),
