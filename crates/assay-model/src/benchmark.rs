@@ -150,7 +150,7 @@ const PEAK_FLOPS: Definition = Definition {
 Independent chains of fused multiply-adds run in registers, without touching memory, on pinned \
 threads; each multiply-add counts as two operations per element. The core clock is measured at \
 the same load by a chain of dependent one-cycle additions. Operations per second and core over \
-clock give FLOP/cycle; rounded to a whole number it gives Rpeak = cores × FLOP/cycle × clock, \
+clock give FLOP/cycle; rounded to whole vectors it gives Rpeak = cores × FLOP/cycle × clock, \
 always printed with its three factors. Nothing is looked up in a list of processors.",
     metrics: &[
         flops(

@@ -38,8 +38,9 @@ pub fn memory_bandwidth(host: &HostFacts) -> Option<Limit> {
     (value > 0.0).then(|| Limit {
         value,
         basis: format!(
-            "{} memory channels × {} MT/s × {} bit (SMBIOS)",
+            "{} memory channel{} × {} MT/s × {} bit (SMBIOS)",
             channels.len(),
+            if channels.len() == 1 { "" } else { "s" },
             first.transfers_per_s / 1_000_000,
             first.width_bits
         ),
@@ -81,18 +82,39 @@ impl Rpeak {
 
     /// From what was measured: `flops` on `cores` whose clock was `clock_hz`.
     ///
-    /// FLOP/cycle is the measured figure rounded up to the next even number (a multiply-add is
-    /// two): the pipes can never do less than was seen. A measurement within 2 % above a whole
-    /// value is taken as that value, because the clock is itself measured.
+    /// FLOP/cycle is `flops / (cores × clock)`, rounded to the nearest multiple of `step`: a core starts
+    /// a whole number of vector operations per cycle, or of their halves where a vector is issued in
+    /// two, and a multiply-add is two operations per element. So the step is the number of elements of
+    /// a vector, see [`flop_step`]. Measured values lie a little beside the whole ones, because clock
+    /// and operations are not counted in the same instant.
     #[must_use]
-    pub fn from_measurement(flops: f64, cores: usize, clock_hz: f64) -> Option<Self> {
+    pub fn from_measurement(
+        flops: f64,
+        cores: usize,
+        clock_hz: f64,
+        step: u32,
+    ) -> Option<Self> {
         let per_cycle = flops / (cores as f64 * clock_hz);
         if !per_cycle.is_finite() || per_cycle <= 0.0 {
             return None;
         }
-        let even = ((per_cycle * 0.98 / 2.0).ceil() * 2.0).max(1.0);
-        Some(Self { cores, flop_per_cycle: even as u32, clock_hz })
+        let step = f64::from(step.max(1));
+        let whole = ((per_cycle / step).round() * step).max(step);
+        Some(Self { cores, flop_per_cycle: whole as u32, clock_hz })
     }
+}
+
+/// Elements of a vector of this instruction set: what FLOP/cycle is a multiple of. `portable` code is
+/// whatever the compiler made of it; there a whole multiply-add, 2, is all that is certain.
+#[must_use]
+pub fn flop_step(instruction_set: &str, element_bits: u32) -> u32 {
+    let vector_bits = match instruction_set {
+        "avx512" => 512,
+        "avx2" => 256,
+        "sse2" | "neon" => 128,
+        _ => return 2,
+    };
+    vector_bits / element_bits
 }
 
 #[cfg(test)]
@@ -130,16 +152,21 @@ mod tests {
 
     #[test]
     fn rpeak_takes_whole_flop_per_cycle() {
-        for (flops, expected) in [
-            (15.9 * 2.0 * 3.7e9, Some(16)),
-            (16.1 * 2.0 * 3.7e9, Some(16)),
-            (31.2 * 2.0 * 3.7e9, Some(32)),
-            (3.7 * 2.0 * 3.7e9, Some(4)),
-            (0.0, None),
-            (f64::NAN, None),
+        for (per_cycle, step, expected) in [
+            (15.9, 8, Some(16)),
+            (16.4, 8, Some(16)),
+            (33.3, 16, Some(32)),
+            (31.2, 8, Some(32)),
+            (7.8, 4, Some(8)),
+            (3.7, 2, Some(4)),
+            (0.4, 2, Some(2)),
+            (0.0, 2, None),
+            (f64::NAN, 2, None),
         ] {
-            let rpeak = Rpeak::from_measurement(flops, 2, 3.7e9);
-            assert_eq!(rpeak.map(|rpeak| rpeak.flop_per_cycle), expected, "{flops}");
+            let rpeak = Rpeak::from_measurement(per_cycle * 2.0 * 3.7e9, 2, 3.7e9, step);
+            assert_eq!(rpeak.map(|rpeak| rpeak.flop_per_cycle), expected, "{per_cycle}");
         }
+        assert_eq!([flop_step("avx512", 64), flop_step("avx512", 32)], [8, 16]);
+        assert_eq!([flop_step("neon", 64), flop_step("portable", 64)], [2, 2]);
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A doubt that travels with a result. It never removes the result and never fails a run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Warning {
-    /// A stable name for scripts: `cache-assisted`, `interval-too-wide` …
+    /// A stable name for scripts: `cache-assisted`, `wide-interval` …
     pub id: String,
     /// What is doubtful, with the figures that show it.
     pub text: String,

@@ -96,10 +96,13 @@ fn names_are_unique_and_hints_are_there() {
 
 #[test]
 fn each_takes_what_it_can_measure() {
-    let latency = Workload::Latency(LatencyWorkload { cpu: 0, bytes: 4096 });
+    let latency = Workload::Latency(LatencyWorkload { cpu: 0, bytes: 4096, line_bytes: 64 });
     let table = [
         (linpack(1000, &[0, 1], None), "hpcc xhpl"),
         (linpack(1000, &[0, 1], Some("openblas")), ""),
+        (linpack(64, &[0, 1], None), "hpcc xhpl"),
+        (linpack(63, &[0, 1], None), "xhpl"),
+        (stream(8, &[&[0]]), "stream likwid-bench"),
         (linpack(0, &[0], None), ""),
         (linpack(1 << 31, &[0], None), ""),
         (linpack(1000, &[], None), ""),
@@ -123,7 +126,7 @@ fn what_is_taken_can_be_asked_and_the_rest_is_refused() {
         stream(u64::MAX, &[&[0]]),
         stream(0, &[&[0, 1]]),
         stream(1, &[&[0], &[1]]),
-        Workload::Latency(LatencyWorkload { cpu: 0, bytes: 4096 }),
+        Workload::Latency(LatencyWorkload { cpu: 0, bytes: 4096, line_bytes: 64 }),
     ];
     for tool in TOOLS {
         for workload in &workloads {
@@ -363,6 +366,24 @@ fn sizes_are_what_was_asked_for() {
         1            Qs
     "#]]
     .assert_eq(&chosen("hpcc", &stream(1 << 27, &[&[0, 1]]), open));
+}
+
+#[test]
+fn nothing_is_read_of_a_process_that_failed() {
+    let left_nothing = Outputs { exit_code: Some(0), ..Outputs::default() };
+    for tool in TOOLS {
+        for invocation in golden::invocations(tool) {
+            assert!((tool.parse)(&invocation, &left_nothing).is_err(), "{}", tool.name);
+            for (_, text) in golden::texts(tool) {
+                let complete = golden::outputs(&invocation, &text);
+                for exit_code in [Some(1), Some(137), None] {
+                    let outputs = Outputs { exit_code, ..complete.clone() };
+                    let refused = (tool.parse)(&invocation, &outputs);
+                    assert!(matches!(refused, Err(ToolError::Run { .. })), "{}", tool.name);
+                }
+            }
+        }
+    }
 }
 
 #[test]

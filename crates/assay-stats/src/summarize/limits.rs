@@ -4,7 +4,7 @@
 use assay_model::benchmark::Bound;
 use assay_model::event::{Parameter, Parameters};
 use assay_model::facts::HostFacts;
-use assay_model::limit::{Limit, Rpeak, memory_bandwidth};
+use assay_model::limit::{Limit, Rpeak, flop_step, memory_bandwidth};
 use assay_model::summary::Estimate;
 use assay_model::workload::{PeakFlopsWorkload, Workload};
 
@@ -21,9 +21,13 @@ pub(super) fn attach(entries: &mut [Entry<'_>], host: &HostFacts) {
             (Workload::Stream(_), Some(Bound::MemoryBandwidth)) => {
                 hold_against(&mut entry.estimate, memory.clone());
             }
-            (Workload::PeakFlops(work), Some(Bound::ComputeFp64 | Bound::ComputeFp32)) => {
+            (
+                Workload::PeakFlops(work),
+                Some(bound @ (Bound::ComputeFp64 | Bound::ComputeFp32)),
+            ) => {
                 let clock_hz = clocks.iter().find_map(clock_of);
-                hold_against_rpeak(&mut entry.estimate, work, clock_hz);
+                let bits = if bound == Bound::ComputeFp32 { 32 } else { 64 };
+                hold_against_rpeak(&mut entry.estimate, work, bits, clock_hz);
             }
             (_, Some(Bound::Link)) => {
                 let limit = link(&entry.estimate.parameters);
@@ -100,10 +104,13 @@ fn hold_against(estimate: &mut Estimate, limit: Option<Limit>) {
 fn hold_against_rpeak(
     estimate: &mut Estimate,
     work: &PeakFlopsWorkload,
+    element_bits: u32,
     clock_hz: Option<f64>,
 ) {
     let cores = work.domain.cpus.len();
-    let rpeak = clock_hz.and_then(|hz| Rpeak::from_measurement(estimate.median, cores, hz));
+    let step = flop_step(&work.instruction_set, element_bits);
+    let rpeak =
+        clock_hz.and_then(|hz| Rpeak::from_measurement(estimate.median, cores, hz, step));
     let Some(rpeak) = rpeak else { return };
     let (value, factors) = (rpeak.value(), rpeak.factors());
     let per_cycle = u64::from(rpeak.flop_per_cycle);

@@ -112,5 +112,5 @@ fn first_samples(run: &Run) -> Vec<Headline> {
 
 /// Says on the screen that a test could not do its work here, and why.
 pub(crate) fn skip(test: &str, reason: &str) {
-    println!("skipped: {test}: {reason}");
+    println!("SKIPPED {test}: {reason}");
 }

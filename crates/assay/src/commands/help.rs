@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use assay_adapters::tool::TOOLS;
 use assay_model::suite::did_you_mean;
 use assay_report::build;
+use assay_report::document::{Document, Tone};
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory};
 
@@ -91,15 +92,19 @@ fn methods(terminal: &Terminal) -> String {
     terminal.text(&build::methods())
 }
 
-fn tools(_: &Terminal) -> String {
-    let mut text = String::from(
-        "Official tools that `--by TOOL` runs beside assay's own kernels. They are looked for on PATH,\n\
-         or where `--tool NAME=PATH` says.\n",
+fn tools(terminal: &Terminal) -> String {
+    let mut document = Document::new("Official tools");
+    document.paragraph(
+        Tone::Plain,
+        "`--by TOOL` runs them beside assay's own kernels, `--by all` every one that is found. They \
+         are looked for on PATH, or where `--tool NAME=PATH` says.",
     );
     for tool in TOOLS {
-        let _ = writeln!(text, "\n{}\n  {}\n  {}", tool.name, tool.about, tool.detect.hint);
+        document.heading(tool.name);
+        document.paragraph(Tone::Plain, tool.about);
+        document.paragraph(Tone::Plain, tool.detect.hint);
     }
-    text
+    terminal.text(&document)
 }
 
 fn suite_help(_: &Terminal) -> String {
@@ -111,7 +116,7 @@ fn suite_help(_: &Terminal) -> String {
     }
     text.push_str("\nA suite of your own is a file like this one:\n\n");
     for line in suites::EXAMPLE.lines() {
-        let _ = writeln!(text, "  {line}");
+        let _ = writeln!(text, "{}", format!("  {line}").trim_end());
     }
     text
 }

@@ -282,7 +282,8 @@ impl Conversation<'_> {
                     return Ok(None);
                 }
             }
-            if meter.is_over() {
+            // Under a limit, senders that are done are no sign of a lost peer.
+            if meter.is_over() && (limit_bytes.is_none() || !sends) {
                 return Err(self.closed());
             }
             if idle.is_too_long(meter.moved_bytes()) {

@@ -83,3 +83,18 @@ fn a_tool_that_prints_something_else_is_refused_and_its_output_kept() {
     assert_eq!(document["failures"].as_array().unwrap().len(), 1);
     assert!(!files_below(&world.path("assay/raw")).is_empty(), "its output is kept");
 }
+
+#[test]
+fn a_blas_library_works_inside_the_same_algorithm() {
+    let world = World::new();
+    let arguments = ["linpack", "--n", "300", "--blas", "openblas", "--budget", "2s", "--json"];
+    let outcome = world.assay(&arguments);
+    if outcome.err.contains("cannot open a BLAS library") {
+        eprintln!("SKIPPED a_blas_library_works_inside_the_same_algorithm: no OpenBLAS here");
+        return;
+    }
+    let document: serde_json::Value = serde_json::from_str(&outcome.succeeded().out).unwrap();
+    let found = results(&document, "compute.linpack", "rmax");
+    assert!(found[0]["parameters"]["blas"].as_str().unwrap().starts_with("openblas 0."));
+    assert!(found[0]["parameters"]["residual"].as_f64().unwrap() < 16.0);
+}

@@ -91,8 +91,13 @@ fn one_damaged_element_is_found_and_named() {
             *element(&mut stream, damaged_array, damaged_index) = before;
         }
     }
-    *element(&mut stream, 'b', 5) = f64::NAN;
-    assert!(stream.verify().is_err());
+    for damage in [1.0 + 1e-14, 1.0 - 1e-14, -1.0, 0.0, f64::NAN, f64::INFINITY] {
+        let before = *element(&mut stream, 'b', 5);
+        *element(&mut stream, 'b', 5) = before * damage;
+        assert!(stream.verify().is_err(), "{damage}");
+        *element(&mut stream, 'b', 5) = before;
+    }
+    stream.verify().unwrap();
 }
 
 #[test]

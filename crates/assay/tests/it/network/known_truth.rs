@@ -17,9 +17,14 @@ struct Link {
 const NEAR: &str = "198.18.77.1";
 const FAR: &str = "198.18.77.2";
 
+/// Keeps the link busy while a loaded machine runs something else.
+const LONG_QUEUE: &str = "burst 256kb limit 8mb";
+/// Shorter than a socket's buffer, so that the bucket drops instead of holding the sender back.
+const SHORT_QUEUE: &str = "burst 64kb limit 64kb";
+
 impl Link {
     /// `None`, with the reason said, where namespaces cannot be made.
-    fn new(test: &str, rate: &str) -> Option<Self> {
+    fn new(test: &str, rate: &str, queue: &str) -> Option<Self> {
         for program in ["ip", "tc", "ethtool"] {
             if !installed(program, test) {
                 return None;
@@ -47,10 +52,7 @@ impl Link {
                 format!("ip -n {name} link set veth0 up"),
                 // Segments of several packets would count as one against the bucket's headers.
                 format!("ip netns exec {name} ethtool -K veth0 tso off gso off gro off"),
-                // A queue of 8 MB keeps the link busy while a loaded machine runs something else.
-                format!(
-                    "tc -n {name} qdisc add dev veth0 root tbf rate {rate} burst 256kb limit 8mb"
-                ),
+                format!("tc -n {name} qdisc add dev veth0 root tbf rate {rate} {queue}"),
                 format!(
                     "ip netns exec {name} sysctl -qw net.ipv4.tcp_rmem=4096\t131072\t16777216"
                 ),
@@ -122,7 +124,7 @@ const TCP_GOODPUT_BIT_PER_S: f64 = 1e9 * 1448.0 / 1514.0;
 
 #[test]
 fn a_gigabit_bucket_yields_its_payload_in_both_directions() {
-    let Some(link) = Link::new("tcp", "1gbit") else { return };
+    let Some(link) = Link::new("tcp", "1gbit", LONG_QUEUE) else { return };
     let world = World::new();
     for mode in ["-t 3 -O 1", "-t 3 -O 1 -R", "-t 3 -O 1 -P 6", "-t 3 -O 1 -P 6 -R"] {
         let end = link.iperf3(&world, mode);
@@ -137,7 +139,7 @@ fn a_gigabit_bucket_yields_its_payload_in_both_directions() {
 
 #[test]
 fn half_of_the_datagrams_fall_out_of_a_bucket_of_half_the_rate() {
-    let Some(link) = Link::new("udp", "100mbit") else { return };
+    let Some(link) = Link::new("udp", "100mbit", SHORT_QUEUE) else { return };
     let world = World::new();
     // The link counts 42 bytes of heads: 100 Mbit/s of it carry 1400/1442 of payload.
     let end = link.iperf3(&world, "-u -t 6 -O 2 -b 194.17M -l 1400");
@@ -148,7 +150,7 @@ fn half_of_the_datagrams_fall_out_of_a_bucket_of_half_the_rate() {
 
 #[test]
 fn the_network_suite_tells_the_path_it_took() {
-    let Some(link) = Link::new("path", "1gbit") else { return };
+    let Some(link) = Link::new("path", "1gbit", LONG_QUEUE) else { return };
     let world = World::new();
     let server = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "5"];
     let mut serving =
