@@ -221,7 +221,7 @@ impl Page {
         match &self.title {
             None => terminal.print(text),
             Some(title) => {
-                text.lines().for_each(|line| terminal.print(&format!("{title}:  {line}\n")))
+                text.lines().for_each(|line| terminal.print(&format!("{title}:  {line}\n")));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! `assay ping`: ICMP echo in ping's own shape, and the distribution that ping leaves out.
 
+use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -172,19 +173,20 @@ fn summary(typed: &PingArguments, tally: &Tally, all: &Distribution, loss: f64) 
         // ping's mdev is the population's standard deviation, √(Σ(x − mean)²/n).
         let squares: f64 = tally.times_ns.iter().map(|ns| (*ns as f64 - mean_ns).powi(2)).sum();
         let deviation_ns = (squares / received as f64).sqrt();
-        text.push_str(&format!(
-            "rtt min/avg/max/mdev = {}/{}/{}/{} ms\n",
+        let _ = writeln!(
+            text,
+            "rtt min/avg/max/mdev = {}/{}/{}/{} ms",
             millis(all.least_ns() as f64),
             millis(mean_ns),
             millis(all.greatest_ns() as f64),
             millis(deviation_ns)
-        ));
+        );
         let percentiles: Vec<String> = all
             .percentiles_ns()
             .into_iter()
             .map(|(name, ns)| format!("{name} {}", millis(ns as f64)))
             .collect();
-        text.push_str(&format!("rtt {} ms, full round trip\n", percentiles.join(", ")));
+        let _ = writeln!(text, "rtt {} ms, full round trip", percentiles.join(", "));
     }
     text
 }

@@ -134,7 +134,7 @@ impl Conversation<'_> {
         self.expect(&ClientEvent::Finished)?;
         // Everything is exchanged; a server that has closed already needs no goodbye.
         drop(self.control.send(&Client::done()));
-        self.outcome(measured, theirs, congestion)
+        self.outcome(measured, &theirs, congestion)
     }
 
     fn next(&mut self) -> Result<ClientEvent, NetworkError> {
@@ -330,11 +330,11 @@ impl Conversation<'_> {
     fn outcome(
         &self,
         measured: Measured,
-        theirs: Results,
+        theirs: &Results,
         congestion: Option<String>,
     ) -> Result<Outcome, NetworkError> {
         let streams: Vec<StreamEnd> =
-            measured.lanes.iter().map(|lane| stream_end(lane, &theirs)).collect();
+            measured.lanes.iter().map(|lane| stream_end(lane, theirs)).collect();
         let cpu =
             |cpu: assay_adapters::wire::iperf3::CpuPercent| (cpu.total, cpu.user, cpu.system);
         let ours_first = self.test.parameters.direction != Direction::Reverse;

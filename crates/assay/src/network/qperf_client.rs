@@ -43,7 +43,7 @@ pub(crate) struct Span {
 pub(crate) enum QperfOutcome {
     Configuration(Configuration),
     Latency(Latency),
-    Bandwidth(Bandwidth),
+    Bandwidth(Box<Bandwidth>),
 }
 
 /// A ping-pong.
@@ -214,7 +214,7 @@ impl Conversation<'_> {
         if there.received.bytes == 0 {
             return Err(NetworkError::NoData);
         }
-        Ok(QperfOutcome::Bandwidth(Bandwidth { sent, elapsed_s, there, here }))
+        Ok(QperfOutcome::Bandwidth(Box::new(Bandwidth { sent, elapsed_s, there, here })))
     }
 
     fn statistics(&mut self) -> Result<Statistics, NetworkError> {

@@ -67,7 +67,7 @@ pub(crate) fn serve(
                     .and_then(|control| serve_one(control, &[], is_closing));
                 match &outcome {
                     Ok(request) if request.test == Test::Quit => {
-                        quit.store(true, Ordering::Relaxed)
+                        quit.store(true, Ordering::Relaxed);
                     }
                     _ => {}
                 }
@@ -89,9 +89,8 @@ pub(crate) fn serve_one(
     let mut machine = Server::default();
     machine.receive(taken);
     let mut conversation = Conversation { control, machine, is_closing };
-    let request = match conversation.next("a request of qperf")? {
-        ServerEvent::Request(request) => request,
-        _ => return Err(conversation.closed()),
+    let ServerEvent::Request(request) = conversation.next("a request of qperf")? else {
+        return Err(conversation.closed());
     };
     match request.test {
         Test::Quit => {}

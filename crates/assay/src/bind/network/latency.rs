@@ -233,7 +233,7 @@ fn echoes(
             .map_err(|error| CaseError::because(&error, "check the route to the host"))?;
         match reply {
             Some(reply) => {
-                recorder.sample("round_trip", None, reply.round_trip_ns as f64 * 1e-9)
+                recorder.sample("round_trip", None, reply.round_trip_ns as f64 * 1e-9);
             }
             None => lost += 1,
         }
