@@ -1,7 +1,7 @@
 //! A team of threads, one pinned to each given CPU for its whole life, that run one closure together.
 //!
 //! Threads are made once, because a thread that has just been made is cold and not yet in its place.
-//! Between jobs a member spins for a moment and then sleeps: jobs in quick succession start within
+//! Between runs a member spins for a moment and then sleeps: runs in quick succession start within
 //! about a microsecond, and an idle team burns no CPU. A panic in a member is carried to the caller;
 //! it never becomes a hang. A team never decides where its members run.
 
@@ -72,18 +72,18 @@ impl Team {
         Barrier::new(self.len(), Arc::clone(&self.shared.abandoned))
     }
 
-    /// Runs `job(member)` once on every member, `member` counting from 0, and waits for all of them.
+    /// Runs `work(member)` once on every member, `member` counting from 0, and waits for all of them.
     ///
     /// # Panics
     /// When a member panics: with the first panic's own payload, after all members have come back. The
     /// team can be used again, a barrier at which someone was left waiting cannot.
-    pub fn run<F: Fn(usize) + Sync>(&mut self, job: F) {
-        let job: &(dyn Fn(usize) + Sync) = &job;
-        // SAFETY: only the lifetime is changed. Members call the job between the new generation below
+    pub fn run<F: Fn(usize) + Sync>(&mut self, work: F) {
+        let work: &(dyn Fn(usize) + Sync) = &work;
+        // SAFETY: only the lifetime is changed. Members call the work between the new generation below
         // and their last decrement of `unfinished`, and this function leaves, by any way, only after
         // that; `&mut self` keeps a second run out.
-        let job = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), Job>(job) };
-        self.shared.begin(job, self.len());
+        let work = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), Work>(work) };
+        self.shared.begin(work, self.len());
         self.wake_members();
         self.shared.wait_until_finished(&self.cpus);
         if let Some(payload) = lock(&self.shared.first_panic).take() {
@@ -103,31 +103,31 @@ impl Drop for Team {
         self.shared.ended.store(true, Ordering::Release);
         self.wake_members();
         for member in self.members.drain(..) {
-            // A member catches the panics of its jobs, so there is nothing to learn from its end.
+            // A member catches the panics of its work, so there is nothing to learn from its end.
             let _ = member.join();
         }
     }
 }
 
-/// A job without its lifetime; see the reasoning in [`Team::run`].
-type Job = &'static (dyn Fn(usize) + Sync);
+/// A piece of work without its lifetime; see the reasoning in [`Team::run`].
+type Work = &'static (dyn Fn(usize) + Sync);
 
 /// What caller and members have in common.
 #[derive(Default)]
 struct Shared {
-    /// Counts the jobs; a member works when it has changed.
+    /// Counts the pieces of work; a member works when it has changed.
     generation: OwnLines<AtomicUsize>,
-    /// Members that have not yet finished the present job.
+    /// Members that have not yet finished the present work.
     unfinished: OwnLines<AtomicUsize>,
-    job: UnsafeCell<Option<Job>>,
+    work: UnsafeCell<Option<Work>>,
     ended: AtomicBool,
-    /// A member of the present job has panicked; shared with the team's barriers.
+    /// A member of the present work has panicked; shared with the team's barriers.
     abandoned: Arc<AtomicBool>,
     first_panic: Mutex<Option<Box<dyn Any + Send>>>,
     caller: Mutex<Option<Thread>>,
 }
 
-// SAFETY: everything but `job` is `Sync` itself. `job` is written by the caller alone, while no member
+// SAFETY: everything but `work` is `Sync` itself. `work` is written by the caller alone, while no member
 // is at work, and read by members after they have seen the new `generation` (release and acquire).
 unsafe impl Sync for Shared {}
 
@@ -138,11 +138,11 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Shared {
-    fn begin(&self, job: Job, members: usize) {
+    fn begin(&self, work: Work, members: usize) {
         *lock(&self.caller) = Some(thread::current());
         self.abandoned.store(false, Ordering::Relaxed);
         // SAFETY: no member is at work (the previous run waited for all of them), so nobody reads.
-        unsafe { *self.job.get() = Some(job) };
+        unsafe { *self.work.get() = Some(work) };
         self.unfinished.0.store(members, Ordering::Relaxed);
         self.generation.0.fetch_add(1, Ordering::Release);
     }
@@ -154,7 +154,7 @@ impl Shared {
         wait_for(spin_ns, || self.unfinished.0.load(Ordering::Acquire) == 0);
     }
 
-    fn work(&self, member: usize) {
+    fn serve(&self, member: usize) {
         let mut seen = 0;
         loop {
             let ended = || self.ended.load(Ordering::Acquire);
@@ -163,15 +163,16 @@ impl Shared {
                 return;
             }
             seen = self.generation.0.load(Ordering::Acquire);
-            self.work_once(member);
+            self.carry_out(member);
         }
     }
 
-    fn work_once(&self, member: usize) {
-        // SAFETY: the caller wrote the job before the generation this member has seen, and does not
+    fn carry_out(&self, member: usize) {
+        // SAFETY: the caller wrote the work before the generation this member has seen, and does not
         // write again before this member has decremented `unfinished`.
-        let job = unsafe { *self.job.get() }.expect("a job is set before its generation");
-        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| job(member))) {
+        let work =
+            unsafe { *self.work.get() }.expect("a piece of work is set before its generation");
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| work(member))) {
             // The order matters: those who panic because of `abandoned` must not come first.
             lock(&self.first_panic).get_or_insert(payload);
             self.abandoned.store(true, Ordering::Release);
@@ -198,7 +199,7 @@ fn start_member(
         let _ = report.send(pinned);
         drop(report);
         if works {
-            shared.work(member);
+            shared.serve(member);
         }
     })
 }

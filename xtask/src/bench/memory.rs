@@ -61,6 +61,11 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
 
     let figures = contest.measure(options)?;
     facts.push(("load after", machine::load()));
+    let fewest = figures.our_samples.iter().min().copied().unwrap_or(0);
+    facts.push((
+        "samples",
+        format!("at least {fewest} behind each figure of assay's in a turn"),
+    ));
     let mut page = Page::new("Memory bandwidth beside the field", "cargo xtask bench memory");
     page.facts(&facts);
     page.heading("Figures");

@@ -24,16 +24,11 @@ use crate::mapping::{MapError, PageAdvice};
 use crate::timed::TimedTeam;
 use chain::{Chain, LOADS_PER_STEP};
 
-/// The cache line of x86-64 and of most `aarch64` CPUs, in bytes.
-pub const USUAL_LINE_BYTES: usize = 64;
-
 /// A repetition lasts at least this long: 10⁵ times the cost of a reading of the clock, and short
 /// beside a scheduler's tick of 4 ms, so that many repetitions see no interruption at all.
 const REPETITION_S: f64 = 2e-3;
 /// Passes that must all be long enough before the number of loads is accepted.
 const CALIBRATION_PASSES: usize = 3;
-/// The smallest working set of a ladder.
-const LADDER_START_BYTES: usize = 4 << 10;
 
 /// What to measure on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +37,7 @@ pub struct LatencyConfig {
     pub cpu: usize,
     /// Size of the working set in bytes; rounded down to whole lines, at least two.
     pub bytes: usize,
-    /// Distance of the pointers in bytes, the size of a cache line; see [`USUAL_LINE_BYTES`].
+    /// Distance of the pointers in bytes, the size of a cache line.
     pub line_bytes: usize,
     /// Ask for huge pages; [`Latency::huge_bytes`] says what came of it.
     pub huge_pages: bool,
@@ -132,25 +127,6 @@ impl Latency {
         let (_, result) = place.into_inner().unwrap_or_else(PoisonError::into_inner);
         result.expect("the only member has run")
     }
-}
-
-/// Working sets for a latency curve in bytes, ascending: 4 KiB times 1, 1.5, 2, 3, 4, 6, … until one is
-/// at least four times the last-level cache, so that the end of the curve is memory and not cache.
-/// None is above `cap_bytes`. With `llc_bytes` 0 (unknown) the ladder goes up to `cap_bytes`.
-pub fn ladder_bytes(llc_bytes: usize, cap_bytes: usize) -> Vec<usize> {
-    let enough = if llc_bytes == 0 { usize::MAX } else { llc_bytes.saturating_mul(4) };
-    let mut ladder = Vec::new();
-    let powers = std::iter::successors(Some(LADDER_START_BYTES), |bytes| bytes.checked_mul(2));
-    for bytes in powers.flat_map(|power| [power, power / 2 * 3]) {
-        if bytes > cap_bytes {
-            break;
-        }
-        ladder.push(bytes);
-        if bytes >= enough {
-            break;
-        }
-    }
-    ladder
 }
 
 /// A latency measurement could not be prepared, or its chain is wrong.

@@ -9,17 +9,17 @@ fn some_cpus(count: usize) -> Vec<usize> {
 }
 
 #[test]
-fn every_member_runs_every_job_once_on_its_cpu() {
+fn every_member_works_once_per_run_on_its_cpu() {
     for members in [1, 2, 3, 9] {
         let cpus = some_cpus(members);
         let mut team = Team::new(&cpus).unwrap();
         let runs: Vec<AtomicUsize> = (0..members).map(|_| AtomicUsize::new(0)).collect();
-        for job in 1..=50 {
+        for run in 1..=50 {
             team.run(|member| {
                 assert_eq!(pin::current_cpu(), Some(cpus[member]));
                 runs[member].fetch_add(1, Ordering::Relaxed);
             });
-            assert!(runs.iter().all(|count| count.load(Ordering::Relaxed) == job));
+            assert!(runs.iter().all(|count| count.load(Ordering::Relaxed) == run));
         }
     }
 }

@@ -22,7 +22,7 @@ const FINALISTS: usize = 2;
 /// How often each kernel is tried for that.
 const TRIES: usize = 3;
 /// Time of assay's run in one turn, for all operations together.
-const BUDGET: &str = "5s";
+const BUDGET: &str = "10s";
 /// Least size of one array, where caches are small or unknown.
 const LEAST_ARRAY_BYTES: u64 = 256 << 20;
 
@@ -61,6 +61,8 @@ pub(crate) struct Figures {
     pub likwid: BTreeMap<String, Vec<f64>>,
     /// The kernel assay chose last, by operation.
     pub our_kernels: BTreeMap<String, String>,
+    /// Samples behind each of assay's values.
+    pub our_samples: Vec<usize>,
 }
 
 impl<'a> Contest<'a> {
@@ -135,6 +137,7 @@ impl<'a> Contest<'a> {
         for operation in OPERATIONS.map(|operation| operation.name) {
             let estimate = assay::estimate(&summary, "memory.stream", operation)?;
             figures.ours.entry(operation.into()).or_default().push(estimate.median);
+            figures.our_samples.push(estimate.n);
             let kernel = assay::parameter(estimate, "kernel");
             figures.our_kernels.insert(operation.into(), kernel);
         }

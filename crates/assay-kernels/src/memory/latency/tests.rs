@@ -45,22 +45,3 @@ fn what_cannot_be_had_is_an_error() {
     let nowhere = LatencyConfig { cpu: 8191, ..config(4096, 64) };
     assert!(matches!(Latency::prepare(&nowhere), Err(LatencyError::StartThread(_))));
 }
-
-#[test]
-fn ladders_reach_four_times_the_cache_unless_capped() {
-    const KIB: usize = 1024;
-    for (llc_bytes, cap_bytes, expected_kib) in [
-        (4 * KIB, usize::MAX, &[4, 6, 8, 12, 16][..]),
-        (5 * KIB, usize::MAX, &[4, 6, 8, 12, 16, 24]),
-        (1 << 30, 13 * KIB, &[4, 6, 8, 12]),
-        (0, 8 * KIB, &[4, 6, 8]),
-        (1 << 20, 4095, &[]),
-    ] {
-        let kib: Vec<usize> =
-            ladder_bytes(llc_bytes, cap_bytes).iter().map(|bytes| bytes / KIB).collect();
-        assert_eq!(kib, expected_kib);
-    }
-    let whole = ladder_bytes(32 << 20, usize::MAX);
-    assert_eq!((whole[0], *whole.last().unwrap(), whole.len()), (4 * KIB, 128 << 20, 31));
-    assert!(ladder_bytes(0, usize::MAX).is_sorted());
-}

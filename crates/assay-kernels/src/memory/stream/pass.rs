@@ -16,10 +16,10 @@ pub(super) const WRITTEN: f64 = 3.0;
 /// groups. More gained nothing on Zen 4.
 const BLOCK: usize = 4;
 /// How far ahead of the loads a kernel that prefetches asks for lines, in elements. With two walks,
-/// 256 bytes was best or close to it for all operations on Zen 4 (256 B to 4 KiB tried).
+/// 256 bytes was best or close to it for all operations on Zen 4 (256 B to 2 KiB tried).
 const AHEAD: usize = 4 * LINE;
-/// How much more than a whole number of pages lies between two walks; see `arrays::STAGGER`. 5 KiB
-/// was the best of 0 to 5 KiB on Zen 4, within noise of 4 KiB.
+/// How many elements more than a whole number of pages lie between two walks, for the same reason as
+/// `arrays::STAGGER`. On Zen 4, 5 KiB was at or near the best of 0 to 5 KiB; differences were small.
 const WALK_STAGGER: usize = 640;
 
 /// What a pass does with the arrays.
@@ -132,8 +132,8 @@ unsafe fn store_all<V: Vector>(operation: Operation, streams: &Streams, style: S
         unsafe {
             let first = load_block::<V>(operation, streams, at);
             if style.ahead {
-                // All prefetches before the stores: measured 3 to 5 % better on Zen 4 than each walk's
-                // own before its loads.
+                // All prefetches before the stores: on Zen 4 no worse than each walk's own before its
+                // loads, and for Copy and Scale a little better.
                 let second = load_block::<V>(operation, streams, at + walks.distance);
                 prefetch_sources::<V>(operation, streams, at);
                 prefetch_sources::<V>(operation, streams, at + walks.distance);
