@@ -114,8 +114,9 @@ fn network(work: &NetworkWorkload) -> String {
             let congestion =
                 it.congestion.as_deref().unwrap_or("the system's congestion control");
             format!(
-                "{} streams{rate}, {}, {} per repetition{copy}; {congestion}",
+                "{} {}{rate}, {}, {} per repetition{copy}; {congestion}",
                 it.streams,
+                if it.streams == 1 { "stream" } else { "streams" },
                 it.direction.name(),
                 time(f64::from(it.seconds))
             )
