@@ -19,7 +19,9 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     })?;
     clock.step("doc", || {
         let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"];
-        cargo(root, &doc, Some(("RUSTDOCFLAGS", "-Dwarnings")))
+        // Private items are documented on purpose, so links to them lead somewhere.
+        let flags = "-Dwarnings -Arustdoc::private-intra-doc-links";
+        cargo(root, &doc, Some(("RUSTDOCFLAGS", flags)))
     })?;
     clock.step("packages", || packages::install(root, packages::FOR_TESTS))?;
     let outcome = clock.step("test", || test::run_all(root))?;

@@ -80,7 +80,7 @@ pub enum PeakError {
         isa: Isa,
         /// What came out.
         got: f64,
-        /// What every round must give.
+        /// What every turn must give.
         expected: f64,
     },
 }
@@ -94,11 +94,11 @@ pub struct Peak {
     team: TimedTeam,
     /// One per member: the last sum that was not the expected one, as bits; 0 if none.
     wrong: Vec<OwnLines<AtomicU64>>,
-    rounds: u64,
+    turns: u64,
 }
 
 impl Peak {
-    /// Starts and pins the threads, and finds out how many rounds make a repetition of about 30 ms.
+    /// Starts and pins the threads, and finds out how many turns make a repetition of about 30 ms.
     ///
     /// # Errors
     /// [`PeakError`]: no such instruction set here, a CPU that cannot be had, or a wrong sum.
@@ -108,12 +108,12 @@ impl Peak {
         let team = TimedTeam::new(&config.cpus).map_err(PeakError::Team)?;
         let wrong = config.cpus.iter().map(|_| OwnLines::default()).collect();
         let cpus = config.cpus.clone();
-        let mut peak = Self { cpus, isa: config.isa, kernel, team, wrong, rounds: 1 };
+        let mut peak = Self { cpus, isa: config.isa, kernel, team, wrong, turns: 1 };
         // Doubling also warms up: wide vector units of some CPUs are powered up only when used.
         let mut seconds = peak.repetition()?.seconds;
         while seconds < REPETITION_S {
             let wanted = (REPETITION_S / seconds.max(1e-6)).ceil().clamp(2.0, 8.0);
-            peak.rounds *= wanted as u64;
+            peak.turns *= wanted as u64;
             seconds = peak.repetition()?.seconds;
         }
         Ok(peak)
@@ -124,10 +124,10 @@ impl Peak {
     /// # Errors
     /// [`PeakError::WrongSum`], which is no measurement.
     pub fn repetition(&mut self) -> Result<PeakSample, PeakError> {
-        let (kernel, rounds, wrong) = (&self.kernel, self.rounds, &self.wrong);
+        let (kernel, turns, wrong) = (&self.kernel, self.turns, &self.wrong);
         let expected = kernel.expected_sum();
         let seconds = self.team.pass(|member| {
-            for _ in 0..rounds {
+            for _ in 0..turns {
                 let sum = kernel.run();
                 if sum.to_bits() != expected.to_bits() {
                     wrong[member].0.store(sum.to_bits(), Ordering::Relaxed);
@@ -135,7 +135,7 @@ impl Peak {
             }
         });
         self.check_sums(expected)?;
-        let rounds_of_all = (rounds * self.cpus.len() as u64 * ITERATIONS) as f64;
+        let rounds_of_all = (turns * self.cpus.len() as u64 * ITERATIONS) as f64;
         Ok(PeakSample { seconds, flops: rounds_of_all * kernel.flops_per_iteration() })
     }
 

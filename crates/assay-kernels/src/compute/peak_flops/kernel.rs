@@ -7,7 +7,7 @@
 use crate::compute::isa::Isa;
 use crate::compute::peak_flops::Precision;
 
-/// Iterations per round. The largest lane sum, 16 × 2¹⁶ = 2²⁰, is exact in single precision (24 bits).
+/// Iterations per turn. The largest lane sum, 16 × 2¹⁶ = 2²⁰, is exact in single precision (24 bits).
 pub(super) const ITERATIONS: u64 = 1 << 16;
 
 /// One loop and what it computes.
@@ -21,8 +21,8 @@ pub(super) struct Kernel {
     summing: u32,
     /// Chains of separate multiplies by one; none where multiply and add are fused.
     multiplying: u32,
-    /// Runs one round and returns the sum over all chains and lanes. Needs the instruction set.
-    round: unsafe fn() -> f64,
+    /// Runs one turn and returns the sum over all chains and lanes. Needs the instruction set.
+    turn: unsafe fn() -> f64,
 }
 
 /// Chains: latency × pipes must be covered. Zen 4, Golden Cove: 4 × 2; Neoverse V1, Apple: 4 × 4.
@@ -56,13 +56,13 @@ impl Kernel {
         KERNELS.iter().find(fits).copied().filter(|kernel| kernel.isa.is_available())
     }
 
-    /// Runs one round of [`ITERATIONS`] and returns the sum over all chains and lanes.
+    /// Runs one turn of [`ITERATIONS`] and returns the sum over all chains and lanes.
     pub(super) fn run(&self) -> f64 {
         // SAFETY: `find` gives out only what this CPU can run, and fields are private to this file.
-        unsafe { (self.round)() }
+        unsafe { (self.turn)() }
     }
 
-    /// The sum every round must return: chains that add gain each lane's number once per iteration,
+    /// The sum every turn must return: chains that add gain each lane's number once per iteration,
     /// chains that multiply by one keep it.
     pub(super) fn expected_sum(&self) -> f64 {
         let lanes_sum = f64::from(self.lanes * (self.lanes + 1) / 2);
@@ -81,9 +81,9 @@ impl Kernel {
         precision: Precision,
         lanes: u32,
         chains: u32,
-        round: unsafe fn() -> f64,
+        turn: unsafe fn() -> f64,
     ) -> Self {
-        Self { isa, precision, lanes, summing: chains, multiplying: 0, round }
+        Self { isa, precision, lanes, summing: chains, multiplying: 0, turn }
     }
 
     const fn separate(
@@ -91,9 +91,9 @@ impl Kernel {
         precision: Precision,
         lanes: u32,
         chains: u32,
-        round: unsafe fn() -> f64,
+        turn: unsafe fn() -> f64,
     ) -> Self {
-        Self { isa, precision, lanes, summing: chains, multiplying: chains, round }
+        Self { isa, precision, lanes, summing: chains, multiplying: chains, turn }
     }
 }
 
