@@ -134,7 +134,7 @@ fn contenders(assay: &Path) -> Vec<Contender> {
         tcp("assay, 6 streams, no copy", &own, ours(6) + no_copy),
         Contender {
             name: "qperf, 1 byte there and back",
-            command: words(&["qperf"], &format!("127.0.0.1 -lp {QPERF_PORT} -t 2 -u tcp_lat")),
+            command: words(&["qperf"], &format!("127.0.0.1 -lp {QPERF_PORT} -t 2 tcp_lat")),
             read: qperf_latency,
         },
         Contender {
@@ -160,7 +160,7 @@ fn goodput(output: &str) -> Result<Figure> {
     Ok(Figure { value: bit_per_s, cpu_s_per_gb: Some(cpus / (bit_per_s / 8e9)) })
 }
 
-/// With `-u` qperf prints `latency = 29.3 us` with a unit of its choice all the same.
+/// qperf prints `latency = 29.3 us` with a unit of its choice.
 fn qperf_latency(output: &str) -> Result<Figure> {
     let line = output.lines().find(|line| line.contains("latency")).context("no latency")?;
     let (_, value) = line.split_once('=').context("no value")?;
