@@ -141,21 +141,6 @@ pub fn segment_bytes(socket: &impl AsFd) -> io::Result<u32> {
     Ok(u32::from_ne_bytes(value))
 }
 
-/// The path MTU that the kernel knows for a connected socket, in bytes.
-///
-/// # Errors
-/// The system's error, above all for a socket that is not connected.
-pub fn path_mtu_bytes(socket: &impl AsFd, is_ipv6: bool) -> io::Result<u32> {
-    let mut value = [0_u8; 4];
-    let (level, option) = if is_ipv6 {
-        (libc::IPPROTO_IPV6, libc::IPV6_MTU)
-    } else {
-        (libc::IPPROTO_IP, libc::IP_MTU)
-    };
-    get(socket, level, option, &mut value)?;
-    Ok(u32::from_ne_bytes(value))
-}
-
 /// Whether a byte has come out of band, which some servers use to announce an error.
 pub fn has_urgent(socket: &impl AsFd) -> bool {
     let mut poll =
@@ -398,7 +383,6 @@ mod tests {
         // The time stamp option takes 12 bytes of every segment.
         assert_eq!(segment_bytes(&stream).unwrap(), 988);
         assert!(stream.nodelay().unwrap());
-        assert!(path_mtu_bytes(&stream, false).unwrap() >= 1500);
         let (mut accepted, _) = listener.accept().unwrap();
         (&stream).write_all(b"x").unwrap();
         let mut byte = [0];
