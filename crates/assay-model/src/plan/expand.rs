@@ -8,6 +8,7 @@ use crate::quantity::Bytes;
 use crate::suite::{InstructionSets, Measure, Placement, Request, Suite};
 use crate::workload::{
     LatencyWorkload, LinpackWorkload, PeakFlopsWorkload, StreamWorkload, Workload,
+    usual_line_bytes,
 };
 
 mod domains;
@@ -217,9 +218,6 @@ fn workloads(
     }
 }
 
-/// Where no cache is visible: the line of every x86 processor and of nearly every Arm one.
-const USUAL_LINE_BYTES: u32 = 64;
-
 /// Any fixed number does: the same system of equations in every run makes runs comparable.
 const LINPACK_SEED: u64 = 2026;
 
@@ -253,8 +251,8 @@ fn latencies(
 ) -> Result<Vec<Named>, PlanError> {
     let cpu = domains::first_core(host);
     let caches = host.topology.last_level_bytes(&[cpu]);
-    let line_bytes =
-        host.topology.last_level().next().map_or(USUAL_LINE_BYTES, |c| c.line_bytes);
+    let shown = host.topology.last_level().next().map(|cache| cache.line_bytes);
+    let line_bytes = shown.unwrap_or_else(usual_line_bytes);
     let name = |bytes| format!("bytes={bytes}");
     let workload = |bytes| Workload::Latency(LatencyWorkload { cpu, bytes, line_bytes });
     let sizes = sizes::ladder(host, from, to, caches)?;

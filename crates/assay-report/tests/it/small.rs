@@ -96,7 +96,7 @@ pub(crate) fn plan() -> Plan {
         domain: domain("node", &[0, 1]),
         instruction_set: "avx512".to_owned(),
     };
-    let latency = LatencyWorkload { cpu: 0, bytes: 3 << 20 };
+    let latency = LatencyWorkload { cpu: 0, bytes: 3 << 20, line_bytes: 64 };
     let cases = vec![
         case("memory.stream/l3:together", "assay", Workload::Stream(stream)),
         case("memory.latency/bytes=3 MiB", "assay", Workload::Latency(latency)),

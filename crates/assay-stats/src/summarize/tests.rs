@@ -223,18 +223,18 @@ fn memory_is_held_against_its_modules() {
     check(
         &run(vec![measured(2e10)], Some(vec![module.clone()])),
         &expect![[r#"
-        memory.stream triad 2.0000e10 B/s n=153 by assay 0.1.0
-          bytes_per_array=1073741824 placement=node threads=1
-          78.1 % of 2.5600e10: 1 memory channels × 3200 MT/s × 64 bit (SMBIOS)
-    "#]],
+            memory.stream triad 2.0000e10 B/s n=153 by assay 0.1.0
+              bytes_per_array=1073741824 placement=node threads=1
+              78.1 % of 2.5600e10: 1 memory channel × 3200 MT/s × 64 bit (SMBIOS)
+        "#]],
     );
     check(
         &run(vec![measured(3e10)], Some(vec![module])),
         &expect![[r#"
             memory.stream triad 3.0000e10 B/s n=153 by assay 0.1.0
               bytes_per_array=1073741824 placement=node threads=1
-              117.2 % of 2.5600e10: 1 memory channels × 3200 MT/s × 64 bit (SMBIOS)
-              ! above-limit: the median is 117.2 % of its limit, 25.60 GB/s (1 memory channels × 3200 MT/s × 64 bit (SMBIOS))
+              117.2 % of 2.5600e10: 1 memory channel × 3200 MT/s × 64 bit (SMBIOS)
+              ! above-limit: the median is 117.2 % of its limit, 25.60 GB/s (1 memory channel × 3200 MT/s × 64 bit (SMBIOS))
         "#]],
     );
 }

@@ -25,7 +25,7 @@ pub(crate) fn started(run: &str) -> RunStarted {
     let case = |id: &str| Case {
         id: id.to_owned(),
         by: "assay".to_owned(),
-        workload: Workload::Latency(LatencyWorkload { cpu: 0, bytes: 4096 }),
+        workload: Workload::Latency(LatencyWorkload { cpu: 0, bytes: 4096, line_bytes: 64 }),
         stopping,
     };
     let cases = CASES.into_iter().map(case).collect();

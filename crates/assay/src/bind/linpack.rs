@@ -55,9 +55,11 @@ fn open(name: &str, recorder: &mut Recorder<'_, '_>) -> Result<Blas, CaseError> 
     Ok(blas)
 }
 
-/// Which library it really is: the name the user gave may have meant one of several files.
+/// Which library it really is, in its own words where it has any: the name the user gave may have
+/// meant one of several files.
 fn describe(blas: &Blas) -> String {
-    format!("{} {} ({})", blas.vendor().name(), blas.version(), blas.path())
+    let words = if blas.version().is_empty() { blas.vendor().name() } else { blas.version() };
+    format!("{words} ({})", blas.path())
 }
 
 fn solve(linpack: &mut Linpack<'_>, recorder: &mut Recorder<'_, '_>) -> Result<(), CaseError> {

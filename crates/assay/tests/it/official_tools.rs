@@ -95,6 +95,6 @@ fn a_blas_library_works_inside_the_same_algorithm() {
     }
     let document: serde_json::Value = serde_json::from_str(&outcome.succeeded().out).unwrap();
     let found = results(&document, "compute.linpack", "rmax");
-    assert!(found[0]["parameters"]["blas"].as_str().unwrap().starts_with("openblas 0."));
+    assert!(found[0]["parameters"]["blas"].as_str().unwrap().starts_with("OpenBLAS 0."));
     assert!(found[0]["parameters"]["residual"].as_f64().unwrap() < 16.0);
 }
