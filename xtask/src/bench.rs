@@ -19,6 +19,7 @@ mod lapack;
 mod likwid;
 mod machine;
 mod memory;
+mod network;
 mod options;
 mod order;
 mod page;
@@ -31,6 +32,7 @@ mod workplace;
 pub(crate) const USAGE: &str = "\
 cargo xtask bench memory     beside likwid-bench and a plain C loop → docs/benchmarks/memory.md
 cargo xtask bench compute    beside OpenBLAS and HPL → docs/benchmarks/compute.md
+cargo xtask bench network    beside iperf3 and qperf over loopback → docs/benchmarks/network.md
 cargo xtask bench build      start-up, size and cold build → docs/benchmarks/build.md
     --turns N       how often everything is measured (10; at least 6 for an interval)
     --threads N     how many CPUs are used, one per core first (all cores)
@@ -49,6 +51,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     match what {
         "memory" => memory::run(root, &options),
         "compute" => compute::run(root, &options),
+        "network" => network::run(root, &options),
         "build" => footprint::run(root, &options),
         other => bail!("no such comparison: {other}\n{USAGE}"),
     }

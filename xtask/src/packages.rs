@@ -30,6 +30,13 @@ const OPENMPI: Package = package("openmpi-bin", "`mpirun`, without which hpcc do
 const LIKWID: Package = package("likwid", "`likwid-bench`, the memory kernels of the field");
 const OPENBLAS: Package = package("libopenblas0-pthread", "the BLAS that `--blas` opens");
 
+const IPERF3: Package =
+    package("iperf3", "client and server of the network tests, in all pairings");
+const QPERF: Package = package("qperf", "client and server of the ping-pong, in all pairings");
+const IPROUTE: Package =
+    package("iproute2", "`ip` and `tc`: namespaces and a link of known speed");
+const ETHTOOL: Package = package("ethtool", "turns off offloads on the link of known speed");
+
 const TIME: Package = package("time", "the peak memory of a program that has ended");
 const TASKSET: Package =
     package("util-linux", "`taskset` and `lscpu`: everybody on the same CPUs");
@@ -41,7 +48,11 @@ pub(crate) const FOR_BENCH_COMPUTE: &[Package] =
     &[GCC, LIBC, HPCC, OPENMPI, OPENBLAS, TASKSET, TIME];
 
 /// What the tests use; a test that misses its package skips itself by name.
-pub(crate) const FOR_TESTS: &[Package] = &[GCC, LIBC, GIT, HPCC, OPENMPI, LIKWID, OPENBLAS];
+pub(crate) const FOR_TESTS: &[Package] =
+    &[GCC, LIBC, GIT, HPCC, OPENMPI, LIKWID, OPENBLAS, IPERF3, QPERF, IPROUTE, ETHTOOL];
+
+/// What the comparison of the network uses.
+pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[IPERF3, QPERF];
 
 /// Installs those of `packages` that are missing. What cannot be installed is said and left out.
 pub(crate) fn install(root: &Path, packages: &[Package]) -> Result<()> {

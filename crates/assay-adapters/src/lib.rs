@@ -1,12 +1,14 @@
-//! Other people's tools: how to find them, what to tell them, how to read what they print.
+//! Other people's tools and protocols: how to find and read a tool, how to speak with its peers.
 //!
-//! [`tool::TOOLS`] is the table, one row per tool. A row turns a [`Request`](invocation::Request) into
-//! [`Invocation`](invocation::Invocation)s, which the caller carries out, and the
+//! [`tool::TOOLS`] is the table of tools, one row each. A row turns a [`Request`](invocation::Request)
+//! into [`Invocation`](invocation::Invocation)s, which the caller carries out, and the
 //! [`Outputs`](outputs::Outputs) of each into [`Parsed`](outputs::Parsed) samples in base units.
+//! [`wire`] holds wire protocols as state machines, [`dialect`] output in a tool's own shape.
 //!
 //! This crate never starts a process, opens a file or a socket, or reads a clock: everything here
 //! is a function from values to values.
 
+pub mod dialect;
 mod hpcc_text;
 pub mod hpl_text;
 pub mod invocation;
@@ -15,3 +17,4 @@ mod likwid_text;
 pub mod outputs;
 pub mod stream_text;
 pub mod tool;
+pub mod wire;

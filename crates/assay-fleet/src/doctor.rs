@@ -14,12 +14,19 @@ mod kernel;
 mod limits;
 mod load;
 mod memory;
+mod network;
 
 use check::{Check, Scene};
 
 /// All checks, in the order in which they are reported.
-const THEMES: [&[Check]; 5] =
-    [cpu::CHECKS, memory::CHECKS, kernel::CHECKS, limits::CHECKS, load::CHECKS];
+const THEMES: [&[Check]; 6] = [
+    cpu::CHECKS,
+    memory::CHECKS,
+    kernel::CHECKS,
+    limits::CHECKS,
+    network::CHECKS,
+    load::CHECKS,
+];
 
 /// Carries out every check on the host under `root`, whose facts and state were read just before.
 /// Takes about a fifth of a second, in which it watches which processes are busy.

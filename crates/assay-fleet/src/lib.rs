@@ -7,8 +7,10 @@
 //!
 //! This crate never changes a setting of a host, and it does not know what a benchmark is.
 
+pub mod cpu_times;
 pub mod doctor;
 pub mod facts;
+pub mod network_device;
 pub mod process;
 pub mod root;
 pub mod state;

@@ -11,6 +11,7 @@ pub mod clock;
 pub mod compute;
 pub mod mapping;
 pub mod memory;
+pub mod network;
 pub mod null;
 pub mod pin;
 pub mod team;

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::Unit;
 
+mod network;
+
 /// A named thing that can be measured. The set is closed, so that a `match` finds what is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Benchmark {
@@ -21,6 +23,15 @@ pub enum Benchmark {
     /// Dense LU factorisation and solve.
     #[serde(rename = "compute.linpack")]
     Linpack,
+    /// TCP between two hosts.
+    #[serde(rename = "network.tcp")]
+    NetworkTcp,
+    /// UDP between two hosts.
+    #[serde(rename = "network.udp")]
+    NetworkUdp,
+    /// ICMP echoes.
+    #[serde(rename = "network.icmp")]
+    NetworkIcmp,
 }
 
 /// One row of the table.
@@ -70,6 +81,8 @@ pub enum Bound {
     ComputeFp64,
     /// The same in single precision.
     ComputeFp32,
+    /// What the network device claims to transfer.
+    Link,
 }
 
 const fn bandwidth(name: &'static str, meaning: &'static str) -> Metric {
@@ -178,8 +191,15 @@ given as a share of the measured multiply-add peak and of Rpeak.",
 
 impl Benchmark {
     /// Every benchmark, in the order in which they are printed.
-    pub const ALL: [Self; 4] =
-        [Self::MemoryStream, Self::MemoryLatency, Self::PeakFlops, Self::Linpack];
+    pub const ALL: [Self; 7] = [
+        Self::MemoryStream,
+        Self::MemoryLatency,
+        Self::PeakFlops,
+        Self::Linpack,
+        Self::NetworkTcp,
+        Self::NetworkUdp,
+        Self::NetworkIcmp,
+    ];
 
     /// The row of the table.
     #[must_use]
@@ -189,6 +209,9 @@ impl Benchmark {
             Self::MemoryLatency => &MEMORY_LATENCY,
             Self::PeakFlops => &PEAK_FLOPS,
             Self::Linpack => &LINPACK,
+            Self::NetworkTcp => &network::TCP,
+            Self::NetworkUdp => &network::UDP,
+            Self::NetworkIcmp => &network::ICMP,
         }
     }
 

@@ -2,9 +2,11 @@
 
 use crate::quantity::Bytes;
 
+mod network;
 pub mod placement;
 mod read;
 
+pub use network::{NetworkRequest, Protocol};
 pub use placement::{Placement, PlacementError};
 pub use read::{SuiteError, did_you_mean, read};
 
@@ -71,6 +73,8 @@ pub enum Request {
         /// BLAS library; `None` = assay's own kernels.
         blas: Option<String>,
     },
+    /// `network.tcp`, `network.udp`, `network.icmp`
+    Network(NetworkRequest),
 }
 
 /// Which instruction sets to measure.

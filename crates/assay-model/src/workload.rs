@@ -4,6 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::benchmark::Benchmark;
 
+mod network;
+
+pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
+
 /// One fully resolved request. The serialised form carries the benchmark's identifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "benchmark")]
@@ -20,6 +24,15 @@ pub enum Workload {
     /// LU factorisation and solve.
     #[serde(rename = "compute.linpack")]
     Linpack(LinpackWorkload),
+    /// TCP between two hosts.
+    #[serde(rename = "network.tcp")]
+    NetworkTcp(NetworkWorkload),
+    /// UDP between two hosts.
+    #[serde(rename = "network.udp")]
+    NetworkUdp(NetworkWorkload),
+    /// ICMP echoes.
+    #[serde(rename = "network.icmp")]
+    NetworkIcmp(NetworkWorkload),
 }
 
 impl Workload {
@@ -31,6 +44,9 @@ impl Workload {
             Self::Latency(_) => Benchmark::MemoryLatency,
             Self::PeakFlops(_) => Benchmark::PeakFlops,
             Self::Linpack(_) => Benchmark::Linpack,
+            Self::NetworkTcp(_) => Benchmark::NetworkTcp,
+            Self::NetworkUdp(_) => Benchmark::NetworkUdp,
+            Self::NetworkIcmp(_) => Benchmark::NetworkIcmp,
         }
     }
 
@@ -42,6 +58,19 @@ impl Workload {
             Self::Latency(work) => vec![work.cpu],
             Self::PeakFlops(work) => work.domain.cpus.clone(),
             Self::Linpack(work) => work.cpus.clone(),
+            // Where threads of the network run is left to the system, which knows the interrupts.
+            Self::NetworkTcp(_) | Self::NetworkUdp(_) | Self::NetworkIcmp(_) => Vec::new(),
+        }
+    }
+
+    /// The question to another host, if it is one.
+    #[must_use]
+    pub const fn network(&self) -> Option<&NetworkWorkload> {
+        match self {
+            Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
+                Some(work)
+            }
+            Self::Stream(_) | Self::Latency(_) | Self::PeakFlops(_) | Self::Linpack(_) => None,
         }
     }
 }

@@ -80,7 +80,7 @@ fn tolerance(estimate: &Estimate) -> f64 {
     let metric = benchmark.and_then(|benchmark| benchmark.metric(&estimate.metric));
     match metric.and_then(|metric| metric.limit) {
         Some(Bound::ComputeFp64 | Bound::ComputeFp32) => MEASURED_LIMIT_TOLERANCE,
-        Some(Bound::MemoryBandwidth) | None => 0.0,
+        Some(Bound::MemoryBandwidth | Bound::Link) | None => 0.0,
     }
 }
 

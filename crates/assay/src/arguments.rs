@@ -11,6 +11,10 @@ use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) mod network;
+
+use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
+
 /// Find out what this machine can really do, and how sure that is.
 #[derive(Debug, Parser)]
 #[command(
@@ -34,6 +38,14 @@ pub(crate) enum Command {
     Stream(StreamArguments),
     /// Measure dense LU factorisation and solve as HPL defines it
     Linpack(LinpackArguments),
+    /// Measure throughput, round trips or request-response with another host, or over loopback
+    Net(NetArguments),
+    /// Be iperf3: its options, its output, its protocol, as client and as server
+    Iperf3(Iperf3Arguments),
+    /// Be qperf: its tests and figures, as client and as server
+    Qperf(QperfArguments),
+    /// Send ICMP echoes and tell their whole distribution
+    Ping(PingArguments),
     /// Check whether this machine is set up for measuring; changes nothing
     Doctor(DoctorArguments),
     /// List stored runs, the newest first
@@ -52,9 +64,12 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// A suite by name (quick, memory, compute) or a suite file
+    /// A suite by name (quick, memory, compute, network) or a suite file
     #[arg(value_name = "SUITE", default_value = "quick")]
     pub(crate) suite: String,
+    /// The host that questions about the network go to [default: this machine over loopback]
+    #[arg(long, value_name = "HOST")]
+    pub(crate) to: Option<String>,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
 }
@@ -202,7 +217,7 @@ pub(crate) struct ManArguments {
     pub(crate) command: Option<String>,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let quantity = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?;
     // A bare number would be ambiguous between seconds and minutes for a reader of a script.
     if text.trim().ends_with(|c: char| c.is_ascii_digit()) {

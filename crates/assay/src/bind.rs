@@ -3,10 +3,12 @@
 mod clock;
 mod latency;
 mod linpack;
+mod network;
 mod peak_flops;
 mod stream;
 mod tool;
 
+use assay_adapters::wire::iperf3::Protocol;
 use assay_model::event::Stopped;
 use assay_model::facts::HostFacts;
 use assay_model::plan::Case;
@@ -32,6 +34,9 @@ pub(crate) fn measure(
         Workload::Latency(work) => latency::measure(work, recorder),
         Workload::PeakFlops(work) => peak_flops::measure(work, recorder),
         Workload::Linpack(work) => linpack::measure(work, recorder),
+        Workload::NetworkTcp(work) => network::measure(work, Protocol::Tcp, recorder),
+        Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, recorder),
+        Workload::NetworkIcmp(work) => network::icmp(work, recorder),
     }
 }
 

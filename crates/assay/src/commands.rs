@@ -2,6 +2,10 @@
 
 pub(crate) mod doctor;
 pub(crate) mod help;
+pub(crate) mod iperf3;
 pub(crate) mod list;
+pub(crate) mod net;
+pub(crate) mod ping;
+pub(crate) mod qperf;
 pub(crate) mod run;
 pub(crate) mod show;

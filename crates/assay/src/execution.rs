@@ -1,6 +1,5 @@
 //! Carries a plan out, case after case.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,12 +13,12 @@ use assay_model::run::Run;
 use assay_store::{Store, StoreError};
 use jiff::Timestamp;
 
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use crate::log::Log;
 use crate::recorder::{CaseError, Recorder};
 use crate::terminal::Terminal;
 use crate::tools::Tools;
-use crate::{bind, presence, stored};
+use crate::{bind, presence, signals, stored};
 
 /// Everything a plan needs to be carried out.
 pub(crate) struct Execution<'a> {
@@ -36,7 +35,7 @@ pub(crate) fn execute(
     execution: &Execution<'_>,
     terminal: &mut Terminal,
 ) -> Result<Run, Failure> {
-    let cancel = cancel_on_signals()?;
+    let cancel = signals::cancel_on_signals()?;
     let (_presence, company) = presence::announce();
     let before = state::read(&Root::machine());
     let started_ns = clock::now_ns();
@@ -70,7 +69,9 @@ fn begin<'t>(
 fn run_started(execution: &Execution<'_>, state: HostState) -> Result<RunStarted, Failure> {
     let now = Timestamp::now();
     let first_case = execution.plan.cases.first();
-    let cpus = first_case.map(|case| case.workload.cpus()).unwrap_or_default();
+    // Where the threads of the network run is the system's choice: any CPU.
+    let cpus = first_case.map(|case| case.workload.cpus()).filter(|cpus| !cpus.is_empty());
+    let cpus = cpus.unwrap_or_else(|| execution.host.topology.cpu_ids());
     Ok(RunStarted {
         format: FORMAT,
         run: new_run_id(now),
@@ -88,22 +89,6 @@ fn new_run_id(now: Timestamp) -> String {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
     let entropy = (nanoseconds ^ (nanoseconds >> 16) ^ std::process::id()) as u16;
     assay_store::new_run_id(now, entropy)
-}
-
-/// One flag for SIGINT and SIGTERM. The first signal ends the run in good order, a second one ends
-/// the process at once.
-fn cancel_on_signals() -> Result<Arc<AtomicBool>, Failure> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    use signal_hook::flag;
-
-    let cancel = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        let at_once = flag::register_conditional_default(signal, Arc::clone(&cancel));
-        at_once.and_then(|_| flag::register(signal, Arc::clone(&cancel))).map_err(|error| {
-            Failure::new(Kind::Internal, "signals cannot be handled").because(&error)
-        })?;
-    }
-    Ok(cancel)
 }
 
 /// Every case in turn. One that fails does not stop the others.

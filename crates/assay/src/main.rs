@@ -10,9 +10,12 @@ mod failure;
 mod headlines;
 mod log;
 mod measuring;
+mod network;
 mod pipeline;
 mod presence;
 mod recorder;
+mod round_trips;
+mod signals;
 mod stored;
 mod suites;
 mod terminal;
@@ -46,6 +49,16 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::Run(typed) => commands::run::run(&typed, terminal),
         Command::Stream(typed) => commands::run::stream(&typed, terminal),
         Command::Linpack(typed) => commands::run::linpack(&typed, terminal),
+        Command::Net(typed) => commands::net::net(&typed, terminal),
+        Command::Iperf3(typed) => {
+            commands::iperf3::iperf3(&typed, &*signals::cancel_on_signals()?, terminal)
+        }
+        Command::Qperf(typed) => {
+            commands::qperf::qperf(&typed, &*signals::cancel_on_signals()?, terminal)
+        }
+        Command::Ping(typed) => {
+            commands::ping::ping(&typed, &*signals::cancel_on_signals()?, terminal)
+        }
         Command::Doctor(typed) => commands::doctor::doctor(&typed, terminal),
         Command::List(typed) => commands::list::list(&typed, terminal),
         Command::Show(typed) => commands::show::show(&typed, terminal),

@@ -22,16 +22,25 @@ use crate::tools::{self, Tools};
 
 /// Measures a suite, stores the run, prints what it amounts to; the exit code comes back.
 ///
-/// `blame` tells whose fault an impossible plan is: the command line's or the suite file's.
+/// `blame` tells whose fault an impossible plan is: the command line's or the suite file's. `to` is
+/// where questions about the network go that name no host.
 pub(crate) fn run(
     suite: &Suite,
     blame: Kind,
+    to: Option<&str>,
     typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let host = facts::read(&Root::machine());
     let tools = Tools::find(&typed.tools)?;
-    let plan = plan(suite, blame, typed, &host, &tools)?;
+    let measurers = tools.measurers();
+    let choices = Choices {
+        by: typed.by.clone(),
+        measurers: &measurers,
+        budget_s: typed.budget,
+        to: to.map(str::to_owned),
+    };
+    let plan = plan(suite, blame, &host, &choices)?;
     if typed.dry_run {
         return dry_run(&plan, typed, terminal);
     }
@@ -47,14 +56,10 @@ pub(crate) fn run(
 fn plan(
     suite: &Suite,
     blame: Kind,
-    typed: &MeasuringArguments,
     host: &HostFacts,
-    tools: &Tools,
+    choices: &Choices<'_>,
 ) -> Result<Plan, Failure> {
-    let measurers = tools.measurers();
-    let choices =
-        Choices { by: typed.by.clone(), measurers: &measurers, budget_s: typed.budget };
-    expand::expand(suite, host, &choices).map_err(|error| {
+    expand::expand(suite, host, choices).map_err(|error| {
         let failure = Failure::new(blame, error.to_string());
         match &error {
             expand::PlanError::NoSuchMeasurer { name, .. } => tools::advise(name, failure),

@@ -38,7 +38,11 @@ pub(super) fn takes(workload: &Workload) -> bool {
             [domain] => enough(work.bytes_per_array.saturating_mul(3), &domain.cpus),
             _ => false,
         },
-        Workload::Latency(_) | Workload::PeakFlops(_) => false,
+        Workload::Latency(_)
+        | Workload::PeakFlops(_)
+        | Workload::NetworkTcp(_)
+        | Workload::NetworkUdp(_)
+        | Workload::NetworkIcmp(_) => false,
     }
 }
 
@@ -67,7 +71,11 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
         Workload::Stream(_) => {
             return Err(ToolError::Launch { tool: "hpcc", cpus: cpus.len() });
         }
-        Workload::Latency(_) | Workload::PeakFlops(_) => {
+        Workload::Latency(_)
+        | Workload::PeakFlops(_)
+        | Workload::NetworkTcp(_)
+        | Workload::NetworkUdp(_)
+        | Workload::NetworkIcmp(_) => {
             return Err(not_taken("hpcc", request.workload));
         }
     };
@@ -189,7 +197,7 @@ fn stream(
     }
     let table = StreamText::read(section)?;
     let ranks = summary.whole("CommWorldProcs")?;
-    let cpus = work.domains.iter().map(|domain| domain.cpus.len() as u64).sum();
+    let cpus: u64 = work.domains.iter().map(|domain| domain.cpus.len() as u64).sum();
     if ranks != cpus {
         let what = format!("{ranks} ranks, where {cpus} were started");
         return Err(ToolError::Reconcile { what });

@@ -27,48 +27,56 @@ fn a_guest() {
     check(
         "guest-zen4",
         &expect![[r#"
-        cpu.governor NotVisible: a cpufreq governor is not visible in this guest or container (kvm, docker)
-        cpu.energy-preference NotVisible: an energy preference of the processor is not visible in this guest or container (kvm, docker)
-        cpu.boost NotVisible: a switch for boost is not visible in this guest or container (kvm, docker)
-        cpu.frequency-limit NotVisible: /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq is not visible in this guest or container (kvm, docker)
-        cpu.frequency NotVisible: the current CPU frequency is not visible in this guest or container (kvm, docker)
-        cpu.throttling NotVisible: a count of thermal throttling is not visible in this guest or container (kvm, docker)
-        cpu.idle-states Ok: POLL (0 µs), haltpoll idle (1 µs)
-        cpu.smt Ok: one thread per core (smt/control: notsupported)
-        cpu.offline Ok: 2 of 2 online
-        cpu.affinity Ok: CPUs 0-1 of 0-1
-        cpu.isolated Ok: none
-        cpu.microcode NotVisible: the processor's real microcode revision is not visible in this guest or container (kvm, docker)
-        memory.free Ok: 22.2 GiB free; 384 MiB needed (last level: 32.0 MiB)
-        memory.huge-pages Ok: madvise
-        memory.huge-page-defrag Ok: madvise
-        memory.numa-balancing Ok: 0, without effect: there is one NUMA node
-        memory.numa-nodes Ok: 1 node on 1 socket
-        memory.zone-reclaim Ok: 0, without effect: there is one NUMA node
-        memory.page-cache Ok: 1.91 GiB cached; 32.9 MiB to be written
-        memory.reserved-huge-pages Ok: none
-        memory.swap Ok: none
-        memory.swappiness Ok: 60, without effect: there is no swap
-        memory.modules NotVisible: a plausible description of the memory modules is not visible in this guest or container (kvm, docker)
-        kernel.machine NotVisible: a product name is not visible in this guest or container (kvm, docker)
-        kernel.clock-source Ok: tsc
-        kernel.mitigations Ok: 2 mitigated (spectre_v1, spectre_v2), 2 vulnerable (spec_rstack_overflow, spec_store_bypass), of 19 known
-        kernel.command-line Ok: tuning only: mitigations=auto,no_guest_host,no_guest_guest cpuidle_haltpoll.force=1
-        kernel.nmi-watchdog Ok: 0
-        kernel.timer-migration Deviates: 1
-        kernel.irqbalance Ok: not running
-        limits.cpu-quota Ok: none
-        limits.throttled Ok: 0 times since the group exists
-        limits.memory Ok: none
-        limits.locked-memory Deviates: 8.00 MiB
-        limits.open-files Deviates: 20000
-        limits.stack Deviates: 8.00 MiB
-        load.average Deviates: 1.76 over the last minute
-        load.processes Ok: none
-        load.steal Ok: 0.04 % since boot (3.1 s)
-        load.cpu-pressure Deviates: 29.1 % of the last 10 s
-        load.memory-pressure Ok: 0.0 % of the last 10 s
-    "#]],
+            cpu.governor NotVisible: a cpufreq governor is not visible in this guest or container (kvm, docker)
+            cpu.energy-preference NotVisible: an energy preference of the processor is not visible in this guest or container (kvm, docker)
+            cpu.boost NotVisible: a switch for boost is not visible in this guest or container (kvm, docker)
+            cpu.frequency-limit NotVisible: /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq is not visible in this guest or container (kvm, docker)
+            cpu.frequency NotVisible: the current CPU frequency is not visible in this guest or container (kvm, docker)
+            cpu.throttling NotVisible: a count of thermal throttling is not visible in this guest or container (kvm, docker)
+            cpu.idle-states Ok: POLL (0 µs), haltpoll idle (1 µs)
+            cpu.smt Ok: one thread per core (smt/control: notsupported)
+            cpu.offline Ok: 2 of 2 online
+            cpu.affinity Ok: CPUs 0-1 of 0-1
+            cpu.isolated Ok: none
+            cpu.microcode NotVisible: the processor's real microcode revision is not visible in this guest or container (kvm, docker)
+            memory.free Ok: 22.2 GiB free; 384 MiB needed (last level: 32.0 MiB)
+            memory.huge-pages Ok: madvise
+            memory.huge-page-defrag Ok: madvise
+            memory.numa-balancing Ok: 0, without effect: there is one NUMA node
+            memory.numa-nodes Ok: 1 node on 1 socket
+            memory.zone-reclaim Ok: 0, without effect: there is one NUMA node
+            memory.page-cache Ok: 1.91 GiB cached; 32.9 MiB to be written
+            memory.reserved-huge-pages Ok: none
+            memory.swap Ok: none
+            memory.swappiness Ok: 60, without effect: there is no swap
+            memory.modules NotVisible: a plausible description of the memory modules is not visible in this guest or container (kvm, docker)
+            kernel.machine NotVisible: a product name is not visible in this guest or container (kvm, docker)
+            kernel.clock-source Ok: tsc
+            kernel.mitigations Ok: 2 mitigated (spectre_v1, spectre_v2), 2 vulnerable (spec_rstack_overflow, spec_store_bypass), of 19 known
+            kernel.command-line Ok: tuning only: mitigations=auto,no_guest_host,no_guest_guest cpuidle_haltpoll.force=1
+            kernel.nmi-watchdog Ok: 0
+            kernel.timer-migration Deviates: 1
+            kernel.irqbalance Ok: not running
+            limits.cpu-quota Ok: none
+            limits.throttled Ok: 0 times since the group exists
+            limits.memory Ok: none
+            limits.locked-memory Deviates: 8.00 MiB
+            limits.open-files Deviates: 20000
+            limits.stack Deviates: 8.00 MiB
+            network.congestion-control NotVisible: /proc/sys/net/ipv4/tcp_congestion_control is not visible in this guest or container (kvm, docker)
+            network.receive-buffer NotVisible: /proc/sys/net/ipv4/tcp_rmem is not visible in this guest or container (kvm, docker)
+            network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kvm, docker)
+            network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kvm, docker)
+            network.mtu NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            network.link-speed NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm, docker)
+            load.average Deviates: 1.76 over the last minute
+            load.processes Ok: none
+            load.steal Ok: 0.04 % since boot (3.1 s)
+            load.cpu-pressure Deviates: 29.1 % of the last 10 s
+            load.memory-pressure Ok: 0.0 % of the last 10 s
+        "#]],
     );
 }
 
@@ -77,48 +85,56 @@ fn an_untuned_server() {
     check(
         "xeon-2s-smt",
         &expect![[r#"
-        cpu.governor Deviates: powersave
-        cpu.energy-preference Deviates: balance_performance
-        cpu.boost Ok: on
-        cpu.frequency-limit Deviates: 2.40 GHz of 3.70 GHz
-        cpu.frequency Ok: 1.00 GHz to 2.39 GHz; nominal 2.40 GHz
-        cpu.throttling Deviates: 12 since boot, on the CPU with the most
-        cpu.idle-states Deviates: POLL (0 µs), C1 (2 µs), C1E (10 µs), C6 (133 µs)
-        cpu.smt Deviates: several threads per core (smt/control: on)
-        cpu.offline Ok: 80 of 80 online
-        cpu.affinity Ok: CPUs 0-79 of 0-79
-        cpu.isolated Deviates: 39
-        cpu.microcode Ok: 0x2007006
-        memory.free Ok: 181 GiB free; 660 MiB needed (last level: 55.0 MiB)
-        memory.huge-pages Ok: always
-        memory.huge-page-defrag Deviates: defer
-        memory.numa-balancing Ok: 1, as the Azure HBv5 page sets it; tuned hpc-compute sets 0
-        memory.numa-nodes Ok: 2 nodes on 2 sockets
-        memory.zone-reclaim Deviates: 0
-        memory.page-cache Ok: 1.91 GiB cached; 40.0 KiB to be written
-        memory.reserved-huge-pages Deviates: 2.00 GiB
-        memory.swap Deviates: /dev/sda2
-        memory.swappiness Deviates: 60
-        memory.modules NotVisible: a plausible description of the memory modules is not visible on this host
-        kernel.machine Ok: Dell Inc. PowerEdge R640
-        kernel.clock-source Deviates: hpet
-        kernel.mitigations Ok: 2 mitigated (mds, meltdown), 0 vulnerable, of 3 known
-        kernel.command-line Deviates: isolcpus=39 intel_idle.max_cstate=9
-        kernel.nmi-watchdog Deviates: 1
-        kernel.timer-migration Ok: 0
-        kernel.irqbalance NotVisible: the list of all processes is not visible on this host
-        limits.cpu-quota Ok: none
-        limits.throttled Ok: 0 times since the group exists
-        limits.memory Ok: none
-        limits.locked-memory Ok: unlimited
-        limits.open-files Ok: 1048576
-        limits.stack Ok: unlimited
-        load.average Ok: 0.08 over the last minute
-        load.processes NotVisible: the list of all processes is not visible on this host
-        load.steal Ok: 0.00 % since boot (0.0 s)
-        load.cpu-pressure Ok: 0.0 % of the last 10 s
-        load.memory-pressure Ok: 0.0 % of the last 10 s
-    "#]],
+            cpu.governor Deviates: powersave
+            cpu.energy-preference Deviates: balance_performance
+            cpu.boost Ok: on
+            cpu.frequency-limit Deviates: 2.40 GHz of 3.70 GHz
+            cpu.frequency Ok: 1.00 GHz to 2.39 GHz; nominal 2.40 GHz
+            cpu.throttling Deviates: 12 since boot, on the CPU with the most
+            cpu.idle-states Deviates: POLL (0 µs), C1 (2 µs), C1E (10 µs), C6 (133 µs)
+            cpu.smt Deviates: several threads per core (smt/control: on)
+            cpu.offline Ok: 80 of 80 online
+            cpu.affinity Ok: CPUs 0-79 of 0-79
+            cpu.isolated Deviates: 39
+            cpu.microcode Ok: 0x2007006
+            memory.free Ok: 181 GiB free; 660 MiB needed (last level: 55.0 MiB)
+            memory.huge-pages Ok: always
+            memory.huge-page-defrag Deviates: defer
+            memory.numa-balancing Ok: 1, as the Azure HBv5 page sets it; tuned hpc-compute sets 0
+            memory.numa-nodes Ok: 2 nodes on 2 sockets
+            memory.zone-reclaim Deviates: 0
+            memory.page-cache Ok: 1.91 GiB cached; 40.0 KiB to be written
+            memory.reserved-huge-pages Deviates: 2.00 GiB
+            memory.swap Deviates: /dev/sda2
+            memory.swappiness Deviates: 60
+            memory.modules NotVisible: a plausible description of the memory modules is not visible on this host
+            kernel.machine Ok: Dell Inc. PowerEdge R640
+            kernel.clock-source Deviates: hpet
+            kernel.mitigations Ok: 2 mitigated (mds, meltdown), 0 vulnerable, of 3 known
+            kernel.command-line Deviates: isolcpus=39 intel_idle.max_cstate=9
+            kernel.nmi-watchdog Deviates: 1
+            kernel.timer-migration Ok: 0
+            kernel.irqbalance NotVisible: the list of all processes is not visible on this host
+            limits.cpu-quota Ok: none
+            limits.throttled Ok: 0 times since the group exists
+            limits.memory Ok: none
+            limits.locked-memory Ok: unlimited
+            limits.open-files Ok: 1048576
+            limits.stack Ok: unlimited
+            network.congestion-control NotVisible: /proc/sys/net/ipv4/tcp_congestion_control is not visible on this host
+            network.receive-buffer NotVisible: /proc/sys/net/ipv4/tcp_rmem is not visible on this host
+            network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible on this host
+            network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible on this host
+            network.mtu NotVisible: this about a network device is not visible on this host
+            network.link-speed NotVisible: this about a network device is not visible on this host
+            network.accelerated NotVisible: this about a network device is not visible on this host
+            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible on this host
+            load.average Ok: 0.08 over the last minute
+            load.processes NotVisible: the list of all processes is not visible on this host
+            load.steal Ok: 0.00 % since boot (0.0 s)
+            load.cpu-pressure Ok: 0.0 % of the last 10 s
+            load.memory-pressure Ok: 0.0 % of the last 10 s
+        "#]],
     );
 }
 
@@ -163,6 +179,14 @@ fn a_tuned_guest_without_huge_pages() {
             limits.locked-memory NotVisible: "Max locked memory" of /proc/self/limits is not visible in this guest or container (hyperv)
             limits.open-files NotVisible: "Max open files" of /proc/self/limits is not visible in this guest or container (hyperv)
             limits.stack NotVisible: "Max stack size" of /proc/self/limits is not visible in this guest or container (hyperv)
+            network.congestion-control NotVisible: /proc/sys/net/ipv4/tcp_congestion_control is not visible in this guest or container (hyperv)
+            network.receive-buffer NotVisible: /proc/sys/net/ipv4/tcp_rmem is not visible in this guest or container (hyperv)
+            network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (hyperv)
+            network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (hyperv)
+            network.mtu NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            network.link-speed NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            network.accelerated NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (hyperv)
             load.average Ok: 0.00 over the last minute
             load.processes NotVisible: the list of all processes is not visible in this guest or container (hyperv)
             load.steal Deviates: 1.11 % since boot (90.0 s)
@@ -213,6 +237,14 @@ fn arm() {
             limits.locked-memory NotVisible: "Max locked memory" of /proc/self/limits is not visible in this guest or container (kvm)
             limits.open-files NotVisible: "Max open files" of /proc/self/limits is not visible in this guest or container (kvm)
             limits.stack NotVisible: "Max stack size" of /proc/self/limits is not visible in this guest or container (kvm)
+            network.congestion-control NotVisible: /proc/sys/net/ipv4/tcp_congestion_control is not visible in this guest or container (kvm)
+            network.receive-buffer NotVisible: /proc/sys/net/ipv4/tcp_rmem is not visible in this guest or container (kvm)
+            network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kvm)
+            network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kvm)
+            network.mtu NotVisible: this about a network device is not visible in this guest or container (kvm)
+            network.link-speed NotVisible: this about a network device is not visible in this guest or container (kvm)
+            network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm)
+            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm)
             load.average NotVisible: the load average is not visible in this guest or container (kvm)
             load.processes NotVisible: the list of all processes is not visible in this guest or container (kvm)
             load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kvm)
@@ -227,48 +259,56 @@ fn a_limited_container() {
     check(
         "container-v2",
         &expect![[r#"
-        cpu.governor NotVisible: a cpufreq governor is not visible in this guest or container (kubernetes)
-        cpu.energy-preference NotVisible: an energy preference of the processor is not visible in this guest or container (kubernetes)
-        cpu.boost NotVisible: a switch for boost is not visible in this guest or container (kubernetes)
-        cpu.frequency-limit NotVisible: /sys/devices/system/cpu/cpu3/cpufreq/scaling_max_freq is not visible in this guest or container (kubernetes)
-        cpu.frequency NotVisible: the current CPU frequency is not visible in this guest or container (kubernetes)
-        cpu.throttling NotVisible: a count of thermal throttling is not visible in this guest or container (kubernetes)
-        cpu.idle-states NotVisible: a list of idle states is not visible in this guest or container (kubernetes)
-        cpu.smt Ok: one thread per core
-        cpu.offline Deviates: 8 of 10 online; offline: 8-9
-        cpu.affinity Deviates: CPUs 3-4 of 0-7
-        cpu.isolated NotVisible: /sys/devices/system/cpu/isolated is not visible in this guest or container (kubernetes)
-        cpu.microcode NotVisible: the processor's real microcode revision is not visible in this guest or container (kubernetes)
-        memory.free Ok: 1.50 GiB free; 144 MiB needed (last level: 12.0 MiB)
-        memory.huge-pages NotVisible: /sys/kernel/mm/transparent_hugepage/enabled is not visible in this guest or container (kubernetes)
-        memory.huge-page-defrag NotVisible: /sys/kernel/mm/transparent_hugepage/defrag is not visible in this guest or container (kubernetes)
-        memory.numa-balancing NotVisible: /proc/sys/kernel/numa_balancing is not visible in this guest or container (kubernetes)
-        memory.numa-nodes Ok: 2 nodes on 1 socket
-        memory.zone-reclaim NotVisible: /proc/sys/vm/zone_reclaim_mode is not visible in this guest or container (kubernetes)
-        memory.page-cache Ok: 0 B cached; 0 B to be written
-        memory.reserved-huge-pages NotVisible: Hugetlb of /proc/meminfo is not visible in this guest or container (kubernetes)
-        memory.swap NotVisible: /proc/swaps is not visible in this guest or container (kubernetes)
-        memory.swappiness NotVisible: /proc/sys/vm/swappiness is not visible in this guest or container (kubernetes)
-        memory.modules NotVisible: a plausible description of the memory modules is not visible in this guest or container (kubernetes)
-        kernel.machine NotVisible: a product name is not visible in this guest or container (kubernetes)
-        kernel.clock-source NotVisible: the clock source is not visible in this guest or container (kubernetes)
-        kernel.mitigations NotVisible: the list of vulnerabilities is not visible in this guest or container (kubernetes)
-        kernel.command-line Deviates: mem=64G
-        kernel.nmi-watchdog NotVisible: /proc/sys/kernel/nmi_watchdog is not visible in this guest or container (kubernetes)
-        kernel.timer-migration NotVisible: /proc/sys/kernel/timer_migration is not visible in this guest or container (kubernetes)
-        kernel.irqbalance NotVisible: the list of all processes is not visible in this guest or container (kubernetes)
-        limits.cpu-quota Deviates: 1.50 CPUs' worth of time on 2 CPUs
-        limits.throttled Deviates: 45 times since the group exists
-        limits.memory Deviates: 1.50 GiB left in the group
-        limits.locked-memory NotVisible: "Max locked memory" of /proc/self/limits is not visible in this guest or container (kubernetes)
-        limits.open-files Deviates: 1024
-        limits.stack NotVisible: "Max stack size" of /proc/self/limits is not visible in this guest or container (kubernetes)
-        load.average NotVisible: the load average is not visible in this guest or container (kubernetes)
-        load.processes NotVisible: the list of all processes is not visible in this guest or container (kubernetes)
-        load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kubernetes)
-        load.cpu-pressure Deviates: 7.5 % of the last 10 s
-        load.memory-pressure NotVisible: pressure stall information is not visible in this guest or container (kubernetes)
-    "#]],
+            cpu.governor NotVisible: a cpufreq governor is not visible in this guest or container (kubernetes)
+            cpu.energy-preference NotVisible: an energy preference of the processor is not visible in this guest or container (kubernetes)
+            cpu.boost NotVisible: a switch for boost is not visible in this guest or container (kubernetes)
+            cpu.frequency-limit NotVisible: /sys/devices/system/cpu/cpu3/cpufreq/scaling_max_freq is not visible in this guest or container (kubernetes)
+            cpu.frequency NotVisible: the current CPU frequency is not visible in this guest or container (kubernetes)
+            cpu.throttling NotVisible: a count of thermal throttling is not visible in this guest or container (kubernetes)
+            cpu.idle-states NotVisible: a list of idle states is not visible in this guest or container (kubernetes)
+            cpu.smt Ok: one thread per core
+            cpu.offline Deviates: 8 of 10 online; offline: 8-9
+            cpu.affinity Deviates: CPUs 3-4 of 0-7
+            cpu.isolated NotVisible: /sys/devices/system/cpu/isolated is not visible in this guest or container (kubernetes)
+            cpu.microcode NotVisible: the processor's real microcode revision is not visible in this guest or container (kubernetes)
+            memory.free Ok: 1.50 GiB free; 144 MiB needed (last level: 12.0 MiB)
+            memory.huge-pages NotVisible: /sys/kernel/mm/transparent_hugepage/enabled is not visible in this guest or container (kubernetes)
+            memory.huge-page-defrag NotVisible: /sys/kernel/mm/transparent_hugepage/defrag is not visible in this guest or container (kubernetes)
+            memory.numa-balancing NotVisible: /proc/sys/kernel/numa_balancing is not visible in this guest or container (kubernetes)
+            memory.numa-nodes Ok: 2 nodes on 1 socket
+            memory.zone-reclaim NotVisible: /proc/sys/vm/zone_reclaim_mode is not visible in this guest or container (kubernetes)
+            memory.page-cache Ok: 0 B cached; 0 B to be written
+            memory.reserved-huge-pages NotVisible: Hugetlb of /proc/meminfo is not visible in this guest or container (kubernetes)
+            memory.swap NotVisible: /proc/swaps is not visible in this guest or container (kubernetes)
+            memory.swappiness NotVisible: /proc/sys/vm/swappiness is not visible in this guest or container (kubernetes)
+            memory.modules NotVisible: a plausible description of the memory modules is not visible in this guest or container (kubernetes)
+            kernel.machine NotVisible: a product name is not visible in this guest or container (kubernetes)
+            kernel.clock-source NotVisible: the clock source is not visible in this guest or container (kubernetes)
+            kernel.mitigations NotVisible: the list of vulnerabilities is not visible in this guest or container (kubernetes)
+            kernel.command-line Deviates: mem=64G
+            kernel.nmi-watchdog NotVisible: /proc/sys/kernel/nmi_watchdog is not visible in this guest or container (kubernetes)
+            kernel.timer-migration NotVisible: /proc/sys/kernel/timer_migration is not visible in this guest or container (kubernetes)
+            kernel.irqbalance NotVisible: the list of all processes is not visible in this guest or container (kubernetes)
+            limits.cpu-quota Deviates: 1.50 CPUs' worth of time on 2 CPUs
+            limits.throttled Deviates: 45 times since the group exists
+            limits.memory Deviates: 1.50 GiB left in the group
+            limits.locked-memory NotVisible: "Max locked memory" of /proc/self/limits is not visible in this guest or container (kubernetes)
+            limits.open-files Deviates: 1024
+            limits.stack NotVisible: "Max stack size" of /proc/self/limits is not visible in this guest or container (kubernetes)
+            network.congestion-control NotVisible: /proc/sys/net/ipv4/tcp_congestion_control is not visible in this guest or container (kubernetes)
+            network.receive-buffer NotVisible: /proc/sys/net/ipv4/tcp_rmem is not visible in this guest or container (kubernetes)
+            network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kubernetes)
+            network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kubernetes)
+            network.mtu NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            network.link-speed NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            network.accelerated NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kubernetes)
+            load.average NotVisible: the load average is not visible in this guest or container (kubernetes)
+            load.processes NotVisible: the list of all processes is not visible in this guest or container (kubernetes)
+            load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kubernetes)
+            load.cpu-pressure Deviates: 7.5 % of the last 10 s
+            load.memory-pressure NotVisible: pressure stall information is not visible in this guest or container (kubernetes)
+        "#]],
     );
 }
 
@@ -373,7 +413,7 @@ fn every_row_is_complete_and_has_a_name_of_its_own() {
     for finding in &findings {
         let theme = finding.id.split_once('.').unwrap().0;
         assert!(
-            ["cpu", "memory", "kernel", "limits", "load"].contains(&theme),
+            ["cpu", "memory", "kernel", "limits", "load", "network"].contains(&theme),
             "{}",
             finding.id
         );

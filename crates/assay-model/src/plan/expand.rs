@@ -12,6 +12,7 @@ use crate::workload::{
 };
 
 mod domains;
+mod network;
 mod sizes;
 
 pub use sizes::ladder_bytes;
@@ -34,6 +35,8 @@ pub struct Choices<'a> {
     pub measurers: &'a [Measurer],
     /// Time for the whole run, in seconds; `None` = as the suite says.
     pub budget_s: Option<f64>,
+    /// The host that questions about the network go to; `None` = this machine over loopback.
+    pub to: Option<String>,
 }
 
 /// Why a suite cannot be carried out on this host.
@@ -82,6 +85,16 @@ pub enum PlanError {
         given: String,
         /// What is needed.
         least: String,
+    },
+    /// A number that nobody serves.
+    #[error("{what} of {given} is impossible; it must be at most {most}")]
+    Beyond {
+        /// What is too large.
+        what: String,
+        /// What was given.
+        given: u64,
+        /// The bound.
+        most: u64,
     },
     /// Nobody of that name can measure here.
     #[error("`{name}` was not found on this machine; found: {found}")]
@@ -137,7 +150,8 @@ fn measure_cases(
     budget_s: f64,
 ) -> Result<Vec<Case>, PlanError> {
     let measurers = measurers(measure, choices)?;
-    let workloads = workloads(&measure.request, host, budget_s / measurers.len() as f64)?;
+    let share_s = budget_s / measurers.len() as f64;
+    let workloads = workloads(&measure.request, host, share_s, choices)?;
     let pairs: Vec<_> = workloads
         .iter()
         .flat_map(|named| measurers.iter().map(move |by| (named, by)))
@@ -184,6 +198,7 @@ fn workloads(
     request: &Request,
     host: &HostFacts,
     budget_s: f64,
+    choices: &Choices<'_>,
 ) -> Result<Vec<Named>, PlanError> {
     match request {
         Request::Stream { placements, threads, bytes } => {
@@ -199,6 +214,7 @@ fn workloads(
             let workload = LinpackWorkload { n, cpus, blas: blas.clone(), seed: LINPACK_SEED };
             Ok(vec![(format!("n={n}"), Workload::Linpack(workload))])
         }
+        Request::Network(asked) => network::resolve(asked, choices.to.as_deref()),
     }
 }
 

@@ -7,9 +7,11 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
+use super::{InstructionSets, LinpackSize, Measure, Placement, Protocol, Request, Suite};
 use crate::benchmark::Benchmark;
 use crate::quantity::{self, Bytes, Quantity, Unit};
+
+mod network;
 
 /// Why a text is no suite, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -23,8 +25,17 @@ pub struct SuiteError {
     pub help: Option<String>,
 }
 
-/// Precision to reach when a measure does not say: 1 % for memory and compute.
-const TARGET: f64 = 0.01;
+/// Precision to reach when a measure does not say: 1 % for memory and compute, 2 % for the network.
+const fn target(benchmark: Benchmark) -> f64 {
+    match benchmark {
+        Benchmark::NetworkTcp | Benchmark::NetworkUdp | Benchmark::NetworkIcmp => 0.02,
+        Benchmark::MemoryStream
+        | Benchmark::MemoryLatency
+        | Benchmark::PeakFlops
+        | Benchmark::Linpack => 0.01,
+    }
+}
+
 const SUITE_KEYS: &[&str] = &["name", "title", "budget", "measure"];
 const MEASURE_KEYS: &[&str] = &["benchmark", "by", "share", "target"];
 
@@ -69,7 +80,7 @@ fn measure(value: &Value<'_>) -> Result<Measure, SuiteError> {
     Ok(Measure {
         by: table.optional("by", list_of(text_value))?.unwrap_or_default(),
         share: table.optional("share", positive)?.unwrap_or(1.0),
-        target: table.optional("target", ratio)?.unwrap_or(TARGET),
+        target: table.optional("target", ratio)?.unwrap_or(target(benchmark)),
         request: request(benchmark, &table)?,
     })
 }
@@ -80,6 +91,22 @@ const fn request_keys(benchmark: Benchmark) -> &'static [&'static str] {
         Benchmark::MemoryLatency => &["from", "to"],
         Benchmark::PeakFlops => &["placement", "threads", "instruction-sets"],
         Benchmark::Linpack => &["n", "memory", "threads", "blas"],
+        Benchmark::NetworkTcp | Benchmark::NetworkUdp => &[
+            "to",
+            "port",
+            "measures",
+            "streams",
+            "direction",
+            "seconds",
+            "copy",
+            "rate",
+            "congestion",
+            "bytes",
+            "spin",
+            "messages-per-second",
+            "load-streams",
+        ],
+        Benchmark::NetworkIcmp => &["to", "bytes"],
     }
 }
 
@@ -110,6 +137,9 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<Request, SuiteErro
             threads: table.optional("threads", count)?,
             blas: table.optional("blas", text_value)?,
         },
+        Benchmark::NetworkTcp => network::request(Protocol::Tcp, table)?,
+        Benchmark::NetworkUdp => network::request(Protocol::Udp, table)?,
+        Benchmark::NetworkIcmp => network::request(Protocol::Icmp, table)?,
     })
 }
 

@@ -10,11 +10,13 @@ use assay_model::summary::{Estimate, Summary};
 use crate::parameter;
 
 /// Benchmark, metric and name of each headline.
-const HEADLINES: [(&str, &str, &str); 4] = [
+const HEADLINES: [(&str, &str, &str); 6] = [
     ("memory.stream", "triad", "Triad"),
     ("memory.latency", "latency", "latency"),
     ("compute.peak_flops", "fp64", "FP64"),
     ("compute.linpack", "rmax", "Rmax"),
+    ("network.tcp", "goodput", "TCP"),
+    ("network.tcp", "round_trip", "round trip"),
 ];
 
 /// At most one value per benchmark: the whole node's, or the largest working set's.
@@ -35,7 +37,7 @@ pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
 fn compare(a: &Estimate, b: &Estimate) -> Ordering {
     let size = |estimate: &Estimate| {
         let number = |name| estimate.parameters.get(name).and_then(parameter::number);
-        ["threads", "bytes", "n"].map(|name| number(name).unwrap_or(0.0))
+        ["threads", "bytes", "n", "streams"].map(|name| number(name).unwrap_or(0.0))
     };
     let sizes = || size(a).into_iter().zip(size(b)).map(|(a, b)| a.total_cmp(&b));
     let is_node = |estimate: &Estimate| placement(estimate) == Some("node");

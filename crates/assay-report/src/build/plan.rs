@@ -2,7 +2,7 @@
 
 use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::quantity::{Bytes, Unit};
-use assay_model::workload::{Domain, Workload};
+use assay_model::workload::{Domain, NetworkQuestion, NetworkWorkload, Workload};
 
 use crate::document::{Align, Block, Document, Table, Tone};
 use crate::parameter::{joined, percent, quantity};
@@ -96,7 +96,43 @@ fn resolved(case: &Case) -> String {
             work.blas.as_deref().unwrap_or("assay"),
             work.seed
         ),
+        Workload::NetworkTcp(work)
+        | Workload::NetworkUdp(work)
+        | Workload::NetworkIcmp(work) => network(work),
     }
+}
+
+fn network(work: &NetworkWorkload) -> String {
+    let to = work.to.as_deref().unwrap_or("this machine over loopback");
+    let port = work.port.map_or(String::new(), |port| format!(" port {port}"));
+    let question = match &work.question {
+        NetworkQuestion::Throughput(it) => {
+            let rate = it.rate_bit_per_s.map_or(String::new(), |rate| {
+                format!(" at {} each", quantity(rate as f64, Unit::BitPerSecond, 3))
+            });
+            let copy = if it.copy { "" } else { ", without copying" };
+            let congestion =
+                it.congestion.as_deref().unwrap_or("the system's congestion control");
+            format!(
+                "{} {}{rate}, {}, {} per repetition{copy}; {congestion}",
+                it.streams,
+                if it.streams == 1 { "stream" } else { "streams" },
+                it.direction.name(),
+                time(f64::from(it.seconds))
+            )
+        }
+        NetworkQuestion::Latency(it) => {
+            let waiting = if it.spin { "spinning" } else { "sleeping" };
+            let rate =
+                it.rate_per_s.map_or(String::new(), |rate| format!(", {rate} per second"));
+            let load = match it.load_streams {
+                0 => String::new(),
+                streams => format!(" while {streams} streams fill the link"),
+            };
+            format!("messages of {} B there and back, {waiting}{rate}{load}", it.bytes)
+        }
+    };
+    format!("to {to}{port}; {question}")
 }
 
 fn domain(domain: &Domain) -> String {

@@ -29,6 +29,10 @@ pub(super) fn attach(entries: &mut [Entry<'_>], host: &HostFacts) {
                 let bits = if bound == Bound::ComputeFp32 { 32 } else { 64 };
                 hold_against_rpeak(&mut entry.estimate, work, bits, clock_hz);
             }
+            (_, Some(Bound::Link)) => {
+                let limit = link(&entry.estimate.parameters);
+                hold_against(&mut entry.estimate, limit);
+            }
             _ => {}
         }
     }
@@ -43,6 +47,16 @@ pub(super) fn attach(entries: &mut [Entry<'_>], host: &HostFacts) {
             hold_against_peak(&mut entry.estimate, best);
         }
     }
+}
+
+/// What the device that carried the traffic claims, as it was learned while measuring.
+fn link(learned: &Parameters) -> Option<Limit> {
+    let Some(Parameter::Number(value)) = learned.get("link_bit_per_s") else { return None };
+    let device = match learned.get("device") {
+        Some(Parameter::Text(device)) => device.as_str(),
+        _ => "the device",
+    };
+    Some(Limit { value: *value, basis: format!("link speed that {device} reports") })
 }
 
 /// The multiply-add peak in double precision that one case measured.

@@ -9,6 +9,8 @@ use assay_model::workload::{StreamWorkload, Workload};
 
 use super::Series;
 
+mod network;
+
 /// The name under which an adapter tells the version of its tool; it becomes [`Tool::version`].
 const TOOL_VERSION: &str = "tool_version";
 
@@ -68,6 +70,9 @@ fn asked(case: &Case, placement: Option<&str>) -> Parameters {
             list.extend(blas);
             list
         }
+        Workload::NetworkTcp(work)
+        | Workload::NetworkUdp(work)
+        | Workload::NetworkIcmp(work) => network::asked(work, placement),
     };
     list.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

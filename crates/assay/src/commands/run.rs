@@ -16,7 +16,8 @@ const TARGET: f64 = 0.01;
 pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let built_in = suites::BUILT_IN.iter().any(|(name, _)| *name == typed.suite);
     let blame = if built_in { Kind::Usage } else { Kind::Suite };
-    pipeline::run(&suites::open(&typed.suite)?, blame, &typed.measuring, terminal)
+    let suite = suites::open(&typed.suite)?;
+    pipeline::run(&suite, blame, typed.to.as_deref(), &typed.measuring, terminal)
 }
 
 pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
@@ -26,7 +27,7 @@ pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result
         bytes: typed.bytes,
     };
     let suite = one("stream", Benchmark::MemoryStream, vec![measure(1.0, request)]);
-    pipeline::run(&suite, Kind::Usage, &typed.measuring, terminal)
+    pipeline::run(&suite, Kind::Usage, None, &typed.measuring, terminal)
 }
 
 pub(crate) fn linpack(
@@ -47,7 +48,7 @@ pub(crate) fn linpack(
     };
     let measures = vec![measure(0.1, peak), measure(0.9, linpack)];
     let suite = one("linpack", Benchmark::Linpack, measures);
-    pipeline::run(&suite, Kind::Usage, &typed.measuring, terminal)
+    pipeline::run(&suite, Kind::Usage, None, &typed.measuring, terminal)
 }
 
 fn measure(share: f64, request: Request) -> Measure {

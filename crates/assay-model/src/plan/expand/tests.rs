@@ -38,7 +38,11 @@ fn plan(by: &str, request: Request) -> Result<Plan, PlanError> {
         measures: vec![measure],
     };
     let measurers = &[OURSELVES, STREAM_ONLY];
-    expand(&suite, &host(), &Choices { by: vec![by.into()], measurers, budget_s: None })
+    expand(
+        &suite,
+        &host(),
+        &Choices { by: vec![by.into()], measurers, budget_s: None, to: None },
+    )
 }
 
 fn check(by: &str, request: Request, expected: &Expect) {
@@ -58,6 +62,11 @@ fn line(case: &Case) -> String {
         Workload::Linpack(work) => format!("{:?}", work.cpus),
         Workload::PeakFlops(work) => format!("{:?}", work.domain.cpus),
         Workload::Latency(work) => format!("{}", work.cpu),
+        Workload::NetworkTcp(work)
+        | Workload::NetworkUdp(work)
+        | Workload::NetworkIcmp(work) => {
+            format!("{:?} {:?}", work.port, work.question)
+        }
     };
     format!("{} {detail} {:.1} s\n", case.id, case.stopping.budget_s)
 }
@@ -229,4 +238,31 @@ fn linpack_fits_memory_and_budget() {
         let plan = plan("assay", Request::Linpack { size, threads: None, blas: None }).unwrap();
         assert_eq!(plan.cases[0].id, format!("compute.linpack/n={expected}"));
     }
+}
+
+#[test]
+fn questions_go_to_the_host_they_name_or_the_one_that_was_typed() {
+    use crate::suite::{NetworkRequest, Protocol};
+    use crate::workload::{Direction, NetworkQuestion, NetworkWorkload, Throughput};
+    let throughput = |streams| {
+        let (direction, seconds, copy) = (Direction::Receive, 2, true);
+        let (rate_bit_per_s, congestion) = (None, None);
+        let it = Throughput { streams, direction, seconds, copy, rate_bit_per_s, congestion };
+        let question = NetworkQuestion::Throughput(it);
+        let work = NetworkWorkload { to: None, port: Some(7), question };
+        Request::Network(NetworkRequest { protocol: Protocol::Tcp, questions: vec![work] })
+    };
+    check(
+        "assay",
+        throughput(6),
+        &expect![[r#"
+            network.tcp/loopback/receive/streams=6 Some(7) Throughput(Throughput { streams: 6, direction: Receive, seconds: 2, copy: true, rate_bit_per_s: None, congestion: None }) 60.0 s
+        "#]],
+    );
+    check("assay", throughput(0), &expect!["the number of streams must be at least 1"]);
+    check(
+        "assay",
+        throughput(129),
+        &expect!["the number of streams of 129 is impossible; it must be at most 128"],
+    );
 }

@@ -1,0 +1,3 @@
+//! The languages that the field's tools are spoken to in and answer in.
+
+pub mod iperf3;

@@ -1,0 +1,227 @@
+//! The output against lines that iperf3 3.12 printed.
+
+use super::text::Style;
+use super::units::Format;
+use super::*;
+
+fn tcp_stretch() -> Stretch {
+    Stretch {
+        socket: Some(5),
+        sends: true,
+        start_s: 0.0,
+        end_s: 0.5,
+        bytes: 894 << 20,
+        tcp: Some(TcpNumbers {
+            retransmits: 8,
+            congestion_window_bytes: 1023 << 10,
+            rtt_us: 69,
+            ..TcpNumbers::default()
+        }),
+        ..Stretch::default()
+    }
+}
+
+fn udp_stretch(sends: bool) -> Stretch {
+    let udp = UdpNumbers { packets: 31, lost: 0, out_of_order: 0, jitter_s: 0.000_054 };
+    let bytes = 992 << 10;
+    Stretch { sends, end_s: 1.0, bytes, tcp: None, udp: Some(udp), ..tcp_stretch() }
+}
+
+fn check_line(stretch: Stretch, bidirectional: bool, expected: &str) {
+    let style = Style { is_client: true, bidirectional, ..Style::default() };
+    let interval = Interval { streams: vec![stretch] };
+    assert_eq!(text::interval(&interval, style), format!("{expected}\n"));
+}
+
+#[test]
+fn interval_lines_are_iperf3s() {
+    check_line(
+        tcp_stretch(),
+        false,
+        "[  5]   0.00-0.50   sec   894 MBytes  15.0 Gbits/sec    8   1023 KBytes       ",
+    );
+    let receiver = Stretch { sends: false, tcp: None, ..tcp_stretch() };
+    check_line(
+        receiver,
+        false,
+        "[  5]   0.00-0.50   sec   894 MBytes  15.0 Gbits/sec                  ",
+    );
+    check_line(
+        receiver,
+        true,
+        "[  5][RX-C]   0.00-0.50   sec   894 MBytes  15.0 Gbits/sec                  ",
+    );
+    check_line(
+        udp_stretch(true),
+        false,
+        "[  5]   0.00-1.00   sec   992 KBytes  8.13 Mbits/sec  31  ",
+    );
+    check_line(
+        Stretch { omitted: true, ..udp_stretch(false) },
+        false,
+        "[  5]   0.00-1.00   sec   992 KBytes  8.13 Mbits/sec  0.054 ms  0/31 (0%)  (omitted)",
+    );
+}
+
+#[test]
+fn several_streams_are_summed() {
+    let style = Style { is_client: true, ..Style::default() };
+    let both = Interval { streams: vec![tcp_stretch(), tcp_stretch()] };
+    let text = text::interval(&both, style);
+    let last = text.lines().last();
+    let sum = "[SUM]   0.00-0.50   sec  1.75 GBytes  30.0 Gbits/sec   16             ";
+    assert_eq!(last, Some(sum));
+}
+
+fn ended(udp: bool) -> End {
+    let (sent, received) = if udp {
+        (udp_stretch(true), udp_stretch(false))
+    } else {
+        (tcp_stretch(), Stretch { tcp: None, ..tcp_stretch() })
+    };
+    let stream = StreamEnd {
+        socket: 5,
+        sends: true,
+        sent: Some(sent),
+        received: Some(received),
+        rtt_us: Some((60, 65, 69)),
+        windows_bytes: (10, 20),
+    };
+    End { streams: vec![stream], cpu_here: (3.0, 1.0, 2.0), ..End::default() }
+}
+
+#[test]
+fn the_summary_is_iperf3s() {
+    let style = Style { is_client: true, ..Style::default() };
+    let expected = "\
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bitrate         Retr
+[  5]   0.00-0.50   sec   894 MBytes  15.0 Gbits/sec    8             sender
+[  5]   0.00-0.50   sec   894 MBytes  15.0 Gbits/sec                  receiver
+
+iperf Done.
+";
+    assert_eq!(text::end(&ended(false), style), expected);
+    let expected = "\
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams
+[  5]   0.00-1.00   sec   992 KBytes  8.13 Mbits/sec  0.000 ms  0/31 (0%)  sender
+[  5]   0.00-1.00   sec   992 KBytes  8.13 Mbits/sec  0.054 ms  0/31 (0%)  receiver
+
+iperf Done.
+";
+    assert_eq!(text::end(&ended(true), Style { udp: true, ..style }), expected);
+}
+
+#[test]
+fn shares_have_two_digits_as_c_prints_them() {
+    for (lost, packets, expected) in [
+        (0, 31, "0%"),
+        (50, 100, "50%"),
+        (1, 3, "33%"),
+        (1, 1000, "0.1%"),
+        (123, 100_000, "0.12%"),
+        (1, 1, "1e+02%"),
+        (1, 10_000_000, "1e-05%"),
+        (0, 0, "0%"),
+    ] {
+        let mut stretch = udp_stretch(false);
+        stretch.udp = Some(UdpNumbers { lost, packets, ..UdpNumbers::default() });
+        let style = Style::default();
+        let text = text::interval(&Interval { streams: vec![stretch] }, style);
+        assert!(text.contains(&format!("({expected})")), "{text}");
+    }
+}
+
+#[test]
+fn numbers_scale_as_iperf3_scales_them() {
+    for (value, expected) in [
+        (0.0, "0.00 Byte"),
+        (1023.0, "1023 Byte"),
+        (1024.0, "1.00 KByte"),
+        (10_239.0, "10.0 KByte"),
+        (131_072.0, " 128 KByte"),
+        (1.61 * 1_073_741_824.0, "1.61 GByte"),
+    ] {
+        assert_eq!(units::bytes(value), expected);
+    }
+    assert_eq!(units::rate(8_390_000.0, Format::Adaptive), "8.39 Mbit");
+    assert_eq!(units::rate(8_390_000.0, Format::Bits(1)), "8390 Kbit");
+    assert_eq!(units::rate(8.0 * 1_048_576.0, Format::Bytes(2)), "1.00 MByte");
+    for (letter, expected) in [
+        ("m", Some(Format::Bits(2))),
+        ("G", Some(Format::Bytes(3))),
+        ("a", Some(Format::Adaptive)),
+        ("x", None),
+        ("", None),
+        ("km", None),
+    ] {
+        assert_eq!(Format::from_letter(letter), expected, "{letter}");
+    }
+}
+
+#[test]
+fn sizes_count_1024_and_rates_1000() {
+    for (text, size, rate) in [
+        ("4k", Some(4096), Some(4000)),
+        ("1.5M", Some(1_572_864), Some(1_500_000)),
+        ("10G", Some(10 << 30), Some(10_000_000_000)),
+        ("77", Some(77), Some(77)),
+        ("", None, None),
+        ("k", None, None),
+        ("-1", None, None),
+        ("1x", None, None),
+        ("µ", None, None),
+    ] {
+        assert_eq!((units::parse_size(text), units::parse_rate(text)), (size, rate), "{text}");
+    }
+}
+
+#[test]
+fn the_json_has_iperf3s_keys() {
+    let local = "127.0.0.1:40000".parse().unwrap();
+    let start = Start {
+        is_client: true,
+        peer: "host".into(),
+        port: 5201,
+        connected: vec![Connected { socket: 5, local, remote: local, sends: true }],
+        cookie: "c".into(),
+        time_s: 1_795_261_122,
+        version: "iperf 3.12".into(),
+        system: "Linux".into(),
+        udp: false,
+        bidirectional: false,
+        reverse: false,
+        streams: 1,
+        block_bytes: 131_072,
+        omit_s: 0,
+        duration_s: 1,
+        bytes: 0,
+        blocks: 0,
+        type_of_service: 0,
+        target_bit_per_s: 0,
+        segment_bytes: 1448,
+        window_bytes: 0,
+        buffers_bytes: (1, 2),
+        title: None,
+        extra_data: None,
+    };
+    let intervals = [Interval { streams: vec![tcp_stretch()] }];
+    let value = json::document(Some(&start), &intervals, Some(&ended(false)), None);
+    for (pointer, expected) in [
+        ("/start/connected/0/remote_port", serde_json::json!(40000)),
+        ("/start/timestamp/time", serde_json::json!("Sat, 21 Nov 2026 11:38:42 GMT")),
+        ("/start/test_start/protocol", serde_json::json!("TCP")),
+        ("/intervals/0/streams/0/retransmits", serde_json::json!(8)),
+        ("/intervals/0/sum/bytes", serde_json::json!(894 << 20)),
+        ("/end/sum_sent/retransmits", serde_json::json!(8)),
+        ("/end/sum_received/bytes", serde_json::json!(894 << 20)),
+        ("/end/streams/0/sender/mean_rtt", serde_json::json!(65)),
+        ("/end/streams/0/receiver/socket", serde_json::json!(5)),
+        ("/end/cpu_utilization_percent/host_total", serde_json::json!(3.0)),
+    ] {
+        assert_eq!(value.pointer(pointer), Some(&expected), "{pointer}");
+    }
+    let failed = json::document(None, &[], None, Some("why"));
+    assert_eq!(failed["error"], "why");
+}

@@ -1,0 +1,216 @@
+//! The lines that iperf3 prints for people.
+//!
+//! Column by column as 3.12 prints them, because scripts cut them by column.
+
+use std::fmt::Write as _;
+
+use super::units::{self, Format};
+use super::{End, Interval, Start, Stretch};
+
+/// What the lines depend on beside the values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Style {
+    /// Unit of the rates.
+    pub format: Format,
+    /// This end is the client.
+    pub is_client: bool,
+    /// Datagrams.
+    pub udp: bool,
+    /// Both directions at once: a column tells which.
+    pub bidirectional: bool,
+}
+
+const RULE: &str = "- - - - - - - - - - - - - - - - - - - - - - - - -\n";
+
+/// The lines before the first interval.
+#[must_use]
+pub fn start(start: &Start, style: Style) -> String {
+    let mut text = String::new();
+    let peer = &start.peer;
+    if style.is_client {
+        let _ = writeln!(text, "Connecting to host {peer}, port {}", start.port);
+        if start.reverse {
+            let _ = writeln!(text, "Reverse mode, remote host {peer} is sending");
+        }
+    } else {
+        let _ = writeln!(text, "Accepted connection from {peer}, port {}", start.port);
+    }
+    for stream in &start.connected {
+        let _ = writeln!(
+            text,
+            "[{:3}] local {} port {} connected to {} port {}",
+            stream.socket,
+            stream.local.ip(),
+            stream.local.port(),
+            stream.remote.ip(),
+            stream.remote.port()
+        );
+    }
+    let any_sends = start.connected.iter().any(|stream| stream.sends);
+    text + &head(style, interval_columns(style, any_sends))
+}
+
+/// 3.12's client always has the columns of a TCP sender, its server only when it sends.
+const fn interval_columns(style: Style, any_sends: bool) -> &'static str {
+    match (style.udp, any_sends) {
+        (true, true) if style.bidirectional => "         Jitter    Lost/Total Datagrams",
+        (true, true) => "         Total Datagrams",
+        (true, false) => "         Jitter    Lost/Total Datagrams",
+        (false, true) => "         Retr  Cwnd",
+        (false, false) if style.is_client => "         Retr  Cwnd",
+        (false, false) => "",
+    }
+}
+
+fn head(style: Style, columns: &str) -> String {
+    let role = if style.bidirectional { "[Role]" } else { "" };
+    format!("[ ID]{role} Interval           Transfer     Bitrate{columns}\n")
+}
+
+/// The lines of one interval, with the sum of several streams.
+#[must_use]
+pub fn interval(interval: &Interval, style: Style) -> String {
+    let mut text: String =
+        interval.streams.iter().map(|stretch| interval_line(stretch, style)).collect();
+    for sends in [true, false] {
+        if interval.streams.iter().filter(|stretch| stretch.sends == sends).count() > 1 {
+            let sum = interval.sum(sends);
+            text.extend(sum.map(|sum| interval_line(&sum, style)));
+        }
+    }
+    text
+}
+
+fn interval_line(stretch: &Stretch, style: Style) -> String {
+    let omitted = if stretch.omitted { "(omitted)" } else { "" };
+    let front = front(stretch, stretch.sends, style);
+    match (stretch.tcp, stretch.udp) {
+        (Some(tcp), _) if stretch.socket.is_some() => {
+            let window = units::bytes(tcp.congestion_window_bytes as f64);
+            format!("{front}  {:3}   {window}s       {omitted}\n", tcp.retransmits)
+        }
+        (Some(tcp), _) => format!("{front}  {:3}             {omitted}\n", tcp.retransmits),
+        (None, Some(udp)) if stretch.sends => format!("{front}  {}  {omitted}\n", udp.packets),
+        (None, Some(_)) => format!("{front}  {}  {omitted}\n", losses(stretch)),
+        (None, None) => format!("{front}                  {omitted}\n"),
+    }
+}
+
+/// `[  5]   0.00-1.00   sec  1.61 GBytes  13.9 Gbits/sec`
+fn front(stretch: &Stretch, sends: bool, style: Style) -> String {
+    let name = stretch.socket.map_or("SUM".to_owned(), |socket| format!("{socket:3}"));
+    let end = if style.is_client { 'C' } else { 'S' };
+    let role = match (style.bidirectional, sends) {
+        (false, _) => String::new(),
+        (true, true) => format!("[TX-{end}]"),
+        (true, false) => format!("[RX-{end}]"),
+    };
+    format!(
+        "[{name}]{role} {:6.2}-{:<6.2} sec  {}s  {}s/sec",
+        stretch.start_s,
+        stretch.end_s,
+        units::bytes(stretch.bytes as f64),
+        units::rate(stretch.bit_per_s(), style.format)
+    )
+}
+
+/// `0.054 ms  0/31 (0%)`
+fn losses(stretch: &Stretch) -> String {
+    let udp = stretch.udp.unwrap_or_default();
+    let share = share_percent(udp.lost, udp.packets);
+    format!(
+        "{:5.3} ms  {}/{} ({}%)",
+        udp.jitter_s * 1e3,
+        udp.lost,
+        udp.packets,
+        two_digits(share)
+    )
+}
+
+/// Lost in percent of all; 0 of nothing.
+pub(super) fn share_percent(lost: i64, packets: i64) -> f64 {
+    if packets > 0 { lost as f64 * 100.0 / packets as f64 } else { 0.0 }
+}
+
+/// C's `%.2g` for values from 0 to 100: two significant digits, no trailing zeros.
+fn two_digits(value: f64) -> String {
+    let magnitude = if value.abs() > 0.0 { value.abs().log10().floor() as i32 } else { 0 };
+    if !(-4..2).contains(&magnitude) {
+        let text = format!("{value:.1e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let exponent: i32 = exponent.parse().unwrap_or(0);
+        let sign = if exponent < 0 { '-' } else { '+' };
+        let mantissa = mantissa.strip_suffix(".0").unwrap_or(mantissa);
+        return format!("{mantissa}e{sign}{:02}", exponent.abs());
+    }
+    let decimals = usize::try_from(1 - magnitude).unwrap_or(0);
+    let text = format!("{value:.decimals$}");
+    if !text.contains('.') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The summary after the last interval.
+#[must_use]
+pub fn end(end: &End, style: Style) -> String {
+    let mut text = RULE.to_owned();
+    let columns = match (style.udp, style.is_client || end.streams.iter().any(|it| it.sends)) {
+        (true, _) => "         Jitter    Lost/Total Datagrams",
+        (false, true) => "         Retr",
+        (false, false) => "",
+    };
+    text.push_str(&head(style, columns));
+    for stream in &end.streams {
+        text.push_str(&end_lines(stream.sent, stream.received, stream.sends, style));
+    }
+    for sends in [true, false] {
+        if end.streams.iter().filter(|stream| stream.sends == sends).count() > 1 {
+            text.push_str(&end_lines(end.sent(sends), end.received(sends), sends, style));
+        }
+    }
+    if let Some(output) = &end.server_output_text {
+        let _ = write!(text, "\nServer output:\n{output}");
+    }
+    if style.is_client {
+        text.push_str("\niperf Done.\n");
+    }
+    text
+}
+
+/// A server prints its own view alone, a client both.
+fn end_lines(
+    sent: Option<Stretch>,
+    received: Option<Stretch>,
+    sends: bool,
+    style: Style,
+) -> String {
+    let mut text = String::new();
+    if let Some(sent) = sent.filter(|_| style.is_client || sends) {
+        let front = front(&sent, sends, style);
+        let _ = match (sent.tcp, sent.udp) {
+            (Some(tcp), _) => {
+                writeln!(text, "{front}  {:3}             sender", tcp.retransmits)
+            }
+            (None, Some(udp)) => {
+                writeln!(text, "{front}  0.000 ms  0/{} (0%)  sender", udp.packets)
+            }
+            (None, None) => writeln!(text, "{front}                  sender"),
+        };
+    }
+    if let Some(received) = received.filter(|_| style.is_client || !sends) {
+        let front = front(&received, sends, style);
+        let _ = match received.udp {
+            Some(_) => writeln!(text, "{front}  {}  receiver", losses(&received)),
+            None => writeln!(text, "{front}                  receiver"),
+        };
+    }
+    text
+}
+
+/// What a server prints while it waits for test number `test`.
+#[must_use]
+pub fn listening(port: u16, test: u64) -> String {
+    let rule = "-".repeat(59);
+    format!("{rule}\nServer listening on {port} (test #{test})\n{rule}\n")
+}

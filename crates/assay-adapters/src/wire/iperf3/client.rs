@@ -1,0 +1,167 @@
+//! The client's side of the control connection.
+
+use super::buffer::{Buffer, framed};
+use super::{Cookie, Parameters, ProtocolError, RESULTS_LIMIT, Results, State};
+
+/// What the client has to do next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClientEvent {
+    /// Send [`Client::parameters`].
+    SendParameters,
+    /// Open every stream.
+    OpenStreams,
+    /// Set clocks and counters to zero.
+    Start,
+    /// Let the data flow; later send [`Client::end`].
+    Run,
+    /// Send [`Client::results`].
+    SendResults,
+    /// The server's results.
+    Results(Box<Results>),
+    /// Everything was exchanged: send [`Client::done`] and close.
+    Finished,
+}
+
+/// Where the conversation stands: what the server's next bytes must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Parameters,
+    Streams,
+    Start,
+    Running,
+    Exchange,
+    TheirResults,
+    Display,
+    Finished,
+}
+
+impl Phase {
+    const fn expected(self) -> &'static str {
+        match self {
+            Self::Parameters => "the request for parameters",
+            Self::Streams => "the request to open streams",
+            Self::Start => "the start of the test",
+            Self::Running => "the start of the data",
+            Self::Exchange => "the request for results",
+            Self::TheirResults => "the server's results",
+            Self::Display => "the end of the exchange",
+            Self::Finished => "nothing more",
+        }
+    }
+}
+
+/// The machine: bytes in by [`Client::receive`], events out by [`Client::next_event`].
+#[derive(Debug)]
+pub struct Client {
+    cookie: Cookie,
+    phase: Phase,
+    buffer: Buffer,
+}
+
+impl Client {
+    /// A conversation that has not begun.
+    #[must_use]
+    pub fn new(cookie: Cookie) -> Self {
+        Self { cookie, phase: Phase::Parameters, buffer: Buffer::default() }
+    }
+
+    /// What to send first, on the control connection and on every TCP stream.
+    #[must_use]
+    pub const fn cookie(&self) -> &Cookie {
+        &self.cookie
+    }
+
+    /// The answer to [`ClientEvent::SendParameters`].
+    #[must_use]
+    pub fn parameters(parameters: &Parameters) -> Vec<u8> {
+        framed(&parameters.to_json())
+    }
+
+    /// Ends the test.
+    #[must_use]
+    pub fn end() -> Vec<u8> {
+        vec![State::TestEnd.byte()]
+    }
+
+    /// The answer to [`ClientEvent::SendResults`].
+    #[must_use]
+    pub fn results(results: &Results) -> Vec<u8> {
+        framed(&results.to_json())
+    }
+
+    /// The last word.
+    #[must_use]
+    pub fn done() -> Vec<u8> {
+        vec![State::Done.byte()]
+    }
+
+    /// Gives up the test.
+    #[must_use]
+    pub fn terminate() -> Vec<u8> {
+        vec![State::ClientTerminate.byte()]
+    }
+
+    /// What is due from the server, in words.
+    #[must_use]
+    pub const fn expected(&self) -> &'static str {
+        self.phase.expected()
+    }
+
+    /// Takes what the server sent, in pieces of any size.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        self.buffer.push(bytes);
+    }
+
+    /// What to do next; `None` until more has arrived.
+    ///
+    /// # Errors
+    /// When the server breaks the protocol, refuses or gives up. The conversation is over then.
+    pub fn next_event(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
+        if self.phase == Phase::TheirResults {
+            return self.their_results();
+        }
+        if self.buffer.peek().first() == Some(&State::ServerError.byte()) {
+            return self.server_error();
+        }
+        let Some(byte) = self.buffer.byte() else { return Ok(None) };
+        let state = State::from_byte(byte)?;
+        let (phase, event) = match (self.phase, state) {
+            (Phase::Parameters, State::ParamExchange) => {
+                (Phase::Streams, ClientEvent::SendParameters)
+            }
+            (Phase::Streams, State::CreateStreams) => (Phase::Start, ClientEvent::OpenStreams),
+            (Phase::Start, State::TestStart) => (Phase::Running, ClientEvent::Start),
+            (Phase::Running, State::TestRunning) => (Phase::Exchange, ClientEvent::Run),
+            (Phase::Exchange, State::ExchangeResults) => {
+                (Phase::TheirResults, ClientEvent::SendResults)
+            }
+            (Phase::Display, State::DisplayResults) => (Phase::Finished, ClientEvent::Finished),
+            (_, State::AccessDenied) => return Err(ProtocolError::Denied),
+            (_, State::ServerTerminate) => {
+                return Err(ProtocolError::Terminated { who: "server" });
+            }
+            (phase, state) => {
+                return Err(ProtocolError::OutOfTurn { state, expected: phase.expected() });
+            }
+        };
+        self.phase = phase;
+        Ok(Some(event))
+    }
+
+    fn their_results(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
+        let Some(message) = self.buffer.message("results", RESULTS_LIMIT)? else {
+            return Ok(None);
+        };
+        self.phase = Phase::Display;
+        let results = Results::from_json(&message)?;
+        Ok(Some(ClientEvent::Results(Box::new(results))))
+    }
+
+    fn server_error(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
+        let Some(bytes) = self.buffer.take(9) else { return Ok(None) };
+        let number = |at: usize| {
+            i32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        Err(ProtocolError::Server { iperf3: number(1), system: number(5) })
+    }
+}

@@ -1,0 +1,319 @@
+//! What the client asks for: the JSON object of the parameter exchange.
+//!
+//! Read leniently, as versions differ (booleans as numbers, keys missing or unknown), within the
+//! limits that iperf3 itself sets; written strictly, as servers since 3.18 demand.
+
+use serde_json::{Map, Value, json};
+
+use super::ProtocolError;
+
+/// What carries the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// A byte stream.
+    Tcp,
+    /// Datagrams.
+    Udp,
+}
+
+/// Which end sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// The client.
+    Forward,
+    /// The server (`-R`).
+    Reverse,
+    /// Both (`--bidir`).
+    Both,
+}
+
+/// When the client ends the test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// After so many seconds (`-t`).
+    Seconds(u32),
+    /// After so many bytes (`-n`).
+    Bytes(u64),
+    /// After so many blocks (`-k`).
+    Blocks(u64),
+}
+
+/// Everything a test is made of. Two ends with the same parameters run the same test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameters {
+    /// What carries the data.
+    pub protocol: Protocol,
+    /// Which end sends.
+    pub direction: Direction,
+    /// When it ends.
+    pub length: Length,
+    /// Seconds at the start that do not count (`-O`).
+    pub omit_s: u32,
+    /// Streams per direction (`-P`).
+    pub streams: u32,
+    /// Bytes per write, or per datagram (`-l`).
+    pub block_bytes: u32,
+    /// Bit/s of each stream (`-b`); `None` = as fast as it goes.
+    pub rate_bit_per_s: Option<u64>,
+    /// Blocks sent in one go at a limited rate (`-b RATE/BURST`).
+    pub burst: u32,
+    /// Microseconds between two looks at a limited rate.
+    pub pacing_timer_us: u32,
+    /// Bit/s that the kernel paces each stream to (`--fq-rate`).
+    pub kernel_rate_bit_per_s: Option<u64>,
+    /// No delay for small segments (`-N`).
+    pub no_delay: bool,
+    /// Socket buffers in bytes (`-w`).
+    pub window_bytes: Option<u32>,
+    /// Largest segment (`-M`).
+    pub segment_bytes: Option<u32>,
+    /// Congestion control (`-C`).
+    pub congestion: Option<String>,
+    /// Type of service (`-S`).
+    pub type_of_service: u32,
+    /// Send without copying (`-Z`).
+    pub zero_copy: bool,
+    /// Receive without copying (`--skip-rx-copy`).
+    pub skip_receive_copy: bool,
+    /// 64-bit datagram numbers.
+    pub wide_counters: bool,
+    /// The client wants to print the server's output too (`--get-server-output`).
+    pub get_server_output: bool,
+    /// Printed before everything (`-T`).
+    pub title: Option<String>,
+    /// Put into the JSON output (`--extra-data`).
+    pub extra_data: Option<String>,
+    /// The client's version.
+    pub client_version: String,
+    /// The version of assay, when the client is one.
+    pub assay: Option<String>,
+}
+
+impl Default for Parameters {
+    /// What iperf3 does without options: one TCP stream for ten seconds.
+    fn default() -> Self {
+        Self {
+            protocol: Protocol::Tcp,
+            direction: Direction::Forward,
+            length: Length::Seconds(10),
+            omit_s: 0,
+            streams: 1,
+            block_bytes: TCP_BLOCK_BYTES,
+            rate_bit_per_s: None,
+            burst: 0,
+            pacing_timer_us: PACING_TIMER_US,
+            kernel_rate_bit_per_s: None,
+            no_delay: false,
+            window_bytes: None,
+            segment_bytes: None,
+            congestion: None,
+            type_of_service: 0,
+            zero_copy: false,
+            skip_receive_copy: false,
+            wide_counters: false,
+            get_server_output: false,
+            title: None,
+            extra_data: None,
+            client_version: CLIENT_VERSION.to_owned(),
+            assay: None,
+        }
+    }
+}
+
+/// iperf3's default block for TCP.
+pub const TCP_BLOCK_BYTES: u32 = 128 * 1024;
+/// The version of the protocol that assay speaks, as clients announce it.
+pub const CLIENT_VERSION: &str = "3.12";
+const PACING_TIMER_US: u32 = 1000;
+
+/// The limits of iperf3 3.21, so that whoever is told them there is told them here.
+pub const STREAMS_LIMIT: u32 = 128;
+/// A write of TCP, at most.
+pub const TCP_BLOCK_LIMIT: u32 = 1024 * 1024;
+/// A datagram, at least: the head with the wide counter.
+pub const UDP_BLOCK_LEAST: u32 = 16;
+/// A datagram, at most: what fits an IP packet.
+pub const UDP_BLOCK_LIMIT: u32 = 65507;
+/// A day.
+pub const TIME_LIMIT_S: u32 = 86400;
+/// Ten minutes.
+pub const OMIT_LIMIT_S: u32 = 600;
+const SEGMENT_LIMIT: u32 = 32767;
+const WINDOW_LIMIT: u32 = 512 * 1024 * 1024;
+const BURST_LIMIT: u32 = 1000;
+
+impl Parameters {
+    /// The message, without its length.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut map = Map::new();
+        let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);
+        put(if self.protocol == Protocol::Tcp { "tcp" } else { "udp" }, json!(true));
+        put("omit", json!(self.omit_s));
+        let (time, bytes, blocks) = match self.length {
+            Length::Seconds(seconds) => (seconds, 0, 0),
+            Length::Bytes(bytes) => (0, bytes, 0),
+            Length::Blocks(blocks) => (0, 0, blocks),
+        };
+        put("time", json!(time));
+        put("num", json!(bytes));
+        put("blockcount", json!(blocks));
+        put("parallel", json!(self.streams));
+        put("len", json!(self.block_bytes));
+        put("pacing_timer", json!(self.pacing_timer_us));
+        put("client_version", json!(self.client_version));
+        let flags = [
+            ("reverse", self.direction == Direction::Reverse),
+            ("bidirectional", self.direction == Direction::Both),
+            ("nodelay", self.no_delay),
+        ];
+        for (key, _) in flags.into_iter().filter(|(_, set)| *set) {
+            put(key, json!(true));
+        }
+        let numbers = [
+            ("bandwidth", self.rate_bit_per_s),
+            ("fqrate", self.kernel_rate_bit_per_s),
+            ("window", self.window_bytes.map(u64::from)),
+            ("MSS", self.segment_bytes.map(u64::from)),
+            ("burst", given(self.burst)),
+            ("TOS", given(self.type_of_service)),
+            ("zerocopy", self.zero_copy.then_some(1)),
+            ("skip_rx_copy", self.skip_receive_copy.then_some(1)),
+            ("udp_counters_64bit", self.wide_counters.then_some(1)),
+            ("get_server_output", self.get_server_output.then_some(1)),
+        ];
+        for (key, value) in numbers {
+            value.map(|value| put(key, json!(value)));
+        }
+        let texts = [
+            ("congestion", &self.congestion),
+            ("title", &self.title),
+            ("extra_data", &self.extra_data),
+        ];
+        for (key, text) in texts {
+            text.as_ref().map(|text| put(key, json!(text)));
+        }
+        self.assay.as_ref().map(|version| put("assay", json!({ "version": version })));
+        Value::Object(map).to_string().into_bytes()
+    }
+
+    /// Reads the message.
+    ///
+    /// # Errors
+    /// When it is no JSON object, or asks for more than iperf3's limits allow.
+    pub fn from_json(message: &[u8]) -> Result<Self, ProtocolError> {
+        let value: Value =
+            serde_json::from_slice(message).map_err(|error| malformed(&error.to_string()))?;
+        let Value::Object(map) = value else { return Err(malformed("no JSON object")) };
+        let keys = Keys(&map);
+        let protocol = if keys.set("udp") { Protocol::Udp } else { Protocol::Tcp };
+        if keys.set("sctp") {
+            return Err(malformed("SCTP is not served"));
+        }
+        let blocks = match protocol {
+            Protocol::Tcp => (1, TCP_BLOCK_LIMIT),
+            Protocol::Udp => (UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT),
+        };
+        let block_bytes = match (keys.number("len")?, protocol) {
+            (None | Some(0), Protocol::Tcp) => TCP_BLOCK_BYTES,
+            (given, _) => within("len", given.unwrap_or(0), blocks)?,
+        };
+        Ok(Self {
+            protocol,
+            direction: keys.direction(),
+            length: keys.length()?,
+            omit_s: keys.within("omit", (0, OMIT_LIMIT_S))?.unwrap_or(0),
+            streams: keys.within("parallel", (1, STREAMS_LIMIT))?.unwrap_or(1),
+            block_bytes,
+            rate_bit_per_s: keys.number("bandwidth")?.filter(|rate| *rate > 0),
+            burst: keys.within("burst", (0, BURST_LIMIT))?.unwrap_or(0),
+            pacing_timer_us: keys
+                .within("pacing_timer", (0, 1_000_000))?
+                .filter(|timer| *timer > 0)
+                .unwrap_or(PACING_TIMER_US),
+            kernel_rate_bit_per_s: keys.number("fqrate")?.filter(|rate| *rate > 0),
+            no_delay: keys.set("nodelay"),
+            window_bytes: keys.within("window", (0, WINDOW_LIMIT))?.filter(|bytes| *bytes > 0),
+            segment_bytes: keys.within("MSS", (0, SEGMENT_LIMIT))?.filter(|bytes| *bytes > 0),
+            congestion: keys.text("congestion"),
+            type_of_service: keys.within("TOS", (0, 255))?.unwrap_or(0),
+            zero_copy: keys.set("zerocopy"),
+            skip_receive_copy: keys.set("skip_rx_copy"),
+            wide_counters: keys.set("udp_counters_64bit"),
+            get_server_output: keys.set("get_server_output"),
+            title: keys.text("title"),
+            extra_data: keys.text("extra_data"),
+            client_version: keys.text("client_version").unwrap_or_default(),
+            assay: map
+                .get("assay")
+                .and_then(|it| Some(it.get("version")?.as_str()?.to_owned())),
+        })
+    }
+}
+
+fn given(number: u32) -> Option<u64> {
+    (number > 0).then_some(u64::from(number))
+}
+
+fn malformed(reason: &str) -> ProtocolError {
+    ProtocolError::Malformed { what: "parameters", reason: reason.to_owned() }
+}
+
+fn within(key: &str, value: u64, (least, most): (u32, u32)) -> Result<u32, ProtocolError> {
+    match u32::try_from(value) {
+        Ok(value) if (least..=most).contains(&value) => Ok(value),
+        _ => Err(malformed(&format!("{key} is {value}, and must be {least} to {most}"))),
+    }
+}
+
+/// The object's keys by kind.
+struct Keys<'a>(&'a Map<String, Value>);
+
+impl Keys<'_> {
+    /// Whether a flag is set: `true`, or any number but 0 as old versions write it.
+    fn set(&self, key: &str) -> bool {
+        match self.0.get(key) {
+            Some(Value::Bool(set)) => *set,
+            Some(Value::Number(number)) => number.as_f64() != Some(0.0),
+            _ => false,
+        }
+    }
+
+    fn number(&self, key: &str) -> Result<Option<u64>, ProtocolError> {
+        match self.0.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => value
+                .as_f64()
+                .filter(|number| *number >= 0.0 && number.is_finite())
+                .map(|number| Some(value.as_u64().unwrap_or(number as u64)))
+                .ok_or_else(|| malformed(&format!("{key} is no number of at least 0"))),
+        }
+    }
+
+    fn within(&self, key: &str, limits: (u32, u32)) -> Result<Option<u32>, ProtocolError> {
+        self.number(key)?.map(|number| within(key, number, limits)).transpose()
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        self.0.get(key)?.as_str().map(str::to_owned)
+    }
+
+    fn direction(&self) -> Direction {
+        match (self.set("bidirectional"), self.set("reverse")) {
+            (true, _) => Direction::Both,
+            (false, true) => Direction::Reverse,
+            (false, false) => Direction::Forward,
+        }
+    }
+
+    fn length(&self) -> Result<Length, ProtocolError> {
+        let bytes = self.number("num")?.filter(|bytes| *bytes > 0);
+        let blocks = self.number("blockcount")?.filter(|blocks| *blocks > 0);
+        let seconds = self.within("time", (0, TIME_LIMIT_S))?.unwrap_or(0);
+        Ok(match (bytes, blocks) {
+            (Some(bytes), _) => Length::Bytes(bytes),
+            (None, Some(blocks)) => Length::Blocks(blocks),
+            (None, None) => Length::Seconds(seconds),
+        })
+    }
+}

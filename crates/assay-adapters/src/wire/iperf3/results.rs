@@ -1,0 +1,178 @@
+//! What each end saw: the JSON object of the exchange of results.
+
+use assay_model::cpu_account::CpuAccount;
+use serde_json::{Map, Value, json};
+
+use super::ProtocolError;
+
+/// CPU time of the process over wall time, in percent of one CPU, as iperf3 has it: softirq work
+/// that the kernel books elsewhere is not in it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct CpuPercent {
+    /// Both together.
+    pub total: f64,
+    /// In the program.
+    pub user: f64,
+    /// In the kernel on the program's behalf.
+    pub system: f64,
+}
+
+/// What one end saw of one stream.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct StreamResult {
+    /// See [`super::stream_id`].
+    pub id: u64,
+    /// Sent or received, without what was omitted.
+    pub bytes: u64,
+    /// Segments sent again; `None` from a receiver, and where the kernel does not tell.
+    pub retransmits: Option<u64>,
+    /// Receiver of UDP: RFC 1889's jitter, in seconds.
+    pub jitter_s: f64,
+    /// Receiver of UDP: datagrams that never came; below 0 when some came twice.
+    pub errors: i64,
+    /// Those of them in the omitted time; 3.14 and later.
+    pub omitted_errors: i64,
+    /// Datagrams sent, or the highest number seen.
+    pub packets: i64,
+    /// Those of them in the omitted time; 3.14 and later.
+    pub omitted_packets: i64,
+    /// Start of what counts, in seconds by the end's own clock.
+    pub start_s: f64,
+    /// End of what counts.
+    pub end_s: f64,
+}
+
+/// What one end saw.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Results {
+    /// CPU of the process.
+    pub cpu: CpuPercent,
+    /// Whether the sender counts retransmits: 1, 0, or −1 from an end that sends nothing.
+    pub sender_has_retransmits: i64,
+    /// Congestion control of the streams.
+    pub congestion: Option<String>,
+    /// The server's output as text, when it was asked for.
+    pub server_output_text: Option<String>,
+    /// The server's output as JSON, when it was asked for.
+    pub server_output_json: Option<Value>,
+    /// Per stream.
+    pub streams: Vec<StreamResult>,
+    /// The full account of CPU time, from another assay.
+    pub account: Option<CpuAccount>,
+    /// Whether the message reports omitted datagrams; all-or-nothing per message.
+    pub has_omitted: bool,
+}
+
+impl Results {
+    /// The message, without its length.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut map = Map::new();
+        let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);
+        put("cpu_util_total", json!(self.cpu.total));
+        put("cpu_util_user", json!(self.cpu.user));
+        put("cpu_util_system", json!(self.cpu.system));
+        put("sender_has_retransmits", json!(self.sender_has_retransmits));
+        self.congestion.as_ref().map(|name| put("congestion_used", json!(name)));
+        self.server_output_text.as_ref().map(|text| put("server_output_text", json!(text)));
+        self.server_output_json.as_ref().map(|it| put("server_output_json", it.clone()));
+        put("streams", self.streams.iter().map(|stream| self.stream_json(stream)).collect());
+        self.account.as_ref().map(|account| put("assay", json!({ "cpu": account })));
+        Value::Object(map).to_string().into_bytes()
+    }
+
+    fn stream_json(&self, stream: &StreamResult) -> Value {
+        let mut value = json!({
+            "id": stream.id,
+            "bytes": stream.bytes,
+            "retransmits": stream.retransmits.map_or(json!(-1), |count| json!(count)),
+            "jitter": stream.jitter_s,
+            "errors": stream.errors,
+            "packets": stream.packets,
+            "start_time": stream.start_s,
+            "end_time": stream.end_s,
+        });
+        if self.has_omitted {
+            value["omitted_errors"] = json!(stream.omitted_errors);
+            value["omitted_packets"] = json!(stream.omitted_packets);
+        }
+        value
+    }
+
+    /// Reads the message.
+    ///
+    /// # Errors
+    /// When it is no JSON object or its streams lack number or bytes.
+    pub fn from_json(message: &[u8]) -> Result<Self, ProtocolError> {
+        let value: Value =
+            serde_json::from_slice(message).map_err(|error| malformed(&error.to_string()))?;
+        if !value.is_object() {
+            return Err(malformed("no JSON object"));
+        }
+        let streams = value.get("streams").and_then(Value::as_array);
+        let streams = streams.ok_or_else(|| malformed("`streams` is missing"))?;
+        let percent = |key: &str| number(&value, key).max(0.0);
+        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let account = value.get("assay").and_then(|it| it.get("cpu"));
+        Ok(Self {
+            cpu: CpuPercent {
+                total: percent("cpu_util_total"),
+                user: percent("cpu_util_user"),
+                system: percent("cpu_util_system"),
+            },
+            sender_has_retransmits: signed(&value, "sender_has_retransmits"),
+            congestion: text("congestion_used"),
+            server_output_text: text("server_output_text"),
+            server_output_json: value.get("server_output_json").cloned(),
+            streams: streams.iter().map(stream).collect::<Result<_, _>>()?,
+            account: account.and_then(|it| serde_json::from_value(it.clone()).ok()),
+            has_omitted: streams.iter().any(|stream| stream.get("omitted_packets").is_some()),
+        })
+    }
+}
+
+fn malformed(reason: &str) -> ProtocolError {
+    ProtocolError::Malformed { what: "results", reason: reason.to_owned() }
+}
+
+fn stream(value: &Value) -> Result<StreamResult, ProtocolError> {
+    let count = |key: &str| {
+        let number = value.get(key).and_then(Value::as_f64).filter(|number| *number >= 0.0);
+        let exact = || value.get(key).and_then(Value::as_u64);
+        number
+            .map(|number| exact().unwrap_or(number as u64))
+            .ok_or_else(|| malformed(&format!("a stream's `{key}` is missing or below 0")))
+    };
+    Ok(StreamResult {
+        id: count("id")?,
+        bytes: count("bytes")?,
+        retransmits: u64::try_from(signed(value, "retransmits")).ok(),
+        jitter_s: number(value, "jitter"),
+        errors: signed(value, "errors"),
+        omitted_errors: signed(value, "omitted_errors"),
+        packets: signed(value, "packets"),
+        omitted_packets: signed(value, "omitted_packets"),
+        start_s: number(value, "start_time"),
+        end_s: number(value, "end_time"),
+    })
+}
+
+fn number(value: &Value, key: &str) -> f64 {
+    value.get(key).and_then(Value::as_f64).unwrap_or(0.0)
+}
+
+/// A signed number. 3.12 prints −1 as 2⁶⁴ − 1, so the upper half of 64 bits means below zero.
+fn signed(value: &Value, key: &str) -> i64 {
+    match value.get(key) {
+        Some(Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
+            (Some(signed), _) => signed,
+            (None, Some(unsigned)) => unsigned.cast_signed(),
+            (None, None) => {
+                /// 2⁶³: above it a float stands for a wrapped negative number too.
+                const WRAPPED: f64 = 9_223_372_036_854_775_808.0;
+                number.as_f64().map_or(0, |it| if it >= WRAPPED { -1 } else { it as i64 })
+            }
+        },
+        _ => 0,
+    }
+}

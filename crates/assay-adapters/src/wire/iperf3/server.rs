@@ -1,0 +1,176 @@
+//! The server's side of the control connection.
+
+use super::buffer::{Buffer, framed};
+use super::{
+    COOKIE_ALPHABET, COOKIE_BYTES, Cookie, PARAMETERS_LIMIT, Parameters, ProtocolError,
+    RESULTS_LIMIT, Results, State,
+};
+
+/// What the client said.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ServerEvent {
+    /// It introduced itself: answer with [`Server::ask_parameters`], or [`Server::deny`] and close.
+    Cookie(Cookie),
+    /// What it wants: answer with [`Server::ask_streams`] and accept its streams, then send
+    /// [`Server::start`].
+    Parameters(Box<Parameters>),
+    /// The test is over: answer with [`Server::ask_results`].
+    Ended,
+    /// Its results: answer with [`Server::results`].
+    Results(Box<Results>),
+    /// Its last word.
+    Done,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Cookie,
+    Parameters,
+    Running,
+    Results,
+    Done,
+    Finished,
+}
+
+/// The machine: bytes in by [`Server::receive`], events out by [`Server::next_event`].
+#[derive(Debug)]
+pub struct Server {
+    phase: Phase,
+    buffer: Buffer,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self { phase: Phase::Cookie, buffer: Buffer::default() }
+    }
+}
+
+impl Server {
+    /// The answer to a cookie.
+    #[must_use]
+    pub fn ask_parameters() -> Vec<u8> {
+        vec![State::ParamExchange.byte()]
+    }
+
+    /// The answer to a client that cannot be served now.
+    #[must_use]
+    pub fn deny() -> Vec<u8> {
+        vec![State::AccessDenied.byte()]
+    }
+
+    /// The answer to parameters.
+    #[must_use]
+    pub fn ask_streams() -> Vec<u8> {
+        vec![State::CreateStreams.byte()]
+    }
+
+    /// All streams are there: both begin to keep time, and data flows.
+    #[must_use]
+    pub fn start() -> Vec<u8> {
+        vec![State::TestStart.byte(), State::TestRunning.byte()]
+    }
+
+    /// The answer to the end of the test.
+    #[must_use]
+    pub fn ask_results() -> Vec<u8> {
+        vec![State::ExchangeResults.byte()]
+    }
+
+    /// The answer to the client's results; with it everything is exchanged.
+    #[must_use]
+    pub fn results(results: &Results) -> Vec<u8> {
+        let mut bytes = framed(&results.to_json());
+        bytes.push(State::DisplayResults.byte());
+        bytes
+    }
+
+    /// Gives up the test.
+    #[must_use]
+    pub fn terminate() -> Vec<u8> {
+        vec![State::ServerTerminate.byte()]
+    }
+
+    /// Refuses parameters, by iperf3's own error number and the system's.
+    #[must_use]
+    pub fn refuse(iperf3: i32, system: i32) -> Vec<u8> {
+        let mut bytes = vec![State::ServerError.byte()];
+        bytes.extend(iperf3.to_be_bytes());
+        bytes.extend(system.to_be_bytes());
+        bytes
+    }
+
+    /// Takes what the client sent, in pieces of any size.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        self.buffer.push(bytes);
+    }
+
+    /// What the client said; `None` until more has arrived.
+    ///
+    /// # Errors
+    /// When the client breaks the protocol or gives up. The conversation is over then.
+    pub fn next_event(&mut self) -> Result<Option<ServerEvent>, ProtocolError> {
+        match self.phase {
+            Phase::Cookie => self.cookie(),
+            Phase::Parameters => self.parameters(),
+            Phase::Running => self.state(
+                State::TestEnd,
+                "the end of the test",
+                Phase::Results,
+                ServerEvent::Ended,
+            ),
+            Phase::Results => self.their_results(),
+            Phase::Done => {
+                self.state(State::Done, "the last word", Phase::Finished, ServerEvent::Done)
+            }
+            Phase::Finished => Ok(None),
+        }
+    }
+
+    fn cookie(&mut self) -> Result<Option<ServerEvent>, ProtocolError> {
+        let so_far = self.buffer.peek();
+        let so_far = &so_far[..so_far.len().min(COOKIE_BYTES - 1)];
+        if so_far.iter().any(|byte| !COOKIE_ALPHABET.contains(byte)) {
+            let start = so_far.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+            return Err(ProtocolError::NoCookie { start });
+        }
+        let Some(bytes) = self.buffer.take(COOKIE_BYTES) else { return Ok(None) };
+        self.phase = Phase::Parameters;
+        let cookie = Cookie(bytes.try_into().expect("just that many bytes were taken"));
+        Ok(Some(ServerEvent::Cookie(cookie)))
+    }
+
+    fn parameters(&mut self) -> Result<Option<ServerEvent>, ProtocolError> {
+        let Some(message) = self.buffer.message("parameters", PARAMETERS_LIMIT)? else {
+            return Ok(None);
+        };
+        self.phase = Phase::Running;
+        let parameters = Parameters::from_json(&message)?;
+        Ok(Some(ServerEvent::Parameters(Box::new(parameters))))
+    }
+
+    fn their_results(&mut self) -> Result<Option<ServerEvent>, ProtocolError> {
+        let Some(message) = self.buffer.message("results", RESULTS_LIMIT)? else {
+            return Ok(None);
+        };
+        self.phase = Phase::Done;
+        Ok(Some(ServerEvent::Results(Box::new(Results::from_json(&message)?))))
+    }
+
+    fn state(
+        &mut self,
+        due: State,
+        expected: &'static str,
+        next: Phase,
+        event: ServerEvent,
+    ) -> Result<Option<ServerEvent>, ProtocolError> {
+        let Some(byte) = self.buffer.byte() else { return Ok(None) };
+        match State::from_byte(byte)? {
+            state if state == due => {
+                self.phase = next;
+                Ok(Some(event))
+            }
+            State::ClientTerminate => Err(ProtocolError::Terminated { who: "client" }),
+            state => Err(ProtocolError::OutOfTurn { state, expected }),
+        }
+    }
+}

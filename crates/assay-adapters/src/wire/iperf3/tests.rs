@@ -1,0 +1,246 @@
+//! The protocol against bytes captured from iperf3 3.12, against itself, and against anything.
+
+use proptest::prelude::*;
+
+use super::parameters::{Direction, Length};
+use super::*;
+
+const COOKIE: &[u8; 37] = b"yfeymxvrgkrymballveqfvh7dcda6tymyluv\0";
+/// `iperf3 -c … -t 1 -P 2 -b 10M`, both directions of its control connection.
+const PARAMETERS: &str = r#"{"tcp":true,"omit":0,"time":1,"num":0,"blockcount":0,"parallel":2,"len":131072,"bandwidth":10000000,"pacing_timer":1000,"client_version":"3.12"}"#;
+const CLIENT_RESULTS: &str = r#"{"cpu_util_total":6.4636331668209182,"cpu_util_user":1.3188270286774728,"cpu_util_system":5.1442339246256825,"sender_has_retransmits":1,"congestion_used":"bbr","streams":[{"id":1,"bytes":1310720,"retransmits":0,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.000159},{"id":3,"bytes":1310720,"retransmits":0,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.000175}]}"#;
+const SERVER_RESULTS: &str = r#"{"cpu_util_total":0.13979863937107151,"cpu_util_user":0,"cpu_util_system":0.13999320950241609,"sender_has_retransmits":18446744073709551615,"congestion_used":"bbr","streams":[{"id":1,"bytes":1310720,"retransmits":18446744073709551615,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.027854},{"id":3,"bytes":1310720,"retransmits":18446744073709551615,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.027867}]}"#;
+
+fn message(text: &str) -> Vec<u8> {
+    buffer::framed(text.as_bytes())
+}
+
+fn client_side() -> Vec<u8> {
+    [&COOKIE[..], &message(PARAMETERS), &[4], &message(CLIENT_RESULTS), &[16]].concat()
+}
+
+fn server_side() -> Vec<u8> {
+    [&[9, 10, 1, 2, 13][..], &message(SERVER_RESULTS), &[14]].concat()
+}
+
+/// Everything the server machine makes of `bytes`, fed in pieces of `piece` bytes.
+fn serve(bytes: &[u8], piece: usize) -> (Vec<ServerEvent>, Option<ProtocolError>) {
+    let (mut server, mut events) = (Server::default(), Vec::new());
+    for part in bytes.chunks(piece) {
+        server.receive(part);
+        loop {
+            match server.next_event() {
+                Ok(Some(event)) => events.push(event),
+                Ok(None) => break,
+                Err(error) => return (events, Some(error)),
+            }
+        }
+    }
+    (events, None)
+}
+
+fn ask(bytes: &[u8], piece: usize) -> (Vec<ClientEvent>, Option<ProtocolError>) {
+    let (mut client, mut events) = (Client::new(Cookie(*COOKIE)), Vec::new());
+    for part in bytes.chunks(piece) {
+        client.receive(part);
+        loop {
+            match client.next_event() {
+                Ok(Some(event)) => events.push(event),
+                Ok(None) => break,
+                Err(error) => return (events, Some(error)),
+            }
+        }
+    }
+    (events, None)
+}
+
+#[test]
+fn a_captured_client_is_understood_in_pieces_of_any_size() {
+    for piece in [1, 3, 37, 100, 10_000] {
+        let (events, error) = serve(&client_side(), piece);
+        assert_eq!(error, None);
+        let [
+            ServerEvent::Cookie(cookie),
+            ServerEvent::Parameters(parameters),
+            ServerEvent::Ended,
+            ServerEvent::Results(results),
+            ServerEvent::Done,
+        ] = events.as_slice()
+        else {
+            panic!("{events:?}");
+        };
+        assert_eq!(cookie, &Cookie(*COOKIE));
+        assert_eq!(parameters.length, Length::Seconds(1));
+        assert_eq!((parameters.streams, parameters.direction), (2, Direction::Forward));
+        assert_eq!(parameters.rate_bit_per_s, Some(10_000_000));
+        assert_eq!(results.streams[1].id, 3);
+        assert_eq!(results.streams[1].retransmits, Some(0));
+    }
+}
+
+#[test]
+fn a_captured_server_is_understood_in_pieces_of_any_size() {
+    for piece in [1, 7, 10_000] {
+        let (events, error) = ask(&server_side(), piece);
+        assert_eq!(error, None);
+        assert_eq!(events.len(), 7);
+        let ClientEvent::Results(results) = &events[5] else { panic!("{events:?}") };
+        assert_eq!(results.sender_has_retransmits, -1, "printed as 2⁶⁴ − 1");
+        assert_eq!(results.streams[0].retransmits, None);
+        assert_eq!(results.streams[0].bytes, 1_310_720);
+        assert_eq!(events[6], ClientEvent::Finished);
+    }
+}
+
+#[test]
+fn a_broken_peer_is_named() {
+    let check_server = |bytes: &[u8], expected: ProtocolError| {
+        assert_eq!(serve(bytes, 5).1, Some(expected));
+    };
+    check_server(b"GET / HTTP/1.1", ProtocolError::NoCookie { start: "474554202f".into() });
+    check_server(
+        &[&COOKIE[..], &[0, 1, 0, 0]].concat(),
+        ProtocolError::TooLong { what: "parameters", announced: 65536, limit: 8192 },
+    );
+    check_server(
+        &[&COOKIE[..], &message(PARAMETERS), &[12]].concat(),
+        ProtocolError::Terminated { who: "client" },
+    );
+    check_server(
+        &[&COOKIE[..], &message(PARAMETERS), &[7]].concat(),
+        ProtocolError::UnknownState { byte: 7 },
+    );
+    let check_client =
+        |bytes: &[u8], expected: ProtocolError| assert_eq!(ask(bytes, 2).1, Some(expected));
+    check_client(&[0xFF], ProtocolError::Denied);
+    check_client(&[9, 11], ProtocolError::Terminated { who: "server" });
+    check_client(
+        &[9, 0xFE, 0, 0, 0, 120, 0, 0, 0, 98],
+        ProtocolError::Server { iperf3: 120, system: 98 },
+    );
+    check_client(
+        &[9, 14],
+        ProtocolError::OutOfTurn {
+            state: State::DisplayResults,
+            expected: "the request to open streams",
+        },
+    );
+    check_client(
+        &[9, 10, 1, 2, 13, 0xFF, 0, 0, 0],
+        ProtocolError::TooLong {
+            what: "results",
+            announced: 0xFF00_0000,
+            limit: RESULTS_LIMIT,
+        },
+    );
+}
+
+#[test]
+fn parameters_beyond_the_limits_are_refused() {
+    for text in [
+        r#"{"parallel":129}"#,
+        r#"{"parallel":0}"#,
+        r#"{"udp":true,"len":15}"#,
+        r#"{"udp":true}"#,
+        r#"{"tcp":true,"len":1048577}"#,
+        r#"{"time":86401}"#,
+        r#"{"omit":601}"#,
+        r#"{"MSS":40000}"#,
+        r#"{"window":1e10}"#,
+        r#"{"bandwidth":-1}"#,
+        r#"{"bandwidth":"fast"}"#,
+        r#"{"sctp":true}"#,
+        r"[]",
+        r"",
+    ] {
+        let read = Parameters::from_json(text.as_bytes());
+        assert!(matches!(read, Err(ProtocolError::Malformed { .. })), "{text}: {read:?}");
+    }
+}
+
+#[test]
+fn stream_numbers_skip_two() {
+    assert_eq!([0, 1, 2, 3].map(stream_id), [1, 3, 4, 5]);
+}
+
+#[test]
+fn cookies_are_made_of_the_alphabet() {
+    let cookie = Cookie::from_random(std::array::from_fn(|at| at as u8 * 7));
+    let (events, error) = serve(&cookie.0, 1);
+    assert_eq!((events, error), (vec![ServerEvent::Cookie(cookie)], None));
+    assert_eq!(cookie.text().len(), 36);
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let parameters = Parameters {
+        protocol: Protocol::Udp,
+        direction: Direction::Both,
+        length: Length::Blocks(77),
+        omit_s: 2,
+        streams: 32,
+        block_bytes: 1448,
+        rate_bit_per_s: Some(200_000_000),
+        burst: 10,
+        kernel_rate_bit_per_s: Some(1_000_000),
+        no_delay: true,
+        window_bytes: Some(65536),
+        segment_bytes: Some(1400),
+        congestion: Some("cubic".into()),
+        type_of_service: 16,
+        zero_copy: true,
+        skip_receive_copy: true,
+        wide_counters: true,
+        get_server_output: true,
+        title: Some("a".into()),
+        extra_data: Some("b".into()),
+        assay: Some("0.1.0".into()),
+        ..Parameters::default()
+    };
+    assert_eq!(Parameters::from_json(&parameters.to_json()), Ok(parameters));
+    let results = Results {
+        cpu: CpuPercent { total: 12.5, user: 2.5, system: 10.0 },
+        sender_has_retransmits: -1,
+        congestion: Some("cubic".into()),
+        server_output_text: Some("text".into()),
+        streams: vec![
+            StreamResult { id: 1, bytes: 5, errors: -1, packets: 9, ..StreamResult::default() },
+            StreamResult { id: 3, retransmits: Some(4), end_s: 1.5, ..StreamResult::default() },
+        ],
+        account: Some(assay_model::cpu_account::CpuAccount {
+            wall_s: 1.0,
+            cpus: 2,
+            softirq_s: 0.25,
+            ..Default::default()
+        }),
+        has_omitted: true,
+        ..Results::default()
+    };
+    assert_eq!(Results::from_json(&results.to_json()), Ok(results));
+}
+
+proptest! {
+    #[test]
+    fn a_server_survives_any_client(bytes: Vec<u8>, piece in 1_usize..64) {
+        serve(&bytes, piece);
+        serve(&[&COOKIE[..], &bytes].concat(), piece);
+        serve(&[&COOKIE[..], &message(PARAMETERS), &bytes].concat(), piece);
+        serve(&[&COOKIE[..], &message(&String::from_utf8_lossy(&bytes))].concat(), piece);
+    }
+
+    #[test]
+    fn a_client_survives_any_server(bytes: Vec<u8>, piece in 1_usize..64) {
+        ask(&bytes, piece);
+        ask(&[&[9, 10, 1, 2, 13][..], &bytes].concat(), piece);
+        ask(&[&[9, 10, 1, 2, 13][..], &message(&String::from_utf8_lossy(&bytes))].concat(), piece);
+    }
+
+    #[test]
+    fn damaged_captures_never_panic(at in 0_usize..1000, byte: u8, piece in 1_usize..64) {
+        for (mut bytes, is_client) in [(client_side(), true), (server_side(), false)] {
+            let at = at % bytes.len();
+            bytes[at] = byte;
+            if is_client { drop(serve(&bytes, piece)) } else { drop(ask(&bytes, piece)) }
+        }
+    }
+}

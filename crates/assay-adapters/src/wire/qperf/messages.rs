@@ -1,0 +1,305 @@
+//! The fixed messages: request, configuration, statistics.
+
+use super::ProtocolError;
+
+/// The tests that need nothing but sockets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Test {
+    /// What the server is.
+    Configuration,
+    /// Ask the server to end.
+    Quit,
+    /// Bandwidth of a TCP stream from client to server.
+    TcpBandwidth,
+    /// Ping-pong over TCP.
+    TcpLatency,
+    /// Bandwidth of datagrams from client to server.
+    UdpBandwidth,
+    /// Ping-pong over UDP.
+    UdpLatency,
+}
+
+impl Test {
+    /// Name, number on the wire and qperf's default message size in bytes.
+    const ALL: [(Self, &'static str, u16, u32); 6] = [
+        (Self::Configuration, "conf", 0, 0),
+        (Self::Quit, "quit", 1, 0),
+        (Self::TcpBandwidth, "tcp_bw", 8, 64 * 1024),
+        (Self::TcpLatency, "tcp_lat", 9, 1),
+        (Self::UdpBandwidth, "udp_bw", 10, 32 * 1024),
+        (Self::UdpLatency, "udp_lat", 11, 1),
+    ];
+
+    fn row(self) -> (Self, &'static str, u16, u32) {
+        *Self::ALL.iter().find(|row| row.0 == self).expect("every test has its row")
+    }
+
+    /// The test with qperf's name for it.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+
+    /// qperf's name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The size of a message that qperf takes by default, in bytes.
+    #[must_use]
+    pub fn default_message_bytes(self) -> u32 {
+        self.row().3
+    }
+
+    /// Whether one message goes back and forth.
+    #[must_use]
+    pub const fn is_latency(self) -> bool {
+        matches!(self, Self::TcpLatency | Self::UdpLatency)
+    }
+
+    /// Whether datagrams carry it.
+    #[must_use]
+    pub const fn is_udp(self) -> bool {
+        matches!(self, Self::UdpBandwidth | Self::UdpLatency)
+    }
+}
+
+/// The largest message that is served, and the largest socket buffer: 64 MiB.
+const MESSAGE_LIMIT: u32 = 1 << 26;
+const DATAGRAM_LIMIT: u32 = 65507;
+const TIME_LIMIT_S: u32 = 86400;
+const VERSION: [u16; 3] = [0, 4, 11];
+/// Where the sixteen numbers of a request lie.
+const FIELDS_AT: usize = 8;
+const MESSAGE_SIZE: usize = 4;
+const SOCKET_BUFFER: usize = 11;
+const TIME: usize = 13;
+const TIMEOUT: usize = 14;
+const MESSAGES: usize = 6;
+
+/// What the client asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Which test.
+    pub test: Test,
+    /// Size of a message in bytes.
+    pub message_bytes: u32,
+    /// Stop after so many messages; 0 = by time.
+    pub messages: u32,
+    /// Socket buffers in bytes; 0 = the system's.
+    pub socket_buffer_bytes: u32,
+    /// Length in seconds.
+    pub time_s: u32,
+    /// How long a peer may take to answer, in seconds.
+    pub timeout_s: u32,
+}
+
+impl Request {
+    /// Length on the wire.
+    pub const BYTES: usize = 200;
+
+    /// qperf's defaults for a test: two seconds.
+    #[must_use]
+    pub fn new(test: Test) -> Self {
+        Self {
+            test,
+            message_bytes: test.default_message_bytes(),
+            messages: 0,
+            socket_buffer_bytes: 0,
+            time_s: 2,
+            timeout_s: 5,
+        }
+    }
+
+    /// As it travels.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        let words = VERSION.into_iter().chain([self.test.row().2]);
+        for (place, word) in bytes.chunks_exact_mut(2).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        let mut put = |field: usize, value: u32| {
+            let at = FIELDS_AT + 4 * field;
+            bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        };
+        put(MESSAGE_SIZE, self.message_bytes);
+        put(MESSAGES, self.messages);
+        put(SOCKET_BUFFER, self.socket_buffer_bytes);
+        put(TIME, self.time_s);
+        put(TIMEOUT, self.timeout_s);
+        bytes
+    }
+
+    /// Reads what travelled.
+    ///
+    /// # Errors
+    /// Another version, a test that is not served, or numbers beyond all sense.
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Result<Self, ProtocolError> {
+        let word = |at: usize| u16::from_le_bytes([bytes[2 * at], bytes[2 * at + 1]]);
+        if [word(0), word(1)] != VERSION[..2] {
+            return Err(ProtocolError::Version { major: word(0), minor: word(1) });
+        }
+        let field = |index: usize| u32_at(bytes, FIELDS_AT + 4 * index);
+        let test = Test::ALL.iter().find(|row| row.2 == word(3)).map(|row| row.0);
+        let test = test.ok_or(ProtocolError::UnknownTest { index: word(3) })?;
+        let bounded = |what, value, limit| match value {
+            value if value <= limit => Ok(value),
+            value => Err(ProtocolError::TooMuch { what, value, limit }),
+        };
+        let most = if test.is_udp() { DATAGRAM_LIMIT } else { MESSAGE_LIMIT };
+        Ok(Self {
+            test,
+            message_bytes: bounded("a message size", field(MESSAGE_SIZE), most)?,
+            messages: field(MESSAGES),
+            socket_buffer_bytes: bounded(
+                "socket buffers",
+                field(SOCKET_BUFFER),
+                MESSAGE_LIMIT,
+            )?,
+            time_s: bounded("a time", field(TIME), TIME_LIMIT_S)?,
+            timeout_s: bounded("a timeout", field(TIMEOUT), TIME_LIMIT_S)?,
+        })
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
+}
+
+/// What a machine is: four texts of at most 63 bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Configuration {
+    /// Host name.
+    pub node: String,
+    /// CPUs.
+    pub cpu: String,
+    /// System.
+    pub os: String,
+    /// Version of qperf, or of assay.
+    pub qperf: String,
+}
+
+impl Configuration {
+    /// Length on the wire.
+    pub const BYTES: usize = 256;
+    const TEXT_BYTES: usize = 64;
+
+    /// As it travels; longer texts are cut.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        let texts = [&self.node, &self.cpu, &self.os, &self.qperf];
+        for (place, text) in bytes.chunks_exact_mut(Self::TEXT_BYTES).zip(texts) {
+            let length = text.len().min(Self::TEXT_BYTES - 1);
+            place[..length].copy_from_slice(&text.as_bytes()[..length]);
+        }
+        bytes
+    }
+
+    /// Reads what travelled.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let text = |index: usize| {
+            let place = &bytes[index * Self::TEXT_BYTES..][..Self::TEXT_BYTES];
+            let end = place.iter().position(|byte| *byte == 0).unwrap_or(place.len());
+            String::from_utf8_lossy(&place[..end]).into_owned()
+        };
+        Self { node: text(0), cpu: text(1), os: text(2), qperf: text(3) }
+    }
+}
+
+/// The machine's clock and CPU times in ticks, since any moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Times {
+    /// Wall clock.
+    pub real: u64,
+    /// user, nice, kernel, idle, iowait, irq, softirq, steal: the columns of `/proc/stat`.
+    pub cpu: [u64; 8],
+}
+
+/// Messages one way, as one end counted them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Bytes.
+    pub bytes: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Errors.
+    pub errors: u64,
+}
+
+/// What the server saw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// Number of CPUs.
+    pub cpus: u32,
+    /// Ticks per second of the times.
+    pub ticks_per_s: u32,
+    /// At the start.
+    pub start: Times,
+    /// At the end.
+    pub end: Times,
+    /// Sent by the server.
+    pub sent: Counts,
+    /// Received by the server.
+    pub received: Counts,
+}
+
+impl Statistics {
+    /// Length on the wire.
+    pub const BYTES: usize = 256;
+    const START_AT: usize = 12;
+    const TIMES_BYTES: usize = 72;
+    const COUNTS_AT: usize = Self::START_AT + 2 * Self::TIMES_BYTES;
+
+    /// As it travels.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut words: Vec<u64> = Vec::new();
+        for times in [self.start, self.end] {
+            words.push(times.real);
+            words.extend(times.cpu);
+        }
+        for counts in [self.sent, self.received] {
+            words.extend([counts.bytes, counts.messages, counts.errors]);
+        }
+        let mut bytes = [0; Self::BYTES];
+        bytes[..4].copy_from_slice(&self.cpus.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.ticks_per_s.to_le_bytes());
+        for (place, word) in bytes[Self::START_AT..].chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Reads what travelled; any bytes are some statistics.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
+        let times = |at: usize| Times {
+            real: u64_at(bytes, at),
+            cpu: std::array::from_fn(|column| u64_at(bytes, at + 8 * (column + 1))),
+        };
+        let counts = |index: usize| {
+            let at = Self::COUNTS_AT + 24 * index;
+            Counts {
+                bytes: u64_at(bytes, at),
+                messages: u64_at(bytes, at + 8),
+                errors: u64_at(bytes, at + 16),
+            }
+        };
+        Self {
+            cpus: u32_at(bytes, 0),
+            ticks_per_s: u32_at(bytes, 4),
+            start: times(Self::START_AT),
+            end: times(Self::START_AT + Self::TIMES_BYTES),
+            sent: counts(0),
+            received: counts(1),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! ICMP echo: what `ping` measures.
+//!
+//! First by the datagram socket that Linux offers to groups in `net.ipv4.ping_group_range`, which
+//! needs no privilege, then by a raw socket, which needs `CAP_NET_RAW`. The time is from before the
+//! send to after the receive in this program.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use crate::clock;
+
+/// How the socket was had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// The unprivileged datagram socket; the kernel owns identifier and checksum.
+    Datagram,
+    /// A raw socket; all echo replies of the machine arrive and are told apart by identifier.
+    Raw,
+}
+
+/// An open ICMP socket to one address.
+#[derive(Debug)]
+pub struct Pinger {
+    socket: OwnedFd,
+    access: Access,
+    remote: IpAddr,
+    identifier: u16,
+}
+
+/// An echo that came back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reply {
+    /// Round trip in nanoseconds.
+    pub round_trip_ns: u64,
+    /// Hops the reply may still have gone, where the socket shows it (raw IPv4).
+    pub time_to_live: Option<u8>,
+    /// Bytes of the ICMP message, its head included.
+    pub bytes: usize,
+}
+
+/// Head of an ICMP message.
+const HEAD_BYTES: usize = 8;
+/// The largest payload that fits an IPv4 packet.
+pub const PAYLOAD_LIMIT_BYTES: usize = 65507;
+
+impl Pinger {
+    /// Opens a socket to `remote`.
+    ///
+    /// # Errors
+    /// When neither socket is allowed; the message says what would allow it.
+    pub fn open(remote: IpAddr) -> io::Result<Self> {
+        let (socket, access) = match icmp_socket(remote, libc::SOCK_DGRAM) {
+            Ok(socket) => (socket, Access::Datagram),
+            Err(datagram) => match icmp_socket(remote, libc::SOCK_RAW) {
+                Ok(socket) => (socket, Access::Raw),
+                Err(raw) => return Err(refused(&datagram, &raw)),
+            },
+        };
+        // The low half of the process id is what ping has always used.
+        let identifier = std::process::id() as u16;
+        Ok(Self { socket, access, remote, identifier })
+    }
+
+    /// How the socket was had.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Sends one echo request and waits for its reply; `None` when none comes in time.
+    ///
+    /// # Errors
+    /// The system's error, e.g. when there is no route.
+    pub fn ping(
+        &self,
+        sequence: u16,
+        payload_bytes: usize,
+        timeout: Duration,
+    ) -> io::Result<Option<Reply>> {
+        let request = self.request(sequence, payload_bytes.min(PAYLOAD_LIMIT_BYTES));
+        let sent_ns = clock::now_ns();
+        self.send(&request)?;
+        let deadline_ns = sent_ns + timeout.as_nanos() as u64;
+        let mut buffer = vec![0; request.len() + 64];
+        while let Some(bytes) = self.receive(&mut buffer, deadline_ns)? {
+            let now_ns = clock::now_ns();
+            if let Some((time_to_live, message)) = self.own_reply(&buffer[..bytes], sequence) {
+                let round_trip_ns = now_ns - sent_ns;
+                return Ok(Some(Reply { round_trip_ns, time_to_live, bytes: message }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn request(&self, sequence: u16, payload_bytes: usize) -> Vec<u8> {
+        /// Echo request and reply by family.
+        const REQUEST_V4: u8 = 8;
+        const REQUEST_V6: u8 = 128;
+        let mut request = vec![0; HEAD_BYTES + payload_bytes];
+        request[0] = if self.remote.is_ipv4() { REQUEST_V4 } else { REQUEST_V6 };
+        request[4..6].copy_from_slice(&self.identifier.to_be_bytes());
+        request[6..8].copy_from_slice(&sequence.to_be_bytes());
+        // The kernel computes the checksum of ICMPv6 itself, and of every datagram socket.
+        let sum = if self.remote.is_ipv4() { checksum(&request) } else { 0 };
+        request[2..4].copy_from_slice(&sum.to_be_bytes());
+        request
+    }
+
+    /// Hops left and length, when this is the reply to our request of this number.
+    fn own_reply(&self, packet: &[u8], sequence: u16) -> Option<(Option<u8>, usize)> {
+        const REPLY_V4: u8 = 0;
+        const REPLY_V6: u8 = 129;
+        let with_ip_head = self.access == Access::Raw && self.remote.is_ipv4();
+        let (time_to_live, message) = if with_ip_head {
+            let head_bytes = usize::from(packet.first()? & 0xF) * 4;
+            (Some(*packet.get(8)?), packet.get(head_bytes..)?)
+        } else {
+            (None, packet)
+        };
+        let kind = if self.remote.is_ipv4() { REPLY_V4 } else { REPLY_V6 };
+        let word = |at: usize| message.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes);
+        let is_ours = self.access == Access::Datagram || word(4)? == self.identifier;
+        (message.first() == Some(&kind) && is_ours && word(6)? == sequence)
+            .then_some((time_to_live, message.len()))
+    }
+
+    fn send(&self, request: &[u8]) -> io::Result<()> {
+        // SAFETY: pointer and length describe `request`, which the call only reads; the socket is
+        // connected.
+        let sent = unsafe {
+            libc::send(self.socket.as_raw_fd(), request.as_ptr().cast(), request.len(), 0)
+        };
+        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Waits for one packet; `None` after the deadline.
+    fn receive(&self, buffer: &mut [u8], deadline_ns: u64) -> io::Result<Option<usize>> {
+        loop {
+            let now_ns = clock::now_ns();
+            if now_ns >= deadline_ns {
+                return Ok(None);
+            }
+            let millis = (deadline_ns - now_ns).div_ceil(1_000_000).min(1_000_000) as i32;
+            let mut poll =
+                libc::pollfd { fd: self.socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: one valid `pollfd` and its count.
+            if unsafe { libc::poll(&raw mut poll, 1, millis) } <= 0 {
+                continue;
+            }
+            // SAFETY: pointer and length describe `buffer`, which is ours to be written.
+            let received = unsafe {
+                libc::recv(
+                    self.socket.as_raw_fd(),
+                    buffer.as_mut_ptr().cast(),
+                    buffer.len(),
+                    libc::MSG_DONTWAIT,
+                )
+            };
+            match usize::try_from(received) {
+                Ok(bytes) => return Ok(Some(bytes)),
+                Err(_) => {
+                    let error = io::Error::last_os_error();
+                    if error.kind() != io::ErrorKind::WouldBlock {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn icmp_socket(remote: IpAddr, kind: libc::c_int) -> io::Result<OwnedFd> {
+    let (domain, protocol) = match remote {
+        IpAddr::V4(_) => (libc::AF_INET, libc::IPPROTO_ICMP),
+        IpAddr::V6(_) => (libc::AF_INET6, libc::IPPROTO_ICMPV6),
+    };
+    // SAFETY: the call takes plain numbers.
+    let fd = unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call above has just made this descriptor, and nobody else knows it.
+    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    super::socket::connect(&socket, SocketAddr::new(remote, 0))?;
+    Ok(socket)
+}
+
+fn refused(datagram: &io::Error, raw: &io::Error) -> io::Error {
+    io::Error::new(
+        raw.kind(),
+        format!(
+            "no ICMP socket: the unprivileged one is refused ({datagram}), because this group is \
+             not in net.ipv4.ping_group_range; the raw one is refused ({raw}), because CAP_NET_RAW \
+             is missing"
+        ),
+    )
+}
+
+/// The Internet checksum (RFC 1071) of a message whose checksum field is zero.
+fn checksum(message: &[u8]) -> u16 {
+    let words = message.chunks(2).map(|pair| {
+        u64::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]))
+    });
+    let mut sum: u64 = words.sum();
+    while sum > 0xFFFF {
+        sum = (sum >> 16) + (sum & 0xFFFF);
+    }
+    !(sum as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_is_the_internets() {
+        // RFC 1071 §3: the words 0001 f203 f4f5 f6f7 sum up to ddf2.
+        let message = [0x00, 0x01, 0xF2, 0x03, 0xF4, 0xF5, 0xF6, 0xF7];
+        assert_eq!(checksum(&message), !0xDDF2);
+        assert_eq!(checksum(&[]), 0xFFFF);
+        assert_eq!(checksum(&[0xFF]), 0x00FF);
+    }
+
+    /// Machines that allow no ICMP socket at all say so; all others answer themselves.
+    #[test]
+    fn loopback_answers_or_the_refusal_says_what_is_missing() {
+        for remote in ["127.0.0.1", "::1"] {
+            match Pinger::open(remote.parse().unwrap()) {
+                Ok(pinger) => {
+                    for (sequence, payload_bytes) in [(1, 56), (2, 0), (3, 1400)] {
+                        let reply = pinger
+                            .ping(sequence, payload_bytes, Duration::from_secs(5))
+                            .unwrap();
+                        assert_eq!(reply.map(|it| it.bytes), Some(HEAD_BYTES + payload_bytes));
+                    }
+                }
+                Err(error) => assert!(error.to_string().contains("CAP_NET_RAW"), "{error}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Sending at a given rate: when the next block is due, from a fixed start.
+//!
+//! The schedule is absolute. A sender that fell behind catches up, so that the average holds; it
+//! never waits longer because a sleep took longer.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::clock;
+
+/// A rate to keep, on average since the start.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pace {
+    /// Byte per second.
+    pub bytes_per_s: f64,
+    /// Blocks that are sent in one go; at least one.
+    pub burst: u32,
+}
+
+/// The schedule of one sender.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    pace: Pace,
+    start_ns: u64,
+    blocks_left: u32,
+}
+
+/// A sleep ends later than asked by some 50 µs of timer slack plus the wake-up, so the last part of
+/// a short wait is spun.
+const SPIN_NS: u64 = 60_000;
+
+impl Schedule {
+    pub(super) fn new(pace: Pace) -> Self {
+        Self { pace, start_ns: clock::now_ns(), blocks_left: 0 }
+    }
+
+    /// Waits until the next block is due after `sent_bytes`. False when `is_over` says so first.
+    pub(super) fn wait(&mut self, sent_bytes: u64, is_over: impl Fn() -> bool) -> bool {
+        if self.blocks_left > 0 {
+            self.blocks_left -= 1;
+            return !is_over();
+        }
+        self.blocks_left = self.pace.burst.max(1) - 1;
+        let due_ns = self.start_ns + due_after_ns(self.pace.bytes_per_s, sent_bytes);
+        loop {
+            let now_ns = clock::now_ns();
+            if is_over() {
+                return false;
+            }
+            if now_ns >= due_ns {
+                return true;
+            }
+            sleep_towards(due_ns - now_ns);
+        }
+    }
+}
+
+/// Nanoseconds from the start at which `sent_bytes` should have been sent: sent / rate.
+fn due_after_ns(bytes_per_s: f64, sent_bytes: u64) -> u64 {
+    let due_s = sent_bytes as f64 / bytes_per_s;
+    // A rate near zero gives times beyond any test; the cast saturates.
+    (due_s * 1e9) as u64
+}
+
+fn sleep_towards(left_ns: u64) {
+    /// Long sleeps are cut, so that a sender told to stop does so soon.
+    const LONGEST_NS: u64 = 50_000_000;
+    if left_ns > SPIN_NS {
+        thread::sleep(Duration::from_nanos((left_ns - SPIN_NS).min(LONGEST_NS)));
+    } else {
+        std::hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_due_at_the_rate() {
+        for (bytes_per_s, sent_bytes, due_ns) in [
+            (1e6, 0, 0),
+            (1e6, 1000, 1_000_000),
+            (25e6, 25_000_000, 1_000_000_000),
+            (1e-300, 1, u64::MAX),
+        ] {
+            assert_eq!(due_after_ns(bytes_per_s, sent_bytes), due_ns);
+        }
+    }
+
+    #[test]
+    fn a_burst_waits_once_and_an_end_is_seen() {
+        let mut schedule = Schedule::new(Pace { bytes_per_s: 1e3, burst: 3 });
+        assert!((0..3).all(|_| schedule.wait(0, || false)));
+        assert!(!schedule.wait(1 << 40, || true), "told to stop while waiting");
+    }
+}

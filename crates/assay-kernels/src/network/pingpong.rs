@@ -1,0 +1,378 @@
+//! Ping-pong: one message goes back and forth, and every round trip is timed alone.
+//!
+//! The far end only echoes. A round trip is the time from before the send to after the receive on
+//! one clock; half of it is nobody's measurement and left to whoever wants it.
+
+use std::io;
+use std::net::{TcpStream, UdpSocket};
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::stream::LOOK_EVERY;
+use crate::clock;
+
+/// The connected socket of a ping-pong.
+#[derive(Debug)]
+pub enum Line {
+    /// A byte stream: messages may arrive in parts.
+    Tcp(TcpStream),
+    /// Datagrams: one is one message, and may be lost.
+    Udp(UdpSocket),
+}
+
+/// How a receive waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    /// The thread sleeps until the kernel wakes it.
+    Sleep,
+    /// The thread asks again and again, which saves the wake-up and costs a CPU.
+    Spin,
+}
+
+/// When a ping-pong ends, whichever comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Until {
+    /// Reading of the clock.
+    pub deadline_ns: u64,
+    /// Number of round trips; also bounds the memory for their times.
+    pub round_trips: usize,
+}
+
+/// What a ping-pong measured.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RoundTrips {
+    /// The time of each, in nanoseconds, in order.
+    pub times_ns: Vec<u64>,
+    /// From the first send to the last receive.
+    pub total_ns: u64,
+    /// Datagrams that were not answered in time.
+    pub lost: u64,
+}
+
+/// How long an answer may take before a datagram counts as lost, or a stream's peer as dead.
+pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+
+impl Line {
+    fn fd(&self) -> RawFd {
+        match self {
+            Self::Tcp(stream) => stream.as_raw_fd(),
+            Self::Udp(socket) => socket.as_raw_fd(),
+        }
+    }
+
+    fn is_stream(&self) -> bool {
+        matches!(self, Self::Tcp(_))
+    }
+
+    /// Sets how long a receive sleeps before it looks around.
+    fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.set_read_timeout(Some(timeout)),
+            Self::Udp(socket) => socket.set_read_timeout(Some(timeout)),
+        }
+    }
+}
+
+/// Sends and waits for the echo, again and again. An unpaced ping-pong is a closed loop: the next
+/// message is sent when the answer to the one before is there.
+///
+/// # Errors
+/// A peer that closed or did not answer; the round trips before that are lost with it, because they
+/// may have been made of a dying peer.
+pub fn ping(
+    line: &Line,
+    message_bytes: usize,
+    waiting: Waiting,
+    until: Until,
+) -> io::Result<RoundTrips> {
+    let mut pinger = Pinger::new(line, message_bytes, waiting, until)?;
+    let start_ns = clock::now_ns();
+    let mut before_ns = start_ns;
+    while pinger.has_more(before_ns) && pinger.exchange(before_ns)? {
+        before_ns = clock::now_ns();
+    }
+    pinger.measured.total_ns = before_ns - start_ns;
+    Ok(pinger.measured)
+}
+
+/// Sends at a fixed rate and times each answer from the moment at which its message was due, so that
+/// a slow answer is charged to all the messages that it delayed: an open loop.
+///
+/// # Errors
+/// Those of [`ping`].
+pub fn ping_at_rate(
+    line: &Line,
+    message_bytes: usize,
+    messages_per_s: f64,
+    until: Until,
+) -> io::Result<RoundTrips> {
+    let mut pinger = Pinger::new(line, message_bytes, Waiting::Sleep, until)?;
+    let start_ns = clock::now_ns();
+    let mut message = 0_u32;
+    loop {
+        let due_ns = start_ns + (f64::from(message) / messages_per_s * 1e9) as u64;
+        if !pinger.has_more(due_ns) {
+            break;
+        }
+        while clock::now_ns() < due_ns {
+            sleep_towards(due_ns);
+        }
+        if !pinger.exchange(due_ns)? {
+            break;
+        }
+        message += 1;
+    }
+    pinger.measured.total_ns = clock::now_ns() - start_ns;
+    Ok(pinger.measured)
+}
+
+/// Sleeps most of the way, so that the last part can be spun.
+fn sleep_towards(due_ns: u64) {
+    /// Timer slack and wake-up take some 60 µs.
+    const SPIN_NS: u64 = 100_000;
+    let left_ns = due_ns.saturating_sub(clock::now_ns());
+    if left_ns > SPIN_NS {
+        std::thread::sleep(Duration::from_nanos(left_ns - SPIN_NS));
+    } else {
+        std::hint::spin_loop();
+    }
+}
+
+/// Echoes messages until `stop`, until `deadline_ns` or until the peer closes. Returns how many.
+///
+/// # Errors
+/// The system's error, except those by which a peer's end shows.
+pub fn echo(
+    line: &Line,
+    message_bytes: usize,
+    deadline_ns: u64,
+    stop: &AtomicBool,
+) -> io::Result<u64> {
+    line.set_timeout(LOOK_EVERY)?;
+    let mut buffer = vec![0; message_bytes.max(1)];
+    let is_over = || stop.load(Ordering::Relaxed) || clock::now_ns() >= deadline_ns;
+    let mut echoed = 0;
+    loop {
+        let received = receive_whole(line, &mut buffer[..message_bytes.max(1)], 0, is_over);
+        let answered = match received {
+            Ok(true) => send_whole(line, &buffer),
+            Ok(false) => return Ok(echoed),
+            Err(error) => Err(error),
+        };
+        match answered {
+            Ok(()) => echoed += 1,
+            Err(error) if is_end(&error) => return Ok(echoed),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+struct Pinger<'a> {
+    line: &'a Line,
+    out: Vec<u8>,
+    back: Vec<u8>,
+    flags: libc::c_int,
+    until: Until,
+    measured: RoundTrips,
+}
+
+impl<'a> Pinger<'a> {
+    fn new(
+        line: &'a Line,
+        message_bytes: usize,
+        waiting: Waiting,
+        until: Until,
+    ) -> io::Result<Self> {
+        line.set_timeout(LOOK_EVERY)?;
+        let bytes = message_bytes.max(1);
+        Ok(Self {
+            line,
+            out: vec![0xCE; bytes],
+            back: vec![0; bytes],
+            flags: if waiting == Waiting::Spin { libc::MSG_DONTWAIT } else { 0 },
+            until,
+            measured: RoundTrips {
+                times_ns: Vec::with_capacity(until.round_trips.min(FIRST_CAPACITY)),
+                ..RoundTrips::default()
+            },
+        })
+    }
+
+    fn has_more(&self, now_ns: u64) -> bool {
+        now_ns < self.until.deadline_ns && self.measured.times_ns.len() < self.until.round_trips
+    }
+
+    /// One round trip, timed from `from_ns`; false when the deadline came before the answer. The
+    /// far end may have its own timer, which then fired a little before ours.
+    fn exchange(&mut self, from_ns: u64) -> io::Result<bool> {
+        let sent_ns = clock::now_ns();
+        let give_up_ns = sent_ns + ANSWER_TIMEOUT.as_nanos() as u64;
+        send_whole(self.line, &self.out)?;
+        let until_ns = give_up_ns.min(self.until.deadline_ns);
+        let is_over = || clock::now_ns() >= until_ns;
+        if receive_whole(self.line, &mut self.back, self.flags, is_over)? {
+            self.measured.times_ns.push(clock::now_ns() - from_ns);
+            return Ok(true);
+        }
+        if until_ns == self.until.deadline_ns {
+            return Ok(false);
+        }
+        if self.line.is_stream() {
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!("the peer did not answer within {} s", ANSWER_TIMEOUT.as_secs()),
+            ));
+        }
+        self.measured.lost += 1;
+        Ok(true)
+    }
+}
+
+/// Times kept before the list grows; growing copies it, which would be seen in one round trip.
+const FIRST_CAPACITY: usize = 1 << 20;
+
+fn send_whole(line: &Line, message: &[u8]) -> io::Result<()> {
+    let mut sent = 0;
+    while sent < message.len() {
+        let part = &message[sent..];
+        // SAFETY: pointer and length describe `part`, which the call only reads.
+        let result = unsafe {
+            libc::send(line.fd(), part.as_ptr().cast(), part.len(), libc::MSG_NOSIGNAL)
+        };
+        match usize::try_from(result) {
+            Ok(bytes) => sent += bytes,
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if !is_no_data(&error) {
+                    return Err(error);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Receives one message; false when `is_over` says so while none has come.
+fn receive_whole(
+    line: &Line,
+    message: &mut [u8],
+    flags: libc::c_int,
+    is_over: impl Fn() -> bool,
+) -> io::Result<bool> {
+    let mut received = 0;
+    loop {
+        let part = &mut message[received..];
+        // SAFETY: pointer and length describe `part`, which is ours to be written.
+        let result =
+            unsafe { libc::recv(line.fd(), part.as_mut_ptr().cast(), part.len(), flags) };
+        match usize::try_from(result) {
+            Ok(0) if line.is_stream() => {
+                return Err(io::Error::from(io::ErrorKind::ConnectionReset));
+            }
+            Ok(bytes) => received += bytes,
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if !is_no_data(&error) {
+                    return Err(error);
+                }
+                if is_over() {
+                    return Ok(false);
+                }
+                continue;
+            }
+        }
+        if received == message.len() || !line.is_stream() {
+            return Ok(true);
+        }
+    }
+}
+
+fn is_no_data(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+fn is_end(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | ConnectionRefused)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+    use crate::network::socket;
+
+    fn tcp_lines() -> (Line, Line) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (Line::Tcp(one), Line::Tcp(listener.accept().unwrap().0))
+    }
+
+    fn udp_lines() -> (Line, Line) {
+        let any = || socket::bind_udp("127.0.0.1:0".parse().unwrap()).unwrap();
+        let (one, other) = (any(), any());
+        one.connect(other.local_addr().unwrap()).unwrap();
+        other.connect(one.local_addr().unwrap()).unwrap();
+        (Line::Udp(one), Line::Udp(other))
+    }
+
+    fn far_ns() -> u64 {
+        clock::now_ns() + 20_000_000_000
+    }
+
+    /// Runs `near` against an echo of messages of this size; returns what both counted.
+    fn against_echo(
+        (near_line, far_line): (Line, Line),
+        message_bytes: usize,
+        near: impl FnOnce(&Line) -> io::Result<RoundTrips>,
+    ) -> (RoundTrips, u64) {
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let echoing = scope.spawn(|| echo(&far_line, message_bytes, far_ns(), &stop));
+            let measured = near(&near_line).unwrap();
+            stop.store(true, Ordering::Relaxed);
+            (measured, echoing.join().unwrap().unwrap())
+        })
+    }
+
+    #[test]
+    fn every_round_trip_is_counted_at_both_ends() {
+        for lines in [tcp_lines, udp_lines] {
+            for (message_bytes, waiting) in
+                [(1, Waiting::Sleep), (1000, Waiting::Sleep), (1, Waiting::Spin)]
+            {
+                let (measured, echoed) = against_echo(lines(), message_bytes, |line| {
+                    let until = Until { deadline_ns: far_ns(), round_trips: 50 };
+                    ping(line, message_bytes, waiting, until)
+                });
+                assert_eq!((measured.times_ns.len(), measured.lost, echoed), (50, 0, 50));
+                let sum_ns: u64 = measured.times_ns.iter().sum();
+                assert!(sum_ns <= measured.total_ns);
+            }
+        }
+    }
+
+    #[test]
+    fn a_fixed_rate_charges_from_the_due_time() {
+        let (measured, _) = against_echo(tcp_lines(), 8, |line| {
+            let until = Until { deadline_ns: far_ns(), round_trips: 20 };
+            ping_at_rate(line, 8, 1000.0, until)
+        });
+        assert_eq!(measured.times_ns.len(), 20);
+        assert!(measured.total_ns >= 19_000_000, "the last message was due after 19 ms");
+    }
+
+    #[test]
+    fn a_peer_that_closes_is_an_error_for_the_pinger_and_an_end_for_the_echo() {
+        let (near, far) = tcp_lines();
+        drop(far);
+        let until = Until { deadline_ns: far_ns(), round_trips: 10 };
+        assert!(ping(&near, 1, Waiting::Sleep, until).is_err());
+        let (near, far) = tcp_lines();
+        drop(near);
+        assert_eq!(echo(&far, 1, far_ns(), &AtomicBool::new(false)).unwrap(), 0);
+    }
+}

@@ -1,0 +1,422 @@
+//! Making sockets with the options that move results, and reading back what the system made of them.
+//!
+//! Options that matter to the handshake (segment size, window, congestion control) are set before
+//! it. What cannot be set is an error that names it; nothing is ignored silently.
+
+use std::ffi::CString;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
+
+/// What a socket is to be, where it differs from the system's default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SocketOptions {
+    /// The local address to send from; port 0 lets the system choose.
+    pub local: Option<SocketAddr>,
+    /// No delay for small segments.
+    pub no_delay: bool,
+    /// Send and receive buffers in bytes.
+    pub window_bytes: Option<u32>,
+    /// Largest segment in bytes.
+    pub segment_bytes: Option<u32>,
+    /// Congestion control by the kernel's name for it.
+    pub congestion: Option<String>,
+    /// Type of service, the byte in the IP header.
+    pub type_of_service: u32,
+    /// Rate in byte/s that the kernel paces the socket to.
+    pub pacing_bytes_per_s: Option<u64>,
+}
+
+/// Connects a TCP socket made to these options.
+///
+/// # Errors
+/// The option that was refused, or why there is no connection; after `timeout` it is given up.
+pub fn connect_tcp(
+    remote: SocketAddr,
+    options: &SocketOptions,
+    timeout: Duration,
+) -> io::Result<TcpStream> {
+    let socket = new_socket(remote, libc::SOCK_STREAM | libc::SOCK_NONBLOCK)?;
+    prepare_tcp(&socket, options)?;
+    if let Some(local) = options.local {
+        set(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32, "SO_REUSEADDR")?;
+        bind(&socket, local)?;
+    }
+    match connect(&socket, remote) {
+        Ok(()) => {}
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {
+            wait_connected(&socket, timeout)?;
+        }
+        Err(error) => return Err(error),
+    }
+    let stream = TcpStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
+/// Applies what can still be applied to a socket that was accepted.
+///
+/// # Errors
+/// The option that was refused.
+pub fn adopt_tcp(stream: &TcpStream, options: &SocketOptions) -> io::Result<()> {
+    prepare_tcp(stream, options)
+}
+
+/// A UDP socket that talks to `remote` alone.
+///
+/// # Errors
+/// The option that was refused, or the system's error.
+pub fn connect_udp(remote: SocketAddr, options: &SocketOptions) -> io::Result<UdpSocket> {
+    let socket = new_socket(remote, libc::SOCK_DGRAM)?;
+    prepare(&socket, options)?;
+    if let Some(local) = options.local {
+        bind(&socket, local)?;
+    }
+    connect(&socket, remote)?;
+    Ok(UdpSocket::from(socket))
+}
+
+/// A UDP socket on a local address; several may share the address, the newest one that is not yet
+/// connected receives from new peers.
+///
+/// # Errors
+/// The system's error, e.g. when the port is in use by somebody else.
+pub fn bind_udp(local: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = new_socket(local, libc::SOCK_DGRAM)?;
+    set(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32, "SO_REUSEADDR")?;
+    bind(&socket, local)?;
+    Ok(UdpSocket::from(socket))
+}
+
+/// Applies the options that a UDP socket knows.
+///
+/// # Errors
+/// The option that was refused.
+pub fn adopt_udp(socket: &UdpSocket, options: &SocketOptions) -> io::Result<()> {
+    prepare(socket, options)
+}
+
+/// A listening socket.
+///
+/// # Errors
+/// The system's error, e.g. when the port is in use.
+pub fn listen(local: SocketAddr) -> io::Result<TcpListener> {
+    // The standard library sets SO_REUSEADDR, so that a port is free again at once.
+    TcpListener::bind(local)
+}
+
+/// The congestion control of a TCP socket.
+///
+/// # Errors
+/// The system's error.
+pub fn congestion(socket: &impl AsFd) -> io::Result<String> {
+    /// `TCP_CA_NAME_MAX` of the kernel.
+    const NAME_BYTES: usize = 16;
+    let mut name = [0_u8; NAME_BYTES];
+    let length = get(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)?;
+    let end = name[..length].iter().position(|byte| *byte == 0).unwrap_or(length);
+    Ok(String::from_utf8_lossy(&name[..end]).into_owned())
+}
+
+/// Send and receive buffer in bytes, as the kernel counts them (twice what was asked for).
+///
+/// # Errors
+/// The system's error.
+pub fn buffers_bytes(socket: &impl AsFd) -> io::Result<(u32, u32)> {
+    let read = |option| {
+        let mut value = [0_u8; 4];
+        get(socket, libc::SOL_SOCKET, option, &mut value).map(|_| u32::from_ne_bytes(value))
+    };
+    Ok((read(libc::SO_SNDBUF)?, read(libc::SO_RCVBUF)?))
+}
+
+/// Largest segment of a connection in bytes.
+///
+/// # Errors
+/// The system's error.
+pub fn segment_bytes(socket: &impl AsFd) -> io::Result<u32> {
+    let mut value = [0_u8; 4];
+    get(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &mut value)?;
+    Ok(u32::from_ne_bytes(value))
+}
+
+/// Whether a byte has come out of band, which some servers use to announce an error.
+pub fn has_urgent(socket: &impl AsFd) -> bool {
+    let mut poll =
+        libc::pollfd { fd: socket.as_fd().as_raw_fd(), events: libc::POLLPRI, revents: 0 };
+    // SAFETY: one valid `pollfd` and its count; a timeout of 0 returns at once.
+    let ready = unsafe { libc::poll(&raw mut poll, 1, 0) };
+    ready > 0 && poll.revents & libc::POLLPRI != 0
+}
+
+/// Bytes in the send queue that the peer has not acknowledged.
+///
+/// # Errors
+/// The system's error.
+pub fn queued_bytes(socket: &impl AsFd) -> io::Result<u64> {
+    let mut queued: libc::c_int = 0;
+    // SAFETY: `queued` is a writable `int`, which is what this request fills.
+    outcome(unsafe {
+        libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut queued)
+    })?;
+    Ok(u64::try_from(queued).unwrap_or(0))
+}
+
+/// Waits until there is something to read, accept or learn the end of; false after `timeout`.
+pub fn wait_readable(socket: &impl AsFd, timeout: Duration) -> bool {
+    let fd = socket.as_fd().as_raw_fd();
+    let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let millis = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
+    // SAFETY: one valid `pollfd` and its count.
+    unsafe { libc::poll(&raw mut poll, 1, millis) > 0 }
+}
+
+fn prepare_tcp(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
+    prepare(socket, options)?;
+    if options.no_delay {
+        set(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32, "TCP_NODELAY")?;
+    }
+    if let Some(bytes) = options.segment_bytes {
+        set(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &bytes, "the segment size")?;
+    }
+    if let Some(name) = &options.congestion {
+        let name_c = CString::new(name.as_str())?;
+        let what = format!("congestion control `{name}`");
+        set_bytes(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name_c.as_bytes(), &what)?;
+    }
+    Ok(())
+}
+
+fn prepare(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
+    if let Some(bytes) = options.window_bytes {
+        set(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &bytes, "the send buffer")?;
+        set(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &bytes, "the receive buffer")?;
+    }
+    if options.type_of_service != 0 {
+        let is_ipv6 = domain(socket)? == libc::AF_INET6;
+        let (level, option) = if is_ipv6 {
+            (libc::IPPROTO_IPV6, libc::IPV6_TCLASS)
+        } else {
+            (libc::IPPROTO_IP, libc::IP_TOS)
+        };
+        set(socket, level, option, &options.type_of_service, "the type of service")?;
+    }
+    if let Some(rate) = options.pacing_bytes_per_s {
+        set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &rate, "the pacing rate")?;
+    }
+    Ok(())
+}
+
+fn domain(socket: &impl AsFd) -> io::Result<libc::c_int> {
+    let mut value = [0_u8; 4];
+    get(socket, libc::SOL_SOCKET, libc::SO_DOMAIN, &mut value)?;
+    Ok(i32::from_ne_bytes(value))
+}
+
+fn new_socket(address: SocketAddr, kind: libc::c_int) -> io::Result<OwnedFd> {
+    let domain = if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+    // SAFETY: the call takes plain numbers.
+    let fd = unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call above has just made this descriptor, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// The address as the system wants it.
+enum Address {
+    V4(libc::sockaddr_in),
+    V6(libc::sockaddr_in6),
+}
+
+impl Address {
+    fn new(address: SocketAddr) -> Self {
+        match address {
+            SocketAddr::V4(v4) => Self::V4(libc::sockaddr_in {
+                sin_family: libc::AF_INET as libc::sa_family_t,
+                sin_port: v4.port().to_be(),
+                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
+                sin_zero: [0; 8],
+            }),
+            SocketAddr::V6(v6) => Self::V6(libc::sockaddr_in6 {
+                sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                sin6_port: v6.port().to_be(),
+                sin6_flowinfo: v6.flowinfo(),
+                sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
+                sin6_scope_id: v6.scope_id(),
+            }),
+        }
+    }
+
+    fn parts(&self) -> (*const libc::sockaddr, libc::socklen_t) {
+        match self {
+            Self::V4(it) => ((&raw const *it).cast(), size_of_val(it) as libc::socklen_t),
+            Self::V6(it) => ((&raw const *it).cast(), size_of_val(it) as libc::socklen_t),
+        }
+    }
+}
+
+pub(super) fn connect(socket: &OwnedFd, remote: SocketAddr) -> io::Result<()> {
+    let address = Address::new(remote);
+    let (pointer, length) = address.parts();
+    // SAFETY: pointer and length describe `address`, which outlives the call and is only read.
+    outcome(unsafe { libc::connect(socket.as_raw_fd(), pointer, length) })
+}
+
+fn bind(socket: &OwnedFd, local: SocketAddr) -> io::Result<()> {
+    let address = Address::new(local);
+    let (pointer, length) = address.parts();
+    // SAFETY: pointer and length describe `address`, which outlives the call and is only read.
+    outcome(unsafe { libc::bind(socket.as_raw_fd(), pointer, length) })
+        .map_err(|error| named(error, &format!("cannot use the local address {local}")))
+}
+
+fn wait_connected(socket: &OwnedFd, timeout: Duration) -> io::Result<()> {
+    let deadline = Instant::now() + timeout;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut poll =
+            libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+        let millis = i32::try_from(left.as_millis()).unwrap_or(i32::MAX);
+        // SAFETY: one valid `pollfd` and its count.
+        match unsafe { libc::poll(&raw mut poll, 1, millis) } {
+            0 => return Err(io::Error::from(io::ErrorKind::TimedOut)),
+            ready if ready > 0 => break,
+            _ => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+    let mut value = [0_u8; 4];
+    get(socket, libc::SOL_SOCKET, libc::SO_ERROR, &mut value)?;
+    match i32::from_ne_bytes(value) {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}
+
+fn set<T: Copy>(
+    socket: &impl AsFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: &T,
+    what: &str,
+) -> io::Result<()> {
+    let pointer: *const T = value;
+    let length = size_of::<T>() as libc::socklen_t;
+    let fd: RawFd = socket.as_fd().as_raw_fd();
+    // SAFETY: pointer and length describe `value`, which the call only reads.
+    outcome(unsafe { libc::setsockopt(fd, level, option, pointer.cast(), length) })
+        .map_err(|error| named(error, &format!("cannot set {what}")))
+}
+
+fn set_bytes(
+    socket: &impl AsFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: &[u8],
+    what: &str,
+) -> io::Result<()> {
+    let length = value.len() as libc::socklen_t;
+    let fd: RawFd = socket.as_fd().as_raw_fd();
+    // SAFETY: pointer and length describe `value`, which the call only reads.
+    outcome(unsafe { libc::setsockopt(fd, level, option, value.as_ptr().cast(), length) })
+        .map_err(|error| named(error, &format!("cannot set {what}")))
+}
+
+/// Reads an option into `value`; returns how many bytes of it were written.
+pub(super) fn get(
+    socket: &impl AsFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: &mut [u8],
+) -> io::Result<usize> {
+    let mut length = value.len() as libc::socklen_t;
+    let fd: RawFd = socket.as_fd().as_raw_fd();
+    // SAFETY: pointer and length describe `value`, which is ours to be written.
+    outcome(unsafe {
+        libc::getsockopt(fd, level, option, value.as_mut_ptr().cast(), &raw mut length)
+    })?;
+    Ok(length as usize)
+}
+
+fn outcome(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn named(error: io::Error, what: &str) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(5);
+
+    fn any_port(address: &str) -> TcpListener {
+        listen(format!("{address}:0").parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn options_reach_the_kernel() {
+        let listener = any_port("127.0.0.1");
+        let options = SocketOptions {
+            local: Some("127.0.0.1:0".parse().unwrap()),
+            no_delay: true,
+            window_bytes: Some(65536),
+            segment_bytes: Some(1000),
+            congestion: Some("reno".into()),
+            type_of_service: 16,
+            pacing_bytes_per_s: Some(1_000_000),
+        };
+        let stream = connect_tcp(listener.local_addr().unwrap(), &options, SOON).unwrap();
+        assert_eq!(congestion(&stream).unwrap(), "reno");
+        assert_eq!(buffers_bytes(&stream).unwrap(), (131_072, 131_072));
+        // The time stamp option takes 12 bytes of every segment.
+        assert_eq!(segment_bytes(&stream).unwrap(), 988);
+        assert!(stream.nodelay().unwrap());
+        let (mut accepted, _) = listener.accept().unwrap();
+        (&stream).write_all(b"x").unwrap();
+        let mut byte = [0];
+        accepted.read_exact(&mut byte).unwrap();
+        assert_eq!(&byte, b"x");
+        assert!(!has_urgent(&accepted));
+    }
+
+    #[test]
+    fn both_families_connect() {
+        for address in ["127.0.0.1", "[::1]"] {
+            let listener = any_port(address);
+            let remote = listener.local_addr().unwrap();
+            assert!(connect_tcp(remote, &SocketOptions::default(), SOON).is_ok(), "{address}");
+            let udp = bind_udp(format!("{address}:0").parse().unwrap()).unwrap();
+            let peer = connect_udp(udp.local_addr().unwrap(), &SocketOptions::default());
+            assert_eq!(peer.unwrap().send(b"x").unwrap(), 1);
+        }
+    }
+
+    #[test]
+    fn refusals_are_named() {
+        let free = any_port("127.0.0.1").local_addr().unwrap();
+        let error = connect_tcp(free, &SocketOptions::default(), SOON).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+        let unknown =
+            SocketOptions { congestion: Some("no-such".into()), ..SocketOptions::default() };
+        let error = connect_tcp(free, &unknown, SOON).unwrap_err().to_string();
+        assert!(error.contains("congestion control `no-such`"), "{error}");
+        let foreign = SocketOptions {
+            local: Some("192.0.2.1:0".parse().unwrap()),
+            ..SocketOptions::default()
+        };
+        let error = connect_tcp(free, &foreign, SOON).unwrap_err().to_string();
+        assert!(error.contains("192.0.2.1"), "{error}");
+    }
+}

@@ -1,0 +1,94 @@
+//! What the kernel knows about a TCP connection (`TCP_INFO`).
+//!
+//! The structure has grown with the kernel and only at its end, so fields are taken from the bytes
+//! by their place; a field that the running kernel does not have yet is `None`.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use super::socket;
+
+/// One look at a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TcpInfo {
+    /// Smoothed round-trip time in microseconds; on a receiver it is an estimate.
+    pub rtt_us: u32,
+    /// Its mean deviation in microseconds.
+    pub rtt_deviation_us: u32,
+    /// Least round trip seen, in microseconds.
+    pub least_rtt_us: Option<u32>,
+    /// Congestion window in bytes: segments × segment size.
+    pub congestion_window_bytes: u64,
+    /// The window that the peer advertises, in bytes.
+    pub send_window_bytes: Option<u32>,
+    /// Segments sent again since the connection was made.
+    pub retransmits: u32,
+    /// Path MTU in bytes.
+    pub path_mtu_bytes: u32,
+    /// Largest segment sent, in bytes.
+    pub segment_bytes: u32,
+    /// What the path last delivered, in byte/s.
+    pub delivery_bytes_per_s: Option<u64>,
+    /// Times that segments were seen to arrive out of order.
+    pub reordered: Option<u32>,
+}
+
+/// The size of the structure in Linux 6.x is below this.
+const INFO_BYTES: usize = 512;
+
+/// Looks at a connection.
+///
+/// # Errors
+/// The system's error, e.g. for a socket that is no TCP socket.
+pub fn read(stream: &impl AsFd) -> io::Result<TcpInfo> {
+    let mut bytes = [0; INFO_BYTES];
+    let length = socket::get(stream, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
+    Ok(from_bytes(&bytes[..length]))
+}
+
+/// Offsets are those of `struct tcp_info` in the kernel's `linux/tcp.h`: 8 bytes, then `u32`s from
+/// `rto`, with `u64`s from `pacing_rate` on.
+fn from_bytes(bytes: &[u8]) -> TcpInfo {
+    let u32_at = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
+    let u64_at = |at: usize| bytes.get(at..at + 8)?.try_into().ok().map(u64::from_ne_bytes);
+    let segment_bytes = u32_at(16).unwrap_or(0);
+    TcpInfo {
+        rtt_us: u32_at(68).unwrap_or(0),
+        rtt_deviation_us: u32_at(72).unwrap_or(0),
+        least_rtt_us: u32_at(148).filter(|least| *least != u32::MAX),
+        congestion_window_bytes: u64::from(u32_at(80).unwrap_or(0)) * u64::from(segment_bytes),
+        send_window_bytes: u32_at(228),
+        retransmits: u32_at(100).unwrap_or(0),
+        path_mtu_bytes: u32_at(60).unwrap_or(0),
+        segment_bytes,
+        delivery_bytes_per_s: u64_at(160),
+        reordered: u32_at(220),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn a_connection_tells_about_itself() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let info = read(&stream).unwrap();
+        assert_eq!(info.retransmits, 0);
+        assert!(info.path_mtu_bytes >= 1500, "{info:?}");
+        assert!(info.segment_bytes > 0 && info.congestion_window_bytes > 0, "{info:?}");
+        assert!(read(&std::net::UdpSocket::bind("127.0.0.1:0").unwrap()).is_err());
+    }
+
+    #[test]
+    fn an_old_kernel_has_fewer_fields() {
+        let bytes: Vec<u8> = (0..104).collect();
+        let info = from_bytes(&bytes);
+        assert_eq!(info.retransmits, u32::from_ne_bytes([100, 101, 102, 103]));
+        assert_eq!((info.delivery_bytes_per_s, info.least_rtt_us), (None, None));
+        assert_eq!(from_bytes(&[]), TcpInfo::default());
+    }
+}

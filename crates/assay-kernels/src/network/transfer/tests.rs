@@ -1,0 +1,109 @@
+//! Transfers over loopback: what is sent arrives, limits hold, an end is an end.
+
+use std::net::TcpListener;
+
+use super::*;
+use crate::network::socket;
+
+const ENOUGH_NS: u64 = 20_000_000_000;
+
+/// Waits until `done` or until `deadline_ns` of the clock; true when it was done.
+fn wait_until(deadline_ns: u64, done: impl Fn() -> bool) -> bool {
+    while !done() {
+        if clock::now_ns() >= deadline_ns {
+            return false;
+        }
+        thread::sleep(std::time::Duration::from_millis(1));
+    }
+    true
+}
+
+fn tcp_pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (one, listener.accept().unwrap().0)
+}
+
+fn udp_pair() -> (UdpSocket, UdpSocket) {
+    let any = || socket::bind_udp("127.0.0.1:0".parse().unwrap()).unwrap();
+    let (one, other) = (any(), any());
+    one.connect(other.local_addr().unwrap()).unwrap();
+    other.connect(one.local_addr().unwrap()).unwrap();
+    (one, other)
+}
+
+fn flow(socket: Socket, sends: bool, copying: Copying) -> Flow {
+    Flow { socket, sends, block_bytes: 10_000, copying, pace: None, cpu: None }
+}
+
+#[test]
+fn a_limit_is_sent_to_the_block_and_all_of_it_arrives() {
+    for copying in [Copying::Copy, Copying::NoCopy] {
+        let pairs = [tcp_pair(), tcp_pair(), tcp_pair()];
+        let (mut senders, mut receivers) = (Vec::new(), Vec::new());
+        for (one, other) in pairs {
+            senders.push(flow(Socket::Tcp(one), true, copying));
+            receivers.push(flow(Socket::Tcp(other), false, copying));
+        }
+        let receiving = Transfer::start(receivers, Some(0)).unwrap();
+        let sending = Transfer::start(senders, Some(995_000)).unwrap();
+        let deadline_ns = clock::now_ns() + ENOUGH_NS;
+        assert!(wait_until(deadline_ns, || receiving.received_bytes() == 1_000_000));
+        assert!(wait_until(deadline_ns, || sending.is_over()));
+        assert!(sending.senders_ended_ns().is_some() && receiving.senders_ended_ns().is_none());
+        let sent: u64 = sending.finish().iter().map(|end| end.last.bytes).sum();
+        assert_eq!(sent, 1_000_000);
+        let ends = receiving.finish();
+        assert_eq!(ends.iter().map(|end| end.last.bytes).sum::<u64>(), 1_000_000);
+        assert!(ends.iter().all(|end| end.error.is_none() && end.tcp.is_some()));
+    }
+}
+
+#[test]
+fn a_sender_that_nobody_reads_from_still_stops() {
+    let (one, _other) = tcp_pair();
+    let sending =
+        Transfer::start(vec![flow(Socket::Tcp(one), true, Copying::Copy)], None).unwrap();
+    let before = clock::now_ns() + 200_000_000;
+    wait_until(before, || sending.is_over());
+    assert_eq!(sending.cpu_ns().len(), 1);
+    assert!(sending.finish()[0].error.is_none());
+}
+
+#[test]
+fn datagrams_arrive_with_their_numbers() {
+    for wide in [true, false] {
+        let (one, other) = udp_pair();
+        let mut sender = flow(Socket::Udp { socket: one, wide }, true, Copying::Copy);
+        sender.block_bytes = 100;
+        // Slow enough that the receiver's buffer never overflows.
+        sender.pace = Some(Pace { bytes_per_s: 100_000.0, burst: 1 });
+        let receiver = flow(Socket::Udp { socket: other, wide }, false, Copying::Copy);
+        let receiving = Transfer::start(vec![receiver], Some(0)).unwrap();
+        let sending = Transfer::start(vec![sender], Some(5000)).unwrap();
+        let deadline_ns = clock::now_ns() + ENOUGH_NS;
+        assert!(wait_until(deadline_ns, || receiving.received_bytes() == 5000));
+        let seen = receiving.finish()[0].last;
+        assert_eq!((seen.packets, seen.lost, seen.out_of_order), (50, 0, 0));
+        assert_eq!(sending.finish()[0].last.packets, 50);
+    }
+}
+
+#[test]
+fn a_peer_that_closes_ends_the_stream_without_a_failure() {
+    let (one, other) = tcp_pair();
+    let receiving =
+        Transfer::start(vec![flow(Socket::Tcp(one), false, Copying::Copy)], None).unwrap();
+    drop(other);
+    assert!(wait_until(clock::now_ns() + ENOUGH_NS, || receiving.is_over()));
+    assert!(receiving.finish()[0].error.is_none());
+}
+
+#[test]
+fn a_cpu_that_cannot_be_had_is_a_failure_of_the_stream() {
+    let (one, _other) = tcp_pair();
+    let mut impossible = flow(Socket::Tcp(one), false, Copying::Copy);
+    impossible.cpu = Some(usize::MAX);
+    let ends = Transfer::start(vec![impossible], None).unwrap().finish();
+    assert!(ends[0].error.as_ref().unwrap().to_string().contains("CPU"), "{ends:?}");
+}

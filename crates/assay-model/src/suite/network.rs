@@ -1,0 +1,23 @@
+//! What a suite asks of the network.
+
+use crate::workload::NetworkWorkload;
+
+/// What carries the messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// A byte stream.
+    Tcp,
+    /// Datagrams.
+    Udp,
+    /// Echoes of the far end's kernel.
+    Icmp,
+}
+
+/// Several questions by one protocol to one host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NetworkRequest {
+    /// What carries the messages.
+    pub protocol: Protocol,
+    /// The questions; those that name no host go where the command line says.
+    pub questions: Vec<NetworkWorkload>,
+}

@@ -1,0 +1,109 @@
+//! Reads what a suite asks of the network.
+
+use super::super::{NetworkRequest, Protocol, Request};
+use super::{
+    Read, Table, Value, count, did_you_mean, list_of, number, positive, size, text_value, wrong,
+};
+use crate::quantity::{Bytes, Quantity, Unit};
+use crate::workload::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
+
+/// Length of a repetition in seconds, unless a suite says otherwise.
+const SECONDS: u32 = 2;
+/// Bit/s of a UDP stream, unless a suite says otherwise: a rate that any link of today carries.
+const UDP_RATE_BIT_PER_S: u64 = 100_000_000;
+/// What `ping` sends.
+const ECHO_BYTES: u64 = 56;
+
+/// The questions of one measure: throughput for every number of streams and every direction, or
+/// latency for every size.
+pub(super) fn request(protocol: Protocol, table: &Table<'_>) -> Read<Request> {
+    let measures = table.optional("measures", text_value)?;
+    let questions = match measures.as_deref() {
+        _ if protocol == Protocol::Icmp => latencies(table, ECHO_BYTES)?,
+        None | Some("throughput") => throughputs(protocol, table)?,
+        Some("latency") => latencies(table, 1)?,
+        Some(other) => {
+            let help = did_you_mean(other, &["throughput", "latency"]);
+            let place = table.require("measures")?;
+            return Err(wrong(place, format!("unknown choice `{other}`"), Some(help)));
+        }
+    };
+    let to = table.optional("to", text_value)?;
+    let port = table.optional("port", port)?;
+    let workload = |question| NetworkWorkload { to: to.clone(), port, question };
+    let questions = questions.into_iter().map(workload).collect();
+    Ok(Request::Network(NetworkRequest { protocol, questions }))
+}
+
+fn throughputs(protocol: Protocol, table: &Table<'_>) -> Read<Vec<NetworkQuestion>> {
+    let streams = table.optional("streams", list_of(count))?.unwrap_or_else(|| vec![1]);
+    let directions = table.optional("direction", list_of(direction))?;
+    let udp_rate = (protocol == Protocol::Udp).then_some(UDP_RATE_BIT_PER_S);
+    let rate_bit_per_s = table.optional("rate", rate)?.or(udp_rate);
+    let congestion = table.optional("congestion", text_value)?;
+    let seconds = table.optional("seconds", count)?.unwrap_or(SECONDS);
+    let copy = table.optional("copy", flag)?.unwrap_or(true);
+    let mut questions = Vec::new();
+    for direction in directions.unwrap_or_else(|| vec![Direction::Send]) {
+        for streams in &streams {
+            let congestion = congestion.clone();
+            let streams = *streams;
+            let it =
+                Throughput { streams, direction, seconds, copy, rate_bit_per_s, congestion };
+            questions.push(NetworkQuestion::Throughput(it));
+        }
+    }
+    Ok(questions)
+}
+
+fn latencies(table: &Table<'_>, default_bytes: u64) -> Read<Vec<NetworkQuestion>> {
+    let sizes = table.optional("bytes", list_of(size))?;
+    let seconds = table.optional("seconds", count)?.unwrap_or(1);
+    let spin = table.optional("spin", flag)?.unwrap_or(false);
+    let rate_per_s = table.optional("messages-per-second", positive)?;
+    let load_streams = table.optional("load-streams", count)?.unwrap_or(0);
+    let question = |bytes: Bytes| {
+        let bytes = bytes.0;
+        NetworkQuestion::Latency(Latency { bytes, seconds, spin, rate_per_s, load_streams })
+    };
+    Ok(sizes.unwrap_or_else(|| vec![Bytes(default_bytes)]).into_iter().map(question).collect())
+}
+
+fn direction(value: &Value<'_>) -> Read<Direction> {
+    let name = text_value(value)?;
+    let known = Direction::ALL.map(|(name, _)| name);
+    Direction::ALL.iter().find(|(known, _)| *known == name).map(|(_, it)| *it).ok_or_else(
+        || {
+            wrong(
+                value,
+                format!("unknown direction `{name}`"),
+                Some(did_you_mean(&name, &known)),
+            )
+        },
+    )
+}
+
+fn port(value: &Value<'_>) -> Read<u16> {
+    let port = count(value)?;
+    u16::try_from(port).map_err(|_| wrong(value, "a port is at most 65535", None))
+}
+
+fn rate(value: &Value<'_>) -> Read<u64> {
+    if number(value).is_some() {
+        return Err(wrong(value, "a rate needs its unit", Some("like `\"100Mbit/s\"`".into())));
+    }
+    let read = Quantity::parse(&text_value(value)?, Unit::BitPerSecond);
+    let rate = read.map_err(|error| wrong(value, error.to_string(), None))?.value;
+    if rate >= 1.0 {
+        Ok(rate as u64)
+    } else {
+        Err(wrong(value, "must be at least 1 bit/s", None))
+    }
+}
+
+fn flag(value: &Value<'_>) -> Read<bool> {
+    value
+        .get_ref()
+        .as_bool()
+        .ok_or_else(|| wrong(value, "`true` or `false` is wanted here", None))
+}

@@ -1,0 +1,365 @@
+//! What may be typed after `net`, and after `iperf3`, `qperf` and `ping`: those tools' own options.
+//!
+//! Sizes and rates are read as iperf3 reads them: `k` is 1024 in a size and 1000 in a rate.
+
+use std::net::{IpAddr, SocketAddr};
+
+use assay_adapters::dialect::iperf3::units::{self, Format};
+use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::workload::Direction;
+use clap::{ArgGroup, Args, Subcommand};
+
+use super::MeasuringArguments;
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("role").required(true).args(["client", "server"])))]
+pub(crate) struct Iperf3Arguments {
+    /// Run as client of this host
+    #[arg(short = 'c', long, value_name = "HOST")]
+    pub(crate) client: Option<String>,
+    /// Run as server; on loopback unless -B names an address
+    #[arg(short, long)]
+    pub(crate) server: bool,
+    /// Port of the server
+    #[arg(short, long, default_value_t = 5201)]
+    pub(crate) port: u16,
+    /// Address to listen on or to send from
+    #[arg(short = 'B', long, value_name = "ADDRESS")]
+    pub(crate) bind: Option<IpAddr>,
+    /// Seconds between reports; 0 = none
+    #[arg(short, long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub(crate) interval: f64,
+    /// Unit of the rates: k, m, g, t for bits, K, M, G, T for bytes
+    #[arg(short, long, value_name = "LETTER", value_parser = format_letter, default_value = "a")]
+    pub(crate) format: Format,
+    /// Print one JSON document
+    #[arg(short = 'J', long)]
+    pub(crate) json: bool,
+    /// Print one JSON object per event
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) json_stream: bool,
+    /// Pin each stream to a CPU of its own, in turn
+    #[arg(long)]
+    pub(crate) pinned: bool,
+    #[command(flatten)]
+    pub(crate) serving: Iperf3Serving,
+    #[command(flatten)]
+    pub(crate) test: Iperf3Test,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Iperf3Serving {
+    /// Server: end after one test
+    #[arg(short = '1', long, requires = "server")]
+    pub(crate) one_off: bool,
+    /// Server: end when nobody has come for so many seconds
+    #[arg(long, value_name = "SECONDS", requires = "server")]
+    pub(crate) idle_timeout: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Iperf3Test {
+    /// Send datagrams
+    #[arg(short, long)]
+    pub(crate) udp: bool,
+    /// Streams at the same time
+    #[arg(short = 'P', long, value_name = "N", default_value_t = 1)]
+    pub(crate) parallel: u32,
+    /// The server sends
+    #[arg(short = 'R', long)]
+    pub(crate) reverse: bool,
+    /// Both send
+    #[arg(long, conflicts_with = "reverse")]
+    pub(crate) bidir: bool,
+    /// Seconds to send for [default: 10]
+    #[arg(short, long, value_name = "SECONDS", conflicts_with_all = ["bytes", "blockcount"])]
+    pub(crate) time: Option<u32>,
+    /// Bytes to send
+    #[arg(short = 'n', long, value_name = "SIZE", value_parser = size, conflicts_with = "blockcount")]
+    pub(crate) bytes: Option<u64>,
+    /// Blocks to send
+    #[arg(short = 'k', long, value_name = "N", value_parser = size)]
+    pub(crate) blockcount: Option<u64>,
+    /// Seconds at the start that do not count
+    #[arg(short = 'O', long, value_name = "SECONDS", default_value_t = 0)]
+    pub(crate) omit: u32,
+    /// Bit/s of each stream, and blocks in one go; 0 = no limit [default: TCP none, UDP 1 Mbit/s]
+    #[arg(short = 'b', long = "bitrate", visible_alias = "bandwidth", value_name = "RATE[/N]", value_parser = rate_and_burst)]
+    pub(crate) bitrate: Option<(u64, u32)>,
+    /// Bit/s that the kernel paces each stream to
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub(crate) fq_rate: Option<u64>,
+    /// Bytes per write or datagram [default: TCP 128K, UDP what fits the path]
+    #[arg(short = 'l', long = "length", value_name = "SIZE", value_parser = size)]
+    pub(crate) length: Option<u64>,
+    /// Socket buffers
+    #[arg(short, long, value_name = "SIZE", value_parser = size)]
+    pub(crate) window: Option<u64>,
+    /// Largest segment
+    #[arg(short = 'M', long = "set-mss", value_name = "BYTES")]
+    pub(crate) set_mss: Option<u32>,
+    /// No delay for small segments
+    #[arg(short = 'N', long)]
+    pub(crate) no_delay: bool,
+    /// Congestion control
+    #[arg(short = 'C', long, value_name = "NAME")]
+    pub(crate) congestion: Option<String>,
+    /// Type of service, decimal or 0x…
+    #[arg(short = 'S', long, value_name = "N", value_parser = byte, default_value = "0")]
+    pub(crate) tos: u32,
+    /// Send without copying
+    #[arg(short = 'Z', long)]
+    pub(crate) zerocopy: bool,
+    /// Receive without copying
+    #[arg(long)]
+    pub(crate) skip_rx_copy: bool,
+    /// Local port of the first stream; the others follow
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) cport: u16,
+    /// IPv4 only
+    #[arg(short = '4', long = "version4", conflicts_with = "version6")]
+    pub(crate) version4: bool,
+    /// IPv6 only
+    #[arg(short = '6', long = "version6")]
+    pub(crate) version6: bool,
+    /// Milliseconds that a connection may take to be made
+    #[arg(long, value_name = "MS", default_value_t = 5000)]
+    pub(crate) connect_timeout: u64,
+    /// Milliseconds that nothing may arrive or leave
+    #[arg(long, value_name = "MS", default_value_t = 120_000)]
+    pub(crate) rcv_timeout: u64,
+    /// Print what the server prints as well
+    #[arg(long)]
+    pub(crate) get_server_output: bool,
+    /// Put before every line
+    #[arg(short = 'T', long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Put into the JSON
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) extra_data: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct QperfArguments {
+    /// A host that runs `qperf` or `assay iperf3 -s`; without one, be the server
+    #[arg(value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// tcp_lat, tcp_bw, udp_lat, udp_bw, conf
+    #[arg(value_name = "TEST", value_parser = qperf_test)]
+    pub(crate) tests: Vec<assay_adapters::wire::qperf::Test>,
+    /// Port of the server (qperf: -lp)
+    #[arg(long, alias = "lp", visible_alias = "listen_port", default_value_t = 19765)]
+    pub(crate) listen_port: u16,
+    /// Seconds per test
+    #[arg(short, long, value_name = "SECONDS", default_value_t = 2)]
+    pub(crate) time: u32,
+    /// Bytes per message [default: 1 for latency, 64K for tcp_bw, 32K for udp_bw]
+    #[arg(short, long = "msg_size", visible_alias = "msg-size", value_name = "SIZE", value_parser = size)]
+    pub(crate) msg_size: Option<u64>,
+    /// Socket buffers (qperf: -sb)
+    #[arg(long = "sock_buf_size", visible_alias = "sock-buf-size", alias = "sb", value_name = "SIZE", value_parser = size)]
+    pub(crate) sock_buf_size: Option<u64>,
+    /// Print more: messages per second, CPU cost, what was sent and received
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Server: address to listen on [default: loopback]
+    #[arg(short = 'B', long, value_name = "ADDRESS")]
+    pub(crate) bind: Option<IpAddr>,
+    /// Server: end after one request
+    #[arg(short = '1', long)]
+    pub(crate) one_off: bool,
+    /// Server: end when nobody has come for so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) idle_timeout: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PingArguments {
+    /// The host
+    #[arg(value_name = "HOST")]
+    pub(crate) host: String,
+    /// Requests to send
+    #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) count: u32,
+    /// Seconds between two requests; 0 = the next when the answer is there
+    #[arg(short, long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub(crate) interval: f64,
+    /// Bytes of data per request
+    #[arg(short, long, value_name = "BYTES", default_value_t = 56)]
+    pub(crate) size: u32,
+    /// Seconds to wait for an answer
+    #[arg(short = 'W', long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub(crate) timeout: f64,
+    /// Print the summary alone
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// IPv4 only
+    #[arg(short = '4', long = "ipv4", conflicts_with = "ipv6")]
+    pub(crate) ipv4: bool,
+    /// IPv6 only
+    #[arg(short = '6', long = "ipv6")]
+    pub(crate) ipv6: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NetArguments {
+    #[command(subcommand)]
+    pub(crate) what: NetCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum NetCommand {
+    /// How much arrives; the far end runs `assay iperf3 -s` or `iperf3 -s`
+    Throughput(ThroughputArguments),
+    /// How long a message takes there and back; the far end runs `assay iperf3 -s` or `qperf`
+    Latency(LatencyArguments),
+    /// The same at a fixed rate, each answer timed from the moment its message was due
+    RequestResponse(RequestResponseArguments),
+}
+
+/// Where to, and for how long.
+#[derive(Debug, Args)]
+pub(crate) struct WhereArguments {
+    /// The far end [default: this machine over loopback]
+    #[arg(value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Port of the far end [default: 5201 for throughput, 19765 then 5201 for latency]
+    #[arg(short, long)]
+    pub(crate) port: Option<u16>,
+    /// How long to measure, like 10s
+    #[arg(long = "for", value_name = "TIME", value_parser = super::seconds, default_value = "10s")]
+    pub(crate) length: f64,
+    /// Datagrams instead of TCP
+    #[arg(short, long)]
+    pub(crate) udp: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ThroughputArguments {
+    #[command(flatten)]
+    pub(crate) place: WhereArguments,
+    /// Streams at the same time, per direction
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) streams: u32,
+    /// Which way: send, receive or both
+    #[arg(long, value_name = "WAY", value_parser = way, default_value = "send")]
+    pub(crate) direction: Direction,
+    /// Rate of each stream, like 100Mbit/s [default: TCP none, UDP 100Mbit/s]
+    #[arg(long, value_name = "RATE", value_parser = bit_rate)]
+    pub(crate) rate: Option<u64>,
+    /// Congestion control [default: the system's]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) congestion: Option<String>,
+    /// Do not touch the payload at either end
+    #[arg(long)]
+    pub(crate) no_copy: bool,
+    #[command(flatten)]
+    pub(crate) measuring: MeasuringArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LatencyArguments {
+    #[command(flatten)]
+    pub(crate) place: WhereArguments,
+    /// Bytes per message
+    #[arg(long, value_name = "SIZE", default_value = "1B")]
+    pub(crate) bytes: Bytes,
+    /// Ask the kernel again and again instead of sleeping until the answer comes
+    #[arg(long)]
+    pub(crate) spin: bool,
+    /// TCP streams that fill the link meanwhile
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) load_streams: u32,
+    #[command(flatten)]
+    pub(crate) measuring: MeasuringArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RequestResponseArguments {
+    #[command(flatten)]
+    pub(crate) place: WhereArguments,
+    /// Messages per second
+    #[arg(long, value_name = "N", default_value_t = 1000.0)]
+    pub(crate) rate: f64,
+    /// Bytes per message
+    #[arg(long, value_name = "SIZE", default_value = "1B")]
+    pub(crate) bytes: Bytes,
+    /// TCP streams that fill the link meanwhile
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) load_streams: u32,
+    #[command(flatten)]
+    pub(crate) measuring: MeasuringArguments,
+}
+
+impl Iperf3Arguments {
+    /// The address to listen on: loopback, unless told otherwise.
+    pub(crate) fn listen_address(&self) -> SocketAddr {
+        let loopback = if self.test.version6 {
+            IpAddr::from(std::net::Ipv6Addr::LOCALHOST)
+        } else {
+            IpAddr::from(std::net::Ipv4Addr::LOCALHOST)
+        };
+        SocketAddr::new(self.bind.unwrap_or(loopback), self.port)
+    }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    units::parse_size(text)
+        .ok_or_else(|| format!("`{text}` is no size; write it like 128K or 1M"))
+}
+
+fn rate(text: &str) -> Result<u64, String> {
+    units::parse_rate(text)
+        .ok_or_else(|| format!("`{text}` is no rate; write it like 100M or 1G"))
+}
+
+fn rate_and_burst(text: &str) -> Result<(u64, u32), String> {
+    match text.split_once('/') {
+        None => rate(text).map(|rate| (rate, 0)),
+        Some((first, burst)) => match burst.parse() {
+            Ok(burst @ 1..=1000) => rate(first).map(|rate| (rate, burst)),
+            _ => Err(format!("`{burst}` is no burst; it must be 1 to 1000 blocks")),
+        },
+    }
+}
+
+fn byte(text: &str) -> Result<u32, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u8::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map(u32::from).map_err(|_| format!("`{text}` is no number from 0 to 255"))
+}
+
+fn format_letter(text: &str) -> Result<Format, String> {
+    Format::from_letter(text)
+        .ok_or_else(|| format!("`{text}` is none of k, m, g, t, K, M, G, T"))
+}
+
+fn qperf_test(text: &str) -> Result<assay_adapters::wire::qperf::Test, String> {
+    assay_adapters::wire::qperf::Test::from_name(text).ok_or_else(|| {
+        format!("`{text}` is none of tcp_lat, tcp_bw, udp_lat, udp_bw, conf, quit")
+    })
+}
+
+fn way(text: &str) -> Result<Direction, String> {
+    let all = Direction::ALL;
+    let found = all.into_iter().find(|(name, _)| *name == text);
+    found.map(|(_, way)| way).ok_or_else(|| format!("`{text}` is none of send, receive, both"))
+}
+
+fn bit_rate(text: &str) -> Result<u64, String> {
+    let quantity =
+        Quantity::parse(text, Unit::BitPerSecond).map_err(|error| error.to_string())?;
+    if quantity.value >= 1.0 {
+        Ok(quantity.value as u64)
+    } else {
+        Err("it must be at least 1 bit/s".into())
+    }
+}

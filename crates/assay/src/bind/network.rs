@@ -1,0 +1,72 @@
+//! `network.tcp`, `network.udp` and `network.icmp` by assay's own kernels, against any far end that
+//! speaks iperf3's or qperf's protocol.
+
+mod far_end;
+mod latency;
+mod throughput;
+
+use std::net::IpAddr;
+
+use assay_adapters::wire::iperf3::Protocol;
+use assay_fleet::network_device;
+use assay_fleet::root::Root;
+use assay_kernels::network::device;
+use assay_model::event::{Parameter, Stopped};
+use assay_model::workload::{NetworkQuestion, NetworkWorkload};
+
+use crate::network::error::NetworkError;
+use crate::network::target;
+use crate::recorder::{CaseError, Recorder};
+
+pub(super) use latency::icmp;
+
+/// Asks one question again and again.
+pub(super) fn measure(
+    work: &NetworkWorkload,
+    protocol: Protocol,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    let far_end = far_end::FarEnd::of(work).map_err(failed)?;
+    match &work.question {
+        NetworkQuestion::Throughput(asked) => {
+            throughput::measure(asked, &far_end, protocol, recorder)
+        }
+        NetworkQuestion::Latency(asked) => {
+            latency::measure(asked, &far_end, protocol, recorder)
+        }
+    }
+}
+
+fn failed(error: NetworkError) -> CaseError {
+    match error {
+        NetworkError::Interrupted => CaseError::Interrupted,
+        error => CaseError::because(&error, error.advice()),
+    }
+}
+
+/// The way the traffic took, as far as this end can see it: loopback or a device with its speed.
+fn learn_path(local: IpAddr, remote: IpAddr, recorder: &mut Recorder<'_, '_>) {
+    let text = |text: &str| Parameter::Text(text.to_owned());
+    if is_within(local, remote) {
+        recorder.learn(None, "path", text("loopback"));
+        return;
+    }
+    recorder.learn(None, "path", text("network"));
+    let Some(name) = device::name_of(local) else { return };
+    let device = network_device::read(&Root::machine(), &name);
+    recorder.learn(None, "device", text(&name));
+    if let Some(speed) = device.link_bit_per_s {
+        recorder.learn(None, "link_bit_per_s", Parameter::Number(speed as f64));
+    }
+    if let Some(mtu) = device.mtu_bytes {
+        recorder.learn(None, "mtu_bytes", Parameter::Integer(mtu));
+    }
+    if let Some(module) = &device.kernel_module {
+        recorder.learn(None, "kernel_module", text(module));
+    }
+}
+
+/// Traffic to one's own address takes the loopback device, whatever the address.
+fn is_within(local: IpAddr, remote: IpAddr) -> bool {
+    target::is_loopback(remote) || local.to_canonical() == remote.to_canonical()
+}

@@ -1,0 +1,222 @@
+//! Streams for a while, again and again: what arrives, and what it costs both ends.
+
+use std::net::IpAddr;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use assay_adapters::dialect::iperf3::{End, Interval, Start, Stretch, json};
+use assay_adapters::wire::iperf3::parameters::{Direction as Way, Length};
+use assay_adapters::wire::iperf3::{Parameters, Protocol};
+use assay_model::cpu_account::CpuAccount;
+use assay_model::event::{Parameter, Stopped};
+use assay_model::warning::Warning;
+use assay_model::workload::{Direction, Throughput};
+
+use super::far_end::FarEnd;
+use super::{failed, is_within, learn_path};
+use crate::measuring::{self, Measurement};
+use crate::network::error::NetworkError;
+use crate::network::iperf3_client::{
+    self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed, Outcome,
+};
+use crate::recorder::{CaseError, Recorder};
+
+/// Bytes per write over TCP. Larger ones save system calls, smaller ones stay in the second-level
+/// cache; on one Zen 4 core 256 KiB is the best of 128 KiB to 1 MiB.
+const BLOCK_BYTES: u32 = 256 * 1024;
+/// Seconds between two looks at the connections, kept with the run.
+const INTERVAL_S: f64 = 0.5;
+/// How long nothing may move.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What is known before the first repetition and after each.
+#[derive(Default)]
+struct Progress {
+    repetition: u32,
+    learned: bool,
+}
+
+/// Everything one repetition gave.
+struct Repetition {
+    outcome: Outcome,
+    start: Option<Start>,
+    intervals: Vec<Interval>,
+}
+
+pub(super) fn measure(
+    asked: &Throughput,
+    far_end: &FarEnd,
+    protocol: Protocol,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    let test = test(asked, far_end, protocol);
+    let mut progress = Progress::default();
+    let mut measurement = Measurement {
+        // Every repetition makes its connections anew; there is nothing to prepare.
+        prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
+        repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
+            repetition(&test, asked, &mut progress, recorder)
+        },
+        check: &mut |(), _| Ok(()),
+    };
+    measuring::repeat(&mut measurement, recorder)
+}
+
+/// The test that loads the link, for as long as `seconds` unless it is cancelled.
+pub(super) fn loading(streams: u32, seconds: u32, far_end: &FarEnd) -> Iperf3Test {
+    let asked = Throughput {
+        streams,
+        direction: Direction::Send,
+        seconds,
+        copy: true,
+        rate_bit_per_s: None,
+        congestion: None,
+    };
+    Iperf3Test { interval_s: None, ..test(&asked, far_end, Protocol::Tcp) }
+}
+
+fn test(asked: &Throughput, far_end: &FarEnd, protocol: Protocol) -> Iperf3Test {
+    let parameters = Parameters {
+        protocol,
+        direction: match asked.direction {
+            Direction::Send => Way::Forward,
+            Direction::Receive => Way::Reverse,
+            Direction::Both => Way::Both,
+        },
+        length: Length::Seconds(asked.seconds),
+        streams: asked.streams,
+        block_bytes: match protocol {
+            Protocol::Tcp => BLOCK_BYTES,
+            Protocol::Udp => DATAGRAM_OF_ONE_SEGMENT,
+        },
+        rate_bit_per_s: asked.rate_bit_per_s,
+        congestion: asked.congestion.clone(),
+        zero_copy: !asked.copy,
+        skip_receive_copy: !asked.copy,
+        wide_counters: true,
+        assay: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        ..Parameters::default()
+    };
+    Iperf3Test {
+        target: far_end.for_streams(),
+        parameters,
+        interval_s: Some(INTERVAL_S),
+        pinned: false,
+        idle_timeout: IDLE_TIMEOUT,
+    }
+}
+
+fn repetition(
+    test: &Iperf3Test,
+    asked: &Throughput,
+    progress: &mut Progress,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<(), CaseError> {
+    let done = run(test, recorder.cancel()).map_err(failed)?;
+    let end = &done.outcome.end;
+    let document = json::document(done.start.as_ref(), &done.intervals, Some(end), None);
+    let name = format!("iperf3.{}.json", progress.repetition);
+    recorder.raw(&name, document.to_string().as_bytes())?;
+    progress.repetition += 1;
+    let (sent, received) = (total(end, End::sent), total(end, End::received));
+    recorder.sample("goodput", None, received.bit_per_s());
+    recorder.sample("send_rate", None, sent.bit_per_s());
+    match test.parameters.protocol {
+        Protocol::Tcp => {
+            if let Some(tcp) = sent.tcp {
+                recorder.sample("retransmits", None, tcp.retransmits as f64);
+            }
+        }
+        Protocol::Udp => datagrams(&received, recorder),
+    }
+    let local = local_address(&done).unwrap_or(done.outcome.address.ip());
+    costs(&done.outcome, &received, local, recorder);
+    if !std::mem::replace(&mut progress.learned, true) {
+        learn(&done, asked, local, recorder);
+    }
+    Ok(())
+}
+
+fn run(test: &Iperf3Test, cancel: &AtomicBool) -> Result<Repetition, NetworkError> {
+    let (mut start, mut intervals) = (None, Vec::new());
+    let outcome = iperf3_client::run(test, cancel, &mut |observed| match observed {
+        Observed::Start(it) => start = Some(it.clone()),
+        Observed::Interval(it) => intervals.push(it.clone()),
+    })?;
+    Ok(Repetition { outcome, start, intervals })
+}
+
+/// Both directions together.
+fn total(end: &End, of: fn(&End, bool) -> Option<Stretch>) -> Stretch {
+    let directions: Vec<Stretch> = [true, false].iter().filter_map(|it| of(end, *it)).collect();
+    Stretch::sum(directions.iter()).unwrap_or_default()
+}
+
+fn datagrams(received: &Stretch, recorder: &mut Recorder<'_, '_>) {
+    let udp = received.udp.unwrap_or_default();
+    if udp.packets > 0 {
+        recorder.sample("loss", None, udp.lost as f64 / udp.packets as f64);
+    }
+    recorder.sample("jitter", None, udp.jitter_s);
+}
+
+/// CPU of both ends, as far as they tell it.
+fn costs(
+    outcome: &Outcome,
+    received: &Stretch,
+    local: IpAddr,
+    recorder: &mut Recorder<'_, '_>,
+) {
+    let bytes = received.bytes.max(1) as f64;
+    let (here, there) = (&outcome.account_here, outcome.account_there.as_ref());
+    recorder.sample("cpu_per_byte", Some("local"), here.charged_s() / bytes);
+    recorder.sample("cpu_load", Some("local"), here.load());
+    // On one machine the interrupts of both ends are the same ones, and are charged once.
+    let within = is_within(local, outcome.address.ip());
+    let charged: fn(&CpuAccount) -> f64 =
+        if within { |it| it.threads_s } else { CpuAccount::charged_s };
+    if let Some(there) = there {
+        recorder.sample("cpu_per_byte", Some("remote"), charged(there) / bytes);
+        recorder.sample("cpu_load", Some("remote"), there.load());
+    } else if outcome.end.cpu_there.0 > 0.0 {
+        let process_s = outcome.end.cpu_there.0 / 100.0 * received.seconds();
+        recorder.sample("cpu_per_byte", Some("remote"), process_s / bytes);
+    }
+}
+
+fn local_address(done: &Repetition) -> Option<IpAddr> {
+    Some(done.start.as_ref()?.connected.first()?.local.ip())
+}
+
+fn learn(
+    done: &Repetition,
+    asked: &Throughput,
+    local: IpAddr,
+    recorder: &mut Recorder<'_, '_>,
+) {
+    learn_path(local, done.outcome.address.ip(), recorder);
+    let text = |text: &str| Parameter::Text(text.to_owned());
+    let is_assay = done.outcome.account_there.is_some();
+    recorder.learn(None, "far_end", text(if is_assay { "assay" } else { "iperf3" }));
+    if let (Some(sender), _) = &done.outcome.end.congestion {
+        recorder.learn(None, "congestion", text(sender));
+    }
+    if let Some(start) = &done.start {
+        recorder.learn(None, "block_bytes", Parameter::Integer(start.block_bytes.into()));
+    }
+    if !is_assay {
+        recorder.doubt(Warning::new(
+            "process-cpu-only",
+            "the far end is iperf3, which tells the CPU time of its process alone: the softirqs \
+             that receive are not in it",
+            "run `assay iperf3 -s` at the far end to get the whole account",
+        ));
+    }
+    if !asked.copy && !is_assay {
+        recorder.doubt(Warning::new(
+            "copy-unknown",
+            "a far end that is iperf3 below 3.19 copies what it receives, whatever it is asked",
+            "run `assay iperf3 -s` at the far end",
+        ));
+    }
+}

@@ -1,0 +1,288 @@
+//! `assay iperf3`: iperf3's options in, iperf3's output out, client and server.
+
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use assay_adapters::dialect::iperf3::text::Style;
+use assay_adapters::dialect::iperf3::{End, Interval, Start, json, text};
+use assay_adapters::wire::iperf3::parameters::{
+    Direction, Length, OMIT_LIMIT_S, STREAMS_LIMIT, TCP_BLOCK_BYTES, TCP_BLOCK_LIMIT,
+    TIME_LIMIT_S, UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT,
+};
+use assay_adapters::wire::iperf3::{Parameters, Protocol};
+
+use crate::arguments::network::{Iperf3Arguments, Iperf3Test as Typed};
+use crate::failure::Failure;
+use crate::network::error::NetworkError;
+use crate::network::iperf3_client::{self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed};
+use crate::network::iperf3_server::{self, Iperf3Service, Served};
+use crate::network::target::{Family, Target};
+use crate::terminal::Terminal;
+
+/// What iperf3's clients send over UDP without `-b`, in bit/s.
+const UDP_RATE_BIT_PER_S: u64 = 1_048_576;
+
+pub(crate) fn iperf3(
+    typed: &Iperf3Arguments,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    if !typed.interval.is_finite() || !(0.0..=3600.0).contains(&typed.interval) {
+        return Err(Failure::usage("the interval must lie between 0 and 3600 seconds"));
+    }
+    match &typed.client {
+        Some(host) => client(host, typed, cancel, terminal),
+        None => server(typed, cancel, terminal),
+    }
+}
+
+/// A failure between two hosts, with its advice.
+pub(crate) fn failed(error: &NetworkError) -> Failure {
+    use std::error::Error as _;
+    let failure = Failure::measurement(error.to_string()).advise(error.advice());
+    match error.source() {
+        Some(source) => failure.because(source),
+        None => failure,
+    }
+}
+
+fn interval_s(typed: &Iperf3Arguments) -> Option<f64> {
+    (typed.interval > 0.0).then_some(typed.interval)
+}
+
+fn client(
+    host: &str,
+    typed: &Iperf3Arguments,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let family = match (typed.test.version4, typed.test.version6) {
+        (true, _) => Family::V4,
+        (_, true) => Family::V6,
+        _ => Family::Any,
+    };
+    let local = typed.bind.map(|ip| SocketAddr::new(ip, typed.test.cport));
+    let any = if typed.test.version6 { "::" } else { "0.0.0.0" };
+    let any = || any.parse().ok().map(|ip| SocketAddr::new(ip, typed.test.cport));
+    let target = Target {
+        family,
+        local: local.or_else(|| if typed.test.cport == 0 { None } else { any() }),
+        connect_timeout: Duration::from_millis(typed.test.connect_timeout.max(1)),
+        ..Target::new(host, typed.port)
+    };
+    let test = Iperf3Test {
+        target,
+        parameters: parameters(&typed.test)?,
+        interval_s: interval_s(typed),
+        pinned: typed.pinned,
+        idle_timeout: Duration::from_millis(typed.test.rcv_timeout.max(100)),
+    };
+    let mut page = Page::new(typed, true);
+    let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
+        Observed::Start(start) => page.start(start.clone(), terminal),
+        Observed::Interval(interval) => page.interval(interval.clone(), terminal),
+    });
+    match outcome {
+        Ok(outcome) => {
+            page.end(&outcome.end, terminal);
+            Ok(0)
+        }
+        Err(error) => {
+            page.fail(&error, terminal);
+            Err(failed(&error))
+        }
+    }
+}
+
+fn parameters(typed: &Typed) -> Result<Parameters, Failure> {
+    let protocol = if typed.udp { Protocol::Udp } else { Protocol::Tcp };
+    let (default_block, least, most) = match protocol {
+        Protocol::Tcp => (TCP_BLOCK_BYTES, 1, TCP_BLOCK_LIMIT),
+        Protocol::Udp => (DATAGRAM_OF_ONE_SEGMENT, UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT),
+    };
+    let within = |what: &str, value: u64, least: u32, most: u32| match u32::try_from(value) {
+        Ok(value) if (least..=most).contains(&value) => Ok(value),
+        _ => Err(Failure::usage(format!(
+            "{what} of {value} is impossible; it must be {least} to {most}"
+        ))),
+    };
+    let bounded = |what: &str, value: Option<u64>, least: u32, most: u32| {
+        value.map(|value| within(what, value, least, most)).transpose()
+    };
+    let (rate, burst) =
+        typed.bitrate.unwrap_or((if typed.udp { UDP_RATE_BIT_PER_S } else { 0 }, 0));
+    let length = match (typed.bytes, typed.blockcount) {
+        (Some(0), _) | (None, Some(0)) => {
+            return Err(Failure::usage("a test of no bytes measures nothing"));
+        }
+        (Some(bytes), _) => Length::Bytes(bytes),
+        (None, Some(blocks)) => Length::Blocks(blocks),
+        (None, None) => {
+            let seconds = u64::from(typed.time.unwrap_or(10));
+            Length::Seconds(within("a time", seconds, 1, TIME_LIMIT_S)?)
+        }
+    };
+    Ok(Parameters {
+        protocol,
+        direction: match (typed.bidir, typed.reverse) {
+            (true, _) => Direction::Both,
+            (_, true) => Direction::Reverse,
+            _ => Direction::Forward,
+        },
+        length,
+        omit_s: within("an omitted time", u64::from(typed.omit), 0, OMIT_LIMIT_S)?,
+        streams: within("a number of streams", u64::from(typed.parallel), 1, STREAMS_LIMIT)?,
+        block_bytes: bounded("a length", typed.length, least, most)?.unwrap_or(default_block),
+        rate_bit_per_s: Some(rate).filter(|rate| *rate > 0),
+        burst,
+        kernel_rate_bit_per_s: typed.fq_rate.filter(|rate| *rate > 0),
+        no_delay: typed.no_delay,
+        window_bytes: bounded("a window", typed.window, 1, 512 << 20)?,
+        segment_bytes: bounded("a segment size", typed.set_mss.map(u64::from), 88, 32767)?,
+        congestion: typed.congestion.clone(),
+        type_of_service: typed.tos,
+        zero_copy: typed.zerocopy,
+        skip_receive_copy: typed.skip_rx_copy,
+        wide_counters: true,
+        get_server_output: typed.get_server_output,
+        title: typed.title.clone(),
+        extra_data: typed.extra_data.clone(),
+        assay: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        ..Parameters::default()
+    })
+}
+
+fn server(
+    typed: &Iperf3Arguments,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let service = Iperf3Service {
+        listen: typed.listen_address(),
+        once: typed.serving.one_off,
+        idle_limit: typed.serving.idle_timeout.map(Duration::from_secs),
+        interval_s: interval_s(typed),
+        pinned: typed.pinned,
+    };
+    if service.listen.ip().is_loopback() && typed.bind.is_none() {
+        terminal.note("listening on loopback alone; -B 0.0.0.0 lets other hosts in");
+    }
+    let mut page = Page::new(typed, false);
+    let mut failures = 0;
+    let served = iperf3_server::serve(&service, cancel, &mut |served| match served {
+        Served::Listening(port, test) => page.listening(port, test, terminal),
+        Served::Start(start) => page.start(*start, terminal),
+        Served::Interval(interval) => page.interval(interval, terminal),
+        Served::End(end) => page.end(&end, terminal),
+        Served::Failed(error) => {
+            failures += 1;
+            page.fail(&error, terminal);
+            terminal.note(&failed(&error).render(false));
+        }
+    });
+    served.map_err(|error| failed(&error))?;
+    // A server that serves on has no verdict; one test alone has the fate of that test.
+    if service.once && failures > 0 {
+        return Err(Failure::measurement("the test failed"));
+    }
+    Ok(0)
+}
+
+/// The output as it grows: lines at once, a document at the end.
+struct Page {
+    shape: Shape,
+    style: Style,
+    title: Option<String>,
+    start: Option<Start>,
+    intervals: Vec<Interval>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Text,
+    Document,
+    Stream,
+}
+
+impl Page {
+    fn new(typed: &Iperf3Arguments, is_client: bool) -> Self {
+        let shape = match (typed.json, typed.json_stream) {
+            (true, _) => Shape::Document,
+            (_, true) => Shape::Stream,
+            _ => Shape::Text,
+        };
+        let style = Style { format: typed.format, is_client, ..Style::default() };
+        let title = typed.test.title.clone();
+        Self { shape, style, title, start: None, intervals: Vec::new() }
+    }
+
+    fn lines(&self, text: &str, terminal: &mut Terminal) {
+        match &self.title {
+            None => terminal.print(text),
+            Some(title) => {
+                text.lines().for_each(|line| terminal.print(&format!("{title}:  {line}\n")));
+            }
+        }
+    }
+
+    fn event(name: &str, data: &serde_json::Value, terminal: &mut Terminal) {
+        terminal.print(&format!("{}\n", json::event(name, data)));
+    }
+
+    fn listening(&mut self, port: u16, test: u64, terminal: &mut Terminal) {
+        if self.shape == Shape::Text {
+            self.lines(&text::listening(port, test), terminal);
+        }
+    }
+
+    fn start(&mut self, start: Start, terminal: &mut Terminal) {
+        self.style.udp = start.udp;
+        self.style.bidirectional = start.bidirectional;
+        match self.shape {
+            Shape::Text => self.lines(&text::start(&start, self.style), terminal),
+            Shape::Stream => Self::event("start", &json::start(&start), terminal),
+            Shape::Document => {}
+        }
+        self.intervals.clear();
+        self.start = Some(start);
+    }
+
+    fn interval(&mut self, interval: Interval, terminal: &mut Terminal) {
+        match self.shape {
+            Shape::Text => self.lines(&text::interval(&interval, self.style), terminal),
+            Shape::Stream => {
+                let value = json::interval(&interval, self.style.bidirectional);
+                Self::event("interval", &value, terminal);
+            }
+            Shape::Document => self.intervals.push(interval),
+        }
+    }
+
+    fn end(&mut self, end: &End, terminal: &mut Terminal) {
+        match self.shape {
+            Shape::Text => self.lines(&text::end(end, self.style), terminal),
+            Shape::Stream => {
+                let value = json::end(end, self.style.udp, self.style.bidirectional);
+                Self::event("end", &value, terminal);
+            }
+            Shape::Document => self.document(Some(end), None, terminal),
+        }
+    }
+
+    /// What was measured before a failure stays, and says that it is not whole.
+    fn fail(&mut self, error: &NetworkError, terminal: &mut Terminal) {
+        match self.shape {
+            Shape::Text => {}
+            Shape::Stream => {
+                Self::event("error", &serde_json::Value::String(error.to_string()), terminal);
+            }
+            Shape::Document => self.document(None, Some(&error.to_string()), terminal),
+        }
+    }
+
+    fn document(&mut self, end: Option<&End>, error: Option<&str>, terminal: &mut Terminal) {
+        let value = json::document(self.start.as_ref(), &self.intervals, end, error);
+        terminal.print(&format!("{value:#}\n"));
+    }
+}

@@ -1,0 +1,88 @@
+//! `assay net`: one number about the network, measured and stored like every other.
+
+use assay_model::benchmark::Benchmark;
+use assay_model::suite::{Measure, NetworkRequest, Protocol, Request, Suite};
+use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Throughput};
+
+use crate::arguments::MeasuringArguments;
+use crate::arguments::network::{NetArguments, NetCommand, WhereArguments};
+use crate::failure::{Failure, Kind};
+use crate::pipeline;
+use crate::terminal::Terminal;
+
+/// Relative half-width of the interval that ends a measurement.
+const TARGET: f64 = 0.02;
+/// Repetitions that the time should hold: an interval of the median needs six.
+const REPETITIONS: f64 = 8.0;
+/// Longest repetition in seconds.
+const LONGEST_S: f64 = 10.0;
+/// Bit/s of a UDP stream unless told otherwise.
+const UDP_RATE_BIT_PER_S: u64 = 100_000_000;
+
+pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    match &typed.what {
+        NetCommand::Throughput(typed) => {
+            let udp_rate = typed.place.udp.then_some(UDP_RATE_BIT_PER_S);
+            let question = NetworkQuestion::Throughput(Throughput {
+                streams: typed.streams,
+                direction: typed.direction,
+                seconds: seconds(&typed.place),
+                copy: !typed.no_copy,
+                rate_bit_per_s: typed.rate.or(udp_rate),
+                congestion: typed.congestion.clone(),
+            });
+            ask(question, &typed.place, &typed.measuring, terminal)
+        }
+        NetCommand::Latency(typed) => {
+            let question = NetworkQuestion::Latency(Latency {
+                bytes: typed.bytes.0,
+                seconds: seconds(&typed.place),
+                spin: typed.spin,
+                rate_per_s: None,
+                load_streams: typed.load_streams,
+            });
+            ask(question, &typed.place, &typed.measuring, terminal)
+        }
+        NetCommand::RequestResponse(typed) => {
+            if !typed.rate.is_finite() || !(0.1..=1e6).contains(&typed.rate) {
+                return Err(Failure::usage(
+                    "the rate must lie between 0.1 and 1000000 per second",
+                ));
+            }
+            let question = NetworkQuestion::Latency(Latency {
+                bytes: typed.bytes.0,
+                seconds: seconds(&typed.place),
+                spin: false,
+                rate_per_s: Some(typed.rate),
+                load_streams: typed.load_streams,
+            });
+            ask(question, &typed.place, &typed.measuring, terminal)
+        }
+    }
+}
+
+/// Length of one repetition: whole seconds, as both protocols count.
+fn seconds(place: &WhereArguments) -> u32 {
+    (place.length / REPETITIONS).clamp(1.0, LONGEST_S) as u32
+}
+
+fn ask(
+    question: NetworkQuestion,
+    place: &WhereArguments,
+    measuring: &MeasuringArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let (protocol, benchmark) = match place.udp {
+        true => (Protocol::Udp, Benchmark::NetworkUdp),
+        false => (Protocol::Tcp, Benchmark::NetworkTcp),
+    };
+    let work = NetworkWorkload { to: place.host.clone(), port: place.port, question };
+    let request = Request::Network(NetworkRequest { protocol, questions: vec![work] });
+    let suite = Suite {
+        name: "net".to_owned(),
+        title: benchmark.definition().title.to_owned(),
+        budget_s: place.length,
+        measures: vec![Measure { by: Vec::new(), share: 1.0, target: TARGET, request }],
+    };
+    pipeline::run(&suite, Kind::Usage, None, measuring, terminal)
+}

@@ -1,0 +1,192 @@
+//! `assay ping`: ICMP echo in ping's own shape, and the distribution that ping leaves out.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use assay_kernels::network::icmp::{Access, PAYLOAD_LIMIT_BYTES, Pinger, Reply};
+use serde_json::json;
+
+use super::iperf3::failed;
+use crate::arguments::network::PingArguments;
+use crate::failure::Failure;
+use crate::network::target::{Family, Target};
+use crate::round_trips::Distribution;
+use crate::terminal::Terminal;
+
+/// What came out of all requests.
+struct Tally {
+    sent: u64,
+    times_ns: Vec<u64>,
+    elapsed: Duration,
+}
+
+pub(crate) fn ping(
+    typed: &PingArguments,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let wait = |what: &str, seconds: f64, least: f64| match Duration::try_from_secs_f64(seconds)
+    {
+        Ok(wait) if (least..=3600.0).contains(&seconds) => Ok(wait),
+        _ => Err(Failure::usage(format!("{what} must lie between {least} and 3600 seconds"))),
+    };
+    let interval = wait("the interval", typed.interval, 0.0)?;
+    let timeout = wait("the timeout", typed.timeout, 0.001)?;
+    if typed.size as usize > PAYLOAD_LIMIT_BYTES {
+        return Err(Failure::usage(format!("a size must be at most {PAYLOAD_LIMIT_BYTES}")));
+    }
+    let remote = address(typed)?;
+    let pinger = Pinger::open(remote).map_err(|error| {
+        Failure::measurement(format!("cannot ping {remote}")).because(&error).advise(
+            "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root",
+        )
+    })?;
+    if !typed.json {
+        let bytes = typed.size;
+        let host = &typed.host;
+        terminal
+            .print(&format!("PING {host} ({remote}) {bytes}({}) bytes of data.\n", bytes + 28));
+    }
+    let tally = exchange(typed, &pinger, (interval, timeout), cancel, terminal)?;
+    conclude(typed, remote, &pinger, &tally, terminal)
+}
+
+fn address(typed: &PingArguments) -> Result<IpAddr, Failure> {
+    let family = match (typed.ipv4, typed.ipv6) {
+        (true, _) => Family::V4,
+        (_, true) => Family::V6,
+        _ => Family::Any,
+    };
+    let target = Target { family, ..Target::new(&typed.host, 0) };
+    let addresses = target.addresses().map_err(|error| failed(&error))?;
+    Ok(addresses[0].ip())
+}
+
+fn exchange(
+    typed: &PingArguments,
+    pinger: &Pinger,
+    (interval, timeout): (Duration, Duration),
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<Tally, Failure> {
+    let start = Instant::now();
+    let mut tally = Tally { sent: 0, times_ns: Vec::new(), elapsed: Duration::ZERO };
+    while tally.sent < u64::from(typed.count) && !cancel.load(Ordering::Relaxed) {
+        let due = start + interval.mul_f64(tally.sent as f64);
+        sleep_until(due, cancel);
+        tally.sent += 1;
+        // The number has 16 bits on the wire.
+        let sequence = tally.sent as u16;
+        let reply = pinger.ping(sequence, typed.size as usize, timeout).map_err(|error| {
+            Failure::measurement(format!("cannot send to {}", typed.host)).because(&error)
+        })?;
+        if let Some(reply) = reply {
+            tally.times_ns.push(reply.round_trip_ns);
+            if !typed.quiet && !typed.json {
+                terminal.print(&line(typed, sequence, &reply));
+            }
+        }
+    }
+    tally.elapsed = start.elapsed();
+    Ok(tally)
+}
+
+fn sleep_until(due: Instant, cancel: &AtomicBool) {
+    while !cancel.load(Ordering::Relaxed) {
+        let left = due.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(Duration::from_millis(50)));
+    }
+}
+
+/// `64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.042 ms`
+fn line(typed: &PingArguments, sequence: u16, reply: &Reply) -> String {
+    let time_to_live = reply.time_to_live.map_or(String::new(), |hops| format!(" ttl={hops}"));
+    let millis = reply.round_trip_ns as f64 / 1e6;
+    format!(
+        "{} bytes from {}: icmp_seq={sequence}{time_to_live} time={} ms\n",
+        reply.bytes,
+        typed.host,
+        three_digits(millis)
+    )
+}
+
+/// ping prints 0.042, 1.23, 12.3 and 123.
+fn three_digits(millis: f64) -> String {
+    let digits = match millis {
+        millis if millis < 1.0 => 3,
+        millis if millis < 10.0 => 2,
+        millis if millis < 100.0 => 1,
+        _ => 0,
+    };
+    format!("{millis:.digits$}")
+}
+
+fn conclude(
+    typed: &PingArguments,
+    remote: IpAddr,
+    pinger: &Pinger,
+    tally: &Tally,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let received = tally.times_ns.len() as u64;
+    let distribution = Distribution::of(&tally.times_ns);
+    let loss = (tally.sent - received) as f64 / tally.sent.max(1) as f64;
+    let access = match pinger.access() {
+        Access::Datagram => "unprivileged datagram socket",
+        Access::Raw => "raw socket",
+    };
+    if typed.json {
+        let value = json!({
+            "host": typed.host, "address": remote.to_string(), "socket": access,
+            "payload_bytes": typed.size, "sent": tally.sent, "received": received,
+            "loss": loss, "round_trip_s": distribution.json(),
+        });
+        terminal.print(&format!("{value:#}\n"));
+    } else {
+        terminal.print(&summary(typed, tally, &distribution, loss));
+    }
+    if received == 0 {
+        let what = format!("{} answered none of {} requests", typed.host, tally.sent);
+        return Err(Failure::measurement(what)
+            .advise("the host may be down, or it or a firewall may ignore ICMP: try `assay net latency`"));
+    }
+    Ok(0)
+}
+
+fn summary(typed: &PingArguments, tally: &Tally, all: &Distribution, loss: f64) -> String {
+    let received = tally.times_ns.len();
+    let mut text = format!(
+        "\n--- {} ping statistics ---\n{} packets transmitted, {received} received, {}% packet loss, time {}ms\n",
+        typed.host,
+        tally.sent,
+        loss * 100.0,
+        tally.elapsed.as_millis()
+    );
+    if received > 0 {
+        let millis = |ns: f64| format!("{:.3}", ns / 1e6);
+        let mean_ns = all.mean_ns();
+        // ping's mdev is the population's standard deviation, √(Σ(x − mean)²/n).
+        let squares: f64 = tally.times_ns.iter().map(|ns| (*ns as f64 - mean_ns).powi(2)).sum();
+        let deviation_ns = (squares / received as f64).sqrt();
+        let _ = writeln!(
+            text,
+            "rtt min/avg/max/mdev = {}/{}/{}/{} ms",
+            millis(all.least_ns() as f64),
+            millis(mean_ns),
+            millis(all.greatest_ns() as f64),
+            millis(deviation_ns)
+        );
+        let percentiles: Vec<String> = all
+            .percentiles_ns()
+            .into_iter()
+            .map(|(name, ns)| format!("{name} {}", millis(ns as f64)))
+            .collect();
+        let _ = writeln!(text, "rtt {} ms, full round trip", percentiles.join(", "));
+    }
+    text
+}

@@ -1,0 +1,315 @@
+//! One test, from its parameters to the exchange of results.
+
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use assay_adapters::dialect::iperf3::{End, Interval, StreamEnd};
+use assay_adapters::wire::iperf3::parameters::{Direction, Length};
+use assay_adapters::wire::iperf3::{
+    Cookie, Parameters, Protocol, Server, ServerEvent, datagram,
+};
+use assay_kernels::clock;
+use assay_kernels::network::socket;
+use assay_kernels::network::transfer::{Flow, Socket};
+
+use super::super::control::{ANSWER_TIMEOUT, Control};
+use super::super::error::NetworkError;
+use super::super::iperf3_client::{self, Idle};
+use super::super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
+use super::{Desk, LOOK, Served, broke, lock};
+
+/// How long the streams of a test may take to come.
+const STREAMS_TIMEOUT: Duration = Duration::from_secs(10);
+/// What a server allows beyond the length of a test, as iperf3 does.
+const GRACE: Duration = Duration::from_secs(40);
+/// How long nothing may move.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
+/// iperf3's own number for parameters that it cannot take.
+const IPERF3_CANNOT_RECEIVE_PARAMETERS: i32 = 114;
+
+/// One test.
+pub(super) struct Test<'a> {
+    pub(super) desk: &'a Desk<'a>,
+    pub(super) control: Control,
+    pub(super) server: Server,
+    pub(super) cookie: Cookie,
+    pub(super) streams: mpsc::Receiver<(u64, TcpStream)>,
+}
+
+impl Test<'_> {
+    pub(super) fn run(&mut self) -> Result<(), NetworkError> {
+        self.control.send(&Server::ask_parameters())?;
+        let parameters = match self.next(ANSWER_TIMEOUT, "the parameters") {
+            Ok(ServerEvent::Parameters(parameters)) => *parameters,
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(self.refuse(error)),
+        };
+        let mut flows = self.open_streams(&parameters).map_err(|error| self.refuse(error))?;
+        if self.desk.service.pinned {
+            iperf3_client::pin_in_turn(&mut flows);
+        }
+        let congestion = iperf3_client::congestion(&flows);
+        self.report_start(&parameters, &flows);
+        self.control.send(&Server::start())?;
+        let measured = self.transfer(&parameters, flows)?;
+        if let Some(active) = &mut *lock(&self.desk.active) {
+            active.is_ending = true;
+        }
+        self.control.send(&Server::ask_results())?;
+        match self.next(ANSWER_TIMEOUT, "the client's results")? {
+            ServerEvent::Results(_) => {}
+            _ => return Ok(()),
+        }
+        let results = iperf3_client::own_results(&measured, congestion.as_deref());
+        self.control.send(&Server::results(&results))?;
+        self.desk.report(Served::End(Box::new(end(&measured))));
+        // A client that closes without its last word has said everything that matters.
+        drop(self.next(Duration::from_secs(2), "the client's last word"));
+        measured.join()
+    }
+
+    fn next(&mut self, timeout: Duration, expected: &str) -> Result<ServerEvent, NetworkError> {
+        loop {
+            let event = self.server.next_event().map_err(|it| broke(&self.control, it))?;
+            if let Some(event) = event {
+                return Ok(event);
+            }
+            let desk = self.desk;
+            let bytes = self.control.wait(timeout, expected, &|| desk.is_closing())?;
+            self.server.receive(&bytes);
+        }
+    }
+
+    /// Tells the client that its parameters cannot be had.
+    fn refuse(&mut self, error: NetworkError) -> NetworkError {
+        let system = match &error {
+            NetworkError::OpenStream { source, .. } => source.raw_os_error().unwrap_or(0),
+            _ => 0,
+        };
+        drop(self.control.send(&Server::refuse(IPERF3_CANNOT_RECEIVE_PARAMETERS, system)));
+        error
+    }
+
+    fn open_streams(&mut self, parameters: &Parameters) -> Result<Vec<Flow>, NetworkError> {
+        let per_direction = parameters.streams as usize;
+        let both = parameters.direction == Direction::Both;
+        let count = per_direction * (1 + usize::from(both));
+        let sockets = match parameters.protocol {
+            Protocol::Tcp => self.accept_tcp(parameters, count)?,
+            Protocol::Udp => self.accept_udp(parameters, count)?,
+        };
+        let sends = |index: usize| match parameters.direction {
+            Direction::Forward => false,
+            Direction::Reverse => true,
+            Direction::Both => index >= per_direction,
+        };
+        let flow = |(index, socket)| iperf3_client::flow(parameters, socket, sends(index));
+        Ok(sockets.into_iter().enumerate().map(flow).collect())
+    }
+
+    fn accept_tcp(
+        &mut self,
+        parameters: &Parameters,
+        count: usize,
+    ) -> Result<Vec<Socket>, NetworkError> {
+        self.control.send(&Server::ask_streams())?;
+        let deadline = Instant::now() + STREAMS_TIMEOUT;
+        let mut numbered = Vec::new();
+        while numbered.len() < count {
+            match self.streams.recv_timeout(LOOK) {
+                Ok(stream) => numbered.push(stream),
+                Err(_) => self.check_waiting(deadline)?,
+            }
+        }
+        // Their numbers go by their arrival, whichever thread was first to look at them.
+        numbered.sort_unstable_by_key(|(number, _)| *number);
+        let options = iperf3_client::options(parameters);
+        let adopt = |(_, stream): (u64, TcpStream)| {
+            socket::adopt_tcp(&stream, &options).map(|()| Socket::Tcp(stream))
+        };
+        let adopted: std::io::Result<Vec<Socket>> = numbered.into_iter().map(adopt).collect();
+        adopted.map_err(|source| self.not_opened(source))
+    }
+
+    fn accept_udp(
+        &mut self,
+        parameters: &Parameters,
+        count: usize,
+    ) -> Result<Vec<Socket>, NetworkError> {
+        let address = match self.control.stream().local_addr() {
+            Ok(own) => SocketAddr::new(self.desk.address.ip(), own.port()),
+            Err(_) => self.desk.address,
+        };
+        let options = iperf3_client::options(parameters);
+        // The socket that hears the next hello exists before the client may send it.
+        let mut next = socket::bind_udp(address).map_err(|source| self.not_opened(source))?;
+        self.control.send(&Server::ask_streams())?;
+        let deadline = Instant::now() + STREAMS_TIMEOUT;
+        let mut sockets = Vec::new();
+        while sockets.len() < count {
+            if !socket::wait_readable(&next, LOOK) {
+                self.check_waiting(deadline)?;
+                continue;
+            }
+            let is_last = sockets.len() + 1 == count;
+            let following = welcome_udp(&next, address, is_last, &options);
+            match following.map_err(|source| self.not_opened(source))? {
+                Hello::Foreign => {}
+                Hello::Last => {
+                    sockets.push(next);
+                    break;
+                }
+                Hello::More(following) => sockets.push(std::mem::replace(&mut next, following)),
+            }
+        }
+        let wide = parameters.wide_counters;
+        Ok(sockets.into_iter().map(|socket| Socket::Udp { socket, wide }).collect())
+    }
+
+    /// While streams are awaited, the client may give up or vanish.
+    fn check_waiting(&mut self, deadline: Instant) -> Result<(), NetworkError> {
+        if self.desk.is_closing() {
+            return Err(NetworkError::Interrupted);
+        }
+        let expected = "the streams of the test";
+        if let Some(bytes) = self.control.poll(Duration::ZERO, usize::MAX, expected)? {
+            self.server.receive(&bytes);
+            self.server.next_event().map_err(|source| broke(&self.control, source))?;
+        }
+        if Instant::now() > deadline {
+            let (peer, seconds) = (self.control.peer.clone(), STREAMS_TIMEOUT.as_secs());
+            return Err(NetworkError::Silent { peer, expected: expected.to_owned(), seconds });
+        }
+        Ok(())
+    }
+
+    fn not_opened(&self, source: std::io::Error) -> NetworkError {
+        NetworkError::OpenStream { peer: self.control.peer.clone(), source }
+    }
+
+    fn report_start(&self, parameters: &Parameters, flows: &[Flow]) {
+        let peer = self.control.stream().peer_addr();
+        let peer = peer.map_or((self.control.peer.clone(), 0), |address| {
+            (address.ip().to_canonical().to_string(), address.port())
+        });
+        let start = iperf3_client::start(parameters, flows, peer, &self.cookie.text(), false);
+        self.desk.report(Served::Start(Box::new(start)));
+    }
+
+    fn transfer(
+        &mut self,
+        parameters: &Parameters,
+        flows: Vec<Flow>,
+    ) -> Result<Measured, NetworkError> {
+        let lanes: Vec<Lane> = flows.iter().map(iperf3_client::lane).collect();
+        let cut = Cut {
+            udp: parameters.protocol == Protocol::Udp,
+            omit_s: f64::from(parameters.omit_s),
+            interval_s: self.desk.service.interval_s,
+            limit_bytes: iperf3_client::limit_bytes(parameters),
+        };
+        let mut meter = Meter::start(flows, lanes, cut)?;
+        let desk = self.desk;
+        let mut tell = |interval: &Interval| desk.report(Served::Interval(interval.clone()));
+        self.watch(&mut meter, parameters, &mut tell)?;
+        Ok(meter.end(None, &mut tell))
+    }
+
+    /// Waits until the client ends the test.
+    fn watch(
+        &mut self,
+        meter: &mut Meter,
+        parameters: &Parameters,
+        tell: &mut dyn FnMut(&Interval),
+    ) -> Result<(), NetworkError> {
+        let longest = match parameters.length {
+            Length::Seconds(seconds) => {
+                let counted = Duration::from_secs(u64::from(seconds + parameters.omit_s));
+                Some(Instant::now() + counted + GRACE)
+            }
+            Length::Bytes(_) | Length::Blocks(_) => None,
+        };
+        let mut idle = Idle::new(IDLE_TIMEOUT);
+        loop {
+            meter.tick(tell);
+            let due = Duration::from_nanos(meter.due_ns().saturating_sub(clock::now_ns()));
+            let wait = due.clamp(Duration::from_millis(1), LOOK);
+            if let Some(bytes) = self.control.poll(wait, usize::MAX, "the end of the test")? {
+                self.server.receive(&bytes);
+            }
+            let event = self.server.next_event().map_err(|it| broke(&self.control, it))?;
+            if event == Some(ServerEvent::Ended) {
+                if parameters.direction == Direction::Forward {
+                    take_the_rest(meter, parameters);
+                }
+                return Ok(());
+            }
+            if self.desk.is_closing() {
+                return Err(NetworkError::Interrupted);
+            }
+            let is_late = longest.is_some_and(|longest| Instant::now() > longest);
+            if is_late || idle.is_too_long(meter.moved_bytes()) {
+                let (peer, seconds) = (self.control.peer.clone(), GRACE.as_secs());
+                let expected = "the end of the test".to_owned();
+                return Err(NetworkError::Silent { peer, expected, seconds });
+            }
+        }
+    }
+}
+
+/// Under a limit, what the client has sent may still lie in the kernel when it ends the test.
+fn take_the_rest(meter: &Meter, parameters: &Parameters) {
+    /// Data that is there is read at once; what takes longer was lost.
+    const LONGEST: Duration = Duration::from_millis(200);
+    let Some(limit_bytes) = iperf3_client::limit_bytes(parameters) else { return };
+    let deadline = Instant::now() + LONGEST;
+    while meter.received_bytes() < limit_bytes && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// What came on the socket that waits for hellos.
+enum Hello {
+    Foreign,
+    Last,
+    More(UdpSocket),
+}
+
+/// Takes one hello: the socket becomes the stream, and unless it was the last, another waits.
+fn welcome_udp(
+    waiting: &UdpSocket,
+    address: SocketAddr,
+    is_last: bool,
+    options: &socket::SocketOptions,
+) -> std::io::Result<Hello> {
+    let mut hello = [0; 64];
+    let (bytes, peer) = waiting.recv_from(&mut hello)?;
+    if hello[..bytes] != datagram::HELLO {
+        return Ok(Hello::Foreign);
+    }
+    waiting.connect(peer)?;
+    socket::adopt_udp(waiting, options)?;
+    // Before the answer, because the next hello may follow it at once.
+    let more = if is_last { None } else { Some(socket::bind_udp(address)?) };
+    waiting.send(&datagram::HELLO_REPLY)?;
+    Ok(more.map_or(Hello::Last, Hello::More))
+}
+
+/// A server knows its own view alone.
+fn end(measured: &Measured) -> End {
+    let stream = |lane: &LaneEnd| StreamEnd {
+        socket: lane.lane.socket,
+        sends: lane.lane.sends,
+        sent: lane.lane.sends.then_some(lane.whole),
+        received: (!lane.lane.sends).then_some(lane.whole),
+        rtt_us: lane.rtt_us,
+        windows_bytes: lane.windows_bytes,
+    };
+    let process = measured.process;
+    End {
+        streams: measured.lanes.iter().map(stream).collect(),
+        cpu_here: (process.total, process.user, process.system),
+        ..End::default()
+    }
+}

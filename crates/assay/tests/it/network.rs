@@ -1,0 +1,68 @@
+//! The network: every mode in all four pairings with the real tools, known truth in namespaces, and
+//! peers that break the rules.
+//!
+//! All traffic stays on loopback or in namespaces made here, and every server ends by itself.
+
+mod interoperation;
+mod known_truth;
+mod peers;
+mod serving;
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::program::World;
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A server that is ended with the test, whatever becomes of it.
+struct Serving(Child);
+
+impl Serving {
+    /// Starts it and waits until `port` on loopback is listened to.
+    fn start(mut command: Command, port: u16) -> Self {
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let serving = Self(child.spawn().unwrap());
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let hexadecimal = format!(":{port:04X} ");
+        // Looking into the table of sockets disturbs no server, as connecting would.
+        let listens = |line: &str| line.contains(&hexadecimal) && line.contains(" 0A ");
+        while !["tcp", "tcp6"].iter().any(|name| {
+            let table =
+                std::fs::read_to_string(format!("/proc/net/{name}")).unwrap_or_default();
+            table.lines().any(listens)
+        }) {
+            assert!(Instant::now() < deadline, "the server does not listen on {port}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        serving
+    }
+
+    /// assay's own server of both protocols.
+    fn assay(world: &World, port: u16) -> Self {
+        let port_text = port.to_string();
+        let arguments = ["iperf3", "-s", "-p", &port_text, "--idle-timeout", "60"];
+        Self::start(world.command(&arguments), port)
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// Whether a program is there; if not, says which test is skipped.
+fn installed(program: &str, test: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    if !there {
+        eprintln!("SKIPPED {test}: {program} is not installed");
+    }
+    there
+}

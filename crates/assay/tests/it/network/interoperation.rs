@@ -1,0 +1,183 @@
+//! assay with assay, assay with the real tools, and the real tools with assay.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::{Serving, free_port, installed};
+use crate::program::World;
+
+/// Every mode; a rate where a share of lost data would otherwise depend on the machine.
+const MODES: &[&str] = &[
+    "-t 1 -b 50M",
+    "-t 1 -P 6 -b 10M",
+    "-t 1 -R -b 50M",
+    "-t 1 -R -P 4 -b 10M",
+    "-t 1 --bidir -P 2 -b 20M",
+    "-t 1 -O 1 -b 50M",
+    "-n 20M",
+    "-n 5M -R",
+    "-k 50",
+    "-t 1 -b 20M -w 256K -M 1000 -C reno -N -S 16",
+    "-t 1 -b 50M -Z",
+    "-t 1 -b 20M -B 127.0.0.1",
+    "-u -t 1 -b 20M",
+    "-u -t 1 -b 20M -R",
+    "-u -t 1 -b 20M --bidir",
+    "-u -t 1 -b 5M -P 3 -l 1000",
+    "-u -n 1M -b 50M",
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Who {
+    Assay,
+    Real,
+}
+
+fn client(world: &World, who: Who, port: u16, mode: &str) -> Value {
+    let port = port.to_string();
+    let mut arguments = vec!["-c", "127.0.0.1", "-p", &port, "-J"];
+    arguments.extend(mode.split(' '));
+    let output = match who {
+        Who::Assay => world.command(&[&["iperf3"], arguments.as_slice()].concat()).output(),
+        Who::Real => Command::new("iperf3").args(&arguments).output(),
+    };
+    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    // 3.12 prints some keys twice; the last one counts.
+    let value: Value =
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{mode}: {e}: {text}"));
+    assert_eq!(value.get("error"), None, "{mode}: {value}");
+    value
+}
+
+/// What was sent arrived, in the direction of the sums with this ending, within one percent.
+fn check_direction(mode: &str, end: &Value, ending: &str) {
+    let bytes = |sum: &str| end[format!("{sum}{ending}")]["bytes"].as_f64().unwrap_or(0.0);
+    let (sent, received) = (bytes("sum_sent"), bytes("sum_received"));
+    assert!(sent > 0.0, "{mode}: nothing sent: {end}");
+    // One block may be under way when the test ends.
+    let allowed = 0.01 * sent + 4.0 * 131_072.0;
+    assert!(
+        (sent - received).abs() <= allowed,
+        "{mode}{ending}: {sent} sent, {received} received"
+    );
+}
+
+fn check(client_is: Who, server_is: Who) {
+    let world = World::new();
+    let port = free_port();
+    let _serving = match server_is {
+        Who::Assay => Serving::assay(&world, port),
+        Who::Real => {
+            let mut command = Command::new("iperf3");
+            command.args(["-s", "-p", &port.to_string()]);
+            Serving::start(command, port)
+        }
+    };
+    for mode in MODES {
+        let value = client(&world, client_is, port, mode);
+        let end = &value["end"];
+        check_direction(mode, end, "");
+        if mode.contains("--bidir") {
+            check_direction(mode, end, "_bidir_reverse");
+        }
+        let streams = value["start"]["connected"].as_array().unwrap().len();
+        assert_eq!(end["streams"].as_array().unwrap().len(), streams, "{mode}");
+        if mode.starts_with("-u") && !mode.contains("-O") {
+            assert_eq!(end["sum"]["lost_packets"], 0, "{mode}: {end}");
+        }
+    }
+}
+
+#[test]
+fn assay_with_assay_in_every_mode() {
+    check(Who::Assay, Who::Assay);
+}
+
+#[test]
+fn assay_with_a_real_iperf3_server_in_every_mode() {
+    if installed("iperf3", "assay_with_a_real_iperf3_server_in_every_mode") {
+        check(Who::Assay, Who::Real);
+    }
+}
+
+#[test]
+fn a_real_iperf3_client_with_assay_in_every_mode() {
+    if installed("iperf3", "a_real_iperf3_client_with_assay_in_every_mode") {
+        check(Who::Real, Who::Assay);
+    }
+}
+
+#[test]
+fn the_text_has_the_columns_that_iperf3_prints() {
+    if !installed("iperf3", "the_text_has_the_columns_that_iperf3_prints") {
+        return;
+    }
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let port = port.to_string();
+    for mode in ["-t 1 -b 8M", "-t 1 -P 2 -b 8M", "-u -t 1 -b 8M", "-t 1 -R -b 8M"] {
+        let mut arguments = vec!["-c", "127.0.0.1", "-p", &port];
+        arguments.extend(mode.split(' '));
+        let real = Command::new("iperf3").args(&arguments).output().unwrap();
+        let ours = world.assay(&[&["iperf3"], arguments.as_slice()].concat()).succeeded();
+        let real = String::from_utf8(real.stdout).unwrap();
+        assert_eq!(columns(&ours.out), columns(&real), "{mode}\n{}\n{real}", ours.out);
+    }
+}
+
+/// Every line with its digits, and thus its values, made equal.
+fn columns(text: &str) -> Vec<String> {
+    let plain = |c: char| if c.is_ascii_digit() || "KMG.".contains(c) { '#' } else { c };
+    let line = |line: &str| {
+        let mut words: Vec<String> = Vec::new();
+        for word in line.split_whitespace() {
+            let word: String = word.chars().map(plain).collect();
+            // Numbers are of any length.
+            words.push(if word.starts_with('#') { "#".to_owned() } else { word });
+        }
+        words.join(" ")
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn qperf_in_every_pairing() {
+    let world = World::new();
+    let (ours, real) = (free_port(), free_port());
+    let _assay = Serving::assay(&world, ours);
+    let tests = ["tcp_lat", "tcp_bw", "udp_lat", "udp_bw", "conf"];
+    let ask_assay = |port: u16| {
+        let port = port.to_string();
+        let mut arguments =
+            vec!["qperf", "127.0.0.1", "--listen-port", &port, "-t", "1", "--json"];
+        arguments.extend(tests);
+        let value = world.json(&arguments);
+        assert!(value["tcp_lat"]["latency_s"].as_f64().unwrap() > 0.0, "{value}");
+        assert!(value["tcp_lat"]["round_trip_s"]["p50"].as_f64().unwrap() > 0.0, "{value}");
+        assert!(value["udp_lat"]["latency_s"].as_f64().unwrap() > 0.0, "{value}");
+        assert!(value["tcp_bw"]["recv_bytes"].as_u64().unwrap() > 0, "{value}");
+        assert!(value["udp_bw"]["recv_bytes"].as_u64().unwrap() > 0, "{value}");
+        assert!(!value["conf"]["node"].as_str().unwrap().is_empty(), "{value}");
+        // Half of the mean round trip, within what the two clocks' ends may differ.
+        let half_s = value["tcp_lat"]["round_trip_s"]["mean"].as_f64().unwrap() / 2.0;
+        let qperf_s = value["tcp_lat"]["latency_s"].as_f64().unwrap();
+        assert!((qperf_s / half_s - 1.0).abs() < 0.15, "{qperf_s} and {half_s}");
+    };
+    ask_assay(ours);
+    if !installed("qperf", "qperf_in_every_pairing") {
+        return;
+    }
+    let mut command = Command::new("qperf");
+    command.args(["-lp", &real.to_string()]);
+    let _real = Serving::start(command, real);
+    ask_assay(real);
+    let mut command = Command::new("qperf");
+    command.args(["127.0.0.1", "-lp", &ours.to_string(), "-t", "1"]).args(tests);
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    for word in ["tcp_lat:", "latency", "recv_bw", "rem_node"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}

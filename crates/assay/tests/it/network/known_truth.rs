@@ -1,0 +1,167 @@
+//! A link of known speed: two namespaces, a veth pair and a token bucket at each end.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::installed;
+use crate::program::World;
+
+/// Two namespaces and what is between them; gone when dropped.
+struct Link {
+    near: String,
+    far: String,
+}
+
+/// Addresses of the near and the far end, from the range for benchmarks (RFC 2544).
+const NEAR: &str = "198.18.77.1";
+const FAR: &str = "198.18.77.2";
+
+/// Keeps the link busy while a loaded machine runs something else.
+const LONG_QUEUE: &str = "burst 256kb limit 8mb";
+/// Shorter than a socket's buffer, so that the bucket drops instead of holding the sender back.
+const SHORT_QUEUE: &str = "burst 64kb limit 64kb";
+
+impl Link {
+    /// `None`, with the reason said, where namespaces cannot be made.
+    fn new(test: &str, rate: &str, queue: &str) -> Option<Self> {
+        for program in ["ip", "tc", "ethtool"] {
+            if !installed(program, test) {
+                return None;
+            }
+        }
+        let id = std::process::id();
+        let link =
+            Self { near: format!("assay-{test}-{id}-n"), far: format!("assay-{test}-{id}-f") };
+        let commands = [
+            format!("ip netns add {}", link.near),
+            format!("ip netns add {}", link.far),
+            format!(
+                "ip -n {} link add veth0 type veth peer name veth0 netns {}",
+                link.near, link.far
+            ),
+        ];
+        if !commands.iter().all(|command| run(command)) {
+            eprintln!("SKIPPED {test}: network namespaces cannot be made here");
+            return None;
+        }
+        for (name, address) in [(&link.near, NEAR), (&link.far, FAR)] {
+            for command in [
+                format!("ip -n {name} addr add {address}/24 dev veth0"),
+                format!("ip -n {name} link set lo up"),
+                format!("ip -n {name} link set veth0 up"),
+                // Segments of several packets would count as one against the bucket's headers.
+                format!("ip netns exec {name} ethtool -K veth0 tso off gso off gro off"),
+                format!("tc -n {name} qdisc add dev veth0 root tbf rate {rate} {queue}"),
+                format!(
+                    "ip netns exec {name} sysctl -qw net.ipv4.tcp_rmem=4096\t131072\t16777216"
+                ),
+                format!(
+                    "ip netns exec {name} sysctl -qw net.ipv4.tcp_wmem=4096\t131072\t16777216"
+                ),
+            ] {
+                assert!(run(&command), "{command}");
+            }
+        }
+        Some(link)
+    }
+
+    /// The program within a namespace, ahead of what else the machine does.
+    fn within(&self, far: bool, world: &World, arguments: &[&str]) -> Command {
+        let inner = world.command(arguments);
+        let mut command = Command::new("ip");
+        let name = if far { &self.far } else { &self.near };
+        command.args(["netns", "exec", name, "nice", "-n", "-20"]).arg(inner.get_program());
+        command
+            .args(inner.get_args())
+            .envs(inner.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        command
+    }
+
+    /// Runs one test between the ends; `end` of its document comes back.
+    fn iperf3(&self, world: &World, mode: &str) -> Value {
+        let server = ["iperf3", "-s", "-B", FAR, "-1", "--idle-timeout", "60", "-i", "0"];
+        let mut serving = self
+            .within(true, world, &server)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut arguments = vec!["iperf3", "-c", FAR, "-J", "-i", "0"];
+        arguments.extend(mode.split(' '));
+        let mut last = String::new();
+        // The server needs a moment to listen; until then the connection is refused.
+        for _ in 0..100 {
+            let output = self.within(false, world, &arguments).output().unwrap();
+            last = String::from_utf8(output.stdout).unwrap();
+            if output.status.success() {
+                serving.wait().unwrap();
+                return serde_json::from_str::<Value>(&last).unwrap()["end"].clone();
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        drop(serving.kill());
+        drop(serving.wait());
+        panic!("{mode}: {last}");
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        for name in [&self.near, &self.far] {
+            run(&format!("ip netns del {name}"));
+        }
+    }
+}
+
+fn run(command: &str) -> bool {
+    let mut words = command.split(' ');
+    let program = words.next().unwrap();
+    Command::new(program).args(words).output().is_ok_and(|output| output.status.success())
+}
+
+/// 1448 bytes of payload in every 1514 of the link (MTU 1500, time stamps, Ethernet's head).
+const TCP_GOODPUT_BIT_PER_S: f64 = 1e9 * 1448.0 / 1514.0;
+
+#[test]
+fn a_gigabit_bucket_yields_its_payload_in_both_directions() {
+    let Some(link) = Link::new("tcp", "1gbit", LONG_QUEUE) else { return };
+    let world = World::new();
+    for mode in ["-t 3 -O 1", "-t 3 -O 1 -R", "-t 3 -O 1 -P 6", "-t 3 -O 1 -P 6 -R"] {
+        let end = link.iperf3(&world, mode);
+        let goodput = end["sum_received"]["bits_per_second"].as_f64().unwrap();
+        let share = goodput / TCP_GOODPUT_BIT_PER_S;
+        assert!(
+            (share - 1.0).abs() <= 0.005,
+            "{mode}: {goodput} bit/s is {share} of the truth"
+        );
+    }
+}
+
+#[test]
+fn half_of_the_datagrams_fall_out_of_a_bucket_of_half_the_rate() {
+    let Some(link) = Link::new("udp", "100mbit", SHORT_QUEUE) else { return };
+    let world = World::new();
+    // The link counts 42 bytes of heads: 100 Mbit/s of it carry 1400/1442 of payload.
+    let end = link.iperf3(&world, "-u -t 6 -O 2 -b 194.17M -l 1400");
+    let lost = end["sum"]["lost_packets"].as_f64().unwrap();
+    let share = lost / end["sum"]["packets"].as_f64().unwrap();
+    assert!((share - 0.5).abs() <= 0.01, "{share} lost: {end}");
+}
+
+#[test]
+fn the_network_suite_tells_the_path_it_took() {
+    let Some(link) = Link::new("path", "1gbit", LONG_QUEUE) else { return };
+    let world = World::new();
+    let server = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "5"];
+    let mut serving =
+        link.within(true, &world, &server).stdout(std::process::Stdio::null()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let asked = ["net", "throughput", FAR, "--for", "3s", "--json"];
+    let output = link.within(false, &world, &asked).output().unwrap();
+    serving.wait().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let parameters = &document["results"][0]["parameters"];
+    assert_eq!(parameters["path"], "network", "{parameters}");
+    assert_eq!(parameters["device"], "veth0", "{parameters}");
+    assert_eq!(parameters["far_end"], "assay", "{parameters}");
+}

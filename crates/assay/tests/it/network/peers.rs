@@ -1,0 +1,172 @@
+//! Peers that refuse, say nothing, die in the middle, or speak something else.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Serving, free_port};
+use crate::program::{Outcome, World};
+
+/// One test against a peer that does `act` with its first connection.
+fn against(act: impl FnOnce(TcpStream) + Send + 'static, arguments: &[&str]) -> Outcome {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let acting = thread::spawn(move || act(listener.accept().unwrap().0));
+    let world = World::new();
+    let arguments = [&["iperf3", "-c", "127.0.0.1", "-p", &port], arguments].concat();
+    let outcome = world.assay(&arguments);
+    acting.join().unwrap();
+    outcome
+}
+
+fn check(outcome: Outcome, words: &[&str]) {
+    let outcome = outcome.failed_with(4);
+    for word in words {
+        assert!(outcome.err.contains(word), "`{word}` is missing: {}", outcome.err);
+    }
+}
+
+#[test]
+fn a_refused_connection_and_an_unknown_host_are_told_apart() {
+    let world = World::new();
+    let port = free_port().to_string();
+    check(
+        world.assay(&["iperf3", "-c", "127.0.0.1", "-p", &port]),
+        &["cannot connect", "refused"],
+    );
+    check(world.assay(&["iperf3", "-c", "no-such-host.invalid"]), &["is not known"]);
+    check(
+        world.assay(&["qperf", "127.0.0.1", "tcp_lat", "--listen-port", &port]),
+        &["refused"],
+    );
+    check(
+        world.assay(&["net", "throughput", "127.0.0.1", "-p", &port, "--for", "1s"]),
+        &["refused"],
+    );
+    check(
+        world.assay(&["net", "latency", "127.0.0.1", "-p", &port, "--for", "1s"]),
+        &["refused"],
+    );
+}
+
+#[test]
+fn impossible_wishes_are_wrong_usage() {
+    let world = World::new();
+    for arguments in [
+        &["iperf3"] as &[&str],
+        &["iperf3", "-c", "h", "-s"],
+        &["iperf3", "-c", "h", "-P", "129"],
+        &["iperf3", "-c", "h", "-t", "0"],
+        &["iperf3", "-c", "h", "-n", "0"],
+        &["iperf3", "-c", "h", "-u", "-l", "8"],
+        &["iperf3", "-c", "h", "-b", "fast"],
+        &["iperf3", "-c", "h", "-4", "-6"],
+        &["iperf3", "-c", "h", "-R", "--bidir"],
+        &["qperf", "h"],
+        &["qperf", "h", "rc_lat"],
+        &["ping"],
+        &["ping", "127.0.0.1", "-c", "0"],
+        &["ping", "127.0.0.1", "-i", "-1"],
+        &["net", "throughput", "--streams", "0"],
+        &["net", "throughput", "--streams", "129"],
+        &["net", "throughput", "--for", "10"],
+        &["net", "latency", "-u", "--bytes", "1MiB"],
+        &["net", "request-response", "--rate", "0"],
+    ] {
+        world.assay(arguments).failed_with(2);
+    }
+}
+
+#[test]
+fn a_peer_that_speaks_something_else_is_named() {
+    let greet = |mut stream: TcpStream| {
+        stream.write_all(b"SSH-2.0-OpenSSH\r\n").unwrap();
+        drop(stream.read(&mut [0; 64]));
+    };
+    check(against(greet, &["-t", "1"]), &["no state of iperf3's protocol"]);
+    let busy = |mut stream: TcpStream| stream.write_all(&[0xFF]).unwrap();
+    check(against(busy, &["-t", "1"]), &["busy"]);
+    let closes = |stream: TcpStream| drop(stream);
+    let outcome = against(closes, &["-t", "1"]).failed_with(4);
+    assert!(outcome.err.contains("closed") || outcome.err.contains("failed"), "{outcome:?}");
+}
+
+#[test]
+fn a_server_that_lies_about_lengths_or_gives_up_is_named() {
+    let lies = |mut stream: TcpStream| {
+        drop(stream.read(&mut [0; 4096]));
+        stream.write_all(&[9, 0xFE, 0, 0, 0, 7, 0, 0, 0, 9]).unwrap();
+        thread::sleep(Duration::from_millis(200));
+    };
+    check(against(lies, &["-t", "1"]), &["its error 7"]);
+    let terminates = |mut stream: TcpStream| {
+        drop(stream.read(&mut [0; 4096]));
+        stream.write_all(&[9, 11]).unwrap();
+        thread::sleep(Duration::from_millis(200));
+    };
+    check(against(terminates, &["-t", "1"]), &["server has terminated"]);
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_leaves_the_intervals_and_a_failure() {
+    let world = World::new();
+    let port = free_port();
+    let serving = Serving::assay(&world, port);
+    let port = port.to_string();
+    let dying = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(1200));
+        drop(serving);
+    });
+    let outcome =
+        world.assay(&["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "20", "-i", "0.2", "-J"]);
+    dying.join().unwrap();
+    let outcome = outcome.failed_with(4);
+    let value: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    assert!(value["error"].is_string(), "{value}");
+    assert!(!value["intervals"].as_array().unwrap().is_empty(), "partial intervals are kept");
+}
+
+#[test]
+fn a_server_survives_whatever_its_peers_send() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let cookie = b"abcdefghijklmnopqrstuvwxyzabcdefghij\0";
+    let long = [&cookie[..], &[0xFF; 4], &[b'x'; 5000]].concat();
+    let no_json = [&cookie[..], &[0, 0, 0, 4], b"nope"].concat();
+    let no_streams = [&cookie[..], &[0, 0, 0, 12], b"{\"tcp\":true}"].concat();
+    for bytes in [
+        &b"GET / HTTP/1.1\r\n\r\n"[..],
+        &[0; 200],
+        &[0, 0, 4, 0, 11, 0, 99, 0],
+        &long,
+        &no_json,
+        &no_streams,
+        &cookie[..20],
+    ] {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        // The server may close before everything is taken.
+        drop(stream.write_all(bytes));
+        drop(stream.shutdown(std::net::Shutdown::Write));
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut rest = Vec::new();
+        drop(stream.read_to_end(&mut rest));
+    }
+    let port = port.to_string();
+    let arguments = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1", "-b", "10M"];
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while world.assay(&arguments).code != 0 {
+        assert!(Instant::now() < deadline, "the server no longer serves");
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn a_port_in_use_is_said() {
+    let world = World::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    check(world.assay(&["iperf3", "-s", "-p", &port]), &["cannot listen", "in use"]);
+    check(world.assay(&["qperf", "--listen-port", &port]), &["cannot listen", "in use"]);
+}

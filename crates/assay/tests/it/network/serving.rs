@@ -1,0 +1,145 @@
+//! Servers: many clients one after another, one too many, an end of their own; and what is stored.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::{Serving, free_port};
+use crate::program::{World, results};
+
+#[test]
+fn clients_come_one_after_another_without_a_leak() {
+    let world = World::new();
+    let port = free_port();
+    let serving = Serving::assay(&world, port);
+    let port_text = port.to_string();
+    let descriptors = || {
+        let folder = format!("/proc/{}/fd", serving.0.id());
+        std::fs::read_dir(folder).unwrap().count()
+    };
+    let before = descriptors();
+    for _ in 0..200 {
+        let arguments =
+            ["iperf3", "-c", "127.0.0.1", "-p", &port_text, "-n", "100K", "-i", "0"];
+        world.assay(&arguments).succeeded();
+    }
+    // The last connection may take a moment to be closed.
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(descriptors() <= before + 1, "{before} descriptors became {}", descriptors());
+    let status = std::fs::read_to_string(format!("/proc/{}/status", serving.0.id())).unwrap();
+    // The pages of a program built for debugging are not the server's memory.
+    let resident = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    let kibibytes: u64 = resident.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kibibytes < 10 * 1024, "{kibibytes} KiB are resident in an idle server");
+}
+
+#[test]
+fn thirty_two_streams_each_way() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let port = port.to_string();
+    let arguments = [
+        "iperf3",
+        "-c",
+        "127.0.0.1",
+        "-p",
+        &port,
+        "-t",
+        "1",
+        "-P",
+        "32",
+        "--bidir",
+        "-b",
+        "1M",
+        "-J",
+    ];
+    let value = world.json(&arguments);
+    assert_eq!(value["end"]["streams"].as_array().unwrap().len(), 64);
+}
+
+#[test]
+fn one_test_at_a_time_and_the_second_is_told() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let port = port.to_string();
+    let first = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "3", "-b", "1M"];
+    let mut running = world.command(&first).stdout(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1000));
+    let second = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1"];
+    let outcome = world.assay(&second).failed_with(4);
+    assert!(outcome.err.contains("busy"), "{outcome:?}");
+    let ping_pong = ["qperf", "127.0.0.1", "tcp_lat", "--listen-port", &port, "-t", "1"];
+    world.assay(&ping_pong).succeeded();
+    assert!(running.wait().unwrap().success());
+}
+
+#[test]
+fn servers_end_by_themselves() {
+    let world = World::new();
+    let port = free_port().to_string();
+    world.assay(&["iperf3", "-s", "-p", &port, "--idle-timeout", "1"]).succeeded();
+    world.assay(&["qperf", "--listen-port", &port, "--idle-timeout", "1"]).succeeded();
+    let port = free_port();
+    let port_text = port.to_string();
+    let once = world.command(&["iperf3", "-s", "-p", &port_text, "-1"]);
+    let mut serving = Serving::start(once, port);
+    let client = ["iperf3", "-c", "127.0.0.1", "-p", &port_text, "-t", "1", "-b", "1M"];
+    world.assay(&client).succeeded();
+    assert!(serving.0.wait().unwrap().success());
+}
+
+#[test]
+fn one_number_is_stored_like_every_other() {
+    let world = World::new();
+    let document =
+        world.json(&["net", "throughput", "--streams", "2", "--for", "3s", "--json"]);
+    for metric in ["goodput", "send_rate", "cpu_per_byte", "cpu_load"] {
+        let found = results(&document, "network.tcp", metric);
+        assert!(!found.is_empty(), "{metric}: {document}");
+        assert_eq!(found[0]["parameters"]["streams"], 2);
+        assert_eq!(found[0]["parameters"]["path"], "loopback");
+        assert_eq!(found[0]["parameters"]["copy"], true);
+    }
+    let ends: Vec<_> = results(&document, "network.tcp", "cpu_per_byte")
+        .iter()
+        .map(|result| result["parameters"]["end"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(ends, ["local", "remote"]);
+    let document = world.json(&["net", "latency", "-u", "--for", "3s", "--json"]);
+    let found = results(&document, "network.udp", "round_trip");
+    assert_eq!(found[0]["unit"], "s");
+    assert!(found[0]["n"].as_u64().unwrap() > 100);
+    assert_eq!(results(&document, "network.udp", "half_round_trip").len(), 1);
+    let asked = ["net", "request-response", "--rate", "200", "--for", "2s", "--json"];
+    let document = world.json(&asked);
+    let found = results(&document, "network.tcp", "round_trip");
+    assert_eq!(found[0]["parameters"]["messages_per_s"], 200.0);
+}
+
+#[test]
+fn the_plan_of_the_suite_names_where_it_goes() {
+    let world = World::new();
+    let plan = world.json(&["run", "network", "--to", "192.0.2.1", "--dry-run", "--json"]);
+    let cases = plan["cases"].as_array().unwrap();
+    assert!(cases.len() >= 10, "{plan}");
+    assert!(cases.iter().all(|case| case["workload"]["to"] == "192.0.2.1"), "{plan}");
+}
+
+#[test]
+fn ping_tells_the_distribution_or_what_is_missing() {
+    let world = World::new();
+    let outcome = world.assay(&["ping", "127.0.0.1", "-c", "300", "-i", "0", "--json"]);
+    if outcome.code != 0 {
+        let outcome = outcome.failed_with(4);
+        assert!(outcome.err.contains("ping_group_range"), "{outcome:?}");
+        return;
+    }
+    let value: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    assert_eq!((&value["sent"], &value["received"]), (&300.into(), &300.into()));
+    let at = |name: &str| value["round_trip_s"][name].as_f64().unwrap();
+    assert!(
+        at("min") <= at("p50") && at("p50") <= at("p99") && at("p99") <= at("max"),
+        "{value}"
+    );
+}
