@@ -68,7 +68,10 @@ pub(crate) fn shown(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
         Some(format!("{}={}", name.to_string_lossy(), value?.to_string_lossy()))
     });
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    // Where this machine keeps its toolchain is nobody's business.
+    let toolchain = Path::new(command.get_program()).ends_with("cargo");
+    let program = if toolchain { OsStr::new("cargo") } else { command.get_program() };
+    let words = std::iter::once(program).chain(command.get_args());
     variables
         .chain(words.map(|word| word.to_string_lossy().into_owned()))
         .collect::<Vec<_>>()
