@@ -261,7 +261,7 @@ impl<'a> Linpack<'a> {
             crews,
             board: &self.board,
             members: self.team.members(),
-            strip_columns: if self.blas.is_some() { BLAS_STRIP } else { PANEL_WIDTH },
+            strip_columns: self.strip_columns(),
             scratch: Scratch {
                 start: self.scratch.as_ptr().cast(),
                 part: part_doubles(self.shape),
@@ -309,6 +309,14 @@ impl<'a> Linpack<'a> {
         }
     }
 
+    fn strip_columns(&self) -> usize {
+        match (self.blas, self.kernels.isa) {
+            (Some(_), _) => BLAS_STRIP,
+            (None, Isa::Avx512) => PANEL_WIDTH,
+            (None, _) => PANEL_WIDTH / 2,
+        }
+    }
+
     fn unknowns(&self) -> Unknowns {
         let len = self.shape.padded;
         let before = self.scratch.len_bytes() / size_of::<f64>() - len;
@@ -322,8 +330,9 @@ impl<'a> Linpack<'a> {
     }
 }
 
-/// Columns of a panel, and most columns of a strip: what makes the packed strip, 240² × 8 = 461 kB, fit
-/// into half a second-level cache of 1 MiB (Zen 4; Intel servers since Ice Lake have more).
+/// Columns of a panel, and most columns of a strip where there is AVX-512: then the packed strip, 240² × 8
+/// = 461 kB, fits into half a second-level cache of 1 MiB (Zen 4; Intel servers since Skylake have no
+/// less). Elsewhere a strip has half as many columns, for caches of 512 KiB (Zen to Zen 3).
 const PANEL_WIDTH: usize = 240;
 
 /// Most columns of a strip for a library, which packs L anew in every call: with 960 columns that costs
