@@ -166,6 +166,17 @@ fn the_ladder_passes_the_last_level_cache() {
 }
 
 #[test]
+fn a_long_chain_gets_more_of_the_budget_than_a_short_one() {
+    let request = Request::Latency { from: Bytes(4 << 10), to: Some(Bytes(128 << 20)) };
+    let plan = plan("assay", request).unwrap();
+    let budget = |case: &Case| case.stopping.budget_s;
+    let (first, last) = (&plan.cases[0], plan.cases.last().unwrap());
+    assert!(budget(last) > 10.0 * budget(first), "{} {}", budget(first), budget(last));
+    let whole: f64 = plan.cases.iter().map(budget).sum();
+    assert!((whole - 60.0).abs() < 1e-9, "{whole}");
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let linpack = |size| Request::Linpack { size, threads: None, blas: None };
     for (by, request, expected) in [
