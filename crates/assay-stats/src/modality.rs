@@ -17,12 +17,14 @@ pub struct Modes {
 /// the empirical distribution and the nearest unimodal one. Values that neighbours influence count
 /// for `n_independent` only. Equal values are spread over the smallest step between values, so
 /// that a coarse clock does not look like many modes. The groups are then split where their
-/// variances sum to the least (Otsu, IEEE Trans. SMC 9:62, 1979).
+/// variances sum to the least (Otsu, IEEE Trans. SMC 9:62, 1979). Each group has at least the dip as
+/// its share, since moving a smaller one elsewhere could not make the sample unimodal: a single
+/// value far out is not a group.
 #[must_use]
 pub fn several_modes(sorted: &[f64], n_independent: f64) -> Option<Modes> {
     let scaled = normalised(sorted)?;
     let dip = dip(&spread_ties(&scaled));
-    (dip * n_independent.sqrt() > threshold(n_independent)).then(|| split(sorted, &scaled))
+    (dip * n_independent.sqrt() > threshold(n_independent)).then(|| split(sorted, &scaled, dip))
 }
 
 /// √n × dip that a sample of the uniform distribution, which of all unimodal ones dips most,
@@ -134,8 +136,9 @@ fn stray(sorted: &[f64], edge: &[usize], side: f64) -> f64 {
     (edge[0]..=edge[1]).map(away).fold(0.0, f64::max)
 }
 
-/// The split of ascending values with the least sum of squares inside both groups.
-fn split(sorted: &[f64], scaled: &[f64]) -> Modes {
+/// The split of ascending values with the least sum of squares inside both groups, of those that
+/// leave each group at least the share `least`.
+fn split(sorted: &[f64], scaled: &[f64], least: f64) -> Modes {
     let n = scaled.len() as f64;
     let total: f64 = scaled.iter().sum();
     let mut below = 0.0;
@@ -143,6 +146,9 @@ fn split(sorted: &[f64], scaled: &[f64]) -> Modes {
     for (index, value) in scaled.iter().enumerate().take(scaled.len() - 1) {
         below += value;
         let count = (index + 1) as f64;
+        if count.min(n - count) < least * n {
+            continue;
+        }
         // Least inside both groups is the same as most between them.
         let apart = below / count - (total - below) / (n - count);
         let between = count * (n - count) * apart * apart;

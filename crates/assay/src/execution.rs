@@ -10,6 +10,7 @@ use assay_model::event::{FORMAT, RunEvent, RunStarted, Status};
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::Plan;
 use assay_model::run::Run;
+use assay_model::warning::Warning;
 use assay_store::{Store, StoreError};
 use jiff::Timestamp;
 
@@ -45,9 +46,25 @@ pub(crate) fn execute(
     let after = state::read(&Root::machine());
     let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
     log.doubts(state::disturbance(&before, &after, elapsed_s))?;
+    log.doubts(over_budget(&execution.plan, elapsed_s))?;
     let finished = Timestamp::now().to_string();
     log.add(RunEvent::RunFinished { finished, status, state: after })?;
     log.finish()
+}
+
+/// Says so when a run took much longer than it was given. Cases that must happen once take what
+/// they take; half as long again is within what a user expects.
+fn over_budget(plan: &Plan, elapsed_s: f64) -> Option<Warning> {
+    let late = elapsed_s > 1.5 * plan.budget_s + 10.0;
+    let text = || {
+        format!(
+            "the run took {elapsed_s:.0} s, where {:.0} s were the budget: every case is measured at \
+             least once, and an official tool decides itself how long it takes",
+            plan.budget_s
+        )
+    };
+    let advice = "choose fewer cases in a suite file, or fewer tools with `--by`";
+    late.then(|| Warning::new("over-budget", text(), advice))
 }
 
 /// Tries identifiers until one is free: another assay may have begun in the same second.
@@ -115,4 +132,17 @@ fn cases(
         }
     }
     Ok(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_far_over_its_budget_says_so() {
+        let plan = Plan { suite: "test".into(), budget_s: 60.0, cases: vec![] };
+        for (elapsed_s, expected) in [(59.0, false), (95.0, false), (101.0, true)] {
+            assert_eq!(over_budget(&plan, elapsed_s).is_some(), expected, "{elapsed_s}");
+        }
+    }
 }

@@ -87,3 +87,11 @@ proptest! {
         prop_assert!(dip >= least * 0.999 && dip <= 0.25_f64.max(least) * 1.001, "{}", dip);
     }
 }
+
+#[test]
+fn a_value_far_out_is_not_a_group() {
+    let near = |middle: f64| (0..20).map(move |step| middle + f64::from(step) * 0.001);
+    let values: Vec<f64> = near(1.0).chain(near(1.2)).chain([9.0]).collect();
+    let modes = several_modes(&values, 41.0).unwrap();
+    assert!(modes.low < 1.1 && modes.high < 1.3, "{modes:?}");
+}
