@@ -11,6 +11,7 @@ mod headlines;
 mod log;
 mod measuring;
 mod network;
+mod output_file;
 mod pipeline;
 mod presence;
 mod recorder;
