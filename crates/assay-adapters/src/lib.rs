@@ -14,6 +14,7 @@ pub mod hpl_text;
 pub mod invocation;
 pub mod launcher;
 mod likwid_text;
+pub mod mpi_launch;
 pub mod outputs;
 pub mod stream_text;
 pub mod tool;

@@ -12,6 +12,7 @@ pub mod event;
 pub mod facts;
 pub mod finding;
 pub mod limit;
+pub mod mpi_installation;
 pub mod mpi_outcome;
 pub mod plan;
 pub mod quantity;

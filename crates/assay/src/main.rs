@@ -10,6 +10,7 @@ mod failure;
 mod headlines;
 mod log;
 mod measuring;
+mod mpi_installations;
 mod network;
 mod pipeline;
 mod presence;
