@@ -81,7 +81,10 @@ struct Canvas<'a, 'b> {
 
 impl<'a, 'b> Canvas<'a, 'b> {
     fn new(plot: &'a Plot, area: &'a Area<'b>) -> Self {
-        let right = if plot.series.len() > 1 { RIGHT_WITH_NAMES } else { RIGHT };
+        let longest = plot.series.iter().map(|series| series.name.chars().count()).max();
+        let names = longest.unwrap_or(0) as i32 * LETTER + 16 * FINE;
+        let with_names = names.clamp(RIGHT_WITH_NAMES, WIDTH / 3);
+        let right = if plot.series.len() > 1 { with_names } else { RIGHT };
         let (x, y) = (Layout::horizontal(plot), Layout::vertical(plot));
         Self { plot, area, x, y, right: WIDTH - right }
     }
