@@ -11,9 +11,11 @@ use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) mod mpi;
 pub(crate) mod mpi_run;
 pub(crate) mod network;
 
+use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
 
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     Qperf(QperfArguments),
     /// Send ICMP echoes and tell their whole distribution
     Ping(PingArguments),
+    /// Measure messages between the ranks of an MPI job, as OSU's benchmarks do, under any MPI
+    Mpi(MpiArguments),
     /// Check whether this machine is set up for measuring; changes nothing
     Doctor(DoctorArguments),
     /// List stored runs, the newest first

@@ -10,6 +10,7 @@ mod failure;
 mod headlines;
 mod log;
 mod measuring;
+mod mpi;
 mod mpi_installations;
 mod network;
 mod pipeline;
@@ -60,6 +61,7 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::Ping(typed) => {
             commands::ping::ping(&typed, &*signals::cancel_on_signals()?, terminal)
         }
+        Command::Mpi(typed) => commands::mpi::mpi(&typed, terminal),
         Command::Doctor(typed) => commands::doctor::doctor(&typed, terminal),
         Command::List(typed) => commands::list::list(&typed, terminal),
         Command::Show(typed) => commands::show::show(&typed, terminal),
