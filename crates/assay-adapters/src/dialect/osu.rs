@@ -243,7 +243,7 @@ fn decimals(value: Option<f64>, factor: f64) -> String {
 }
 
 /// The title of OSU's program.
-fn title(test: MpiTest) -> &'static str {
+pub(crate) fn title(test: MpiTest) -> &'static str {
     match test {
         MpiTest::Latency => "OSU MPI Latency Test",
         MpiTest::Bandwidth => "OSU MPI Bandwidth Test",

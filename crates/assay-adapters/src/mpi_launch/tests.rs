@@ -54,20 +54,26 @@ fn check(change: impl Fn(MpiStarter) -> MpiWorkload, expected: &Expect) {
 
 #[test]
 fn each_launcher_binds_in_its_own_words() {
-    check(|starter| work(starter, &[0, 1], "same-cache"), &expect![[r#"
+    check(
+        |starter| work(starter, &[0, 1], "same-cache"),
+        &expect![[r#"
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 -bind-to user:0,1 assay mpi latency
         I_MPI_PIN=1 I_MPI_PIN_PROCESSOR_LIST=0,1 I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 2 assay mpi latency
         OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --bind-to cpu-list:ordered --cpu-list 0,1 assay mpi latency
         OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --map-by pe-list=0,1:ordered assay mpi latency
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 --mpi=pmix --cpu-bind=map_cpu:0,1 assay mpi latency
-    "#]]);
-    check(|starter| work(starter, &[0, 8], "same-core"), &expect![[r#"
+    "#]],
+    );
+    check(
+        |starter| work(starter, &[0, 8], "same-core"),
+        &expect![[r#"
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 -bind-to user:0,8 assay mpi latency
         I_MPI_PIN=1 I_MPI_PIN_PROCESSOR_LIST=0,8 I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 2 assay mpi latency
         OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --bind-to cpu-list:ordered --cpu-list 0,8 --use-hwthread-cpus assay mpi latency
         OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --map-by pe-list=0,8:ordered:hwtcpus assay mpi latency
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 --mpi=pmix --cpu-bind=map_cpu:0,8 assay mpi latency
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -77,26 +83,32 @@ fn a_pair_over_hosts_is_one_rank_on_each() {
         work.hosts.list = Some("a,b".into());
         work
     };
-    check(over, &expect![[r#"
+    check(
+        over,
+        &expect![[r#"
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 -hosts a,b -ppn 1 -bind-to core assay mpi latency
         I_MPI_PIN=1 I_MPI_PIN_DOMAIN=core I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 2 -hosts a,b -ppn 1 assay mpi latency
         OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --host a,b --map-by ppr:1:node --bind-to core assay mpi latency
         OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --host a,b --map-by ppr:1:node --bind-to core assay mpi latency
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 --nodelist a,b --ntasks-per-node=1 --mpi=pmix --cpu-bind=cores assay mpi latency
-    "#]]);
+    "#]],
+    );
     let file = |starter| {
         let mut work = work(starter, &[], "hosts");
         work.hosts.file = Some("/etc/hosts.mpi".into());
         work.ranks = 4;
         work
     };
-    check(file, &expect![[r#"
+    check(
+        file,
+        &expect![[r#"
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 4 -f /etc/hosts.mpi -bind-to core assay mpi latency
         I_MPI_PIN=1 I_MPI_PIN_DOMAIN=core I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 4 -f /etc/hosts.mpi assay mpi latency
         OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 4 --hostfile /etc/hosts.mpi --bind-to core assay mpi latency
         OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 4 --hostfile /etc/hosts.mpi --bind-to core assay mpi latency
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 4 --nodefile /etc/hosts.mpi --mpi=pmix --cpu-bind=cores assay mpi latency
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
