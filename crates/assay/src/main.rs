@@ -28,12 +28,17 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
+use crate::mpi::launched::Launched;
 use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
     let typed = match Arguments::try_parse() {
         Ok(typed) => typed,
+        // One of the ranks of an MPI job speaks for all.
+        Err(error) if error.use_stderr() && !Launched::here().speaks() => {
+            return ExitCode::from(Kind::Usage.exit_code());
+        }
         Err(error) => return commands::help::refused(&error),
     };
     let mut terminal = Terminal::attached();

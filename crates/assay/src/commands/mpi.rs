@@ -22,10 +22,10 @@ use crate::terminal::Terminal;
 const USUAL_TAIL: f64 = 99.0;
 
 pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let launched = Launched::read(|name| std::env::var(name).ok());
+    let launched = Launched::here();
     match rank(typed, &launched, terminal) {
         // All ranks fail for the same reason before they know of each other: one of them says so.
-        Err(_) if !launched.speaks() => Ok(Kind::Measurement.exit_code()),
+        Err(failure) if !launched.speaks() => Ok(failure.kind.exit_code()),
         Err(failure) => {
             if let Some(file) = &typed.raw {
                 write_raw(file, &failed_outcome(typed, &launched, &failure))?;
@@ -45,6 +45,14 @@ fn rank(
     let sizes = method::sizes(typed);
     check_ranks(typed, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
     let library = session::open(typed, launched)?;
+    if launched.speaks() && session::is_foreign(&library, launched) {
+        // Such a library ends the process while it is initialised, or makes each rank a world of one.
+        terminal.note(&format!(
+            "{} is of another make than {}, which started this",
+            library.path(),
+            launched.launcher
+        ));
+    }
     let mut session = session::start(&library, launched, typed)?;
     if let Err(failure) = check(typed, &session, &sizes) {
         drop(session.world.finish());

@@ -66,8 +66,13 @@ const TABLE: &[Row] = &[
 ];
 
 impl Launched {
+    /// By the environment of this process.
+    pub(crate) fn here() -> Self {
+        Self::read(|name| std::env::var(name).ok())
+    }
+
     /// By the values of variables.
-    pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
+    fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
         let number = |name: &str| variable(name)?.trim().parse().ok();
         let row = TABLE.iter().find(|row| variable(row.rank).is_some());
         let Some(row) = row else {

@@ -7,6 +7,7 @@ use assay_fleet::root::Root;
 use assay_kernels::mpi::{Abi, Mpi, MpiError, World};
 use assay_kernels::pin;
 use assay_model::mpi_outcome::{FORMAT, MpiAbi, MpiLibrary, MpiOutcome, MpiRank};
+use assay_model::quantity::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::launched::{Launched, Make};
@@ -82,6 +83,16 @@ pub(crate) fn open(typed: &MpiArguments, launched: &Launched) -> Result<Mpi, Fai
         (None, None) => locate::candidates(launched.make, &around),
     };
     first_that_opens(&files)
+}
+
+/// Whether the library is of another make than a launcher that serves its own make alone.
+pub(crate) fn is_foreign(mpi: &Mpi, launched: &Launched) -> bool {
+    let is_open_mpi = identify(mpi.banner()).0 == "Open MPI";
+    match launched.make {
+        Make::OpenMpi => !is_open_mpi,
+        Make::Mpich => is_open_mpi,
+        Make::Any => false,
+    }
 }
 
 fn first_that_opens(files: &[String]) -> Result<Mpi, Failure> {
@@ -174,13 +185,12 @@ impl Session {
         if short.is_none() && counted {
             return Ok(());
         }
-        use assay_model::quantity::Bytes;
         let what = format!("messages of {} cannot be measured", Bytes(bytes));
         let why = match short {
             Some((host, (needed, available))) => format!(
                 "the ranks on {host} need {}, and {} are free there",
-                Bytes(needed),
-                Bytes(available)
+                Bytes(needed).quantity(),
+                Bytes(available).quantity()
             ),
             None => "MPI counts the bytes of a message with 31 bits".to_owned(),
         };

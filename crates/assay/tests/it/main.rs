@@ -9,6 +9,7 @@ mod bad_input;
 mod explaining;
 mod interruption;
 mod measuring;
+mod mpi;
 mod network;
 mod official_tools;
 mod program;
