@@ -13,8 +13,8 @@ use crate::library::{self, Library, Scope};
 mod abi;
 mod calls;
 mod collective;
+mod communicator;
 mod contents;
-mod job;
 mod kind;
 mod pairs;
 mod prepared;
@@ -22,7 +22,7 @@ mod timing;
 mod window;
 
 use calls::Calls;
-use job::{Job, Refused};
+use communicator::{Communicator, Refused};
 use prepared::Prepared;
 
 pub use abi::Abi;
@@ -157,10 +157,10 @@ impl Mpi {
         };
         Ok(World(match &self.table {
             Table::Narrow(calls, names) => {
-                Inner::Narrow(Job::start(*calls, *names).map_err(failed)?)
+                Inner::Narrow(Communicator::start(*calls, *names).map_err(failed)?)
             }
             Table::Wide(calls, names) => {
-                Inner::Wide(Job::start(*calls, *names).map_err(failed)?)
+                Inner::Wide(Communicator::start(*calls, *names).map_err(failed)?)
             }
         }))
     }
@@ -172,8 +172,8 @@ pub struct World(Inner);
 
 #[derive(Debug)]
 enum Inner {
-    Narrow(Job<c_int>),
-    Wide(Job<usize>),
+    Narrow(Communicator<c_int>),
+    Wide(Communicator<usize>),
 }
 
 /// The same words for both widths of a handle.
@@ -190,13 +190,13 @@ impl World {
     /// This rank's number.
     #[must_use]
     pub fn rank(&self) -> u32 {
-        with!(&self.0, Inner, job => job.rank.cast_unsigned())
+        with!(&self.0, Inner, comm => comm.rank.cast_unsigned())
     }
 
     /// Number of ranks.
     #[must_use]
     pub fn size(&self) -> u32 {
-        with!(&self.0, Inner, job => job.size.cast_unsigned())
+        with!(&self.0, Inner, comm => comm.size.cast_unsigned())
     }
 
     /// Rank 0's number, on all ranks.
@@ -204,7 +204,7 @@ impl World {
     /// # Errors
     /// [`MpiError::Call`].
     pub fn agree(&self, number: u64) -> Result<u64, MpiError> {
-        with!(&self.0, Inner, job => job.agree(number).map_err(|refused| explain(job, refused)))
+        with!(&self.0, Inner, comm => comm.agree(number).map_err(|refused| explain(comm, refused)))
     }
 
     /// What every rank contributes, in the order of ranks, on all ranks.
@@ -212,7 +212,7 @@ impl World {
     /// # Errors
     /// [`MpiError::Call`].
     pub fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, MpiError> {
-        with!(&self.0, Inner, job => job.all_gather(own).map_err(|refused| explain(job, refused)))
+        with!(&self.0, Inner, comm => comm.all_gather(own).map_err(|refused| explain(comm, refused)))
     }
 
     /// Maps the memory of a benchmark at one size and touches it.
@@ -221,23 +221,23 @@ impl World {
     /// [`MpiError::Memory`] and [`MpiError::Call`].
     pub fn prepare(&self, request: &Request) -> Result<Exchange<'_>, MpiError> {
         fn explained<H: abi::Handle>(
-            job: &Job<H>,
+            comm: &Communicator<H>,
             bytes: usize,
             why: prepared::Unprepared,
         ) -> MpiError {
             match why {
                 prepared::Unprepared::Memory(source) => MpiError::Memory { bytes, source },
-                prepared::Unprepared::Refused(refused) => explain(job, refused),
+                prepared::Unprepared::Refused(refused) => explain(comm, refused),
             }
         }
         Ok(Exchange(match &self.0 {
-            Inner::Narrow(job) => Ready::Narrow(
-                Prepared::new(job, request)
-                    .map_err(|why| explained(job, request.bytes, why))?,
+            Inner::Narrow(comm) => Ready::Narrow(
+                Prepared::new(comm, request)
+                    .map_err(|why| explained(comm, request.bytes, why))?,
             ),
-            Inner::Wide(job) => Ready::Wide(
-                Prepared::new(job, request)
-                    .map_err(|why| explained(job, request.bytes, why))?,
+            Inner::Wide(comm) => Ready::Wide(
+                Prepared::new(comm, request)
+                    .map_err(|why| explained(comm, request.bytes, why))?,
             ),
         }))
     }
@@ -247,12 +247,12 @@ impl World {
     /// # Errors
     /// [`MpiError::Call`].
     pub fn finish(self) -> Result<(), MpiError> {
-        with!(&self.0, Inner, job => job.finish().map_err(|refused| explain(job, refused)))
+        with!(&self.0, Inner, comm => comm.finish().map_err(|refused| explain(comm, refused)))
     }
 
     /// Ends all processes of the job with an exit code.
     pub fn abort(&self, code: u8) -> ! {
-        with!(&self.0, Inner, job => job.abort(c_int::from(code)))
+        with!(&self.0, Inner, comm => comm.abort(c_int::from(code)))
     }
 }
 
@@ -272,7 +272,7 @@ impl Exchange<'_> {
     /// # Errors
     /// [`MpiError::Call`].
     pub fn batch(&mut self, pass: &Pass) -> Result<Figures, MpiError> {
-        with!(&mut self.0, Ready, it => it.batch(pass).map_err(|refused| explain(it.job, refused)))
+        with!(&mut self.0, Ready, it => it.batch(pass).map_err(|refused| explain(it.comm, refused)))
     }
 
     /// Measures single turns: seconds of each, with two clock readings within each; on rank 0 alone,
@@ -282,7 +282,7 @@ impl Exchange<'_> {
     /// [`MpiError::Call`].
     pub fn each(&mut self, warm_up: u64, count: usize) -> Result<Vec<f64>, MpiError> {
         with!(&mut self.0, Ready, it => {
-            it.each(warm_up, count).map_err(|refused| explain(it.job, refused))
+            it.each(warm_up, count).map_err(|refused| explain(it.comm, refused))
         })
     }
 
@@ -293,7 +293,7 @@ impl Exchange<'_> {
     /// [`MpiError::Call`].
     pub fn validate(&mut self, turns: u64) -> Result<(u64, u64), MpiError> {
         with!(&mut self.0, Ready, it => {
-            it.validate(turns).map_err(|refused| explain(it.job, refused))
+            it.validate(turns).map_err(|refused| explain(it.comm, refused))
         })
     }
 
@@ -303,14 +303,14 @@ impl Exchange<'_> {
     /// [`MpiError::Call`].
     pub fn release(self) -> Result<(), MpiError> {
         with!(self.0, Ready, it => {
-            let job = it.job;
-            it.release().map_err(|refused| explain(job, refused))
+            let comm = it.comm;
+            it.release().map_err(|refused| explain(comm, refused))
         })
     }
 }
 
-fn explain<H: abi::Handle>(job: &Job<H>, refused: Refused) -> MpiError {
-    MpiError::Call { call: refused.call, text: job.text(refused.code) }
+fn explain<H: abi::Handle>(comm: &Communicator<H>, refused: Refused) -> MpiError {
+    MpiError::Call { call: refused.call, text: comm.text(refused.code) }
 }
 
 /// What the library says of itself; allowed before it is initialised.

@@ -9,4 +9,4 @@ pub(crate) mod ladder;
 pub(crate) mod launched;
 pub(crate) mod locate;
 pub(crate) mod method;
-pub(crate) mod session;
+pub(crate) mod ranks;

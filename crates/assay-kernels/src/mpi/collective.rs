@@ -5,8 +5,8 @@ use std::ffi::c_int;
 use crate::clock::now_ns;
 
 use super::abi::Handle;
+use super::communicator::{Communicator, Done, done};
 use super::contents::{are_summed, fill, fill_numbers, is_right, seed};
-use super::job::{Done, Job, done};
 use super::kind::{Collective, ELEMENT_BYTES, Element};
 use super::prepared::{Figures, Prepared};
 use super::timing::Pass;
@@ -16,7 +16,7 @@ const ROOT: c_int = 0;
 /// What the calls of one operation need.
 #[derive(Debug, Clone, Copy)]
 struct Call<'j, H: Handle> {
-    job: &'j Job<H>,
+    comm: &'j Communicator<H>,
     operation: Collective,
     out: *const std::ffi::c_void,
     into: *mut std::ffi::c_void,
@@ -31,15 +31,15 @@ impl<H: Handle> Call<'_, H> {
     /// The blocking call. The choice is the same in every turn, so the processor foresees it.
     #[inline(always)]
     fn wait(&self) -> Done {
-        let Self { job, out, into, count, elements, element, .. } = *self;
-        let Job { calls, names, .. } = job;
+        let Self { comm, out, into, count, elements, element, .. } = *self;
+        let Communicator { calls, names, .. } = comm;
         let (char, world) = (names.char, names.world);
         // SAFETY, here and below: `Kind::buffers` gave both addresses as many bytes as the operation
         // reads and writes on this rank, and nothing is kept after the call.
         match self.operation {
-            Collective::Barrier => job.barrier(),
-            // SAFETY: see above.
+            Collective::Barrier => comm.barrier(),
             Collective::Broadcast => {
+                // SAFETY: see above.
                 done("MPI_Bcast", unsafe { (calls.broadcast)(into, count, char, ROOT, world) })
             }
             // SAFETY: see above.
@@ -75,13 +75,13 @@ impl<H: Handle> Call<'_, H> {
     /// The memory must stay until the request is complete.
     #[inline(always)]
     unsafe fn start(&self, request: &mut H) -> Done {
-        let Self { job, out, into, count, elements, element, .. } = *self;
-        let Job { calls, names, .. } = job;
+        let Self { comm, out, into, count, elements, element, .. } = *self;
+        let Communicator { calls, names, .. } = comm;
         let (char, world) = (names.char, names.world);
         // SAFETY, here and below: as for the blocking call, and the caller keeps the memory.
         match self.operation {
-            // SAFETY: see above.
             Collective::Barrier => {
+                // SAFETY: see above.
                 done("MPI_Ibarrier", unsafe { (calls.ibarrier)(world, request) })
             }
             // SAFETY: see above.
@@ -118,9 +118,9 @@ impl<H: Handle> Call<'_, H> {
 
 impl<H: Handle> Prepared<'_, H> {
     fn call(&self, operation: Collective) -> Call<'_, H> {
-        let names = &self.job.names;
+        let names = &self.comm.names;
         Call {
-            job: self.job,
+            comm: self.comm,
             operation,
             out: self.send.as_ptr().cast_const().cast(),
             into: self.receive.as_ptr().cast(),
@@ -137,10 +137,10 @@ impl<H: Handle> Prepared<'_, H> {
     pub(super) fn collective(&mut self, operation: Collective, pass: &Pass) -> Done<Figures> {
         let call = self.call(operation);
         let elapsed_s = match operation {
-            Collective::Barrier => self.job.time(pass, || call.wait())?,
-            _ => self.job.time_apart(pass, || call.wait())?,
+            Collective::Barrier => self.comm.time(pass, || call.wait())?,
+            _ => self.comm.time_apart(pass, || call.wait())?,
         };
-        over_ranks(self.job, elapsed_s / pass.iterations as f64)
+        over_ranks(self.comm, elapsed_s / pass.iterations as f64)
     }
 
     /// The mean over the ranks of each single call.
@@ -152,36 +152,36 @@ impl<H: Handle> Prepared<'_, H> {
     ) -> Done<Vec<f64>> {
         let call = self.call(operation);
         let apart = operation != Collective::Barrier;
-        let times = self.job.time_each(warm_up, count, apart, || call.wait())?;
-        let ranks = f64::from(self.job.size);
-        Ok(self.job.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
+        let times = self.comm.time_each(warm_up, count, apart, || call.wait())?;
+        let ranks = f64::from(self.comm.size);
+        Ok(self.comm.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
     }
 
     /// The call alone, then with computation of the same length between its start and its end.
     ///
     /// overlap = 1 − (overall − compute) / pure, not below 0: OSU's formula, from means over the ranks.
     pub(super) fn overlap(&mut self, operation: Collective, pass: &Pass) -> Done<Figures> {
-        let (job, call, mut request) = (self.job, self.call(operation), H::default());
-        let pure_s = job.time_apart(pass, || {
+        let (comm, call, mut request) = (self.comm, self.call(operation), H::default());
+        let pure_s = comm.time_apart(pass, || {
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
-            job.wait(&mut request)
+            comm.wait(&mut request)
         })? / pass.iterations as f64;
         let compute_ns = (pure_s * 1e9) as u64;
         let mut computed_ns = 0;
         // The computation of the warm-up does not count, and neither does its time.
         let mut left = pass.warm_up;
-        let overall_s = job.time_apart(pass, || {
+        let overall_s = comm.time_apart(pass, || {
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
             let took_ns = compute(compute_ns);
             computed_ns += if left == 0 { took_ns } else { 0 };
             left = left.saturating_sub(1);
-            job.wait(&mut request)
+            comm.wait(&mut request)
         })? / pass.iterations as f64;
         let compute_s = computed_ns as f64 * 1e-9 / pass.iterations as f64;
-        let ranks = f64::from(job.size);
-        let sums = job.sum(&[overall_s, compute_s, pure_s])?;
+        let ranks = f64::from(comm.size);
+        let sums = comm.sum(&[overall_s, compute_s, pure_s])?;
         let [overall_s, compute_s, pure_s] = [sums[0], sums[1], sums[2]].map(|sum| sum / ranks);
         let share = (1.0 - (overall_s - compute_s) / pure_s).clamp(0.0, 1.0);
         Ok(Figures::Overlap { overall_s, compute_s, pure_s, share })
@@ -195,13 +195,13 @@ impl<H: Handle> Prepared<'_, H> {
         starts: bool,
     ) -> Done<Vec<bool>> {
         self.fill_collective(operation, turn);
-        self.job.barrier()?;
+        self.comm.barrier()?;
         let call = self.call(operation);
         if starts {
             let mut request = H::default();
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
-            self.job.wait(&mut request)?;
+            self.comm.wait(&mut request)?;
         } else {
             call.wait()?;
         }
@@ -209,7 +209,7 @@ impl<H: Handle> Prepared<'_, H> {
     }
 
     fn fill_collective(&mut self, operation: Collective, turn: u64) {
-        let (rank, bytes) = (self.job.rank, self.count as usize);
+        let (rank, bytes) = (self.comm.rank, self.count as usize);
         self.receive.as_mut_slice::<u8>().fill(0xff);
         match operation {
             Collective::Barrier => {}
@@ -235,7 +235,7 @@ impl<H: Handle> Prepared<'_, H> {
     }
 
     fn check_collective(&self, operation: Collective, turn: u64) -> Vec<bool> {
-        let (rank, ranks, bytes) = (self.job.rank, self.job.size, self.count as usize);
+        let (rank, ranks, bytes) = (self.comm.rank, self.comm.size, self.count as usize);
         let came = self.receive.as_slice::<u8>();
         let part = |from: c_int| &came[from as usize * bytes..(from as usize + 1) * bytes];
         match operation {
@@ -267,9 +267,9 @@ impl<H: Handle> Prepared<'_, H> {
 }
 
 /// Mean, least and greatest over the ranks; on rank 0 alone.
-fn over_ranks<H: Handle>(job: &Job<H>, own_s: f64) -> Done<Figures> {
-    let (least_s, greatest_s) = job.extremes(own_s)?;
-    let mean_s = job.sum(&[own_s])?[0] / f64::from(job.size);
+fn over_ranks<H: Handle>(comm: &Communicator<H>, own_s: f64) -> Done<Figures> {
+    let (least_s, greatest_s) = comm.extremes(own_s)?;
+    let mean_s = comm.sum(&[own_s])?[0] / f64::from(comm.size);
     Ok(Figures::Call { mean_s, least_s, greatest_s })
 }
 

@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 
 use super::abi::Handle;
+use super::communicator::{Communicator, Done};
 use super::contents::{fill, is_right, seed};
-use super::job::{Done, Job};
 use super::kind::Kind;
 use super::prepared::{Figures, Prepared};
 use super::timing::Pass;
@@ -25,9 +25,9 @@ struct Side {
 }
 
 /// `None` for the last rank of an odd number.
-fn side<H: Handle>(job: &Job<H>) -> Option<Side> {
-    let half = job.size / 2;
-    match job.rank {
+fn side<H: Handle>(comm: &Communicator<H>) -> Option<Side> {
+    let half = comm.size / 2;
+    match comm.rank {
         rank if rank < half => Some(Side { peer: rank + half, is_low: true }),
         rank if rank < 2 * half => Some(Side { peer: rank - half, is_low: false }),
         _ => None,
@@ -37,52 +37,52 @@ fn side<H: Handle>(job: &Job<H>) -> Option<Side> {
 impl<H: Handle> Prepared<'_, H> {
     /// Ping-pong; the time is that of a half round trip.
     pub(super) fn latency(&mut self, pass: &Pass) -> Done<Figures> {
-        let (job, count) = (self.job, self.count);
+        let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
-        let elapsed_s = match side(job) {
+        let elapsed_s = match side(comm) {
             None => None,
-            Some(Side { peer, is_low: true }) => Some(job.time(pass, || {
+            Some(Side { peer, is_low: true }) => Some(comm.time(pass, || {
                 // SAFETY: `count` bytes lie at both addresses, which this benchmark owns.
-                unsafe { job.send(out, count, peer, PING)? };
+                unsafe { comm.send(out, count, peer, PING)? };
                 // SAFETY: as above.
-                unsafe { job.receive(back, count, peer, PING) }
+                unsafe { comm.receive(back, count, peer, PING) }
             })?),
-            Some(Side { peer, is_low: false }) => Some(job.time(pass, || {
+            Some(Side { peer, is_low: false }) => Some(comm.time(pass, || {
                 // SAFETY: as above.
-                unsafe { job.receive(back, count, peer, PING)? };
+                unsafe { comm.receive(back, count, peer, PING)? };
                 // SAFETY: as above.
-                unsafe { job.send(out, count, peer, PING) }
+                unsafe { comm.send(out, count, peer, PING) }
             })?),
         };
         let half_s = elapsed_s.map(|elapsed_s| elapsed_s / (2 * pass.iterations) as f64);
         let seconds = match self.kind {
             // The other rank's clock would only add what it waited for the first message.
             Kind::Latency => half_s.unwrap_or_default(),
-            _ => mean(job, half_s)?,
+            _ => mean(comm, half_s)?,
         };
         Ok(Figures::Latency { seconds })
     }
 
     /// Half of every single round trip of rank 0.
     pub(super) fn each_round_trip(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
-        let (job, bytes) = (self.job, self.count);
+        let (comm, bytes) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
-        let mut times = match side(job) {
+        let mut times = match side(comm) {
             None => Vec::new(),
             Some(Side { peer, is_low: true }) => {
-                job.time_each(warm_up, count, false, || {
+                comm.time_each(warm_up, count, false, || {
                     // SAFETY: `bytes` bytes lie at both addresses, which this benchmark owns.
-                    unsafe { job.send(out, bytes, peer, PING)? };
+                    unsafe { comm.send(out, bytes, peer, PING)? };
                     // SAFETY: as above.
-                    unsafe { job.receive(back, bytes, peer, PING) }
+                    unsafe { comm.receive(back, bytes, peer, PING) }
                 })?
             }
             Some(Side { peer, is_low: false }) => {
-                job.time_each(warm_up, count, false, || {
+                comm.time_each(warm_up, count, false, || {
                     // SAFETY: as above.
-                    unsafe { job.receive(back, bytes, peer, PING)? };
+                    unsafe { comm.receive(back, bytes, peer, PING)? };
                     // SAFETY: as above.
-                    unsafe { job.send(out, bytes, peer, PING) }
+                    unsafe { comm.send(out, bytes, peer, PING) }
                 })?
             }
         };
@@ -92,32 +92,32 @@ impl<H: Handle> Prepared<'_, H> {
 
     /// Windows of messages from low to high, each ended by a short answer.
     pub(super) fn bandwidth(&mut self, pass: &Pass) -> Done<Figures> {
-        let (job, count) = (self.job, self.count);
+        let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let requests = &mut self.requests[..self.in_flight];
         // The answer has a place of its own: messages may be shorter than it.
         let mut answer = [0_u8; ANSWER_BYTES as usize];
         let answer = answer.as_mut_ptr();
-        let elapsed_s = match side(job) {
+        let elapsed_s = match side(comm) {
             None => None,
-            Some(Side { peer, is_low: true }) => Some(job.time(pass, || {
+            Some(Side { peer, is_low: true }) => Some(comm.time(pass, || {
                 for request in &mut *requests {
                     // SAFETY: the bytes are ours and stay until all requests are complete, below.
-                    unsafe { job.isend(out, count, peer, DATA, request)? };
+                    unsafe { comm.isend(out, count, peer, DATA, request)? };
                 }
-                job.wait_all(requests)?;
+                comm.wait_all(requests)?;
                 // SAFETY: room for the answer.
-                unsafe { job.receive(answer, ANSWER_BYTES, peer, ANSWER) }
+                unsafe { comm.receive(answer, ANSWER_BYTES, peer, ANSWER) }
             })?),
             Some(Side { peer, is_low: false }) => {
-                job.time(pass, || {
+                comm.time(pass, || {
                     for request in &mut *requests {
                         // SAFETY: as above. All messages of a window share one place, as OSU does.
-                        unsafe { job.ireceive(back, count, peer, DATA, request)? };
+                        unsafe { comm.ireceive(back, count, peer, DATA, request)? };
                     }
-                    job.wait_all(requests)?;
+                    comm.wait_all(requests)?;
                     // SAFETY: the bytes of the answer.
-                    unsafe { job.send(answer, ANSWER_BYTES, peer, ANSWER) }
+                    unsafe { comm.send(answer, ANSWER_BYTES, peer, ANSWER) }
                 })?;
                 // The sender's time counts: it ends when the answer has come.
                 None
@@ -128,24 +128,24 @@ impl<H: Handle> Prepared<'_, H> {
 
     /// Windows of messages in both directions at once.
     pub(super) fn both_ways(&mut self, pass: &Pass) -> Done<Figures> {
-        let (job, count) = (self.job, self.count);
+        let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let (receives, sends) = self.requests.split_at_mut(self.in_flight);
-        let elapsed_s = match side(job) {
+        let elapsed_s = match side(comm) {
             None => None,
             Some(Side { peer, is_low }) => {
                 let (ours, theirs) = if is_low { (DATA, BACK) } else { (BACK, DATA) };
-                let elapsed_s = job.time(pass, || {
+                let elapsed_s = comm.time(pass, || {
                     for request in &mut *receives {
                         // SAFETY: the bytes are ours and stay until all requests are complete, below.
-                        unsafe { job.ireceive(back, count, peer, theirs, request)? };
+                        unsafe { comm.ireceive(back, count, peer, theirs, request)? };
                     }
                     for request in &mut *sends {
                         // SAFETY: as above.
-                        unsafe { job.isend(out, count, peer, ours, request)? };
+                        unsafe { comm.isend(out, count, peer, ours, request)? };
                     }
-                    job.wait_all(sends)?;
-                    job.wait_all(receives)
+                    comm.wait_all(sends)?;
+                    comm.wait_all(receives)
                 })?;
                 is_low.then_some(elapsed_s)
             }
@@ -155,21 +155,21 @@ impl<H: Handle> Prepared<'_, H> {
 
     /// Payload of all pairs over the mean of the times of those ranks that have one.
     fn rate(&self, elapsed_s: Option<f64>, pass: &Pass, directions: f64) -> Done<Figures> {
-        let pairs = f64::from(self.job.size / 2);
+        let pairs = f64::from(self.comm.size / 2);
         let payload = self.count as f64 * self.in_flight as f64 * pass.iterations as f64;
-        let mean_s = mean(self.job, elapsed_s)?;
+        let mean_s = mean(self.comm, elapsed_s)?;
         Ok(Figures::Bandwidth { bytes_per_s: pairs * directions * payload / mean_s })
     }
 
     /// One message per slot from low to high and then back, each in a place of its own; whether each
     /// that came here was right.
     pub(super) fn validate_pairs(&mut self, turn: u64) -> Done<Vec<bool>> {
-        let Some(Side { peer, is_low }) = side(self.job) else { return Ok(Vec::new()) };
-        let (job, bytes) = (self.job, self.count as usize);
+        let Some(Side { peer, is_low }) = side(self.comm) else { return Ok(Vec::new()) };
+        let (comm, bytes) = (self.comm, self.count as usize);
         let slots = self.kind.slots(bytes, self.in_flight as u32);
         for slot in 0..slots {
             let place = slot * bytes..(slot + 1) * bytes;
-            fill(&mut self.send.as_mut_slice::<u8>()[place], seed(turn, job.rank, slot));
+            fill(&mut self.send.as_mut_slice::<u8>()[place], seed(turn, comm.rank, slot));
         }
         self.receive.as_mut_slice::<u8>().fill(0xff);
         for sends in [is_low, !is_low] {
@@ -179,14 +179,14 @@ impl<H: Handle> Prepared<'_, H> {
                 unsafe {
                     if sends {
                         let from = self.send.as_ptr().add(slot * bytes);
-                        job.isend(from, self.count, peer, DATA, request)?;
+                        comm.isend(from, self.count, peer, DATA, request)?;
                     } else {
                         let into = self.receive.as_ptr().add(slot * bytes);
-                        job.ireceive(into, self.count, peer, DATA, request)?;
+                        comm.ireceive(into, self.count, peer, DATA, request)?;
                     }
                 }
             }
-            job.wait_all(&mut self.requests[..slots])?;
+            comm.wait_all(&mut self.requests[..slots])?;
         }
         let came = self.receive.as_slice::<u8>();
         let right =
@@ -196,8 +196,8 @@ impl<H: Handle> Prepared<'_, H> {
 }
 
 /// Mean over the ranks that have a value; on rank 0 alone.
-fn mean<H: Handle>(job: &Job<H>, value: Option<f64>) -> Done<f64> {
+fn mean<H: Handle>(comm: &Communicator<H>, value: Option<f64>) -> Done<f64> {
     let own = value.map_or([0.0, 0.0], |value| [value, 1.0]);
-    let sums = job.sum(&own)?;
+    let sums = comm.sum(&own)?;
     Ok(sums[0] / sums[1])
 }

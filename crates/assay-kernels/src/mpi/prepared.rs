@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use crate::mapping::{Mapping, PageAdvice};
 
 use super::abi::Handle;
-use super::job::{Done, Job};
+use super::communicator::{Communicator, Done};
 use super::kind::{Element, Kind};
 use super::timing::Pass;
 use super::window::Window;
@@ -49,7 +49,7 @@ pub enum Figures {
 /// A benchmark ready to be measured.
 #[derive(Debug)]
 pub(super) struct Prepared<'j, H: Handle> {
-    pub(super) job: &'j Job<H>,
+    pub(super) comm: &'j Communicator<H>,
     pub(super) kind: Kind,
     pub(super) element: Element,
     /// Bytes of a message.
@@ -79,33 +79,36 @@ pub struct Request {
 #[derive(Debug)]
 pub(super) enum Unprepared {
     Memory(std::io::Error),
-    Refused(super::job::Refused),
+    Refused(super::communicator::Refused),
 }
 
 impl<'j, H: Handle> Prepared<'j, H> {
     /// Maps and fills the memory; every rank does so together.
-    pub(super) fn new(job: &'j Job<H>, request: &Request) -> Result<Self, Unprepared> {
+    pub(super) fn new(
+        comm: &'j Communicator<H>,
+        request: &Request,
+    ) -> Result<Self, Unprepared> {
         let Request { kind, bytes, window, element } = *request;
         let too_large = || Unprepared::Memory(std::io::Error::from_raw_os_error(libc::ENOMEM));
-        let buffers = kind.buffers(bytes, job.size as usize, window);
+        let buffers = kind.buffers(bytes, comm.size as usize, window);
         let (send_bytes, receive_bytes) = buffers.ok_or_else(too_large)?;
         // A part of a collective may be counted in all ranks' parts together.
         let count = c_int::try_from(bytes).map_err(|_| too_large())?;
         let mut send = filled(send_bytes, b'a')?;
         let receive = filled(receive_bytes, b'b')?;
-        if matches!(kind.collective(), Some(_)) {
+        if kind.collective().is_some() {
             // Bytes that are numbers of a usual size, so that sums neither overflow nor are subnormal.
             send.as_mut_slice::<f32>().fill(1.0);
         }
         let in_flight = if kind.is_windowed() { window.max(1) as usize } else { 1 };
         let shared = match kind {
             Kind::Put | Kind::Get => {
-                Some(Window::allocate(job, bytes).map_err(Unprepared::Refused)?)
+                Some(Window::allocate(comm, bytes).map_err(Unprepared::Refused)?)
             }
             _ => None,
         };
         Ok(Self {
-            job,
+            comm,
             kind,
             element,
             count,
@@ -119,7 +122,7 @@ impl<'j, H: Handle> Prepared<'j, H> {
 
     /// One batch. The figures count on rank 0 alone.
     pub(super) fn batch(&mut self, pass: &Pass) -> Done<Figures> {
-        self.job.barrier()?;
+        self.comm.barrier()?;
         match self.kind {
             Kind::Latency | Kind::PairsLatency => self.latency(pass),
             Kind::Bandwidth | Kind::PairsBandwidth => self.bandwidth(pass),
@@ -133,7 +136,7 @@ impl<'j, H: Handle> Prepared<'j, H> {
     /// Seconds of single turns, as [`Figures::Latency`] or the mean over ranks of [`Figures::Call`]
     /// means them; on rank 0 alone. Empty where a turn is more than one message.
     pub(super) fn each(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
-        self.job.barrier()?;
+        self.comm.barrier()?;
         match self.kind {
             Kind::Latency | Kind::PairsLatency => self.each_round_trip(warm_up, count),
             Kind::Put | Kind::Get => self.each_one_sided(warm_up, count),
@@ -159,9 +162,9 @@ impl<'j, H: Handle> Prepared<'j, H> {
             };
             messages += right.len() as f64;
             wrong += right.iter().filter(|right| !**right).count() as f64;
-            self.job.barrier()?;
+            self.comm.barrier()?;
         }
-        let sums = self.job.sum(&[messages, wrong])?;
+        let sums = self.comm.sum(&[messages, wrong])?;
         Ok((sums[0] as u64, sums[1] as u64))
     }
 

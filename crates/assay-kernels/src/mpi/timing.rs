@@ -6,7 +6,7 @@
 use crate::clock::now_ns;
 
 use super::abi::Handle;
-use super::job::{Done, Job};
+use super::communicator::{Communicator, Done};
 
 /// How a batch is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Pass {
     pub timing: Timing,
 }
 
-impl<H: Handle> Job<H> {
+impl<H: Handle> Communicator<H> {
     /// Seconds of all timed turns together; nothing but turns happens between them.
     #[inline(always)]
     pub(super) fn time(&self, pass: &Pass, mut turn: impl FnMut() -> Done) -> Done<f64> {

@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 
 use super::abi::Handle;
+use super::communicator::{Communicator, Done, done};
 use super::contents::{fill, is_right, seed};
-use super::job::{Done, Job, done};
 use super::kind::Kind;
 use super::prepared::{Figures, Prepared};
 use super::timing::Pass;
@@ -20,7 +20,7 @@ const LEAST_BYTES: usize = 4096;
 /// Memory that all ranks can reach, allocated by the library.
 #[derive(Debug)]
 pub(super) struct Window<'j, H: Handle> {
-    job: &'j Job<H>,
+    comm: &'j Communicator<H>,
     handle: H,
     own: *mut u8,
     bytes: usize,
@@ -28,10 +28,10 @@ pub(super) struct Window<'j, H: Handle> {
 
 impl<'j, H: Handle> Window<'j, H> {
     /// Every rank does so together.
-    pub(super) fn allocate(job: &'j Job<H>, bytes: usize) -> Done<Self> {
+    pub(super) fn allocate(comm: &'j Communicator<H>, bytes: usize) -> Done<Self> {
         let mut own: *mut c_void = ptr::null_mut();
         let mut handle = H::default();
-        let Job { calls, names, .. } = job;
+        let Communicator { calls, names, .. } = comm;
         // SAFETY: an address and a handle to be written; the size has no sign bit, as it is an `i32`.
         done("MPI_Win_allocate", unsafe {
             (calls.win_allocate)(
@@ -43,7 +43,7 @@ impl<'j, H: Handle> Window<'j, H> {
                 &raw mut handle,
             )
         })?;
-        let window = Self { job, handle, own: own.cast(), bytes };
+        let window = Self { comm, handle, own: own.cast(), bytes };
         // SAFETY: the library gave as many bytes; nobody reaches them before the next barrier.
         unsafe { window.own.write_bytes(b'b', bytes.max(LEAST_BYTES)) };
         Ok(window)
@@ -52,12 +52,12 @@ impl<'j, H: Handle> Window<'j, H> {
     /// Every rank does so together.
     pub(super) fn free(mut self) -> Done {
         // SAFETY: the handle is that of this window, and no access is under way.
-        done("MPI_Win_free", unsafe { (self.job.calls.win_free)(&raw mut self.handle) })
+        done("MPI_Win_free", unsafe { (self.comm.calls.win_free)(&raw mut self.handle) })
     }
 
     /// Allows this rank to reach the target's memory until [`Self::unlock`].
     fn lock(&self) -> Done {
-        let Job { calls, names, .. } = self.job;
+        let Communicator { calls, names, .. } = self.comm;
         // SAFETY: a rank of the world and a window over the world.
         done("MPI_Win_lock", unsafe {
             (calls.win_lock)(names.lock_shared, TARGET, 0, self.handle)
@@ -66,20 +66,20 @@ impl<'j, H: Handle> Window<'j, H> {
 
     fn unlock(&self) -> Done {
         // SAFETY: locked before.
-        done("MPI_Win_unlock", unsafe { (self.job.calls.win_unlock)(TARGET, self.handle) })
+        done("MPI_Win_unlock", unsafe { (self.comm.calls.win_unlock)(TARGET, self.handle) })
     }
 
     #[inline(always)]
     fn flush(&self) -> Done {
         // SAFETY: locked by the caller.
-        done("MPI_Win_flush", unsafe { (self.job.calls.win_flush)(TARGET, self.handle) })
+        done("MPI_Win_flush", unsafe { (self.comm.calls.win_flush)(TARGET, self.handle) })
     }
 
     /// # Safety
     /// `count` bytes must lie at `from` until the next flush, and the window must be locked.
     #[inline(always)]
     unsafe fn put(&self, from: *const u8, count: c_int) -> Done {
-        let Job { calls, names, .. } = self.job;
+        let Communicator { calls, names, .. } = self.comm;
         let char = names.char;
         // SAFETY: vouched for by the caller; the target's memory has `count` bytes.
         done("MPI_Put", unsafe {
@@ -91,7 +91,7 @@ impl<'j, H: Handle> Window<'j, H> {
     /// `count` bytes at `into` must be ours until the next flush, and the window must be locked.
     #[inline(always)]
     unsafe fn get(&self, into: *mut u8, count: c_int) -> Done {
-        let Job { calls, names, .. } = self.job;
+        let Communicator { calls, names, .. } = self.comm;
         let char = names.char;
         // SAFETY: vouched for by the caller; the target's memory has `count` bytes.
         done("MPI_Get", unsafe {
@@ -108,18 +108,18 @@ impl<H: Handle> Prepared<'_, H> {
     /// their library makes progress for them.
     pub(super) fn one_sided(&mut self, pass: &Pass) -> Done<Figures> {
         let window = self.window.as_ref().expect(HAS_WINDOW);
-        let (job, count) = (self.job, self.count);
+        let (comm, count) = (self.comm, self.count);
         let (out, into) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let mut elapsed_s = 0.0;
-        if job.rank == 0 {
+        if comm.rank == 0 {
             window.lock()?;
             elapsed_s = match self.kind {
-                Kind::Put => job.time(pass, || {
+                Kind::Put => comm.time(pass, || {
                     // SAFETY: the bytes are ours, locked and flushed right here.
                     unsafe { window.put(out, count)? };
                     window.flush()
                 })?,
-                _ => job.time(pass, || {
+                _ => comm.time(pass, || {
                     // SAFETY: as above.
                     unsafe { window.get(into, count)? };
                     window.flush()
@@ -127,24 +127,24 @@ impl<H: Handle> Prepared<'_, H> {
             };
             window.unlock()?;
         }
-        job.barrier()?;
+        comm.barrier()?;
         Ok(Figures::Latency { seconds: elapsed_s / pass.iterations as f64 })
     }
 
     pub(super) fn each_one_sided(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
         let window = self.window.as_ref().expect(HAS_WINDOW);
-        let (job, bytes) = (self.job, self.count);
+        let (comm, bytes) = (self.comm, self.count);
         let (out, into) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let mut times = Vec::new();
-        if job.rank == 0 {
+        if comm.rank == 0 {
             window.lock()?;
             times = match self.kind {
-                Kind::Put => job.time_each(warm_up, count, false, || {
+                Kind::Put => comm.time_each(warm_up, count, false, || {
                     // SAFETY: the bytes are ours, locked and flushed right here.
                     unsafe { window.put(out, bytes)? };
                     window.flush()
                 })?,
-                _ => job.time_each(warm_up, count, false, || {
+                _ => comm.time_each(warm_up, count, false, || {
                     // SAFETY: as above.
                     unsafe { window.get(into, bytes)? };
                     window.flush()
@@ -152,23 +152,23 @@ impl<H: Handle> Prepared<'_, H> {
             };
             window.unlock()?;
         }
-        job.barrier()?;
+        comm.barrier()?;
         Ok(times)
     }
 
     /// Rank 0 puts, and the target compares its own memory; or rank 0 gets and compares.
     pub(super) fn validate_one_sided(&mut self, turn: u64) -> Done<Vec<bool>> {
         let window = self.window.as_ref().expect(HAS_WINDOW);
-        let (job, bytes) = (self.job, self.count as usize);
+        let (comm, bytes) = (self.comm, self.count as usize);
         let seed = seed(turn, TARGET, 0);
-        if self.kind == Kind::Get && job.rank == TARGET {
+        if self.kind == Kind::Get && comm.rank == TARGET {
             // SAFETY: the window has `bytes` bytes here, and nobody reaches it before the barrier.
             fill(unsafe { std::slice::from_raw_parts_mut(window.own, window.bytes) }, seed);
         }
         fill(&mut self.send.as_mut_slice::<u8>()[..bytes], seed);
         self.receive.as_mut_slice::<u8>().fill(0xff);
-        job.barrier()?;
-        if job.rank == 0 {
+        comm.barrier()?;
+        if comm.rank == 0 {
             window.lock()?;
             // SAFETY: the bytes are ours, locked, and complete when unlocked.
             unsafe {
@@ -179,8 +179,8 @@ impl<H: Handle> Prepared<'_, H> {
             }
             window.unlock()?;
         }
-        job.barrier()?;
-        Ok(match (self.kind, job.rank) {
+        comm.barrier()?;
+        Ok(match (self.kind, comm.rank) {
             (Kind::Put, TARGET) => {
                 // The barrier came after the unlock; locking once makes the memory visible here.
                 window.lock()?;

@@ -14,7 +14,7 @@ use crate::mpi::estimates::{self, Identity};
 use crate::mpi::ladder::{self, Step};
 use crate::mpi::launched::Launched;
 use crate::mpi::method;
-use crate::mpi::session::{self, Session};
+use crate::mpi::ranks::{self, Ranks};
 use crate::pipeline;
 use crate::terminal::Terminal;
 
@@ -44,8 +44,8 @@ fn rank(
 ) -> Result<u8, Failure> {
     let sizes = method::sizes(typed);
     check_ranks(typed, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
-    let library = session::open(typed, launched)?;
-    if launched.speaks() && session::is_foreign(&library, launched) {
+    let library = ranks::open(typed, launched)?;
+    if launched.speaks() && ranks::is_foreign(&library, launched) {
         // Such a library ends the process while it is initialised, or makes each rank a world of one.
         terminal.note(&format!(
             "{} is of another make than {}, which started this",
@@ -53,34 +53,33 @@ fn rank(
             launched.launcher
         ));
     }
-    let mut session = session::start(&library, launched, typed)?;
-    if let Err(failure) = check(typed, &session, &sizes) {
-        drop(session.world.finish());
+    let mut ranks = ranks::start(&library, launched, typed)?;
+    if let Err(failure) = check(typed, &ranks, &sizes) {
+        drop(ranks.world.finish());
         return Err(failure);
     }
     let started = Timestamp::now();
-    let is_root = session.world.rank() == 0;
-    let table = table(typed, &session.outcome);
+    let is_root = ranks.world.rank() == 0;
+    let table = table(typed, &ranks.outcome);
     let prints = is_root && !typed.json && typed.raw.is_none();
     if prints {
-        terminal.print(&(about(&session.outcome) + &table.head()));
+        terminal.print(&(about(&ranks.outcome) + &table.head()));
     }
     for bytes in &sizes {
         let step = Step { typed, bytes: *bytes, budget_s: typed.budget / sizes.len() as f64 };
-        let size = ladder::measure(&session.world, &step).unwrap_or_else(|error| {
-            give_up(&session.world, &session::failed(&error), terminal)
-        });
+        let size = ladder::measure(&ranks.world, &step)
+            .unwrap_or_else(|error| give_up(&ranks.world, &ranks::failed(&error), terminal));
         if prints {
             terminal.print(&table.row(&row(&table, &size)));
         }
-        session.outcome.sizes.push(size);
+        ranks.outcome.sizes.push(size);
         if let (true, Some(file)) = (is_root, &typed.raw) {
-            write_raw(file, &session.outcome)
-                .unwrap_or_else(|failure| give_up(&session.world, &failure, terminal));
+            write_raw(file, &ranks.outcome)
+                .unwrap_or_else(|failure| give_up(&ranks.world, &failure, terminal));
         }
     }
-    session.look_again()?;
-    conclude(typed, session, started, terminal)
+    ranks.look_again()?;
+    conclude(typed, ranks, started, terminal)
 }
 
 /// Ends all ranks: this one alone knows of the failure, and the others wait for it.
@@ -89,18 +88,18 @@ fn give_up<T>(world: &World, failure: &Failure, terminal: &mut Terminal) -> T {
     world.abort(Kind::Measurement.exit_code())
 }
 
-fn check(typed: &MpiArguments, session: &Session, sizes: &[u64]) -> Result<(), Failure> {
-    check_ranks(typed, session.world.size())?;
+fn check(typed: &MpiArguments, ranks: &Ranks, sizes: &[u64]) -> Result<(), Failure> {
+    check_ranks(typed, ranks.world.size())?;
     let Some(most) = sizes.last() else {
         return Err(Failure::usage("there is no size between the smallest and the largest")
             .advise("write the smallest before the largest, like -m 1:4MiB"));
     };
     let kind = method::kind(typed.test);
-    let ranks = session.world.size() as usize;
+    let size = ranks.world.size() as usize;
     let each = usize::try_from(*most)
         .ok()
-        .and_then(|bytes| kind.memory_bytes(bytes, ranks, typed.window));
-    session.check_memory(*most, each)
+        .and_then(|bytes| kind.memory_bytes(bytes, size, typed.window));
+    ranks.check_memory(*most, each)
 }
 
 /// Some benchmarks are between two ranks, some between pairs; none is of one rank.
@@ -197,11 +196,11 @@ fn place(host: &str, cpus: &[u32]) -> String {
 /// Contents are right, or nothing of it counts.
 fn conclude(
     typed: &MpiArguments,
-    session: Session,
+    ranks: Ranks,
     started: Timestamp,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let Session { world, mut outcome, .. } = session;
+    let Ranks { world, mut outcome, .. } = ranks;
     let is_root = world.rank() == 0;
     let damaged =
         outcome.sizes.iter().find(|size| size.validation.is_some_and(|it| it.wrong > 0));
@@ -217,8 +216,8 @@ fn conclude(
     outcome.complete = verdict.is_ok();
     outcome.failure = verdict.as_ref().err().map(failure_of);
     let exit_code =
-        world.agree(u64::from(verdict.is_err())).map_err(|error| session::failed(&error))?;
-    world.finish().map_err(|error| session::failed(&error))?;
+        world.agree(u64::from(verdict.is_err())).map_err(|error| ranks::failed(&error))?;
+    world.finish().map_err(|error| ranks::failed(&error))?;
     if !is_root {
         return Ok(if exit_code == 0 { 0 } else { Kind::Measurement.exit_code() });
     }

@@ -48,7 +48,7 @@ pub(crate) const fn kind(test: MpiTest) -> Kind {
 pub(crate) fn element(typed: &MpiArguments) -> Element {
     match (typed.element, typed.preset) {
         (Some(ElementType::Integer), _) | (None, Preset::Osu7) => Element::Integer,
-        (Some(ElementType::Float), _) | (None, _) => Element::Float,
+        _ => Element::Float,
     }
 }
 

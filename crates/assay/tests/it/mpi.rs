@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::program::{Outcome, World, results};
 
 /// Ranks wait by spinning, so that two jobs at once on two CPUs take many times as long.
-static ONE_JOB: Mutex<()> = Mutex::new(());
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// An MPI of the tests.
 struct Mpi {
@@ -124,9 +124,9 @@ impl Mpi {
     }
 }
 
-fn one_job() -> MutexGuard<'static, ()> {
+fn one_at_a_time() -> MutexGuard<'static, ()> {
     // A test that failed before says so itself.
-    ONE_JOB.lock().unwrap_or_else(PoisonError::into_inner)
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn finish(command: &mut Command) -> Outcome {
@@ -147,7 +147,7 @@ fn document(outcome: Outcome) -> Value {
 fn check(row: usize, test: &str) {
     let mpi = &MPIS[row];
     let Some(launcher) = mpi.launcher(test) else { return };
-    let (world, _alone) = (World::new(), one_job());
+    let (world, _alone) = (World::new(), one_at_a_time());
     for (benchmark, metric) in
         [("latency", "latency"), ("bw", "bandwidth"), ("allreduce", "latency")]
     {
@@ -215,7 +215,7 @@ fn every_benchmark_keeps_its_contents_whole() {
         let Some(launcher) = mpi.launcher("every_benchmark_keeps_its_contents_whole") else {
             continue;
         };
-        let (world, _alone) = (World::new(), one_job());
+        let (world, _alone) = (World::new(), one_at_a_time());
         for benchmark in [
             "latency",
             "bw",
@@ -260,7 +260,7 @@ fn every_benchmark_keeps_its_contents_whole() {
 fn samples_are_handed_over_as_they_come() {
     let mpi = &MPIS[1];
     let Some(launcher) = mpi.launcher("samples_are_handed_over_as_they_come") else { return };
-    let (world, _alone) = (World::new(), one_job());
+    let (world, _alone) = (World::new(), one_at_a_time());
     let words = ["latency", "-m", "1:4", "--budget", "300ms", "--raw", "outcome.json"];
     let outcome = mpi.start(&launcher, &world, 2, &words).succeeded();
     assert_eq!(outcome.out, "", "a file was asked for");
@@ -281,7 +281,7 @@ fn a_library_of_another_make_is_found_out() {
     let (Some(hydra), Some(orterun)) = (MPIS[0].launcher(test), MPIS[1].launcher(test)) else {
         return;
     };
-    let (world, _alone) = (World::new(), one_job());
+    let (world, _alone) = (World::new(), one_at_a_time());
     for (mpi, launcher, foreign) in
         [(&MPIS[0], &hydra, "libmpi.so.40"), (&MPIS[1], &orterun, "libmpich.so.12")]
     {
@@ -302,7 +302,7 @@ fn a_library_of_another_make_is_found_out() {
 fn bad_input_is_told_once_with_a_remedy() {
     let mpi = &MPIS[0];
     let Some(launcher) = mpi.launcher("bad_input_is_told_once_with_a_remedy") else { return };
-    let (world, _alone) = (World::new(), one_job());
+    let (world, _alone) = (World::new(), one_at_a_time());
     for (ranks, words, code, expected) in [
         (1, vec!["latency"], 2, "latency needs two ranks or more, and there is one rank only"),
         (3, vec!["bw"], 2, "bw needs exactly two ranks, and there are 3"),
@@ -333,7 +333,7 @@ fn a_rank_that_dies_leaves_what_was_measured() {
     let Some(launcher) = mpi.launcher("a_rank_that_dies_leaves_what_was_measured") else {
         return;
     };
-    let (world, _alone) = (World::new(), one_job());
+    let (world, _alone) = (World::new(), one_at_a_time());
     // Rank 1 is killed as soon as rank 0 has written the first size.
     let script = world.write(
         "rank.sh",

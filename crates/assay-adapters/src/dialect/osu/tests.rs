@@ -1,3 +1,5 @@
+//! The tables of OSU's programs, line by line.
+
 use super::*;
 
 fn table(test: MpiTest, shape: Shape) -> Table {

@@ -23,7 +23,7 @@ const ERROR_TEXT_BYTES: usize = 2048;
 
 /// A library that was initialised, and this process's place in its world.
 #[derive(Debug)]
-pub(super) struct Job<H: Handle> {
+pub(super) struct Communicator<H: Handle> {
     pub(super) calls: Calls<H>,
     pub(super) names: Constants<H>,
     pub(super) rank: c_int,
@@ -36,7 +36,7 @@ pub(super) fn done(call: &'static str, code: c_int) -> Done {
     if code == 0 { Ok(()) } else { Err(Refused { call, code }) }
 }
 
-impl<H: Handle> Job<H> {
+impl<H: Handle> Communicator<H> {
     /// Initialises the library for calls from this thread alone.
     ///
     /// # Errors

@@ -51,7 +51,7 @@ struct Hello {
 
 /// A world of ranks that know of each other.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct Ranks {
     pub(crate) world: World,
     /// What is known before the first size; the same on all ranks but for the environment.
     pub(crate) outcome: MpiOutcome,
@@ -128,7 +128,7 @@ pub(crate) fn start(
     mpi: &Mpi,
     launched: &Launched,
     typed: &MpiArguments,
-) -> Result<Session, Failure> {
+) -> Result<Ranks, Failure> {
     let library = library(mpi);
     let world = mpi.start().map_err(|error| failed(&error))?;
     if let Err(failure) = one_world(&world, launched, &library) {
@@ -163,10 +163,10 @@ pub(crate) fn start(
     };
     let memory =
         hellos.into_iter().map(|hello| (hello.host, hello.memory_available_bytes)).collect();
-    Ok(Session { world, outcome, memory })
+    Ok(Ranks { world, outcome, memory })
 }
 
-impl Session {
+impl Ranks {
     /// An error unless each host has memory for what all of its ranks will use.
     pub(crate) fn check_memory(
         &self,
