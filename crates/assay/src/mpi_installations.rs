@@ -32,7 +32,7 @@ pub(crate) fn find(
         found.extend(candidates.iter().filter_map(|candidate| installation(candidate).ok()));
     }
     for prefix in asked {
-        found.push(of_prefix(prefix)?);
+        found.extend(of_prefix(prefix)?);
     }
     let mut seen = BTreeSet::new();
     found.retain(|it| seen.insert(Path::new(&it.library).canonicalize().unwrap_or_default()));
@@ -56,44 +56,52 @@ fn none() -> Failure {
 /// Why a launcher makes no installation.
 enum Unusable {
     /// It is none that assay knows.
-    Launcher(String),
+    Launcher,
     /// There is no library beside it.
     Library(&'static [&'static str]),
 }
 
-fn of_prefix(prefix: &Path) -> Result<MpiInstallation, Failure> {
+/// Everything one folder holds: `/usr` may hold several.
+fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
     let absolute = std::path::absolute(prefix).unwrap_or_else(|_| prefix.to_owned());
-    let launchers = mpi::launchers_of(&absolute);
-    let what = || format!("{} holds no MPI that can be used", prefix.display());
-    let mut last = Failure::measurement(what())
-        .explain("its folder bin has no mpiexec.hydra, mpirun or mpiexec")
-        .advise("give the folder that an MPI is installed in, the one above bin and lib: --mpi /opt/mpich");
-    for candidate in &launchers {
+    let mut found = Vec::new();
+    let mut last = None;
+    let candidates = mpi::launchers_of(&absolute);
+    for candidate in &candidates {
         match installation(candidate) {
-            Ok(found) => return Ok(found),
-            Err(Unusable::Launcher(name)) => {
-                last = Failure::measurement(what())
-                    .explain(format!("{name} is no launcher of MPICH, Intel MPI or Open MPI"))
-                    .advise("run it with --version and see what it says");
-            }
-            Err(Unusable::Library(names)) => {
-                last = Failure::measurement(what())
-                    .explain(format!(
-                        "{} is there, but beside it no {}",
-                        candidate.launcher.display(),
-                        names.join(", ")
-                    ))
-                    .advise("install the library of the same make; a launcher cannot start ranks of another");
-            }
+            Ok(it) => found.push(it),
+            Err(unusable) => last = Some((candidate, unusable)),
         }
     }
-    Err(last)
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let failure =
+        Failure::measurement(format!("{} holds no MPI that can be used", prefix.display()));
+    Err(match last {
+        None => failure
+            .explain("its folder bin has no mpiexec.hydra, mpirun or mpiexec")
+            .advise("give the folder that an MPI is installed in, the one above bin and lib: --mpi /opt/mpich"),
+        Some((candidate, Unusable::Launcher)) => failure
+            .explain(format!(
+                "{} is no launcher of MPICH, Intel MPI or Open MPI",
+                candidate.launcher.display()
+            ))
+            .advise("run it with --version and see what it says"),
+        Some((candidate, Unusable::Library(names))) => failure
+            .explain(format!(
+                "{} is there, but beside it no {}",
+                candidate.launcher.display(),
+                names.join(", ")
+            ))
+            .advise("install the library of the same make; a launcher cannot start ranks of another"),
+    })
 }
 
 fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> {
     let path = candidate.launcher.to_string_lossy().into_owned();
     let told = ask(&path).and_then(|printed| Launcher::recognise(&path, &printed));
-    let launcher = told.ok_or_else(|| Unusable::Launcher(path.clone()))?;
+    let launcher = told.ok_or(Unusable::Launcher)?;
     let version = launcher.version.unwrap_or_default();
     let (name, starter, names): (_, _, &'static [&'static str]) = match launcher.kind {
         LauncherKind::OpenMpi if major(&version) >= 5 => {

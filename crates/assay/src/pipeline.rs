@@ -53,7 +53,8 @@ pub(crate) fn run_with_mpi(
         to: to.map(str::to_owned),
         mpi,
     };
-    let plan = plan(suite, blame, &host, &choices)?;
+    let mut plan = plan(suite, blame, &host, &choices)?;
+    tools.leave_out_other_mpis(&mut plan)?;
     if typed.dry_run {
         return dry_run(&plan, typed, terminal);
     }

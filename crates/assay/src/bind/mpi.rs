@@ -17,6 +17,11 @@ use crate::recorder::{CaseError, Recorder};
 
 /// What a job may take beyond the time of its case: launchers of large machines start slowly.
 const PATIENCE_S: f64 = 120.0;
+/// Jobs that the time of a case should hold: an interval of a median needs six independent values, and
+/// what differs from job to job is the same within each.
+const JOBS: f64 = 8.0;
+/// Shortest and longest time of one job, in seconds.
+const JOB_S: (f64, f64) = (0.5, 20.0);
 /// The file in which rank 0 writes what it measured.
 const OUTCOME: &str = "outcome.json";
 
@@ -82,6 +87,8 @@ fn command(case: &Case, work: &MpiWorkload, file: &Path) -> Result<Command, Case
     let mut words = vec!["mpi".to_owned(), work.test.name().to_owned()];
     words.extend(["--mpi-library".to_owned(), work.mpi.library.clone()]);
     words.extend(["--raw".to_owned(), file.to_string_lossy().into_owned()]);
+    let job_s = (case.stopping.budget_s / JOBS).clamp(JOB_S.0, JOB_S.1);
+    words.extend(["--budget".to_owned(), format!("{job_s:.3}s")]);
     if work.test.has_sizes() {
         words.extend(["-m".to_owned(), format!("{}:{}", work.from_bytes, work.to_bytes)]);
     }

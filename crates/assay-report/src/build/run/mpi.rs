@@ -137,7 +137,7 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// `latency of MPI messages between two ranks (mpi.latency), same-cache, 2 ranks`.
+    /// `Latency of MPI messages between two ranks (mpi.latency), same-cache, 2 ranks`.
     fn title(&self) -> String {
         let metric = self.estimates.first().map(|it| metric_name(it)).unwrap_or_default();
         let what = Benchmark::Mpi(self.test).definition().title;
@@ -145,7 +145,16 @@ impl<'a> Group<'a> {
             "latency" | "bandwidth" => what.to_owned(),
             _ => format!("{what}: {metric}"),
         };
-        format!("{what} (mpi.{}), {}, {}\u{a0}ranks", self.test.name(), self.place, self.ranks)
+        let mut letters = what.chars();
+        let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+        format!(
+            "{}{} (mpi.{}), {}, {}\u{a0}ranks",
+            first.unwrap_or_default(),
+            letters.as_str(),
+            self.test.name(),
+            self.place,
+            self.ranks
+        )
     }
 }
 

@@ -1,5 +1,7 @@
 //! The curves of one table: a line per MPI over the size of the messages.
 
+use assay_model::quantity::{Bytes, Unit};
+
 use super::{Group, size};
 use crate::document::{Axis, Plot, Point, Scale, Series};
 use crate::{parameter, precision};
@@ -26,7 +28,7 @@ pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
     let describe = |one: &Series| {
         let (first, last) = (one.points.first()?, one.points.last()?);
         let value = |point: &Point| parameter::quantity(point.y, unit, 3);
-        let bytes = |point: &Point| format!("{}\u{a0}B", point.x);
+        let bytes = |point: &Point| parameter::joined(&Bytes(point.x as u64).to_string());
         Some(format!(
             "{} goes from {} at {} to {} at {}.",
             one.name,
@@ -40,11 +42,7 @@ pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
     (!series.is_empty()).then(|| Plot {
         title: group.title(),
         description: description.join(" "),
-        x: Axis {
-            label: "size of a message".to_owned(),
-            unit: assay_model::quantity::Unit::Byte,
-            scale: Scale::Log2,
-        },
+        x: Axis { label: "size of a message".to_owned(), unit: Unit::Byte, scale: Scale::Log2 },
         y: Axis { label: group.metric.replace('_', " "), unit, scale: Scale::Log10 },
         series,
         bands: vec![],
