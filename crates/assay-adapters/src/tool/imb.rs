@@ -112,7 +112,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     }
     let is_heading =
         |line: &&str| line.starts_with("#bytes") || line.starts_with("#repetitions");
-    let Some(heading) = lines.iter().position(|line| is_heading(&line)) else {
+    let Some(heading) = lines.iter().position(is_heading) else {
         return Err(ToolError::Find {
             what: "heading of columns".to_owned(),
             place: "IMB's table",

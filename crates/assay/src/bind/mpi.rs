@@ -15,29 +15,29 @@ use assay_model::workload::MpiWorkload;
 
 use crate::recorder::{CaseError, Recorder};
 
-/// What a job may take beyond the time of its case: launchers of large machines start slowly.
+/// What a launch may take beyond the time of its case: launchers of large machines start slowly.
 const PATIENCE_S: f64 = 120.0;
-/// Jobs that the time of a case should hold: an interval of a median needs six independent values, and
-/// what differs from job to job is the same within each.
-const JOBS: f64 = 8.0;
-/// Shortest and longest time of one job, in seconds.
-const JOB_S: (f64, f64) = (0.5, 20.0);
+/// Launches that the time of a case should hold: an interval of a median needs six independent values, and
+/// what differs from launch to launch is the same within each.
+const LAUNCHES: f64 = 8.0;
+/// Shortest and longest time of one launch, in seconds.
+const LAUNCH_S: (f64, f64) = (0.5, 20.0);
 /// The file in which rank 0 writes what it measured.
 const OUTCOME: &str = "outcome.json";
 
-/// Starts the ranks again and again: a job has the luck of its own buffers and connections, as a
-/// preparation has, so that one job alone shows too little.
+/// Starts the ranks again and again: every launch has the luck of its own buffers and connections, as a
+/// preparation has, so that one alone shows too little.
 pub(super) fn measure(
     case: &Case,
     work: &MpiWorkload,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
-    let jobs = case.stopping.preparations.max(1);
-    for job in 0.. {
+    let launches = case.stopping.preparations.max(1);
+    for launch in 0.. {
         let began_s = recorder.elapsed_s();
-        run_job(case, work, job, recorder)?;
+        launch_once(case, work, launch, recorder)?;
         let took_s = recorder.elapsed_s() - began_s;
-        if job + 1 >= jobs && recorder.is_precise() {
+        if launch + 1 >= launches && recorder.is_precise() {
             recorder.flush()?;
             return Ok(Stopped::Precise);
         }
@@ -50,10 +50,10 @@ pub(super) fn measure(
     Ok(Stopped::Budget)
 }
 
-fn run_job(
+fn launch_once(
     case: &Case,
     work: &MpiWorkload,
-    job: u32,
+    launch: u32,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     let folder = tempfile::Builder::new().prefix("assay-mpi-").tempdir().map_err(|error| {
@@ -61,19 +61,19 @@ fn run_job(
     })?;
     let file = folder.path().join(OUTCOME);
     let command = command(case, work, &file)?;
-    if job == 0 {
+    if launch == 0 {
         recorder.learn(None, "command", Parameter::Text(shown(&command)));
     }
     let completed =
         process::run(&command, recorder.cancel()).map_err(|error| not_run(error, work))?;
-    keep(&completed, job, recorder)?;
+    keep(&completed, launch, recorder)?;
     let written = std::fs::read(&file).ok();
     if let Some(bytes) = &written {
-        recorder.raw(&format!("job.{job}.{OUTCOME}"), bytes)?;
+        recorder.raw(&format!("launch.{launch}.{OUTCOME}"), bytes)?;
     }
     let outcome = written.and_then(|bytes| serde_json::from_slice::<MpiOutcome>(&bytes).ok());
     let outcome = sound(outcome, &completed, work)?;
-    if job == 0 {
+    if launch == 0 {
         learn(&outcome, work, &completed, recorder);
     }
     record(&outcome, recorder);
@@ -87,15 +87,15 @@ fn command(case: &Case, work: &MpiWorkload, file: &Path) -> Result<Command, Case
     let mut words = vec!["mpi".to_owned(), work.test.name().to_owned()];
     words.extend(["--mpi-library".to_owned(), work.mpi.library.clone()]);
     words.extend(["--raw".to_owned(), file.to_string_lossy().into_owned()]);
-    let job_s = (case.stopping.budget_s / JOBS).clamp(JOB_S.0, JOB_S.1);
-    words.extend(["--budget".to_owned(), format!("{job_s:.3}s")]);
+    let launch_s = (case.stopping.budget_s / LAUNCHES).clamp(LAUNCH_S.0, LAUNCH_S.1);
+    words.extend(["--budget".to_owned(), format!("{launch_s:.3}s")]);
     if work.test.has_sizes() {
         words.extend(["-m".to_owned(), format!("{}:{}", work.from_bytes, work.to_bytes)]);
     }
-    let launch = mpi_launch::launch(work, &program.to_string_lossy(), &words);
-    let mut command = Command::new(&launch.program);
-    command.arguments = launch.arguments.iter().map(Into::into).collect();
-    let variables = launch.environment.iter();
+    let line = mpi_launch::launch(work, &program.to_string_lossy(), &words);
+    let mut command = Command::new(&line.program);
+    command.arguments = line.arguments.iter().map(Into::into).collect();
+    let variables = line.environment.iter();
     command.environment =
         variables.map(|(name, value)| (name.into(), Some(value.into()))).collect();
     command.deadline = Some(Duration::from_secs_f64(case.stopping.budget_s + PATIENCE_S));
@@ -129,17 +129,17 @@ fn not_run(error: ProcessError, work: &MpiWorkload) -> CaseError {
 
 fn keep(
     completed: &Completed,
-    job: u32,
+    launch: u32,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     let streams = [("stdout", &completed.output.stdout), ("stderr", &completed.output.stderr)];
     for (name, bytes) in streams.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
-        recorder.raw(&format!("job.{job}.{name}"), bytes)?;
+        recorder.raw(&format!("launch.{launch}.{name}"), bytes)?;
     }
     Ok(())
 }
 
-/// The outcome of a job that did all it was asked, or why there is none.
+/// The outcome of a launch that did all it was asked, or why there is none.
 fn sound(
     outcome: Option<MpiOutcome>,
     completed: &Completed,
@@ -154,7 +154,7 @@ fn sound(
     }
     let Some(outcome) = outcome else {
         let reason = if work.hosts.is_here() {
-            "the job ended well, and rank 0 wrote nothing".to_owned()
+            "the launch ended well, and rank 0 wrote nothing".to_owned()
         } else {
             "rank 0 wrote nothing on this host".to_owned()
         };
@@ -190,7 +190,7 @@ fn sound(
     let nothing = outcome.sizes.iter().all(|size| size.samples.values().all(Vec::is_empty));
     if nothing || !outcome.complete {
         return Err(CaseError::failed(
-            "the job ended before all sizes were measured",
+            "the launch ended before all sizes were measured",
             RUN_BY_HAND,
         ));
     }
@@ -198,7 +198,7 @@ fn sound(
 }
 
 const RUN_BY_HAND: &str =
-    "run the recorded command by hand; what the job printed is kept with the run";
+    "run the recorded command by hand; what the launch printed is kept with the run";
 
 /// How the launcher ended, and the last thing that was said.
 fn ended_badly(completed: &Completed) -> String {

@@ -10,6 +10,7 @@ mod explaining;
 mod interruption;
 mod measuring;
 mod mpi;
+mod mpi_run;
 mod network;
 mod official_tools;
 mod program;

@@ -4,7 +4,6 @@ use assay_model::benchmark::{Benchmark, Better, MpiTest};
 use assay_model::summary::Estimate;
 
 use super::context::{Context, metric_name, number, text};
-use super::words;
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
 use crate::{parameter, precision};
 
@@ -14,9 +13,12 @@ const HEADING: &str = "MPI";
 const WHO: &str = "The libraries, and where their ranks really ran";
 const IN_BITS: &str = "The same as networks count it, in bit/s:";
 const MORE: &str = "What else was measured";
-const RULE: &str = "◀ marks the best of a row, ×1.20 how far another is from it, ≈ that the two intervals overlap. \
+const RULE: &str = "◀ marks the best of a row, ×1.20 how far another is from it, ≈ that the two intervals overlap, \
+                    ±? that there are too few independent samples for an interval. \
                     Latency is half of a round trip. The transport is what the library chose for other hosts; \
                     within one host all of them use shared memory.";
+/// The width of an interval that does not exist.
+const UNKNOWN_WIDTH: &str = "±?";
 /// Metrics of the tables that are shown at once; all others are for those who ask.
 const SHOWN: [&str; 4] = ["latency", "bandwidth", "message_rate", "overlap"];
 
@@ -205,8 +207,7 @@ fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
 /// Value, interval, and how far it is from the best of its row.
 fn cell(estimate: &Estimate, best: Option<&Estimate>, columns: usize) -> Cell {
     let value = precision::value(estimate);
-    let interval =
-        precision::relative(estimate).unwrap_or_else(|| words::NO_INTERVAL.to_owned());
+    let interval = precision::relative(estimate).unwrap_or_else(|| UNKNOWN_WIDTH.to_owned());
     let against = match best {
         Some(best) if columns > 1 => standing(estimate, best),
         _ => String::new(),
