@@ -30,6 +30,11 @@ pub(crate) fn mpi() -> Summary {
                 .text("library", &format!("{prefix}/lib/libmpi.so.12"))
                 .whole("ranks", 2)
         };
+        for (place, distance) in [("same-core", 0.8), ("across-sockets", 3.0)] {
+            let seconds = 230e-9 * factor * distance;
+            let far = told(MpiTest::Latency, "latency", seconds, place);
+            made.results.push(far.whole("bytes", 8));
+        }
         for bytes in [0_u64, 8, 1024, 65_536, 4 << 20] {
             let seconds = (230e-9 + bytes as f64 / 9e9) * factor;
             let latency = told(MpiTest::Latency, "latency", seconds, "same-cache");

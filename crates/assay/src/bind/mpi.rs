@@ -60,7 +60,7 @@ fn launch_once(
         CaseError::because(&error, "free some space in the folder for temporary files")
     })?;
     let file = folder.path().join(OUTCOME);
-    let command = command(case, work, &file)?;
+    let command = command(case, work, launch, &file)?;
     if launch == 0 {
         recorder.learn(None, "command", Parameter::Text(shown(&command)));
     }
@@ -80,7 +80,12 @@ fn launch_once(
     Ok(())
 }
 
-fn command(case: &Case, work: &MpiWorkload, file: &Path) -> Result<Command, CaseError> {
+fn command(
+    case: &Case,
+    work: &MpiWorkload,
+    launch: u32,
+    file: &Path,
+) -> Result<Command, CaseError> {
     let program = std::env::current_exe().map_err(|error| {
         CaseError::because(&error, "start assay by its path, from a folder that still exists")
     })?;
@@ -89,6 +94,10 @@ fn command(case: &Case, work: &MpiWorkload, file: &Path) -> Result<Command, Case
     words.extend(["--raw".to_owned(), file.to_string_lossy().into_owned()]);
     let launch_s = (case.stopping.budget_s / LAUNCHES).clamp(LAUNCH_S.0, LAUNCH_S.1);
     words.extend(["--budget".to_owned(), format!("{launch_s:.3}s")]);
+    if launch == 0 {
+        // A pass of its own compares all contents; once shows whether the library delivers them.
+        words.push("-c".to_owned());
+    }
     if work.test.has_sizes() {
         words.extend(["-m".to_owned(), format!("{}:{}", work.from_bytes, work.to_bytes)]);
     }

@@ -8,6 +8,7 @@ use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
 use crate::{parameter, precision};
 
 mod curves;
+mod places;
 
 const HEADING: &str = "MPI";
 const WHO: &str = "The libraries, and where their ranks really ran";
@@ -41,6 +42,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let (shown, more): (Vec<_>, Vec<_>) =
         groups.iter().partition(|group| SHOWN.contains(&group.metric));
     document.paragraph(Tone::Quiet, RULE);
+    places::add(document, &groups);
     for group in shown {
         document.heading(group.title());
         document.blocks.push(Block::Table(table(context, group)));
@@ -262,32 +264,33 @@ fn in_bits(group: &Group<'_>) -> Option<Table> {
     Some(table.without_empty_columns())
 }
 
-/// One row per MPI and place: what it was, and where its ranks ran.
+/// One row per MPI: what it was, and where its ranks ran.
 fn who(groups: &[Group<'_>]) -> Table {
     let columns = [
         ("MPI", Align::Left),
         ("transport", Align::Left),
         ("ABI", Align::Left),
         ("library", Align::Left),
-        ("place", Align::Left),
-        ("CPUs", Align::Left),
+        ("ranks on CPUs", Align::Left),
     ];
-    let mut table = Table::new(WHO, &columns);
+    let mut found: Vec<([String; 4], Vec<String>)> = Vec::new();
     for group in groups {
         for estimate in group.estimates.iter().copied().filter(by_assay) {
             let told = |name: &str| text(estimate, name).unwrap_or_default();
-            let row: Vec<Cell> = vec![
-                name(estimate).into(),
-                told("transport").into(),
-                told("abi").into(),
-                told("library").into(),
-                group.place.clone().into(),
-                told("cpus").into(),
-            ];
-            if !table.rows.contains(&row) {
-                table.rows.push(row);
+            let who = [name(estimate), told("transport"), told("abi"), told("library")];
+            let place = format!("{}: {}", group.place, parameter::joined(&told("cpus")));
+            match found.iter_mut().find(|(known, _)| *known == who) {
+                Some((_, places)) if places.contains(&place) => {}
+                Some((_, places)) => places.push(place),
+                None => found.push((who, vec![place])),
             }
         }
+    }
+    let mut table = Table::new(WHO, &columns);
+    for (who, places) in found {
+        let mut row: Vec<Cell> = who.into_iter().map(Cell::from).collect();
+        row.push(places.join(", ").into());
+        table.rows.push(row);
     }
     table.without_empty_columns()
 }
