@@ -129,6 +129,67 @@ fn hosts_are_handed_to_the_launcher() {
     }
 }
 
+/// What OSU's programs print, and what their launcher is told, from the shape of their tables.
+#[test]
+fn osu_s_figures_stand_beside_assay_s() {
+    let world = World::new();
+    let recipe = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../assay-adapters/tests/golden/osu/format-7.5-latency-tails.out");
+    let body = format!(
+        "for word in \"$@\"; do case \"$word\" in */osu_latency) exec cat {};; esac; done; exit 1",
+        recipe.display()
+    );
+    let prefix = pretended_mpi(&world, "mpi", &body);
+    let osu = prefix.join("bin/osu_latency");
+    std::fs::copy(prefix.join("bin/mpiexec.hydra"), &osu).unwrap();
+    let suite = world.write(
+        "osu.toml",
+        "name = \"osu\"\nbudget = \"5s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\n\
+         placement = \"same-cache\"\nby = \"osu\"\nto = \"256B\"\n",
+    );
+    let tool = format!("osu={}", osu.display());
+    let arguments = ["run", text(&suite), "--json", "--mpi", text(&prefix), "--tool", &tool];
+    let document = world.json(&arguments);
+    let latencies = results(&document, "mpi.latency", "latency");
+    assert_eq!(latencies.len(), 10, "0 to 256 bytes");
+    let eight = latencies.iter().find(|it| it["parameters"]["bytes"] == 8).unwrap();
+    assert_eq!(eight["tool"]["name"], "osu");
+    assert_eq!(eight["tool"]["version"], "7.5");
+    assert_eq!(eight["median"], 0.19e-6);
+    let warnings = eight["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|it| it["id"] == "rounded-output"), "{eight}");
+}
+
+#[test]
+fn intel_s_benchmarks_run_under_what_they_were_built_for() {
+    let wheel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mpi/impi-rt");
+    let program = wheel.join("bin/IMB-MPI1");
+    if !program.is_file() {
+        eprintln!(
+            "SKIPPED mpi_run::intel_s_benchmarks_run_under_what_they_were_built_for: no IMB-MPI1"
+        );
+        return;
+    }
+    let world = World::new();
+    let tool = format!("imb={}", program.display());
+    let suite = world.write(
+        "imb.toml",
+        "name = \"imb\"\nbudget = \"8s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\nto = \"64B\"\n",
+    );
+    let asked = ["run", text(&suite), "--json", "--by", "assay,imb", "--tool", &tool, "--mpi"];
+    let document = world.json(&[&asked[..], &[text(&wheel)]].concat());
+    for by in ["assay", "imb"] {
+        let of = results(&document, "mpi.latency", "latency");
+        assert_eq!(of.iter().filter(|it| it["tool"]["name"] == by).count(), 8, "{by}");
+    }
+    // Debian's MPICH has a library of another name, so the program would not even be loaded.
+    if Path::new("/usr/bin/mpiexec.hydra").is_file() {
+        let asked = ["run", text(&suite), "--by", "imb", "--tool", &tool, "--mpi", "/usr"];
+        let refused = world.assay(&asked).failed_with(4);
+        assert!(refused.err.contains("built for another MPI"), "{}", refused.err);
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_with_what_would() {
     let world = World::new();
