@@ -97,7 +97,7 @@ impl Mpi {
         let library = Library::open(file, Scope::Global)
             .map_err(|reason| MpiError::Open { path: file.to_owned(), reason })?;
         let missing = |missing| MpiError::Symbol { path: file.to_owned(), missing };
-        let first = library.symbol(c"MPI_Init_thread").ok_or(missing("MPI_Init_thread"))?;
+        let first = library.symbol(c"MPI_Init").ok_or(missing("MPI_Init"))?;
         let abi = abi::detect(&library);
         let table =
             match abi {
@@ -146,7 +146,7 @@ impl Mpi {
         self.standard
     }
 
-    /// Initialises the library. Once in a process, on the main thread, before others are started.
+    /// Initialises the library. Once in a process of one thread.
     ///
     /// # Errors
     /// [`MpiError::Call`]; most libraries end the process instead.
@@ -350,7 +350,7 @@ mod tests {
         for (file, expected) in [
             ("", "the name is empty"),
             ("/nonexistent/libmpi.so", "/nonexistent/libmpi.so"),
-            ("libc.so.6", "no MPI library that can be used: it has no MPI_Init_thread"),
+            ("libc.so.6", "no MPI library that can be used: it has no MPI_Init"),
         ] {
             let message = Mpi::open(file).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");

@@ -46,7 +46,7 @@ type From = *const c_void;
 type Into = *mut c_void;
 
 table! {
-    init_thread = "MPI_Init_thread"(*mut c_int, *mut c_void, c_int, *mut c_int) -> c_int;
+    init = "MPI_Init"(*mut c_int, *mut c_void) -> c_int;
     finalize = "MPI_Finalize"() -> c_int;
     abort = "MPI_Abort"(H, c_int) -> c_int;
     set_errhandler = "MPI_Comm_set_errhandler"(H, H) -> c_int;

@@ -169,20 +169,12 @@ fn row(table: &Table, size: &MpiSize) -> Row {
 
 /// Who was measured, as comments above the table.
 fn about(outcome: &MpiOutcome) -> String {
-    let mut text = String::new();
-    if let Some(library) = &outcome.library {
-        text += &format!(
-            "# {} {}, {} ABI, MPI {}: {}\n",
-            library.name,
-            library.version,
-            library.abi.name(),
-            library.standard,
-            library.path
-        );
-    }
+    let library = outcome.library.as_ref().map_or_else(String::new, |it| {
+        let (name, version, abi, path) = (&it.name, &it.version, it.abi.name(), &it.path);
+        format!("# {name} {version}, {abi} ABI, MPI {}: {path}\n", it.standard)
+    });
     let ranks: Vec<String> = outcome.ranks.iter().map(|it| place(&it.host, &it.cpus)).collect();
-    text += &format!("# {} ranks by {}: {}\n", ranks.len(), outcome.launcher, ranks.join(", "));
-    text
+    format!("{library}# {} ranks by {}: {}\n", ranks.len(), outcome.launcher, ranks.join(", "))
 }
 
 /// `node3 on CPU 4`, or on how many where the rank may wander.

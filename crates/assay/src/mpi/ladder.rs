@@ -13,8 +13,9 @@ use crate::arguments::mpi::{MpiArguments, Preset};
 
 /// Length of one batch in seconds: many readings of the clock, and still hundreds of batches in a second.
 const BATCH_S: f64 = 1e-3;
-/// Turns of the first, rough measurement.
+/// Turns of the first, rough measurement, and of windows of large messages, which take milliseconds each.
 const ROUGH: u64 = 20;
+const ROUGH_WINDOWS: u64 = 2;
 /// Half-width of the interval over the median at which a size is done.
 pub(super) const TARGET: f64 = 0.01;
 /// Batches that a size gets at least, unless it is out of time.
@@ -86,11 +87,13 @@ fn batches(
     exchange: &mut Exchange<'_>,
     step: &Step<'_>,
 ) -> Result<MpiSize, MpiError> {
-    let warm_up = step.typed.warm_up.unwrap_or(ROUGH);
+    let is_heavy = method::kind(step.typed.test).is_windowed() && method::is_large(step.bytes);
+    let few = if is_heavy { ROUGH_WINDOWS } else { ROUGH };
+    let warm_up = step.typed.warm_up.unwrap_or(few);
     let start = Instant::now();
-    let rough = Pass { warm_up, iterations: ROUGH, timing: Timing::Batch };
+    let rough = Pass { warm_up, iterations: few, timing: Timing::Batch };
     exchange.batch(&rough)?;
-    let turn_s = start.elapsed().as_secs_f64() / (ROUGH + warm_up) as f64;
+    let turn_s = start.elapsed().as_secs_f64() / (few + warm_up) as f64;
     let fitting = (BATCH_S / turn_s).clamp(1.0, 1e6) as u64;
     let iterations = step.typed.iterations.unwrap_or(world.agree(fitting)?);
     // The first turns after a barrier differ from those in a steady stream.

@@ -52,6 +52,11 @@ pub(crate) fn element(typed: &MpiArguments) -> Element {
     }
 }
 
+/// Whether OSU sends messages of this size fewer times.
+pub(crate) const fn is_large(bytes: u64) -> bool {
+    bytes > LARGE_BYTES
+}
+
 const fn is_reduction(kind: Kind) -> bool {
     matches!(kind.collective(), Some(Collective::Reduce | Collective::AllReduce))
 }

@@ -310,7 +310,7 @@ fn bad_input_is_told_once_with_a_remedy() {
         (2, vec!["latency", "-m", "1GiB:1TiB"], 4, "messages of 1 TiB cannot be measured"),
         (2, vec!["bw", "-m", "0:0"], 2, "there is no size"),
         (2, vec!["latency", "--mpi", "/nonexistent"], 4, "no MPI library below /nonexistent"),
-        (2, vec!["latency", "--mpi-library", "libc.so.6"], 4, "it has no MPI_Init_thread"),
+        (2, vec!["latency", "--mpi-library", "libc.so.6"], 4, "it has no MPI_Init"),
         (2, vec!["latencies"], 2, "invalid value 'latencies'"),
         (2, vec!["latency", "-m", "8:1"], 2, "the smallest goes first"),
         (2, vec!["latency", "-i", "0"], 2, "0 is not in 1..=100000000"),
