@@ -19,6 +19,7 @@ mod lapack;
 mod likwid;
 mod machine;
 mod memory;
+mod mpi;
 mod network;
 mod options;
 mod order;
@@ -33,6 +34,7 @@ pub(crate) const USAGE: &str = "\
 cargo xtask bench memory     beside likwid-bench and a plain C loop → docs/benchmarks/memory.md
 cargo xtask bench compute    beside OpenBLAS and HPL → docs/benchmarks/compute.md
 cargo xtask bench network    beside iperf3 and qperf over loopback → docs/benchmarks/network.md
+cargo xtask bench mpi        beside C compiled with each MPI's mpicc → docs/benchmarks/mpi.md
 cargo xtask bench build      start-up, size and cold build → docs/benchmarks/build.md
     --turns N       how often everything is measured (10; at least 6 for an interval)
     --threads N     how many CPUs are used, one per core first (all cores)
@@ -52,6 +54,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         "memory" => memory::run(root, &options),
         "compute" => compute::run(root, &options),
         "network" => network::run(root, &options),
+        "mpi" => mpi::run(root, &options),
         "build" => footprint::run(root, &options),
         other => bail!("no such comparison: {other}\n{USAGE}"),
     }

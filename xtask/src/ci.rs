@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::{command, packages, test, tidy};
+use crate::{command, packages, test, tidy, wheels};
 
 /// Runs all steps; the first that fails ends it. The last line is the count of the tests.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
@@ -23,7 +23,11 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
         let flags = "-Dwarnings -Arustdoc::private-intra-doc-links";
         cargo(root, &doc, Some(("RUSTDOCFLAGS", flags)))
     })?;
-    clock.step("packages", || packages::install(root, packages::FOR_TESTS))?;
+    clock.step("packages", || {
+        packages::install(root, packages::FOR_TESTS)?;
+        wheels::install(root, false);
+        Ok(())
+    })?;
     let outcome = clock.step("test", || test::run_all(root))?;
     clock.print();
     Ok(outcome.conclude())

@@ -18,6 +18,7 @@ mod packages;
 mod sources;
 mod test;
 mod tidy;
+mod wheels;
 
 const USAGE: &str = "\
 cargo xtask tidy             check the rules of the house that no other tool knows

@@ -30,6 +30,12 @@ const OPENMPI: Package = package("openmpi-bin", "`mpirun`, without which hpcc do
 const LIKWID: Package = package("likwid", "`likwid-bench`, the memory kernels of the field");
 const OPENBLAS: Package = package("libopenblas0-pthread", "the BLAS that `--blas` opens");
 
+const MPICH: Package =
+    package("mpich", "an MPI with MPICH's binary interface, for `assay mpi`");
+const OPENMPI_HEADERS: Package = package("libopenmpi-dev", "its `mpicc`");
+const MPICH_HEADERS: Package = package("libmpich-dev", "its `mpicc`");
+const VENV: Package = package("python3-venv", "environments for the MPIs that Debian lacks");
+
 const IPERF3: Package =
     package("iperf3", "client and server of the network tests, in all pairings");
 const QPERF: Package = package("qperf", "client and server of the ping-pong, in all pairings");
@@ -48,8 +54,14 @@ pub(crate) const FOR_BENCH_COMPUTE: &[Package] =
     &[GCC, LIBC, HPCC, OPENMPI, OPENBLAS, TASKSET, TIME];
 
 /// What the tests use; a test that misses its package skips itself by name.
-pub(crate) const FOR_TESTS: &[Package] =
-    &[GCC, LIBC, GIT, HPCC, OPENMPI, LIKWID, OPENBLAS, IPERF3, QPERF, IPROUTE, ETHTOOL];
+pub(crate) const FOR_TESTS: &[Package] = &[
+    GCC, LIBC, GIT, HPCC, OPENMPI, MPICH, VENV, LIKWID, OPENBLAS, IPERF3, QPERF, IPROUTE,
+    ETHTOOL,
+];
+
+/// What the comparison of MPI uses.
+pub(crate) const FOR_BENCH_MPI: &[Package] =
+    &[GCC, LIBC, OPENMPI, OPENMPI_HEADERS, MPICH, MPICH_HEADERS, VENV, TASKSET];
 
 /// What the comparison of the network uses.
 pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[IPERF3, QPERF];

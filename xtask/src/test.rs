@@ -9,7 +9,7 @@ use std::process::{ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{command, packages};
+use crate::{command, packages, wheels};
 use tally::{Show, Tally};
 
 mod tally;
@@ -21,6 +21,7 @@ const CI_CANNOT: &[(&str, &str)] = &[];
 /// Installs, tests, and prints the count as the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     packages::install(root, packages::FOR_TESTS)?;
+    wheels::install(root, false);
     Ok(run_all(root)?.conclude())
 }
 

@@ -14,6 +14,8 @@ pub mod hpl_text;
 pub mod invocation;
 pub mod launcher;
 mod likwid_text;
+pub mod mpi_launch;
+mod mpi_text;
 pub mod outputs;
 pub mod stream_text;
 pub mod tool;

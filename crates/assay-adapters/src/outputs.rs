@@ -41,6 +41,8 @@ pub struct Parsed {
 pub struct Measured {
     /// Name of the metric in the benchmark's row.
     pub metric: &'static str,
+    /// Which of several things that one workload measures, e.g. the size of a message.
+    pub series: Option<String>,
     /// In the metric's base unit, in the order in which they were measured.
     pub samples: Vec<f64>,
 }
@@ -158,7 +160,16 @@ impl Outputs {
 
 impl Parsed {
     pub(crate) fn measure(&mut self, metric: &'static str, samples: Vec<f64>) {
-        self.values.push(Measured { metric, samples });
+        self.measure_at(metric, None, samples);
+    }
+
+    pub(crate) fn measure_at(
+        &mut self,
+        metric: &'static str,
+        series: Option<String>,
+        samples: Vec<f64>,
+    ) {
+        self.values.push(Measured { metric, series, samples });
     }
 
     pub(crate) fn learn(&mut self, name: &'static str, value: Parameter) {

@@ -9,7 +9,10 @@ use crate::invocation::{Invocation, Request};
 use crate::outputs::{Outputs, Parsed, ToolError};
 
 mod hpcc;
+mod imb;
 mod likwid_bench;
+mod mpi_rows;
+mod osu;
 mod stream;
 mod xhpl;
 
@@ -99,6 +102,23 @@ pub const TOOLS: &[Tool] = &[
         takes: likwid_bench::takes,
         command: likwid_bench::command,
         parse: likwid_bench::parse,
+    },
+    Tool {
+        name: "osu",
+        about: "Your OSU micro-benchmarks, versions 5 to 7, under the MPI they were built with.",
+        detect: osu::detect(),
+        takes: osu::takes,
+        command: osu::command,
+        parse: osu::parse,
+    },
+    Tool {
+        name: "imb",
+        about: "Intel MPI Benchmarks, for MPIs with MPICH's binary interface. Collective calls follow \
+                each other without a barrier between, unlike OSU's and assay's.",
+        detect: imb::detect(),
+        takes: imb::takes,
+        command: imb::command,
+        parse: imb::parse,
     },
 ];
 

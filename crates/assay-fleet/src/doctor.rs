@@ -14,17 +14,19 @@ mod kernel;
 mod limits;
 mod load;
 mod memory;
+mod mpi;
 mod network;
 
 use check::{Check, Scene};
 
 /// All checks, in the order in which they are reported.
-const THEMES: [&[Check]; 6] = [
+const THEMES: [&[Check]; 7] = [
     cpu::CHECKS,
     memory::CHECKS,
     kernel::CHECKS,
     limits::CHECKS,
     network::CHECKS,
+    mpi::CHECKS,
     load::CHECKS,
 ];
 

@@ -10,6 +10,7 @@
 pub mod cpu_times;
 pub mod doctor;
 pub mod facts;
+pub mod mpi;
 pub mod network_device;
 pub mod process;
 pub mod root;

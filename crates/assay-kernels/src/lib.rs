@@ -9,8 +9,10 @@
 pub mod barrier;
 pub mod clock;
 pub mod compute;
+mod library;
 pub mod mapping;
 pub mod memory;
+pub mod mpi;
 pub mod network;
 pub mod null;
 pub mod pin;

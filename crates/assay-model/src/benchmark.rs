@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::Unit;
 
+mod mpi;
 mod network;
+
+pub use mpi::{MpiPattern, MpiTest};
 
 /// A named thing that can be measured. The set is closed, so that a `match` finds what is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,6 +35,9 @@ pub enum Benchmark {
     /// ICMP echoes.
     #[serde(rename = "network.icmp")]
     NetworkIcmp,
+    /// Messages of MPI; the tests carry their own identifiers.
+    #[serde(untagged)]
+    Mpi(MpiTest),
 }
 
 /// One row of the table.
@@ -191,15 +197,22 @@ given as a share of the measured multiply-add peak and of Rpeak.",
 
 impl Benchmark {
     /// Every benchmark, in the order in which they are printed.
-    pub const ALL: [Self; 7] = [
-        Self::MemoryStream,
-        Self::MemoryLatency,
-        Self::PeakFlops,
-        Self::Linpack,
-        Self::NetworkTcp,
-        Self::NetworkUdp,
-        Self::NetworkIcmp,
-    ];
+    pub const ALL: [Self; 7 + MpiTest::ALL.len()] = {
+        let mut all = [Self::MemoryStream; 7 + MpiTest::ALL.len()];
+        all[1] = Self::MemoryLatency;
+        all[2] = Self::PeakFlops;
+        all[3] = Self::Linpack;
+        all[4] = Self::NetworkTcp;
+        all[5] = Self::NetworkUdp;
+        all[6] = Self::NetworkIcmp;
+        let mut i = 0;
+        // A `for` cannot be evaluated by the compiler.
+        while i < MpiTest::ALL.len() {
+            all[7 + i] = Self::Mpi(MpiTest::ALL[i]);
+            i += 1;
+        }
+        all
+    };
 
     /// The row of the table.
     #[must_use]
@@ -212,6 +225,7 @@ impl Benchmark {
             Self::NetworkTcp => &network::TCP,
             Self::NetworkUdp => &network::UDP,
             Self::NetworkIcmp => &network::ICMP,
+            Self::Mpi(test) => test.definition(),
         }
     }
 

@@ -12,6 +12,8 @@ pub mod event;
 pub mod facts;
 pub mod finding;
 pub mod limit;
+pub mod mpi_installation;
+pub mod mpi_outcome;
 pub mod plan;
 pub mod quantity;
 pub mod run;

@@ -2,10 +2,12 @@
 
 use crate::quantity::Bytes;
 
+mod mpi;
 mod network;
 pub mod placement;
 mod read;
 
+pub use mpi::{MpiPlacement, MpiRequest};
 pub use network::{NetworkRequest, Protocol};
 pub use placement::{Placement, PlacementError};
 pub use read::{SuiteError, did_you_mean, read};
@@ -75,6 +77,8 @@ pub enum Request {
     },
     /// `network.tcp`, `network.udp`, `network.icmp`
     Network(NetworkRequest),
+    /// `mpi.latency`, `mpi.bw` …
+    Mpi(MpiRequest),
 }
 
 /// Which instruction sets to measure.

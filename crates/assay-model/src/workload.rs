@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::benchmark::Benchmark;
 
+mod mpi;
 mod network;
 
+pub use mpi::{MpiHosts, MpiWorkload};
 pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
 
 /// One fully resolved request. The serialised form carries the benchmark's identifier.
@@ -33,6 +35,9 @@ pub enum Workload {
     /// ICMP echoes.
     #[serde(rename = "network.icmp")]
     NetworkIcmp(NetworkWorkload),
+    /// Messages of MPI; which benchmark, it says itself.
+    #[serde(untagged)]
+    Mpi(MpiWorkload),
 }
 
 impl Workload {
@@ -47,6 +52,7 @@ impl Workload {
             Self::NetworkTcp(_) => Benchmark::NetworkTcp,
             Self::NetworkUdp(_) => Benchmark::NetworkUdp,
             Self::NetworkIcmp(_) => Benchmark::NetworkIcmp,
+            Self::Mpi(work) => Benchmark::Mpi(work.test),
         }
     }
 
@@ -60,6 +66,7 @@ impl Workload {
             Self::Linpack(work) => work.cpus.clone(),
             // Where threads of the network run is left to the system, which knows the interrupts.
             Self::NetworkTcp(_) | Self::NetworkUdp(_) | Self::NetworkIcmp(_) => Vec::new(),
+            Self::Mpi(work) => work.placement.cpus.clone(),
         }
     }
 
@@ -70,7 +77,11 @@ impl Workload {
             Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
                 Some(work)
             }
-            Self::Stream(_) | Self::Latency(_) | Self::PeakFlops(_) | Self::Linpack(_) => None,
+            Self::Stream(_)
+            | Self::Latency(_)
+            | Self::PeakFlops(_)
+            | Self::Linpack(_)
+            | Self::Mpi(_) => None,
         }
     }
 }

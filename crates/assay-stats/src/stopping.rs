@@ -94,6 +94,16 @@ pub fn next<S: AsRef<[Vec<f64>]>>(
     }
 }
 
+/// Whether every series is known as precisely as was asked for. For measurers that bring many
+/// repetitions at once, so that there is nothing to look at in between.
+#[must_use]
+pub fn is_precise<S: AsRef<[Vec<f64>]>>(
+    series: impl IntoIterator<Item = S>,
+    stopping: &Stopping,
+) -> bool {
+    series.into_iter().all(|one| precise(one.as_ref(), stopping))
+}
+
 /// How far a case is, in repetitions and in seconds.
 struct Progress {
     repetitions: usize,

@@ -11,8 +11,12 @@ use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) mod mpi;
+pub(crate) mod mpi_run;
 pub(crate) mod network;
 
+use mpi::MpiArguments;
+use mpi_run::MpiRunArguments;
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
 
 /// Find out what this machine can really do, and how sure that is.
@@ -46,6 +50,8 @@ pub(crate) enum Command {
     Qperf(QperfArguments),
     /// Send ICMP echoes and tell their whole distribution
     Ping(PingArguments),
+    /// Measure messages between the ranks of an MPI job, as OSU's benchmarks do, under any MPI
+    Mpi(MpiArguments),
     /// Check whether this machine is set up for measuring; changes nothing
     Doctor(DoctorArguments),
     /// List stored runs, the newest first
@@ -64,12 +70,14 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// A suite by name (quick, memory, compute, network) or a suite file
+    /// A suite by name (quick, memory, compute, network, mpi) or a suite file
     #[arg(value_name = "SUITE", default_value = "quick")]
     pub(crate) suite: String,
     /// The host that questions about the network go to [default: this machine over loopback]
     #[arg(long, value_name = "HOST")]
     pub(crate) to: Option<String>,
+    #[command(flatten)]
+    pub(crate) mpi: MpiRunArguments,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
 }

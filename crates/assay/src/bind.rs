@@ -3,6 +3,7 @@
 mod clock;
 mod latency;
 mod linpack;
+mod mpi;
 mod network;
 mod peak_flops;
 mod stream;
@@ -37,6 +38,7 @@ pub(crate) fn measure(
         Workload::NetworkTcp(work) => network::measure(work, Protocol::Tcp, recorder),
         Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, recorder),
         Workload::NetworkIcmp(work) => network::icmp(work, recorder),
+        Workload::Mpi(work) => mpi::measure(case, work, recorder),
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod doctor;
 pub(crate) mod help;
 pub(crate) mod iperf3;
 pub(crate) mod list;
+pub(crate) mod mpi;
 pub(crate) mod net;
 pub(crate) mod ping;
 pub(crate) mod qperf;

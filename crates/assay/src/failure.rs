@@ -105,6 +105,18 @@ impl Failure {
         self
     }
 
+    /// What failed and why, in one line.
+    pub(crate) fn reason(&self) -> String {
+        let parts: Vec<&str> =
+            std::iter::once(&self.what).chain(&self.why).map(String::as_str).collect();
+        parts.join(": ")
+    }
+
+    /// What to do, in one line; empty when nothing is known.
+    pub(crate) fn advice(&self) -> String {
+        self.advice.join("; or ")
+    }
+
     /// The failure for people: what (with the place), why, what to do.
     pub(crate) fn render(&self, colour: bool) -> String {
         let mut text = format!("error: {}\n", self.what);

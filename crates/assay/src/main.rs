@@ -10,6 +10,8 @@ mod failure;
 mod headlines;
 mod log;
 mod measuring;
+mod mpi;
+mod mpi_installations;
 mod network;
 mod output_file;
 mod pipeline;
@@ -27,12 +29,17 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
+use crate::mpi::launched::Launched;
 use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
     let typed = match Arguments::try_parse() {
         Ok(typed) => typed,
+        // One of the ranks of an MPI job speaks for all.
+        Err(error) if error.use_stderr() && !Launched::here().speaks() => {
+            return ExitCode::from(Kind::Usage.exit_code());
+        }
         Err(error) => return commands::help::refused(&error),
     };
     let mut terminal = Terminal::attached();
@@ -60,6 +67,7 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::Ping(typed) => {
             commands::ping::ping(&typed, &*signals::cancel_on_signals()?, terminal)
         }
+        Command::Mpi(typed) => commands::mpi::mpi(&typed, terminal),
         Command::Doctor(typed) => commands::doctor::doctor(&typed, terminal),
         Command::List(typed) => commands::list::list(&typed, terminal),
         Command::Show(typed) => commands::show::show(&typed, terminal),

@@ -5,7 +5,7 @@ use assay_fleet::root::Root;
 use assay_model::event::Status;
 use assay_model::facts::HostFacts;
 use assay_model::plan::Plan;
-use assay_model::plan::expand::{self, Choices};
+use assay_model::plan::expand::{self, Choices, MpiChoices};
 use assay_model::run::Run;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
@@ -31,6 +31,18 @@ pub(crate) fn run(
     typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
+    run_with_mpi(suite, blame, to, MpiChoices::default(), typed, terminal)
+}
+
+/// The same for a suite that asks something of MPI, too.
+pub(crate) fn run_with_mpi(
+    suite: &Suite,
+    blame: Kind,
+    to: Option<&str>,
+    mpi: MpiChoices,
+    typed: &MeasuringArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
     let host = facts::read(&Root::machine());
     let tools = Tools::find(&typed.tools)?;
     let measurers = tools.measurers();
@@ -39,8 +51,10 @@ pub(crate) fn run(
         measurers: &measurers,
         budget_s: typed.budget,
         to: to.map(str::to_owned),
+        mpi,
     };
-    let plan = plan(suite, blame, &host, &choices)?;
+    let mut plan = plan(suite, blame, &host, &choices)?;
+    tools.leave_out_other_mpis(&mut plan)?;
     if typed.dry_run {
         return dry_run(&plan, typed, terminal);
     }

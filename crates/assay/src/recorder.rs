@@ -142,6 +142,11 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(stopping::next(self.history.values(), &self.case.stopping, spent))
     }
 
+    /// Whether every metric is known as precisely as was asked for.
+    pub(crate) fn is_precise(&self) -> bool {
+        stopping::is_precise(self.history.values(), &self.case.stopping)
+    }
+
     /// Everything is about to be allocated and placed afresh.
     pub(crate) fn prepare_afresh(&mut self) -> Result<(), CaseError> {
         self.flush()?;

@@ -12,7 +12,9 @@ use assay_adapters::outputs::Outputs;
 use assay_adapters::tool::{self, TOOLS, Tool, Version};
 use assay_fleet::process::{self, Command, ProcessError, Status};
 use assay_model::plan::expand::Measurer;
+use assay_model::plan::{Case, Plan};
 use assay_model::suite::did_you_mean;
+use assay_model::workload::Workload;
 
 use crate::failure::Failure;
 
@@ -50,6 +52,31 @@ impl Tools {
         std::iter::once(Measurer { name: "assay", takes: |_| true }).chain(tools).collect()
     }
 
+    /// Leaves out the cases in which a program built for one MPI would be started by another's launcher:
+    /// every rank would think that it is alone.
+    pub(crate) fn leave_out_other_mpis(&self, plan: &mut Plan) -> Result<(), Failure> {
+        for (tool, found) in &self.found {
+            let linked = linked_mpis(&found.path);
+            let is_of_tool = |case: &Case| case.by == tool.name && mpi_library(case).is_some();
+            let before = plan.cases.iter().filter(|case| is_of_tool(case)).count();
+            plan.cases.retain(|case| match mpi_library(case) {
+                Some(name) if case.by == tool.name => {
+                    linked.is_empty() || linked.iter().any(|linked| linked == name)
+                }
+                _ => true,
+            });
+            if before > 0 && !plan.cases.iter().any(is_of_tool) {
+                return Err(Failure::measurement(format!(
+                    "{} was built for another MPI than those that are measured",
+                    tool.name
+                ))
+                .explain(format!("{} needs {}", found.path, linked.join(" or ")))
+                .advise("add the MPI it was built for with --mpi PREFIX, or build it again with the mpicc of one that is measured"));
+            }
+        }
+        Ok(())
+    }
+
     /// The tool with this name, if it was found.
     pub(crate) fn get(&self, name: &str) -> Option<(&'static Tool, &Found)> {
         self.found
@@ -57,6 +84,33 @@ impl Tools {
             .find(|(tool, _)| tool.name == name)
             .map(|(tool, found)| (*tool, found))
     }
+}
+
+/// File name of the library that a case measures, if it measures an MPI.
+fn mpi_library(case: &Case) -> Option<&str> {
+    match &case.workload {
+        Workload::Mpi(work) => Path::new(&work.mpi.library).file_name()?.to_str(),
+        _ => None,
+    }
+}
+
+/// Names of the MPI libraries that an executable asks the loader for, as far as its text shows them;
+/// none for a script.
+fn linked_mpis(path: &str) -> Vec<String> {
+    let Ok(content) = fs_err::read(path) else { return Vec::new() };
+    if !content.starts_with(b"\x7fELF") {
+        return Vec::new();
+    }
+    let names =
+        content.split(|byte| *byte == 0).filter_map(|text| std::str::from_utf8(text).ok());
+    let is_library = |name: &&str| {
+        // Not those of Fortran and C++, which come beside.
+        ["libmpi.so.", "libmpich.so.", "libmpi_abi.so."].iter().any(|it| name.starts_with(it))
+    };
+    let mut names: Vec<String> = names.filter(is_library).map(str::to_owned).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// Adds to `failure` where to get the tool that was asked for, or which name may be meant.

@@ -71,6 +71,10 @@ fn a_guest() {
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm, docker)
+            mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
+            mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
+            mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
+            mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             load.average Deviates: 1.76 over the last minute
             load.processes Ok: none
             load.steal Ok: 0.04 % since boot (3.1 s)
@@ -129,6 +133,10 @@ fn an_untuned_server() {
             network.link-speed NotVisible: this about a network device is not visible on this host
             network.accelerated NotVisible: this about a network device is not visible on this host
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible on this host
+            mpi.library NotVisible: /proc/self/environ is not visible on this host
+            mpi.root NotVisible: /proc/self/environ is not visible on this host
+            mpi.transport NotVisible: /proc/self/environ is not visible on this host
+            mpi.binding NotVisible: /proc/self/environ is not visible on this host
             load.average Ok: 0.08 over the last minute
             load.processes NotVisible: the list of all processes is not visible on this host
             load.steal Ok: 0.00 % since boot (0.0 s)
@@ -187,6 +195,10 @@ fn a_tuned_guest_without_huge_pages() {
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (hyperv)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (hyperv)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (hyperv)
+            mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
+            mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
+            mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
+            mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             load.average Ok: 0.00 over the last minute
             load.processes NotVisible: the list of all processes is not visible in this guest or container (hyperv)
             load.steal Deviates: 1.11 % since boot (90.0 s)
@@ -245,6 +257,10 @@ fn arm() {
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (kvm)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm)
+            mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
+            mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
+            mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
+            mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             load.average NotVisible: the load average is not visible in this guest or container (kvm)
             load.processes NotVisible: the list of all processes is not visible in this guest or container (kvm)
             load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kvm)
@@ -303,6 +319,10 @@ fn a_limited_container() {
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kubernetes)
+            mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
+            mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
+            mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
+            mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             load.average NotVisible: the load average is not visible in this guest or container (kubernetes)
             load.processes NotVisible: the list of all processes is not visible in this guest or container (kubernetes)
             load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kubernetes)
@@ -413,7 +433,7 @@ fn every_row_is_complete_and_has_a_name_of_its_own() {
     for finding in &findings {
         let theme = finding.id.split_once('.').unwrap().0;
         assert!(
-            ["cpu", "memory", "kernel", "limits", "load", "network"].contains(&theme),
+            ["cpu", "memory", "kernel", "limits", "load", "mpi", "network"].contains(&theme),
             "{}",
             finding.id
         );

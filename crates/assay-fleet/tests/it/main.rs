@@ -4,6 +4,7 @@
 mod damage;
 #[cfg(test)]
 mod doctor;
+mod doctor_mpi;
 #[cfg(test)]
 mod facts;
 #[cfg(test)]

@@ -13,9 +13,7 @@
 use std::ffi::{CStr, c_char};
 use std::fmt;
 
-mod library;
-
-use library::Library;
+use crate::library::{self, Library, Scope};
 
 /// Short names and the files they stand for, in the order they are tried.
 const SHORT_NAMES: &[(&str, &[&str])] = &[
@@ -281,7 +279,7 @@ impl Blas {
 fn open_first(name: &str) -> Result<(Library, String), BlasError> {
     let mut tried = Vec::new();
     for file in candidates(name) {
-        match Library::open(&file) {
+        match Library::open(&file, Scope::Local) {
             Ok(library) => return Ok((library, file)),
             Err(reason) => tried.push((file, reason)),
         }

@@ -4,14 +4,16 @@ use thiserror::Error;
 
 use super::{Case, Plan, Stopping};
 use crate::facts::HostFacts;
+use crate::mpi_installation::MpiInstallation;
 use crate::quantity::Bytes;
-use crate::suite::{InstructionSets, Measure, Placement, Request, Suite};
+use crate::suite::{InstructionSets, Measure, MpiPlacement, Placement, Request, Suite};
 use crate::workload::{
-    LatencyWorkload, LinpackWorkload, PeakFlopsWorkload, StreamWorkload, Workload,
+    LatencyWorkload, LinpackWorkload, MpiHosts, PeakFlopsWorkload, StreamWorkload, Workload,
     usual_line_bytes,
 };
 
 mod domains;
+mod mpi;
 mod network;
 mod sizes;
 
@@ -37,6 +39,23 @@ pub struct Choices<'a> {
     pub budget_s: Option<f64>,
     /// The host that questions about the network go to; `None` = this machine over loopback.
     pub to: Option<String>,
+    /// What questions to MPI need.
+    pub mpi: MpiChoices,
+}
+
+/// What the command line and the machine add to questions to MPI.
+#[derive(Debug, Clone, Default)]
+pub struct MpiChoices {
+    /// Every MPI that takes part.
+    pub installations: Vec<MpiInstallation>,
+    /// Hosts for the launchers; without any, this machine.
+    pub hosts: MpiHosts,
+    /// Number of ranks; `None` = as the suite says.
+    pub ranks: Option<u32>,
+    /// Smallest and largest message in bytes; `None` = as the suite says.
+    pub sizes: Option<(u64, u64)>,
+    /// Where the ranks run; `None` = as the suite says.
+    pub placements: Option<Vec<MpiPlacement>>,
 }
 
 /// Why a suite cannot be carried out on this host.
@@ -230,6 +249,7 @@ fn workloads(
             Ok(vec![(format!("n={n}"), Workload::Linpack(workload))])
         }
         Request::Network(asked) => network::resolve(asked, choices.to.as_deref()),
+        Request::Mpi(asked) => mpi::resolve(asked, host, &choices.mpi),
     }
 }
 

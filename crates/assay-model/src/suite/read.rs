@@ -11,6 +11,7 @@ use super::{InstructionSets, LinpackSize, Measure, Placement, Protocol, Request,
 use crate::benchmark::Benchmark;
 use crate::quantity::{self, Bytes, Quantity, Unit};
 
+mod mpi;
 mod network;
 
 /// Why a text is no suite, and where.
@@ -25,10 +26,14 @@ pub struct SuiteError {
     pub help: Option<String>,
 }
 
-/// Precision to reach when a measure does not say: 1 % for memory and compute, 2 % for the network.
+/// Precision to reach when a measure does not say: 1 % for memory and compute, 2 % for everything that
+/// passes messages.
 const fn target(benchmark: Benchmark) -> f64 {
     match benchmark {
-        Benchmark::NetworkTcp | Benchmark::NetworkUdp | Benchmark::NetworkIcmp => 0.02,
+        Benchmark::NetworkTcp
+        | Benchmark::NetworkUdp
+        | Benchmark::NetworkIcmp
+        | Benchmark::Mpi(_) => 0.02,
         Benchmark::MemoryStream
         | Benchmark::MemoryLatency
         | Benchmark::PeakFlops
@@ -107,6 +112,7 @@ const fn request_keys(benchmark: Benchmark) -> &'static [&'static str] {
             "load-streams",
         ],
         Benchmark::NetworkIcmp => &["to", "bytes"],
+        Benchmark::Mpi(_) => &["placement", "ranks", "from", "to"],
     }
 }
 
@@ -140,6 +146,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<Request, SuiteErro
         Benchmark::NetworkTcp => network::request(Protocol::Tcp, table)?,
         Benchmark::NetworkUdp => network::request(Protocol::Udp, table)?,
         Benchmark::NetworkIcmp => network::request(Protocol::Icmp, table)?,
+        Benchmark::Mpi(test) => mpi::request(test, table)?,
     })
 }
 

@@ -10,13 +10,15 @@ use assay_model::summary::{Estimate, Summary};
 use crate::parameter;
 
 /// Benchmark, metric and name of each headline.
-const HEADLINES: [(&str, &str, &str); 6] = [
+const HEADLINES: [(&str, &str, &str); 8] = [
     ("memory.stream", "triad", "Triad"),
     ("memory.latency", "latency", "latency"),
     ("compute.peak_flops", "fp64", "FP64"),
     ("compute.linpack", "rmax", "Rmax"),
     ("network.tcp", "goodput", "TCP"),
     ("network.tcp", "round_trip", "round trip"),
+    ("mpi.latency", "latency", "MPI latency"),
+    ("mpi.bw", "bandwidth", "MPI bandwidth"),
 ];
 
 /// At most one value per benchmark: the whole node's, or the largest working set's.
@@ -33,11 +35,13 @@ pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
 }
 
 /// What stands for the machine as a whole: the whole node, then most threads, the largest working
-/// set or system; among equals our own measurement, then the better one.
+/// set or system, but the shortest message where its latency is told; among equals our own
+/// measurement, then the better one.
 fn compare(a: &Estimate, b: &Estimate) -> Ordering {
     let size = |estimate: &Estimate| {
         let number = |name| estimate.parameters.get(name).and_then(parameter::number);
-        ["threads", "bytes", "n", "streams"].map(|name| number(name).unwrap_or(0.0))
+        let sign = if estimate.benchmark == "mpi.latency" { -1.0 } else { 1.0 };
+        ["threads", "bytes", "n", "streams"].map(|name| sign * number(name).unwrap_or(0.0))
     };
     let sizes = || size(a).into_iter().zip(size(b)).map(|(a, b)| a.total_cmp(&b));
     let is_node = |estimate: &Estimate| placement(estimate) == Some("node");

@@ -2,7 +2,7 @@
 
 use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::quantity::{Bytes, Unit};
-use assay_model::workload::{Domain, NetworkQuestion, NetworkWorkload, Workload};
+use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkload, Workload};
 
 use crate::document::{Align, Block, Document, Table, Tone};
 use crate::parameter::{joined, percent, quantity};
@@ -99,6 +99,7 @@ fn resolved(case: &Case) -> String {
         Workload::NetworkTcp(work)
         | Workload::NetworkUdp(work)
         | Workload::NetworkIcmp(work) => network(work),
+        Workload::Mpi(work) => mpi(work),
     }
 }
 
@@ -133,6 +134,30 @@ fn network(work: &NetworkWorkload) -> String {
         }
     };
     format!("to {to}{port}; {question}")
+}
+
+fn mpi(work: &MpiWorkload) -> String {
+    let place = match work.placement.cpus.as_slice() {
+        [] => "placed by the launcher".to_owned(),
+        cpus => format!("on CPUs\u{a0}{}", ranges(cpus)),
+    };
+    let hosts = [("hosts", &work.hosts.list), ("hosts of the file", &work.hosts.file)];
+    let hosts = hosts.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    let hosts: String = hosts.map(|(name, value)| format!(" on {name} {value}")).collect();
+    let sizes = match work.test.has_sizes() {
+        true => {
+            let size = |bytes| joined(&Bytes(bytes).to_string());
+            format!("; messages of {} to {}", size(work.from_bytes), size(work.to_bytes))
+        }
+        false => String::new(),
+    };
+    format!(
+        "{} in {}: {} ranks{hosts}, {place}, started by {}{sizes}",
+        work.mpi.label(),
+        work.mpi.library,
+        work.ranks,
+        work.mpi.launcher
+    )
 }
 
 fn domain(domain: &Domain) -> String {

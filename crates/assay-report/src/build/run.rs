@@ -7,6 +7,7 @@ mod head;
 mod latency;
 mod machine;
 mod measurers;
+mod mpi;
 mod network;
 mod notes;
 mod other;
@@ -31,6 +32,7 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     latency::add(&mut document, &context);
     compute::add(&mut document, &context);
     network::add(&mut document, &context);
+    mpi::add(&mut document, &context);
     other::add(&mut document, &context);
     measurers::add(&mut document, &context);
     context.notes.add(&mut document);

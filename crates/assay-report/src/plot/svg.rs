@@ -35,11 +35,15 @@ const INK: RGBColor = RGBColor(0x24, 0x29, 0x2f);
 const GRID: RGBColor = RGBColor(0xd0, 0xd7, 0xde);
 const BAND: RGBColor = RGBColor(0xea, 0xee, 0xf2);
 const LIMIT: RGBColor = RGBColor(0xcc, 0x33, 0x11);
-const CURVES: [RGBColor; 4] = [
+const CURVES: [RGBColor; 7] = [
     RGBColor(0x00, 0x72, 0xb2),
     RGBColor(0xd5, 0x5e, 0x00),
     RGBColor(0x00, 0x9e, 0x73),
     RGBColor(0x99, 0x5d, 0x81),
+    // Ochre, grey and sky blue, between light and dark, so that dark screens need no others.
+    RGBColor(0xb0, 0x7d, 0x00),
+    RGBColor(0x7d, 0x85, 0x90),
+    RGBColor(0x3a, 0x8f, 0xc7),
 ];
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -81,7 +85,10 @@ struct Canvas<'a, 'b> {
 
 impl<'a, 'b> Canvas<'a, 'b> {
     fn new(plot: &'a Plot, area: &'a Area<'b>) -> Self {
-        let right = if plot.series.len() > 1 { RIGHT_WITH_NAMES } else { RIGHT };
+        let longest = plot.series.iter().map(|series| series.name.chars().count()).max();
+        let names = longest.unwrap_or(0) as i32 * LETTER + 16 * FINE;
+        let with_names = names.clamp(RIGHT_WITH_NAMES, WIDTH / 3);
+        let right = if plot.series.len() > 1 { with_names } else { RIGHT };
         let (x, y) = (Layout::horizontal(plot), Layout::vertical(plot));
         Self { plot, area, x, y, right: WIDTH - right }
     }

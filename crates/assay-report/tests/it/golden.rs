@@ -9,7 +9,7 @@ use assay_report::build;
 use assay_report::document::Document;
 use assay_report::render::{csv, html, json, markdown, text};
 
-use crate::{events, guest, node, small, troubled};
+use crate::{events, guest, mpi, node, small, troubled};
 
 fn compare(name: &str, content: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -51,6 +51,11 @@ fn failures_and_warnings() {
 #[test]
 fn two_measurers() {
     check("measurers", &guest::beside_hpcc());
+}
+
+#[test]
+fn four_mpis_side_by_side() {
+    check("mpi", &mpi::mpi());
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod golden;
 mod guest;
 mod laws;
 mod maker;
+mod mpi;
 mod node;
 mod small;
 mod troubled;

@@ -9,6 +9,7 @@ use assay_model::workload::{StreamWorkload, Workload};
 
 use super::Series;
 
+mod mpi;
 mod network;
 
 /// The name under which an adapter tells the version of its tool; it becomes [`Tool::version`].
@@ -73,6 +74,7 @@ fn asked(case: &Case, placement: Option<&str>) -> Parameters {
         Workload::NetworkTcp(work)
         | Workload::NetworkUdp(work)
         | Workload::NetworkIcmp(work) => network::asked(work, placement),
+        Workload::Mpi(work) => mpi::asked(work, placement),
     };
     list.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

@@ -88,10 +88,9 @@ fn keep(
 
 fn record(parsed: &Parsed, first: bool, recorder: &mut Recorder<'_, '_>) {
     for measured in &parsed.values {
-        measured
-            .samples
-            .iter()
-            .for_each(|value| recorder.sample(measured.metric, None, *value));
+        for value in &measured.samples {
+            recorder.sample(measured.metric, measured.series.as_deref(), *value);
+        }
     }
     if let Some(version) = &parsed.version {
         recorder.learn(None, "tool_version", Parameter::Text(version.clone()));

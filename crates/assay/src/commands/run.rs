@@ -1,12 +1,17 @@
 //! `assay run`, `assay stream`, `assay linpack`: three ways to say which suite to measure.
 
-use assay_model::benchmark::Benchmark;
-use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
+use std::path::Path;
 
+use assay_model::benchmark::Benchmark;
+use assay_model::plan::expand::MpiChoices;
+use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
+use assay_model::workload::MpiHosts;
+
+use crate::arguments::mpi_run::MpiRunArguments;
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::failure::{Failure, Kind};
 use crate::terminal::Terminal;
-use crate::{pipeline, suites};
+use crate::{mpi_installations, pipeline, suites};
 
 /// Time for `assay stream` and `assay linpack`, per placement or solve, unless told otherwise.
 const ONE_NUMBER_S: f64 = 30.0;
@@ -17,7 +22,40 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let built_in = suites::BUILT_IN.iter().any(|(name, _)| *name == typed.suite);
     let blame = if built_in { Kind::Usage } else { Kind::Suite };
     let suite = suites::open(&typed.suite)?;
-    pipeline::run(&suite, blame, typed.to.as_deref(), &typed.measuring, terminal)
+    let to = typed.to.as_deref();
+    let mpi = mpi_choices(&suite, &typed.mpi)?;
+    pipeline::run_with_mpi(&suite, blame, to, mpi, &typed.measuring, terminal)
+}
+
+/// Looks for MPI only where a suite asks something of it: every launcher has to be asked its version.
+fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Failure> {
+    let asks = |measure: &Measure| matches!(measure.request, Request::Mpi(_));
+    if !suite.measures.iter().any(asks) {
+        return match typed.first_given() {
+            Some(option) => Err(Failure::usage(format!(
+                "suite {} asks nothing of MPI, so {option} has no meaning",
+                suite.name
+            ))
+            .advise("`assay run mpi` does; a suite file names mpi.latency or another benchmark of MPI")),
+            None => Ok(MpiChoices::default()),
+        };
+    }
+    let installations = mpi_installations::find(&typed.prefixes, typed.launcher.as_deref())?;
+    let file = typed.hostfile.as_deref().map(absolute).transpose()?;
+    Ok(MpiChoices {
+        installations,
+        hosts: MpiHosts { list: typed.hosts.clone(), file },
+        ranks: typed.ranks,
+        sizes: typed.sizes,
+        placements: (!typed.placements.is_empty()).then(|| typed.placements.clone()),
+    })
+}
+
+/// The launcher runs in a folder of its own.
+fn absolute(file: &Path) -> Result<String, Failure> {
+    let path = fs_err::canonicalize(file)
+        .map_err(|error| Failure::usage("the file of hosts cannot be read").because(&error))?;
+    Ok(path.to_string_lossy().into_owned())
 }
 
 pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result<u8, Failure> {

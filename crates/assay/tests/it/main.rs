@@ -9,6 +9,8 @@ mod bad_input;
 mod explaining;
 mod interruption;
 mod measuring;
+mod mpi;
+mod mpi_run;
 mod network;
 mod official_tools;
 mod program;

@@ -6,6 +6,8 @@ use super::*;
 use crate::facts::{Cache, Cpu, NumaNode};
 use crate::suite::{LinpackSize, Request};
 
+mod mpi;
+
 /// Two sockets, two last-level caches per socket, two cores per cache, two threads per core.
 fn host() -> HostFacts {
     let mut host = HostFacts::default();
@@ -30,6 +32,15 @@ const STREAM_ONLY: Measurer =
     Measurer { name: "stream", takes: |workload| matches!(workload, Workload::Stream(_)) };
 
 fn plan(by: &str, request: Request) -> Result<Plan, PlanError> {
+    plan_with(by, request, &host(), MpiChoices::default())
+}
+
+fn plan_with(
+    by: &str,
+    request: Request,
+    host: &HostFacts,
+    mpi: MpiChoices,
+) -> Result<Plan, PlanError> {
     let measure = Measure { by: vec![], share: 1.0, target: 0.01, request };
     let suite = Suite {
         name: "test".into(),
@@ -40,8 +51,8 @@ fn plan(by: &str, request: Request) -> Result<Plan, PlanError> {
     let measurers = &[OURSELVES, STREAM_ONLY];
     expand(
         &suite,
-        &host(),
-        &Choices { by: vec![by.into()], measurers, budget_s: None, to: None },
+        host,
+        &Choices { by: vec![by.into()], measurers, budget_s: None, to: None, mpi },
     )
 }
 
@@ -67,6 +78,10 @@ fn line(case: &Case) -> String {
         | Workload::NetworkIcmp(work) => {
             format!("{:?} {:?}", work.port, work.question)
         }
+        Workload::Mpi(work) => format!(
+            "{} ranks on {:?}, {} to {} B",
+            work.ranks, work.placement.cpus, work.from_bytes, work.to_bytes
+        ),
     };
     format!("{} {detail} {:.1} s\n", case.id, case.stopping.budget_s)
 }

@@ -9,7 +9,8 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::{parameter, precision};
 
 /// Parameters that make two results results about the same thing.
-const IDENTITY: [&str; 5] = ["placement", "bytes", "n", "cpu", "instruction_set"];
+const IDENTITY: [&str; 7] =
+    ["placement", "bytes", "n", "cpu", "instruction_set", "mpi", "ranks"];
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if !context.several_measurers {

@@ -4,37 +4,54 @@ use std::ffi::{CStr, CString, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+/// Who may use the names of a library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Only who holds the library.
+    Local,
+    /// Every library that is opened later, too: plug-ins that do not say whose they are.
+    Global,
+}
+
 /// A shared library in this process.
 #[derive(Debug)]
-pub(super) struct Library {
+pub(crate) struct Library {
     handle: NonNull<c_void>,
 }
 
 impl Library {
     /// Opens a file by path, or by a name that the loader looks for; the error is the loader's reason.
-    pub(super) fn open(file: &str) -> Result<Self, String> {
+    pub(crate) fn open(file: &str, scope: Scope) -> Result<Self, String> {
         if file.is_empty() {
             // The loader would take this for the program itself.
             return Err("the name is empty".to_owned());
         }
         let name = CString::new(file).map_err(|_| "the name holds a zero byte".to_owned())?;
+        let visibility = match scope {
+            Scope::Local => libc::RTLD_LOCAL,
+            Scope::Global => libc::RTLD_GLOBAL,
+        };
         // SAFETY: a valid string. The initialisers of a library run here: that is what opening it means,
         // and the user named it.
-        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | visibility) };
         NonNull::new(handle).map(|handle| Self { handle }).ok_or_else(last_error)
     }
 
-    /// The address of the function `name` + `ending`, if the library has it.
-    pub(super) fn function(&self, name: &str, ending: &str) -> Option<*const ()> {
-        let name = CString::new(format!("{name}{ending}")).ok()?;
+    /// The address of the object or function `name`, if the library or one it needs has it.
+    pub(crate) fn symbol(&self, name: &CStr) -> Option<*const ()> {
         // SAFETY: the handle is open and the string valid.
         let address = unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) };
         (!address.is_null()).then_some(address.cast_const().cast())
     }
+
+    /// The address of the function `name` + `ending`, if the library has it.
+    pub(crate) fn function(&self, name: &str, ending: &str) -> Option<*const ()> {
+        self.symbol(&CString::new(format!("{name}{ending}")).ok()?)
+    }
 }
 
-/// The file a function was loaded from.
-pub(super) fn file_of(function: *const ()) -> Option<String> {
+/// The file a function or object was loaded from.
+pub(crate) fn file_of(function: *const ()) -> Option<String> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: `info` can be written; any address may be asked about.
     let found = unsafe { libc::dladdr(function.cast(), info.as_mut_ptr()) } != 0;

@@ -1,0 +1,275 @@
+//! The tables that OSU's micro-benchmarks print, column by column, because scripts cut them by header and
+//! column; and assay's own, whose first two columns are the same.
+//!
+//! Values come in base units and leave in OSU's: microseconds, 10⁶ B/s, percent.
+
+use std::fmt::Write as _;
+
+use assay_model::benchmark::{Benchmark, MpiPattern, MpiTest};
+
+/// Width of the first column and of most others.
+const SIZE_WIDTH: usize = 10;
+const WIDTH: usize = 18;
+/// Width of the only column of a barrier.
+const BARRIER_WIDTH: usize = 17;
+const TAIL_WIDTH: usize = 20;
+const COUNT_WIDTH: usize = 12;
+
+/// Whose table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// OSU 5.4.3's.
+    Osu5,
+    /// OSU 7.5's.
+    Osu7,
+    /// OSU 5's columns, then the interval of the median and the number of batches.
+    Assay,
+}
+
+/// What a table has beside its values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// What was measured.
+    pub test: MpiTest,
+    /// Whose table.
+    pub shape: Shape,
+    /// Collectives: least, greatest and iterations, too.
+    pub full: bool,
+    /// Percentiles of single messages, in percent.
+    pub percentiles: Vec<f64>,
+    /// Whether contents were compared.
+    pub validation: bool,
+    /// Number of ranks, and of messages in flight.
+    pub ranks: u32,
+    /// See `ranks`.
+    pub window: u32,
+    /// Name of the type that reductions sum, in C: `MPI_FLOAT`.
+    pub element: &'static str,
+}
+
+/// One line of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Size of the messages.
+    pub bytes: u64,
+    /// Name of the metric → its value in its base unit.
+    pub values: Vec<(String, f64)>,
+    /// Iterations timed together.
+    pub iterations: u64,
+    /// Interval of the median of the first column; `None` with too few batches.
+    pub interval: Option<(f64, f64)>,
+    /// Batches.
+    pub batches: usize,
+    /// Seconds, as many as the table has percentiles; `None` where the sample cannot carry one.
+    pub percentiles: Vec<Option<f64>>,
+    /// Whether all contents were right; `None` where they were not compared.
+    pub is_right: Option<bool>,
+}
+
+/// A column of values: its metric, what stands above it, and the factor to its unit.
+struct Column {
+    metric: &'static str,
+    head: &'static str,
+    factor: f64,
+}
+
+const fn column(metric: &'static str, head: &'static str, factor: f64) -> Column {
+    Column { metric, head, factor }
+}
+
+const MICRO: f64 = 1e6;
+const PLAIN_LATENCY: &[Column] = &[column("latency", "Latency (us)", MICRO)];
+const MEAN_LATENCY: &[Column] = &[column("latency", "Avg Latency(us)", MICRO)];
+const FULL_LATENCY: &[Column] = &[
+    column("latency", "Avg Latency(us)", MICRO),
+    column("latency_min", "Min Latency(us)", MICRO),
+    column("latency_max", "Max Latency(us)", MICRO),
+];
+const BANDWIDTH: &[Column] = &[column("bandwidth", "Bandwidth (MB/s)", 1e-6)];
+const RATE: &[Column] =
+    &[column("bandwidth", "MB/s", 1e-6), column("message_rate", "Messages/s", 1.0)];
+const OVERLAP: &[Column] = &[
+    column("latency", "Overall(us)", MICRO),
+    column("compute", "Compute(us)", MICRO),
+    column("communication", "Pure Comm.(us)", MICRO),
+    column("overlap", "Overlap(%)", 100.0),
+];
+
+impl Table {
+    /// The lines above the first row.
+    #[must_use]
+    pub fn head(&self) -> String {
+        let mut text = String::new();
+        match self.shape {
+            Shape::Osu5 => writeln!(text, "# {} v5.4.3", title(self.test)),
+            Shape::Osu7 => writeln!(text, "\n# {} v7.5", title(self.test)),
+            Shape::Assay => {
+                let definition = Benchmark::Mpi(self.test).definition();
+                writeln!(text, "# {}: {}", definition.id, definition.title)
+            }
+        }
+        .expect("writing to a string cannot fail");
+        text.push_str(&self.notes());
+        text.push_str(&self.column_heads());
+        text
+    }
+
+    /// What some of OSU's programs say between title and columns.
+    fn notes(&self) -> String {
+        let mut text = String::new();
+        if self.shape == Shape::Osu7 && self.test.has_sizes() {
+            let reduces =
+                matches!(self.test.name(), "reduce" | "allreduce" | "ireduce" | "iallreduce");
+            let element = if reduces { self.element } else { "MPI_CHAR" };
+            let _ = writeln!(text, "# Datatype: {element}.");
+        }
+        match self.test {
+            MpiTest::MessageRate => {
+                let (pairs, window) = (self.ranks / 2, self.window);
+                let _ = writeln!(text, "# [ pairs: {pairs} ] [ window size: {window} ]");
+            }
+            MpiTest::PutLatency | MpiTest::GetLatency => {
+                text.push_str("# Window creation: MPI_Win_allocate\n");
+                text.push_str("# Synchronization: MPI_Win_flush\n");
+            }
+            _ if self.is_overlap() => {
+                text.push_str("# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n");
+            }
+            _ => {}
+        }
+        text
+    }
+
+    fn column_heads(&self) -> String {
+        let mut text = String::new();
+        let mut widths = vec![WIDTH; self.columns().len()];
+        if self.test.has_sizes() {
+            let _ = write!(text, "{:<SIZE_WIDTH$}", "# Size");
+        } else {
+            text.push_str("# ");
+            widths[0] = BARRIER_WIDTH - text.len();
+        }
+        for (column, width) in self.columns().iter().zip(widths) {
+            let _ = write!(text, "{:>width$}", column.head);
+        }
+        if self.full && !self.is_pairwise() {
+            let _ = write!(text, "{:>COUNT_WIDTH$}", "Iterations");
+        }
+        if self.shape == Shape::Assay {
+            let (low, high) = ("95% from", "95% to");
+            let _ = write!(text, "{low:>COUNT_WIDTH$}{high:>COUNT_WIDTH$}{:>9}", "Batches");
+        }
+        for percent in &self.percentiles {
+            let _ = write!(text, "{:>TAIL_WIDTH$}", format!("P{percent} Tail Lat(us)"));
+        }
+        if self.validation {
+            let _ = write!(text, "{:>WIDTH$}", "Validation");
+        }
+        text.push('\n');
+        text
+    }
+
+    /// One line. A metric that the row lacks leaves its column empty.
+    #[must_use]
+    pub fn row(&self, row: &Row) -> String {
+        let mut text = String::new();
+        let mut widths = vec![WIDTH; self.columns().len()];
+        if self.test.has_sizes() {
+            let _ = write!(text, "{:<SIZE_WIDTH$}", row.bytes);
+        } else {
+            widths[0] = BARRIER_WIDTH;
+        }
+        let of = |metric: &str| {
+            let found = row.values.iter().find(|(name, _)| name == metric);
+            found.map(|(_, value)| *value)
+        };
+        for (column, width) in self.columns().iter().zip(widths) {
+            let _ = write!(text, "{:>width$}", decimals(of(column.metric), column.factor));
+        }
+        if self.full && !self.is_pairwise() {
+            let _ = write!(text, "{:>COUNT_WIDTH$}", row.iterations);
+        }
+        if self.shape == Shape::Assay {
+            let factor = self.columns()[0].factor;
+            for end in [row.interval.map(|it| it.0), row.interval.map(|it| it.1)] {
+                let _ = write!(text, "{:>COUNT_WIDTH$}", decimals(end, factor));
+            }
+            let _ = write!(text, "{:>9}", row.batches);
+        }
+        for percentile in &row.percentiles {
+            let _ = write!(text, "{:>TAIL_WIDTH$}", decimals(*percentile, MICRO));
+        }
+        if self.validation {
+            let verdict = match row.is_right {
+                Some(true) => "Pass",
+                Some(false) => "Fail",
+                None => "-",
+            };
+            let _ = write!(text, "{verdict:>WIDTH$}");
+        }
+        text.push('\n');
+        text
+    }
+
+    fn columns(&self) -> &'static [Column] {
+        match self.test {
+            MpiTest::Bandwidth | MpiTest::BothWays => BANDWIDTH,
+            MpiTest::MessageRate => RATE,
+            MpiTest::Latency | MpiTest::MultiLatency if self.shape == Shape::Osu7 => {
+                MEAN_LATENCY
+            }
+            MpiTest::Latency
+            | MpiTest::MultiLatency
+            | MpiTest::PutLatency
+            | MpiTest::GetLatency => PLAIN_LATENCY,
+            _ if self.is_overlap() => OVERLAP,
+            _ if self.full => FULL_LATENCY,
+            _ => MEAN_LATENCY,
+        }
+    }
+
+    fn is_pairwise(&self) -> bool {
+        self.test.pattern() != MpiPattern::All
+    }
+
+    fn is_overlap(&self) -> bool {
+        Benchmark::Mpi(self.test).metric("overlap").is_some()
+    }
+}
+
+/// Two decimals, as OSU has them.
+fn decimals(value: Option<f64>, factor: f64) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{:.2}", value * factor))
+}
+
+/// The title of OSU's program.
+pub(crate) fn title(test: MpiTest) -> &'static str {
+    match test {
+        MpiTest::Latency => "OSU MPI Latency Test",
+        MpiTest::Bandwidth => "OSU MPI Bandwidth Test",
+        MpiTest::BothWays => "OSU MPI Bi-Directional Bandwidth Test",
+        MpiTest::MessageRate => "OSU MPI Multiple Bandwidth / Message Rate Test",
+        MpiTest::MultiLatency => "OSU MPI Multi Latency Test",
+        MpiTest::PutLatency => "OSU MPI_Put Latency Test",
+        MpiTest::GetLatency => "OSU MPI_Get latency Test",
+        MpiTest::Barrier => "OSU MPI Barrier Latency Test",
+        MpiTest::Broadcast => "OSU MPI Broadcast Latency Test",
+        MpiTest::Reduce => "OSU MPI Reduce Latency Test",
+        MpiTest::Allreduce => "OSU MPI Allreduce Latency Test",
+        MpiTest::Gather => "OSU MPI Gather Latency Test",
+        MpiTest::Scatter => "OSU MPI Scatter Latency Test",
+        MpiTest::Allgather => "OSU MPI Allgather Latency Test",
+        MpiTest::Alltoall => "OSU MPI All-to-All Personalized Exchange Latency Test",
+        MpiTest::Ibarrier => "OSU MPI Non-blocking Barrier Latency Test",
+        MpiTest::Ibroadcast => "OSU MPI Non-blocking Broadcast Latency Test",
+        MpiTest::Ireduce => "OSU MPI Non-blocking Reduce Latency Test",
+        MpiTest::Iallreduce => "OSU MPI Non-blocking Allreduce Latency Test",
+        MpiTest::Igather => "OSU MPI Non-blocking Gather Latency Test",
+        MpiTest::Iscatter => "OSU MPI Non-blocking Scatter Latency Test",
+        MpiTest::Iallgather => "OSU MPI Non-blocking Allgather Latency Test",
+        MpiTest::Ialltoall => "OSU MPI Non-blocking All-to-All Latency Test",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! How each MPI launcher starts pinned ranks, in its own words, and what a library says about the
+//! transport it chose.
+//!
+//! Nothing here starts anything: an installation and a question go in, a command line comes out.
+
+use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
+use assay_model::workload::{MpiHosts, MpiWorkload};
+
+/// One command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MpiLaunch {
+    /// The launcher.
+    pub program: String,
+    /// Its arguments, the started program and its arguments among them.
+    pub arguments: Vec<String>,
+    /// Variables added to the environment.
+    pub environment: Vec<(String, String)>,
+}
+
+/// Starts `program` as the ranks of `work`: on this machine rank i on the i-th CPU; over hosts one
+/// rank per core, and of a pair one on each host.
+#[must_use]
+pub fn launch(work: &MpiWorkload, program: &str, arguments: &[String]) -> MpiLaunch {
+    let mut words = vec!["-n".to_owned(), work.ranks.to_string()];
+    words.extend(hosts(work));
+    words.extend(binding(work));
+    words.push(program.to_owned());
+    words.extend(arguments.iter().cloned());
+    let variables = environment(work).into_iter();
+    MpiLaunch {
+        program: work.mpi.launcher.clone(),
+        arguments: words,
+        environment: variables.map(|(name, value)| (name.to_owned(), value)).collect(),
+    }
+}
+
+fn words(list: &[&str]) -> Vec<String> {
+    list.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn hosts(work: &MpiWorkload) -> Vec<String> {
+    let MpiHosts { list, file } = &work.hosts;
+    let (list_option, file_option) = match work.mpi.starter {
+        MpiStarter::Hydra | MpiStarter::IntelHydra => ("-hosts", "-f"),
+        MpiStarter::Orte | MpiStarter::Prrte => ("--host", "--hostfile"),
+        MpiStarter::Srun => ("--nodelist", "--nodefile"),
+    };
+    let given = [(list_option, list), (file_option, file)];
+    let given =
+        given.into_iter().filter_map(|(option, value)| Some((option, value.as_deref()?)));
+    let mut found: Vec<String> =
+        given.flat_map(|(option, value)| words(&[option, value])).collect();
+    if !work.hosts.is_here() && work.ranks == 2 {
+        // Launchers fill one host before the next; a pair is meant to be on two.
+        found.extend(match work.mpi.starter {
+            MpiStarter::Hydra | MpiStarter::IntelHydra => words(&["-ppn", "1"]),
+            MpiStarter::Orte | MpiStarter::Prrte => words(&["--map-by", "ppr:1:node"]),
+            MpiStarter::Srun => words(&["--ntasks-per-node=1"]),
+        });
+    }
+    found
+}
+
+/// The launcher's own option that binds; Intel MPI is told by variables.
+fn binding(work: &MpiWorkload) -> Vec<String> {
+    let cpus: Vec<String> = work.placement.cpus.iter().map(ToString::to_string).collect();
+    let cpus = cpus.join(",");
+    let threads = work.placement.placement == "same-core";
+    match (work.mpi.starter, cpus.is_empty()) {
+        (MpiStarter::Hydra, true) => words(&["-bind-to", "core"]),
+        (MpiStarter::Hydra, false) => words(&["-bind-to", &format!("user:{cpus}")]),
+        (MpiStarter::IntelHydra, _) => Vec::new(),
+        (MpiStarter::Orte | MpiStarter::Prrte, true) => words(&["--bind-to", "core"]),
+        (MpiStarter::Orte, false) => {
+            let mut found = words(&["--bind-to", "cpu-list:ordered", "--cpu-list", &cpus]);
+            // Otherwise Open MPI counts cores as slots, and two threads of one core are one.
+            found.extend(threads.then(|| "--use-hwthread-cpus".to_owned()));
+            found
+        }
+        (MpiStarter::Prrte, false) => {
+            let threads = if threads { ":hwtcpus" } else { "" };
+            words(&["--map-by", &format!("pe-list={cpus}:ordered{threads}")])
+        }
+        (MpiStarter::Srun, cpus_unknown) => {
+            let process_management = match work.mpi.abi {
+                assay_model::mpi_outcome::MpiAbi::OpenMpi => "--mpi=pmix",
+                _ => "--mpi=pmi2",
+            };
+            let bind = if cpus_unknown {
+                "--cpu-bind=cores".to_owned()
+            } else {
+                format!("--cpu-bind=map_cpu:{cpus}")
+            };
+            words(&[process_management, &bind])
+        }
+    }
+}
+
+fn environment(work: &MpiWorkload) -> Vec<(&'static str, String)> {
+    let on = || "1".to_owned();
+    match work.mpi.starter {
+        // MVAPICH binds again in MPI_Init, which would undo the launcher's binding.
+        MpiStarter::Hydra | MpiStarter::Srun => {
+            vec![("MV2_ENABLE_AFFINITY", "0".to_owned()), ("MPIR_CVAR_DEBUG_SUMMARY", on())]
+        }
+        MpiStarter::IntelHydra => {
+            let cpus: Vec<String> =
+                work.placement.cpus.iter().map(ToString::to_string).collect();
+            let place = match cpus.is_empty() {
+                true => ("I_MPI_PIN_DOMAIN", "core".to_owned()),
+                false => ("I_MPI_PIN_PROCESSOR_LIST", cpus.join(",")),
+            };
+            // At 3 and above the library tells which provider of libfabric it took.
+            vec![("I_MPI_PIN", on()), place, ("I_MPI_DEBUG", "3".to_owned())]
+        }
+        // Open MPI refuses to start as root unless told twice; in a container root is normal, and
+        // whoever started assay as root meant it. Its choice of transport is told at level 10.
+        MpiStarter::Orte => vec![
+            ("OMPI_ALLOW_RUN_AS_ROOT", on()),
+            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", on()),
+            ("OMPI_MCA_pml_base_verbose", "10".to_owned()),
+        ],
+        MpiStarter::Prrte => vec![
+            ("OMPI_ALLOW_RUN_AS_ROOT", on()),
+            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", on()),
+            ("PRTE_ALLOW_RUN_AS_ROOT", on()),
+            ("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", on()),
+            ("OMPI_MCA_pml_base_verbose", "10".to_owned()),
+        ],
+    }
+}
+
+/// The transport that the library says it chose, out of what a job printed when it started: `UCX`,
+/// `OFI tcp`, `ob1`; `None` when it says nothing. Within a host all of them use shared memory.
+#[must_use]
+pub fn transport(mpi: &MpiInstallation, printed: &str) -> Option<String> {
+    let lines = || printed.lines().map(str::trim);
+    match mpi.starter {
+        MpiStarter::Hydra | MpiStarter::Srun if lines().any(|l| l.contains("UCX netmod")) => {
+            Some("UCX".to_owned())
+        }
+        MpiStarter::Hydra | MpiStarter::IntelHydra | MpiStarter::Srun => {
+            let marks = ["libfabric provider:", "provider:", "OFI provider:"];
+            let provider = |line: &str| {
+                let (_, rest) = marks.iter().find_map(|mark| line.split_once(mark))?;
+                rest.split([' ', ',', ';']).find(|word| !word.is_empty()).map(str::to_owned)
+            };
+            let ofi = lines().find_map(provider).map(|name| format!("OFI {name}"));
+            let tuned = || lines().any(|line| line.contains("tuning_generic_shm"));
+            ofi.or_else(|| tuned().then(|| "shared memory".to_owned()))
+        }
+        MpiStarter::Orte | MpiStarter::Prrte => lines().find_map(|line| {
+            let (_, rest) = line.split_once("selected ")?;
+            let (name, _) = rest.split_once(" best priority")?;
+            Some(name.to_owned())
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! Command lines as a person would type them, and what real libraries printed about their transport.
+
+use assay_model::benchmark::MpiTest;
+use assay_model::mpi_outcome::MpiAbi;
+use assay_model::workload::Domain;
+use expect_test::{Expect, expect};
+
+use super::*;
+
+fn work(starter: MpiStarter, cpus: &[u32], placement: &str) -> MpiWorkload {
+    let mpi = MpiInstallation {
+        key: "x-1".into(),
+        name: "X".into(),
+        version: "1".into(),
+        prefix: "/opt/x".into(),
+        library: "/opt/x/lib/libmpi.so".into(),
+        abi: MpiAbi::OpenMpi,
+        launcher: "/opt/x/bin/mpiexec".into(),
+        starter,
+    };
+    let placement = Domain { placement: placement.into(), cpus: cpus.to_vec() };
+    MpiWorkload {
+        test: MpiTest::Latency,
+        mpi,
+        ranks: 2,
+        placement,
+        hosts: MpiHosts::default(),
+        from_bytes: 0,
+        to_bytes: 8,
+    }
+}
+
+const EVERY: [MpiStarter; 5] = [
+    MpiStarter::Hydra,
+    MpiStarter::IntelHydra,
+    MpiStarter::Orte,
+    MpiStarter::Prrte,
+    MpiStarter::Srun,
+];
+
+fn check(change: impl Fn(MpiStarter) -> MpiWorkload, expected: &Expect) {
+    let line = |starter: MpiStarter| {
+        let MpiLaunch { program, arguments, environment } =
+            launch(&change(starter), "assay", &["mpi".to_owned(), "latency".to_owned()]);
+        let variables: Vec<String> = environment
+            .iter()
+            .filter(|(name, _)| !name.contains("ROOT"))
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        format!("{} {program} {}\n", variables.join(" "), arguments.join(" "))
+    };
+    expected.assert_eq(&EVERY.into_iter().map(line).collect::<String>());
+}
+
+#[test]
+fn each_launcher_binds_in_its_own_words() {
+    check(
+        |starter| work(starter, &[0, 1], "same-cache"),
+        &expect![[r#"
+        MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 -bind-to user:0,1 assay mpi latency
+        I_MPI_PIN=1 I_MPI_PIN_PROCESSOR_LIST=0,1 I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 2 assay mpi latency
+        OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --bind-to cpu-list:ordered --cpu-list 0,1 assay mpi latency
+        OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --map-by pe-list=0,1:ordered assay mpi latency
+        MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 --mpi=pmix --cpu-bind=map_cpu:0,1 assay mpi latency
+    "#]],
+    );
+    check(
+        |starter| work(starter, &[0, 8], "same-core"),
+        &expect![[r#"
+        MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 -bind-to user:0,8 assay mpi latency
+        I_MPI_PIN=1 I_MPI_PIN_PROCESSOR_LIST=0,8 I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 2 assay mpi latency
+        OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --bind-to cpu-list:ordered --cpu-list 0,8 --use-hwthread-cpus assay mpi latency
+        OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --map-by pe-list=0,8:ordered:hwtcpus assay mpi latency
+        MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 --mpi=pmix --cpu-bind=map_cpu:0,8 assay mpi latency
+    "#]],
+    );
+}
+
+#[test]
+fn a_pair_over_hosts_is_one_rank_on_each() {
+    let over = |starter| {
+        let mut work = work(starter, &[], "hosts");
+        work.hosts.list = Some("a,b".into());
+        work
+    };
+    check(
+        over,
+        &expect![[r#"
+        MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 -hosts a,b -ppn 1 -bind-to core assay mpi latency
+        I_MPI_PIN=1 I_MPI_PIN_DOMAIN=core I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 2 -hosts a,b -ppn 1 assay mpi latency
+        OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --host a,b --map-by ppr:1:node --bind-to core assay mpi latency
+        OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --host a,b --map-by ppr:1:node --bind-to core assay mpi latency
+        MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 --nodelist a,b --ntasks-per-node=1 --mpi=pmix --cpu-bind=cores assay mpi latency
+    "#]],
+    );
+    let file = |starter| {
+        let mut work = work(starter, &[], "hosts");
+        work.hosts.file = Some("/etc/hosts.mpi".into());
+        work.ranks = 4;
+        work
+    };
+    check(
+        file,
+        &expect![[r#"
+        MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 4 -f /etc/hosts.mpi -bind-to core assay mpi latency
+        I_MPI_PIN=1 I_MPI_PIN_DOMAIN=core I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 4 -f /etc/hosts.mpi assay mpi latency
+        OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 4 --hostfile /etc/hosts.mpi --bind-to core assay mpi latency
+        OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 4 --hostfile /etc/hosts.mpi --bind-to core assay mpi latency
+        MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 4 --nodefile /etc/hosts.mpi --mpi=pmix --cpu-bind=cores assay mpi latency
+    "#]],
+    );
+}
+
+#[test]
+fn transports_are_what_the_libraries_say() {
+    for (starter, printed, expected) in [
+        // MPICH 4.0.2 of Debian 12, MPIR_CVAR_DEBUG_SUMMARY=1.
+        (
+            MpiStarter::Hydra,
+            "==== Various sizes and limits ====\n==== UCX netmod Capability ====\n",
+            Some("UCX"),
+        ),
+        (MpiStarter::Hydra, "provider: tcp, score = 5, pref = 0\n", Some("OFI tcp")),
+        // Intel MPI 2021.18.1, I_MPI_DEBUG=3, on one host.
+        (
+            MpiStarter::IntelHydra,
+            "[0] MPI startup(): Load tuning file: \"/opt/etc/tuning_generic_shm.dat\"\n",
+            Some("shared memory"),
+        ),
+        (
+            MpiStarter::IntelHydra,
+            "[0] MPI startup(): libfabric provider: mlx\n",
+            Some("OFI mlx"),
+        ),
+        // Open MPI 4.1.4 and 5.0.11, OMPI_MCA_pml_base_verbose=10.
+        (
+            MpiStarter::Orte,
+            "[vm:1] select: init returned priority 20\n[vm:1] selected ob1 best priority 20\n",
+            Some("ob1"),
+        ),
+        (MpiStarter::Prrte, "", None),
+        (MpiStarter::Hydra, "provider:", None),
+    ] {
+        let mpi = work(starter, &[0, 1], "same-cache").mpi;
+        assert_eq!(transport(&mpi, printed).as_deref(), expected, "{printed:?}");
+    }
+}

@@ -1,0 +1,142 @@
+//! Tables of MPI benchmarks: a heading whose words say what stands in each column, then one row per size.
+//!
+//! Launchers and libraries print lines of their own in between; a line that does not begin with a number
+//! is none of the table's.
+
+use crate::outputs::{ToolError, number, positive_scaled, whole};
+
+/// What a column holds: the metric of its benchmark, or something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// Size of a message in bytes.
+    Size,
+    /// Values of a metric, in base units after multiplication by the factor.
+    Metric(&'static str, Factor),
+    /// `Pass` or `Fail`.
+    Verdict,
+    /// Anything that is not kept.
+    Other,
+}
+
+/// How a column's values become base units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Factor {
+    /// Microseconds.
+    Microseconds,
+    /// 10⁶ bytes per second.
+    Megabytes,
+    /// Per second, as they are.
+    One,
+    /// Percent.
+    Percent,
+}
+
+/// A heading's words and what they mean; longer words come before those they contain.
+pub(crate) type Words = [(&'static str, Holds)];
+
+/// One row of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Row {
+    /// Size of a message; `None` where messages have none.
+    pub(crate) bytes: Option<u64>,
+    /// Metric, value in its base unit, and half of the last printed digit in that unit.
+    pub(crate) values: Vec<(&'static str, f64, f64)>,
+}
+
+impl Factor {
+    /// As a power of ten.
+    const fn power(self) -> i32 {
+        match self {
+            Self::Microseconds => -6,
+            Self::Megabytes => 6,
+            Self::One => 0,
+            Self::Percent => -2,
+        }
+    }
+}
+
+/// The columns that a heading names, from left to right. Words that nobody knows are no columns; the
+/// rows then have more fields than columns and are refused.
+pub(crate) fn columns(heading: &str, words: &Words) -> Vec<Holds> {
+    let mut found = Vec::new();
+    let mut rest = heading;
+    while let Some((at, word, holds)) = first_word(rest, words) {
+        found.push(holds);
+        rest = &rest[at + word.len()..];
+    }
+    found
+}
+
+/// The word that begins first; of two that begin together the one that stands first in the list.
+fn first_word<'w>(text: &str, words: &'w Words) -> Option<(usize, &'w str, Holds)> {
+    let places =
+        words.iter().filter_map(|(word, holds)| Some((text.find(word)?, *word, *holds)));
+    places.min_by_key(|(at, _, _)| *at)
+}
+
+/// The rows below a heading.
+///
+/// # Errors
+/// When a row has more or fewer fields than the heading has columns, a field is no number, contents
+/// were wrong, sizes do not ascend, or there is no row.
+pub(crate) fn rows<'t>(
+    lines: impl Iterator<Item = &'t str>,
+    columns: &[Holds],
+) -> Result<Vec<Row>, ToolError> {
+    let mut rows: Vec<Row> = Vec::new();
+    for line in lines.map(str::trim) {
+        if !line.starts_with(|c: char| c.is_ascii_digit()) {
+            continue;
+        }
+        let row = row(line, columns)?;
+        if rows.last().is_some_and(|before| before.bytes >= row.bytes) {
+            let what = format!("the size of the row {line:?} is not above the one before");
+            return Err(ToolError::Reconcile { what });
+        }
+        rows.push(row);
+    }
+    if rows.is_empty() {
+        return Err(ToolError::ReachEnd { missing: "there is no row of values".to_owned() });
+    }
+    Ok(rows)
+}
+
+fn row(line: &str, columns: &[Holds]) -> Result<Row, ToolError> {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    if fields.len() != columns.len() {
+        let missing =
+            format!("the row {line:?} has {} of {} columns", fields.len(), columns.len());
+        return Err(ToolError::ReachEnd { missing });
+    }
+    let mut row = Row { bytes: None, values: Vec::new() };
+    for (field, holds) in fields.iter().zip(columns) {
+        match holds {
+            Holds::Size => row.bytes = Some(whole("the size of a message", field)?),
+            Holds::Metric(metric, factor) => {
+                let (value, half) = scaled(metric, field, factor.power())?;
+                row.values.push((*metric, value, half));
+            }
+            Holds::Verdict if !field.eq_ignore_ascii_case("pass") => {
+                let verdict = format!("contents of messages: {field} in the row {line:?}");
+                return Err(ToolError::PassCheck { verdict });
+            }
+            Holds::Verdict | Holds::Other => {}
+        }
+    }
+    Ok(row)
+}
+
+/// A number and half of its last digit in base units. What a rounding left at zero stays zero.
+fn scaled(what: &str, text: &str, power: i32) -> Result<(f64, f64), ToolError> {
+    let half = half_digit(text) * 10f64.powi(power);
+    if number(what, text)? > 0.0 {
+        return Ok((positive_scaled(what, text, power)?, half));
+    }
+    Ok((number(what, text)?, half))
+}
+
+/// Half of the last printed digit of a number.
+fn half_digit(text: &str) -> f64 {
+    let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
+    0.5 / 10f64.powi(decimals.min(18) as i32)
+}

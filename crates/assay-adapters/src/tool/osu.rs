@@ -1,0 +1,210 @@
+//! A user's OSU micro-benchmarks, versions 5 to 7, as built with one MPI.
+//!
+//! Units from their source: microseconds per message or call, and MB/s of 10⁶ bytes.
+
+use std::path::Path;
+
+use assay_model::benchmark::{MpiPattern, MpiTest};
+use assay_model::workload::Workload;
+
+use super::{Detect, Version, mpi_rows, not_taken};
+use crate::dialect::osu::title;
+use crate::invocation::{Invocation, Request, plain_language};
+use crate::mpi_launch;
+use crate::mpi_text::{self, Factor, Holds, Words};
+use crate::outputs::{Outputs, Parsed, ToolError};
+
+pub(super) const fn detect() -> Detect {
+    Detect {
+        programs: &["osu_latency"],
+        variable: "ASSAY_OSU",
+        mark: None,
+        version: Version::Measured,
+        launcher: false,
+        hint: "build them from mvapich.cse.ohio-state.edu/benchmarks with the mpicc of the MPI to be \
+               measured, then name osu_latency in ASSAY_OSU; the others are found beside it",
+    }
+}
+
+const MICRO: Factor = Factor::Microseconds;
+const WORDS: &Words = &[
+    ("Avg Latency(us)", Holds::Metric("latency", MICRO)),
+    ("Min Latency(us)", Holds::Metric("latency_min", MICRO)),
+    ("Max Latency(us)", Holds::Metric("latency_max", MICRO)),
+    ("Latency (us)", Holds::Metric("latency", MICRO)),
+    ("Latency(us)", Holds::Metric("latency", MICRO)),
+    ("Tail Lat(us)", Holds::Other),
+    ("Bandwidth (MB/s)", Holds::Metric("bandwidth", Factor::Megabytes)),
+    ("MB/s", Holds::Metric("bandwidth", Factor::Megabytes)),
+    ("Messages/s", Holds::Metric("message_rate", Factor::One)),
+    ("Overall(us)", Holds::Metric("latency", MICRO)),
+    ("Compute(us)", Holds::Metric("compute", MICRO)),
+    ("Pure Comm.(us)", Holds::Metric("communication", MICRO)),
+    ("Overlap(%)", Holds::Metric("overlap", Factor::Percent)),
+    ("Coll. Init(us)", Holds::Other),
+    ("MPI_Test(us)", Holds::Other),
+    ("MPI_Wait(us)", Holds::Other),
+    ("Min Comm.(us)", Holds::Other),
+    ("Max Comm.(us)", Holds::Other),
+    ("Iterations", Holds::Other),
+    ("Validation", Holds::Verdict),
+    ("Size", Holds::Size),
+];
+
+pub(super) const fn takes(workload: &Workload) -> bool {
+    matches!(workload, Workload::Mpi(_))
+}
+
+pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+    let Workload::Mpi(work) = request.workload else {
+        return Err(not_taken("osu", request.workload));
+    };
+    let program = program(&request.found.path, work.test);
+    let mut options = Vec::new();
+    if work.test.has_sizes() {
+        // Without a smallest size, their own: versions differ in whether 0 may be said.
+        let from =
+            if work.from_bytes > 1 { format!("{}:", work.from_bytes) } else { String::new() };
+        options.extend(["-m".to_owned(), format!("{from}{}", work.to_bytes)]);
+    }
+    if work.test.pattern() == MpiPattern::All {
+        options.push("-f".to_owned());
+    }
+    let launch = mpi_launch::launch(work, &program, &options);
+    let mut environment = launch.environment;
+    environment.push(plain_language());
+    Ok(vec![Invocation {
+        workload: request.workload.clone(),
+        label: "osu".to_owned(),
+        program: launch.program,
+        arguments: launch.arguments,
+        environment,
+        files_to_write: vec![],
+        files_to_read: vec![],
+        // The launcher binds the ranks.
+        cpus: vec![],
+        repetitions: request.repetitions.max(1),
+    }])
+}
+
+/// The program of a test beside `osu_latency`: in the same folder, or in its own where they are sorted,
+/// as version 7.4 does even twice.
+fn program(latency: &str, test: MpiTest) -> String {
+    let name = format!("osu_{}", test.name());
+    let path = Path::new(latency);
+    let folder = path.parent().unwrap_or_else(|| Path::new(""));
+    let is_called = |folder: &Path, name: &str| folder.file_name().is_some_and(|it| it == name);
+    let blocking = if name.starts_with("osu_i") { "non_blocking" } else { "blocking" };
+    let (mpi, twice) = match folder.parent() {
+        Some(above) if is_called(folder, "standard") && is_called(above, "pt2pt") => {
+            (above.parent(), true)
+        }
+        Some(above) if is_called(folder, "pt2pt") => (Some(above), false),
+        _ => (None, false),
+    };
+    let place = match (mpi, test) {
+        (None, _) => folder.to_owned(),
+        (Some(mpi), MpiTest::PutLatency | MpiTest::GetLatency) => mpi.join("one-sided"),
+        (Some(mpi), test) if test.pattern() != MpiPattern::All => {
+            if twice {
+                mpi.join("pt2pt/standard")
+            } else {
+                mpi.join("pt2pt")
+            }
+        }
+        (Some(mpi), _) if twice => mpi.join("collective").join(blocking),
+        (Some(mpi), _) => mpi.join("collective"),
+    };
+    place.join(name).to_string_lossy().into_owned()
+}
+
+pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+    let Workload::Mpi(work) = &invocation.workload else {
+        return Err(not_taken("osu", &invocation.workload));
+    };
+    outputs.ended_well()?;
+    let text = &outputs.stdout;
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let titles: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix("# "))
+        .filter(|line| line.starts_with("OSU MPI"))
+        .collect();
+    let [printed] = titles.as_slice() else {
+        return Err(match titles.len() {
+            0 => ToolError::Find {
+                what: "title \"# OSU MPI …\"".to_owned(),
+                place: "the output",
+            },
+            several => ToolError::Reconcile {
+                what: format!(
+                    "{several} titles instead of one: every rank thinks that it is alone, because the \
+                     program was built with another MPI than the launcher's"
+                ),
+            },
+        });
+    };
+    let (said, version) = printed.rsplit_once(" v").unwrap_or((printed, ""));
+    if !said.trim().eq_ignore_ascii_case(title(work.test)) {
+        let what = format!("{said:?} where {:?} was asked for", title(work.test));
+        return Err(ToolError::Reconcile { what });
+    }
+    let heading = lines.iter().position(|line| is_heading(line, work.test.has_sizes()));
+    let Some(heading) = heading else {
+        return Err(ToolError::Find {
+            what: "heading of columns".to_owned(),
+            place: "OSU's table",
+        });
+    };
+    let columns = mpi_text::columns(lines[heading], WORDS);
+    let rows = mpi_text::rows(lines[heading + 1..].iter().copied(), &columns)?;
+    let version = Some(version.trim().to_owned()).filter(|text| !text.is_empty());
+    let mut parsed = Parsed { version, ..Parsed::default() };
+    mpi_rows::record(&rows, work, &mut parsed)?;
+    Ok(parsed)
+}
+
+fn is_heading(line: &str, has_sizes: bool) -> bool {
+    let Some(rest) = line.strip_prefix('#') else { return false };
+    let rest = rest.trim_start();
+    let first =
+        if has_sizes { &["Size"][..] } else { &["Avg Latency", "Latency", "Overall("][..] };
+    first.iter().any(|word| rest.starts_with(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_beside_each_other() {
+        for (latency, test, expected) in [
+            ("/opt/osu/osu_latency", MpiTest::Allreduce, "/opt/osu/osu_allreduce"),
+            ("/o/mpi/pt2pt/osu_latency", MpiTest::Bandwidth, "/o/mpi/pt2pt/osu_bw"),
+            ("/o/mpi/pt2pt/osu_latency", MpiTest::Ibarrier, "/o/mpi/collective/osu_ibarrier"),
+            (
+                "/o/mpi/pt2pt/osu_latency",
+                MpiTest::PutLatency,
+                "/o/mpi/one-sided/osu_put_latency",
+            ),
+            (
+                "/o/mpi/pt2pt/standard/osu_latency",
+                MpiTest::Latency,
+                "/o/mpi/pt2pt/standard/osu_latency",
+            ),
+            (
+                "/o/mpi/pt2pt/standard/osu_latency",
+                MpiTest::Ireduce,
+                "/o/mpi/collective/non_blocking/osu_ireduce",
+            ),
+            (
+                "/o/mpi/pt2pt/standard/osu_latency",
+                MpiTest::Reduce,
+                "/o/mpi/collective/blocking/osu_reduce",
+            ),
+            ("osu_latency", MpiTest::Bandwidth, "osu_bw"),
+        ] {
+            assert_eq!(program(latency, test), expected);
+        }
+    }
+}

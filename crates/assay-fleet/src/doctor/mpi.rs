@@ -1,0 +1,173 @@
+//! Checks of what makes MPI jobs fail silently or run over the wrong network. Where `PATH` has no
+//! launcher, there is nothing to check.
+
+use std::collections::BTreeMap;
+
+use assay_model::finding::Severity;
+
+use super::check::{Check, Scene, Seen, Unseen};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "mpi.library",
+        expected: "the library found first is of the launcher's make",
+        why: "ranks whose library does not understand the launcher each believe to be alone: the job ends well and measures nothing",
+        source: "observed with Open MPI 4.1 and 5.0 under Hydra, and MPICH under orterun",
+        severity: Severity::Blocks,
+        change: "load one MPI's module at a time, or take the other's folder out of LD_LIBRARY_PATH",
+        look: library,
+    },
+    Check {
+        id: "mpi.root",
+        expected: "an ordinary user",
+        why: "Open MPI's mpirun refuses to start as root unless two variables allow it; assay sets them for its own jobs",
+        source: "Open MPI documentation: mpirun(1), --allow-run-as-root",
+        severity: Severity::Note,
+        change: "run as an ordinary user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+        look: root,
+    },
+    Check {
+        id: "mpi.transport",
+        expected: "no variable that keeps MPI from a network for RDMA",
+        why: "a variable left from a test sends messages over TCP while the fast network idles",
+        source: "UCX documentation: UCX_TLS; libfabric fabric(7): FI_PROVIDER; Open MPI: MCA parameters pml and btl",
+        severity: Severity::Skews,
+        change: "unset the variable, or name the fast network in it",
+        look: transport,
+    },
+    Check {
+        id: "mpi.binding",
+        expected: "no variable that switches binding off",
+        why: "a rank that moves from core to core loses its caches and its memory's node",
+        source: "Open MPI: hwloc_base_binding_policy; Intel MPI Developer Reference: I_MPI_PIN; MVAPICH2 user guide: MV2_ENABLE_AFFINITY",
+        severity: Severity::Skews,
+        change: "unset the variable; MPICH's mpiexec binds only when told: -bind-to core",
+        look: binding,
+    },
+];
+
+/// Names of launchers whose make a user cannot know from the name.
+const LAUNCHERS: [&str; 3] = ["mpirun", "mpiexec", "mpiexec.hydra"];
+const LIBRARY_FOLDERS: [&str; 4] = ["lib", "lib64", "lib/release", "lib/x86_64-linux-gnu"];
+/// File name and the make that it belongs to.
+const LIBRARIES: [(&str, &str); 4] = [
+    ("libmpi.so.40", "Open MPI"),
+    ("libmpi.so.20", "Open MPI"),
+    ("libmpi.so.12", "MPICH or Intel MPI"),
+    ("libmpich.so.12", "MPICH or Intel MPI"),
+];
+
+type Environment = BTreeMap<String, String>;
+
+/// The environment of this process, and the folder above that of the first launcher on its `PATH`.
+fn environment_and_prefix(scene: &Scene) -> Result<(Environment, String), Unseen> {
+    let text = scene.text("proc/self/environ")?;
+    let pairs = text.split('\0').filter_map(|pair| pair.split_once('='));
+    let environment: Environment =
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let path = environment.get("PATH").map(String::as_str).unwrap_or_default();
+    let has_launcher = |folder: &&str| {
+        LAUNCHERS.iter().any(|name| scene.root.exists(&below_root(&format!("{folder}/{name}"))))
+    };
+    let folder = path.split(':').filter(|folder| folder.starts_with('/')).find(has_launcher);
+    let folder = folder.ok_or_else(|| Unseen::hidden("an MPI launcher on PATH"))?;
+    let above = folder.trim_end_matches('/').rsplit_once('/').map_or("", |(above, _)| above);
+    let prefix = above.to_owned();
+    Ok((environment, prefix))
+}
+
+fn below_root(path: &str) -> String {
+    path.trim_start_matches('/').to_owned()
+}
+
+/// The makes whose libraries lie in a folder.
+fn makes_in(scene: &Scene, folder: &str) -> Vec<&'static str> {
+    let there = |name: &str| scene.root.exists(&below_root(&format!("{folder}/{name}")));
+    let mut makes: Vec<&str> =
+        LIBRARIES.iter().filter(|(name, _)| there(name)).map(|(_, make)| *make).collect();
+    makes.dedup();
+    makes
+}
+
+fn library(scene: &Scene) -> Result<Seen, Unseen> {
+    let (environment, prefix) = environment_and_prefix(scene)?;
+    let folders = LIBRARY_FOLDERS.iter().map(|folder| format!("{prefix}/{folder}"));
+    let of_launcher: Vec<&str> = folders.flat_map(|folder| makes_in(scene, &folder)).collect();
+    let said = environment.get("LD_LIBRARY_PATH").map(String::as_str).unwrap_or_default();
+    let first = said
+        .split(':')
+        .filter(|folder| folder.starts_with('/'))
+        .find_map(|folder| makes_in(scene, folder).first().map(|make| (folder, *make)));
+    Ok(match first {
+        None => {
+            Seen::ok(format!("LD_LIBRARY_PATH names none; the launcher lies in {prefix}/bin"))
+        }
+        Some((folder, make)) => {
+            let fits = of_launcher.is_empty() || of_launcher.contains(&make);
+            let launcher = of_launcher.first().copied().unwrap_or("an unknown make");
+            Seen::judged(
+                fits,
+                format!("{make} in {folder}, the launcher in {prefix}/bin is {launcher}'s"),
+            )
+        }
+    })
+}
+
+fn root(scene: &Scene) -> Result<Seen, Unseen> {
+    environment_and_prefix(scene)?;
+    let status = scene.text("proc/self/status")?;
+    let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    let user = ids.and_then(|ids| ids.split_whitespace().nth(1));
+    match user {
+        None => Err(Unseen::hidden("the user in /proc/self/status")),
+        Some("0") => Ok(Seen::deviates("root")),
+        Some(user) => Ok(Seen::ok(format!("user {user}"))),
+    }
+}
+
+fn transport(scene: &Scene) -> Result<Seen, Unseen> {
+    let (environment, _) = environment_and_prefix(scene)?;
+    let devices = scene.root.names("sys/class/infiniband");
+    /// Values that mean sockets, as whole words of a list.
+    const SOCKETS: [&str; 3] = ["tcp", "sockets", "udp"];
+    let chooses_sockets = |name: &&str| {
+        let value = environment.get(*name)?;
+        let words: Vec<&str> = value.split([',', ';']).map(str::trim).collect();
+        let sockets = words.iter().any(|word| SOCKETS.contains(word));
+        let others = words.iter().any(|word| {
+            !SOCKETS.contains(word)
+                && !["self", "sm", "shm", "vader", "posix", "ob1"].contains(word)
+        });
+        (sockets && !others).then(|| format!("{name}={value}"))
+    };
+    let names =
+        ["UCX_TLS", "FI_PROVIDER", "I_MPI_OFI_PROVIDER", "OMPI_MCA_btl", "I_MPI_FABRICS"];
+    let chosen: Vec<String> = names.iter().filter_map(chooses_sockets).collect();
+    Ok(match (devices.as_slice(), chosen.as_slice()) {
+        ([], []) => Seen::ok("no device for RDMA, no such variable"),
+        ([], chosen) => Seen::ok(format!("{}, and no device for RDMA", chosen.join(", "))),
+        (devices, []) => Seen::ok(format!("no such variable beside {}", devices.join(", "))),
+        (devices, chosen) => {
+            Seen::deviates(format!("{} beside {}", chosen.join(", "), devices.join(", ")))
+        }
+    })
+}
+
+fn binding(scene: &Scene) -> Result<Seen, Unseen> {
+    /// Variable and the values that switch binding off.
+    const OFF: [(&str, &[&str]); 6] = [
+        ("OMPI_MCA_hwloc_base_binding_policy", &["none"]),
+        ("PRTE_MCA_hwloc_default_binding_policy", &["none"]),
+        ("I_MPI_PIN", &["0", "off", "no", "disable"]),
+        ("MV2_ENABLE_AFFINITY", &["0"]),
+        ("HYDRA_BINDING", &["none"]),
+        ("SLURM_CPU_BIND", &["none"]),
+    ];
+    let (environment, _) = environment_and_prefix(scene)?;
+    let off = OFF.iter().find_map(|(name, values)| {
+        let value = environment.get(*name)?;
+        let is_off = values.iter().any(|off| value.eq_ignore_ascii_case(off));
+        is_off.then(|| format!("{name}={value}"))
+    });
+    Ok(off.map_or_else(|| Seen::ok("none"), Seen::deviates))
+}

@@ -1,0 +1,271 @@
+//! Where MPI installations lie on a machine: their launchers, and the library beside each.
+//!
+//! Only names of files are looked at; nothing is started and nothing is loaded here. Which make a
+//! launcher is, it must be asked.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Names of launchers, those that belong to one make alone first: `mpirun` of Intel MPI's wheels, for
+/// example, is a script that starts whatever `mpiexec.hydra` is first on `PATH`.
+const LAUNCHERS: [&str; 5] =
+    ["mpiexec.hydra", "mpirun.openmpi", "mpirun.mpich", "mpirun", "mpiexec"];
+/// Folders of a prefix that hold libraries.
+const LIBRARY_FOLDERS: [&str; 5] =
+    ["lib", "lib64", "lib/release", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"];
+/// Folders whose entries, and the entries of those, may be prefixes.
+const COLLECTIONS: [&str; 6] =
+    ["opt", "opt/intel/oneapi/mpi", "opt/cray/pe", "usr/mpi/gcc", "usr/lib64", "usr/local"];
+/// Folders of module files where `MODULEPATH` says nothing.
+const MODULE_FOLDERS: [&str; 4] = [
+    "etc/modulefiles",
+    "usr/share/modulefiles",
+    "usr/share/modules/modulefiles",
+    "usr/share/Modules/modulefiles",
+];
+/// More module files than this are a site's whole software, most of which is no MPI.
+const MOST_MODULE_FILES: usize = 2000;
+/// Longest module file that is read.
+const MOST_MODULE_BYTES: u64 = 64 << 10;
+
+/// Where to look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// What stands for `/`.
+    pub root: PathBuf,
+    /// Folders of programs, in order: those of `PATH`.
+    pub path: Vec<PathBuf>,
+    /// Prefixes that the environment names: a Python environment, `I_MPI_ROOT`, `MPI_HOME` …
+    pub prefixes: Vec<PathBuf>,
+    /// Folders of module files that the environment names.
+    pub modules: Vec<PathBuf>,
+}
+
+/// A launcher, and the folder it is installed in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundLauncher {
+    /// The program, as found.
+    pub launcher: PathBuf,
+    /// The folder above its `bin`.
+    pub prefix: PathBuf,
+}
+
+impl Places {
+    /// This machine, and what the environment of this process says.
+    #[must_use]
+    pub fn of_this_process() -> Self {
+        let list = |name: &str| {
+            let value = std::env::var_os(name).unwrap_or_default();
+            std::env::split_paths(&value)
+                .filter(|path| path.is_absolute())
+                .collect::<Vec<PathBuf>>()
+        };
+        let mut prefixes = Vec::new();
+        for name in
+            ["VIRTUAL_ENV", "CONDA_PREFIX", "I_MPI_ROOT", "MPI_HOME", "MPI_ROOT", "OPAL_PREFIX"]
+        {
+            prefixes.extend(list(name));
+        }
+        // What `pip install --user` installs.
+        prefixes.extend(list("HOME").into_iter().map(|home| home.join(".local")));
+        Self {
+            root: PathBuf::from("/"),
+            path: list("PATH"),
+            prefixes,
+            modules: list("MODULEPATH"),
+        }
+    }
+
+    /// Every launcher, each file once: what is nearest to the user first.
+    #[must_use]
+    pub fn launchers(&self) -> Vec<FoundLauncher> {
+        let mut folders: Vec<PathBuf> = self.prefixes.iter().map(|it| it.join("bin")).collect();
+        folders.extend(self.path.iter().cloned());
+        for collection in COLLECTIONS {
+            for prefix in folders_in(&self.root.join(collection)) {
+                folders.push(prefix.join("bin"));
+                folders.extend(folders_in(&prefix).into_iter().map(|inner| inner.join("bin")));
+            }
+        }
+        folders.extend(self.module_folders());
+        let mut seen = BTreeSet::new();
+        let mut found = Vec::new();
+        for folder in folders {
+            found.extend(launchers_in(&folder).into_iter().filter(|launcher| {
+                seen.insert(launcher.launcher.canonicalize().unwrap_or_default())
+            }));
+        }
+        found
+    }
+
+    /// Folders of programs that module files mention.
+    fn module_folders(&self) -> Vec<PathBuf> {
+        let usual = MODULE_FOLDERS.iter().map(|folder| self.root.join(folder));
+        let mut left: Vec<(PathBuf, u32)> =
+            self.modules.iter().cloned().chain(usual).map(|folder| (folder, 0)).collect();
+        let mut found = BTreeSet::new();
+        let mut read = 0;
+        while let Some((folder, depth)) = left.pop() {
+            for entry in entries(&folder) {
+                if entry.is_dir() {
+                    // name/version, and one level above for a compiler.
+                    left.extend((depth < 3).then_some((entry, depth + 1)));
+                } else if read < MOST_MODULE_FILES {
+                    read += 1;
+                    found.extend(mentioned(&entry));
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+}
+
+/// The launchers of one prefix, best first.
+#[must_use]
+pub fn launchers_of(prefix: &Path) -> Vec<FoundLauncher> {
+    launchers_in(&prefix.join("bin"))
+}
+
+/// The first of `names` in the library folders of a prefix.
+#[must_use]
+pub fn library(prefix: &Path, names: &[&str]) -> Option<PathBuf> {
+    names.iter().find_map(|name| {
+        let files = LIBRARY_FOLDERS.iter().map(|folder| prefix.join(folder).join(name));
+        files.into_iter().find(|file| file.is_file())
+    })
+}
+
+fn launchers_in(folder: &Path) -> Vec<FoundLauncher> {
+    let Some(prefix) = folder.parent() else { return Vec::new() };
+    let files = LAUNCHERS.iter().map(|name| folder.join(name));
+    files
+        .filter(|file| crate::process::find_executable(&file.to_string_lossy()).is_some())
+        .map(|launcher| FoundLauncher { launcher, prefix: prefix.to_owned() })
+        .collect()
+}
+
+/// Every absolute path in a module file, Tcl or Lua, that is a folder of programs or has one. A mere
+/// `/bin` is the end of a path that the file puts together.
+fn mentioned(file: &Path) -> Vec<PathBuf> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(file)
+        .and_then(|file| file.take(MOST_MODULE_BYTES).read_to_end(&mut bytes));
+    if read.is_err() {
+        return Vec::new();
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let separators = |c: char| c.is_whitespace() || "\"'(){}[],;:".contains(c);
+    let paths = text
+        .split(separators)
+        .filter(|word| word.starts_with('/') && *word != "/bin" && word.len() > 1);
+    let folder = |word: &str| {
+        let path = PathBuf::from(word);
+        if path.file_name() == Some(OsStr::new("bin")) { path } else { path.join("bin") }
+    };
+    paths.map(folder).filter(|folder| folder.is_dir()).collect()
+}
+
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    entries(folder).into_iter().filter(|entry| entry.is_dir()).collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort_unstable();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn program(root: &Path, name: &str) {
+        let file = root.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn launchers_are_found_wherever_they_usually_lie() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in [
+            "usr/bin/mpiexec.hydra",
+            "usr/bin/mpirun.openmpi",
+            "venv/bin/mpiexec.hydra",
+            "venv/bin/mpirun",
+            "opt/mpich/bin/mpiexec",
+            "opt/hpcx/ompi/bin/mpirun",
+            "sw/openmpi/5.0/bin/mpirun",
+            "home/user/.local/bin/mpirun",
+        ] {
+            program(root, name);
+        }
+        // A folder of that name and a file nobody may execute are none.
+        fs::create_dir_all(root.join("opt/odd/bin/mpirun")).unwrap();
+        fs::write(root.join("usr/bin/mpiexec"), "text").unwrap();
+        std::os::unix::fs::symlink("mpirun.openmpi", root.join("usr/bin/mpirun")).unwrap();
+        let module = root.join("usr/share/modulefiles/openmpi/5.0.lua");
+        fs::create_dir_all(module.parent().unwrap()).unwrap();
+        let text = format!(
+            "local base = \"{}\"\nprepend_path(\"PATH\", base .. \"/bin\")\n",
+            root.join("sw/openmpi/5.0").display()
+        );
+        fs::write(module, text).unwrap();
+        let places = Places {
+            root: root.to_owned(),
+            path: vec![root.join("usr/bin")],
+            prefixes: vec![root.join("venv"), root.join("home/user/.local")],
+            modules: vec![root.join("nowhere")],
+        };
+        let shown = |launcher: &FoundLauncher| {
+            let path = launcher.launcher.strip_prefix(root).unwrap();
+            path.display().to_string()
+        };
+        let found: Vec<String> = places.launchers().iter().map(shown).collect();
+        assert_eq!(
+            found,
+            [
+                "venv/bin/mpiexec.hydra",
+                "venv/bin/mpirun",
+                "home/user/.local/bin/mpirun",
+                "usr/bin/mpiexec.hydra",
+                "usr/bin/mpirun.openmpi",
+                "opt/hpcx/ompi/bin/mpirun",
+                "opt/mpich/bin/mpiexec",
+                "sw/openmpi/5.0/bin/mpirun",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_library_is_taken_from_beside_its_launcher() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        program(root, "lib/x86_64-linux-gnu/libmpich.so.12");
+        program(root, "lib64/libmpi.so.40");
+        let check = |names: &[&str], expected: Option<&str>| {
+            assert_eq!(library(root, names), expected.map(|name| root.join(name)));
+        };
+        check(&["libmpi.so.12", "libmpich.so.12"], Some("lib/x86_64-linux-gnu/libmpich.so.12"));
+        check(&["libmpi.so.40"], Some("lib64/libmpi.so.40"));
+        check(&["libmpi_abi.so.1"], None);
+        check(&[], None);
+    }
+
+    #[test]
+    fn what_is_no_module_file_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("odd");
+        fs::write(&file, [0_u8, 255, b'/', 200, 10, b'/', b'\n']).unwrap();
+        assert_eq!(mentioned(&file), Vec::<PathBuf>::new());
+        assert_eq!(mentioned(folder.path()), Vec::<PathBuf>::new());
+    }
+}

@@ -1,0 +1,93 @@
+//! What the doctor says about MPI: nothing where there is none, and each trap where it is laid.
+
+use assay_fleet::{doctor, facts, state};
+use expect_test::{Expect, expect};
+
+use crate::tree::Host;
+
+fn check(files: &[(&str, &str)], environment: &str, expected: &Expect) {
+    let host = Host::named("guest-zen4");
+    for (path, content) in files {
+        host.write(path, content.as_bytes());
+    }
+    host.write("proc/self/environ", environment.replace(' ', "\0").as_bytes());
+    host.write("proc/self/status", b"Name:\tassay\nUid:\t1000\t1000\t1000\t1000\n");
+    let root = host.root();
+    let findings = doctor::examine(&root, &facts::read(&root), &state::read(&root));
+    let mpi = findings.iter().filter(|finding| finding.id.starts_with("mpi."));
+    let lines: String = mpi
+        .map(|finding| format!("{} {:?}: {}\n", finding.id, finding.outcome, finding.observed))
+        .collect();
+    expected.assert_eq(&lines);
+}
+
+const OPEN_MPI: [(&str, &str); 2] =
+    [("usr/bin/mpirun", ""), ("usr/lib/x86_64-linux-gnu/libmpi.so.40", "")];
+
+#[test]
+fn without_mpi_there_is_nothing_to_check() {
+    check(
+        &[],
+        "PATH=/usr/bin:/bin",
+        &expect![[r#"
+        mpi.library NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
+        mpi.root NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
+        mpi.transport NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
+        mpi.binding NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
+    "#]],
+    );
+    check(
+        &OPEN_MPI,
+        "HOME=/root",
+        &expect![[r#"
+        mpi.library NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
+        mpi.root NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
+        mpi.transport NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
+        mpi.binding NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
+    "#]],
+    );
+}
+
+#[test]
+fn an_ordinary_installation_is_as_expected() {
+    check(
+        &OPEN_MPI,
+        "PATH=/sbin:/usr/bin",
+        &expect![[r#"
+        mpi.library Ok: LD_LIBRARY_PATH names none; the launcher lies in /usr/bin
+        mpi.root Ok: user 1000
+        mpi.transport Ok: no device for RDMA, no such variable
+        mpi.binding Ok: none
+    "#]],
+    );
+}
+
+#[test]
+fn every_trap_is_told() {
+    let files = [
+        OPEN_MPI[0],
+        OPEN_MPI[1],
+        ("opt/mpich/lib/libmpi.so.12", ""),
+        ("sys/class/infiniband/mlx5_0/node_type", "1: CA"),
+    ];
+    check(
+        &files,
+        "PATH=/usr/bin LD_LIBRARY_PATH=relative:/opt/none:/opt/mpich/lib UCX_TLS=tcp,self I_MPI_PIN=OFF",
+        &expect![[r#"
+            mpi.library Deviates: MPICH or Intel MPI in /opt/mpich/lib, the launcher in /usr/bin is Open MPI's
+            mpi.root Ok: user 1000
+            mpi.transport Deviates: UCX_TLS=tcp,self beside mlx5_0
+            mpi.binding Deviates: I_MPI_PIN=OFF
+        "#]],
+    );
+    check(
+        &files,
+        "PATH=/usr/bin LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu UCX_TLS=rc,tcp,self I_MPI_PIN=1 OMPI_MCA_btl=^openib",
+        &expect![[r#"
+            mpi.library Ok: Open MPI in /usr/lib/x86_64-linux-gnu, the launcher in /usr/bin is Open MPI's
+            mpi.root Ok: user 1000
+            mpi.transport Ok: no such variable beside mlx5_0
+            mpi.binding Ok: none
+        "#]],
+    );
+}

@@ -1,0 +1,359 @@
+//! Messages between the ranks of an MPI job, by whatever MPI library there is: opened at run time, its
+//! binary interface recognised, its functions called through a table.
+//!
+//! Nothing of any MPI is needed to build or start this program. Two libraries are never open in one
+//! process: their names would mix. Never looks for a library and never starts a job: a file comes in,
+//! plain numbers go out. The loops are OSU's: what is sent, when the clock is read, what is divided.
+
+use std::ffi::{c_char, c_int};
+use std::io;
+
+use crate::library::{self, Library, Scope};
+
+mod abi;
+mod calls;
+mod collective;
+mod communicator;
+mod contents;
+mod kind;
+mod pairs;
+mod prepared;
+mod timing;
+mod window;
+
+use calls::Calls;
+use communicator::{Communicator, Refused};
+use prepared::Prepared;
+
+pub use abi::Abi;
+pub use kind::{Collective, ELEMENT_BYTES, Element, Kind};
+pub use prepared::{Figures, Request};
+pub use timing::{Pass, Timing};
+
+/// Room for a library's name; the longest `MPI_MAX_LIBRARY_VERSION_STRING` is 8192, in MPICH.
+const BANNER_BYTES: usize = 16 << 10;
+
+/// Why something cannot be measured with an MPI library.
+#[derive(Debug, thiserror::Error)]
+pub enum MpiError {
+    /// The file cannot be opened.
+    #[error("cannot open the MPI library {path}: {reason}")]
+    Open {
+        /// The file.
+        path: String,
+        /// The loader's reason.
+        reason: String,
+    },
+    /// The file is a library, but not one of MPI, or too old a one.
+    #[error("{path} is no MPI library that can be used: it has no {missing}")]
+    Symbol {
+        /// The file.
+        path: String,
+        /// What it lacks.
+        missing: &'static str,
+    },
+    /// The library refused a call.
+    #[error("{call} failed: {text}")]
+    Call {
+        /// The function.
+        call: &'static str,
+        /// The library's words.
+        text: String,
+    },
+    /// The buffers do not fit the memory or the library's way of counting.
+    #[error("cannot have memory for messages of {bytes} B")]
+    Memory {
+        /// Bytes of a message.
+        bytes: usize,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+/// An MPI library that is open and not yet initialised.
+#[derive(Debug)]
+pub struct Mpi {
+    path: String,
+    abi: Abi,
+    banner: String,
+    standard: (i32, i32),
+    table: Table,
+}
+
+/// The functions and constants, by the width of a handle.
+#[derive(Debug)]
+enum Table {
+    Narrow(Calls<c_int>, abi::Constants<c_int>),
+    Wide(Calls<usize>, abi::Constants<usize>),
+}
+
+impl Mpi {
+    /// Opens a library by path, or by a name that the loader looks for. Initialises nothing.
+    ///
+    /// # Errors
+    /// [`MpiError::Open`] and [`MpiError::Symbol`].
+    pub fn open(file: &str) -> Result<Self, MpiError> {
+        // Open MPI before 3.0 opens plug-ins that expect to find its names.
+        let library = Library::open(file, Scope::Global)
+            .map_err(|reason| MpiError::Open { path: file.to_owned(), reason })?;
+        let missing = |missing| MpiError::Symbol { path: file.to_owned(), missing };
+        let first = library.symbol(c"MPI_Init").ok_or(missing("MPI_Init"))?;
+        let abi = abi::detect(&library);
+        let table =
+            match abi {
+                // SAFETY: handles of this interface are 32-bit integers.
+                Abi::Mpich => unsafe { Calls::load(&library) }
+                    .map(|calls| Table::Narrow(calls, abi::MPICH)),
+                // SAFETY: handles of this interface are pointers.
+                Abi::OpenMpi => unsafe { Calls::load(&library) }.and_then(|calls| {
+                    abi::open_mpi(&library).map(|names| Table::Wide(calls, names))
+                }),
+                // SAFETY: as above.
+                Abi::Standard => unsafe { Calls::load(&library) }
+                    .map(|calls| Table::Wide(calls, abi::STANDARD)),
+            }
+            .map_err(missing)?;
+        Ok(Self {
+            path: library::file_of(first).unwrap_or_else(|| file.to_owned()),
+            abi,
+            banner: banner(&library).ok_or(missing("MPI_Get_library_version"))?,
+            standard: standard(&library).ok_or(missing("MPI_Get_version"))?,
+            table,
+        })
+    }
+
+    /// The file the functions come from.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The binary interface that is spoken.
+    #[must_use]
+    pub fn abi(&self) -> Abi {
+        self.abi
+    }
+
+    /// What the library says of itself.
+    #[must_use]
+    pub fn banner(&self) -> &str {
+        &self.banner
+    }
+
+    /// The version of the MPI standard that the library follows: major and minor.
+    #[must_use]
+    pub fn standard(&self) -> (i32, i32) {
+        self.standard
+    }
+
+    /// Initialises the library. Once in a process of one thread.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`]; most libraries end the process instead.
+    pub fn start(&self) -> Result<World, MpiError> {
+        let failed = |refused: Refused| MpiError::Call {
+            call: refused.call,
+            text: format!("code {}", refused.code),
+        };
+        Ok(World(match &self.table {
+            Table::Narrow(calls, names) => {
+                Inner::Narrow(Communicator::start(*calls, *names).map_err(failed)?)
+            }
+            Table::Wide(calls, names) => {
+                Inner::Wide(Communicator::start(*calls, *names).map_err(failed)?)
+            }
+        }))
+    }
+}
+
+/// All ranks of a job, and this one among them. Calls that concern all ranks must be made by all.
+#[derive(Debug)]
+pub struct World(Inner);
+
+#[derive(Debug)]
+enum Inner {
+    Narrow(Communicator<c_int>),
+    Wide(Communicator<usize>),
+}
+
+/// The same words for both widths of a handle.
+macro_rules! with {
+    ($inner:expr, $type:ident, $it:ident => $body:expr) => {
+        match $inner {
+            $type::Narrow($it) => $body,
+            $type::Wide($it) => $body,
+        }
+    };
+}
+
+impl World {
+    /// This rank's number.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        with!(&self.0, Inner, comm => comm.rank.cast_unsigned())
+    }
+
+    /// Number of ranks.
+    #[must_use]
+    pub fn size(&self) -> u32 {
+        with!(&self.0, Inner, comm => comm.size.cast_unsigned())
+    }
+
+    /// Rank 0's number, on all ranks.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn agree(&self, number: u64) -> Result<u64, MpiError> {
+        with!(&self.0, Inner, comm => comm.agree(number).map_err(|refused| explain(comm, refused)))
+    }
+
+    /// What every rank contributes, in the order of ranks, on all ranks.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, MpiError> {
+        with!(&self.0, Inner, comm => comm.all_gather(own).map_err(|refused| explain(comm, refused)))
+    }
+
+    /// Maps the memory of a benchmark at one size and touches it.
+    ///
+    /// # Errors
+    /// [`MpiError::Memory`] and [`MpiError::Call`].
+    pub fn prepare(&self, request: &Request) -> Result<Exchange<'_>, MpiError> {
+        fn explained<H: abi::Handle>(
+            comm: &Communicator<H>,
+            bytes: usize,
+            why: prepared::Unprepared,
+        ) -> MpiError {
+            match why {
+                prepared::Unprepared::Memory(source) => MpiError::Memory { bytes, source },
+                prepared::Unprepared::Refused(refused) => explain(comm, refused),
+            }
+        }
+        Ok(Exchange(match &self.0 {
+            Inner::Narrow(comm) => Ready::Narrow(
+                Prepared::new(comm, request)
+                    .map_err(|why| explained(comm, request.bytes, why))?,
+            ),
+            Inner::Wide(comm) => Ready::Wide(
+                Prepared::new(comm, request)
+                    .map_err(|why| explained(comm, request.bytes, why))?,
+            ),
+        }))
+    }
+
+    /// Ends the use of the library; all ranks together.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn finish(self) -> Result<(), MpiError> {
+        with!(&self.0, Inner, comm => comm.finish().map_err(|refused| explain(comm, refused)))
+    }
+
+    /// Ends all processes of the job with an exit code.
+    pub fn abort(&self, code: u8) -> ! {
+        with!(&self.0, Inner, comm => comm.abort(c_int::from(code)))
+    }
+}
+
+/// A benchmark at one size with its memory in place. All ranks call the same in the same order.
+#[derive(Debug)]
+pub struct Exchange<'w>(Ready<'w>);
+
+#[derive(Debug)]
+enum Ready<'w> {
+    Narrow(Prepared<'w, c_int>),
+    Wide(Prepared<'w, usize>),
+}
+
+impl Exchange<'_> {
+    /// Measures one batch. The figures count on rank 0 alone.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn batch(&mut self, pass: &Pass) -> Result<Figures, MpiError> {
+        with!(&mut self.0, Ready, it => it.batch(pass).map_err(|refused| explain(it.comm, refused)))
+    }
+
+    /// Measures single turns: seconds of each, with two clock readings within each; on rank 0 alone,
+    /// and empty where a turn is more than one message or operation.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn each(&mut self, warm_up: u64, count: usize) -> Result<Vec<f64>, MpiError> {
+        with!(&mut self.0, Ready, it => {
+            it.each(warm_up, count).map_err(|refused| explain(it.comm, refused))
+        })
+    }
+
+    /// Compares the contents of everything that is sent in some turns: messages, and how many of them
+    /// were wrong; on rank 0 alone.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn validate(&mut self, turns: u64) -> Result<(u64, u64), MpiError> {
+        with!(&mut self.0, Ready, it => {
+            it.validate(turns).map_err(|refused| explain(it.comm, refused))
+        })
+    }
+
+    /// Frees the memory; all ranks together.
+    ///
+    /// # Errors
+    /// [`MpiError::Call`].
+    pub fn release(self) -> Result<(), MpiError> {
+        with!(self.0, Ready, it => {
+            let comm = it.comm;
+            it.release().map_err(|refused| explain(comm, refused))
+        })
+    }
+}
+
+fn explain<H: abi::Handle>(comm: &Communicator<H>, refused: Refused) -> MpiError {
+    MpiError::Call { call: refused.call, text: comm.text(refused.code) }
+}
+
+/// What the library says of itself; allowed before it is initialised.
+fn banner(library: &Library) -> Option<String> {
+    type Fill = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
+    let function = library.symbol(c"MPI_Get_library_version")?;
+    // SAFETY: the standard gives this name this signature.
+    let fill = unsafe { std::mem::transmute::<*const (), Fill>(function) };
+    let mut text = vec![0_u8; BANNER_BYTES];
+    let mut length = 0;
+    // SAFETY: more room than any library writes, and an integer to be written.
+    if unsafe { fill(text.as_mut_ptr().cast(), &raw mut length) } != 0 {
+        return None;
+    }
+    let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+    Some(String::from_utf8_lossy(&text[..end]).trim().to_owned())
+}
+
+/// The version of the MPI standard; allowed before the library is initialised.
+fn standard(library: &Library) -> Option<(i32, i32)> {
+    type Get = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
+    let function = library.symbol(c"MPI_Get_version")?;
+    // SAFETY: the standard gives this name this signature.
+    let get = unsafe { std::mem::transmute::<*const (), Get>(function) };
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: two integers to be written.
+    let code = unsafe { get(&raw mut major, &raw mut minor) };
+    (code == 0).then_some((major, minor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_mpi_is_refused_with_the_reason() {
+        for (file, expected) in [
+            ("", "the name is empty"),
+            ("/nonexistent/libmpi.so", "/nonexistent/libmpi.so"),
+            ("libc.so.6", "no MPI library that can be used: it has no MPI_Init"),
+        ] {
+            let message = Mpi::open(file).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+}

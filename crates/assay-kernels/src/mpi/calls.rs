@@ -1,0 +1,86 @@
+//! The functions of an MPI library as a table, one per width of a handle.
+//!
+//! A call through the table is one indirect call, as a compiled program's call through its procedure
+//! linkage table is. Never names a constant: those are in [`super::abi`].
+
+use std::ffi::{c_char, c_double, c_int, c_void};
+
+use crate::library::Library;
+
+use super::abi::Handle;
+
+/// Declares the table and how it is filled: field, name in the library, arguments.
+macro_rules! table {
+    ($($field:ident = $name:literal ($($argument:ty),*) -> $result:ty;)*) => {
+        /// Functions of one library; `H` is its handle.
+        #[derive(Debug, Clone, Copy)]
+        pub(super) struct Calls<H: Handle> {
+            $(pub(super) $field: unsafe extern "C" fn($($argument),*) -> $result,)*
+        }
+
+        impl<H: Handle> Calls<H> {
+            /// Looks all functions up; the name of the first that is missing otherwise.
+            ///
+            /// # Safety
+            /// `H` must be the handle of the library's binary interface.
+            pub(super) unsafe fn load(library: &Library) -> Result<Self, &'static str> {
+                Ok(Self {
+                    $($field: {
+                        let function = library.function($name, "").ok_or($name)?;
+                        // SAFETY: the standard gives this name these arguments, and the caller
+                        // vouches for the width of the handles.
+                        unsafe {
+                            std::mem::transmute::<
+                                *const (),
+                                unsafe extern "C" fn($($argument),*) -> $result,
+                            >(function)
+                        }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+type From = *const c_void;
+type Into = *mut c_void;
+
+table! {
+    init = "MPI_Init"(*mut c_int, *mut c_void) -> c_int;
+    finalize = "MPI_Finalize"() -> c_int;
+    abort = "MPI_Abort"(H, c_int) -> c_int;
+    set_errhandler = "MPI_Comm_set_errhandler"(H, H) -> c_int;
+    error_string = "MPI_Error_string"(c_int, *mut c_char, *mut c_int) -> c_int;
+    rank = "MPI_Comm_rank"(H, *mut c_int) -> c_int;
+    size = "MPI_Comm_size"(H, *mut c_int) -> c_int;
+    wtime = "MPI_Wtime"() -> c_double;
+    send = "MPI_Send"(From, c_int, H, c_int, c_int, H) -> c_int;
+    receive = "MPI_Recv"(Into, c_int, H, c_int, c_int, H, *mut c_void) -> c_int;
+    isend = "MPI_Isend"(From, c_int, H, c_int, c_int, H, *mut H) -> c_int;
+    ireceive = "MPI_Irecv"(Into, c_int, H, c_int, c_int, H, *mut H) -> c_int;
+    wait = "MPI_Wait"(*mut H, *mut c_void) -> c_int;
+    wait_all = "MPI_Waitall"(c_int, *mut H, *mut c_void) -> c_int;
+    barrier = "MPI_Barrier"(H) -> c_int;
+    broadcast = "MPI_Bcast"(Into, c_int, H, c_int, H) -> c_int;
+    reduce = "MPI_Reduce"(From, Into, c_int, H, H, c_int, H) -> c_int;
+    all_reduce = "MPI_Allreduce"(From, Into, c_int, H, H, H) -> c_int;
+    all_gather = "MPI_Allgather"(From, c_int, H, Into, c_int, H, H) -> c_int;
+    all_to_all = "MPI_Alltoall"(From, c_int, H, Into, c_int, H, H) -> c_int;
+    gather = "MPI_Gather"(From, c_int, H, Into, c_int, H, c_int, H) -> c_int;
+    scatter = "MPI_Scatter"(From, c_int, H, Into, c_int, H, c_int, H) -> c_int;
+    ibarrier = "MPI_Ibarrier"(H, *mut H) -> c_int;
+    ibroadcast = "MPI_Ibcast"(Into, c_int, H, c_int, H, *mut H) -> c_int;
+    ireduce = "MPI_Ireduce"(From, Into, c_int, H, H, c_int, H, *mut H) -> c_int;
+    iall_reduce = "MPI_Iallreduce"(From, Into, c_int, H, H, H, *mut H) -> c_int;
+    iall_gather = "MPI_Iallgather"(From, c_int, H, Into, c_int, H, H, *mut H) -> c_int;
+    iall_to_all = "MPI_Ialltoall"(From, c_int, H, Into, c_int, H, H, *mut H) -> c_int;
+    igather = "MPI_Igather"(From, c_int, H, Into, c_int, H, c_int, H, *mut H) -> c_int;
+    iscatter = "MPI_Iscatter"(From, c_int, H, Into, c_int, H, c_int, H, *mut H) -> c_int;
+    win_allocate = "MPI_Win_allocate"(isize, c_int, H, H, *mut c_void, *mut H) -> c_int;
+    win_free = "MPI_Win_free"(*mut H) -> c_int;
+    win_lock = "MPI_Win_lock"(c_int, c_int, c_int, H) -> c_int;
+    win_unlock = "MPI_Win_unlock"(c_int, H) -> c_int;
+    win_flush = "MPI_Win_flush"(c_int, H) -> c_int;
+    put = "MPI_Put"(From, c_int, H, c_int, isize, c_int, H, H) -> c_int;
+    get = "MPI_Get"(Into, c_int, H, c_int, isize, c_int, H, H) -> c_int;
+}

@@ -1,0 +1,285 @@
+//! Operations of all ranks, blocking and not. Rank 0 is the root where there is one.
+
+use std::ffi::c_int;
+
+use crate::clock::now_ns;
+
+use super::abi::Handle;
+use super::communicator::{Communicator, Done, done};
+use super::contents::{are_summed, fill, fill_numbers, is_right, seed};
+use super::kind::{Collective, ELEMENT_BYTES, Element};
+use super::prepared::{Figures, Prepared};
+use super::timing::Pass;
+
+const ROOT: c_int = 0;
+
+/// What the calls of one operation need.
+#[derive(Debug, Clone, Copy)]
+struct Call<'j, H: Handle> {
+    comm: &'j Communicator<H>,
+    operation: Collective,
+    out: *const std::ffi::c_void,
+    into: *mut std::ffi::c_void,
+    /// Of characters.
+    count: c_int,
+    /// Of elements of a reduction, and what they are.
+    elements: c_int,
+    element: H,
+}
+
+impl<H: Handle> Call<'_, H> {
+    /// The blocking call. The choice is the same in every turn, so the processor foresees it.
+    #[inline(always)]
+    fn wait(&self) -> Done {
+        let Self { comm, out, into, count, elements, element, .. } = *self;
+        let Communicator { calls, names, .. } = comm;
+        let (char, world) = (names.char, names.world);
+        // SAFETY, here and below: `Kind::buffers` gave both addresses as many bytes as the operation
+        // reads and writes on this rank, and nothing is kept after the call.
+        match self.operation {
+            Collective::Barrier => comm.barrier(),
+            Collective::Broadcast => {
+                // SAFETY: see above.
+                done("MPI_Bcast", unsafe { (calls.broadcast)(into, count, char, ROOT, world) })
+            }
+            // SAFETY: see above.
+            Collective::Reduce => done("MPI_Reduce", unsafe {
+                (calls.reduce)(out, into, elements, element, names.sum, ROOT, world)
+            }),
+            // SAFETY: see above.
+            Collective::AllReduce => done("MPI_Allreduce", unsafe {
+                (calls.all_reduce)(out, into, elements, element, names.sum, world)
+            }),
+            // SAFETY: see above.
+            Collective::AllGather => done("MPI_Allgather", unsafe {
+                (calls.all_gather)(out, count, char, into, count, char, world)
+            }),
+            // SAFETY: see above.
+            Collective::AllToAll => done("MPI_Alltoall", unsafe {
+                (calls.all_to_all)(out, count, char, into, count, char, world)
+            }),
+            // SAFETY: see above.
+            Collective::Gather => done("MPI_Gather", unsafe {
+                (calls.gather)(out, count, char, into, count, char, ROOT, world)
+            }),
+            // SAFETY: see above.
+            Collective::Scatter => done("MPI_Scatter", unsafe {
+                (calls.scatter)(out, count, char, into, count, char, ROOT, world)
+            }),
+        }
+    }
+
+    /// The non-blocking call.
+    ///
+    /// # Safety
+    /// The memory must stay until the request is complete.
+    #[inline(always)]
+    unsafe fn start(&self, request: &mut H) -> Done {
+        let Self { comm, out, into, count, elements, element, .. } = *self;
+        let Communicator { calls, names, .. } = comm;
+        let (char, world) = (names.char, names.world);
+        // SAFETY, here and below: as for the blocking call, and the caller keeps the memory.
+        match self.operation {
+            Collective::Barrier => {
+                // SAFETY: see above.
+                done("MPI_Ibarrier", unsafe { (calls.ibarrier)(world, request) })
+            }
+            // SAFETY: see above.
+            Collective::Broadcast => done("MPI_Ibcast", unsafe {
+                (calls.ibroadcast)(into, count, char, ROOT, world, request)
+            }),
+            // SAFETY: see above.
+            Collective::Reduce => done("MPI_Ireduce", unsafe {
+                (calls.ireduce)(out, into, elements, element, names.sum, ROOT, world, request)
+            }),
+            // SAFETY: see above.
+            Collective::AllReduce => done("MPI_Iallreduce", unsafe {
+                (calls.iall_reduce)(out, into, elements, element, names.sum, world, request)
+            }),
+            // SAFETY: see above.
+            Collective::AllGather => done("MPI_Iallgather", unsafe {
+                (calls.iall_gather)(out, count, char, into, count, char, world, request)
+            }),
+            // SAFETY: see above.
+            Collective::AllToAll => done("MPI_Ialltoall", unsafe {
+                (calls.iall_to_all)(out, count, char, into, count, char, world, request)
+            }),
+            // SAFETY: see above.
+            Collective::Gather => done("MPI_Igather", unsafe {
+                (calls.igather)(out, count, char, into, count, char, ROOT, world, request)
+            }),
+            // SAFETY: see above.
+            Collective::Scatter => done("MPI_Iscatter", unsafe {
+                (calls.iscatter)(out, count, char, into, count, char, ROOT, world, request)
+            }),
+        }
+    }
+}
+
+impl<H: Handle> Prepared<'_, H> {
+    fn call(&self, operation: Collective) -> Call<'_, H> {
+        let names = &self.comm.names;
+        Call {
+            comm: self.comm,
+            operation,
+            out: self.send.as_ptr().cast_const().cast(),
+            into: self.receive.as_ptr().cast(),
+            count: self.count,
+            elements: self.count / ELEMENT_BYTES as c_int,
+            element: match self.element {
+                Element::Integer => names.int,
+                Element::Float => names.float,
+            },
+        }
+    }
+
+    /// Calls kept apart by barriers that do not count; a barrier needs none.
+    pub(super) fn collective(&mut self, operation: Collective, pass: &Pass) -> Done<Figures> {
+        let call = self.call(operation);
+        let elapsed_s = match operation {
+            Collective::Barrier => self.comm.time(pass, || call.wait())?,
+            _ => self.comm.time_apart(pass, || call.wait())?,
+        };
+        over_ranks(self.comm, elapsed_s / pass.iterations as f64)
+    }
+
+    /// The mean over the ranks of each single call.
+    pub(super) fn each_collective(
+        &mut self,
+        operation: Collective,
+        warm_up: u64,
+        count: usize,
+    ) -> Done<Vec<f64>> {
+        let call = self.call(operation);
+        let apart = operation != Collective::Barrier;
+        let times = self.comm.time_each(warm_up, count, apart, || call.wait())?;
+        let ranks = f64::from(self.comm.size);
+        Ok(self.comm.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
+    }
+
+    /// The call alone, then with computation of the same length between its start and its end.
+    ///
+    /// overlap = 1 − (overall − compute) / pure, not below 0: OSU's formula, from means over the ranks.
+    pub(super) fn overlap(&mut self, operation: Collective, pass: &Pass) -> Done<Figures> {
+        let (comm, call, mut request) = (self.comm, self.call(operation), H::default());
+        let pure_s = comm.time_apart(pass, || {
+            // SAFETY: completed right here.
+            unsafe { call.start(&mut request)? };
+            comm.wait(&mut request)
+        })? / pass.iterations as f64;
+        let compute_ns = (pure_s * 1e9) as u64;
+        let mut computed_ns = 0;
+        // The computation of the warm-up does not count, and neither does its time.
+        let mut left = pass.warm_up;
+        let overall_s = comm.time_apart(pass, || {
+            // SAFETY: completed right here.
+            unsafe { call.start(&mut request)? };
+            let took_ns = compute(compute_ns);
+            computed_ns += if left == 0 { took_ns } else { 0 };
+            left = left.saturating_sub(1);
+            comm.wait(&mut request)
+        })? / pass.iterations as f64;
+        let compute_s = computed_ns as f64 * 1e-9 / pass.iterations as f64;
+        let ranks = f64::from(comm.size);
+        let sums = comm.sum(&[overall_s, compute_s, pure_s])?;
+        let [overall_s, compute_s, pure_s] = [sums[0], sums[1], sums[2]].map(|sum| sum / ranks);
+        let share = (1.0 - (overall_s - compute_s) / pure_s).clamp(0.0, 1.0);
+        Ok(Figures::Overlap { overall_s, compute_s, pure_s, share })
+    }
+
+    /// One operation with contents that tell where they come from; whether what came here was right.
+    pub(super) fn validate_collective(
+        &mut self,
+        operation: Collective,
+        turn: u64,
+        starts: bool,
+    ) -> Done<Vec<bool>> {
+        self.fill_collective(operation, turn);
+        self.comm.barrier()?;
+        let call = self.call(operation);
+        if starts {
+            let mut request = H::default();
+            // SAFETY: completed right here.
+            unsafe { call.start(&mut request)? };
+            self.comm.wait(&mut request)?;
+        } else {
+            call.wait()?;
+        }
+        Ok(self.check_collective(operation, turn))
+    }
+
+    fn fill_collective(&mut self, operation: Collective, turn: u64) {
+        let (rank, bytes) = (self.comm.rank, self.count as usize);
+        self.receive.as_mut_slice::<u8>().fill(0xff);
+        match operation {
+            Collective::Barrier => {}
+            Collective::Broadcast if rank == ROOT => {
+                fill(&mut self.receive.as_mut_slice::<u8>()[..bytes], seed(turn, ROOT, 0));
+            }
+            Collective::Broadcast => {}
+            Collective::Reduce | Collective::AllReduce => match self.element {
+                Element::Integer => fill_numbers(self.send.as_mut_slice::<u32>(), turn, rank),
+                Element::Float => fill_numbers(self.send.as_mut_slice::<f32>(), turn, rank),
+            },
+            Collective::AllGather
+            | Collective::Gather
+            | Collective::AllToAll
+            | Collective::Scatter => {
+                // A part is told apart by who sends it and by whom it is for.
+                let parts = self.send.as_mut_slice::<u8>().chunks_exact_mut(bytes.max(1));
+                for (to, part) in parts.enumerate() {
+                    fill(part, seed(turn, rank, to));
+                }
+            }
+        }
+    }
+
+    fn check_collective(&self, operation: Collective, turn: u64) -> Vec<bool> {
+        let (rank, ranks, bytes) = (self.comm.rank, self.comm.size, self.count as usize);
+        let came = self.receive.as_slice::<u8>();
+        let part = |from: c_int| &came[from as usize * bytes..(from as usize + 1) * bytes];
+        match operation {
+            Collective::Barrier => Vec::new(),
+            Collective::Broadcast => vec![is_right(part(0), seed(turn, ROOT, 0))],
+            Collective::Reduce if rank != ROOT => Vec::new(),
+            Collective::Reduce | Collective::AllReduce => {
+                let elements = bytes / ELEMENT_BYTES;
+                vec![match self.element {
+                    Element::Integer => {
+                        are_summed(&self.receive.as_slice::<u32>()[..elements], turn, ranks)
+                    }
+                    Element::Float => {
+                        are_summed(&self.receive.as_slice::<f32>()[..elements], turn, ranks)
+                    }
+                }]
+            }
+            Collective::Gather if rank != ROOT => Vec::new(),
+            // Everybody sends the same part to all, so it is the first of its parts.
+            Collective::AllGather | Collective::Gather => {
+                (0..ranks).map(|from| is_right(part(from), seed(turn, from, 0))).collect()
+            }
+            Collective::AllToAll => (0..ranks)
+                .map(|from| is_right(part(from), seed(turn, from, rank as usize)))
+                .collect(),
+            Collective::Scatter => vec![is_right(part(0), seed(turn, ROOT, rank as usize))],
+        }
+    }
+}
+
+/// Mean, least and greatest over the ranks; on rank 0 alone.
+fn over_ranks<H: Handle>(comm: &Communicator<H>, own_s: f64) -> Done<Figures> {
+    let (least_s, greatest_s) = comm.extremes(own_s)?;
+    let mean_s = comm.sum(&[own_s])?[0] / f64::from(comm.size);
+    Ok(Figures::Call { mean_s, least_s, greatest_s })
+}
+
+/// Keeps the processor busy for a time without calling the library; nanoseconds it really took.
+fn compute(length_ns: u64) -> u64 {
+    let start = now_ns();
+    loop {
+        let took_ns = now_ns() - start;
+        if took_ns >= length_ns {
+            return took_ns;
+        }
+    }
+}

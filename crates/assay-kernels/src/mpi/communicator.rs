@@ -1,0 +1,276 @@
+//! One process among those of an MPI job: the library's functions with its constants filled in.
+//!
+//! Every error comes back as a value, because the library was told to return errors; what to do about
+//! them is the caller's decision. Memory is passed as addresses: who owns it is [`super::test`]'s matter.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
+
+use super::abi::{Constants, Handle};
+use super::calls::Calls;
+
+/// A call that the library refused.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Refused {
+    pub(super) call: &'static str,
+    pub(super) code: c_int,
+}
+
+pub(super) type Done<T = ()> = Result<T, Refused>;
+
+/// Room for the text of an error; the longest `MPI_MAX_ERROR_STRING` is 1024, in MPICH.
+const ERROR_TEXT_BYTES: usize = 2048;
+
+/// A library that was initialised, and this process's place in its world.
+#[derive(Debug)]
+pub(super) struct Communicator<H: Handle> {
+    pub(super) calls: Calls<H>,
+    pub(super) names: Constants<H>,
+    pub(super) rank: c_int,
+    pub(super) size: c_int,
+}
+
+/// 0 is success in all three interfaces.
+#[inline(always)]
+pub(super) fn done(call: &'static str, code: c_int) -> Done {
+    if code == 0 { Ok(()) } else { Err(Refused { call, code }) }
+}
+
+impl<H: Handle> Communicator<H> {
+    /// Initialises the library for a process of one thread, as compiled programs do: asking Open MPI 4 for
+    /// more (`MPI_THREAD_FUNNELED`) makes each of its messages 7 % slower.
+    ///
+    /// # Errors
+    /// The refused call. Most libraries end the process instead when they cannot be initialised.
+    pub(super) fn start(calls: Calls<H>, names: Constants<H>) -> Done<Self> {
+        // SAFETY: `MPI_Init` may be called once, with null for the arguments of the program.
+        done("MPI_Init", unsafe { (calls.init)(ptr::null_mut(), ptr::null_mut()) })?;
+        // SAFETY: two handles of the library.
+        done("MPI_Comm_set_errhandler", unsafe {
+            (calls.set_errhandler)(names.world, names.errors_return)
+        })?;
+        let (mut rank, mut size) = (0, 0);
+        // SAFETY: an integer to be written.
+        done("MPI_Comm_rank", unsafe { (calls.rank)(names.world, &raw mut rank) })?;
+        // SAFETY: as above.
+        done("MPI_Comm_size", unsafe { (calls.size)(names.world, &raw mut size) })?;
+        Ok(Self { calls, names, rank, size })
+    }
+
+    /// Ends the use of the library on all ranks.
+    pub(super) fn finish(&self) -> Done {
+        // SAFETY: the library was initialised, and nothing is under way.
+        done("MPI_Finalize", unsafe { (self.calls.finalize)() })
+    }
+
+    /// Ends all processes of the job.
+    pub(super) fn abort(&self, code: c_int) -> ! {
+        // SAFETY: may be called at any time; it does not return where it can end the processes.
+        unsafe { (self.calls.abort)(self.names.world, code) };
+        std::process::exit(code)
+    }
+
+    /// The library's words for a code.
+    pub(super) fn text(&self, code: c_int) -> String {
+        let mut text = [0_u8; ERROR_TEXT_BYTES];
+        let mut length = 0;
+        let start = text.as_mut_ptr().cast::<c_char>();
+        // SAFETY: there is more room than any library writes.
+        let refused = unsafe { (self.calls.error_string)(code, start, &raw mut length) };
+        let end = usize::try_from(length).unwrap_or(0).min(text.len());
+        match refused {
+            0 => String::from_utf8_lossy(&text[..end]).trim_end_matches('\0').to_owned(),
+            _ => "the library has no words for it".to_owned(),
+        }
+    }
+
+    /// The library's own clock in seconds.
+    #[inline(always)]
+    pub(super) fn wtime(&self) -> f64 {
+        // SAFETY: takes nothing, and is allowed while the library is initialised.
+        unsafe { (self.calls.wtime)() }
+    }
+
+    /// Blocks until every rank is here.
+    #[inline(always)]
+    pub(super) fn barrier(&self) -> Done {
+        // SAFETY: a handle of the library.
+        done("MPI_Barrier", unsafe { (self.calls.barrier)(self.names.world) })
+    }
+
+    /// # Safety
+    /// `count` bytes must lie at `from`.
+    #[inline(always)]
+    pub(super) unsafe fn send(
+        &self,
+        from: *const u8,
+        count: c_int,
+        to: c_int,
+        tag: c_int,
+    ) -> Done {
+        let Self { calls, names, .. } = self;
+        // SAFETY: vouched for by the caller; the memory is not kept.
+        done("MPI_Send", unsafe {
+            (calls.send)(from.cast(), count, names.char, to, tag, names.world)
+        })
+    }
+
+    /// # Safety
+    /// `count` bytes at `into` must be ours to be written.
+    #[inline(always)]
+    pub(super) unsafe fn receive(
+        &self,
+        into: *mut u8,
+        count: c_int,
+        from: c_int,
+        tag: c_int,
+    ) -> Done {
+        let Self { calls, names, .. } = self;
+        let ignore = names.status_ignore;
+        // SAFETY: vouched for by the caller; the memory is not kept.
+        done("MPI_Recv", unsafe {
+            (calls.receive)(into.cast(), count, names.char, from, tag, names.world, ignore)
+        })
+    }
+
+    /// # Safety
+    /// As [`Self::send`], until the request is complete.
+    #[inline(always)]
+    pub(super) unsafe fn isend(
+        &self,
+        from: *const u8,
+        count: c_int,
+        to: c_int,
+        tag: c_int,
+        request: &mut H,
+    ) -> Done {
+        let Self { calls, names, .. } = self;
+        // SAFETY: vouched for by the caller.
+        done("MPI_Isend", unsafe {
+            (calls.isend)(from.cast(), count, names.char, to, tag, names.world, request)
+        })
+    }
+
+    /// # Safety
+    /// As [`Self::receive`], until the request is complete.
+    #[inline(always)]
+    pub(super) unsafe fn ireceive(
+        &self,
+        into: *mut u8,
+        count: c_int,
+        from: c_int,
+        tag: c_int,
+        request: &mut H,
+    ) -> Done {
+        let Self { calls, names, .. } = self;
+        // SAFETY: vouched for by the caller.
+        done("MPI_Irecv", unsafe {
+            (calls.ireceive)(into.cast(), count, names.char, from, tag, names.world, request)
+        })
+    }
+
+    /// Completes one request.
+    #[inline(always)]
+    pub(super) fn wait(&self, request: &mut H) -> Done {
+        // SAFETY: a request of this library, or the null request it left behind.
+        done("MPI_Wait", unsafe { (self.calls.wait)(request, self.names.status_ignore) })
+    }
+
+    /// Completes all requests.
+    #[inline(always)]
+    pub(super) fn wait_all(&self, requests: &mut [H]) -> Done {
+        let count = requests.len() as c_int;
+        // SAFETY: as many requests of this library as said.
+        done("MPI_Waitall", unsafe {
+            (self.calls.wait_all)(count, requests.as_mut_ptr(), self.names.status_ignore)
+        })
+    }
+
+    /// Rank 0's number, on all ranks.
+    pub(super) fn agree(&self, number: u64) -> Done<u64> {
+        let Self { calls, names, .. } = self;
+        let mut number = number;
+        let at = (&raw mut number).cast::<c_void>();
+        // SAFETY: one number of this type to be read on rank 0 and written elsewhere.
+        done("MPI_Bcast", unsafe { (calls.broadcast)(at, 1, names.uint64, 0, names.world) })?;
+        Ok(number)
+    }
+
+    /// Sums over all ranks, number by number; on rank 0 alone, elsewhere the numbers as they were.
+    pub(super) fn sum(&self, numbers: &[f64]) -> Done<Vec<f64>> {
+        self.reduce(numbers, self.names.sum)
+    }
+
+    /// The least and the greatest over all ranks; on rank 0 alone.
+    pub(super) fn extremes(&self, number: f64) -> Done<(f64, f64)> {
+        let least = self.reduce(&[number], self.names.min)?;
+        let greatest = self.reduce(&[number], self.names.max)?;
+        Ok((least[0], greatest[0]))
+    }
+
+    fn reduce(&self, numbers: &[f64], operation: H) -> Done<Vec<f64>> {
+        let Self { calls, names, .. } = self;
+        let mut all = numbers.to_vec();
+        let count = numbers.len() as c_int;
+        // SAFETY: two arrays of as many doubles as said.
+        done("MPI_Reduce", unsafe {
+            (calls.reduce)(
+                numbers.as_ptr().cast(),
+                all.as_mut_ptr().cast(),
+                count,
+                names.double,
+                operation,
+                0,
+                names.world,
+            )
+        })?;
+        Ok(all)
+    }
+
+    /// What every rank contributes, in the order of ranks, on all ranks.
+    pub(super) fn all_gather(&self, own: &[u8]) -> Done<Vec<Vec<u8>>> {
+        let longest = self.longest(own.len() as u64)?;
+        let Self { calls, names, .. } = self;
+        // The length goes first, so that contributions may be of different length.
+        let mut sent = (own.len() as u64).to_le_bytes().to_vec();
+        sent.extend_from_slice(own);
+        sent.resize(longest + 8, 0);
+        let mut all = vec![0_u8; sent.len() * self.size as usize];
+        let count = sent.len() as c_int;
+        // SAFETY: `count` bytes, and room for as many from every rank.
+        done("MPI_Allgather", unsafe {
+            (calls.all_gather)(
+                sent.as_ptr().cast(),
+                count,
+                names.char,
+                all.as_mut_ptr().cast(),
+                count,
+                names.char,
+                names.world,
+            )
+        })?;
+        let part = |part: &[u8]| {
+            let (length, rest) = part.split_at(8);
+            let length = length.try_into().map_or(0, u64::from_le_bytes) as usize;
+            rest[..length.min(rest.len())].to_vec()
+        };
+        Ok(all.chunks(sent.len()).map(part).collect())
+    }
+
+    fn longest(&self, length: u64) -> Done<usize> {
+        let Self { calls, names, .. } = self;
+        let mut longest = length;
+        // SAFETY: one number of this type each.
+        done("MPI_Allreduce", unsafe {
+            (calls.all_reduce)(
+                (&raw const length).cast(),
+                (&raw mut longest).cast(),
+                1,
+                names.uint64,
+                names.max,
+                names.world,
+            )
+        })?;
+        Ok(longest as usize)
+    }
+}

@@ -1,0 +1,160 @@
+//! What can be measured between the ranks of a job, and how much memory it takes.
+
+/// One of OSU's benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// One message there and one back between two ranks; half of it is told.
+    Latency,
+    /// Many messages in one direction between two ranks, then a short answer.
+    Bandwidth,
+    /// Many messages in both directions at once between two ranks.
+    BothWays,
+    /// [`Kind::Latency`] between all pairs at once: rank i with rank i + half.
+    PairsLatency,
+    /// [`Kind::Bandwidth`] between all pairs at once.
+    PairsBandwidth,
+    /// Rank 0 writes into rank 1's memory and waits until it is there.
+    Put,
+    /// Rank 0 reads rank 1's memory.
+    Get,
+    /// A collective operation of all ranks.
+    Collective(Collective),
+    /// Its non-blocking form, alone and with computation at the same time.
+    Overlap(Collective),
+}
+
+/// Operations of all ranks; rank 0 is the root where there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collective {
+    /// Nobody goes on before all have come.
+    Barrier,
+    /// From the root to all.
+    Broadcast,
+    /// Sum of all at the root.
+    Reduce,
+    /// Sum of all everywhere.
+    AllReduce,
+    /// Everybody's part to everybody.
+    AllGather,
+    /// A part from everybody for everybody.
+    AllToAll,
+    /// Everybody's part to the root.
+    Gather,
+    /// A part from the root for everybody.
+    Scatter,
+}
+
+/// What the elements of a reduction are; four bytes each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Element {
+    /// 32-bit integers, as OSU 7.5 sums.
+    Integer,
+    /// Single precision, as OSU 5 sums.
+    Float,
+}
+
+/// Bytes of an element of a reduction.
+pub const ELEMENT_BYTES: usize = 4;
+
+/// Most memory in which messages of the same window get places of their own while contents are
+/// compared; the timed loops use one place for all, as OSU does.
+const SLOTS_BYTES: usize = 64 << 20;
+
+impl Kind {
+    /// Whether messages go between pairs of ranks.
+    #[must_use]
+    pub const fn is_pairwise(self) -> bool {
+        matches!(
+            self,
+            Self::Latency
+                | Self::Bandwidth
+                | Self::BothWays
+                | Self::PairsLatency
+                | Self::PairsBandwidth
+        )
+    }
+
+    /// Whether it is only defined for exactly two ranks.
+    #[must_use]
+    pub const fn needs_two(self) -> bool {
+        matches!(self, Self::Latency | Self::Bandwidth | Self::BothWays | Self::Put | Self::Get)
+    }
+
+    /// Whether many messages are in flight at once.
+    #[must_use]
+    pub const fn is_windowed(self) -> bool {
+        matches!(self, Self::Bandwidth | Self::BothWays | Self::PairsBandwidth)
+    }
+
+    /// The operation of all ranks, if it is one.
+    #[must_use]
+    pub const fn collective(self) -> Option<Collective> {
+        match self {
+            Self::Collective(it) | Self::Overlap(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// Messages that get a place of their own while contents are compared.
+    pub(super) fn slots(self, bytes: usize, window: u32) -> usize {
+        match self.is_windowed() {
+            true => (SLOTS_BYTES / bytes.max(1)).clamp(1, window.max(1) as usize),
+            false => 1,
+        }
+    }
+
+    /// Bytes that each rank sends from and receives into; `None` beyond the address space.
+    pub(super) fn buffers(
+        self,
+        bytes: usize,
+        ranks: usize,
+        window: u32,
+    ) -> Option<(usize, usize)> {
+        let all = bytes.checked_mul(ranks)?;
+        Some(match self.collective() {
+            None => {
+                let slots = bytes.checked_mul(self.slots(bytes, window))?;
+                (slots, slots)
+            }
+            Some(Collective::Barrier) => (0, 0),
+            Some(Collective::Broadcast) => (0, bytes),
+            Some(Collective::Reduce | Collective::AllReduce) => (bytes, bytes),
+            Some(Collective::AllGather | Collective::Gather) => (bytes, all),
+            Some(Collective::AllToAll) => (all, all),
+            Some(Collective::Scatter) => (all, bytes),
+        })
+    }
+
+    /// Bytes of memory that each rank needs for messages of `bytes`; `None` beyond the address space.
+    #[must_use]
+    pub fn memory_bytes(self, bytes: usize, ranks: usize, window: u32) -> Option<usize> {
+        let (send, receive) = self.buffers(bytes, ranks, window)?;
+        let shared = if matches!(self, Self::Put | Self::Get) { bytes } else { 0 };
+        send.checked_add(receive)?.checked_add(shared)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_grows_with_ranks_where_everybody_has_a_part() {
+        let four = |kind: Kind| kind.memory_bytes(1 << 20, 4, 64);
+        for (kind, mib) in [
+            (Kind::Latency, 2),
+            (Kind::Bandwidth, 128),
+            (Kind::Put, 3),
+            (Kind::Collective(Collective::Barrier), 0),
+            (Kind::Collective(Collective::Broadcast), 1),
+            (Kind::Collective(Collective::AllReduce), 2),
+            (Kind::Collective(Collective::Gather), 5),
+            (Kind::Overlap(Collective::AllToAll), 8),
+            (Kind::Collective(Collective::Scatter), 5),
+        ] {
+            assert_eq!(four(kind), Some(mib << 20), "{kind:?}");
+        }
+        let gather = Kind::Collective(Collective::Gather);
+        assert_eq!(gather.memory_bytes(usize::MAX / 2, 4, 1), None);
+    }
+}

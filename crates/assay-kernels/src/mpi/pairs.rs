@@ -1,0 +1,203 @@
+//! Messages between pairs of ranks: rank i of the lower half with rank i + half.
+
+use std::ffi::c_int;
+
+use super::abi::Handle;
+use super::communicator::{Communicator, Done};
+use super::contents::{fill, is_right, seed};
+use super::kind::Kind;
+use super::prepared::{Figures, Prepared};
+use super::timing::Pass;
+
+/// Tags as OSU uses them: of ping-pongs, of data in each direction, and of the answer to a window.
+const PING: c_int = 1;
+const DATA: c_int = 100;
+const BACK: c_int = 10;
+const ANSWER: c_int = 101;
+/// Bytes of the answer, as in OSU 5; one byte in OSU 7 takes the same time.
+const ANSWER_BYTES: c_int = 4;
+
+/// Where a rank stands.
+#[derive(Debug, Clone, Copy)]
+struct Side {
+    peer: c_int,
+    is_low: bool,
+}
+
+/// `None` for the last rank of an odd number.
+fn side<H: Handle>(comm: &Communicator<H>) -> Option<Side> {
+    let half = comm.size / 2;
+    match comm.rank {
+        rank if rank < half => Some(Side { peer: rank + half, is_low: true }),
+        rank if rank < 2 * half => Some(Side { peer: rank - half, is_low: false }),
+        _ => None,
+    }
+}
+
+impl<H: Handle> Prepared<'_, H> {
+    /// Ping-pong; the time is that of a half round trip.
+    pub(super) fn latency(&mut self, pass: &Pass) -> Done<Figures> {
+        let (comm, count) = (self.comm, self.count);
+        let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
+        let elapsed_s = match side(comm) {
+            None => None,
+            Some(Side { peer, is_low: true }) => Some(comm.time(pass, || {
+                // SAFETY: `count` bytes lie at both addresses, which this benchmark owns.
+                unsafe { comm.send(out, count, peer, PING)? };
+                // SAFETY: as above.
+                unsafe { comm.receive(back, count, peer, PING) }
+            })?),
+            Some(Side { peer, is_low: false }) => Some(comm.time(pass, || {
+                // SAFETY: as above.
+                unsafe { comm.receive(back, count, peer, PING)? };
+                // SAFETY: as above.
+                unsafe { comm.send(out, count, peer, PING) }
+            })?),
+        };
+        let half_s = elapsed_s.map(|elapsed_s| elapsed_s / (2 * pass.iterations) as f64);
+        let seconds = match self.kind {
+            // The other rank's clock would only add what it waited for the first message.
+            Kind::Latency => half_s.unwrap_or_default(),
+            _ => mean(comm, half_s)?,
+        };
+        Ok(Figures::Latency { seconds })
+    }
+
+    /// Half of every single round trip of rank 0.
+    pub(super) fn each_round_trip(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
+        let (comm, bytes) = (self.comm, self.count);
+        let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
+        let mut times = match side(comm) {
+            None => Vec::new(),
+            Some(Side { peer, is_low: true }) => {
+                comm.time_each(warm_up, count, false, || {
+                    // SAFETY: `bytes` bytes lie at both addresses, which this benchmark owns.
+                    unsafe { comm.send(out, bytes, peer, PING)? };
+                    // SAFETY: as above.
+                    unsafe { comm.receive(back, bytes, peer, PING) }
+                })?
+            }
+            Some(Side { peer, is_low: false }) => {
+                comm.time_each(warm_up, count, false, || {
+                    // SAFETY: as above.
+                    unsafe { comm.receive(back, bytes, peer, PING)? };
+                    // SAFETY: as above.
+                    unsafe { comm.send(out, bytes, peer, PING) }
+                })?
+            }
+        };
+        times.iter_mut().for_each(|time| *time /= 2.0);
+        Ok(times)
+    }
+
+    /// Windows of messages from low to high, each ended by a short answer.
+    pub(super) fn bandwidth(&mut self, pass: &Pass) -> Done<Figures> {
+        let (comm, count) = (self.comm, self.count);
+        let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
+        let requests = &mut self.requests[..self.in_flight];
+        // The answer has a place of its own: messages may be shorter than it.
+        let mut answer = [0_u8; ANSWER_BYTES as usize];
+        let answer = answer.as_mut_ptr();
+        let elapsed_s = match side(comm) {
+            None => None,
+            Some(Side { peer, is_low: true }) => Some(comm.time(pass, || {
+                for request in &mut *requests {
+                    // SAFETY: the bytes are ours and stay until all requests are complete, below.
+                    unsafe { comm.isend(out, count, peer, DATA, request)? };
+                }
+                comm.wait_all(requests)?;
+                // SAFETY: room for the answer.
+                unsafe { comm.receive(answer, ANSWER_BYTES, peer, ANSWER) }
+            })?),
+            Some(Side { peer, is_low: false }) => {
+                comm.time(pass, || {
+                    for request in &mut *requests {
+                        // SAFETY: as above. All messages of a window share one place, as OSU does.
+                        unsafe { comm.ireceive(back, count, peer, DATA, request)? };
+                    }
+                    comm.wait_all(requests)?;
+                    // SAFETY: the bytes of the answer.
+                    unsafe { comm.send(answer, ANSWER_BYTES, peer, ANSWER) }
+                })?;
+                // The sender's time counts: it ends when the answer has come.
+                None
+            }
+        };
+        self.rate(elapsed_s, pass, 1.0)
+    }
+
+    /// Windows of messages in both directions at once.
+    pub(super) fn both_ways(&mut self, pass: &Pass) -> Done<Figures> {
+        let (comm, count) = (self.comm, self.count);
+        let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
+        let (receives, sends) = self.requests.split_at_mut(self.in_flight);
+        let elapsed_s = match side(comm) {
+            None => None,
+            Some(Side { peer, is_low }) => {
+                let (ours, theirs) = if is_low { (DATA, BACK) } else { (BACK, DATA) };
+                let elapsed_s = comm.time(pass, || {
+                    for request in &mut *receives {
+                        // SAFETY: the bytes are ours and stay until all requests are complete, below.
+                        unsafe { comm.ireceive(back, count, peer, theirs, request)? };
+                    }
+                    for request in &mut *sends {
+                        // SAFETY: as above.
+                        unsafe { comm.isend(out, count, peer, ours, request)? };
+                    }
+                    comm.wait_all(sends)?;
+                    comm.wait_all(receives)
+                })?;
+                is_low.then_some(elapsed_s)
+            }
+        };
+        self.rate(elapsed_s, pass, 2.0)
+    }
+
+    /// Payload of all pairs over the mean of the times of those ranks that have one.
+    fn rate(&self, elapsed_s: Option<f64>, pass: &Pass, directions: f64) -> Done<Figures> {
+        let pairs = f64::from(self.comm.size / 2);
+        let payload = self.count as f64 * self.in_flight as f64 * pass.iterations as f64;
+        let mean_s = mean(self.comm, elapsed_s)?;
+        Ok(Figures::Bandwidth { bytes_per_s: pairs * directions * payload / mean_s })
+    }
+
+    /// One message per slot from low to high and then back, each in a place of its own; whether each
+    /// that came here was right.
+    pub(super) fn validate_pairs(&mut self, turn: u64) -> Done<Vec<bool>> {
+        let Some(Side { peer, is_low }) = side(self.comm) else { return Ok(Vec::new()) };
+        let (comm, bytes) = (self.comm, self.count as usize);
+        let slots = self.kind.slots(bytes, self.in_flight as u32);
+        for slot in 0..slots {
+            let place = slot * bytes..(slot + 1) * bytes;
+            fill(&mut self.send.as_mut_slice::<u8>()[place], seed(turn, comm.rank, slot));
+        }
+        self.receive.as_mut_slice::<u8>().fill(0xff);
+        for sends in [is_low, !is_low] {
+            for slot in 0..slots {
+                let request = &mut self.requests[slot];
+                // SAFETY: each slot lies within its buffer, and all requests are completed below.
+                unsafe {
+                    if sends {
+                        let from = self.send.as_ptr().add(slot * bytes);
+                        comm.isend(from, self.count, peer, DATA, request)?;
+                    } else {
+                        let into = self.receive.as_ptr().add(slot * bytes);
+                        comm.ireceive(into, self.count, peer, DATA, request)?;
+                    }
+                }
+            }
+            comm.wait_all(&mut self.requests[..slots])?;
+        }
+        let came = self.receive.as_slice::<u8>();
+        let right =
+            |slot| is_right(&came[slot * bytes..(slot + 1) * bytes], seed(turn, peer, slot));
+        Ok((0..slots).map(right).collect())
+    }
+}
+
+/// Mean over the ranks that have a value; on rank 0 alone.
+fn mean<H: Handle>(comm: &Communicator<H>, value: Option<f64>) -> Done<f64> {
+    let own = value.map_or([0.0, 0.0], |value| [value, 1.0]);
+    let sums = comm.sum(&own)?;
+    Ok(sums[0] / sums[1])
+}

@@ -1,0 +1,185 @@
+//! A benchmark at one size, with its memory in place: batches, single turns, and the pass that compares
+//! contents.
+
+use std::ffi::c_int;
+
+use crate::mapping::{Mapping, PageAdvice};
+
+use super::abi::Handle;
+use super::communicator::{Communicator, Done};
+use super::kind::{Element, Kind};
+use super::timing::Pass;
+use super::window::Window;
+
+/// What a batch amounts to over all ranks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Figures {
+    /// Seconds of half a round trip, or of one operation that rank 0 alone asks for.
+    Latency {
+        /// Mean over the turns and pairs.
+        seconds: f64,
+    },
+    /// Payload of all pairs over the mean of their times.
+    Bandwidth {
+        /// Bytes per second, both directions where both are used.
+        bytes_per_s: f64,
+    },
+    /// Seconds of one call, first its mean on each rank, then over the ranks.
+    Call {
+        /// Mean over the ranks.
+        mean_s: f64,
+        /// The rank with the least.
+        least_s: f64,
+        /// The rank with the greatest.
+        greatest_s: f64,
+    },
+    /// A non-blocking call with computation between its start and its end, means over the ranks.
+    Overlap {
+        /// From the start of the call to its end, computation included.
+        overall_s: f64,
+        /// The computation alone.
+        compute_s: f64,
+        /// The call without computation.
+        pure_s: f64,
+        /// Part of the pure call that the computation hid, 0 … 1.
+        share: f64,
+    },
+}
+
+/// A benchmark ready to be measured.
+#[derive(Debug)]
+pub(super) struct Prepared<'j, H: Handle> {
+    pub(super) comm: &'j Communicator<H>,
+    pub(super) kind: Kind,
+    pub(super) element: Element,
+    /// Bytes of a message.
+    pub(super) count: c_int,
+    /// Messages in flight.
+    pub(super) in_flight: usize,
+    pub(super) send: Mapping,
+    pub(super) receive: Mapping,
+    pub(super) requests: Vec<H>,
+    pub(super) window: Option<Window<'j, H>>,
+}
+
+/// What is asked for, the same on all ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// What is measured.
+    pub kind: Kind,
+    /// Bytes of a message or of one rank's part.
+    pub bytes: usize,
+    /// Messages in flight at once in bandwidth tests.
+    pub window: u32,
+    /// What reductions sum.
+    pub element: Element,
+}
+
+/// Memory that could not be had, or a call that was refused.
+#[derive(Debug)]
+pub(super) enum Unprepared {
+    Memory(std::io::Error),
+    Refused(super::communicator::Refused),
+}
+
+impl<'j, H: Handle> Prepared<'j, H> {
+    /// Maps and fills the memory; every rank does so together.
+    pub(super) fn new(
+        comm: &'j Communicator<H>,
+        request: &Request,
+    ) -> Result<Self, Unprepared> {
+        let Request { kind, bytes, window, element } = *request;
+        let too_large = || Unprepared::Memory(std::io::Error::from_raw_os_error(libc::ENOMEM));
+        let buffers = kind.buffers(bytes, comm.size as usize, window);
+        let (send_bytes, receive_bytes) = buffers.ok_or_else(too_large)?;
+        // A part of a collective may be counted in all ranks' parts together.
+        let count = c_int::try_from(bytes).map_err(|_| too_large())?;
+        let mut send = filled(send_bytes, b'a')?;
+        let receive = filled(receive_bytes, b'b')?;
+        if kind.collective().is_some() {
+            // Bytes that are numbers of a usual size, so that sums neither overflow nor are subnormal.
+            send.as_mut_slice::<f32>().fill(1.0);
+        }
+        let in_flight = if kind.is_windowed() { window.max(1) as usize } else { 1 };
+        let shared = match kind {
+            Kind::Put | Kind::Get => {
+                Some(Window::allocate(comm, bytes).map_err(Unprepared::Refused)?)
+            }
+            _ => None,
+        };
+        Ok(Self {
+            comm,
+            kind,
+            element,
+            count,
+            in_flight,
+            send,
+            receive,
+            requests: vec![H::default(); 2 * in_flight],
+            window: shared,
+        })
+    }
+
+    /// One batch. The figures count on rank 0 alone.
+    pub(super) fn batch(&mut self, pass: &Pass) -> Done<Figures> {
+        self.comm.barrier()?;
+        match self.kind {
+            Kind::Latency | Kind::PairsLatency => self.latency(pass),
+            Kind::Bandwidth | Kind::PairsBandwidth => self.bandwidth(pass),
+            Kind::BothWays => self.both_ways(pass),
+            Kind::Put | Kind::Get => self.one_sided(pass),
+            Kind::Collective(operation) => self.collective(operation, pass),
+            Kind::Overlap(operation) => self.overlap(operation, pass),
+        }
+    }
+
+    /// Seconds of single turns, as [`Figures::Latency`] or the mean over ranks of [`Figures::Call`]
+    /// means them; on rank 0 alone. Empty where a turn is more than one message.
+    pub(super) fn each(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
+        self.comm.barrier()?;
+        match self.kind {
+            Kind::Latency | Kind::PairsLatency => self.each_round_trip(warm_up, count),
+            Kind::Put | Kind::Get => self.each_one_sided(warm_up, count),
+            Kind::Collective(operation) => self.each_collective(operation, warm_up, count),
+            Kind::Bandwidth | Kind::BothWays | Kind::PairsBandwidth | Kind::Overlap(_) => {
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// Sends `turns` turns whose contents differ and compares what arrives: messages and how many of
+    /// them were wrong, over all ranks; on rank 0 alone.
+    pub(super) fn validate(&mut self, turns: u64) -> Done<(u64, u64)> {
+        let (mut messages, mut wrong) = (0.0, 0.0);
+        for turn in 0..turns {
+            let right = match self.kind {
+                Kind::Put | Kind::Get => self.validate_one_sided(turn)?,
+                Kind::Collective(operation) => {
+                    self.validate_collective(operation, turn, false)?
+                }
+                Kind::Overlap(operation) => self.validate_collective(operation, turn, true)?,
+                _ => self.validate_pairs(turn)?,
+            };
+            messages += right.len() as f64;
+            wrong += right.iter().filter(|right| !**right).count() as f64;
+            self.comm.barrier()?;
+        }
+        let sums = self.comm.sum(&[messages, wrong])?;
+        Ok((sums[0] as u64, sums[1] as u64))
+    }
+
+    /// Frees what the ranks share; every rank does so together.
+    pub(super) fn release(self) -> Done {
+        self.window.map_or(Ok(()), Window::free)
+    }
+}
+
+/// Memory with every byte written, so that no page is missing when the clock runs. Never empty: a
+/// message of 0 bytes has an address, too.
+fn filled(bytes: usize, with: u8) -> Result<Mapping, Unprepared> {
+    let rounded = bytes.max(1).next_multiple_of(8);
+    let mut mapping = Mapping::new(rounded, PageAdvice::Default)
+        .map_err(|error| Unprepared::Memory(error.source))?;
+    mapping.as_mut_slice::<u8>().fill(with);
+    Ok(mapping)
+}

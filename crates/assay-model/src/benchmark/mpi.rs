@@ -1,0 +1,326 @@
+//! The rows of the table that concern MPI: one per test, named like its OSU micro-benchmark.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Better, Definition, Metric};
+use crate::quantity::Unit;
+
+/// What MPI is asked to do. The name after `mpi.` is that of the OSU micro-benchmark after `osu_`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum MpiTest {
+    /// Ping-pong of two ranks.
+    #[serde(rename = "mpi.latency")]
+    Latency,
+    /// Windows of messages one way.
+    #[serde(rename = "mpi.bw")]
+    Bandwidth,
+    /// Windows of messages both ways at once.
+    #[serde(rename = "mpi.bibw")]
+    BothWays,
+    /// Several pairs of ranks, one way.
+    #[serde(rename = "mpi.mbw_mr")]
+    MessageRate,
+    /// Ping-pong of several pairs at once.
+    #[serde(rename = "mpi.multi_lat")]
+    MultiLatency,
+    /// All wait for all.
+    #[serde(rename = "mpi.barrier")]
+    Barrier,
+    /// One to all.
+    #[serde(rename = "mpi.bcast")]
+    Broadcast,
+    /// A sum at one rank.
+    #[serde(rename = "mpi.reduce")]
+    Reduce,
+    /// A sum at all ranks.
+    #[serde(rename = "mpi.allreduce")]
+    Allreduce,
+    /// All parts to one.
+    #[serde(rename = "mpi.gather")]
+    Gather,
+    /// Parts from one to all.
+    #[serde(rename = "mpi.scatter")]
+    Scatter,
+    /// All parts to all.
+    #[serde(rename = "mpi.allgather")]
+    Allgather,
+    /// From each a part for each.
+    #[serde(rename = "mpi.alltoall")]
+    Alltoall,
+    /// Barrier that is computed beside.
+    #[serde(rename = "mpi.ibarrier")]
+    Ibarrier,
+    /// Broadcast that is computed beside.
+    #[serde(rename = "mpi.ibcast")]
+    Ibroadcast,
+    /// Reduction that is computed beside.
+    #[serde(rename = "mpi.ireduce")]
+    Ireduce,
+    /// Reduction to all that is computed beside.
+    #[serde(rename = "mpi.iallreduce")]
+    Iallreduce,
+    /// Gathering that is computed beside.
+    #[serde(rename = "mpi.igather")]
+    Igather,
+    /// Scattering that is computed beside.
+    #[serde(rename = "mpi.iscatter")]
+    Iscatter,
+    /// Gathering to all that is computed beside.
+    #[serde(rename = "mpi.iallgather")]
+    Iallgather,
+    /// Exchange of all with all that is computed beside.
+    #[serde(rename = "mpi.ialltoall")]
+    Ialltoall,
+    /// One-sided writing.
+    #[serde(rename = "mpi.put_latency")]
+    PutLatency,
+    /// One-sided reading.
+    #[serde(rename = "mpi.get_latency")]
+    GetLatency,
+}
+
+/// Which ranks take part and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MpiPattern {
+    /// Two ranks.
+    Pair,
+    /// An even number of ranks, the first half each with its partner in the second.
+    Pairs,
+    /// Any number of ranks from two.
+    All,
+}
+
+impl MpiTest {
+    /// Every test, in the order in which they are printed.
+    pub const ALL: [Self; 23] = [
+        Self::Latency,
+        Self::Bandwidth,
+        Self::BothWays,
+        Self::MessageRate,
+        Self::MultiLatency,
+        Self::Barrier,
+        Self::Broadcast,
+        Self::Reduce,
+        Self::Allreduce,
+        Self::Gather,
+        Self::Scatter,
+        Self::Allgather,
+        Self::Alltoall,
+        Self::Ibarrier,
+        Self::Ibroadcast,
+        Self::Ireduce,
+        Self::Iallreduce,
+        Self::Igather,
+        Self::Iscatter,
+        Self::Iallgather,
+        Self::Ialltoall,
+        Self::PutLatency,
+        Self::GetLatency,
+    ];
+
+    /// The name after `mpi.`, as it is typed after `assay mpi`: `latency`, `bw` …
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.definition().id.strip_prefix("mpi.").expect("every identifier here begins with it")
+    }
+
+    /// The test with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|test| test.name() == name)
+    }
+
+    /// Which ranks take part and how.
+    #[must_use]
+    pub const fn pattern(self) -> MpiPattern {
+        match self {
+            Self::Latency
+            | Self::Bandwidth
+            | Self::BothWays
+            | Self::PutLatency
+            | Self::GetLatency => MpiPattern::Pair,
+            Self::MessageRate | Self::MultiLatency => MpiPattern::Pairs,
+            _ => MpiPattern::All,
+        }
+    }
+
+    /// Whether messages have a size.
+    #[must_use]
+    pub const fn has_sizes(self) -> bool {
+        !matches!(self, Self::Barrier | Self::Ibarrier)
+    }
+
+    /// The row of the table.
+    pub(super) const fn definition(self) -> &'static Definition {
+        match self {
+            Self::Latency => &LATENCY,
+            Self::Bandwidth => &BANDWIDTH,
+            Self::BothWays => &BOTH_WAYS,
+            Self::MessageRate => &MESSAGE_RATE,
+            Self::MultiLatency => &MULTI_LATENCY,
+            Self::Barrier => &BARRIER,
+            Self::Broadcast => &BROADCAST,
+            Self::Reduce => &REDUCE,
+            Self::Allreduce => &ALLREDUCE,
+            Self::Gather => &GATHER,
+            Self::Scatter => &SCATTER,
+            Self::Allgather => &ALLGATHER,
+            Self::Alltoall => &ALLTOALL,
+            Self::Ibarrier => &IBARRIER,
+            Self::Ibroadcast => &IBROADCAST,
+            Self::Ireduce => &IREDUCE,
+            Self::Iallreduce => &IALLREDUCE,
+            Self::Igather => &IGATHER,
+            Self::Iscatter => &ISCATTER,
+            Self::Iallgather => &IALLGATHER,
+            Self::Ialltoall => &IALLTOALL,
+            Self::PutLatency => &PUT_LATENCY,
+            Self::GetLatency => &GET_LATENCY,
+        }
+    }
+}
+
+const fn time(name: &'static str, meaning: &'static str) -> Metric {
+    Metric { name, unit: Unit::Second, better: Better::Lower, meaning, limit: None }
+}
+
+const fn rate(meaning: &'static str) -> Metric {
+    Metric {
+        name: "bandwidth",
+        unit: Unit::BytePerSecond,
+        better: Better::Higher,
+        meaning,
+        limit: None,
+    }
+}
+
+const COLLECTIVE: &str = "\
+Every call is timed alone, with a barrier after it that is not timed. Each rank takes the mean over \
+the calls of a batch; the figure is the mean over the ranks.";
+const COLLECTIVE_METRICS: &[Metric] = &[
+    time("latency", "time of one call: mean over the calls of a batch, then over the ranks"),
+    time("latency_min", "the same of the fastest rank"),
+    time("latency_max", "the same of the slowest rank"),
+];
+const OVERLAP: &str = "\
+The call returns at once and a computation runs that lasts as long as the call alone did; then the \
+call is waited for. What is hidden behind the computation is overlap: 1 − (total − computation) / \
+call alone.";
+const OVERLAP_METRICS: &[Metric] = &[
+    time("latency", "time of call, computation and wait together, mean over the ranks"),
+    time("compute", "time of the computation, mean over the ranks"),
+    time("communication", "time of call and wait without computation, mean over the ranks"),
+    Metric {
+        name: "overlap",
+        unit: Unit::Ratio,
+        better: Better::Higher,
+        meaning: "share of the communication hidden behind the computation, 0 to 1",
+        limit: None,
+    },
+];
+
+const fn collective(id: &'static str, title: &'static str) -> Definition {
+    Definition { id, title, method: COLLECTIVE, metrics: COLLECTIVE_METRICS }
+}
+
+const fn overlapped(id: &'static str, title: &'static str) -> Definition {
+    Definition { id, title, method: OVERLAP, metrics: OVERLAP_METRICS }
+}
+
+const LATENCY: Definition = Definition {
+    id: "mpi.latency",
+    title: "latency of MPI messages between two ranks",
+    method: "\
+One rank sends a message and waits for one of the same size, with blocking calls. Batches of such \
+round trips are timed as a whole by one clock; the figure is the time over twice their number, half \
+a round trip, as OSU's latency is. The clock is not read in between, so that its cost is not within; \
+OSU 5.7 and later read it around every message, which adds to theirs.",
+    metrics: &[time("latency", "half of a round trip: time of a batch / (2 × round trips)")],
+};
+const BANDWIDTH: Definition = Definition {
+    id: "mpi.bw",
+    title: "bandwidth of MPI messages from one rank to another",
+    method: "\
+One rank posts a window of 64 messages without waiting, then waits for all of them and for a short \
+answer of the other rank, again and again. Bytes of the messages over the time of the sender.",
+    metrics: &[rate("bytes sent over the sender's time")],
+};
+const BOTH_WAYS: Definition = Definition {
+    id: "mpi.bibw",
+    title: "bandwidth of MPI messages both ways at once",
+    method: "\
+Both ranks post a window of receives and a window of sends and wait for all of them. The bytes of \
+both directions over the time of one rank.",
+    metrics: &[rate("bytes sent and received over the time")],
+};
+const MESSAGE_RATE: Definition = Definition {
+    id: "mpi.mbw_mr",
+    title: "bandwidth and message rate of several pairs of ranks",
+    method: "\
+As the bandwidth of one pair, with all pairs at once; rank i sends to rank i + pairs. The sum over \
+the pairs, over the time of the slowest.",
+    metrics: &[
+        rate("bytes of all pairs over the time"),
+        Metric {
+            name: "message_rate",
+            unit: Unit::Hertz,
+            better: Better::Higher,
+            meaning: "messages of all pairs per second",
+            limit: None,
+        },
+    ],
+};
+const MULTI_LATENCY: Definition = Definition {
+    id: "mpi.multi_lat",
+    title: "latency of MPI messages of several pairs at once",
+    method: "As the latency of one pair, with all pairs at once; the mean over the pairs.",
+    metrics: &[time("latency", "half of a round trip, mean over the pairs")],
+};
+const BARRIER: Definition = collective("mpi.barrier", "barrier of all ranks");
+const BROADCAST: Definition = collective("mpi.bcast", "broadcast from one rank to all");
+const REDUCE: Definition = collective("mpi.reduce", "sum over all ranks at one");
+const ALLREDUCE: Definition = collective("mpi.allreduce", "sum over all ranks at every rank");
+const GATHER: Definition = collective("mpi.gather", "a part of every rank to one");
+const SCATTER: Definition = collective("mpi.scatter", "a part for every rank from one");
+const ALLGATHER: Definition = collective("mpi.allgather", "a part of every rank to every rank");
+const ALLTOALL: Definition =
+    collective("mpi.alltoall", "from every rank a part for every rank");
+const IBARRIER: Definition = overlapped("mpi.ibarrier", "non-blocking barrier");
+const IBROADCAST: Definition = overlapped("mpi.ibcast", "non-blocking broadcast");
+const IREDUCE: Definition = overlapped("mpi.ireduce", "non-blocking sum at one rank");
+const IALLREDUCE: Definition = overlapped("mpi.iallreduce", "non-blocking sum at every rank");
+const IGATHER: Definition = overlapped("mpi.igather", "non-blocking gathering");
+const ISCATTER: Definition = overlapped("mpi.iscatter", "non-blocking scattering");
+const IALLGATHER: Definition =
+    overlapped("mpi.iallgather", "non-blocking gathering at every rank");
+const IALLTOALL: Definition =
+    overlapped("mpi.ialltoall", "non-blocking exchange of all with all");
+const PUT_LATENCY: Definition = Definition {
+    id: "mpi.put_latency",
+    title: "latency of one-sided writes",
+    method: "\
+One rank writes into a window of the other's memory and waits until the write is complete there, \
+without the other taking part.",
+    metrics: &[time("latency", "one write until it is complete at the other rank")],
+};
+const GET_LATENCY: Definition = Definition {
+    id: "mpi.get_latency",
+    title: "latency of one-sided reads",
+    method: "\
+One rank reads from a window of the other's memory and waits until the data are there, without the \
+other taking part.",
+    metrics: &[time("latency", "one read until the data are there")],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_their_tests() {
+        for test in MpiTest::ALL {
+            assert_eq!(MpiTest::from_name(test.name()), Some(test));
+        }
+        assert_eq!(MpiTest::from_name("osu_latency"), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! Resolves questions to MPI: every installation, every place of the ranks, the sizes.
+
+use super::{MpiChoices, Named, PlanError, domains};
+use crate::benchmark::{MpiPattern, MpiTest};
+use crate::facts::{Cache, Cpu, HostFacts};
+use crate::suite::{MpiPlacement, MpiRequest};
+use crate::workload::{Domain, MpiWorkload, Workload};
+
+/// OSU's largest message between pairs, and of collectives.
+const LARGEST_PAIR_BYTES: u64 = 4 << 20;
+const LARGEST_COLLECTIVE_BYTES: u64 = 1 << 20;
+/// More ranks than anybody starts, so that a slip of the finger does not start them.
+const RANKS_LIMIT: u64 = 1 << 20;
+/// MPI counts elements of a message in an `int`.
+const MESSAGE_LIMIT_BYTES: u64 = 1 << 30;
+
+/// The benchmark at every place under every installation; installations vary fastest, so that what is
+/// compared is measured one after the other.
+pub(super) fn resolve(
+    asked: &MpiRequest,
+    host: &HostFacts,
+    choices: &MpiChoices,
+) -> Result<Vec<Named>, PlanError> {
+    let (from_bytes, to_bytes) = sizes(asked, choices)?;
+    let mut named = Vec::new();
+    for (placement, ranks) in places(asked, host, choices)? {
+        refuse_beyond_memory(asked.test, to_bytes, ranks, host, choices)?;
+        for mpi in &choices.installations {
+            let work = MpiWorkload {
+                test: asked.test,
+                mpi: mpi.clone(),
+                ranks,
+                placement: placement.clone(),
+                hosts: choices.hosts.clone(),
+                from_bytes,
+                to_bytes,
+            };
+            named.push((work.name(), Workload::Mpi(work)));
+        }
+    }
+    Ok(named)
+}
+
+/// What the command line says, else the suite, else OSU.
+fn sizes(asked: &MpiRequest, choices: &MpiChoices) -> Result<(u64, u64), PlanError> {
+    if !asked.test.has_sizes() {
+        return Ok((0, 0));
+    }
+    let (smallest, largest) = match (asked.test, asked.test.pattern()) {
+        (MpiTest::Latency | MpiTest::MultiLatency, _) => (0, LARGEST_PAIR_BYTES),
+        (_, MpiPattern::Pair | MpiPattern::Pairs) => (1, LARGEST_PAIR_BYTES),
+        (MpiTest::Reduce | MpiTest::Allreduce | MpiTest::Ireduce | MpiTest::Iallreduce, _) => {
+            // A sum is over numbers of four bytes.
+            (4, LARGEST_COLLECTIVE_BYTES)
+        }
+        (_, MpiPattern::All) => (1, LARGEST_COLLECTIVE_BYTES),
+    };
+    let from = asked.from.map_or(smallest, |bytes| bytes.0);
+    let to = asked.to.map_or(largest, |bytes| bytes.0);
+    let (from, to) = choices.sizes.unwrap_or((from, to));
+    let from = from.max(smallest);
+    if to > MESSAGE_LIMIT_BYTES {
+        let what = "the size of a message".to_owned();
+        return Err(PlanError::Beyond { what, given: to, most: MESSAGE_LIMIT_BYTES });
+    }
+    if to < from {
+        return Err(PlanError::TooSmall {
+            what: "the largest message",
+            given: format!("{to} B"),
+            least: format!("{from} B"),
+        });
+    }
+    Ok((from, to))
+}
+
+/// Send and receive buffers of all ranks must fit; of a collective, one rank holds a part of every rank.
+fn refuse_beyond_memory(
+    test: MpiTest,
+    to_bytes: u64,
+    ranks: u32,
+    host: &HostFacts,
+    choices: &MpiChoices,
+) -> Result<(), PlanError> {
+    let ranks = u64::from(ranks);
+    let parts = if test.pattern() == MpiPattern::All { ranks } else { 1 };
+    let needed = to_bytes.saturating_mul(2).saturating_mul(parts).saturating_mul(ranks);
+    let usable = host.usable_bytes();
+    // Of other hosts nothing is known here.
+    if choices.hosts.is_here() && usable > 0 && needed > usable {
+        let text = |bytes: u64| format!("{bytes} B");
+        return Err(PlanError::TooLarge {
+            what: format!("{} with {ranks} ranks", test.name()),
+            needed: text(needed),
+            usable: text(usable),
+        });
+    }
+    Ok(())
+}
+
+/// Where the ranks run, and how many.
+fn places(
+    asked: &MpiRequest,
+    host: &HostFacts,
+    choices: &MpiChoices,
+) -> Result<Vec<(Domain, u32)>, PlanError> {
+    let ranks = choices.ranks.or(asked.ranks);
+    if ranks.is_some_and(|ranks| ranks < 2) {
+        let (given, least) = ("1".to_owned(), "2".to_owned());
+        return Err(PlanError::TooSmall { what: "the number of ranks", given, least });
+    }
+    if let Some(given) = ranks.map(u64::from).filter(|ranks| *ranks > RANKS_LIMIT) {
+        let what = "the number of ranks".to_owned();
+        return Err(PlanError::Beyond { what, given, most: RANKS_LIMIT });
+    }
+    if !choices.hosts.is_here() {
+        let hosts = Domain { placement: "hosts".to_owned(), cpus: Vec::new() };
+        let ranks =
+            if asked.test.pattern() == MpiPattern::Pair { 2 } else { ranks.unwrap_or(2) };
+        return Ok(vec![(hosts, ranks)]);
+    }
+    let placements = choices.placements.as_ref().unwrap_or(&asked.placements);
+    let mut found = Vec::new();
+    for placement in placements {
+        found.extend(domains_of(*placement, asked.test, ranks, host)?);
+    }
+    Ok(found)
+}
+
+fn domains_of(
+    placement: MpiPlacement,
+    test: MpiTest,
+    ranks: Option<u32>,
+    host: &HostFacts,
+) -> Result<Vec<(Domain, u32)>, PlanError> {
+    match placement {
+        MpiPlacement::Node if test.pattern() == MpiPattern::Pair => {
+            // Two ranks on a whole node are a pair somewhere, and where decides the result.
+            domains_of(MpiPlacement::Pairs, test, ranks, host)
+        }
+        MpiPlacement::Node => Ok(vec![node(test, ranks, host)?]),
+        MpiPlacement::Pairs => {
+            let pairs = MpiPlacement::EVERY_PAIR.into_iter();
+            let found: Vec<_> = pairs.filter_map(|which| pair(which, host)).collect();
+            if found.is_empty() { Err(none(placement, host)) } else { Ok(found) }
+        }
+        which => pair(which, host).map(|it| vec![it]).ok_or_else(|| none(which, host)),
+    }
+}
+
+/// One rank per core; of an odd number of cores one is left out where ranks work in pairs.
+fn node(
+    test: MpiTest,
+    ranks: Option<u32>,
+    host: &HostFacts,
+) -> Result<(Domain, u32), PlanError> {
+    let mut domain = domains::node(host, ranks)?;
+    if test.pattern() == MpiPattern::Pairs && domain.cpus.len() % 2 == 1 {
+        domain.cpus.pop();
+    }
+    let count = domain.cpus.len() as u32;
+    if count < 2 {
+        return Err(PlanError::NoSuchDomain {
+            asked: format!("place for two ranks of {}", test.name()),
+            existing: format!("{} usable core", host.topology.cpus.len()),
+        });
+    }
+    Ok((domain, count))
+}
+
+/// The first two CPUs that lie to each other as asked.
+fn pair(which: MpiPlacement, host: &HostFacts) -> Option<(Domain, u32)> {
+    let cpus = &host.topology.cpus;
+    let pairs =
+        cpus.iter().enumerate().flat_map(|(i, a)| cpus[i + 1..].iter().map(move |b| (a, b)));
+    let (a, b) = pairs.into_iter().find(|(a, b)| lie(which, a, b, host))?;
+    Some((Domain { placement: which.name().to_owned(), cpus: vec![a.id, b.id] }, 2))
+}
+
+fn lie(which: MpiPlacement, a: &Cpu, b: &Cpu, host: &HostFacts) -> bool {
+    let same_socket = a.socket == b.socket;
+    let same_core = same_socket && a.core == b.core;
+    let shares = |cache: &Cache| cache.cpus.contains(&a.id) && cache.cpus.contains(&b.id);
+    let same_cache = host.topology.last_level().any(shares);
+    match which {
+        MpiPlacement::SameCore => same_core,
+        MpiPlacement::SameCache => !same_core && same_cache,
+        MpiPlacement::SameSocket => same_socket && !same_core && !same_cache,
+        MpiPlacement::AcrossSockets => !same_socket,
+        MpiPlacement::Node | MpiPlacement::Pairs => false,
+    }
+}
+
+fn none(placement: MpiPlacement, host: &HostFacts) -> PlanError {
+    let pairs =
+        MpiPlacement::EVERY_PAIR.into_iter().filter(|which| pair(*which, host).is_some());
+    let existing: Vec<&str> = pairs.map(MpiPlacement::name).collect();
+    let existing = match existing.as_slice() {
+        [] => "one usable CPU".to_owned(),
+        some => some.join(", "),
+    };
+    PlanError::NoSuchDomain { asked: format!("pair of CPUs `{placement}`"), existing }
+}

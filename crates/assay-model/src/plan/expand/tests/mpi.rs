@@ -1,0 +1,178 @@
+//! Questions to MPI: where the ranks go, which sizes, and what is refused.
+
+use super::*;
+use crate::benchmark::MpiTest;
+use crate::mpi_installation::{MpiInstallation, MpiStarter};
+use crate::mpi_outcome::MpiAbi;
+use crate::suite::MpiRequest;
+
+fn installation(key: &str, starter: MpiStarter, abi: MpiAbi) -> MpiInstallation {
+    MpiInstallation {
+        key: key.into(),
+        name: key.into(),
+        version: String::new(),
+        prefix: "/opt".into(),
+        library: "/opt/lib/libmpi.so".into(),
+        abi,
+        launcher: "/opt/bin/mpiexec".into(),
+        starter,
+    }
+}
+
+fn two() -> MpiChoices {
+    let installations = vec![
+        installation("mpich-4.0.2", MpiStarter::Hydra, MpiAbi::Mpich),
+        installation("open-mpi-4.1.4", MpiStarter::Orte, MpiAbi::OpenMpi),
+    ];
+    MpiChoices { installations, ..MpiChoices::default() }
+}
+
+fn asked(test: MpiTest, placement: MpiPlacement) -> Request {
+    let placements = vec![placement];
+    Request::Mpi(MpiRequest { test, placements, ranks: None, from: None, to: None })
+}
+
+fn check(request: Request, host: &HostFacts, choices: MpiChoices, expected: &Expect) {
+    let shown = match plan_with("assay", request, host, choices) {
+        Err(error) => error.to_string(),
+        Ok(plan) => plan.cases.iter().map(line).collect(),
+    };
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn every_kind_of_pair_under_every_mpi() {
+    check(
+        asked(MpiTest::Latency, MpiPlacement::Pairs),
+        &host(),
+        two(),
+        &expect![[r#"
+            mpi.latency/same-core/mpich-4.0.2 2 ranks on [0, 8], 0 to 4194304 B 7.5 s
+            mpi.latency/same-core/open-mpi-4.1.4 2 ranks on [0, 8], 0 to 4194304 B 7.5 s
+            mpi.latency/same-cache/mpich-4.0.2 2 ranks on [0, 1], 0 to 4194304 B 7.5 s
+            mpi.latency/same-cache/open-mpi-4.1.4 2 ranks on [0, 1], 0 to 4194304 B 7.5 s
+            mpi.latency/same-socket/mpich-4.0.2 2 ranks on [0, 2], 0 to 4194304 B 7.5 s
+            mpi.latency/same-socket/open-mpi-4.1.4 2 ranks on [0, 2], 0 to 4194304 B 7.5 s
+            mpi.latency/across-sockets/mpich-4.0.2 2 ranks on [0, 4], 0 to 4194304 B 7.5 s
+            mpi.latency/across-sockets/open-mpi-4.1.4 2 ranks on [0, 4], 0 to 4194304 B 7.5 s
+        "#]],
+    );
+}
+
+#[test]
+fn collectives_use_one_rank_per_core() {
+    check(
+        asked(MpiTest::Allreduce, MpiPlacement::Node),
+        &host(),
+        two(),
+        &expect![[r#"
+        mpi.allreduce/node/mpich-4.0.2 8 ranks on [0, 1, 2, 3, 4, 5, 6, 7], 4 to 1048576 B 30.0 s
+        mpi.allreduce/node/open-mpi-4.1.4 8 ranks on [0, 1, 2, 3, 4, 5, 6, 7], 4 to 1048576 B 30.0 s
+    "#]],
+    );
+    let choices = MpiChoices { ranks: Some(5), ..two() };
+    check(
+        asked(MpiTest::MessageRate, MpiPlacement::Node),
+        &host(),
+        choices,
+        &expect![[r#"
+        mpi.mbw_mr/node/mpich-4.0.2 4 ranks on [0, 1, 2, 4], 1 to 4194304 B 30.0 s
+        mpi.mbw_mr/node/open-mpi-4.1.4 4 ranks on [0, 1, 2, 4], 1 to 4194304 B 30.0 s
+    "#]],
+    );
+    check(
+        asked(MpiTest::Barrier, MpiPlacement::Node),
+        &host(),
+        two(),
+        &expect![[r#"
+        mpi.barrier/node/mpich-4.0.2 8 ranks on [0, 1, 2, 3, 4, 5, 6, 7], 0 to 0 B 30.0 s
+        mpi.barrier/node/open-mpi-4.1.4 8 ranks on [0, 1, 2, 3, 4, 5, 6, 7], 0 to 0 B 30.0 s
+    "#]],
+    );
+}
+
+#[test]
+fn hosts_are_the_launcher_s_business() {
+    let hosts = MpiHosts { list: Some("a,b".into()), file: None };
+    let choices = MpiChoices { hosts, sizes: Some((8, 1024)), ..two() };
+    check(
+        asked(MpiTest::Bandwidth, MpiPlacement::Pairs),
+        &host(),
+        choices,
+        &expect![[r#"
+        mpi.bw/hosts/mpich-4.0.2 2 ranks on [], 8 to 1024 B 30.0 s
+        mpi.bw/hosts/open-mpi-4.1.4 2 ranks on [], 8 to 1024 B 30.0 s
+    "#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_can() {
+    let mut small = host();
+    small.topology.cpus.truncate(2);
+    check(
+        asked(MpiTest::Latency, MpiPlacement::SameCore),
+        &small,
+        two(),
+        &expect!["there is no pair of CPUs `same-core` on this machine; it has same-cache"],
+    );
+    small.topology.cpus.truncate(1);
+    check(
+        asked(MpiTest::Latency, MpiPlacement::Pairs),
+        &small,
+        two(),
+        &expect!["there is no pair of CPUs `pairs` on this machine; it has one usable CPU"],
+    );
+    check(
+        asked(MpiTest::Allreduce, MpiPlacement::Node),
+        &small,
+        two(),
+        &expect![
+            "there is no place for two ranks of allreduce on this machine; it has 1 usable core"
+        ],
+    );
+    for (ranks, sizes, expected) in [
+        (
+            Some(1),
+            None,
+            expect!["the number of ranks is too small: 1 given, at least 2 needed"],
+        ),
+        (
+            Some(2_000_000),
+            None,
+            expect!["the number of ranks of 2000000 is impossible; it must be at most 1048576"],
+        ),
+        (
+            None,
+            Some((8, 4)),
+            expect!["the largest message is too small: 4 B given, at least 8 B needed"],
+        ),
+        (
+            None,
+            Some((8, u64::MAX)),
+            expect![
+                "the size of a message of 18446744073709551615 is impossible; it must be at most 1073741824"
+            ],
+        ),
+        (
+            None,
+            Some((8, 1 << 30)),
+            expect![
+                "alltoall with 8 ranks needs 137438953472 B, and 68719476736 B of memory can be used"
+            ],
+        ),
+    ] {
+        let choices = MpiChoices { ranks, sizes, ..two() };
+        check(asked(MpiTest::Alltoall, MpiPlacement::Node), &host(), choices, &expected);
+    }
+}
+
+#[test]
+fn a_workload_is_stored_under_its_benchmark_and_read_again() {
+    let plan =
+        plan_with("assay", asked(MpiTest::Bandwidth, MpiPlacement::Pairs), &host(), two());
+    let workload = plan.unwrap().cases.remove(0).workload;
+    let stored = serde_json::to_value(&workload).unwrap();
+    assert_eq!(stored["benchmark"], "mpi.bw");
+    assert_eq!(serde_json::from_value::<Workload>(stored).unwrap(), workload);
+}

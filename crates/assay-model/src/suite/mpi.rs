@@ -1,0 +1,85 @@
+//! What a suite asks of MPI.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::benchmark::MpiTest;
+use crate::quantity::Bytes;
+
+/// One benchmark at several places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MpiRequest {
+    /// Which benchmark.
+    pub test: MpiTest,
+    /// Where the ranks run; with hosts on the command line, those are asked instead.
+    pub placements: Vec<MpiPlacement>,
+    /// Number of ranks at `node` and over hosts; `None` = one per core, or per host two for a pair.
+    pub ranks: Option<u32>,
+    /// Smallest message; `None` = the smallest that OSU's test of this name sends.
+    pub from: Option<Bytes>,
+    /// Largest message; `None` = the largest that OSU's test of this name sends.
+    pub to: Option<Bytes>,
+}
+
+/// Where the ranks of one host run, as users ask for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MpiPlacement {
+    /// Two threads of one core.
+    SameCore,
+    /// Two cores that share their last-level cache.
+    SameCache,
+    /// Two cores of one socket that share no cache.
+    SameSocket,
+    /// Two cores of different sockets.
+    AcrossSockets,
+    /// One rank per core of the whole node.
+    Node,
+    /// Each of the pairs above that the machine has.
+    Pairs,
+}
+
+impl MpiPlacement {
+    /// Every placement with its name.
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("same-core", Self::SameCore),
+        ("same-cache", Self::SameCache),
+        ("same-socket", Self::SameSocket),
+        ("across-sockets", Self::AcrossSockets),
+        ("node", Self::Node),
+        ("pairs", Self::Pairs),
+    ];
+    /// What [`MpiPlacement::Pairs`] stands for, the nearest first.
+    pub const EVERY_PAIR: [Self; 4] =
+        [Self::SameCore, Self::SameCache, Self::SameSocket, Self::AcrossSockets];
+
+    /// The name in suites and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let row = Self::ALL.iter().find(|(_, placement)| *placement == self);
+        row.map(|(name, _)| *name).expect("every placement has its row")
+    }
+}
+
+/// A text that names no placement of ranks.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "unknown placement of ranks `{0}`; known are same-core, same-cache, same-socket, across-sockets, node and pairs"
+)]
+pub struct MpiPlacementError(String);
+
+impl FromStr for MpiPlacement {
+    type Err = MpiPlacementError;
+
+    fn from_str(text: &str) -> Result<Self, MpiPlacementError> {
+        let row = Self::ALL.iter().find(|(name, _)| *name == text);
+        row.map(|(_, placement)| *placement).ok_or_else(|| MpiPlacementError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for MpiPlacement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,296 @@
+//! MPI: for each benchmark and place one row per message size and one column per MPI, then the curves.
+
+use assay_model::benchmark::{Benchmark, Better, MpiTest};
+use assay_model::summary::Estimate;
+
+use super::context::{Context, metric_name, number, text};
+use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
+use crate::{parameter, precision};
+
+mod curves;
+mod places;
+
+const HEADING: &str = "MPI";
+const WHO: &str = "The libraries, and where their ranks really ran";
+const IN_BITS: &str = "The same as networks count it, in bit/s:";
+const MORE: &str = "What else was measured";
+const RULE: &str = "◀ marks the best of a row, ×1.20 how far another is from it, ≈ that the two intervals overlap, \
+                    ±? that there are too few independent samples for an interval. \
+                    Latency is half of a round trip. The transport is what the library chose for other hosts; \
+                    within one host all of them use shared memory.";
+/// The width of an interval that does not exist.
+const UNKNOWN_WIDTH: &str = "±?";
+/// Metrics of the tables that are shown at once; all others are for those who ask.
+const SHOWN: [&str; 4] = ["latency", "bandwidth", "message_rate", "overlap"];
+
+/// What one table is about: results that differ in size and MPI alone.
+struct Group<'a> {
+    test: MpiTest,
+    metric: &'a str,
+    place: String,
+    ranks: String,
+    estimates: Vec<&'a Estimate>,
+}
+
+pub(super) fn add(document: &mut Document, context: &Context<'_>) {
+    let groups = groups(context);
+    if groups.is_empty() {
+        return;
+    }
+    document.heading(HEADING);
+    document.blocks.push(Block::Table(who(&groups)));
+    let (shown, more): (Vec<_>, Vec<_>) =
+        groups.iter().partition(|group| SHOWN.contains(&group.metric));
+    document.paragraph(Tone::Quiet, RULE);
+    places::add(document, &groups);
+    for group in shown {
+        document.heading(group.title());
+        document.blocks.push(Block::Table(table(context, group)));
+        if let Some(table) = in_bits(group) {
+            document.paragraph(Tone::Plain, IN_BITS);
+            document.blocks.push(Block::Table(table));
+        }
+        document.blocks.extend(curves::plot(group).map(Block::Plot));
+    }
+    if !more.is_empty() {
+        let named = |group: &&Group<'_>| {
+            [Block::Heading(group.title()), Block::Table(table(context, group))]
+        };
+        let blocks = more.iter().flat_map(named).collect();
+        document.blocks.push(Block::Details(Details { title: MORE.to_owned(), blocks }));
+    }
+}
+
+fn groups<'a>(context: &Context<'a>) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for test in MpiTest::ALL {
+        for estimate in context.results(Benchmark::Mpi(test)) {
+            let place = context.place(estimate);
+            let ranks = text(estimate, "ranks").unwrap_or_default();
+            let known = groups.iter_mut().find(|group| {
+                group.test == test
+                    && group.metric == estimate.metric
+                    && group.place == place
+                    && group.ranks == ranks
+            });
+            match known {
+                Some(group) => group.estimates.push(estimate),
+                None => groups.push(Group {
+                    test,
+                    metric: &estimate.metric,
+                    place,
+                    ranks,
+                    estimates: vec![estimate],
+                }),
+            }
+        }
+    }
+    groups
+}
+
+impl<'a> Group<'a> {
+    /// The columns, in order of appearance.
+    fn columns(&self) -> Vec<String> {
+        let mut columns: Vec<String> = Vec::new();
+        for estimate in &self.estimates {
+            let name = self.column(estimate);
+            if !columns.contains(&name) {
+                columns.push(name);
+            }
+        }
+        columns
+    }
+
+    /// The MPI, the folder it lies in where two of one version are compared, and who measured if that
+    /// is not assay.
+    fn column(&self, estimate: &Estimate) -> String {
+        let mpi = name(estimate);
+        let elsewhere = |other: &&Estimate| {
+            name(other) == mpi && text(other, "prefix") != text(estimate, "prefix")
+        };
+        let own: Vec<&Estimate> = self.estimates.iter().copied().filter(by_assay).collect();
+        let mut parts = vec![mpi.clone()];
+        if by_assay(&estimate) && own.iter().any(elsewhere) {
+            parts.extend(text(estimate, "prefix").map(|prefix| format!("in {prefix}")));
+        }
+        if !by_assay(&estimate) {
+            parts.push(format!("by {}", estimate.tool.name));
+        }
+        parts.join(" ")
+    }
+
+    /// Sizes, ascending; one without a number where messages have none.
+    fn sizes(&self) -> Vec<Option<u64>> {
+        let mut sizes: Vec<Option<u64>> = self.estimates.iter().map(|it| size(it)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    fn at(&self, bytes: Option<u64>, column: &str) -> Option<&'a Estimate> {
+        let here = |it: &&&Estimate| size(it) == bytes && self.column(it) == column;
+        self.estimates.iter().find(here).copied()
+    }
+
+    fn best(&self, bytes: Option<u64>) -> Option<&'a Estimate> {
+        let row = self.estimates.iter().copied().filter(|it| size(it) == bytes);
+        let comparable = row.filter(|it| precision::is_positive(it.median));
+        comparable.min_by(|a, b| match a.better {
+            Better::Lower => a.median.total_cmp(&b.median),
+            Better::Higher => b.median.total_cmp(&a.median),
+        })
+    }
+
+    /// `Latency of MPI messages between two ranks (mpi.latency), same-cache, 2 ranks`.
+    fn title(&self) -> String {
+        let metric = self.estimates.first().map(|it| metric_name(it)).unwrap_or_default();
+        let what = Benchmark::Mpi(self.test).definition().title;
+        let what = match self.metric {
+            "latency" | "bandwidth" => what.to_owned(),
+            _ => format!("{what}: {metric}"),
+        };
+        let mut letters = what.chars();
+        let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+        format!(
+            "{}{} (mpi.{}), {}, {}\u{a0}ranks",
+            first.unwrap_or_default(),
+            letters.as_str(),
+            self.test.name(),
+            self.place,
+            self.ranks
+        )
+    }
+}
+
+fn by_assay(estimate: &&Estimate) -> bool {
+    estimate.tool.name == "assay"
+}
+
+/// `MPICH 4.0.2`.
+fn name(estimate: &Estimate) -> String {
+    text(estimate, "mpi").unwrap_or_else(|| estimate.tool.name.clone())
+}
+
+fn size(estimate: &Estimate) -> Option<u64> {
+    number(estimate, "bytes").map(|bytes| bytes as u64)
+}
+
+fn shown_size(bytes: Option<u64>) -> Cell {
+    let text = bytes.map(|bytes| {
+        parameter::display("bytes", &assay_model::event::Parameter::Integer(bytes))
+    });
+    text.unwrap_or_default().into()
+}
+
+/// One row per size, one column per MPI.
+fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
+    let names = group.columns();
+    let mut columns = vec![("size", Align::Right)];
+    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    columns.push(("note", Align::Left));
+    let mut table = Table::new("", &columns);
+    for bytes in group.sizes() {
+        let best = group.best(bytes);
+        let mut row = vec![shown_size(bytes)];
+        let mut marks = Vec::new();
+        for name in &names {
+            let estimate = group.at(bytes, name);
+            row.push(estimate.map(|it| cell(it, best, names.len())).unwrap_or_default());
+            marks.extend(estimate.map(|it| context.notes.marks(it)).unwrap_or_default());
+        }
+        marks.sort_unstable();
+        marks.dedup();
+        row.push(Cell::marks(marks));
+        table.rows.push(row);
+    }
+    table.without_empty_columns()
+}
+
+/// Value, interval, and how far it is from the best of its row.
+fn cell(estimate: &Estimate, best: Option<&Estimate>, columns: usize) -> Cell {
+    let value = precision::value(estimate);
+    let interval = precision::relative(estimate).unwrap_or_else(|| UNKNOWN_WIDTH.to_owned());
+    let against = match best {
+        Some(best) if columns > 1 => standing(estimate, best),
+        _ => String::new(),
+    };
+    let join = |parts: &[&str]| {
+        parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\u{a0}")
+    };
+    Cell::with_short(join(&[&value, &interval, &against]), Some(join(&[&value, &against])))
+}
+
+fn standing(estimate: &Estimate, best: &Estimate) -> String {
+    if std::ptr::eq(estimate, best) {
+        return "◀".to_owned();
+    }
+    let (more, less) = match estimate.better {
+        Better::Lower => (estimate.median, best.median),
+        Better::Higher => (best.median, estimate.median),
+    };
+    let ratio = more / less;
+    if !ratio.is_finite() {
+        return String::new();
+    }
+    let overlap = match (estimate.ci, best.ci) {
+        (Some(one), Some(other)) => one[0] <= other[1] && other[0] <= one[1],
+        _ => false,
+    };
+    format!("{}×{ratio:.2}", if overlap { "≈" } else { "" })
+}
+
+/// The same bandwidth as networks count it.
+fn in_bits(group: &Group<'_>) -> Option<Table> {
+    use assay_model::quantity::Unit;
+    let first = group.estimates.first()?;
+    if first.unit != Unit::BytePerSecond {
+        return None;
+    }
+    let names = group.columns();
+    let mut columns = vec![("size", Align::Right)];
+    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut table = Table::new("", &columns);
+    for bytes in group.sizes() {
+        let bits = |name: &String| {
+            let estimate = group.at(bytes, name).filter(|it| it.median.is_finite());
+            let bits =
+                estimate.map(|it| parameter::quantity(it.median * 8.0, Unit::BitPerSecond, 4));
+            Cell::from(bits.unwrap_or_default())
+        };
+        let mut row = vec![shown_size(bytes)];
+        row.extend(names.iter().map(bits));
+        table.rows.push(row);
+    }
+    Some(table.without_empty_columns())
+}
+
+/// One row per MPI: what it was, and where its ranks ran.
+fn who(groups: &[Group<'_>]) -> Table {
+    let columns = [
+        ("MPI", Align::Left),
+        ("transport", Align::Left),
+        ("ABI", Align::Left),
+        ("library", Align::Left),
+        ("ranks on CPUs", Align::Left),
+    ];
+    let mut found: Vec<([String; 4], Vec<String>)> = Vec::new();
+    for group in groups {
+        for estimate in group.estimates.iter().copied().filter(by_assay) {
+            let told = |name: &str| text(estimate, name).unwrap_or_default();
+            let who = [name(estimate), told("transport"), told("abi"), told("library")];
+            let place = format!("{}: {}", group.place, parameter::joined(&told("cpus")));
+            match found.iter_mut().find(|(known, _)| *known == who) {
+                Some((_, places)) if places.contains(&place) => {}
+                Some((_, places)) => places.push(place),
+                None => found.push((who, vec![place])),
+            }
+        }
+    }
+    let mut table = Table::new(WHO, &columns);
+    for (who, places) in found {
+        let mut row: Vec<Cell> = who.into_iter().map(Cell::from).collect();
+        row.push(places.join(", ").into());
+        table.rows.push(row);
+    }
+    table.without_empty_columns()
+}

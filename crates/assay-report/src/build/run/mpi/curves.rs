@@ -1,0 +1,51 @@
+//! The curves of one table: a line per MPI over the size of the messages.
+
+use assay_model::quantity::{Bytes, Unit};
+
+use super::{Group, size};
+use crate::document::{Axis, Plot, Point, Scale, Series};
+use crate::{parameter, precision};
+
+/// `None` where fewer than two sizes were measured.
+pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
+    let series = |name: String| {
+        let mut points: Vec<Point> = group
+            .estimates
+            .iter()
+            .filter(|it| group.column(it) == name && precision::is_positive(it.median))
+            .filter_map(|it| {
+                // A message without contents has no place on a logarithmic axis.
+                let x = size(it).filter(|bytes| *bytes > 0)? as f64;
+                Some(Point { x, y: it.median, interval: it.ci })
+            })
+            .collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Series { name, points }
+    };
+    let mut series: Vec<Series> = group.columns().into_iter().map(series).collect();
+    series.retain(|one| one.points.len() > 1);
+    let unit = group.estimates.first()?.unit;
+    let describe = |one: &Series| {
+        let (first, last) = (one.points.first()?, one.points.last()?);
+        let value = |point: &Point| parameter::quantity(point.y, unit, 3);
+        let bytes = |point: &Point| parameter::joined(&Bytes(point.x as u64).to_string());
+        Some(format!(
+            "{} goes from {} at {} to {} at {}.",
+            one.name,
+            value(first),
+            bytes(first),
+            value(last),
+            bytes(last)
+        ))
+    };
+    let description: Vec<String> = series.iter().filter_map(describe).collect();
+    (!series.is_empty()).then(|| Plot {
+        title: group.title(),
+        description: description.join(" "),
+        x: Axis { label: "size of a message".to_owned(), unit: Unit::Byte, scale: Scale::Log2 },
+        y: Axis { label: group.metric.replace('_', " "), unit, scale: Scale::Log10 },
+        series,
+        bands: vec![],
+        limit: None,
+    })
+}

@@ -1,0 +1,68 @@
+//! How far apart two ranks are, and what that costs: one row per place of a pair, one column per MPI.
+
+use assay_model::benchmark::MpiTest;
+use assay_model::quantity::Bytes;
+
+use super::{Group, cell};
+use crate::document::{Align, Block, Cell, Document, Table};
+use crate::parameter;
+
+/// The size whose latency stands for all small ones: OSU's tables and vendors' figures quote it.
+const SMALL_BYTES: u64 = 8;
+
+/// A table for each test of pairs that was measured at several places.
+pub(super) fn add(document: &mut Document, groups: &[Group<'_>]) {
+    for (test, metric) in [(MpiTest::Latency, "latency"), (MpiTest::Bandwidth, "bandwidth")] {
+        let of_test =
+            groups.iter().filter(|group| group.test == test && group.metric == metric);
+        let places: Vec<&Group<'_>> = of_test.collect();
+        let Some(bytes) = common_size(test, &places) else { continue };
+        if places.len() < 2 {
+            continue;
+        }
+        let size = parameter::joined(&Bytes(bytes).to_string());
+        document.heading(format!("{} by place, messages of {size}", capital(metric)));
+        document.blocks.push(Block::Table(table(&places, bytes)));
+    }
+}
+
+fn capital(metric: &str) -> &'static str {
+    if metric == "latency" { "Latency" } else { "Bandwidth" }
+}
+
+/// A size that was measured everywhere: a small one for latency, the largest for bandwidth.
+fn common_size(test: MpiTest, places: &[&Group<'_>]) -> Option<u64> {
+    let (first, others) = places.split_first()?;
+    let common: Vec<u64> = first
+        .sizes()
+        .into_iter()
+        .filter(|size| others.iter().all(|other| other.sizes().contains(size)))
+        .flatten()
+        .collect();
+    let small = common.iter().find(|bytes| **bytes >= SMALL_BYTES).or_else(|| common.last());
+    if test == MpiTest::Latency { small.copied() } else { common.last().copied() }
+}
+
+fn table(places: &[&Group<'_>], bytes: u64) -> Table {
+    let mut names: Vec<String> = Vec::new();
+    for name in places.iter().flat_map(|group| group.columns()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut columns = vec![("place", Align::Left), ("CPUs", Align::Left)];
+    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut table = Table::new("", &columns);
+    for group in places {
+        let best = group.best(Some(bytes));
+        let cpus = group.estimates.iter().find_map(|it| super::text(it, "cpus"));
+        let mut row: Vec<Cell> =
+            vec![group.place.clone().into(), cpus.unwrap_or_default().into()];
+        row.extend(names.iter().map(|name| {
+            let estimate = group.at(Some(bytes), name);
+            estimate.map(|it| cell(it, best, names.len())).unwrap_or_default()
+        }));
+        table.rows.push(row);
+    }
+    table.without_empty_columns()
+}

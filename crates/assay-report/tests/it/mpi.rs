@@ -1,0 +1,69 @@
+//! Four MPIs side by side, as on the pages with which cloud machines are presented; one of them measured
+//! by an official tool, too.
+
+use assay_model::benchmark::{Benchmark, MpiTest};
+use assay_model::event::Status;
+use assay_model::summary::{Estimate, Summary};
+
+use crate::guest::host;
+use crate::maker::{With, estimate, summary};
+
+/// Name, prefix, transport and factor of its times.
+const MPIS: [(&str, &str, &str, f64); 4] = [
+    ("MPICH 4.0.2", "/usr", "UCX", 1.0),
+    ("MPICH 4.0.2", "/opt/mpich", "OFI tcp", 1.004),
+    ("Open MPI 4.1.4", "/usr", "ob1", 0.93),
+    ("Intel MPI 2021.18", "/opt/intel", "shared memory", 1.4),
+];
+
+pub(crate) fn mpi() -> Summary {
+    let mut made = summary("mpi", Status::Complete, host());
+    for (mpi, prefix, transport, factor) in MPIS {
+        let told = |test: MpiTest, metric: &str, median: f64, placement: &str| {
+            estimate(Benchmark::Mpi(test), metric, median, 0.01)
+                .text("mpi", mpi)
+                .text("prefix", prefix)
+                .text("transport", transport)
+                .text("abi", if mpi.starts_with("Open") { "open-mpi" } else { "mpich" })
+                .text("placement", placement)
+                .text("cpus", "0; 1")
+                .text("library", &format!("{prefix}/lib/libmpi.so.12"))
+                .whole("ranks", 2)
+        };
+        for (place, distance) in [("same-core", 0.8), ("across-sockets", 3.0)] {
+            let seconds = 230e-9 * factor * distance;
+            let far = told(MpiTest::Latency, "latency", seconds, place);
+            made.results.push(far.whole("bytes", 8));
+        }
+        for bytes in [0_u64, 8, 1024, 65_536, 4 << 20] {
+            let seconds = (230e-9 + bytes as f64 / 9e9) * factor;
+            let latency = told(MpiTest::Latency, "latency", seconds, "same-cache");
+            made.results.push(latency.whole("bytes", bytes));
+            if bytes > 0 {
+                let rate = bytes as f64 / (80e-9 + bytes as f64 / 11e9) / factor;
+                let bandwidth = told(MpiTest::Bandwidth, "bandwidth", rate, "same-cache");
+                made.results.push(bandwidth.whole("bytes", bytes));
+            }
+        }
+        for (metric, seconds) in
+            [("latency", 400e-9), ("latency_min", 390e-9), ("latency_max", 410e-9)]
+        {
+            made.results.push(told(MpiTest::Barrier, metric, seconds * factor, "node"));
+        }
+    }
+    made.results.push(by_osu());
+    made
+}
+
+/// One sample, as OSU prints it.
+fn by_osu() -> Estimate {
+    let mut osu = estimate(Benchmark::Mpi(MpiTest::Latency), "latency", 0.24e-6, 0.0)
+        .text("mpi", "MPICH 4.0.2")
+        .text("placement", "same-cache")
+        .whole("ranks", 2)
+        .whole("bytes", 8)
+        .by("osu", "5.4.3")
+        .doubted("no-interval", "no 95 % interval of the median from 1 sample", "run it again");
+    (osu.n, osu.n_effective, osu.ci) = (1, 1.0, None);
+    osu
+}

@@ -1,0 +1,165 @@
+//! What may be typed after `mpi`: OSU's options with OSU's meaning, and assay's own.
+
+use std::path::PathBuf;
+
+use assay_model::benchmark::MpiTest;
+use assay_model::quantity::Bytes;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+
+use super::seconds;
+
+#[derive(Debug, Args)]
+pub(crate) struct MpiArguments {
+    /// What to measure, named like OSU's programs
+    #[arg(value_name = "BENCHMARK", value_parser = test())]
+    pub(crate) test: MpiTest,
+    /// Whose method: assay keeps every batch and gives intervals; OSU's gives one figure as OSU does
+    #[arg(long, value_enum, default_value_t = Preset::Assay)]
+    pub(crate) preset: Preset,
+    /// Sizes of the messages, like 1:4MiB, :8KiB or 1MiB: for the largest alone [default: as OSU]
+    #[arg(short = 'm', long = "message-size", value_name = "MIN:MAX", value_parser = sizes)]
+    pub(crate) sizes: Option<Sizes>,
+    /// Iterations that are timed together [default: assay what a millisecond holds, OSU's otherwise]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub(crate) iterations: Option<u64>,
+    /// Iterations before them that are not timed [default: as OSU]
+    #[arg(short = 'x', long = "warmup", value_name = "N")]
+    pub(crate) warm_up: Option<u64>,
+    /// Messages in flight at once in bandwidth tests
+    #[arg(short = 'W', long = "window-size", value_name = "N", default_value_t = 64,
+        value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) window: u32,
+    /// Compare the contents of every message in a pass of its own
+    #[arg(short = 'c', long = "validation")]
+    pub(crate) validate: bool,
+    /// With -c: iterations before those whose contents are compared
+    #[arg(short = 'u', long = "validation-warmup", value_name = "N", default_value_t = 5)]
+    pub(crate) validation_warm_up: u64,
+    /// Collectives: also the least and the greatest rank and the number of iterations
+    #[arg(short, long)]
+    pub(crate) full: bool,
+    /// Percentiles of single messages or calls, timed one by one in a pass of their own
+    #[arg(short = 'z', long = "tail-lat", value_name = "P,P,…", num_args = 0..=1,
+        default_missing_value = "50,90,99", value_delimiter = ',', value_parser = percentile)]
+    pub(crate) percentiles: Vec<f64>,
+    /// What reductions sum [default: floats, and integers with osu-7]
+    #[arg(short = 'T', long = "type", value_enum)]
+    pub(crate) element: Option<ElementType>,
+    /// Time for all sizes together, like 20s; only for assay's own method
+    #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "20s")]
+    pub(crate) budget: f64,
+    /// The MPI to use: the folder it is installed in [default: the one whose launcher started us]
+    #[arg(long = "mpi", value_name = "PREFIX", conflicts_with = "library")]
+    pub(crate) prefix: Option<PathBuf>,
+    /// The MPI to use: its library
+    #[arg(long = "mpi-library", value_name = "FILE")]
+    pub(crate) library: Option<PathBuf>,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write every sample to this file as JSON and print nothing
+    #[arg(long, value_name = "FILE", hide = true, conflicts_with = "json")]
+    pub(crate) raw: Option<PathBuf>,
+}
+
+/// Whose method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// Batches until the median is known to 1 %, single messages beside them
+    Assay,
+    /// OSU 5.4.3: one figure from a fixed number of iterations, timed together
+    #[value(name = "osu-5.4.3")]
+    Osu5,
+    /// OSU 7: the same, but the clock is read around every iteration
+    #[value(name = "osu-7")]
+    Osu7,
+}
+
+impl Preset {
+    /// The name as it is typed and stored.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Assay => "assay",
+            Self::Osu5 => "osu-5.4.3",
+            Self::Osu7 => "osu-7",
+        }
+    }
+}
+
+/// What reductions sum, in OSU's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ElementType {
+    /// 32-bit integers
+    #[value(name = "mpi_int", alias = "int")]
+    Integer,
+    /// Single precision
+    #[value(name = "mpi_float", alias = "float")]
+    Float,
+}
+
+/// Smallest and largest message; what is not given is the preset's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) least_bytes: Option<u64>,
+    pub(crate) greatest_bytes: Option<u64>,
+}
+
+fn test() -> impl TypedValueParser<Value = MpiTest> {
+    let names = MpiTest::ALL.map(|test| PossibleValue::new(test.name()));
+    PossibleValuesParser::new(names)
+        .map(|name| MpiTest::from_name(&name).expect("only these names are accepted"))
+}
+
+/// `MIN:MAX`, `MIN:`, `:MAX`, or the largest alone, as OSU has it.
+fn sizes(text: &str) -> Result<Sizes, String> {
+    let size = |text: &str| -> Result<Option<u64>, String> {
+        match text {
+            "" => Ok(None),
+            text => text.parse::<Bytes>().map(|size| Some(size.0)).map_err(|e| e.to_string()),
+        }
+    };
+    let (least, greatest) = text.split_once(':').unwrap_or(("", text));
+    let sizes = Sizes { least_bytes: size(least)?, greatest_bytes: size(greatest)? };
+    match sizes {
+        Sizes { least_bytes: None, greatest_bytes: None } => {
+            Err("write it like 1:4MiB, with the smallest before the largest".to_owned())
+        }
+        Sizes { least_bytes: Some(least), greatest_bytes: Some(greatest) }
+            if least > greatest =>
+        {
+            Err(format!("{least} B is more than {greatest} B; the smallest goes first"))
+        }
+        sizes => Ok(sizes),
+    }
+}
+
+fn percentile(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent),
+        _ => Err("a percentile is a number between 0 and 100, like 99.9".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_osu_reads_them() {
+        for (text, expected) in [
+            ("1:8", Some((Some(1), Some(8)))),
+            ("1:4MiB", Some((Some(1), Some(4 << 20)))),
+            (":8KiB", Some((None, Some(8192)))),
+            ("64:", Some((Some(64), None))),
+            ("1024", Some((None, Some(1024)))),
+            ("8:1", None),
+            (":", None),
+            ("", None),
+            ("a:b", None),
+        ] {
+            let read = sizes(text).ok().map(|sizes| (sizes.least_bytes, sizes.greatest_bytes));
+            assert_eq!(read, expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What may be typed after `run` for suites that ask something of MPI.
+
+use std::path::PathBuf;
+
+use assay_model::quantity::Bytes;
+use assay_model::suite::MpiPlacement;
+use clap::Args;
+
+/// All options have no meaning for suites without MPI, and are refused there.
+#[derive(Debug, Args)]
+pub(crate) struct MpiRunArguments {
+    /// An MPI by the folder it is installed in; may be given several times [default: all found]
+    #[arg(long = "mpi", value_name = "PREFIX", help_heading = "MPI")]
+    pub(crate) prefixes: Vec<PathBuf>,
+    /// Hosts for the MPI launcher, in its own words, like a,b; this host first
+    #[arg(long, value_name = "LIST", help_heading = "MPI", conflicts_with = "hostfile")]
+    pub(crate) hosts: Option<String>,
+    /// A file of hosts for the MPI launcher, in its own format
+    #[arg(long, value_name = "FILE", help_heading = "MPI")]
+    pub(crate) hostfile: Option<PathBuf>,
+    /// Ranks of benchmarks with more than two [default: one per core, over hosts two]
+    #[arg(long, value_name = "N", help_heading = "MPI")]
+    pub(crate) ranks: Option<u32>,
+    /// Smallest and largest message, like 0:4MiB [default: as OSU's test of that name]
+    #[arg(long, value_name = "MIN:MAX", value_parser = sizes, help_heading = "MPI")]
+    pub(crate) sizes: Option<(u64, u64)>,
+    /// Where ranks run: same-core, same-cache, same-socket, across-sockets, node, pairs
+    #[arg(
+        long = "placement",
+        value_name = "PLACE",
+        value_delimiter = ',',
+        help_heading = "MPI"
+    )]
+    pub(crate) placements: Vec<MpiPlacement>,
+    /// Start ranks by srun instead of each MPI's own launcher
+    #[arg(long, value_name = "srun", help_heading = "MPI")]
+    pub(crate) launcher: Option<PathBuf>,
+}
+
+impl MpiRunArguments {
+    /// One of the options that were given.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--mpi", !self.prefixes.is_empty()),
+            ("--hosts", self.hosts.is_some()),
+            ("--hostfile", self.hostfile.is_some()),
+            ("--ranks", self.ranks.is_some()),
+            ("--sizes", self.sizes.is_some()),
+            ("--placement", !self.placements.is_empty()),
+            ("--launcher", self.launcher.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+}
+
+/// `8:4096`, `0:4MiB`; one size alone is smallest and largest.
+fn sizes(text: &str) -> Result<(u64, u64), String> {
+    let size = |text: &str| match text.parse::<u64>() {
+        Ok(bytes) => Ok(bytes),
+        Err(_) => text.parse::<Bytes>().map(|it| it.0).map_err(|error| error.to_string()),
+    };
+    let (from, to) = text.split_once(':').unwrap_or((text, text));
+    let (from, to) = (size(from)?, size(to)?);
+    if from <= to {
+        Ok((from, to))
+    } else {
+        Err("the smallest message is larger than the largest; write it like 0:4MiB".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_with_and_without_units() {
+        for (text, expected) in [
+            ("8:4096", Some((8, 4096))),
+            ("0:4MiB", Some((0, 4 << 20))),
+            ("1KiB", Some((1024, 1024))),
+            ("4096:8", None),
+            ("", None),
+            ("8:", None),
+            ("-1:8", None),
+            ("8:99999999999999999999", None),
+        ] {
+            assert_eq!(sizes(text).ok(), expected, "{text}");
+        }
+    }
+}

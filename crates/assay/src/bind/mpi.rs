@@ -1,0 +1,311 @@
+//! Any MPI benchmark: this program is started as the ranks, by the launcher of the MPI that is
+//! measured, and what rank 0 wrote down is read. This process opens no MPI itself.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use assay_adapters::mpi_launch;
+use assay_fleet::process::{self, Command, Completed, ProcessError, Status};
+use assay_model::event::{Parameter, Stopped};
+use assay_model::mpi_outcome::{FORMAT, MpiOutcome, MpiRank, MpiSize};
+use assay_model::plan::Case;
+use assay_model::warning::Warning;
+use assay_model::workload::MpiWorkload;
+
+use crate::recorder::{CaseError, Recorder};
+
+/// What a launch may take beyond the time of its case: launchers of large machines start slowly.
+const PATIENCE_S: f64 = 120.0;
+/// Launches that the time of a case should hold: an interval of a median needs six independent values, and
+/// what differs from launch to launch is the same within each.
+const LAUNCHES: f64 = 8.0;
+/// Shortest and longest time of one launch, in seconds.
+const LAUNCH_S: (f64, f64) = (0.5, 20.0);
+/// The file in which rank 0 writes what it measured.
+const OUTCOME: &str = "outcome.json";
+
+/// Starts the ranks again and again: every launch has the luck of its own buffers and connections, as a
+/// preparation has, so that one alone shows too little.
+pub(super) fn measure(
+    case: &Case,
+    work: &MpiWorkload,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    let launches = case.stopping.preparations.max(1);
+    for launch in 0.. {
+        let began_s = recorder.elapsed_s();
+        launch_once(case, work, launch, recorder)?;
+        let took_s = recorder.elapsed_s() - began_s;
+        if launch + 1 >= launches && recorder.is_precise() {
+            recorder.flush()?;
+            return Ok(Stopped::Precise);
+        }
+        if recorder.elapsed_s() + took_s > case.stopping.budget_s {
+            break;
+        }
+        recorder.prepare_afresh()?;
+    }
+    recorder.flush()?;
+    Ok(Stopped::Budget)
+}
+
+fn launch_once(
+    case: &Case,
+    work: &MpiWorkload,
+    launch: u32,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<(), CaseError> {
+    let folder = tempfile::Builder::new().prefix("assay-mpi-").tempdir().map_err(|error| {
+        CaseError::because(&error, "free some space in the folder for temporary files")
+    })?;
+    let file = folder.path().join(OUTCOME);
+    let command = command(case, work, launch, &file)?;
+    if launch == 0 {
+        recorder.learn(None, "command", Parameter::Text(shown(&command)));
+    }
+    let completed =
+        process::run(&command, recorder.cancel()).map_err(|error| not_run(error, work))?;
+    keep(&completed, launch, recorder)?;
+    let written = std::fs::read(&file).ok();
+    if let Some(bytes) = &written {
+        recorder.raw(&format!("launch.{launch}.{OUTCOME}"), bytes)?;
+    }
+    let outcome = written.and_then(|bytes| serde_json::from_slice::<MpiOutcome>(&bytes).ok());
+    let outcome = sound(outcome, &completed, work)?;
+    if launch == 0 {
+        learn(&outcome, work, &completed, recorder);
+    }
+    record(&outcome, recorder);
+    Ok(())
+}
+
+fn command(
+    case: &Case,
+    work: &MpiWorkload,
+    launch: u32,
+    file: &Path,
+) -> Result<Command, CaseError> {
+    let program = std::env::current_exe().map_err(|error| {
+        CaseError::because(&error, "start assay by its path, from a folder that still exists")
+    })?;
+    let mut words = vec!["mpi".to_owned(), work.test.name().to_owned()];
+    words.extend(["--mpi-library".to_owned(), work.mpi.library.clone()]);
+    words.extend(["--raw".to_owned(), file.to_string_lossy().into_owned()]);
+    let launch_s = (case.stopping.budget_s / LAUNCHES).clamp(LAUNCH_S.0, LAUNCH_S.1);
+    words.extend(["--budget".to_owned(), format!("{launch_s:.3}s")]);
+    if launch == 0 {
+        // A pass of its own compares all contents; once shows whether the library delivers them.
+        words.push("-c".to_owned());
+    }
+    if work.test.has_sizes() {
+        words.extend(["-m".to_owned(), format!("{}:{}", work.from_bytes, work.to_bytes)]);
+    }
+    let line = mpi_launch::launch(work, &program.to_string_lossy(), &words);
+    let mut command = Command::new(&line.program);
+    command.arguments = line.arguments.iter().map(Into::into).collect();
+    let variables = line.environment.iter();
+    command.environment =
+        variables.map(|(name, value)| (name.into(), Some(value.into()))).collect();
+    command.deadline = Some(Duration::from_secs_f64(case.stopping.budget_s + PATIENCE_S));
+    Ok(command)
+}
+
+/// The command as a person would type it to do the same.
+fn shown(command: &Command) -> String {
+    let variables = command.environment.iter().filter_map(|(name, value)| {
+        Some(format!("{}={}", name.to_string_lossy(), value.as_ref()?.to_string_lossy()))
+    });
+    let program = std::iter::once(command.program.to_string_lossy().into_owned());
+    let arguments = command.arguments.iter().map(|word| word.to_string_lossy().into_owned());
+    variables.chain(program).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+fn not_run(error: ProcessError, work: &MpiWorkload) -> CaseError {
+    match error {
+        ProcessError::Cancelled { .. } => CaseError::Interrupted,
+        ProcessError::Deadline { .. } => CaseError::because(
+            &error,
+            "a rank hangs: run the recorded command by hand; a firewall between the hosts or a \
+             network that is named and not there are the usual causes",
+        ),
+        other => CaseError::because(
+            &other,
+            &format!("see whether {} can be executed", work.mpi.launcher),
+        ),
+    }
+}
+
+fn keep(
+    completed: &Completed,
+    launch: u32,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<(), CaseError> {
+    let streams = [("stdout", &completed.output.stdout), ("stderr", &completed.output.stderr)];
+    for (name, bytes) in streams.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
+        recorder.raw(&format!("launch.{launch}.{name}"), bytes)?;
+    }
+    Ok(())
+}
+
+/// The outcome of a launch that did all it was asked, or why there is none.
+fn sound(
+    outcome: Option<MpiOutcome>,
+    completed: &Completed,
+    work: &MpiWorkload,
+) -> Result<MpiOutcome, CaseError> {
+    let failure = outcome.as_ref().and_then(|outcome| outcome.failure.clone());
+    if let Some(failure) = failure {
+        return Err(CaseError::failed(failure.reason, &failure.advice));
+    }
+    if !completed.success() {
+        return Err(CaseError::failed(ended_badly(completed), RUN_BY_HAND));
+    }
+    let Some(outcome) = outcome else {
+        let reason = if work.hosts.is_here() {
+            "the launch ended well, and rank 0 wrote nothing".to_owned()
+        } else {
+            "rank 0 wrote nothing on this host".to_owned()
+        };
+        return Err(CaseError::failed(
+            reason,
+            "rank 0 must run on the host that assay was started on: name it first in the list of hosts",
+        ));
+    };
+    if outcome.format > FORMAT || outcome.assay != env!("CARGO_PKG_VERSION") {
+        let reason = format!(
+            "the ranks are assay {}, this one is {}",
+            outcome.assay,
+            env!("CARGO_PKG_VERSION")
+        );
+        return Err(CaseError::failed(reason, "install the same assay on all hosts"));
+    }
+    if outcome.ranks.len() != work.ranks as usize {
+        let reason = format!(
+            "{} ranks took part where {} were asked for",
+            outcome.ranks.len(),
+            work.ranks
+        );
+        return Err(CaseError::failed(reason, RUN_BY_HAND));
+    }
+    let wrong = |size: &&MpiSize| size.validation.is_some_and(|it| it.wrong > 0);
+    if let Some(size) = outcome.sizes.iter().find(wrong) {
+        let reason = format!("messages of {} B arrived with wrong contents", size.bytes);
+        return Err(CaseError::failed(
+            reason,
+            "the library or the network damages data: test both",
+        ));
+    }
+    let nothing = outcome.sizes.iter().all(|size| size.samples.values().all(Vec::is_empty));
+    if nothing || !outcome.complete {
+        return Err(CaseError::failed(
+            "the launch ended before all sizes were measured",
+            RUN_BY_HAND,
+        ));
+    }
+    Ok(outcome)
+}
+
+const RUN_BY_HAND: &str =
+    "run the recorded command by hand; what the launch printed is kept with the run";
+
+/// How the launcher ended, and the last thing that was said.
+fn ended_badly(completed: &Completed) -> String {
+    let how = match completed.status {
+        Status::Exited(code) => format!("the launcher ended with code {code}"),
+        Status::Killed(signal) => format!("the launcher was killed by signal {signal}"),
+    };
+    match last_words(&completed.output.stderr).or_else(|| last_words(&completed.output.stdout))
+    {
+        Some(words) => format!("{how}; it said: {words}"),
+        None => how,
+    }
+}
+
+/// The line that tells most: one that speaks of an error, and none of the launcher's epilogue.
+fn last_words(bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let is_rule = |line: &str| line.chars().all(|c| "-=*#".contains(c));
+    let told = |line: &&str| !line.is_empty() && !is_rule(line) && !line.contains("mca: base:");
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(told).collect();
+    let speaks = |line: &&&str| {
+        let line = line.to_lowercase();
+        ["error", "fatal", "cannot", "not found", "refus"]
+            .iter()
+            .any(|word| line.contains(word))
+    };
+    let line = lines.iter().find(speaks).or_else(|| lines.last())?;
+    Some(line.chars().take(300).collect())
+}
+
+fn learn(
+    outcome: &MpiOutcome,
+    work: &MpiWorkload,
+    completed: &Completed,
+    recorder: &mut Recorder<'_, '_>,
+) {
+    let mut learn = |name: &str, value: &str| {
+        if !value.is_empty() {
+            recorder.learn(None, name, Parameter::Text(value.to_owned()));
+        }
+    };
+    if let Some(library) = &outcome.library {
+        learn("mpi", format!("{} {}", library.name, library.version).trim());
+        learn("abi", library.abi.name());
+        learn("library", &library.path);
+        learn("standard", &library.standard);
+    }
+    learn("prefix", &work.mpi.prefix);
+    learn("launcher", &outcome.launcher);
+    let Completed { output, .. } = completed;
+    let printed = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
+    learn(
+        "transport",
+        &mpi_launch::transport(&work.mpi, &printed.concat()).unwrap_or_default(),
+    );
+    learn("cpus", &bound(&outcome.ranks));
+    for (name, value) in &outcome.environment {
+        learn(&format!("variable.{name}"), value);
+    }
+    if let Some(warning) = other_binding(outcome, work) {
+        recorder.doubt(warning);
+    }
+}
+
+/// What every rank was really bound to: `0; 1`, with the hosts where there are several.
+fn bound(ranks: &[MpiRank]) -> String {
+    let hosts: BTreeSet<&str> = ranks.iter().map(|rank| rank.host.as_str()).collect();
+    let one = |rank: &MpiRank| {
+        let cpus: Vec<String> = rank.cpus.iter().map(ToString::to_string).collect();
+        let cpus = cpus.join(",");
+        if hosts.len() > 1 { format!("{}:{cpus}", rank.host) } else { cpus }
+    };
+    ranks.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+fn other_binding(outcome: &MpiOutcome, work: &MpiWorkload) -> Option<Warning> {
+    let asked = &work.placement.cpus;
+    let differs = |(rank, cpu): (&MpiRank, &u32)| rank.cpus != [*cpu];
+    if asked.is_empty() || !outcome.ranks.iter().zip(asked).any(differs) {
+        return None;
+    }
+    Some(Warning::new(
+        "other-binding",
+        format!(
+            "the ranks were bound to the CPUs {} where {asked:?} were asked for, one each",
+            bound(&outcome.ranks)
+        ),
+        "the launcher or its configuration binds otherwise: the placement named is not what was measured",
+    ))
+}
+
+fn record(outcome: &MpiOutcome, recorder: &mut Recorder<'_, '_>) {
+    for size in &outcome.sizes {
+        let bytes = size.bytes.to_string();
+        let has_sizes = outcome.sizes.len() > 1 || size.bytes > 0;
+        let series = has_sizes.then_some(bytes.as_str());
+        for (metric, samples) in &size.samples {
+            samples.iter().for_each(|value| recorder.sample(metric, series, *value));
+        }
+    }
+}

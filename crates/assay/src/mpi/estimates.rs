@@ -1,0 +1,164 @@
+//! What the samples of an MPI job amount to: rows for people, one JSON document for programs.
+
+use assay_fleet::facts;
+use assay_fleet::root::Root;
+use assay_model::benchmark::{Benchmark, Metric, MpiTest};
+use assay_model::event::{Parameter, Parameters, Status, Stopped};
+use assay_model::mpi_outcome::{MpiOutcome, MpiSize};
+use assay_model::plan::Stopping;
+use assay_model::summary::{Estimate, RunHead, SCHEMA, Summary, Tool};
+use assay_stats::analysis::{Analysis, analyse};
+use assay_stats::doubts::doubts;
+use assay_stats::mean;
+use assay_stats::quantile::{LEVEL, percentiles};
+
+use super::ladder::TARGET;
+
+/// Identity of a job that is not stored.
+#[derive(Debug, Clone)]
+pub(crate) struct Identity {
+    /// See [`RunHead`].
+    pub(crate) id: String,
+    /// RFC 3339 time in UTC.
+    pub(crate) started: String,
+    /// RFC 3339 time in UTC.
+    pub(crate) finished: String,
+}
+
+/// The machine-readable result, as every command of assay prints it.
+pub(crate) fn summary(test: MpiTest, outcome: &MpiOutcome, identity: Identity) -> Summary {
+    let host = facts::read(&Root::machine());
+    let results = outcome
+        .sizes
+        .iter()
+        .flat_map(|size| of_size(test, outcome, size, &host.name))
+        .collect();
+    Summary {
+        schema: SCHEMA,
+        run: RunHead {
+            id: identity.id,
+            suite: format!("mpi {}", test.name()),
+            started: identity.started,
+            finished: Some(identity.finished),
+            status: if outcome.complete { Status::Complete } else { Status::Failed },
+        },
+        hosts: vec![host],
+        results,
+        failures: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+/// One estimate per metric, and one of single messages where they were timed.
+fn of_size(test: MpiTest, outcome: &MpiOutcome, size: &MpiSize, host: &str) -> Vec<Estimate> {
+    let benchmark = Benchmark::Mpi(test);
+    let of = |name: &str, samples: &[f64], timed: &str| {
+        let metric = benchmark.metric(name)?;
+        let mut parameters = parameters(outcome, size);
+        parameters.insert("timed".to_owned(), Parameter::Text(timed.to_owned()));
+        estimate(benchmark, metric, samples, parameters, size, host)
+    };
+    let batches = size.samples.iter().map(|(name, samples)| of(name, samples, "batch"));
+    let singles =
+        (!size.messages_s.is_empty()).then(|| of("latency", &size.messages_s, "single"));
+    batches.chain(singles).flatten().collect()
+}
+
+fn parameters(outcome: &MpiOutcome, size: &MpiSize) -> Parameters {
+    let text = |text: &str| Parameter::Text(text.to_owned());
+    let mut parameters = Parameters::from([
+        ("bytes".to_owned(), Parameter::Integer(size.bytes)),
+        ("ranks".to_owned(), Parameter::Integer(outcome.ranks.len() as u64)),
+        ("iterations".to_owned(), Parameter::Integer(size.iterations)),
+        ("preset".to_owned(), text(&outcome.preset)),
+        ("launcher".to_owned(), text(&outcome.launcher)),
+    ]);
+    if let Some(library) = &outcome.library {
+        let name = format!("{} {}", library.name, library.version);
+        parameters.insert("mpi".to_owned(), text(name.trim()));
+        parameters.insert("abi".to_owned(), text(library.abi.name()));
+    }
+    parameters
+}
+
+fn estimate(
+    benchmark: Benchmark,
+    metric: &Metric,
+    samples: &[f64],
+    parameters: Parameters,
+    size: &MpiSize,
+    host: &str,
+) -> Option<Estimate> {
+    let analysis = analyse(&[samples.to_vec()])?;
+    let warnings = match size.precise {
+        None => Vec::new(),
+        Some(precise) => {
+            let stopped = if precise { Stopped::Precise } else { Stopped::Budget };
+            doubts(&analysis, &stopping(), stopped, metric.unit)
+        }
+    };
+    Some(Estimate {
+        benchmark: benchmark.id().to_owned(),
+        metric: metric.name.to_owned(),
+        parameters,
+        unit: metric.unit,
+        better: metric.better,
+        n: analysis.sorted.len(),
+        n_effective: analysis.effective.n,
+        median: analysis.median,
+        ci: analysis.interval.map(|(low, high)| [low, high]),
+        ci_level: LEVEL,
+        min: *analysis.sorted.first()?,
+        max: *analysis.sorted.last()?,
+        mean: mean::of_unit(metric.unit, &analysis.sorted)?,
+        percentiles: percentiles(&analysis.sorted, analysis.effective.n),
+        limit: None,
+        percent_of_limit: None,
+        host: host.to_owned(),
+        tool: Tool {
+            name: "assay".to_owned(),
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        },
+        warnings,
+    })
+}
+
+fn stopping() -> Stopping {
+    Stopping { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 }
+}
+
+/// The series of one metric with its interval; `None` without a finite sample.
+pub(crate) fn analysis(size: &MpiSize, metric: &str) -> Option<Analysis> {
+    analyse(&[size.samples.get(metric)?.clone()])
+}
+
+/// Percentiles in percent of single messages in seconds, by nearest rank; `None` where the sample cannot
+/// carry one: (p/100)ⁿ must be at most 5 %.
+pub(crate) fn tails(messages_s: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
+    let mut sorted = messages_s.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let tail = |percent: &f64| {
+        let share = percent / 100.0;
+        let carried = share <= 0.5 || share.powf(n as f64) <= 0.05;
+        let rank = (share * n as f64).ceil().max(1.0) as usize;
+        carried.then(|| sorted.get(rank - 1).copied()).flatten()
+    };
+    percents.iter().map(tail).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tails_need_data() {
+        let messages: Vec<f64> = (1..=300).rev().map(f64::from).collect();
+        assert_eq!(
+            tails(&messages, &[50.0, 99.0, 99.9]),
+            [Some(150.0), Some(297.0), None],
+            "p99.9 takes 2995 values"
+        );
+        assert_eq!(tails(&[], &[50.0]), [None]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Who started this process, and as which of how many ranks: read from the environment alone, before any
+//! library is open.
+//!
+//! The number of ranks is what the library's own answer is later held against: a library that does not
+//! understand its launcher makes every rank a world of one, without a word.
+
+/// Whose library a launcher's ranks can use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Make {
+    /// MPICH, Intel MPI, MVAPICH and what else speaks Hydra's protocol.
+    Mpich,
+    /// Open MPI.
+    OpenMpi,
+    /// A batch system, which serves all.
+    Any,
+}
+
+/// What the launcher told this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Launched {
+    /// The launcher's name; `unknown` when there was none.
+    pub(crate) launcher: &'static str,
+    pub(crate) make: Make,
+    pub(crate) rank: Option<u32>,
+    pub(crate) ranks: Option<u32>,
+}
+
+struct Row {
+    launcher: &'static str,
+    make: Make,
+    rank: &'static str,
+    /// Variables that hold the number of ranks, in the order in which they are asked.
+    ranks: &'static [&'static str],
+}
+
+/// The first whose variable for the rank is there. Slurm comes last: its variables are also there when a
+/// launcher runs inside its job.
+const TABLE: &[Row] = &[
+    Row {
+        launcher: "orterun",
+        make: Make::OpenMpi,
+        rank: "OMPI_COMM_WORLD_RANK",
+        ranks: &["OMPI_COMM_WORLD_SIZE"],
+    },
+    Row {
+        launcher: "mpirun_rsh",
+        make: Make::Mpich,
+        rank: "MV2_COMM_WORLD_RANK",
+        ranks: &["MV2_COMM_WORLD_SIZE"],
+    },
+    Row { launcher: "pals", make: Make::Any, rank: "PALS_RANKID", ranks: &["PMI_SIZE"] },
+    Row { launcher: "hydra", make: Make::Mpich, rank: "PMI_RANK", ranks: &["PMI_SIZE"] },
+    Row {
+        launcher: "flux",
+        make: Make::Any,
+        rank: "FLUX_TASK_RANK",
+        ranks: &["FLUX_JOB_SIZE"],
+    },
+    Row {
+        launcher: "slurm",
+        make: Make::Any,
+        rank: "SLURM_PROCID",
+        ranks: &["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"],
+    },
+    Row { launcher: "prterun", make: Make::OpenMpi, rank: "PMIX_RANK", ranks: &[] },
+];
+
+impl Launched {
+    /// By the environment of this process.
+    pub(crate) fn here() -> Self {
+        Self::read(|name| std::env::var(name).ok())
+    }
+
+    /// By the values of variables.
+    fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let number = |name: &str| variable(name)?.trim().parse().ok();
+        let row = TABLE.iter().find(|row| variable(row.rank).is_some());
+        let Some(row) = row else {
+            return Self { launcher: "unknown", make: Make::Any, rank: None, ranks: None };
+        };
+        let found = Self {
+            launcher: row.launcher,
+            make: row.make,
+            rank: number(row.rank),
+            ranks: row.ranks.iter().find_map(|name| number(name)),
+        };
+        let is_set = |name: &str| variable(name).is_some();
+        match row.launcher {
+            "orterun" if is_set("PRTE_LAUNCHED") => Self { launcher: "prterun", ..found },
+            "hydra" if is_set("I_MPI_HYDRA_UUID") => Self { launcher: "intel-hydra", ..found },
+            // Slurm speaks Hydra's protocol to the ranks that its own srun starts.
+            "hydra" if is_set("SLURM_STEP_ID") && !is_set("HYDI_CONTROL_FD") => {
+                Self { launcher: "slurm", make: Make::Any, ..found }
+            }
+            _ => found,
+        }
+    }
+
+    /// Whether this rank speaks for all before they know of each other.
+    pub(crate) fn speaks(&self) -> bool {
+        self.rank.is_none_or(|rank| rank == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(environment: &str, expected: (&str, Make, Option<u32>, Option<u32>)) {
+        let launched = Launched::read(|name| {
+            let words = environment.split_whitespace();
+            let mut pairs = words.filter_map(|word| word.split_once('='));
+            pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+        });
+        let Launched { launcher, make, rank, ranks } = launched;
+        assert_eq!((launcher, make, rank, ranks), expected, "{environment}");
+    }
+
+    #[test]
+    fn launchers_are_told_by_what_they_set() {
+        check("HOME=/root", ("unknown", Make::Any, None, None));
+        check(
+            "PMI_RANK=1 PMI_SIZE=2 PMI_FD=7 HYDI_CONTROL_FD=8",
+            ("hydra", Make::Mpich, Some(1), Some(2)),
+        );
+        check(
+            "PMI_RANK=0 PMI_SIZE=4 I_MPI_HYDRA_UUID=ab",
+            ("intel-hydra", Make::Mpich, Some(0), Some(4)),
+        );
+        check(
+            "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 PMIX_RANK=3",
+            ("orterun", Make::OpenMpi, Some(3), Some(4)),
+        );
+        check(
+            "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 PMIX_RANK=3 PRTE_LAUNCHED=1",
+            ("prterun", Make::OpenMpi, Some(3), Some(4)),
+        );
+        check("PMIX_RANK=1 PMIX_NAMESPACE=x", ("prterun", Make::OpenMpi, Some(1), None));
+        check(
+            "MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2",
+            ("mpirun_rsh", Make::Mpich, Some(1), Some(2)),
+        );
+        check(
+            "SLURM_PROCID=5 SLURM_NTASKS=8 PMIX_RANK=5",
+            ("slurm", Make::Any, Some(5), Some(8)),
+        );
+        check(
+            "SLURM_PROCID=5 SLURM_STEP_ID=0 PMI_RANK=5 PMI_SIZE=8",
+            ("slurm", Make::Any, Some(5), Some(8)),
+        );
+        check(
+            "SLURM_PROCID=0 SLURM_NTASKS=8 PMI_RANK=1 PMI_SIZE=2 HYDI_CONTROL_FD=3 SLURM_STEP_ID=0",
+            ("hydra", Make::Mpich, Some(1), Some(2)),
+        );
+        check("PMI_RANK=x PMI_SIZE=-1", ("hydra", Make::Mpich, None, None));
+    }
+}

@@ -1,0 +1,167 @@
+//! How each size is measured, by preset: OSU's numbers of iterations, or assay's own batches.
+//!
+//! The numbers are those of OSU's programs, the same in 5.4.3 and 7 unless said.
+
+use assay_kernels::mpi::{Collective, Element, Kind, Pass, Timing};
+use assay_model::benchmark::MpiTest;
+
+use crate::arguments::mpi::{ElementType, MpiArguments, Preset};
+
+/// Above this a message is large and is sent fewer times.
+const LARGE_BYTES: u64 = 8192;
+/// OSU 5 compares the number of floats of a reduction with it.
+const LARGE_REDUCTION_BYTES: u64 = 4 * LARGE_BYTES;
+/// Largest message between pairs, and of a collective.
+const PAIR_MOST_BYTES: u64 = 4 << 20;
+const COLLECTIVE_MOST_BYTES: u64 = 1 << 20;
+
+/// What the kernels call a test.
+pub(crate) const fn kind(test: MpiTest) -> Kind {
+    match test {
+        MpiTest::Latency => Kind::Latency,
+        MpiTest::Bandwidth => Kind::Bandwidth,
+        MpiTest::BothWays => Kind::BothWays,
+        MpiTest::MessageRate => Kind::PairsBandwidth,
+        MpiTest::MultiLatency => Kind::PairsLatency,
+        MpiTest::PutLatency => Kind::Put,
+        MpiTest::GetLatency => Kind::Get,
+        MpiTest::Barrier => Kind::Collective(Collective::Barrier),
+        MpiTest::Broadcast => Kind::Collective(Collective::Broadcast),
+        MpiTest::Reduce => Kind::Collective(Collective::Reduce),
+        MpiTest::Allreduce => Kind::Collective(Collective::AllReduce),
+        MpiTest::Gather => Kind::Collective(Collective::Gather),
+        MpiTest::Scatter => Kind::Collective(Collective::Scatter),
+        MpiTest::Allgather => Kind::Collective(Collective::AllGather),
+        MpiTest::Alltoall => Kind::Collective(Collective::AllToAll),
+        MpiTest::Ibarrier => Kind::Overlap(Collective::Barrier),
+        MpiTest::Ibroadcast => Kind::Overlap(Collective::Broadcast),
+        MpiTest::Ireduce => Kind::Overlap(Collective::Reduce),
+        MpiTest::Iallreduce => Kind::Overlap(Collective::AllReduce),
+        MpiTest::Igather => Kind::Overlap(Collective::Gather),
+        MpiTest::Iscatter => Kind::Overlap(Collective::Scatter),
+        MpiTest::Iallgather => Kind::Overlap(Collective::AllGather),
+        MpiTest::Ialltoall => Kind::Overlap(Collective::AllToAll),
+    }
+}
+
+/// What reductions sum.
+pub(crate) fn element(typed: &MpiArguments) -> Element {
+    match (typed.element, typed.preset) {
+        (Some(ElementType::Integer), _) | (None, Preset::Osu7) => Element::Integer,
+        _ => Element::Float,
+    }
+}
+
+/// Whether OSU sends messages of this size fewer times.
+pub(crate) const fn is_large(bytes: u64) -> bool {
+    bytes > LARGE_BYTES
+}
+
+const fn is_reduction(kind: Kind) -> bool {
+    matches!(kind.collective(), Some(Collective::Reduce | Collective::AllReduce))
+}
+
+/// The sizes in bytes: OSU's, or what was asked for; each twice the one before.
+pub(crate) fn sizes(typed: &MpiArguments) -> Vec<u64> {
+    let kind = kind(typed.test);
+    if !typed.test.has_sizes() {
+        return vec![0];
+    }
+    let least_bytes = match kind {
+        Kind::Latency | Kind::PairsLatency => 0,
+        kind if is_reduction(kind) => 4,
+        _ => 1,
+    };
+    let most_bytes = match kind.collective() {
+        Some(_) => COLLECTIVE_MOST_BYTES,
+        None => PAIR_MOST_BYTES,
+    };
+    let asked = typed.sizes;
+    let least = asked.and_then(|sizes| sizes.least_bytes).unwrap_or(least_bytes);
+    let most = asked.and_then(|sizes| sizes.greatest_bytes).unwrap_or(most_bytes.max(least));
+    let doubled = |size: &u64| match size {
+        0 => Some(1),
+        size => size.checked_mul(2),
+    };
+    std::iter::successors(Some(least.max(least_bytes)), doubled)
+        .take_while(|size| *size <= most)
+        .collect()
+}
+
+/// One figure as OSU takes it: turns before the clock starts, timed turns, and where it is read.
+pub(crate) fn osu_pass(typed: &MpiArguments, bytes: u64) -> Pass {
+    let kind = kind(typed.test);
+    let large_bytes = match typed.preset {
+        Preset::Osu5 if is_reduction(kind) => LARGE_REDUCTION_BYTES,
+        _ => LARGE_BYTES,
+    };
+    let (iterations, warm_up) = match (kind, bytes > large_bytes) {
+        (kind, false) if kind.is_windowed() => (100, 10),
+        (kind, true) if kind.is_windowed() => (20, 2),
+        (kind, false) if kind.collective().is_some() => (1000, 100),
+        (kind, true) if kind.collective().is_some() => (100, 10),
+        (_, false) => (10_000, 100),
+        (_, true) => (1000, 10),
+    };
+    Pass {
+        warm_up: typed.warm_up.unwrap_or(warm_up),
+        iterations: typed.iterations.unwrap_or(iterations),
+        timing: match typed.preset {
+            // Bandwidth is timed as a whole in every version.
+            Preset::Osu7 if !kind.is_windowed() => Timing::Turns,
+            _ => Timing::Batch,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+
+    fn typed(words: &str) -> MpiArguments {
+        let words = ["assay", "mpi"].into_iter().chain(words.split_whitespace());
+        match Arguments::try_parse_from(words).unwrap().command {
+            Command::Mpi(typed) => typed,
+            _ => unreachable!(),
+        }
+    }
+
+    #[test]
+    fn sizes_are_osus() {
+        for (words, first, last, count) in [
+            ("latency", 0, 4 << 20, 24),
+            ("bw", 1, 4 << 20, 23),
+            ("allreduce", 4, 1 << 20, 19),
+            ("bcast", 1, 1 << 20, 21),
+            ("barrier", 0, 0, 1),
+            ("latency -m 8", 0, 8, 5),
+            ("latency -m 3:20", 3, 12, 3),
+            ("bw -m 0:2", 1, 2, 2),
+            ("latency -m 16MiB:", 16 << 20, 16 << 20, 1),
+            ("latency -m 1:18446744073709551615", 1, 1 << 63, 64),
+        ] {
+            let sizes = sizes(&typed(words));
+            assert_eq!((sizes[0], sizes[sizes.len() - 1], sizes.len()), (first, last, count));
+        }
+    }
+
+    #[test]
+    fn iterations_are_osus() {
+        for (words, bytes, iterations, warm_up) in [
+            ("latency --preset osu-5.4.3", 8192, 10_000, 100),
+            ("latency --preset osu-5.4.3", 16_384, 1000, 10),
+            ("bw --preset osu-7", 8192, 100, 10),
+            ("bw --preset osu-7", 8193, 20, 2),
+            ("allreduce --preset osu-5.4.3", 32_768, 1000, 100),
+            ("allreduce --preset osu-5.4.3", 65_536, 100, 10),
+            ("allreduce --preset osu-7", 16_384, 100, 10),
+            ("latency --preset osu-7 -i 5 -x 0", 1, 5, 0),
+        ] {
+            let pass = osu_pass(&typed(words), bytes);
+            assert_eq!((pass.iterations, pass.warm_up), (iterations, warm_up), "{words}");
+        }
+    }
+}

