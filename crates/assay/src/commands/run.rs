@@ -5,8 +5,9 @@ use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Reque
 
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::failure::{Failure, Kind};
+use crate::pipeline::{self, Question};
 use crate::terminal::Terminal;
-use crate::{pipeline, suites};
+use crate::{suites, switching};
 
 /// Time for `assay stream` and `assay linpack`, per placement or solve, unless told otherwise.
 const ONE_NUMBER_S: f64 = 30.0;
@@ -17,7 +18,20 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let built_in = suites::BUILT_IN.iter().any(|(name, _)| *name == typed.suite);
     let blame = if built_in { Kind::Usage } else { Kind::Suite };
     let suite = suites::open(&typed.suite)?;
-    pipeline::run(&suite, blame, typed.to.as_deref(), &typed.measuring, terminal)
+    let to = typed.to.as_deref();
+    let question = Question { blame, to, ..Question::of_options(&suite, &typed.measuring) };
+    match (&typed.switch, typed.label.as_slice()) {
+        (Some(commands), names) => {
+            let conditions = switching::conditions(commands, names)?;
+            switching::run(&question, &conditions, typed.turns, terminal)
+        }
+        (None, [] | [_]) => {
+            let label = typed.label.first().map(String::as_str);
+            pipeline::run(&Question { label, ..question }, terminal)
+        }
+        (None, _) => Err(Failure::usage("--label takes one name")
+            .advise("two names are for two conditions, which --switch tells how to reach")),
+    }
 }
 
 pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
@@ -27,7 +41,7 @@ pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result
         bytes: typed.bytes,
     };
     let suite = one("stream", Benchmark::MemoryStream, vec![measure(1.0, request)]);
-    pipeline::run(&suite, Kind::Usage, None, &typed.measuring, terminal)
+    pipeline::run(&Question::of_options(&suite, &typed.measuring), terminal)
 }
 
 pub(crate) fn linpack(
@@ -48,7 +62,7 @@ pub(crate) fn linpack(
     };
     let measures = vec![measure(0.1, peak), measure(0.9, linpack)];
     let suite = one("linpack", Benchmark::Linpack, measures);
-    pipeline::run(&suite, Kind::Usage, None, &typed.measuring, terminal)
+    pipeline::run(&Question::of_options(&suite, &typed.measuring), terminal)
 }
 
 fn measure(share: f64, request: Request) -> Measure {

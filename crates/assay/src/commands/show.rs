@@ -47,7 +47,7 @@ fn rendered(
 }
 
 /// Writes a file whole or not at all.
-fn write_beside(path: &Path, text: &str) -> Result<(), Failure> {
+pub(crate) fn write_beside(path: &Path, text: &str) -> Result<(), Failure> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
