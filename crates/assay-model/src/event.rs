@@ -98,6 +98,9 @@ pub struct RunStarted {
     pub format: u32,
     /// Identifier of the run.
     pub run: String,
+    /// What the user calls the condition it was measured under, e.g. `on`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// RFC 3339 time in UTC.
     pub started: String,
     /// What will be done.

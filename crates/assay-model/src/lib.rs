@@ -7,6 +7,7 @@
 //! This crate never does I/O, reads a clock or starts a thread.
 
 pub mod benchmark;
+pub mod comparison;
 pub mod cpu_account;
 pub mod event;
 pub mod facts;

@@ -38,6 +38,9 @@ pub struct Summary {
 pub struct RunHead {
     /// Identifier.
     pub id: String,
+    /// What the user calls the condition it was measured under, e.g. `on`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Name of the suite.
     pub suite: String,
     /// RFC 3339 time in UTC.

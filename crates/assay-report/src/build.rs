@@ -1,5 +1,6 @@
 //! Builders: one per kind of report. Each keeps its sentences in one place.
 
+mod comparison;
 mod findings;
 mod headlines;
 mod listing;
@@ -7,6 +8,7 @@ mod methods;
 mod plan;
 mod run;
 
+pub use comparison::comparison;
 pub use findings::findings;
 pub use headlines::headlines;
 pub use listing::{ListedRun, listing};

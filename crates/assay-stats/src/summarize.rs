@@ -10,6 +10,7 @@ use assay_model::event::Stopped;
 use assay_model::run::{CaseEnd, CaseRecord, Run};
 use assay_model::summary::{CaseFailure, Estimate, RunHead, SCHEMA, Summary};
 use assay_model::warning::Warning;
+use assay_model::workload::NetworkWorkload;
 
 use crate::analysis::Samples;
 use crate::laws;
@@ -21,6 +22,31 @@ mod parameters;
 /// Condenses a run. Cases that were never finished are neither results nor failures.
 #[must_use]
 pub fn summarize(run: &Run) -> Summary {
+    let Condensed { entries, failures, warnings } = condense(run);
+    Summary {
+        schema: SCHEMA,
+        run: head(run),
+        hosts: vec![run.started.host.clone()],
+        results: entries.into_iter().map(held_to_the_laws).collect(),
+        failures,
+        warnings,
+    }
+}
+
+/// Every estimate of a run with what it is about, the same in every run that asks the same.
+pub(crate) fn identified(run: &Run) -> Vec<(String, Estimate)> {
+    let entries = condense(run).entries.into_iter();
+    entries.map(|entry| (entry.identity(), held_to_the_laws(entry))).collect()
+}
+
+/// A run before the laws.
+struct Condensed<'r> {
+    entries: Vec<Entry<'r>>,
+    failures: Vec<CaseFailure>,
+    warnings: Vec<Warning>,
+}
+
+fn condense(run: &Run) -> Condensed<'_> {
     let mut entries = Vec::new();
     let mut failures = Vec::new();
     let mut warnings = run.warnings.clone();
@@ -39,20 +65,31 @@ pub fn summarize(run: &Run) -> Summary {
         }
     }
     limits::attach(&mut entries, &run.started.host);
-    Summary {
-        schema: SCHEMA,
-        run: head(run),
-        hosts: vec![run.started.host.clone()],
-        results: entries.into_iter().map(held_to_the_laws).collect(),
-        failures,
-        warnings,
-    }
+    Condensed { entries, failures, warnings }
 }
 
 /// An estimate and the case it comes from.
 struct Entry<'r> {
     record: &'r CaseRecord,
+    placement: Option<String>,
     estimate: Estimate,
+}
+
+impl Entry<'_> {
+    /// The case, the metric and the domain or end. Which host is at the other end of a network is
+    /// not part of the question.
+    fn identity(&self) -> String {
+        let case = &self.record.case;
+        let asked = match case.workload.network() {
+            Some(work) => {
+                let question = NetworkWorkload { to: None, ..work.clone() };
+                format!("{}/{}/{}", case.workload.benchmark().id(), question.name(), case.by)
+            }
+            None => case.id.clone(),
+        };
+        let placement = self.placement.as_deref().unwrap_or_default();
+        format!("{asked} {} {placement}", self.estimate.metric).trim_end().to_owned()
+    }
 }
 
 /// One metric of a case, at one domain where the case has several.
@@ -76,7 +113,10 @@ fn finished<'r>(
     let mut failures = Vec::new();
     for one in &series {
         match estimate::estimate(run, record, one, stopped) {
-            Some(estimate) => entries.push(Entry { record, estimate }),
+            Some(estimate) => {
+                let placement = one.placement.map(str::to_owned);
+                entries.push(Entry { record, placement, estimate });
+            }
             None => {
                 let name = one.metric.name;
                 let reason =
@@ -145,6 +185,7 @@ fn failure(run: &Run, record: &CaseRecord, reason: &str, advice: &str) -> CaseFa
 fn head(run: &Run) -> RunHead {
     RunHead {
         id: run.started.run.clone(),
+        label: run.started.label.clone(),
         suite: run.started.plan.suite.clone(),
         started: run.started.started.clone(),
         finished: run.finished.clone(),

@@ -18,7 +18,7 @@ use crate::layout::Layout;
 use crate::listed::{Headline, Listed};
 
 /// The version of the tables below; another one in the file means: throw it away.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// Reading and writing the index takes milliseconds; whoever waits longer does without.
 const PATIENCE: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(20);
@@ -120,7 +120,7 @@ fn connect(path: &Path) -> Result<Connection, IndexError> {
 const TABLE: &str = "
     CREATE TABLE run (
         id TEXT PRIMARY KEY, bytes INTEGER NOT NULL, modified_ns INTEGER NOT NULL,
-        headlines_version INTEGER NOT NULL, suite TEXT NOT NULL, started TEXT NOT NULL,
+        headlines_version INTEGER NOT NULL, label TEXT, suite TEXT NOT NULL, started TEXT NOT NULL,
         finished TEXT, status TEXT NOT NULL, cases_planned INTEGER NOT NULL,
         cases_finished INTEGER NOT NULL, cases_failed INTEGER NOT NULL, host TEXT NOT NULL,
         fingerprint TEXT NOT NULL, headlines TEXT NOT NULL
@@ -147,12 +147,13 @@ fn put(connection: &Connection, stamp: Stamp, run: &Listed) -> Result<(), IndexE
         .collect();
     let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     connection.execute(
-        "INSERT OR REPLACE INTO run VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
+        "INSERT OR REPLACE INTO run VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)",
         params![
             run.id,
             stamp.bytes,
             stamp.modified_ns,
             stamp.headlines,
+            run.label,
             run.suite,
             run.started,
             run.finished,
@@ -190,6 +191,7 @@ fn from_row(row: &Row<'_>) -> Result<(Stamp, Listed), IndexError> {
     let count = |name: &str| row.get::<_, u32>(name).map(|count| count as usize);
     let run = Listed {
         id: row.get("id")?,
+        label: row.get("label")?,
         suite: row.get("suite")?,
         started: row.get("started")?,
         finished: row.get("finished")?,

@@ -21,6 +21,8 @@ pub struct Listing {
 pub struct Listed {
     /// Identifier.
     pub id: String,
+    /// What the user calls the condition it was measured under.
+    pub label: Option<String>,
     /// Name of the suite.
     pub suite: String,
     /// RFC 3339 time in UTC.

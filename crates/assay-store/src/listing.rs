@@ -101,6 +101,7 @@ fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, S
     headlines.retain(|headline| headline.quantity.value.is_finite());
     Ok(Listed {
         id: id.to_owned(),
+        label: run.started.label,
         suite: run.started.plan.suite,
         started: run.started.started,
         finished: run.finished,

@@ -58,6 +58,8 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Print a stored run
     Show(ShowArguments),
+    /// Compare stored runs of two conditions: better, worse, equivalent or cannot tell
+    Compare(CompareArguments),
     /// Write a stored run as a page or a table
     Report(ReportArguments),
     /// Explain a command or a topic: methods, tools, suites, exit-codes
@@ -76,10 +78,43 @@ pub(crate) struct RunArguments {
     /// The host that questions about the network go to [default: this machine over loopback]
     #[arg(long, value_name = "HOST")]
     pub(crate) to: Option<String>,
+    /// What this condition is called, like on; with --switch two names, like on,off
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = label)]
+    pub(crate) label: Vec<String>,
+    /// Two commands that switch to one condition and to another; both are measured, in turns
+    #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"])]
+    pub(crate) switch: Option<Vec<String>>,
+    /// With --switch: how many runs, in the order first, second, second, first and so on
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "switch", value_parser = turns)]
+    pub(crate) turns: u32,
     #[command(flatten)]
     pub(crate) mpi: MpiRunArguments,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// The first condition: a run, several separated by commas, or a label (its newest run)
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// The second condition, which is judged against the first
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// A difference up to this makes no difference in practice
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = margin)]
+    pub(crate) margin: f64,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Print the comparison as one JSON document
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
 }
 
 #[derive(Debug, Args)]
@@ -244,6 +279,35 @@ fn share(text: &str) -> Result<f64, String> {
         Ok(ratio)
     } else {
         Err("it must lie above 0% and not above 95%".into())
+    }
+}
+
+/// The difference that makes none in practice, with which equivalence can still mean something.
+fn margin(text: &str) -> Result<f64, String> {
+    let ratio = quantity::ratio(text).map_err(|error| error.to_string())?;
+    if ratio > 0.0 && ratio < 1.0 {
+        Ok(ratio)
+    } else {
+        Err("it must lie between 0% and 100%".into())
+    }
+}
+
+/// What can stand in a table and between commas.
+fn label(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 40;
+    let is_plain = !text.trim().is_empty() && !text.chars().any(char::is_control);
+    if is_plain && text.chars().count() <= LONGEST {
+        Ok(text.trim().to_owned())
+    } else {
+        Err(format!("a name of 1 to {LONGEST} characters is wanted"))
+    }
+}
+
+fn turns(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        // Both conditions take as many turns.
+        Ok(turns) if turns > 0 && turns <= 1000 && turns % 2 == 0 => Ok(turns),
+        _ => Err("an even number from 2 to 1000 is wanted".into()),
     }
 }
 

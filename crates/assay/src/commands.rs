@@ -1,5 +1,6 @@
 //! One file per group of commands. A command asks, calls the pipeline, and prints.
 
+pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod help;
 pub(crate) mod iperf3;

@@ -19,16 +19,20 @@ use crate::log::Log;
 use crate::recorder::{CaseError, Recorder};
 use crate::terminal::Terminal;
 use crate::tools::Tools;
-use crate::{bind, presence, signals, stored};
+use crate::{bind, presence, stored};
 
 /// Everything a plan needs to be carried out.
 pub(crate) struct Execution<'a> {
     pub(crate) plan: Plan,
+    /// What the user calls the condition.
+    pub(crate) label: Option<String>,
     pub(crate) host: HostFacts,
     pub(crate) tools: &'a Tools,
     pub(crate) store: &'a Store,
     /// Whether every event is also printed.
     pub(crate) events: bool,
+    /// Set when the user wants to stop.
+    pub(crate) cancel: &'a AtomicBool,
 }
 
 /// Carries the plan out and gives the run back, as it is stored.
@@ -36,13 +40,12 @@ pub(crate) fn execute(
     execution: &Execution<'_>,
     terminal: &mut Terminal,
 ) -> Result<Run, Failure> {
-    let cancel = signals::cancel_on_signals()?;
     let (_presence, company) = presence::announce();
     let before = state::read(&Root::machine());
     let started_ns = clock::now_ns();
     let mut log = begin(execution, before.clone(), terminal)?;
     log.doubts(company)?;
-    let status = cases(execution, &mut log, &cancel, started_ns)?;
+    let status = cases(execution, &mut log, started_ns)?;
     let after = state::read(&Root::machine());
     let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
     log.doubts(state::disturbance(&before, &after, elapsed_s))?;
@@ -92,6 +95,7 @@ fn run_started(execution: &Execution<'_>, state: HostState) -> Result<RunStarted
     Ok(RunStarted {
         format: FORMAT,
         run: new_run_id(now),
+        label: execution.label.clone(),
         started: now.to_string(),
         plan: execution.plan.clone(),
         host: execution.host.clone(),
@@ -112,13 +116,12 @@ fn new_run_id(now: Timestamp) -> String {
 fn cases(
     execution: &Execution<'_>,
     log: &mut Log<'_>,
-    cancel: &AtomicBool,
     started_ns: u64,
 ) -> Result<Status, Failure> {
     let mut status = Status::Complete;
     for case in &execution.plan.cases {
         log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
-        let mut recorder = Recorder::new(case, log, cancel, started_ns);
+        let mut recorder = Recorder::new(case, log, execution.cancel, started_ns);
         let outcome = bind::measure(case, &execution.host, execution.tools, &mut recorder);
         let case = case.id.clone();
         match outcome {

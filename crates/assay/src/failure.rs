@@ -19,6 +19,11 @@ pub(crate) enum Kind {
     Measurement,
 }
 
+/// The exit code of a comparison that found something worse.
+pub(crate) const REGRESSION: u8 = 5;
+/// The exit code of a comparison that found nothing worse and cannot tell everything.
+pub(crate) const UNDECIDED: u8 = 6;
+
 /// Every exit code with its meaning; 5 and 6 belong to comparisons.
 pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
     (0, "fine"),
@@ -29,8 +34,8 @@ pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
     ),
     (3, "a suite file does not parse, or names what does not exist"),
     (4, "a host, library, tool, disk or measurement failed, or the run was interrupted"),
-    (5, "a comparison found a regression"),
-    (6, "a comparison cannot tell"),
+    (REGRESSION, "a comparison found a regression"),
+    (UNDECIDED, "a comparison cannot tell"),
 ];
 
 impl Kind {

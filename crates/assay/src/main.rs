@@ -21,6 +21,7 @@ mod round_trips;
 mod signals;
 mod stored;
 mod suites;
+mod switching;
 mod terminal;
 mod tools;
 
@@ -71,6 +72,7 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::Doctor(typed) => commands::doctor::doctor(&typed, terminal),
         Command::List(typed) => commands::list::list(&typed, terminal),
         Command::Show(typed) => commands::show::show(&typed, terminal),
+        Command::Compare(typed) => commands::compare::compare(&typed, terminal),
         Command::Report(typed) => commands::show::report(&typed, terminal),
         Command::Help(typed) => commands::help::help(&typed, terminal),
         Command::Completions(typed) => commands::help::completions(&typed, terminal),

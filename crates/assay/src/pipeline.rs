@@ -1,5 +1,7 @@
 //! The sentence of the program: suite → plan → events → run → summary → document.
 
+use std::sync::atomic::AtomicBool;
+
 use assay_fleet::facts;
 use assay_fleet::root::Root;
 use assay_model::event::Status;
@@ -11,38 +13,69 @@ use assay_model::suite::Suite;
 use assay_model::summary::Summary;
 use assay_report::build;
 use assay_stats::summarize::summarize;
+use assay_store::Store;
 use serde::Serialize;
 
 use crate::arguments::MeasuringArguments;
 use crate::execution::{self, Execution};
 use crate::failure::{Failure, Kind};
-use crate::stored;
 use crate::terminal::Terminal;
 use crate::tools::{self, Tools};
+use crate::{signals, stored};
 
-/// Measures a suite, stores the run, prints what it amounts to; the exit code comes back.
-///
-/// `blame` tells whose fault an impossible plan is: the command line's or the suite file's. `to` is
-/// where questions about the network go that name no host.
-pub(crate) fn run(
-    suite: &Suite,
-    blame: Kind,
-    to: Option<&str>,
-    typed: &MeasuringArguments,
-    terminal: &mut Terminal,
-) -> Result<u8, Failure> {
-    run_with_mpi(suite, blame, to, MpiChoices::default(), typed, terminal)
+/// What is asked, by whom, and under which condition.
+#[derive(Clone)]
+pub(crate) struct Question<'a> {
+    pub(crate) suite: &'a Suite,
+    /// Whose fault an impossible plan is: the command line's or the suite file's.
+    pub(crate) blame: Kind,
+    /// Where questions about the network go that name no host.
+    pub(crate) to: Option<&'a str>,
+    /// What the user calls the condition.
+    pub(crate) label: Option<&'a str>,
+    /// The MPIs that questions about MPI go to.
+    pub(crate) mpi: MpiChoices,
+    pub(crate) typed: &'a MeasuringArguments,
 }
 
-/// The same for a suite that asks something of MPI, too.
-pub(crate) fn run_with_mpi(
-    suite: &Suite,
-    blame: Kind,
-    to: Option<&str>,
-    mpi: MpiChoices,
-    typed: &MeasuringArguments,
-    terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+impl<'a> Question<'a> {
+    /// What options alone ask, without a suite of the user's.
+    pub(crate) fn of_options(suite: &'a Suite, typed: &'a MeasuringArguments) -> Self {
+        Self {
+            suite,
+            blame: Kind::Usage,
+            to: None,
+            label: None,
+            mpi: MpiChoices::default(),
+            typed,
+        }
+    }
+}
+
+/// Everything that is known before anything is measured.
+pub(crate) struct Prepared {
+    plan: Plan,
+    host: HostFacts,
+    tools: Tools,
+}
+
+/// Measures a suite, stores the run, prints what it amounts to; the exit code comes back.
+pub(crate) fn run(question: &Question<'_>, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let prepared = prepare(question)?;
+    if question.typed.dry_run {
+        return dry_run(&prepared, question.typed, terminal);
+    }
+    let store = stored::open(&question.typed.store)?;
+    let cancel = signals::cancel_on_signals()?;
+    let run = measure(question, prepared, &store, &cancel, terminal)?;
+    let summary = summarize(&run);
+    present(&run, &summary, question.typed, terminal)?;
+    verdict(&summary)
+}
+
+/// Finds the tools and resolves every case.
+pub(crate) fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
+    let typed = question.typed;
     let host = facts::read(&Root::machine());
     let tools = Tools::find(&typed.tools)?;
     let measurers = tools.measurers();
@@ -50,21 +83,33 @@ pub(crate) fn run_with_mpi(
         by: typed.by.clone(),
         measurers: &measurers,
         budget_s: typed.budget,
-        to: to.map(str::to_owned),
-        mpi,
+        to: question.to.map(str::to_owned),
+        mpi: question.mpi.clone(),
     };
-    let mut plan = plan(suite, blame, &host, &choices)?;
+    let mut plan = plan(question.suite, question.blame, &host, &choices)?;
     tools.leave_out_other_mpis(&mut plan)?;
-    if typed.dry_run {
-        return dry_run(&plan, typed, terminal);
-    }
-    let store = stored::open(&typed.store)?;
-    let execution =
-        Execution { plan, host, tools: &tools, store: &store, events: typed.events };
-    let run = execution::execute(&execution, terminal)?;
-    let summary = summarize(&run);
-    present(&run, &summary, typed, terminal)?;
-    verdict(&summary)
+    Ok(Prepared { plan, host, tools })
+}
+
+/// Carries the plan out and stores the run.
+pub(crate) fn measure(
+    question: &Question<'_>,
+    prepared: Prepared,
+    store: &Store,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<Run, Failure> {
+    let Prepared { plan, host, tools } = prepared;
+    let execution = Execution {
+        plan,
+        label: question.label.map(str::to_owned),
+        host,
+        tools: &tools,
+        store,
+        events: question.typed.events,
+        cancel,
+    };
+    execution::execute(&execution, terminal)
 }
 
 fn plan(
@@ -82,11 +127,13 @@ fn plan(
     })
 }
 
-fn dry_run(
-    plan: &Plan,
+/// Prints every case, resolved; nothing is measured.
+pub(crate) fn dry_run(
+    prepared: &Prepared,
     typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
+    let plan = &prepared.plan;
     let text = if typed.json { json(plan)? } else { terminal.text(&build::plan(plan)) };
     terminal.print(&text);
     Ok(0)
@@ -123,7 +170,7 @@ fn next_steps(summary: &Summary) -> String {
 }
 
 /// A run in which a case failed, or nothing was measured, is a failed measurement.
-fn verdict(summary: &Summary) -> Result<u8, Failure> {
+pub(crate) fn verdict(summary: &Summary) -> Result<u8, Failure> {
     if summary.run.status == Status::Interrupted {
         let kept = format!("finished cases are kept: assay show {}", summary.run.id);
         return Err(Failure::measurement("the run was interrupted").advise(kept));

@@ -25,6 +25,27 @@ pub(crate) fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
     }
 }
 
+/// Reads the runs of one condition: names separated by commas, each of a run or of a label, which
+/// stands for its newest run.
+pub(crate) fn runs(typed: &StoreArguments, names: &str) -> Result<Vec<Run>, Failure> {
+    let one = |name: &str| match run(typed, name) {
+        Err(unknown) => match newest_labelled(typed, name)? {
+            Some(id) => run(typed, &id),
+            None => {
+                Err(unknown.advise("a label is given to a run with `assay run … --label NAME`"))
+            }
+        },
+        found => found,
+    };
+    names.split(',').map(str::trim).map(one).collect()
+}
+
+fn newest_labelled(typed: &StoreArguments, label: &str) -> Result<Option<String>, Failure> {
+    let runs = list(typed)?.runs;
+    let found = runs.into_iter().find(|run| run.label.as_deref() == Some(label));
+    Ok(found.map(|run| run.id))
+}
+
 /// Reads the run that `name` means.
 pub(crate) fn run(typed: &StoreArguments, name: &str) -> Result<Run, Failure> {
     let store = existing(typed).map_err(|error| failed(&error))?;

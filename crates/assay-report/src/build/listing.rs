@@ -13,6 +13,8 @@ use crate::parameter;
 pub struct ListedRun {
     /// Identifier; it begins with the time.
     pub id: String,
+    /// What the user calls the condition it was measured under; empty without one.
+    pub label: String,
     /// Name of the suite.
     pub suite: String,
     /// How it ended.
@@ -58,6 +60,7 @@ pub fn listing(runs: &[ListedRun], unreadable: &[(String, String)]) -> Document 
 fn table(runs: &[ListedRun]) -> Table {
     let columns = [
         ("run", Align::Left),
+        ("label", Align::Left),
         ("suite", Align::Left),
         ("state", Align::Left),
         ("cases", Align::Right),
@@ -72,6 +75,7 @@ fn table(runs: &[ListedRun]) -> Table {
         let host = if hosts.len() > 1 { run.host.as_str() } else { "" };
         table.rows.push(vec![
             run.id.clone().into(),
+            run.label.clone().into(),
             run.suite.clone().into(),
             Cell { text: state.to_owned(), tone, ..Cell::default() },
             format!("{finished}/{planned}").into(),

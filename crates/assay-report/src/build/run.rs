@@ -2,18 +2,18 @@
 
 mod clock;
 mod compute;
-mod context;
+pub(super) mod context;
 mod head;
 mod latency;
 mod machine;
 mod measurers;
 mod mpi;
-mod network;
+pub(super) mod network;
 mod notes;
 mod other;
 mod rows;
 mod stream;
-mod words;
+pub(super) mod words;
 
 use assay_model::run::Run;
 use assay_model::summary::Summary;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use assay_model::comparison::{Comparison, Pair};
 use assay_model::event::Parameter;
 use assay_model::summary::{Estimate, Summary};
 
@@ -27,6 +28,22 @@ const AFTER: [&str; 16] = [
     "warnings",
 ];
 
+/// What follows the parameters of a pair.
+const OF_PAIR: [&str; 12] = [
+    "a",
+    "b",
+    "value_a",
+    "value_b",
+    "unit",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "level",
+    "margin",
+    "verdict",
+    "n_to_tell",
+];
+
 /// The estimates of a summary with a row of headings; nothing else, not even a comment.
 ///
 /// # Panics
@@ -45,6 +62,50 @@ pub fn summary(summary: &Summary) -> String {
     }
     let bytes = writer.into_inner().expect("writing to memory cannot fail");
     String::from_utf8(bytes).expect("all fields are UTF-8")
+}
+
+/// The pairs of a comparison with a row of headings, likewise.
+///
+/// # Panics
+/// Never: writing to memory cannot fail, and all rows have the same length.
+#[must_use]
+pub fn comparison(comparison: &Comparison) -> String {
+    let names: BTreeSet<&String> =
+        comparison.pairs.iter().flat_map(|pair| pair.a.parameters.keys()).collect();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let head = ["benchmark", "metric"].map(str::to_owned).into_iter();
+    let head = head.chain(names.iter().map(|name| format!("{PREFIX}{name}")));
+    let head = head.chain(OF_PAIR.map(str::to_owned));
+    let rows = comparison.pairs.iter().map(|it| pair(comparison, it, &names));
+    for record in std::iter::once(head.collect()).chain(rows) {
+        writer.write_record(&record).expect("all rows have the same length");
+    }
+    let bytes = writer.into_inner().expect("writing to memory cannot fail");
+    String::from_utf8(bytes).expect("all fields are UTF-8")
+}
+
+fn pair(comparison: &Comparison, pair: &Pair, names: &BTreeSet<&String>) -> Vec<String> {
+    let (a, b) = (&pair.a, &pair.b);
+    let mut row = vec![a.benchmark.clone(), a.metric.clone()];
+    row.extend(
+        names.iter().map(|name| a.parameters.get(*name).map(parameter).unwrap_or_default()),
+    );
+    let [low, high] = pair.ratio_ci.map_or([None, None], |ci| ci.map(Some));
+    row.extend([
+        comparison.a.name.clone(),
+        comparison.b.name.clone(),
+        number(Some(a.median)),
+        number(Some(b.median)),
+        a.unit.symbol().to_owned(),
+        number(pair.ratio),
+        number(low),
+        number(high),
+        number(Some(comparison.level)),
+        number(Some(comparison.margin)),
+        pair.verdict.words().to_owned(),
+        pair.n_to_tell.map(|n| n.to_string()).unwrap_or_default(),
+    ]);
+    row
 }
 
 fn row(run: &str, estimate: &Estimate, names: &BTreeSet<&String>) -> Vec<String> {

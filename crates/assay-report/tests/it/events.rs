@@ -19,6 +19,7 @@ pub(crate) fn run() -> Run {
     let started = RunStarted {
         format: FORMAT,
         run: "20261121-104455-7f3a".to_owned(),
+        label: None,
         started: "2026-11-21T10:44:55Z".to_owned(),
         plan: plan.clone(),
         host: guest::host(),

@@ -9,7 +9,7 @@ use assay_report::build;
 use assay_report::document::Document;
 use assay_report::render::{csv, html, json, markdown, text};
 
-use crate::{events, guest, mpi, node, small, troubled};
+use crate::{conditions, events, guest, mpi, node, small, troubled};
 
 fn compare(name: &str, content: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -119,4 +119,11 @@ fn headlines_stand_for_the_whole_machine() {
         Triad 64.0 GB/s
         latency 108 ns"#]],
     );
+}
+
+#[test]
+fn two_conditions() {
+    let comparison = conditions::accelerated_networking();
+    check_document("conditions", &build::comparison(&comparison));
+    compare("conditions.csv", &csv::comparison(&comparison));
 }

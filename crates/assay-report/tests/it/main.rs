@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod conditions;
 mod events;
 mod golden;
 mod guest;

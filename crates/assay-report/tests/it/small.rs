@@ -23,6 +23,7 @@ pub(crate) fn raw() -> Document {
 
 pub(crate) fn listing() -> Document {
     let run = |id: &str, status, running, cases, host: &str| ListedRun {
+        label: String::new(),
         id: id.to_owned(),
         suite: "quick".to_owned(),
         status,

@@ -103,6 +103,7 @@ fn run(scripts: Vec<Script>, modules: Option<Vec<MemoryModule>>) -> Run {
     let started = RunStarted {
         format: FORMAT,
         run: "run".into(),
+        label: None,
         started: "2026-01-01T00:00:00Z".into(),
         plan: Plan {
             suite: "test".into(),

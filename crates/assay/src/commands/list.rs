@@ -21,6 +21,8 @@ struct Document {
 #[derive(Serialize)]
 struct Entry {
     id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
     suite: String,
     started: String,
     finished: Option<String>,
@@ -71,6 +73,7 @@ fn entry(run: Listed) -> Entry {
     let value = |it: assay_store::Headline| Value { label: it.label, quantity: it.quantity };
     Entry {
         id: run.id,
+        label: run.label,
         suite: run.suite,
         started: run.started,
         finished: run.finished,
@@ -94,6 +97,7 @@ fn page(listing: Listing) -> assay_report::document::Document {
 fn row(run: Listed) -> ListedRun {
     ListedRun {
         id: run.id,
+        label: run.label.unwrap_or_default(),
         suite: run.suite,
         status: run.status,
         running: run.running,

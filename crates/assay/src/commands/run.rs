@@ -10,8 +10,9 @@ use assay_model::workload::MpiHosts;
 use crate::arguments::mpi_run::MpiRunArguments;
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::failure::{Failure, Kind};
+use crate::pipeline::{self, Question};
 use crate::terminal::Terminal;
-use crate::{mpi_installations, pipeline, suites};
+use crate::{mpi_installations, suites, switching};
 
 /// Time for `assay stream` and `assay linpack`, per placement or solve, unless told otherwise.
 const ONE_NUMBER_S: f64 = 30.0;
@@ -24,7 +25,20 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let suite = suites::open(&typed.suite)?;
     let to = typed.to.as_deref();
     let mpi = mpi_choices(&suite, &typed.mpi)?;
-    pipeline::run_with_mpi(&suite, blame, to, mpi, &typed.measuring, terminal)
+    let question =
+        Question { blame, to, mpi, ..Question::of_options(&suite, &typed.measuring) };
+    match (&typed.switch, typed.label.as_slice()) {
+        (Some(commands), names) => {
+            let conditions = switching::conditions(commands, names)?;
+            switching::run(&question, &conditions, typed.turns, terminal)
+        }
+        (None, [] | [_]) => {
+            let label = typed.label.first().map(String::as_str);
+            pipeline::run(&Question { label, ..question }, terminal)
+        }
+        (None, _) => Err(Failure::usage("--label takes one name")
+            .advise("two names are for two conditions, which --switch tells how to reach")),
+    }
 }
 
 /// Looks for MPI only where a suite asks something of it: every launcher has to be asked its version.
@@ -65,7 +79,7 @@ pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result
         bytes: typed.bytes,
     };
     let suite = one("stream", Benchmark::MemoryStream, vec![measure(1.0, request)]);
-    pipeline::run(&suite, Kind::Usage, None, &typed.measuring, terminal)
+    pipeline::run(&Question::of_options(&suite, &typed.measuring), terminal)
 }
 
 pub(crate) fn linpack(
@@ -86,7 +100,7 @@ pub(crate) fn linpack(
     };
     let measures = vec![measure(0.1, peak), measure(0.9, linpack)];
     let suite = one("linpack", Benchmark::Linpack, measures);
-    pipeline::run(&suite, Kind::Usage, None, &typed.measuring, terminal)
+    pipeline::run(&Question::of_options(&suite, &typed.measuring), terminal)
 }
 
 fn measure(share: f64, request: Request) -> Measure {

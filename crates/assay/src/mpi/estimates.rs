@@ -37,6 +37,7 @@ pub(crate) fn summary(test: MpiTest, outcome: &MpiOutcome, identity: Identity) -
         schema: SCHEMA,
         run: RunHead {
             id: identity.id,
+            label: None,
             suite: format!("mpi {}", test.name()),
             started: identity.started,
             finished: Some(identity.finished),

@@ -69,7 +69,7 @@ impl<'a> Context<'a> {
 }
 
 /// The metric as people write it.
-pub(super) fn metric_name(estimate: &Estimate) -> String {
+pub(in crate::build) fn metric_name(estimate: &Estimate) -> String {
     let known = match estimate.metric.as_str() {
         "copy" => "Copy",
         "scale" => "Scale",
@@ -85,12 +85,12 @@ pub(super) fn metric_name(estimate: &Estimate) -> String {
 }
 
 /// A parameter as text for people.
-pub(super) fn text(estimate: &Estimate, name: &str) -> Option<String> {
+pub(in crate::build) fn text(estimate: &Estimate, name: &str) -> Option<String> {
     estimate.parameters.get(name).map(|value| parameter::display(name, value))
 }
 
 /// A parameter as a number.
-pub(super) fn number(estimate: &Estimate, name: &str) -> Option<f64> {
+pub(in crate::build) fn number(estimate: &Estimate, name: &str) -> Option<f64> {
     estimate.parameters.get(name).and_then(parameter::number)
 }
 

@@ -15,7 +15,7 @@ const ROUND_TRIPS: &str = "Round trips";
 const LOOPBACK: &str = "Everything here went over loopback within this machine, on the CPUs that also \
                         sent and received: it says nothing about a network.";
 
-const BENCHMARKS: [Benchmark; 3] =
+pub(in crate::build) const BENCHMARKS: [Benchmark; 3] =
     [Benchmark::NetworkTcp, Benchmark::NetworkUdp, Benchmark::NetworkIcmp];
 /// Metrics of the second table; all others belong to the first.
 const TIMES: [&str; 2] = ["round_trip", "half_round_trip"];
@@ -72,7 +72,7 @@ fn table(title: &str, context: &Context<'_>, estimates: &[&Estimate]) -> Table {
 }
 
 /// `TCP goodput`, `UDP loss`.
-fn what(estimate: &Estimate) -> String {
+pub(in crate::build) fn what(estimate: &Estimate) -> String {
     let protocol = estimate.benchmark.rsplit('.').next().unwrap_or_default().to_uppercase();
     format!("{protocol} {}", metric_name(estimate))
 }
@@ -90,7 +90,7 @@ fn place(estimate: &Estimate) -> String {
     }
 }
 
-fn case(estimate: &Estimate) -> String {
+pub(in crate::build) fn case(estimate: &Estimate) -> String {
     let flag = |name: &str| estimate.parameters.get(name) == Some(&Parameter::Flag(false));
     let streams = number(estimate, "streams").map(|streams| match streams as u64 {
         1 => "1 stream".to_owned(),

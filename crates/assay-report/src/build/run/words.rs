@@ -19,7 +19,7 @@ pub(super) const COMPUTE_TABLE: &str = "Multiply-add peak and LINPACK";
 pub(super) const OTHER_TABLE: &str = "Results of benchmarks this version does not know";
 pub(super) const MEASURERS_TABLE: &str = "Medians and their ratio";
 
-pub(super) const NO_INTERVAL: &str = "none";
+pub(in crate::build) const NO_INTERVAL: &str = "none";
 pub(super) const ALL_AT_ONCE: &str = "all at once";
 pub(super) const ALONE: &str = "each alone";
 pub(super) const WORKING_SET: &str = "working set";
@@ -47,7 +47,7 @@ pub(super) fn times(run: &str, started: &str, finished: Option<String>) -> Strin
     }
 }
 
-pub(super) fn interval(level: Option<f64>) -> String {
+pub(in crate::build) fn interval(level: Option<f64>) -> String {
     match level {
         Some(level) => format!("{} % interval", (level * 1000.0).round() / 10.0),
         None => "interval".to_owned(),

@@ -165,3 +165,44 @@ fn the_network_suite_tells_the_path_it_took() {
     assert_eq!(parameters["device"], "veth0", "{parameters}");
     assert_eq!(parameters["far_end"], "assay", "{parameters}");
 }
+
+const SWITCHED: &str = r#"
+name = "switched"
+budget = "5s"
+[[measure]]
+benchmark = "network.tcp"
+streams = [1]
+seconds = 1
+target = "0.01%"
+"#;
+
+#[test]
+fn a_switched_bucket_of_half_the_rate_is_half_as_good() {
+    let Some(link) = Link::new("switched", "400mbit", LONG_QUEUE) else { return };
+    let world = World::new();
+    let suite = world.write("switched.toml", SWITCHED);
+    let server = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "10", "-i", "0"];
+    let mut serving =
+        link.within(true, &world, &server).stdout(std::process::Stdio::null()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    // The program runs within the namespace, and its commands with it.
+    let bucket =
+        |rate: &str| format!("tc qdisc change dev veth0 root tbf rate {rate} {LONG_QUEUE}");
+    let (whole, half) = (bucket("400mbit"), bucket("200mbit"));
+    let asked = ["run", suite.to_str().unwrap(), "--to", FAR, "--label", "whole,half"];
+    let asked = [&asked[..], &["--json", "--turns", "8", "--switch", &whole, &half]].concat();
+    let output = link.within(false, &world, &asked).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    let pairs = document["pairs"].as_array().unwrap();
+    let goodput = pairs.iter().find(|pair| pair["a"]["metric"] == "goodput").unwrap();
+    let ratio = goodput["ratio"].as_f64().unwrap();
+    assert!((ratio - 0.5).abs() <= 0.005, "{goodput}");
+    assert_eq!(goodput["verdict"], "worse", "{goodput}");
+    let both = [&document["a"], &document["b"]].map(|side| {
+        let runs = side["runs"].as_array().unwrap().iter();
+        runs.map(|run| run.as_str().unwrap()).collect::<Vec<_>>().join(",")
+    });
+    world.assay(&["compare", &both[0], &both[1]]).failed_with(5);
+    serving.wait().unwrap();
+}

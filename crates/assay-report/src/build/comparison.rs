@@ -1,0 +1,168 @@
+//! Two conditions side by side: what was measured, under each of them, and what the ratio says.
+
+use assay_model::benchmark::Benchmark;
+use assay_model::comparison::{Comparison, Pair, Side, Verdict};
+use assay_model::summary::Estimate;
+
+use super::run::context::{metric_name, text};
+use super::run::{network, words};
+use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
+use crate::{parameter, precision};
+
+const TABLE: &str = "Medians and their ratio";
+const NOTHING: &str = "Nothing was measured under both conditions.";
+const DIFFERENCES: &str = "What else differs";
+const UNMATCHED: &str = "Measured under one condition alone";
+/// Parameters that tell the cases of one metric apart, outside the network.
+const IDENTITY: [&str; 5] = ["placement", "instruction_set", "bytes", "n", "threads"];
+/// Significant digits of a ratio: its interval is seldom narrower than a thousandth.
+const DIGITS: usize = 4;
+
+/// The comparison of two conditions, metric by metric.
+#[must_use]
+pub fn comparison(comparison: &Comparison) -> Document {
+    let (a, b) = (&comparison.a, &comparison.b);
+    let mut document = Document::new(format!("{} and {}", a.name, b.name));
+    let facts = [a, b].map(|side| (side.name.clone(), runs(side)));
+    document.blocks.push(Block::Facts(Facts {
+        title: None,
+        tone: Tone::Plain,
+        facts: facts.into(),
+    }));
+    if comparison.pairs.is_empty() {
+        document.paragraph(Tone::Bad, NOTHING);
+    } else {
+        document.paragraph(Tone::Plain, counts(comparison));
+        document.blocks.push(Block::Table(table(comparison)));
+        document.paragraph(Tone::Quiet, explanation(comparison));
+    }
+    list(&mut document, DIFFERENCES, &comparison.differences);
+    list(&mut document, UNMATCHED, &comparison.unmatched);
+    document
+}
+
+fn runs(side: &Side) -> String {
+    let noun = if side.runs.len() == 1 { "run" } else { "runs" };
+    format!("{noun} {}", side.runs.join(", "))
+}
+
+fn counts(comparison: &Comparison) -> String {
+    let all =
+        [Verdict::Better, Verdict::Worse, Verdict::Equivalent, Verdict::CannotTell].map(|it| {
+            match comparison.count(it) {
+                0 => None,
+                count => Some(format!("{count} {}", it.words())),
+            }
+        });
+    let told: Vec<String> = all.into_iter().flatten().collect();
+    format!(
+        "Compared with {}, {} is: {}.",
+        comparison.a.name,
+        comparison.b.name,
+        told.join(", ")
+    )
+}
+
+fn explanation(comparison: &Comparison) -> String {
+    format!(
+        "Better and worse mean that the whole interval of the ratio lies more than {} away from 1, \
+         equivalent that all of it lies within. Where it is too wide to tell, the number in brackets \
+         says about how many samples of each condition would do.",
+        parameter::percent(comparison.margin * 100.0)
+    )
+}
+
+fn table(comparison: &Comparison) -> Table {
+    let ratio = format!("{} ÷ {}", comparison.b.name, comparison.a.name);
+    let interval = words::interval(Some(comparison.level));
+    let columns = [
+        ("what", Align::Left),
+        ("case", Align::Left),
+        (comparison.a.name.as_str(), Align::Right),
+        (comparison.b.name.as_str(), Align::Right),
+        (ratio.as_str(), Align::Right),
+        (interval.as_str(), Align::Right),
+        ("verdict", Align::Left),
+        ("by", Align::Left),
+    ];
+    let several = comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
+    let mut pairs: Vec<&Pair> = comparison.pairs.iter().collect();
+    pairs.sort_by_key(|pair| order(&pair.a));
+    let mut table = Table::new(TABLE, &columns);
+    for pair in pairs {
+        let by = if several { pair.a.tool.name.clone() } else { String::new() };
+        let mut row: Vec<Cell> = vec![what(&pair.a).into(), case(&pair.a).into()];
+        row.extend([precision::value(&pair.a).into(), precision::value(&pair.b).into()]);
+        row.extend(ratio_cells(pair));
+        row.extend([verdict(pair), by.into()]);
+        table.rows.push(row);
+    }
+    table.without_empty_columns()
+}
+
+/// Benchmark by benchmark and metric by metric, so that the figures of one kind stand together.
+fn order(estimate: &Estimate) -> (usize, usize) {
+    let benchmark = Benchmark::from_id(&estimate.benchmark);
+    let place = Benchmark::ALL.iter().position(|it| Some(*it) == benchmark);
+    let metric = benchmark.and_then(|it| {
+        it.definition().metrics.iter().position(|metric| metric.name == estimate.metric)
+    });
+    (place.unwrap_or(usize::MAX), metric.unwrap_or(usize::MAX))
+}
+
+fn is_network(estimate: &Estimate) -> bool {
+    network::BENCHMARKS.iter().any(|benchmark| benchmark.id() == estimate.benchmark)
+}
+
+fn what(estimate: &Estimate) -> String {
+    if is_network(estimate) { network::what(estimate) } else { metric_name(estimate) }
+}
+
+fn case(estimate: &Estimate) -> String {
+    if is_network(estimate) {
+        let end = text(estimate, "end").map(|end| format!("{end} end"));
+        let parts = [Some(network::case(estimate)).filter(|case| !case.is_empty()), end];
+        return parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    }
+    let named = |name: &&str| {
+        let value = text(estimate, name)?;
+        Some(match *name {
+            "n" => format!("N = {value}"),
+            "threads" => format!("{value} threads"),
+            _ => value,
+        })
+    };
+    IDENTITY.iter().filter_map(named).collect::<Vec<_>>().join(", ")
+}
+
+fn ratio_cells(pair: &Pair) -> [Cell; 2] {
+    let shown =
+        |value: f64| parameter::quantity(value, assay_model::quantity::Unit::Ratio, DIGITS);
+    let ratio = pair.ratio.map(shown).unwrap_or_default();
+    let interval = match pair.ratio_ci {
+        Some([low, high]) => format!("{}–{}", shown(low), shown(high)),
+        None if pair.ratio.is_some() => words::NO_INTERVAL.to_owned(),
+        None => String::new(),
+    };
+    [ratio.into(), interval.into()]
+}
+
+fn verdict(pair: &Pair) -> Cell {
+    let text = match pair.n_to_tell {
+        Some(n) => format!("{} (n\u{a0}≈\u{a0}{n})", pair.verdict.words()),
+        None => pair.verdict.words().to_owned(),
+    };
+    let tone = match pair.verdict {
+        Verdict::Better | Verdict::Equivalent => Tone::Plain,
+        Verdict::Worse => Tone::Bad,
+        Verdict::CannotTell => Tone::Doubt,
+    };
+    Cell { text, tone, ..Cell::default() }
+}
+
+fn list(document: &mut Document, heading: &str, lines: &[String]) {
+    if !lines.is_empty() {
+        document.heading(heading);
+        lines.iter().for_each(|line| document.paragraph(Tone::Doubt, line.clone()));
+    }
+}

@@ -1,0 +1,84 @@
+//! Two conditions made by hand: the page that accelerated networking is judged by.
+
+use assay_model::benchmark::Benchmark;
+use assay_model::comparison::{Comparison, Pair, SCHEMA, Side, Verdict};
+use assay_model::summary::Estimate;
+
+use crate::maker::{With, estimate};
+
+fn side(name: &str, runs: [&str; 2]) -> Side {
+    Side { name: name.to_owned(), runs: runs.map(str::to_owned).into() }
+}
+
+/// One metric under both conditions; only what is shown has to fit together.
+fn pair(of: impl Fn(f64) -> Estimate, medians: [f64; 2], verdict: Verdict) -> Pair {
+    let ratio = medians[1] / medians[0];
+    Pair {
+        a: of(medians[0]),
+        b: of(medians[1]),
+        ratio: Some(ratio),
+        ratio_ci: Some([ratio * 0.981, ratio * 1.017]),
+        verdict,
+        n_to_tell: (verdict == Verdict::CannotTell).then_some(57),
+    }
+}
+
+fn goodput(streams: u64) -> impl Fn(f64) -> Estimate {
+    move |median| {
+        estimate(Benchmark::NetworkTcp, "goodput", median, 0.01)
+            .text("to", "10.0.0.5")
+            .whole("streams", streams)
+            .text("direction", "send")
+            .flag("copy", true)
+    }
+}
+
+fn load(end: &'static str) -> impl Fn(f64) -> Estimate {
+    move |median| {
+        estimate(Benchmark::NetworkTcp, "cpu_load", median, 0.02)
+            .whole("streams", 6)
+            .text("direction", "send")
+            .text("end", end)
+    }
+}
+
+fn half_round_trip(median: f64) -> Estimate {
+    estimate(Benchmark::NetworkTcp, "half_round_trip", median, 0.01).whole("bytes", 1)
+}
+
+fn retransmits(median: f64) -> Estimate {
+    estimate(Benchmark::NetworkTcp, "retransmits", median, 0.0).whole("streams", 6)
+}
+
+fn triad(median: f64) -> Estimate {
+    estimate(Benchmark::MemoryStream, "triad", median, 0.01)
+        .text("placement", "node")
+        .whole("threads", 8)
+}
+
+/// Throughput, CPU and latency with and without a virtual function.
+pub(crate) fn accelerated_networking() -> Comparison {
+    let mut none = pair(retransmits, [0.0, 0.0], Verdict::Equivalent);
+    (none.ratio, none.ratio_ci) = (None, None);
+    let mut few = pair(half_round_trip, [121e-6, 17.5e-6], Verdict::CannotTell);
+    (few.ratio_ci, few.b.ci) = (None, None);
+    Comparison {
+        schema: SCHEMA,
+        a: side("off", ["20261121-104455-7f3a", "20261121-104911-0b1c"]),
+        b: side("on", ["20261121-104601-11aa", "20261121-104752-9d02"]),
+        margin: 0.02,
+        level: 0.95,
+        pairs: vec![
+            pair(goodput(6), [5.56e9, 5.58e9], Verdict::Equivalent),
+            pair(load("remote"), [0.39, 0.25], Verdict::Better),
+            none,
+            pair(goodput(32), [6e9, 4e9], Verdict::Worse),
+            few,
+            pair(triad, [38e9, 38.6e9], Verdict::CannotTell),
+        ],
+        unmatched: vec![
+            "network.icmp/loopback/latency/bytes=56 round_trip: off alone".to_owned(),
+        ],
+        differences: vec!["the kernel: 6.1.0 and 6.8.0".to_owned()],
+    }
+}

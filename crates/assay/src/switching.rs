@@ -1,0 +1,206 @@
+//! Two conditions in turns: switches between them with the user's own commands, measures each
+//! several times, and lays them side by side.
+//!
+//! Never leaves the second condition behind: whatever ends the comparison, the first command is run
+//! last.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use assay_fleet::process::{self, Command, Completed, Status};
+use assay_model::run::Run;
+use assay_report::build;
+use assay_stats::compare::{Condition, compare};
+use assay_stats::summarize::summarize;
+
+use crate::failure::Failure;
+use crate::pipeline::{self, Question};
+use crate::terminal::Terminal;
+use crate::{signals, stored};
+
+/// Switching may take minutes where a cloud's interface has to be asked; a command that hangs must
+/// end some day.
+const DEADLINE: Duration = Duration::from_secs(900);
+/// What the difference of two networks must exceed to matter, as a share.
+const MARGIN: f64 = 0.02;
+
+/// One condition: what it is called and the command that leads to it.
+pub(crate) struct Switch {
+    name: String,
+    command: String,
+}
+
+/// Two commands and their names; `A` and `B` when none are given.
+pub(crate) fn conditions(
+    commands: &[String],
+    names: &[String],
+) -> Result<[Switch; 2], Failure> {
+    let names: [&str; 2] = match names {
+        [] => ["A", "B"],
+        [a, b] if a != b => [a, b],
+        _ => {
+            return Err(Failure::usage("--label with --switch takes two different names")
+                .advise("like --label on,off, in the order of the commands"));
+        }
+    };
+    let [first, second] = commands else {
+        return Err(Failure::usage("--switch takes two commands"));
+    };
+    let switch = |name: &str, command: &String| Switch {
+        name: name.to_owned(),
+        command: command.clone(),
+    };
+    Ok([switch(names[0], first), switch(names[1], second)])
+}
+
+/// Measures both conditions in turns, stores every run, prints the comparison.
+pub(crate) fn run(
+    question: &Question<'_>,
+    conditions: &[Switch; 2],
+    turns: u32,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    if question.typed.dry_run {
+        return pipeline::dry_run(&pipeline::prepare(question)?, question.typed, terminal);
+    }
+    // What cannot be planned or stored is told before anything is switched.
+    pipeline::prepare(question)?;
+    stored::open(&question.typed.store)?;
+    let cancel = signals::cancel_on_signals()?;
+    let mut present = Present { conditions, at: None };
+    let measured = in_turns(question, &mut present, turns, &cancel, terminal);
+    let restored = present.restore();
+    let runs = match (measured, restored) {
+        (Ok(runs), Ok(())) => runs,
+        (Err(failure), Ok(())) => return Err(failure),
+        (Ok(_), Err(failure)) => return Err(failure),
+        (Err(first), Err(second)) => {
+            terminal.complain(&second);
+            return Err(first);
+        }
+    };
+    show(question, conditions, &runs, terminal)?;
+    let failed = runs.iter().flatten().find_map(|run| pipeline::verdict(&summarize(run)).err());
+    failed.map_or(Ok(0), Err)
+}
+
+/// First, second, second, first, and so on: what drifts steadily meets both alike.
+const fn condition_of(turn: u32) -> usize {
+    matches!(turn % 4, 1 | 2) as usize
+}
+
+fn in_turns(
+    question: &Question<'_>,
+    present: &mut Present<'_>,
+    turns: u32,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<[Vec<Run>; 2], Failure> {
+    let store = stored::open(&question.typed.store)?;
+    let mut runs = [Vec::new(), Vec::new()];
+    for turn in 0..turns {
+        let index = condition_of(turn);
+        let name = &present.conditions[index].name;
+        terminal.note(&format!("turn {} of {turns}: {name}", turn + 1));
+        present.switch_to(index, cancel)?;
+        let prepared = pipeline::prepare(question)?;
+        let asked = Question { label: Some(name), ..question.clone() };
+        runs[index].push(pipeline::measure(&asked, prepared, &store, cancel, terminal)?);
+        if cancel.load(Ordering::Relaxed) {
+            let of_both = runs.iter().flatten();
+            let ids: Vec<&str> = of_both.map(|run| run.started.run.as_str()).collect();
+            return Err(Failure::measurement("the comparison was interrupted")
+                .explain(format!("{} of {turns} turns were begun", turn + 1))
+                .advise(format!("their finished cases are kept: {}", ids.join(", "))));
+        }
+    }
+    Ok(runs)
+}
+
+/// Which condition holds at present.
+struct Present<'a> {
+    conditions: &'a [Switch; 2],
+    /// `None` before the first command.
+    at: Option<usize>,
+}
+
+impl Present<'_> {
+    fn switch_to(&mut self, index: usize, cancel: &AtomicBool) -> Result<(), Failure> {
+        if self.at == Some(index) {
+            return Ok(());
+        }
+        // From here on it may be in between.
+        self.at = Some(index);
+        carry_out(&self.conditions[index], cancel)
+    }
+
+    /// Back to the first condition, also after an interruption.
+    fn restore(&mut self) -> Result<(), Failure> {
+        match self.at {
+            Some(1) => {
+                self.at = Some(0);
+                carry_out(&self.conditions[0], &AtomicBool::new(false))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn carry_out(switch: &Switch, cancel: &AtomicBool) -> Result<(), Failure> {
+    let mut command = Command::new("sh");
+    command.arguments = ["-c".into(), switch.command.clone().into()].into();
+    command.directory = Some(PathBuf::from("."));
+    command.deadline = Some(DEADLINE);
+    let failed = || {
+        Failure::measurement(format!("`{}` failed, which switches to {switch}", switch.command))
+    };
+    let completed = process::run(&command, cancel).map_err(|error| failed().because(&error))?;
+    match completed.status {
+        Status::Exited(0) => Ok(()),
+        Status::Exited(code) => Err(failed()
+            .explain(format!("it ended with code {code}{}", last_words(&completed)))
+            .advise("run it by hand; it must end with code 0 when the condition is reached")),
+        Status::Killed(signal) => Err(failed()
+            .explain(format!("it was killed by signal {signal}{}", last_words(&completed)))),
+    }
+}
+
+impl fmt::Display for Switch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+fn last_words(completed: &Completed) -> String {
+    let text = String::from_utf8_lossy(&completed.output.stderr);
+    let line = text.lines().rev().find(|line| !line.trim().is_empty());
+    line.map(|line| format!("; it said: {}", line.trim())).unwrap_or_default()
+}
+
+fn show(
+    question: &Question<'_>,
+    conditions: &[Switch; 2],
+    runs: &[Vec<Run>; 2],
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
+    if question.typed.events {
+        return Ok(());
+    }
+    let side = |index: usize| {
+        let (first, more) = runs[index].split_first()?;
+        Some(Condition { name: &conditions[index].name, first, more })
+    };
+    let (Some(a), Some(b)) = (side(0), side(1)) else { return Ok(()) };
+    let comparison = compare(a, b, MARGIN);
+    if question.typed.json {
+        terminal.print(&pipeline::json(&comparison)?);
+        return Ok(());
+    }
+    let text = terminal.text(&build::comparison(&comparison));
+    terminal.print(&text);
+    let [a, b] = [&comparison.a, &comparison.b].map(|side| side.runs.join(","));
+    terminal.print(&format!("\nEvery run is stored. The same again: assay compare {a} {b}\n"));
+    Ok(())
+}
