@@ -15,6 +15,7 @@ pub mod limit;
 pub mod plan;
 pub mod quantity;
 pub mod run;
+pub mod storage_outcome;
 pub mod suite;
 pub mod summary;
 pub mod warning;
