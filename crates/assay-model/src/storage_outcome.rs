@@ -72,12 +72,27 @@ pub struct IntervalTally {
     pub reads: Tally,
     /// Writes.
     pub writes: Tally,
+    /// What each stream did in this time, by the stream's index in the workload.
+    pub streams: Vec<StreamCount>,
     /// Mean number of I/O in flight: the integral over time, not rate × latency.
     pub in_flight: f64,
     /// Busy share of the machine's CPUs in user mode, 0 … 1.
     pub cpu_user: f64,
     /// The same in the kernel.
     pub cpu_system: f64,
+}
+
+/// What one stream did in one interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StreamCount {
+    /// Reads done.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Writes done.
+    pub writes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
 }
 
 /// Reads from or writes to.

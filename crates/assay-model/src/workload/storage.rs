@@ -104,6 +104,9 @@ pub struct StorageStream {
     pub own_rate_per_s: Option<f64>,
     /// `fsync` after this many writes; 0 = never.
     pub sync_every: u64,
+    /// The stream is done after this many bytes on all its targets together, warm-up not counted;
+    /// `None` = no such end. A phase ends when all its streams are done.
+    pub stop_after_bytes: Option<u64>,
 }
 
 /// One size of I/O.
