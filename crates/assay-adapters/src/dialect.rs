@@ -1,3 +1,6 @@
 //! The languages that the field's tools are spoken to in and answer in.
 
+pub mod fio;
 pub mod iperf3;
+mod near;
+pub mod vdbench;

@@ -1,0 +1,14 @@
+//! fio: its job language in, its three forms of output out.
+//!
+//! `command_line` reads words and files into sections, `job` reads a section's options, `compile`
+//! makes a plan of them; `statistics` makes fio's figures of the outcomes, and `text`, `json` and
+//! `terse` write them. Nothing here opens a file or reads a clock.
+
+mod arithmetic;
+pub mod command_line;
+pub mod compile;
+pub mod fault;
+pub mod job;
+pub mod jobfile;
+pub mod option;
+mod value;
