@@ -7,9 +7,11 @@
 //!
 //! This crate never changes a setting of a host, and it does not know what a benchmark is.
 
+pub mod block_device;
 pub mod cpu_times;
 pub mod doctor;
 pub mod facts;
+pub mod mounts;
 pub mod network_device;
 pub mod process;
 pub mod root;

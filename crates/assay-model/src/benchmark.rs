@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::quantity::Unit;
 
 mod network;
+mod storage;
 
 /// A named thing that can be measured. The set is closed, so that a `match` finds what is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,6 +33,9 @@ pub enum Benchmark {
     /// ICMP echoes.
     #[serde(rename = "network.icmp")]
     NetworkIcmp,
+    /// Reads and writes of files and devices.
+    #[serde(rename = "storage")]
+    Storage,
 }
 
 /// One row of the table.
@@ -83,6 +87,8 @@ pub enum Bound {
     ComputeFp32,
     /// What the network device claims to transfer.
     Link,
+    /// What a volume is provisioned for, as the user says.
+    Provisioned,
 }
 
 const fn bandwidth(name: &'static str, meaning: &'static str) -> Metric {
@@ -191,7 +197,7 @@ given as a share of the measured multiply-add peak and of Rpeak.",
 
 impl Benchmark {
     /// Every benchmark, in the order in which they are printed.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::MemoryStream,
         Self::MemoryLatency,
         Self::PeakFlops,
@@ -199,6 +205,7 @@ impl Benchmark {
         Self::NetworkTcp,
         Self::NetworkUdp,
         Self::NetworkIcmp,
+        Self::Storage,
     ];
 
     /// The row of the table.
@@ -212,6 +219,7 @@ impl Benchmark {
             Self::NetworkTcp => &network::TCP,
             Self::NetworkUdp => &network::UDP,
             Self::NetworkIcmp => &network::ICMP,
+            Self::Storage => &storage::STORAGE,
         }
     }
 

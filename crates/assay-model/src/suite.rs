@@ -5,10 +5,12 @@ use crate::quantity::Bytes;
 mod network;
 pub mod placement;
 mod read;
+mod storage;
 
 pub use network::{NetworkRequest, Protocol};
 pub use placement::{Placement, PlacementError};
 pub use read::{SuiteError, did_you_mean, read};
+pub use storage::{Order, StorageRequest, TargetRequest};
 
 /// A suite file, or the same made from command-line options.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,6 +77,8 @@ pub enum Request {
     },
     /// `network.tcp`, `network.udp`, `network.icmp`
     Network(NetworkRequest),
+    /// `storage`
+    Storage(Box<StorageRequest>),
 }
 
 /// Which instruction sets to measure.

@@ -34,6 +34,9 @@ pub enum Workload {
     /// ICMP echoes.
     #[serde(rename = "network.icmp")]
     NetworkIcmp(NetworkWorkload),
+    /// Reads and writes of files and devices.
+    #[serde(rename = "storage")]
+    Storage(Box<storage::StorageTest>),
 }
 
 impl Workload {
@@ -48,6 +51,7 @@ impl Workload {
             Self::NetworkTcp(_) => Benchmark::NetworkTcp,
             Self::NetworkUdp(_) => Benchmark::NetworkUdp,
             Self::NetworkIcmp(_) => Benchmark::NetworkIcmp,
+            Self::Storage(_) => Benchmark::Storage,
         }
     }
 
@@ -59,8 +63,12 @@ impl Workload {
             Self::Latency(work) => vec![work.cpu],
             Self::PeakFlops(work) => work.domain.cpus.clone(),
             Self::Linpack(work) => work.cpus.clone(),
-            // Where threads of the network run is left to the system, which knows the interrupts.
-            Self::NetworkTcp(_) | Self::NetworkUdp(_) | Self::NetworkIcmp(_) => Vec::new(),
+            // Where threads of the network and of storage run is left to the system, which knows
+            // the interrupts.
+            Self::NetworkTcp(_)
+            | Self::NetworkUdp(_)
+            | Self::NetworkIcmp(_)
+            | Self::Storage(_) => Vec::new(),
         }
     }
 
@@ -71,7 +79,11 @@ impl Workload {
             Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
                 Some(work)
             }
-            Self::Stream(_) | Self::Latency(_) | Self::PeakFlops(_) | Self::Linpack(_) => None,
+            Self::Stream(_)
+            | Self::Latency(_)
+            | Self::PeakFlops(_)
+            | Self::Linpack(_)
+            | Self::Storage(_) => None,
         }
     }
 }

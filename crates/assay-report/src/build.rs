@@ -6,6 +6,7 @@ mod listing;
 mod methods;
 mod plan;
 mod run;
+mod storage;
 
 pub use findings::findings;
 pub use headlines::headlines;
@@ -13,3 +14,4 @@ pub use listing::{ListedRun, listing};
 pub use methods::methods;
 pub use plan::plan;
 pub use run::run;
+pub use storage::storage_plan;

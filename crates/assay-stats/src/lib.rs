@@ -9,6 +9,7 @@
 
 pub mod analysis;
 pub mod autocorrelation;
+pub mod curve;
 pub mod doubts;
 pub mod effective;
 pub mod laws;

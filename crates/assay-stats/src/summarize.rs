@@ -17,6 +17,7 @@ use crate::laws;
 mod estimate;
 mod limits;
 mod parameters;
+mod response;
 
 /// Condenses a run. Cases that were never finished are neither results nor failures.
 #[must_use]
@@ -39,6 +40,7 @@ pub fn summarize(run: &Run) -> Summary {
         }
     }
     limits::attach(&mut entries, &run.started.host);
+    response::attach(&mut entries);
     Summary {
         schema: SCHEMA,
         run: head(run),

@@ -12,8 +12,10 @@ use assay_model::suite::Placement;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod network;
+pub(crate) mod storage;
 
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
+use storage::{StorageAimArguments, StorageArguments};
 
 /// Find out what this machine can really do, and how sure that is.
 #[derive(Debug, Parser)]
@@ -40,6 +42,8 @@ pub(crate) enum Command {
     Linpack(LinpackArguments),
     /// Measure throughput, round trips or request-response with another host, or over loopback
     Net(NetArguments),
+    /// Measure rate, bandwidth and latency of a file, a volume or a device
+    Storage(StorageArguments),
     /// Be iperf3: its options, its output, its protocol, as client and as server
     Iperf3(Iperf3Arguments),
     /// Be qperf: its tests and figures, as client and as server
@@ -64,12 +68,14 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// A suite by name (quick, memory, compute, network) or a suite file
+    /// A suite by name (quick, memory, compute, network, storage-local, storage-volume) or a suite file
     #[arg(value_name = "SUITE", default_value = "quick")]
     pub(crate) suite: String,
     /// The host that questions about the network go to [default: this machine over loopback]
     #[arg(long, value_name = "HOST")]
     pub(crate) to: Option<String>,
+    #[command(flatten)]
+    pub(crate) storage: StorageAimArguments,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
 }

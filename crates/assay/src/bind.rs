@@ -5,6 +5,7 @@ mod latency;
 mod linpack;
 mod network;
 mod peak_flops;
+mod storage;
 mod stream;
 mod tool;
 
@@ -15,18 +16,23 @@ use assay_model::plan::Case;
 use assay_model::workload::Workload;
 
 use crate::recorder::{CaseError, Recorder};
+use crate::storage::runner::RunOptions;
 use crate::tools::Tools;
 
 pub(crate) use clock::characterise_clock;
 
-/// Measures one case until its stopping rule is content.
+/// Measures one case until its stopping rule is content. `options` tell what may be done to storage.
 pub(crate) fn measure(
     case: &Case,
     host: &HostFacts,
     tools: &Tools,
+    options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     if let Some(found) = tools.get(&case.by) {
+        if let Workload::Storage(test) = &case.workload {
+            storage::prepare(case, test, options, recorder)?;
+        }
         return tool::measure(case, found, &host.cpu.flags, recorder);
     }
     match &case.workload {
@@ -37,6 +43,7 @@ pub(crate) fn measure(
         Workload::NetworkTcp(work) => network::measure(work, Protocol::Tcp, recorder),
         Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, recorder),
         Workload::NetworkIcmp(work) => network::icmp(work, recorder),
+        Workload::Storage(test) => storage::measure(case, test, options, recorder),
     }
 }
 

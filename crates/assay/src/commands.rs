@@ -9,3 +9,4 @@ pub(crate) mod ping;
 pub(crate) mod qperf;
 pub(crate) mod run;
 pub(crate) mod show;
+pub(crate) mod storage;

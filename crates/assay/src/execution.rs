@@ -16,6 +16,7 @@ use jiff::Timestamp;
 use crate::failure::Failure;
 use crate::log::Log;
 use crate::recorder::{CaseError, Recorder};
+use crate::storage::runner::RunOptions;
 use crate::terminal::Terminal;
 use crate::tools::Tools;
 use crate::{bind, presence, signals, stored};
@@ -26,6 +27,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) host: HostFacts,
     pub(crate) tools: &'a Tools,
     pub(crate) store: &'a Store,
+    /// What may be done to storage.
+    pub(crate) storage: &'a RunOptions,
     /// Whether every event is also printed.
     pub(crate) events: bool,
 }
@@ -102,7 +105,13 @@ fn cases(
     for case in &execution.plan.cases {
         log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
         let mut recorder = Recorder::new(case, log, cancel, started_ns);
-        let outcome = bind::measure(case, &execution.host, execution.tools, &mut recorder);
+        let outcome = bind::measure(
+            case,
+            &execution.host,
+            execution.tools,
+            execution.storage,
+            &mut recorder,
+        );
         let case = case.id.clone();
         match outcome {
             Ok(stopped) => log.add(RunEvent::CaseFinished { case, stopped })?,

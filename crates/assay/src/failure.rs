@@ -105,6 +105,12 @@ impl Failure {
         self
     }
 
+    /// What failed and why in one line, and what to do in another.
+    pub(crate) fn into_lines(self) -> (String, String) {
+        let what = std::iter::once(self.what).chain(self.why);
+        (what.collect::<Vec<_>>().join(": "), self.advice.join("; "))
+    }
+
     /// The failure for people: what (with the place), why, what to do.
     pub(crate) fn render(&self, colour: bool) -> String {
         let mut text = format!("error: {}\n", self.what);

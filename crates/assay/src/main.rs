@@ -16,6 +16,7 @@ mod presence;
 mod recorder;
 mod round_trips;
 mod signals;
+mod storage;
 mod stored;
 mod suites;
 mod terminal;
@@ -50,6 +51,7 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::Stream(typed) => commands::run::stream(&typed, terminal),
         Command::Linpack(typed) => commands::run::linpack(&typed, terminal),
         Command::Net(typed) => commands::net::net(&typed, terminal),
+        Command::Storage(typed) => commands::storage::storage(&typed, terminal),
         Command::Iperf3(typed) => {
             commands::iperf3::iperf3(&typed, &*signals::cancel_on_signals()?, terminal)
         }

@@ -16,18 +16,28 @@ use serde::Serialize;
 use crate::arguments::MeasuringArguments;
 use crate::execution::{self, Execution};
 use crate::failure::{Failure, Kind};
+use crate::storage::runner::{self, RunOptions};
 use crate::stored;
 use crate::terminal::Terminal;
 use crate::tools::{self, Tools};
 
+/// Where questions go that do not say it themselves, and what may be done there.
+#[derive(Debug, Default)]
+pub(crate) struct Aims<'a> {
+    /// The far end of questions about the network.
+    pub(crate) to: Option<&'a str>,
+    /// What may be done to storage.
+    pub(crate) storage: RunOptions,
+}
+
 /// Measures a suite, stores the run, prints what it amounts to; the exit code comes back.
 ///
-/// `blame` tells whose fault an impossible plan is: the command line's or the suite file's. `to` is
-/// where questions about the network go that name no host.
+/// `blame` tells whose fault an impossible plan is: the command line's or the suite file's. Files made
+/// for questions about storage are removed at the end, whatever becomes of the run.
 pub(crate) fn run(
     suite: &Suite,
     blame: Kind,
-    to: Option<&str>,
+    aims: Aims<'_>,
     typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
@@ -38,16 +48,27 @@ pub(crate) fn run(
         by: typed.by.clone(),
         measurers: &measurers,
         budget_s: typed.budget,
-        to: to.map(str::to_owned),
+        to: aims.to.map(str::to_owned),
     };
     let plan = plan(suite, blame, &host, &choices)?;
     if typed.dry_run {
         return dry_run(&plan, typed, terminal);
     }
     let store = stored::open(&typed.store)?;
-    let execution =
-        Execution { plan, host, tools: &tools, store: &store, events: typed.events };
-    let run = execution::execute(&execution, terminal)?;
+    let storage = RunOptions { store: typed.store.folder.clone(), ..aims.storage };
+    let execution = Execution {
+        plan,
+        host,
+        tools: &tools,
+        store: &store,
+        storage: &storage,
+        events: typed.events,
+    };
+    let run = execution::execute(&execution, terminal);
+    if !storage.keep {
+        runner::remove_made(&storage)?;
+    }
+    let run = run?;
     let summary = summarize(&run);
     present(&run, &summary, typed, terminal)?;
     verdict(&summary)

@@ -42,7 +42,8 @@ pub(super) fn takes(workload: &Workload) -> bool {
         | Workload::PeakFlops(_)
         | Workload::NetworkTcp(_)
         | Workload::NetworkUdp(_)
-        | Workload::NetworkIcmp(_) => false,
+        | Workload::NetworkIcmp(_)
+        | Workload::Storage(_) => false,
     }
 }
 
@@ -75,7 +76,8 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
         | Workload::PeakFlops(_)
         | Workload::NetworkTcp(_)
         | Workload::NetworkUdp(_)
-        | Workload::NetworkIcmp(_) => {
+        | Workload::NetworkIcmp(_)
+        | Workload::Storage(_) => {
             return Err(not_taken("hpcc", request.workload));
         }
     };

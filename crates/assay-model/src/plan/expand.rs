@@ -14,6 +14,7 @@ use crate::workload::{
 mod domains;
 mod network;
 mod sizes;
+mod storage;
 
 pub use sizes::ladder_bytes;
 
@@ -104,6 +105,11 @@ pub enum PlanError {
         /// Who there is.
         found: String,
     },
+    /// Storage has no place of its own.
+    #[error(
+        "nothing says which storage to measure: name a file, a folder or a device (`assay run … --target DIR`)"
+    )]
+    NoTarget,
     /// Everything was filtered away.
     #[error("nothing is left to measure: {by} can measure none of what suite {suite} asks for")]
     Nothing {
@@ -158,8 +164,9 @@ fn measure_cases(
         .filter(|((_, workload), by)| (by.takes)(workload))
         .collect();
     let budget_s = budget_s / pairs.len().max(1) as f64;
-    let stopping =
-        Stopping { target: measure.target, repetitions: 10, preparations: 3, budget_s };
+    // A file is laid out once; there is nothing to place afresh.
+    let preparations = if matches!(measure.request, Request::Storage(_)) { 1 } else { 3 };
+    let stopping = Stopping { target: measure.target, repetitions: 10, preparations, budget_s };
     Ok(pairs
         .into_iter()
         .map(|((name, workload), by)| Case {
@@ -215,6 +222,7 @@ fn workloads(
             Ok(vec![(format!("n={n}"), Workload::Linpack(workload))])
         }
         Request::Network(asked) => network::resolve(asked, choices.to.as_deref()),
+        Request::Storage(asked) => storage::resolve(asked, budget_s),
     }
 }
 

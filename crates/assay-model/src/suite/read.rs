@@ -12,6 +12,7 @@ use crate::benchmark::Benchmark;
 use crate::quantity::{self, Bytes, Quantity, Unit};
 
 mod network;
+mod storage;
 
 /// Why a text is no suite, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -25,10 +26,12 @@ pub struct SuiteError {
     pub help: Option<String>,
 }
 
-/// Precision to reach when a measure does not say: 1 % for memory and compute, 2 % for the network.
+/// Precision to reach when a measure does not say: 1 % for memory and compute, 2 % for the network,
+/// 5 % for storage.
 const fn target(benchmark: Benchmark) -> f64 {
     match benchmark {
         Benchmark::NetworkTcp | Benchmark::NetworkUdp | Benchmark::NetworkIcmp => 0.02,
+        Benchmark::Storage => 0.05,
         Benchmark::MemoryStream
         | Benchmark::MemoryLatency
         | Benchmark::PeakFlops
@@ -107,6 +110,7 @@ const fn request_keys(benchmark: Benchmark) -> &'static [&'static str] {
             "load-streams",
         ],
         Benchmark::NetworkIcmp => &["to", "bytes"],
+        Benchmark::Storage => storage::KEYS,
     }
 }
 
@@ -140,6 +144,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<Request, SuiteErro
         Benchmark::NetworkTcp => network::request(Protocol::Tcp, table)?,
         Benchmark::NetworkUdp => network::request(Protocol::Udp, table)?,
         Benchmark::NetworkIcmp => network::request(Protocol::Icmp, table)?,
+        Benchmark::Storage => storage::request(table)?,
     })
 }
 

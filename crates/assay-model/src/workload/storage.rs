@@ -27,6 +27,32 @@ pub struct StoragePhase {
     pub pause_before_s: f64,
 }
 
+/// One case of a suite: a workload and its place on a response curve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StorageTest {
+    /// What its results are called; the points of a curve share it.
+    pub name: String,
+    /// Which point of a response curve it is; `None` = of none.
+    pub point: Option<CurvePoint>,
+    /// What the volume is provisioned for, in B/s, if the user says so.
+    pub ceiling_bytes_per_s: Option<f64>,
+    /// What is done. On a curve, a load of `ShareOf` phase 0 is of the curve's greatest rate.
+    pub workload: StorageWorkload,
+}
+
+/// A point of a response curve.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum CurvePoint {
+    /// The greatest rate, found by a closed loop.
+    Greatest,
+    /// A share of it, as an open loop.
+    Share {
+        /// In percent.
+        percent: f64,
+    },
+}
+
 /// Streams of I/O against targets, with nothing left to default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StorageWorkload {
@@ -232,6 +258,24 @@ pub enum RateRounding {
     Vdbench,
 }
 
+impl RateRounding {
+    /// `percent` of the rate that was reached, in IO/s.
+    ///
+    /// Vdbench: ⌊round(reached) × percent / 100⌋, then up to a multiple of 100 above 1000 and of 10
+    /// otherwise (all 45 points of three published curves).
+    #[must_use]
+    pub fn share(self, reached_per_s: f64, percent: f64) -> f64 {
+        match self {
+            Self::Exact => reached_per_s * percent / 100.0,
+            Self::Vdbench => {
+                let target = (reached_per_s.round() * percent / 100.0).floor();
+                let step = if target > 1000.0 { 100.0 } else { 10.0 };
+                (target / step).ceil() * step
+            }
+        }
+    }
+}
+
 /// How long a phase lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StorageTiming {
@@ -280,4 +324,25 @@ pub enum Verify {
     OnRead,
     /// As `OnRead`, and every block is read back right after it was written.
     AfterWrite,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_rounded_as_published_curves_are() {
+        let curve = [1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 70, 75];
+        let expected =
+            [10, 50, 100, 140, 190, 230, 280, 320, 370, 420, 460, 510, 550, 650, 690];
+        let large = [(10, 2100), (50, 10_300), (70, 14_400), (80, 16_500), (100, 20_600)];
+        let small = curve.into_iter().zip(expected).map(|(p, rate)| (916.12, p, rate));
+        for (reached, percent, rate) in
+            small.chain(large.into_iter().map(|(p, rate)| (20_554.5, p, rate)))
+        {
+            let found = RateRounding::Vdbench.share(reached, f64::from(percent));
+            assert_eq!(found.round() as i64, rate, "{percent} % of {reached}");
+        }
+        assert!((RateRounding::Exact.share(916.12, 50.0) - 458.06).abs() < 1e-9);
+    }
 }

@@ -4,6 +4,7 @@ use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::quantity::{Bytes, Unit};
 use assay_model::workload::{Domain, NetworkQuestion, NetworkWorkload, Workload};
 
+use super::storage;
 use crate::document::{Align, Block, Document, Table, Tone};
 use crate::parameter::{joined, percent, quantity};
 
@@ -99,6 +100,7 @@ fn resolved(case: &Case) -> String {
         Workload::NetworkTcp(work)
         | Workload::NetworkUdp(work)
         | Workload::NetworkIcmp(work) => network(work),
+        Workload::Storage(test) => storage::phrase(&test.workload),
     }
 }
 

@@ -10,6 +10,7 @@ use assay_model::workload::{StreamWorkload, Workload};
 use super::Series;
 
 mod network;
+mod storage;
 
 /// The name under which an adapter tells the version of its tool; it becomes [`Tool::version`].
 const TOOL_VERSION: &str = "tool_version";
@@ -73,6 +74,7 @@ fn asked(case: &Case, placement: Option<&str>) -> Parameters {
         Workload::NetworkTcp(work)
         | Workload::NetworkUdp(work)
         | Workload::NetworkIcmp(work) => network::asked(work, placement),
+        Workload::Storage(test) => storage::asked(test),
     };
     list.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

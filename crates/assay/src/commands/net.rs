@@ -7,7 +7,7 @@ use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Throughpu
 use crate::arguments::MeasuringArguments;
 use crate::arguments::network::{NetArguments, NetCommand, WhereArguments};
 use crate::failure::{Failure, Kind};
-use crate::pipeline;
+use crate::pipeline::{self, Aims};
 use crate::terminal::Terminal;
 
 /// Relative half-width of the interval that ends a measurement.
@@ -84,5 +84,5 @@ fn ask(
         budget_s: place.length,
         measures: vec![Measure { by: Vec::new(), share: 1.0, target: TARGET, request }],
     };
-    pipeline::run(&suite, Kind::Usage, None, measuring, terminal)
+    pipeline::run(&suite, Kind::Usage, Aims::default(), measuring, terminal)
 }

@@ -5,8 +5,12 @@ use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Reque
 
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::failure::{Failure, Kind};
+use crate::pipeline::{self, Aims};
+use crate::storage::aim::Aim;
+use crate::suites;
 use crate::terminal::Terminal;
-use crate::{pipeline, suites};
+
+use super::storage;
 
 /// Time for `assay stream` and `assay linpack`, per placement or solve, unless told otherwise.
 const ONE_NUMBER_S: f64 = 30.0;
@@ -16,8 +20,16 @@ const TARGET: f64 = 0.01;
 pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let built_in = suites::BUILT_IN.iter().any(|(name, _)| *name == typed.suite);
     let blame = if built_in { Kind::Usage } else { Kind::Suite };
-    let suite = suites::open(&typed.suite)?;
-    pipeline::run(&suite, blame, typed.to.as_deref(), &typed.measuring, terminal)
+    let mut suite = suites::open(&typed.suite)?;
+    let aim = Aim {
+        targets: typed.storage.targets.clone(),
+        size_bytes: typed.storage.size.map(|size| size.0),
+        ceiling_bytes_per_s: typed.storage.ceiling,
+    };
+    aim.apply(&mut suite);
+    let storage = storage::options(&typed.storage.permissions);
+    let aims = Aims { to: typed.to.as_deref(), storage };
+    pipeline::run(&suite, blame, aims, &typed.measuring, terminal)
 }
 
 pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
@@ -27,7 +39,7 @@ pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result
         bytes: typed.bytes,
     };
     let suite = one("stream", Benchmark::MemoryStream, vec![measure(1.0, request)]);
-    pipeline::run(&suite, Kind::Usage, None, &typed.measuring, terminal)
+    pipeline::run(&suite, Kind::Usage, Aims::default(), &typed.measuring, terminal)
 }
 
 pub(crate) fn linpack(
@@ -48,7 +60,7 @@ pub(crate) fn linpack(
     };
     let measures = vec![measure(0.1, peak), measure(0.9, linpack)];
     let suite = one("linpack", Benchmark::Linpack, measures);
-    pipeline::run(&suite, Kind::Usage, None, &typed.measuring, terminal)
+    pipeline::run(&suite, Kind::Usage, Aims::default(), &typed.measuring, terminal)
 }
 
 fn measure(share: f64, request: Request) -> Measure {
