@@ -8,6 +8,7 @@ use assay_model::workload::Workload;
 use crate::invocation::{Invocation, Request};
 use crate::outputs::{Outputs, Parsed, ToolError};
 
+mod fio;
 mod hpcc;
 mod likwid_bench;
 mod stream;
@@ -99,6 +100,15 @@ pub const TOOLS: &[Tool] = &[
         takes: likwid_bench::takes,
         command: likwid_bench::command,
         parse: likwid_bench::parse,
+    },
+    Tool {
+        name: "fio",
+        about: "The flexible I/O tester, with a job file that asks for the same I/O: files or \
+                devices, pattern, sizes, depth, rate, warm-up and length.",
+        detect: fio::detect(),
+        takes: fio::takes,
+        command: fio::command,
+        parse: fio::parse,
     },
 ];
 
