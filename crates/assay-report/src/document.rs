@@ -152,6 +152,8 @@ pub struct Plot {
     pub bands: Vec<Band>,
     /// A value that no curve can exceed.
     pub limit: Option<Line>,
+    /// Places on the horizontal axis, drawn as upright lines.
+    pub marks: Vec<Line>,
 }
 
 /// One axis of a plot.
@@ -207,12 +209,12 @@ pub struct Band {
     pub to: f64,
 }
 
-/// A horizontal line.
+/// A line at one value of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// Its name.
     pub label: String,
-    /// Its height.
+    /// Where it crosses the axis.
     pub value: f64,
 }
 

@@ -31,7 +31,8 @@ pub(crate) fn measure(
 ) -> Result<Stopped, CaseError> {
     if let Some(found) = tools.get(&case.by) {
         if let Workload::Storage(test) = &case.workload {
-            storage::prepare(case, test, options, recorder)?;
+            let case = storage::prepare(case, test, options, recorder)?;
+            return tool::measure(&case, found, &host.cpu.flags, recorder);
         }
         return tool::measure(case, found, &host.cpu.flags, recorder);
     }

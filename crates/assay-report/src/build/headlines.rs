@@ -10,13 +10,15 @@ use assay_model::summary::{Estimate, Summary};
 use crate::parameter;
 
 /// Benchmark, metric and name of each headline.
-const HEADLINES: [(&str, &str, &str); 6] = [
+const HEADLINES: [(&str, &str, &str); 8] = [
     ("memory.stream", "triad", "Triad"),
     ("memory.latency", "latency", "latency"),
     ("compute.peak_flops", "fp64", "FP64"),
     ("compute.linpack", "rmax", "Rmax"),
     ("network.tcp", "goodput", "TCP"),
     ("network.tcp", "round_trip", "round trip"),
+    ("storage", "rate", "storage rate"),
+    ("storage", "bandwidth", "storage"),
 ];
 
 /// At most one value per benchmark: the whole node's, or the largest working set's.

@@ -11,6 +11,7 @@ mod network;
 mod notes;
 mod other;
 mod rows;
+mod storage;
 mod stream;
 mod words;
 
@@ -31,6 +32,7 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     latency::add(&mut document, &context);
     compute::add(&mut document, &context);
     network::add(&mut document, &context);
+    storage::add(&mut document, &context);
     other::add(&mut document, &context);
     measurers::add(&mut document, &context);
     context.notes.add(&mut document);

@@ -10,6 +10,7 @@ use assay_model::plan::Case;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::{Ended, StorageOutcome};
 use assay_model::warning::Warning;
+use assay_model::workload::Workload;
 use assay_model::workload::storage::{
     CurvePoint, EngineChoice, Load, StoragePhase, StoragePlan, StorageTest, StorageWorkload,
 };
@@ -69,14 +70,15 @@ pub(super) fn measure(
     Ok(if let Next::Stop(Stopped::Precise) = next { Stopped::Precise } else { Stopped::Budget })
 }
 
-/// Makes the files that a case needs and does nothing else, for a tool that measures it.
+/// Makes the files that a case needs, for a tool that measures it; the case comes back with the rate
+/// that its share is.
 pub(super) fn prepare(
     case: &Case,
     test: &StorageTest,
     options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<(), CaseError> {
-    let plan = single(test.workload.clone(), &test.name);
+) -> Result<Case, CaseError> {
+    let plan = plan(case, test, recorder)?;
     let cancel = recorder.cancel();
     let done = runner::prepare(&plan, options, cancel, &mut |event| {
         if let Some(text) = progress(&case.id, &event) {
@@ -85,7 +87,15 @@ pub(super) fn prepare(
     });
     match done {
         Err(_) if cancel.load(Ordering::Relaxed) => Err(CaseError::Interrupted),
-        other => other.map_err(CaseError::of_case),
+        Err(failure) => Err(CaseError::of_case(failure)),
+        Ok(()) => {
+            let workload = plan.phases[0].workload.clone();
+            if let Load::Open { rate_per_s, .. } = workload.load {
+                recorder.learn(None, "requested_rate", Parameter::Number(rate_per_s));
+            }
+            let test = StorageTest { workload, ..test.clone() };
+            Ok(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() })
+        }
     }
 }
 
@@ -104,7 +114,8 @@ fn plan(
     let mut workload = test.workload.clone();
     if let Load::ShareOf { percent, rounding, arrivals, .. } = workload.load {
         let id = case.workload.benchmark().id();
-        let greatest = recorder.median_of(&format!("{id}/{}/max", test.name), "rate");
+        let by = if case.by == "assay" { String::new() } else { format!("/{}", case.by) };
+        let greatest = recorder.median_of(&format!("{id}/{}/max{by}", test.name), "rate");
         let greatest = greatest.ok_or_else(|| {
             CaseError::failed(
                 "the greatest rate of this curve is not known",

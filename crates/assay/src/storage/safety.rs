@@ -167,7 +167,7 @@ impl Judge<'_> {
     fn judge(&self) -> Result<Option<ToLayOut>, Failure> {
         match std::fs::metadata(self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                self.lay_out(None, true).map(Some)
+                self.lay_out(None, 0).map(Some)
             }
             Err(error) => Err(self.cannot_use().because(&error)),
             Ok(found) if found.file_type().is_block_device() => self.device(&found),
@@ -198,7 +198,11 @@ impl Judge<'_> {
         if found.len() == 0 && needed == 0 {
             return Err(self.cannot_use().explain("the file is empty"));
         }
-        if is_short || !is_done { self.lay_out(record, false).map(Some) } else { Ok(None) }
+        if is_short || !is_done {
+            self.lay_out(record, found.len()).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     fn device(&self, found: &Metadata) -> Result<Option<ToLayOut>, Failure> {
@@ -234,13 +238,16 @@ impl Judge<'_> {
         self.options.destroy_data.iter().any(same)
     }
 
-    fn lay_out(&self, record: Option<Record>, is_missing: bool) -> Result<ToLayOut, Failure> {
-        let Some(size_bytes) = self.usage.size_bytes.filter(|size| *size > 0) else {
+    /// A file of `has_bytes`, or none, becomes one of the size that is asked for.
+    fn lay_out(&self, record: Option<Record>, has_bytes: u64) -> Result<ToLayOut, Failure> {
+        let size_bytes = self.usage.size_bytes.unwrap_or(has_bytes);
+        if size_bytes == 0 {
             return Err(self
                 .cannot_use()
                 .explain("there is no such file, and no size to make it with")
                 .advise("give a size, like --size 1GiB"));
-        };
+        }
+        let is_missing = record.is_none() && !self.path.exists();
         Ok(ToLayOut {
             phase: self.usage.phase,
             target: StorageTarget {

@@ -79,6 +79,7 @@ fn plot(estimates: &[&Estimate], levels: &[(u8, u64)]) -> Option<Plot> {
         },
         bands: bands(levels),
         limit: None,
+        marks: Vec::new(),
         series,
     })
 }

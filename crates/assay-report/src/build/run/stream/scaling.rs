@@ -56,6 +56,7 @@ pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
         }),
         series,
         bands: vec![],
+        marks: vec![],
     })
 }
 
