@@ -15,16 +15,18 @@ mod limits;
 mod load;
 mod memory;
 mod network;
+mod storage;
 
 use check::{Check, Scene};
 
 /// All checks, in the order in which they are reported.
-const THEMES: [&[Check]; 6] = [
+const THEMES: [&[Check]; 7] = [
     cpu::CHECKS,
     memory::CHECKS,
     kernel::CHECKS,
     limits::CHECKS,
     network::CHECKS,
+    storage::CHECKS,
     load::CHECKS,
 ];
 

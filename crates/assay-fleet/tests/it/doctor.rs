@@ -71,6 +71,13 @@ fn a_guest() {
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm, docker)
+            storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kvm, docker)
+            storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm, docker)
+            storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
+            storage.queue NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
+            storage.nfs-connections Ok: no NFS volume is mounted
+            storage.nfs-call-size Ok: no NFS volume is mounted
+            storage.nfs-slots Ok: no NFS volume is mounted
             load.average Deviates: 1.76 over the last minute
             load.processes Ok: none
             load.steal Ok: 0.04 % since boot (3.1 s)
@@ -129,6 +136,13 @@ fn an_untuned_server() {
             network.link-speed NotVisible: this about a network device is not visible on this host
             network.accelerated NotVisible: this about a network device is not visible on this host
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible on this host
+            storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible on this host
+            storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible on this host
+            storage.scheduler NotVisible: /sys/block is not visible on this host
+            storage.queue NotVisible: /sys/block is not visible on this host
+            storage.nfs-connections Ok: no NFS volume is mounted
+            storage.nfs-call-size Ok: no NFS volume is mounted
+            storage.nfs-slots Ok: no NFS volume is mounted
             load.average Ok: 0.08 over the last minute
             load.processes NotVisible: the list of all processes is not visible on this host
             load.steal Ok: 0.00 % since boot (0.0 s)
@@ -187,6 +201,13 @@ fn a_tuned_guest_without_huge_pages() {
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (hyperv)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (hyperv)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (hyperv)
+            storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (hyperv)
+            storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (hyperv)
+            storage.scheduler NotVisible: /sys/block is not visible in this guest or container (hyperv)
+            storage.queue NotVisible: /sys/block is not visible in this guest or container (hyperv)
+            storage.nfs-connections NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
+            storage.nfs-call-size NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
+            storage.nfs-slots NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
             load.average Ok: 0.00 over the last minute
             load.processes NotVisible: the list of all processes is not visible in this guest or container (hyperv)
             load.steal Deviates: 1.11 % since boot (90.0 s)
@@ -245,6 +266,13 @@ fn arm() {
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (kvm)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm)
+            storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kvm)
+            storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm)
+            storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kvm)
+            storage.queue NotVisible: /sys/block is not visible in this guest or container (kvm)
+            storage.nfs-connections NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
+            storage.nfs-call-size NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
+            storage.nfs-slots NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
             load.average NotVisible: the load average is not visible in this guest or container (kvm)
             load.processes NotVisible: the list of all processes is not visible in this guest or container (kvm)
             load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kvm)
@@ -303,6 +331,13 @@ fn a_limited_container() {
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kubernetes)
+            storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kubernetes)
+            storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kubernetes)
+            storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kubernetes)
+            storage.queue NotVisible: /sys/block is not visible in this guest or container (kubernetes)
+            storage.nfs-connections Ok: no NFS volume is mounted
+            storage.nfs-call-size Ok: no NFS volume is mounted
+            storage.nfs-slots Ok: no NFS volume is mounted
             load.average NotVisible: the load average is not visible in this guest or container (kubernetes)
             load.processes NotVisible: the list of all processes is not visible in this guest or container (kubernetes)
             load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kubernetes)
@@ -391,6 +426,32 @@ fn one_changed_file_changes_one_outcome() {
             Outcome::Deviates,
         ),
         ("limits.cpu-quota", "sys/fs/cgroup/user.slice/cpu.max", "8000000 100000", Outcome::Ok),
+        ("storage.io-uring", "proc/sys/kernel/io_uring_disabled", "0", Outcome::Ok),
+        ("storage.io-uring", "proc/sys/kernel/io_uring_disabled", "2", Outcome::Deviates),
+        (
+            "storage.nfs-connections",
+            "proc/self/mountinfo",
+            "1 0 0:1 / /v rw - nfs4 s:/v rw,nconnect=8",
+            Outcome::Ok,
+        ),
+        (
+            "storage.nfs-connections",
+            "proc/self/mountinfo",
+            "1 0 0:1 / /v rw - nfs s:/v rw",
+            Outcome::Deviates,
+        ),
+        (
+            "storage.nfs-call-size",
+            "proc/self/mountinfo",
+            "1 0 0:1 / /v rw - nfs s:/v rw,rsize=65536,wsize=262144",
+            Outcome::Deviates,
+        ),
+        (
+            "storage.nfs-slots",
+            "proc/self/mountinfo",
+            "1 0 8:1 / / rw - ext4 /dev/sda1 rw",
+            Outcome::Ok,
+        ),
         ("load.average", "proc/loadavg", "0.51 0 0 1/1 1", Outcome::Deviates),
         ("load.steal", "proc/stat", "cpu  100 0 0 0 0 0 0 1 0 0", Outcome::Deviates),
         (
@@ -413,7 +474,8 @@ fn every_row_is_complete_and_has_a_name_of_its_own() {
     for finding in &findings {
         let theme = finding.id.split_once('.').unwrap().0;
         assert!(
-            ["cpu", "memory", "kernel", "limits", "load", "network"].contains(&theme),
+            ["cpu", "memory", "kernel", "limits", "load", "network", "storage"]
+                .contains(&theme),
             "{}",
             finding.id
         );
