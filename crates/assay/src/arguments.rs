@@ -13,9 +13,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod network;
 pub(crate) mod storage;
+pub(crate) mod vdbench;
 
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
 use storage::{StorageAimArguments, StorageArguments};
+use vdbench::VdbenchArguments;
 
 /// Find out what this machine can really do, and how sure that is.
 #[derive(Debug, Parser)]
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     Net(NetArguments),
     /// Measure rate, bandwidth and latency of a file, a volume or a device
     Storage(StorageArguments),
+    /// Be Vdbench: its parameter files, its console, its output folder
+    Vdbench(VdbenchArguments),
     /// Be iperf3: its options, its output, its protocol, as client and as server
     Iperf3(Iperf3Arguments),
     /// Be qperf: its tests and figures, as client and as server

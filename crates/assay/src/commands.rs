@@ -10,3 +10,4 @@ pub(crate) mod qperf;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod storage;
+pub(crate) mod vdbench;
