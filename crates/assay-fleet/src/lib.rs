@@ -9,6 +9,7 @@
 
 pub mod block_device;
 pub mod cpu_times;
+pub mod disk_stats;
 pub mod doctor;
 pub mod facts;
 pub mod mounts;

@@ -14,6 +14,7 @@ pub mod memory;
 pub mod network;
 pub mod null;
 pub mod pin;
+pub mod process_use;
 pub mod storage;
 pub mod team;
 pub mod timed;

@@ -11,10 +11,12 @@ use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) mod fio;
 pub(crate) mod network;
 pub(crate) mod storage;
 pub(crate) mod vdbench;
 
+use fio::FioArguments;
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
 use storage::{StorageAimArguments, StorageArguments};
 use vdbench::VdbenchArguments;
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     Storage(StorageArguments),
     /// Be Vdbench: its parameter files, its console, its output folder
     Vdbench(VdbenchArguments),
+    /// Be fio: its job files and options, its text, JSON and terse output
+    Fio(FioArguments),
     /// Be iperf3: its options, its output, its protocol, as client and as server
     Iperf3(Iperf3Arguments),
     /// Be qperf: its tests and figures, as client and as server

@@ -1,6 +1,7 @@
 //! One file per group of commands. A command asks, calls the pipeline, and prints.
 
 pub(crate) mod doctor;
+pub(crate) mod fio;
 pub(crate) mod help;
 pub(crate) mod iperf3;
 pub(crate) mod list;

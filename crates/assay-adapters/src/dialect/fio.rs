@@ -7,8 +7,14 @@
 mod arithmetic;
 pub mod command_line;
 pub mod compile;
+mod document;
 pub mod fault;
 pub mod job;
 pub mod jobfile;
+pub mod json;
+mod number;
 pub mod option;
+pub mod statistics;
+pub mod terse;
+pub mod text;
 mod value;

@@ -192,8 +192,7 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn take(&mut self) -> (String, Origin) {
         let word = self.words[self.next].clone();
-        let origin =
-            Origin::of(COMMAND_LINE, self.text, self.offset, self.offset + word.len());
+        let origin = Origin::of(COMMAND_LINE, self.text, self.offset, self.offset + word.len());
         self.next += 1;
         self.offset += word.len() + 1;
         (word, origin)
@@ -247,7 +246,8 @@ impl Reading<'_> {
         if row.name == "name" {
             let name = value.unwrap_or_default();
             let globals = self.request.globals.clone();
-            self.request.sections.push(Section { name, origin, globals, own: vec![] });
+            let own = vec![Setting { row, value: Some(name.clone()), origin: origin.clone() }];
+            self.request.sections.push(Section { name, origin, globals, own });
             return Ok(());
         }
         let written = value.map_or(name.to_owned(), |value| format!("{name}={value}"));

@@ -113,7 +113,11 @@ impl Compiler<'_> {
         if self.read_only
             && let Some(job) = members.iter().find(|(job, _)| job.way.writes)
         {
-            return Err(combine(job, "it writes and --readonly is given", "leave one of them out"));
+            return Err(combine(
+                job,
+                "it writes and --readonly is given",
+                "leave one of them out",
+            ));
         }
         let index = self.phases.len();
         let mut targets = files::Targets::default();
@@ -217,8 +221,13 @@ fn agree(members: &[Placed]) -> Result<(), Fault> {
         ];
         if let Some((name, _)) = differs.iter().find(|(_, differs)| *differs) {
             let other = &first.name;
-            let why = format!("its {name} is another than that of `{other}`, which runs with it");
-            return Err(combine(placed, why, "make them the same or separate them with stonewall"));
+            let why =
+                format!("its {name} is another than that of `{other}`, which runs with it");
+            return Err(combine(
+                placed,
+                why,
+                "make them the same or separate them with stonewall",
+            ));
         }
     }
     Ok(())

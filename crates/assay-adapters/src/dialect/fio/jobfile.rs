@@ -140,7 +140,8 @@ impl<'a> Reader<'a> {
             self.section(name.trim(), origin);
             return Ok(());
         }
-        if let Some(path) = trimmed.strip_prefix("include").filter(|r| r.starts_with([' ', '\t']))
+        if let Some(path) =
+            trimmed.strip_prefix("include").filter(|r| r.starts_with([' ', '\t']))
         {
             return self.include(file, path.trim(), &origin, depth, begun);
         }

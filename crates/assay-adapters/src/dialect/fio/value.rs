@@ -89,11 +89,8 @@ pub(super) fn seconds(text: &str, bare_is_microseconds: bool) -> Option<f64> {
         plain(number).map(|value| value * factor)
     };
     let text = text.trim();
-    let value = if is_expression(text) {
-        arithmetic::evaluate(text, &scaled)?
-    } else {
-        scaled(text)?
-    };
+    let value =
+        if is_expression(text) { arithmetic::evaluate(text, &scaled)? } else { scaled(text)? };
     // Longer than a century is a mistake, and so is less than nothing.
     (0.0..=3.2e9).contains(&value).then_some(value)
 }

@@ -59,7 +59,11 @@ pub(super) fn of_clone(
         let needed = offset.saturating_add(region);
         let target = StorageTarget {
             name: path.display().to_string(),
-            size_bytes: if exists.is_some_and(|size| size >= needed) { None } else { Some(needed) },
+            size_bytes: if exists.is_some_and(|size| size >= needed) {
+                None
+            } else {
+                Some(needed)
+            },
             range_bytes: Some((offset, needed)),
             path,
             align_bytes: job.align_bytes,
@@ -110,12 +114,7 @@ fn at_block(job: &Job, offset: u64) -> u64 {
 }
 
 /// Bytes of the part of one of `count` files.
-fn region(
-    placed: &Placed,
-    count: u64,
-    exists: Option<u64>,
-    offset: u64,
-) -> Result<u64, Fault> {
+fn region(placed: &Placed, count: u64, exists: Option<u64>, offset: u64) -> Result<u64, Fault> {
     let (job, _) = placed;
     let rest = exists.map(|size| size.saturating_sub(offset));
     match (job.file_size_bytes, job.size) {
@@ -147,9 +146,7 @@ fn smallest_io(job: &Job) -> u64 {
     each_io(job).map(|size| size.min_bytes).min().unwrap_or(1)
 }
 
-fn each_io(
-    job: &Job,
-) -> impl Iterator<Item = &assay_model::workload::storage::SizeShare> {
+fn each_io(job: &Job) -> impl Iterator<Item = &assay_model::workload::storage::SizeShare> {
     let reads = job.sizes.read.iter().filter(|_| job.way.reads);
     reads.chain(job.sizes.write.iter().filter(|_| job.way.writes))
 }

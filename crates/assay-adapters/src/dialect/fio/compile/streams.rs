@@ -17,12 +17,13 @@ pub(super) fn engine(placed: &Placed) -> Result<(EngineChoice, Option<String>), 
         ENGINES.iter().find(|(name, ..)| *name == job.engine)
     else {
         let names: Vec<_> = ENGINES.iter().map(|(name, ..)| *name).collect();
-        let why = format!(
-            "assay has no ioengine `{}`; it has {}",
-            job.engine,
-            names.join(", ")
-        );
-        return Err(combine(placed, why, "choose io_uring or libaio, or run this job with fio"));
+        let why =
+            format!("assay has no ioengine `{}`; it has {}", job.engine, names.join(", "));
+        return Err(combine(
+            placed,
+            why,
+            "choose io_uring or libaio, or run this job with fio",
+        ));
     };
     let files = job.files.len().max(job.file_count as usize);
     if !blocks && (job.depth as usize) < files && *choice != EngineChoice::Null {
@@ -40,11 +41,7 @@ pub(super) fn engine(placed: &Placed) -> Result<(EngineChoice, Option<String>), 
     Ok((*choice, note))
 }
 
-pub(super) fn stream(
-    placed: &Placed,
-    clone: u32,
-    used: &Used,
-) -> Result<StorageStream, Fault> {
+pub(super) fn stream(placed: &Placed, clone: u32, used: &Used) -> Result<StorageStream, Fault> {
     let (job, _) = placed;
     let Some(sizes) = job.common_sizes() else {
         let why = "reads and writes have different sizes";
@@ -70,11 +67,8 @@ pub(super) fn stream(
 /// Reads everything of the stream's targets once, in order.
 pub(super) fn read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
     let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
-    stream.pattern = AccessPattern::Sequential {
-        cursor: Cursor::Shared,
-        at_end: AtEnd::Stop,
-        gap_bytes: 0,
-    };
+    stream.pattern =
+        AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Stop, gap_bytes: 0 };
     stream.read_share = 1.0;
     stream.own_rate_per_s = None;
     stream.sync_every = 0;
@@ -168,8 +162,7 @@ fn rate(job: &Job, sizes: &[SizeShare]) -> Option<f64> {
 }
 
 fn mean_bytes(sizes: &[SizeShare]) -> f64 {
-    let mean = |size: &SizeShare| {
-        size.share * (size.min_bytes as f64 + size.max_bytes as f64) / 2.0
-    };
+    let mean =
+        |size: &SizeShare| size.share * (size.min_bytes as f64 + size.max_bytes as f64) / 2.0;
     sizes.iter().map(mean).sum()
 }
