@@ -9,4 +9,5 @@ mod laws;
 mod maker;
 mod node;
 mod small;
+mod storage;
 mod troubled;

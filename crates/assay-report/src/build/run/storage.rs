@@ -15,9 +15,11 @@ use crate::{parameter, precision};
 const HEADING: &str = "Storage";
 const MEASURED: &str = "What was reached";
 const CIRCUMSTANCES: &str = "How it was done";
-const EXPLANATION: &str = "Latency is from submission to completion; from due is from the moment the \
-                           I/O was to start, which is what a user waits. Percentiles are of every \
-                           single I/O. Generator: what assay's own generator does without any I/O, over what was reached.";
+const DUE: &str = "Latency from the moment I/O was due";
+const EXPLANATION: &str = "Latency is from submission to completion; where a rate was asked for, from \
+                           the moment I/O was due, too, which is what a user waits. Percentiles are \
+                           of every single I/O. Generator: what assay's generator does without any \
+                           I/O, over what was reached.";
 const CACHED: &str = "Some of this went through the page cache: it says as much about memory as \
                       about storage.";
 
@@ -39,18 +41,21 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     document.heading(HEADING);
     let (curves, single): (Vec<&Test<'_>>, Vec<&Test<'_>>) =
         tests.iter().partition(|test| test.is_on_a_curve());
+    for sentence in sentences(&tests, target).into_iter().chain(sentences(&tests, engine)) {
+        document.paragraph(Tone::Plain, sentence);
+    }
     if !single.is_empty() {
         document.blocks.push(Block::Table(measured(context, &single)));
+        document.blocks.extend(due(&single).map(Block::Table));
     }
     for points in curve::groups(&curves) {
         curve::add(document, context, &points);
     }
-    let shown: Vec<&Test<'_>> = tests.iter().collect();
+    // All points of a curve share what its first one says.
+    let shown: Vec<&Test<'_>> =
+        tests.iter().filter(|test| test.number("percent_of_max").is_none()).collect();
     document.blocks.push(Block::Table(circumstances(context, &shown)));
     document.paragraph(Tone::Quiet, EXPLANATION);
-    for reason in engine_reasons(&tests) {
-        document.paragraph(Tone::Quiet, reason);
-    }
     let cached = |test: &Test<'_>| {
         test.any()
             .is_some_and(|it| it.parameters.get("page_cache") == Some(&Parameter::Flag(true)))
@@ -143,30 +148,46 @@ fn measured(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
         ("median", Align::Right),
         ("p99", Align::Right),
         ("p99.9", Align::Right),
-        ("from due", Align::Right),
-        ("its p99", Align::Right),
-        ("its p99.9", Align::Right),
         ("by", Align::Left),
         ("note", Align::Left),
     ];
     let mut table = Table::new(MEASURED, &columns);
     for test in tests {
-        let mut row: Vec<Cell> = vec![test.name().into()];
-        row.extend(rate(test));
-        row.push(test.bandwidth.map(precision::value).unwrap_or_default().into());
-        row.push(rows::percent(test.bandwidth.and_then(|it| it.percent_of_limit)));
+        let [value, interval] = test.rate.map(rows::estimate).unwrap_or_default();
+        let mut row: Vec<Cell> = vec![test.name().into(), value, interval];
+        row.extend(bandwidth(test));
         row.extend(latency(test.latency));
-        row.extend(latency(test.from_due));
-        row.push(test.measurer(context));
-        row.push(test.notes(context));
+        row.extend([test.measurer(context), test.notes(context)]);
         table.rows.push(row);
     }
     table.without_empty_columns()
 }
 
-/// The rate and its interval.
-fn rate(test: &Test<'_>) -> [Cell; 2] {
-    test.rate.map(rows::estimate).unwrap_or_default()
+/// Latency as a user sees it, of the tests that have a rate.
+fn due(tests: &[&Test<'_>]) -> Option<Table> {
+    let columns = [
+        ("test", Align::Left),
+        ("asked for", Align::Right),
+        ("reached", Align::Right),
+        ("median", Align::Right),
+        ("p99", Align::Right),
+        ("p99.9", Align::Right),
+    ];
+    let mut table = Table::new(DUE, &columns);
+    for test in tests.iter().filter(|test| test.from_due.is_some()) {
+        let asked = test.text("requested_rate").unwrap_or_default();
+        let reached = test.rate.map(precision::value).unwrap_or_default();
+        let mut row: Vec<Cell> = vec![test.name().into(), asked.into(), reached.into()];
+        row.extend(latency(test.from_due));
+        table.rows.push(row);
+    }
+    (!table.rows.is_empty()).then(|| table.without_empty_columns())
+}
+
+/// The bandwidth, and its share of what the volume is provisioned for.
+fn bandwidth(test: &Test<'_>) -> [Cell; 2] {
+    let share = test.bandwidth.and_then(|it| it.percent_of_limit);
+    [test.bandwidth.map(precision::value).unwrap_or_default().into(), rows::percent(share)]
 }
 
 /// Median, p99 and p99.9, as far as there is enough I/O for them.
@@ -185,8 +206,6 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
         ("block", Align::Right),
         ("depth", Align::Right),
         ("threads", Align::Right),
-        ("target", Align::Left),
-        ("engine", Align::Left),
         ("in flight", Align::Right),
         ("Little's law within", Align::Right),
         ("CPU per I/O", Align::Right),
@@ -205,8 +224,6 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
             shown("bytes"),
             shown("depth"),
             shown("threads"),
-            shown("target"),
-            shown("engine"),
             in_flight.unwrap_or_default().into(),
             little.unwrap_or_default().into(),
             cpu.unwrap_or_default().into(),
@@ -226,18 +243,33 @@ fn times(factor: f64) -> String {
     ))
 }
 
-/// Why which engine was chosen, each reason once.
-fn engine_reasons(tests: &[Test<'_>]) -> Vec<String> {
-    let mut reasons: Vec<String> = Vec::new();
+/// Where it went and how, each sentence once with the tests it is about where they differ.
+fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<String> {
+    let mut told: Vec<(String, Vec<String>)> = Vec::new();
     for test in tests {
-        let (Some(engine), Some(reason)) = (test.text("engine"), test.text("engine_reason"))
-        else {
-            continue;
-        };
-        let reason = format!("Engine {engine}: {reason}.");
-        if !reasons.contains(&reason) {
-            reasons.push(reason);
+        let (Some(sentence), Some(name)) = (of(test), test.text("test")) else { continue };
+        match told.iter_mut().find(|(known, _)| *known == sentence) {
+            Some((_, names)) if names.contains(&name) => {}
+            Some((_, names)) => names.push(name),
+            None => told.push((sentence, vec![name])),
         }
     }
-    reasons
+    let only = told.len() == 1;
+    let line = |(sentence, names): (String, Vec<String>)| match only {
+        true => format!("{sentence}."),
+        false => format!("{sentence} ({}).", names.join(", ")),
+    };
+    told.into_iter().map(line).collect()
+}
+
+fn target(test: &Test<'_>) -> Option<String> {
+    test.text("target").map(|target| format!("Target: {target}"))
+}
+
+fn engine(test: &Test<'_>) -> Option<String> {
+    let engine = test.text("engine")?;
+    Some(match test.text("engine_reason") {
+        Some(reason) => format!("Engine: {engine}, {reason}"),
+        None => format!("Engine: {engine}"),
+    })
 }

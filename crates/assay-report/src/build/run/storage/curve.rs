@@ -5,7 +5,7 @@ use assay_model::summary::Estimate;
 
 use super::super::context::Context;
 use super::super::rows;
-use super::{Test, latency, rate};
+use super::{Test, latency};
 use crate::document::{
     Align, Axis, Band, Block, Cell, Document, Line, Plot, Point, Scale, Series, Table, Tone,
 };
@@ -40,34 +40,42 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Tes
 
 fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
     let columns = [
-        ("asked for", Align::Right),
+        ("asked for", Align::Left),
         ("rate", Align::Right),
-        ("95 % interval", Align::Right),
         ("bandwidth", Align::Right),
         ("of ceiling", Align::Right),
-        ("from due", Align::Right),
-        ("its p99", Align::Right),
-        ("its p99.9", Align::Right),
         ("median", Align::Right),
         ("p99", Align::Right),
         ("p99.9", Align::Right),
-        ("", Align::Left),
+        ("service median", Align::Right),
         ("note", Align::Left),
     ];
     let mut table = Table::new(format!("Response of {name}"), &columns);
     for point in points {
-        let asked = point.number("percent_of_max").map(parameter::percent);
-        let mut row: Vec<Cell> = vec![asked.unwrap_or_else(|| "max".to_owned()).into()];
-        row.extend(rate(point));
-        row.push(point.bandwidth.map(precision::value).unwrap_or_default().into());
+        let mut row: Vec<Cell> = vec![asked(point).into()];
+        row.push(point.rate.map(|it| short(it.median, it.unit)).unwrap_or_default().into());
+        row.push(
+            point.bandwidth.map(|it| short(it.median, it.unit)).unwrap_or_default().into(),
+        );
         row.push(rows::percent(point.bandwidth.and_then(|it| it.percent_of_limit)));
-        row.extend(latency(point.from_due));
-        row.extend(latency(point.latency));
-        row.push(if is_knee(point) { "knee".into() } else { Cell::default() });
+        row.extend(latency(point.from_due.or(point.latency)));
+        let service = point.latency.filter(|_| point.from_due.is_some());
+        row.push(service.map(|it| short(it.median, it.unit)).unwrap_or_default().into());
         row.push(point.notes(context));
         table.rows.push(row);
     }
     table.without_empty_columns()
+}
+
+/// `closed loop`, `50 %`, `80 %, knee`.
+fn asked(point: &Test<'_>) -> String {
+    let Some(percent) = point.number("percent_of_max") else { return "closed loop".to_owned() };
+    let knee = if is_knee(point) { ", knee" } else { "" };
+    format!("{percent}\u{a0}%{knee}")
+}
+
+fn short(value: f64, unit: Unit) -> String {
+    parameter::quantity(value, unit, 3)
 }
 
 fn is_knee(point: &Test<'_>) -> bool {
