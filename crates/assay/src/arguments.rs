@@ -13,11 +13,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod fio;
 pub(crate) mod network;
+pub(crate) mod plan;
 pub(crate) mod storage;
 pub(crate) mod vdbench;
 
 use fio::FioArguments;
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
+use plan::PlanArguments;
 use storage::{StorageAimArguments, StorageArguments};
 use vdbench::VdbenchArguments;
 
@@ -58,6 +60,8 @@ pub(crate) enum Command {
     Qperf(QperfArguments),
     /// Send ICMP echoes and tell their whole distribution
     Ping(PingArguments),
+    /// Calculate before measuring: I/O in flight, and the size of a volume
+    Plan(PlanArguments),
     /// Check whether this machine is set up for measuring; changes nothing
     Doctor(DoctorArguments),
     /// List stored runs, the newest first

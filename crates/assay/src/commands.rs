@@ -7,6 +7,7 @@ pub(crate) mod iperf3;
 pub(crate) mod list;
 pub(crate) mod net;
 pub(crate) mod ping;
+pub(crate) mod plan;
 pub(crate) mod qperf;
 pub(crate) mod run;
 pub(crate) mod show;

@@ -63,6 +63,7 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::Ping(typed) => {
             commands::ping::ping(&typed, &*signals::cancel_on_signals()?, terminal)
         }
+        Command::Plan(typed) => commands::plan::plan(&typed, terminal),
         Command::Doctor(typed) => commands::doctor::doctor(&typed, terminal),
         Command::List(typed) => commands::list::list(&typed, terminal),
         Command::Show(typed) => commands::show::show(&typed, terminal),

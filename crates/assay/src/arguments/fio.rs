@@ -4,7 +4,6 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(
-    disable_help_flag = true,
     after_help = "Of assay itself: --dry-run shows the plan, --destroy-data=PATH lets a job write \
                   to a device or to a file that assay did not make, --allow-unmounted lets it use \
                   a folder below /mnt on which nothing is mounted. docs/fio.md says which options \

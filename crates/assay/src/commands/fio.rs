@@ -75,7 +75,7 @@ fn refused(
         COMMAND_LINE => (Kind::Usage, words.join(" ")),
         file => (Kind::Suite, read_file(file).unwrap_or_default()),
     };
-    let failure = Failure::new(kind, fault.to_string()).advise(fault.hint());
+    let failure = Failure::new(kind, fault.kind.to_string()).advise(fault.hint());
     let (start, end) = origin.span;
     if end > text.len() || start == end {
         return failure;
