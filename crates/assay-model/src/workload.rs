@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::benchmark::Benchmark;
 
 mod network;
+pub mod file_set;
 pub mod storage;
 
 pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
