@@ -50,6 +50,10 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
     let several =
         |stream: &StorageStream| stream.threads > 1 || work.engine == EngineChoice::Threads;
     let table = [
+        (
+            streams.iter().any(|s| matches!(s.pattern, AccessPattern::Blocks { .. })),
+            "fio has no blocks that lie apart",
+        ),
         (work.timing.duration_s.is_none(), "it has no length in time"),
         (work.timing.stop_after_bytes.is_some(), "it ends by bytes"),
         (streams.iter().any(|s| s.stop_after_bytes.is_some()), "it ends by bytes"),
@@ -193,7 +197,9 @@ fn pattern(text: &mut String, stream: &StorageStream) {
             let share = (random_share * 100.0).round();
             (true, format!("norandommap=1\npercentage_random={share}\n"))
         }
-        AccessPattern::Sequential { .. } => (false, String::new()),
+        AccessPattern::Sequential { .. } | AccessPattern::Blocks { .. } => {
+            (false, String::new())
+        }
     };
     let way = match (random, percent) {
         (true, 100) => "randread",

@@ -181,6 +181,15 @@ pub enum AccessPattern {
         /// Share of I/O that jumps, 0 … 1.
         random_share: f64,
     },
+    /// Blocks that lie equally far apart, every I/O of a block before the next block, each once.
+    Blocks {
+        /// Bytes of a block.
+        block_bytes: u64,
+        /// From the start of a block to the start of the next; blocks are used as far as they fit.
+        stride_bytes: u64,
+        /// All I/O of all blocks in random order instead.
+        shuffled: bool,
+    },
 }
 
 /// Who shares a sequential position.

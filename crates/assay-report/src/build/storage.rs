@@ -179,6 +179,15 @@ fn pattern(pattern: &AccessPattern) -> String {
         AccessPattern::Mixed { random_share } => {
             format!("sequential with {} random", percent(100.0 * random_share))
         }
+        AccessPattern::Blocks { block_bytes, stride_bytes, shuffled } => {
+            let order = if *shuffled { "random, each once," } else { "sequential" };
+            let block = joined(&Bytes(*block_bytes).to_string());
+            let stride = joined(&Bytes(*stride_bytes).to_string());
+            match stride_bytes > block_bytes {
+                true => format!("{order} in blocks of {block} every {stride}"),
+                false => format!("{order} in blocks of {block}"),
+            }
+        }
     }
 }
 

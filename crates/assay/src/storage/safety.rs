@@ -103,7 +103,9 @@ fn is_filled(workload: &StorageWorkload, target: usize) -> bool {
     streams.all(|stream| {
         let in_order = matches!(
             stream.pattern,
-            AccessPattern::Sequential { .. } | AccessPattern::Permutation
+            AccessPattern::Sequential { .. }
+                | AccessPattern::Permutation
+                | AccessPattern::Blocks { .. }
         );
         stream.read_share <= 0.0 && in_order
     })

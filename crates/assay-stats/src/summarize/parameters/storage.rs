@@ -68,5 +68,7 @@ const fn pattern(pattern: &AccessPattern) -> &'static str {
         AccessPattern::Sequential { cursor: Cursor::Shared, .. } => "sequential",
         AccessPattern::Sequential { .. } => "parts",
         AccessPattern::Mixed { .. } => "mixed",
+        AccessPattern::Blocks { shuffled: true, .. } => "random",
+        AccessPattern::Blocks { shuffled: false, .. } => "parts",
     }
 }
