@@ -4,11 +4,13 @@ use assay_fleet::facts;
 use assay_fleet::root::Root;
 use assay_model::event::Status;
 use assay_model::facts::HostFacts;
-use assay_model::plan::Plan;
 use assay_model::plan::expand::{self, Choices};
+use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
+use assay_model::workload::Workload;
+use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use assay_report::build;
 use assay_stats::summarize::summarize;
 use serde::Serialize;
@@ -56,6 +58,7 @@ pub(crate) fn run(
     }
     let store = stored::open(&typed.store)?;
     let storage = RunOptions { store: typed.store.folder.clone(), ..aims.storage };
+    runner::check(&storage_of(&plan), &storage)?;
     let execution = Execution {
         plan,
         host,
@@ -87,6 +90,20 @@ fn plan(
             _ => failure,
         }
     })
+}
+
+/// Everything the plan does to storage, so that all of it is judged before the first write.
+fn storage_of(plan: &Plan) -> StoragePlan {
+    let phase = |case: &Case| match &case.workload {
+        Workload::Storage(test) => Some(StoragePhase {
+            name: case.id.clone(),
+            loops: Vec::new(),
+            workload: test.workload.clone(),
+            pause_before_s: 0.0,
+        }),
+        _ => None,
+    };
+    StoragePlan { phases: plan.cases.iter().filter_map(phase).collect() }
 }
 
 fn dry_run(

@@ -47,6 +47,8 @@ fn measure(
     read_share: f64,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
+    // The budget of a run of one test is the time of that test.
+    let length_s = typed.measuring.budget.unwrap_or(typed.length);
     let request = StorageRequest {
         name: None,
         targets: Vec::new(),
@@ -59,15 +61,15 @@ fn measure(
         engine: typed.engine.choice(),
         buffered: typed.buffered,
         sync_at_end: false,
-        length_s: Some(typed.length),
-        warmup_s: Some(WARMING * typed.length),
+        length_s: Some(length_s),
+        warmup_s: Some(WARMING * length_s),
         curve: Vec::new(),
         ceiling_bytes_per_s: None,
     };
     let mut suite = Suite {
         name: "storage".to_owned(),
         title: Benchmark::Storage.definition().title.to_owned(),
-        budget_s: typed.length * (1.0 + WARMING),
+        budget_s: length_s * (1.0 + WARMING),
         measures: vec![Measure {
             by: Vec::new(),
             share: 1.0,

@@ -93,6 +93,12 @@ pub(crate) fn carry_out(
     failed.map_or(Ok(outcomes), Err)
 }
 
+/// Refuses a plan that must not be carried out, before anything is written.
+pub(crate) fn check(plan: &StoragePlan, options: &RunOptions) -> Result<(), Failure> {
+    let created = Created::open(options.store.as_deref())?;
+    safety::check(plan, options, &created).map(drop)
+}
+
 /// Checks a plan and makes and lays out the files it needs.
 pub(crate) fn prepare(
     plan: &StoragePlan,
