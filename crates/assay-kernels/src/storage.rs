@@ -7,11 +7,42 @@
 use std::sync::atomic::AtomicBool;
 
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
-use assay_model::workload::storage::{StorageData, StorageTarget, StorageWorkload};
+use assay_model::workload::storage::{
+    EngineChoice, StorageData, StorageStream, StorageTarget, StorageWorkload, Verify,
+};
 
 pub use self::error::StorageError;
 
+use self::choice::Choice;
+use self::target::{Access, Opened};
+
+mod accept;
+mod account;
+mod agenda;
+mod arrivals;
+mod buffers;
+mod busy;
+mod choice;
+mod content;
+mod crew;
+mod engine;
 mod error;
+pub mod files;
+mod generations;
+mod lane;
+mod layout;
+mod ledger;
+mod mix;
+mod places;
+mod random;
+mod series;
+mod session;
+mod shared;
+mod tally;
+mod target;
+mod timeline;
+mod trial;
+mod worker;
 
 /// How a running phase is watched and ended.
 #[expect(missing_debug_implementations, reason = "a function has no text")]
@@ -23,7 +54,8 @@ pub struct Control<'a> {
 }
 
 /// Carries out one phase. Its load is closed, open or capped; a share of another phase's rate has been
-/// worked out by the caller. I/O that fails is collected in the outcome.
+/// worked out by the caller. I/O that fails is collected in the outcome; a target that fails a hundred
+/// times is given up, and the others go on.
 ///
 /// # Errors
 /// [`StorageError`] when the phase cannot take place.
@@ -31,8 +63,16 @@ pub fn run(
     workload: &StorageWorkload,
     control: &mut Control<'_>,
 ) -> Result<StorageOutcome, StorageError> {
-    let _ = control.stop;
-    Err(StorageError::Workload { what: format!("{} streams", workload.streams.len()) })
+    accept::workload(workload)?;
+    let opened = open(workload)?;
+    accept::targets(workload, &opened)?;
+    let chosen = match choice::choose(workload, &opened) {
+        Choice::Of(chosen) => chosen,
+        Choice::Trial { engines, reason } => {
+            trial::decide(workload, &opened, engines, reason, control.stop)?
+        }
+    };
+    session::carry_out(workload, &opened, chosen, control)
 }
 
 /// Writes all of a file, so that later reads find written blocks: no holes and no unwritten extents.
@@ -47,7 +87,24 @@ pub fn lay_out(
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), StorageError> {
-    let _ = (data, seed, stop);
-    on_progress(0, 0);
-    Err(StorageError::NoSize { path: target.path.clone() })
+    layout::lay_out(target, data, seed, stop, on_progress)
+}
+
+fn open(workload: &StorageWorkload) -> Result<Vec<Opened>, StorageError> {
+    let open = |(index, target): (usize, &StorageTarget)| match workload.engine {
+        EngineChoice::Null => Opened::without_file(target),
+        _ => Opened::open(target, access(workload, index)),
+    };
+    workload.targets.iter().enumerate().map(open).collect()
+}
+
+/// What the streams do to one target.
+fn access(workload: &StorageWorkload, target: usize) -> Access {
+    let on_it = || workload.streams.iter().filter(|stream| stream.targets.contains(&target));
+    let reads = |stream: &StorageStream| stream.read_share > 0.0;
+    let writes = |stream: &StorageStream| stream.read_share < 1.0;
+    // Verification looks at the target before and after.
+    let verifies = workload.data.verify != Verify::Off;
+    let write = on_it().any(writes);
+    Access { read: !write || verifies || on_it().any(reads), write }
 }
