@@ -8,6 +8,7 @@
 //! This crate never changes a setting of a host, and it does not know what a benchmark is.
 
 pub mod block_device;
+pub mod capacity;
 pub mod cpu_times;
 pub mod disk_stats;
 pub mod doctor;

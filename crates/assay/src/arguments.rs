@@ -12,12 +12,14 @@ use assay_model::suite::Placement;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod fio;
+pub(crate) mod ior;
 pub(crate) mod network;
 pub(crate) mod plan;
 pub(crate) mod storage;
 pub(crate) mod vdbench;
 
 use fio::FioArguments;
+use ior::IorArguments;
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
 use plan::PlanArguments;
 use storage::{StorageAimArguments, StorageArguments};
@@ -54,6 +56,8 @@ pub(crate) enum Command {
     Vdbench(VdbenchArguments),
     /// Be fio: its job files and options, its text, JSON and terse output
     Fio(FioArguments),
+    /// Be IOR: its options and output, ranks as threads
+    Ior(IorArguments),
     /// Be iperf3: its options, its output, its protocol, as client and as server
     Iperf3(Iperf3Arguments),
     /// Be qperf: its tests and figures, as client and as server

@@ -3,6 +3,7 @@
 pub(crate) mod doctor;
 pub(crate) mod fio;
 pub(crate) mod help;
+pub(crate) mod ior;
 pub(crate) mod iperf3;
 pub(crate) mod list;
 pub(crate) mod net;

@@ -54,6 +54,7 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::Storage(typed) => commands::storage::storage(&typed, terminal),
         Command::Vdbench(typed) => commands::vdbench::vdbench(&typed, terminal),
         Command::Fio(typed) => commands::fio::fio(&typed, terminal),
+        Command::Ior(typed) => commands::ior::ior(&typed, terminal),
         Command::Iperf3(typed) => {
             commands::iperf3::iperf3(&typed, &*signals::cancel_on_signals()?, terminal)
         }
