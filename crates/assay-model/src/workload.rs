@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::benchmark::Benchmark;
 
-mod network;
 pub mod file_set;
+mod network;
 pub mod storage;
 
 pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};

@@ -37,7 +37,7 @@ pub struct StorageRequest {
     /// Percent of the greatest rate at which the response is measured; empty = only the greatest.
     pub curve: Vec<f64>,
     /// What the volume is provisioned for, in B/s.
-    pub ceiling_bytes_per_s: Option<f64>,
+    pub provisioned_bytes_per_s: Option<f64>,
 }
 
 /// A file, a folder to make one in, or a device.

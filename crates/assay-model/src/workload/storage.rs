@@ -35,7 +35,7 @@ pub struct StorageTest {
     /// Which point of a response curve it is; `None` = of none.
     pub point: Option<CurvePoint>,
     /// What the volume is provisioned for, in B/s, if the user says so.
-    pub ceiling_bytes_per_s: Option<f64>,
+    pub provisioned_bytes_per_s: Option<f64>,
     /// What is done. On a curve, a load of `ShareOf` phase 0 is of the curve's greatest rate.
     pub workload: StorageWorkload,
 }

@@ -31,7 +31,7 @@ pub(super) fn attach(entries: &mut [Entry<'_>], host: &HostFacts) {
             }
             (Workload::Storage(test), Some(Bound::Provisioned)) => {
                 let basis = "what the volume is provisioned for".to_owned();
-                let limit = test.ceiling_bytes_per_s.map(|value| Limit { value, basis });
+                let limit = test.provisioned_bytes_per_s.map(|value| Limit { value, basis });
                 hold_against(&mut entry.estimate, limit);
             }
             (_, Some(Bound::Link)) => {

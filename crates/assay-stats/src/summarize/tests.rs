@@ -416,7 +416,7 @@ fn on_a_curve(percent: Option<f64>, rate: f64, latency_s: f64) -> Script {
     let test = StorageTest {
         name: "RndRead".into(),
         point: Some(point),
-        ceiling_bytes_per_s: Some(1e9),
+        provisioned_bytes_per_s: Some(1e9),
         workload: StorageWorkload {
             targets: vec![],
             streams: vec![stream],

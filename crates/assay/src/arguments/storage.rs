@@ -100,8 +100,8 @@ pub(crate) struct StorageAimArguments {
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Bytes>,
     /// What the volume is provisioned for, like 4500MiB/s
-    #[arg(long, value_name = "RATE", value_parser = bandwidth)]
-    pub(crate) ceiling: Option<f64>,
+    #[arg(long = "ceiling", value_name = "RATE", value_parser = bandwidth)]
+    pub(crate) provisioned: Option<f64>,
     #[command(flatten)]
     pub(crate) permissions: StoragePermissions,
 }

@@ -162,7 +162,7 @@ fn record(
         recorder.sample("rate", None, stretch.rate_per_s());
         recorder.sample("bandwidth", None, stretch.bytes_per_s());
         recorder.sample("latency", None, stretch.service_median_s());
-        if let Some(median_s) = stretch.from_intended_median_s() {
+        if let Some(median_s) = stretch.median_from_intended_s() {
             recorder.sample("latency_from_intended", None, median_s);
         }
     }

@@ -24,7 +24,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let aim = Aim {
         targets: typed.storage.targets.clone(),
         size_bytes: typed.storage.size.map(|size| size.0),
-        ceiling_bytes_per_s: typed.storage.ceiling,
+        provisioned_bytes_per_s: typed.storage.provisioned,
     };
     aim.apply(&mut suite);
     let storage = storage::options(&typed.storage.permissions);

@@ -64,7 +64,7 @@ fn measure(
         length_s: Some(length_s),
         warmup_s: Some(WARMING * length_s),
         curve: Vec::new(),
-        ceiling_bytes_per_s: None,
+        provisioned_bytes_per_s: None,
     };
     let mut suite = Suite {
         name: "storage".to_owned(),
@@ -80,7 +80,7 @@ fn measure(
     let aim = Aim {
         targets: typed.targets.clone(),
         size_bytes: typed.size.map(|size| size.0),
-        ceiling_bytes_per_s: None,
+        provisioned_bytes_per_s: None,
     };
     aim.apply(&mut suite);
     let aims = Aims { to: None, storage: options(&typed.permissions) };

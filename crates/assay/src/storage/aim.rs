@@ -19,7 +19,7 @@ const NULL_BYTES: u64 = 100 << 30;
 pub(crate) struct Aim {
     pub(crate) targets: Vec<PathBuf>,
     pub(crate) size_bytes: Option<u64>,
-    pub(crate) ceiling_bytes_per_s: Option<f64>,
+    pub(crate) provisioned_bytes_per_s: Option<f64>,
 }
 
 impl Aim {
@@ -33,8 +33,8 @@ impl Aim {
     }
 
     fn apply_to(&self, request: &mut StorageRequest) {
-        let said = self.ceiling_bytes_per_s;
-        request.ceiling_bytes_per_s = said.or(request.ceiling_bytes_per_s);
+        let said = self.provisioned_bytes_per_s;
+        request.provisioned_bytes_per_s = said.or(request.provisioned_bytes_per_s);
         if request.engine == EngineChoice::Null {
             let bytes = Some(self.size_bytes.unwrap_or(NULL_BYTES));
             request.targets = vec![TargetRequest { path: PathBuf::from("null"), bytes }];

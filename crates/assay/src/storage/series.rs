@@ -155,7 +155,7 @@ impl Stretch {
     }
 
     /// `None` in a closed loop.
-    pub(crate) fn from_intended_median_s(&self) -> Option<f64> {
+    pub(crate) fn median_from_intended_s(&self) -> Option<f64> {
         (self.from_intended.count() > 0).then(|| self.from_intended.quantile_s(0.5))
     }
 }

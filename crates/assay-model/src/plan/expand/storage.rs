@@ -50,7 +50,7 @@ fn points_of(
     let test = |point: Option<CurvePoint>, load: Load| StorageTest {
         name: name.clone(),
         point,
-        ceiling_bytes_per_s: asked.ceiling_bytes_per_s,
+        provisioned_bytes_per_s: asked.provisioned_bytes_per_s,
         workload: workload(asked, bytes, depth, load, timing),
     };
     if asked.curve.is_empty() {
@@ -103,10 +103,7 @@ fn operation(read_share: f64) -> &'static str {
 
 fn timing(asked: &StorageRequest, budget_s: f64) -> StorageTiming {
     let duration_s = asked.length_s.unwrap_or(COUNTING * budget_s);
-    let warmup_s = asked.warmup_s.unwrap_or_else(|| match asked.length_s {
-        Some(length_s) => WARMING * length_s,
-        None => WARMING * budget_s,
-    });
+    let warmup_s = asked.warmup_s.unwrap_or(WARMING * asked.length_s.unwrap_or(budget_s));
     let (shortest, longest) = INTERVAL_S;
     StorageTiming {
         warmup_s,

@@ -288,10 +288,18 @@ fn storage(text: &str) -> Request {
 #[test]
 fn storage_becomes_a_case_per_block_depth_and_point() {
     for (text, expected) in [
-        ("operation = \"read\"", expect!["nothing says which storage to measure: name a file, a folder or a device (`assay run … --target DIR`)"]),
-        ("operation = \"read\"\npath = \"/v\"", expect![[r#"
+        (
+            "operation = \"read\"",
+            expect![
+                "nothing says which storage to measure: name a file, a folder or a device (`assay run … --target DIR`)"
+            ],
+        ),
+        (
+            "operation = \"read\"\npath = \"/v\"",
+            expect![[r#"
             storage/random-read-8KiB random-read-8KiB None Closed 6.0 + 48.0 s, every 1.00 s 60.0 s
-        "#]]),
+        "#]],
+        ),
         (
             "operation = \"mix\"\npath = \"/v\"\nbytes = [\"4KiB\", \"1MiB\"]\ndepth = [1, 8]",
             expect![[r#"
@@ -315,10 +323,22 @@ fn storage_becomes_a_case_per_block_depth_and_point() {
                 storage/random-write-8KiB random-write-8KiB None Open { rate_per_s: 5000.0, arrivals: Exponential } 1.0 + 60.0 s, every 1.00 s 60.0 s
             "#]],
         ),
-        ("operation = \"read\"\npath = \"/v\"\ndepth = 2\nthreads = 3", expect!["the number of threads of 3 is impossible; it must be at most 2"]),
-        ("operation = \"read\"\npath = \"/v\"\ndepth = 99999", expect!["the depth of 99999 is impossible; it must be at most 65536"]),
-        ("operation = \"read\"\npath = \"/v\"\nsize = \"4KiB\"", expect!["the target is too small: 4 KiB given, at least one block of 8 KiB needed"]),
-        ("operation = \"read\"\npath = \"/v\"\nbytes = \"0B\"", expect!["the size of a block must be at least 1"]),
+        (
+            "operation = \"read\"\npath = \"/v\"\ndepth = 2\nthreads = 3",
+            expect!["the number of threads of 3 is impossible; it must be at most 2"],
+        ),
+        (
+            "operation = \"read\"\npath = \"/v\"\ndepth = 99999",
+            expect!["the depth of 99999 is impossible; it must be at most 65536"],
+        ),
+        (
+            "operation = \"read\"\npath = \"/v\"\nsize = \"4KiB\"",
+            expect!["the target is too small: 4 KiB given, at least one block of 8 KiB needed"],
+        ),
+        (
+            "operation = \"read\"\npath = \"/v\"\nbytes = \"0B\"",
+            expect!["the size of a block must be at least 1"],
+        ),
     ] {
         check("assay", storage(text), &expected);
     }

@@ -75,7 +75,7 @@ pub(super) fn request(table: &Table<'_>) -> Read<Request> {
         length_s: table.optional("length", seconds)?,
         warmup_s: table.optional("warmup", seconds)?,
         curve: curve(table)?,
-        ceiling_bytes_per_s: table.optional("ceiling", bandwidth)?,
+        provisioned_bytes_per_s: table.optional("ceiling", bandwidth)?,
     })))
 }
 

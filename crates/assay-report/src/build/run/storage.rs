@@ -193,7 +193,11 @@ fn bandwidth(test: &Test<'_>) -> [Cell; 2] {
 /// Median, p99 and p99.9, as far as there is enough I/O for them.
 fn latency(estimate: Option<&Estimate>) -> [Cell; 3] {
     let Some(estimate) = estimate else { return Default::default() };
-    let percentile = |name: &str| estimate.percentiles.as_ref()?.get(name).copied();
+    // A tool tells its percentiles of all I/O beside its one sample.
+    let percentile = |name: &str| {
+        let own = estimate.percentiles.as_ref().and_then(|all| all.get(name)).copied();
+        own.or_else(|| number(estimate, &format!("{name}_s")))
+    };
     let shown = |value: Option<f64>| -> Cell {
         value.map(|it| parameter::quantity(it, Unit::Second, 3)).unwrap_or_default().into()
     };
@@ -216,7 +220,8 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
     for test in tests {
         let shown = |name: &str| Cell::from(test.text(name).unwrap_or_default());
         let in_flight = test.number("in_flight").map(|it| format!("{it:.2}"));
-        let little = test.number("little_error").map(|it| parameter::percent(100.0 * it));
+        let little = test.number("little_error");
+        let little = little.map(|it| parameter::joined(&format!("{:.2} %", 100.0 * it)));
         let cpu = test.cpu.map(|it| parameter::quantity(it.median, Unit::Second, 3));
         let headroom = test.number("generator_headroom").map(times);
         table.rows.push(vec![

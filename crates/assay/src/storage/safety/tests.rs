@@ -1,3 +1,5 @@
+//! Plans on files of every kind, and what is said of each before anything is written.
+
 use assay_model::workload::storage::{
     AtEnd, Cursor, Load, SizeShare, StorageData, StoragePhase, StorageStream, StorageTiming,
     Verify, WriteSync,

@@ -185,11 +185,11 @@ fn bands(points: &[&Test<'_>]) -> Vec<Band> {
 fn marks(points: &[&Test<'_>]) -> Vec<Line> {
     let knee = points.first().and_then(|it| it.number("knee_rate"));
     let knee = knee.map(|value| Line { label: "knee".to_owned(), value });
-    let ceiling = points.iter().find_map(|it| {
+    let provisioned = points.iter().find_map(|it| {
         let limit = it.bandwidth?.limit.as_ref()?;
         let bytes = it.number("bytes").filter(|bytes| *bytes > 0.0)?;
         let label = parameter::quantity(limit.value, Unit::BytePerSecond, 3);
         Some(Line { label: format!("ceiling {label}"), value: limit.value / bytes })
     });
-    knee.into_iter().chain(ceiling).collect()
+    knee.into_iter().chain(provisioned).collect()
 }
