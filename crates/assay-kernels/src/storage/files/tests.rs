@@ -175,12 +175,10 @@ fn a_rate_is_kept_and_told_from_the_intended_start() {
     workload.load = FileLoad::Open { per_s: 200.0, arrivals: Arrivals::Constant };
     let outcome = carried_out(&workload);
     assert_eq!(outcome.ended, Ended::Time);
-    // No more are due; how many fewer are done is a matter of the machine.
-    assert!(
-        (1..=201).contains(&outcome.total.requested.count),
-        "{:?}",
-        outcome.total.requested
-    );
+    // One per thread may be due at once; how many fewer are done is a matter of the machine.
+    let due = 200.0 * outcome.elapsed_s + 3.0;
+    let done = outcome.total.requested.count;
+    assert!(done >= 1 && done as f64 <= due, "{done} of {due}");
     let from_intended = outcome.total.from_intended_ns.unwrap();
     assert_eq!(from_intended.len(), outcome.total.requested.count);
 }
