@@ -3,7 +3,7 @@
 //! Refuses with the values that contradict each other; never changes them.
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Load, StorageStream, StorageWorkload, Verify,
+    AccessPattern, AtEnd, EngineChoice, Load, StorageStream, StorageWorkload, Verify,
 };
 
 use super::content::SECTOR_BYTES;
@@ -20,6 +20,10 @@ const GREATEST_DEPTH: u64 = 32_768;
 /// What is asked for, without its targets.
 pub(super) fn workload(workload: &StorageWorkload) -> Result<(), StorageError> {
     refuse_if(workload.streams.is_empty(), || "a workload without streams".to_owned())?;
+    let verifies = workload.data.verify != Verify::Off;
+    refuse_if(verifies && workload.engine == EngineChoice::Null, || {
+        "the null engine moves no data, so there is nothing to verify".to_owned()
+    })?;
     match &workload.load {
         Load::ShareOf { phase, .. } => {
             let what = format!("a share of phase {phase} must be worked out before");
