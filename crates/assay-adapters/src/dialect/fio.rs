@@ -18,3 +18,6 @@ pub mod statistics;
 pub mod terse;
 pub mod text;
 mod value;
+
+#[cfg(test)]
+mod tests;

@@ -71,16 +71,14 @@ impl Base {
     }
 }
 
-/// Seconds: a bare number is in seconds, or in microseconds where the option says so.
-pub(super) fn seconds(text: &str, bare_is_microseconds: bool) -> Option<f64> {
-    let bare = if bare_is_microseconds { 1e-6 } else { 1.0 };
+/// Seconds: a bare number is in seconds.
+pub(super) fn seconds(text: &str) -> Option<f64> {
     let scaled = |operand: &str| {
         let (number, unit) = split(operand);
         let factor = match unit.to_ascii_lowercase().as_str() {
-            "" => bare,
             "us" | "usec" => 1e-6,
             "ms" | "msec" => 1e-3,
-            "s" | "sec" => 1.0,
+            "" | "s" | "sec" => 1.0,
             "m" => 60.0,
             "h" => 3600.0,
             "d" => 86_400.0,

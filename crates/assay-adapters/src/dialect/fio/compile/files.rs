@@ -1,5 +1,6 @@
 //! Which files a clone of a job uses, and which part of each.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use assay_model::workload::storage::StorageTarget;
@@ -9,10 +10,14 @@ use super::super::job::Job;
 use super::super::value::Size;
 use super::{Placed, Places, combine, path};
 
+/// Each is opened, and more would be a mistake.
+const MOST_FILES: u64 = 100_000;
+
 /// The targets of a phase; the same part of the same file is listed once.
 #[derive(Debug, Default)]
 pub(super) struct Targets {
     pub(super) list: Vec<StorageTarget>,
+    known: HashMap<(PathBuf, Option<(u64, u64)>), usize>,
 }
 
 /// What a clone uses.
@@ -26,12 +31,13 @@ pub(super) struct Used {
 
 impl Targets {
     fn index(&mut self, target: StorageTarget) -> usize {
-        let same = |other: &StorageTarget| {
-            StorageTarget { name: target.name.clone(), ..other.clone() } == target
-        };
-        if let Some(index) = self.list.iter().position(same) {
-            return index;
+        let place = (target.path.clone(), target.range_bytes);
+        if let Some(index) = self.known.get(&place)
+            && self.list[*index] == target
+        {
+            return *index;
         }
+        self.known.insert(place, self.list.len());
         self.list.push(target);
         self.list.len() - 1
     }
@@ -44,6 +50,15 @@ pub(super) fn of_clone(
     targets: &mut Targets,
 ) -> Result<Used, Fault> {
     let (job, _) = placed;
+    let all = (job.files.len() as u64).max(job.file_count).saturating_mul(job.clones.into());
+    if all > MOST_FILES {
+        let why = format!("its clones use {all} files");
+        return Err(combine(
+            placed,
+            why,
+            "100,000 files are the most; lower nrfiles= or numjobs=",
+        ));
+    }
     let paths = paths(job, clone);
     let mut used = Used { targets: vec![], region_bytes: 0 };
     let count = paths.len() as u64;

@@ -95,7 +95,7 @@ impl Job {
         let bytes = || base.bytes(text).ok_or("it must be a size like 4k or 1g");
         let percent = || percentage(text);
         let whole = |least, most| number(text, least, most);
-        let time = || value::seconds(text, false).ok_or("it must be a time like 30s or 5m");
+        let time = || value::seconds(text).ok_or("it must be a time like 30s or 5m");
         match name {
             "size" => self.size = Some(size()?),
             "io_size" => self.io_size = Some(size()?),
