@@ -24,6 +24,7 @@ mod buffers;
 mod busy;
 mod choice;
 mod content;
+mod contest;
 mod crew;
 mod engine;
 mod error;
@@ -33,15 +34,14 @@ mod lane;
 mod layout;
 mod ledger;
 mod mix;
+mod phase;
 mod places;
 mod random;
 mod series;
 mod session;
-mod shared;
 mod tally;
 mod target;
 mod timeline;
-mod trial;
 mod worker;
 
 /// How a running phase is watched and ended.
@@ -68,8 +68,8 @@ pub fn run(
     accept::targets(workload, &opened)?;
     let chosen = match choice::choose(workload, &opened) {
         Choice::Of(chosen) => chosen,
-        Choice::Trial { engines, reason } => {
-            trial::decide(workload, &opened, engines, reason, control.stop)?
+        Choice::Contest { engines, reason } => {
+            contest::decide(workload, &opened, engines, reason, control.stop)?
         }
     };
     session::carry_out(workload, &opened, chosen, control)

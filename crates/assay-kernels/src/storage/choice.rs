@@ -44,16 +44,16 @@ pub(super) struct Chosen {
     pub(super) reason: String,
 }
 
-/// What can be chosen: an engine, or two between which only a trial decides.
+/// What can be chosen: an engine, or two between which only a contest decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Choice {
     /// This.
     Of(Chosen),
-    /// Either, as a trial shows.
-    Trial {
+    /// Either, as it turns out.
+    Contest {
         /// Both, the one to prefer at equal rates first.
         engines: [Engine; 2],
-        /// Why a trial.
+        /// Why there is one.
         reason: &'static str,
     },
 }
@@ -75,7 +75,7 @@ pub(super) fn choose(workload: &StorageWorkload, opened: &[Opened]) -> Choice {
 }
 
 /// The order is rings, `io_submit`, threads; with the page cache `io_submit` blocks, so it is passed
-/// over. Where rings may take a detour over kernel threads, as on NFS, a trial decides.
+/// over. Where rings may take a detour over kernel threads, as on NFS, a contest decides.
 fn automatic(
     direct: bool,
     may_detour: bool,
@@ -89,7 +89,7 @@ fn automatic(
             true if libaio_refused().is_some() => {
                 of(Engine::IoUring, "the best, and libaio is refused".to_owned())
             }
-            true => Choice::Trial {
+            true => Choice::Contest {
                 engines: [Engine::IoUring, Engine::Libaio],
                 reason: "the kernel may take a detour for io_uring here;",
             },

@@ -7,9 +7,9 @@ use assay_model::workload::storage::{StorageStream, StorageTarget};
 
 use super::crew::{self, LanePlan};
 use super::mix::Mix;
+use super::phase::Phase;
 use super::places::{Area, Places};
 use super::random::Draws;
-use super::shared::Shared;
 
 /// Draws of a place before a lane gives way to those who hold the blocks it wants.
 const ATTEMPTS: u32 = 64;
@@ -94,8 +94,8 @@ impl Lane {
 
     /// Decides the next I/O and claims its place. It is charged to the budgets where it `counts`.
     #[inline]
-    pub(super) fn next(&mut self, shared: &Shared<'_>, counts: bool) -> Next {
-        let target = &shared.targets[self.target];
+    pub(super) fn next(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
+        let target = &phase.targets[self.target];
         if target.is_given_up() {
             return Next::Done;
         }
@@ -112,7 +112,7 @@ impl Lane {
                 }
                 continue;
             }
-            if counts && !shared.charge(self.stream, bytes) {
+            if counts && !phase.charge(self.stream, bytes) {
                 target.release(offset, bytes);
                 return Next::Done;
             }

@@ -27,9 +27,9 @@ use super::engine::{Files, Libaio, Null, Setup, StorageEngine, Threads, Uring};
 use super::error::StorageError;
 use super::lane::Lane;
 use super::ledger::{Exchange, Handed, LaneTotals, Ledger};
+use super::phase::Phase;
 use super::places::Area;
 use super::series::{Contributor, Series};
-use super::shared::Shared;
 use super::tally;
 use super::target::Opened;
 use super::timeline::Timeline;
@@ -47,13 +47,13 @@ pub(super) fn carry_out(
     chosen: Chosen,
     control: &mut Control<'_>,
 ) -> Result<StorageOutcome, StorageError> {
-    let shared = Shared::new(workload, opened, clock::now_ns());
+    let phase = Phase::new(workload, opened, clock::now_ns());
     let areas: Vec<Area> = opened.iter().map(|target| target.area).collect();
     let plans = crew::divide(workload, &areas, chosen.engine == Engine::Threads);
     let cpus = cpus(plans.len(), chosen.engine);
     thread::scope(|scope| {
-        let crew = Crew::start(scope, (&shared, chosen.engine), plans, &cpus)?;
-        crew.run(&shared, chosen.reason, control)
+        let crew = Crew::start(scope, (&phase, chosen.engine), plans, &cpus)?;
+        crew.run(&phase, chosen.reason, control)
     })
 }
 
@@ -76,7 +76,7 @@ struct Crew<'scope> {
 
 /// What a member is given.
 struct Member<'a> {
-    shared: &'a Shared<'a>,
+    phase: &'a Phase<'a>,
     plan: WorkerPlan,
     cpu: Option<usize>,
     ready: Sender<Result<String, StorageError>>,
@@ -98,7 +98,7 @@ struct End {
 impl<'scope> Crew<'scope> {
     fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
-        (shared, engine): (&'env Shared<'env>, Engine),
+        (phase, engine): (&'env Phase<'env>, Engine),
         plans: Vec<WorkerPlan>,
         cpus: &[Option<usize>],
     ) -> Result<Self, StorageError> {
@@ -118,7 +118,7 @@ impl<'scope> Crew<'scope> {
             contributors.push(Contributor::new(plan.stream, empty_sender));
             starts.push(start_sender);
             let exchange = Exchange { worker, full: full.clone(), empty };
-            let member = Member { shared, plan, cpu, ready: ready.clone(), start, exchange };
+            let member = Member { phase, plan, cpu, ready: ready.clone(), start, exchange };
             let builder = thread::Builder::new().name(format!("storage-{worker}"));
             // Those that were started see their channels close, and end.
             let spawned = builder.spawn_scoped(scope, move || body(member));
@@ -138,19 +138,19 @@ impl<'scope> Crew<'scope> {
 
     fn run(
         self,
-        shared: &Shared<'_>,
+        phase: &Phase<'_>,
         engine_reason: String,
         control: &mut Control<'_>,
     ) -> Result<StorageOutcome, StorageError> {
-        let workload = shared.workload;
+        let workload = phase.workload;
         let timeline = Timeline::new(clock::now_ns() + LEAD_NS, workload.timing);
-        shared.end_at(timeline.deadline_ns);
+        phase.end_at(timeline.deadline_ns);
         for start in self.starts {
             // A member that is gone has panicked, which its join tells.
             let _ = start.send(timeline);
         }
         let mut series = Series::new(timeline, workload.streams.len(), self.contributors);
-        let mut watch = Watch { shared, timeline, control, intervals: Vec::new() };
+        let mut watch = Watch { phase, timeline, control, intervals: Vec::new() };
         let cpu_before = watch.until_all_ended(&self.frames, &mut series);
         let (ends, broken) = join(self.members);
         if let Some(source) = broken {
@@ -186,7 +186,7 @@ impl<'scope> Crew<'scope> {
 
 /// The calling thread while the phase runs.
 struct Watch<'a, 'c> {
-    shared: &'a Shared<'a>,
+    phase: &'a Phase<'a>,
     timeline: Timeline,
     control: &'a mut Control<'c>,
     intervals: Vec<IntervalTally>,
@@ -199,8 +199,8 @@ impl Watch<'_, '_> {
         let mut at_warm_end = None;
         loop {
             let now_ns = clock::now_ns();
-            if self.control.stop.load(Ordering::Relaxed) || self.shared.is_given_up() {
-                self.shared.end_at(now_ns);
+            if self.control.stop.load(Ordering::Relaxed) || self.phase.is_given_up() {
+                self.phase.end_at(now_ns);
             }
             let left_ns = self.timeline.warm_end_ns.saturating_sub(now_ns);
             if left_ns == 0 {
@@ -229,11 +229,11 @@ impl Watch<'_, '_> {
     /// Ends the phase: `fsync` where it counts. Gives what failed and the moment.
     fn end(&self, ends: &[End]) -> (Vec<IoFailure>, u64) {
         let last_ns = ends.iter().map(|end| end.last_ns).max().unwrap_or(0);
-        let planned_ns = self.shared.end_ns.load(Ordering::Relaxed);
-        if !self.shared.late_counts {
+        let planned_ns = self.phase.end_ns.load(Ordering::Relaxed);
+        if !self.phase.late_counts {
             return (Vec::new(), last_ns.min(planned_ns));
         }
-        let targets = self.shared.workload.targets.iter().zip(&self.shared.targets);
+        let targets = self.phase.workload.targets.iter().zip(&self.phase.targets);
         let mut failures = Vec::new();
         for (index, (target, at)) in targets.enumerate().filter(|(_, it)| it.0.sync_at_end) {
             if let Err(error) = at.opened.sync() {
@@ -252,7 +252,7 @@ impl Watch<'_, '_> {
     fn reason(&self, end_ns: u64) -> Ended {
         if self.control.stop.load(Ordering::Relaxed) && end_ns < self.timeline.deadline_ns {
             Ended::Interrupted
-        } else if self.shared.is_given_up() {
+        } else if self.phase.is_given_up() {
             Ended::Errors
         } else if end_ns >= self.timeline.deadline_ns {
             Ended::Time
@@ -306,8 +306,8 @@ fn merge(ends: Vec<End>) -> Vec<StreamTally> {
 
 /// A member's life: set up, say so, wait for the start, work.
 fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
-    let Member { shared, plan, cpu, ready, start, exchange } = member;
-    let (engine, buffers) = match set_up::<E>(shared, &plan, cpu) {
+    let Member { phase, plan, cpu, ready, start, exchange } = member;
+    let (engine, buffers) = match set_up::<E>(phase, &plan, cpu) {
         Ok(both) => both,
         Err(error) => {
             // The one who listens gives up at the first error.
@@ -315,10 +315,10 @@ fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
             return None;
         }
     };
-    let stream = &shared.workload.streams[plan.stream];
+    let stream = &phase.workload.streams[plan.stream];
     let lane = |lane: &crew::LanePlan| {
-        let target = &shared.workload.targets[lane.target];
-        Lane::new(lane, (plan.stream, stream), target, shared.workload.seed)
+        let target = &phase.workload.targets[lane.target];
+        Lane::new(lane, (plan.stream, stream), target, phase.workload.seed)
     };
     let mut lanes: Vec<Lane> = plan.lanes.iter().map(lane).collect();
     let slots = slots(&plan, &mut lanes);
@@ -332,7 +332,7 @@ fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
         None => Agenda::closed(slots.len() as u32, plan.cap_bytes_per_s, timeline.start_ns),
     };
     let ledger = Ledger::new(totals, exchange, timeline);
-    let numbers = (shared, plan.stream);
+    let numbers = (phase, plan.stream);
     let worker = Worker::new(engine, numbers, (lanes, slots), buffers, (agenda, ledger));
     let (ledger, last_ns, result) = worker.work(timeline.start_ns);
     let targets = plan.lanes.iter().map(|lane| lane.target);
@@ -347,7 +347,7 @@ fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
 }
 
 fn set_up<E: StorageEngine>(
-    shared: &Shared<'_>,
+    phase: &Phase<'_>,
     plan: &WorkerPlan,
     cpu: Option<usize>,
 ) -> Result<(E, Buffers), StorageError> {
@@ -356,20 +356,20 @@ fn set_up<E: StorageEngine>(
         pin::pin_current_thread(cpu).map_err(|source| failed("the worker's CPU", source))?;
     }
     account::wake_on_time();
-    let stream = &shared.workload.streams[plan.stream];
+    let stream = &phase.workload.streams[plan.stream];
     let slots = plan.lanes.iter().map(|lane| lane.slots).sum();
-    let verifies_writes = shared.workload.data.verify == Verify::AfterWrite;
+    let verifies_writes = phase.workload.data.verify == Verify::AfterWrite;
     let need = Need {
         slots,
         bytes: crew::greatest_bytes(stream),
         reads: stream.read_share > 0.0 || verifies_writes,
-        writes: (stream.read_share < 1.0).then_some(shared.workload.data.compressible),
-        seed: shared.workload.seed ^ plan.lanes[0].id,
+        writes: (stream.read_share < 1.0).then_some(phase.workload.data.compressible),
+        seed: phase.workload.seed ^ plan.lanes[0].id,
     };
     let buffers = Buffers::new(need)
         .map_err(|error| failed(&format!("{} B for I/O", error.bytes), error.source))?;
     let files: Vec<Files> =
-        shared.targets.iter().map(|target| target.opened.descriptors()).collect();
+        phase.targets.iter().map(|target| target.opened.descriptors()).collect();
     let setup = Setup { files: &files, slab: buffers.all(), slots };
     let engine = E::set_up(setup).map_err(|source| StorageError::Engine {
         engine: E::NAME,

@@ -18,7 +18,7 @@ use super::content;
 use super::engine::{Action, Completion, Request, StorageEngine, Wait};
 use super::lane::{Lane, Next, Planned};
 use super::ledger::Ledger;
-use super::shared::Shared;
+use super::phase::Phase;
 
 /// The longest wait between two looks at whether the phase has ended.
 const LOOK_NS: u64 = 50_000_000;
@@ -29,7 +29,7 @@ const GIVE_WAY_NS: u64 = 50_000;
 #[derive(Debug)]
 pub(super) struct Worker<'a, E> {
     engine: E,
-    shared: &'a Shared<'a>,
+    phase: &'a Phase<'a>,
     lanes: Vec<Lane>,
     slots: Vec<Slot>,
     buffers: Buffers,
@@ -89,7 +89,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     /// wait for work in `agenda`.
     pub(super) fn new(
         engine: E,
-        (shared, stream): (&'a Shared<'a>, usize),
+        (phase, stream): (&'a Phase<'a>, usize),
         (lanes, slots): (Vec<Lane>, Vec<Slot>),
         buffers: Buffers,
         (agenda, ledger): (Agenda, Ledger),
@@ -97,7 +97,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         let room = slots.len();
         Self {
             engine,
-            shared,
+            phase,
             lanes,
             slots,
             buffers,
@@ -107,8 +107,8 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             done: Vec::with_capacity(room),
             in_flight: 0,
             serial: 0,
-            verifies: shared.workload.data.verify != Verify::Off,
-            sync_every: shared.workload.streams[stream].sync_every,
+            verifies: phase.workload.data.verify != Verify::Off,
+            sync_every: phase.workload.streams[stream].sync_every,
             ledger,
         }
     }
@@ -122,7 +122,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             now_ns = clock::now_ns();
         }
         let result = self.run(&mut now_ns);
-        self.ledger.close(now_ns.min(self.shared.end_ns.load(Ordering::Relaxed)));
+        self.ledger.close(now_ns.min(self.phase.end_ns.load(Ordering::Relaxed)));
         if result.is_err() {
             // The kernel may still write to it.
             std::mem::forget(self.buffers);
@@ -132,7 +132,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
 
     fn run(&mut self, now_ns: &mut u64) -> io::Result<()> {
         loop {
-            let end_ns = self.shared.end_ns.load(Ordering::Relaxed);
+            let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
             if *now_ns >= end_ns {
                 break;
             }
@@ -163,7 +163,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         let mut gives_way = false;
         while let Some((slot, intended_ns)) = self.agenda.take(now_ns, &mut self.lanes) {
             let lane = self.slots[slot as usize].lane;
-            match self.lanes[lane as usize].next(self.shared, counts) {
+            match self.lanes[lane as usize].next(self.phase, counts) {
                 Next::Io(planned) => {
                     self.agenda.issued(lane, planned.bytes);
                     self.begin(slot, planned, intended_ns);
@@ -211,7 +211,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         let lane = &self.lanes[at.lane as usize];
         let memory = self.buffers.writable(slot, at.bytes as usize);
         self.serial += 1;
-        match &self.shared.targets[lane.target].generations {
+        match &self.phase.targets[lane.target].generations {
             Some(generations) => {
                 at.stamp = generations.next(at.offset, u64::from(at.bytes));
                 content::stamp(memory, at.offset, at.stamp);
@@ -247,8 +247,8 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         }
         self.engine.exchange(wait, &mut self.done)?;
         let now_ns = clock::now_ns();
-        let end_ns = self.shared.end_ns.load(Ordering::Relaxed);
-        let in_time = now_ns <= end_ns || self.shared.late_counts;
+        let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
+        let in_time = now_ns <= end_ns || self.phase.late_counts;
         self.ledger.advance(now_ns.min(end_ns), self.in_flight);
         let counts = in_time && self.ledger.is_counting(now_ns);
         self.in_flight -= self.done.len();
@@ -297,8 +297,8 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         let at = self.slots[slot as usize];
         let bytes = u64::from(at.bytes);
         let target = self.lanes[at.lane as usize].target;
-        let verify = self.shared.workload.data.verify;
-        if let Some(generations) = &self.shared.targets[target].generations {
+        let verify = self.phase.workload.data.verify;
+        if let Some(generations) = &self.phase.targets[target].generations {
             match at.doing {
                 Doing::Write => generations.wrote(at.offset, bytes, Some(at.stamp)),
                 Doing::Read | Doing::ReadBack => self.verify(slot),
@@ -337,7 +337,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     fn verify(&mut self, slot: u32) {
         let at = self.slots[slot as usize];
         let target = self.lanes[at.lane as usize].target;
-        let Some(generations) = &self.shared.targets[target].generations else { return };
+        let Some(generations) = &self.phase.targets[target].generations else { return };
         let memory = self.buffers.readable(slot, at.bytes as usize);
         let sectors = memory.chunks_exact(content::SECTOR_BYTES);
         for (sector, offset) in sectors.zip((at.offset..).step_by(content::SECTOR_BYTES)) {
@@ -360,7 +360,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             return self.again.push(slot);
         }
         let target = self.lanes[at.lane as usize].target;
-        let shared = &self.shared.targets[target];
+        let failing = &self.phase.targets[target];
         let is_write = matches!(at.doing, Doing::Write | Doing::Sync);
         let reason = match (result, at.doing) {
             (..0, Doing::Sync) => format!("fsync: {}", io::Error::from_raw_os_error(-result)),
@@ -374,8 +374,8 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             bytes: u64::from(at.bytes),
             reason,
         });
-        shared.note_failure();
-        if let Some(generations) = &shared.generations
+        failing.note_failure();
+        if let Some(generations) = &failing.generations
             && at.doing != Doing::Sync
         {
             if at.doing == Doing::Write {

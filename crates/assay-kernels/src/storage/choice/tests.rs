@@ -14,7 +14,7 @@ fn check(
     let found = automatic(direct, may_detour, uring, || libaio);
     let of = match &found {
         Choice::Of(chosen) => Some(chosen.engine),
-        Choice::Trial { .. } => None,
+        Choice::Contest { .. } => None,
     };
     assert_eq!(of, expected, "{direct} {may_detour}: {found:?}");
 }

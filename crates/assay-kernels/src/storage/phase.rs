@@ -15,7 +15,7 @@ const GIVEN_UP_AFTER: u32 = 100;
 
 /// What all workers see.
 #[derive(Debug)]
-pub(super) struct Shared<'a> {
+pub(super) struct Phase<'a> {
     /// What is asked for.
     pub(super) workload: &'a StorageWorkload,
     /// In the workload's order.
@@ -66,7 +66,7 @@ impl Target<'_> {
     }
 }
 
-impl<'a> Shared<'a> {
+impl<'a> Phase<'a> {
     /// A phase that has not begun.
     pub(super) fn new(workload: &'a StorageWorkload, opened: &'a [Opened], mark: u64) -> Self {
         let verified = |(index, opened): (usize, &'a Opened)| Target {

@@ -12,7 +12,7 @@ use super::target::Opened;
 use super::{Control, session};
 
 /// Long enough for a few hundred I/O of a slow server.
-const TRIAL: StorageTiming = StorageTiming {
+const MOMENT: StorageTiming = StorageTiming {
     warmup_s: 0.1,
     duration_s: Some(0.4),
     interval_s: 1.0,
@@ -29,16 +29,16 @@ pub(super) fn decide(
     reason: &str,
     stop: &AtomicBool,
 ) -> Result<Chosen, StorageError> {
-    let mut trial = StorageWorkload { timing: TRIAL, load: Load::Closed, ..workload.clone() };
-    for stream in &mut trial.streams {
+    let mut short = StorageWorkload { timing: MOMENT, load: Load::Closed, ..workload.clone() };
+    for stream in &mut short.streams {
         stream.own_rate_per_s = None;
         stream.stop_after_bytes = None;
     }
-    for target in &mut trial.targets {
+    for target in &mut short.targets {
         target.sync_at_end = false;
     }
-    // Stamps of a trial would be taken for older writes.
-    if trial.data.verify != Verify::Off {
+    // Stamps of a contest would be taken for older writes.
+    if short.data.verify != Verify::Off {
         let reason = format!("{reason}, untried because of verification");
         return Ok(Chosen { engine: engines[0], reason });
     }
@@ -46,7 +46,7 @@ pub(super) fn decide(
     for (rate, engine) in rates.iter_mut().zip(engines) {
         let mut control = Control { stop, on_interval: &mut |_| {} };
         let chosen = Chosen { engine, reason: String::new() };
-        let outcome = session::carry_out(&trial, opened, chosen, &mut control)?;
+        let outcome = session::carry_out(&short, opened, chosen, &mut control)?;
         let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();
         *rate = count as f64 / outcome.elapsed_s.max(f64::MIN_POSITIVE);
     }
@@ -54,6 +54,6 @@ pub(super) fn decide(
     let engine = engines[usize::from(second > first * CLEARLY)];
     let [a, b] = engines.map(Engine::name);
     let reason =
-        format!("{reason} a trial gave {first:.0} IO/s with {a}, {second:.0} with {b}");
+        format!("{reason} a contest gave {first:.0} IO/s with {a}, {second:.0} with {b}");
     Ok(Chosen { engine, reason })
 }
