@@ -6,6 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{StoragePlan, Verify};
 
 mod compile;
@@ -69,6 +70,10 @@ pub struct Present {
 pub struct Execution {
     /// One phase per run.
     pub plan: StoragePlan,
+    /// The same for file-system workloads; one of both is empty.
+    pub files: FilePlan,
+    /// Whether missing folders above an anchor are made.
+    pub create_anchors: bool,
     /// What Vdbench would call each phase, in the order of the plan.
     pub runs: Vec<RunLabel>,
     /// Hosts that any run uses.

@@ -3,7 +3,9 @@
 //! Loops nest in the order in which they were written; rates are innermost.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
+use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{
     Load, RateRounding, StoragePhase, StoragePlan, StorageTiming,
 };
@@ -14,6 +16,7 @@ use super::runs::{Rate, Run};
 use super::values::Shown;
 use super::{Execution, Input, RateLabel, RunLabel, Surroundings, UsedHost};
 
+mod files;
 mod phase;
 mod select;
 
@@ -34,6 +37,8 @@ pub(super) struct Compiler<'a, 'b> {
     storages: Index,
     workloads: Index,
     hosts: Index,
+    file_systems: Index,
+    file_works: Index,
     used_hosts: BTreeSet<usize>,
     /// Whether it was said that shares are not enforced without a rate.
     told_of_skew: bool,
@@ -50,6 +55,8 @@ impl<'a, 'b> Compiler<'a, 'b> {
         let execution = Execution {
             plan: StoragePlan { phases: Vec::new() },
             runs: Vec::new(),
+            files: FilePlan::default(),
+            create_anchors: all.general.create_anchors,
             hosts: Vec::new(),
             data_errors: all.general.data_errors,
             notes: Vec::new(),
@@ -62,6 +69,8 @@ impl<'a, 'b> Compiler<'a, 'b> {
             storages: Index::new(all.storages.iter().map(|storage| storage.name.text.as_str())),
             workloads: Index::new(all.workloads.iter().map(|workload| workload.name.as_str())),
             hosts: Index::new(all.hosts.iter().map(|host| host.label.as_str())),
+            file_systems: Index::new(all.file_systems.iter().map(|it| it.name.text.as_str())),
+            file_works: Index::new(all.file_works.iter().map(|work| work.name.as_str())),
             used_hosts: BTreeSet::new(),
             told_of_skew: false,
             execution,
@@ -70,17 +79,14 @@ impl<'a, 'b> Compiler<'a, 'b> {
 
     pub(super) fn compile(mut self) -> Execution {
         let all = self.all;
-        if let Some(spot) = all.file_system {
-            let (code, message) = if all.storages.is_empty() && all.workloads.is_empty() {
-                ("V114", "file-system workloads (fsd, fwd) are not supported yet")
-            } else {
-                ("V140", "raw and file-system definitions are mixed")
-            };
-            let error = self.lines.error(code, spot, message);
-            let error = error.help("raw workloads (sd, wd, rd) run");
-            self.lines.found.push(error);
+        let is_raw = !all.storages.is_empty() || !all.workloads.is_empty();
+        if let Some(spot) = all.file_system.filter(|_| is_raw) {
+            let message = "raw and file-system definitions are mixed";
+            let error = self.lines.error("V140", spot, message);
+            self.lines.found.push(error.help("make two files of them").vdbench("stops"));
             return self.execution;
         }
+        self.nested_anchors();
         if all.runs.is_empty() {
             let nothing = super::Diagnostic::new(
                 super::Severity::Error,
@@ -109,7 +115,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         let combinations = run.loops.iter().try_fold(1usize, |product, one| {
             product.checked_mul(one.values.len()).filter(|product| *product <= MOST_RUNS)
         });
-        let points = run.rates.len() + run.curve.len();
+        let points = run.rates.len() + run.file_rates.len() + run.curve.len() + 1;
         let Some(combinations) =
             combinations.filter(|n| n * points + self.execution.runs.len() <= MOST_RUNS)
         else {
@@ -121,7 +127,11 @@ impl<'a, 'b> Compiler<'a, 'b> {
         for number in 0..combinations {
             let values = combination(&run, number);
             // The first combination that is wrong is wrong in all others too.
-            if self.one_combination(&run, &values).is_none() {
+            let done = match self.all.file_system {
+                None => self.one_combination(&run, &values),
+                Some(_) => self.file_combination(&run, &values, number == 0),
+            };
+            if done.is_none() {
                 return;
             }
         }
@@ -130,7 +140,11 @@ impl<'a, 'b> Compiler<'a, 'b> {
     /// Tells what is wrong with rate and times.
     fn checked(&mut self, run: &Run) -> bool {
         let mut wrong = Vec::new();
-        if run.rates.is_empty() {
+        if self.all.file_system.is_some() {
+            if run.file_rates.is_empty() && !run.format.only {
+                wrong.push(("V163", "has no rate of operations".to_owned(), "add fwdrate=max"));
+            }
+        } else if run.rates.is_empty() {
             wrong.push(("V160", "has no I/O rate".to_owned(), "add iorate=max"));
         }
         let (elapsed, interval, warmup) = (run.elapsed_s, run.interval_s, run.warmup_s);
@@ -254,6 +268,29 @@ impl<'a, 'b> Compiler<'a, 'b> {
             .help("with a rate in numbers the shares are kept exactly")
             .vdbench("holds the faster workloads back");
         self.lines.found.push(warning);
+    }
+
+    /// No tree may lie within another one.
+    fn nested_anchors(&mut self) {
+        let mut anchors: Vec<_> = self
+            .all
+            .file_systems
+            .iter()
+            .filter_map(|system| Some((PathBuf::from(&system.anchor.as_ref()?.text), system)))
+            .collect();
+        anchors.sort_by(|a, b| a.0.cmp(&b.0));
+        for pair in anchors.windows(2) {
+            let [(outer, _), (inner, system)] = pair else { continue };
+            if inner.starts_with(outer) {
+                let message = format!(
+                    "the anchor `{}` lies in `{}`, which is an anchor too",
+                    inner.display(),
+                    outer.display()
+                );
+                let error = self.lines.error("V158", system.name.spot, message);
+                self.lines.found.push(error.help("give each fsd a folder of its own"));
+            }
+        }
     }
 
     fn hosts_used(&self) -> Vec<UsedHost> {

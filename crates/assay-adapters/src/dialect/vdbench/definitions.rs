@@ -14,9 +14,11 @@ use super::tokens::Element;
 use super::values::{self, Value};
 
 mod attributes;
+mod file_systems;
 
 use attributes::{divided, pair, percent, range, sectors, sizes};
 pub(super) use attributes::{open_flags, positive, seek};
+pub(super) use file_systems::{FileSystem, FileWork, operation};
 
 /// Everything that the files define.
 #[derive(Debug, Default)]
@@ -28,6 +30,11 @@ pub(super) struct Definitions {
     /// `wd=default`, for runs that name storage but no workload.
     pub(super) default_workload: Workload,
     pub(super) runs: Vec<Run>,
+    pub(super) file_systems: Vec<FileSystem>,
+    pub(super) file_works: Vec<FileWork>,
+    /// `fwd=default`, and `fwd=format` where it is defined.
+    default_file_work: FileWork,
+    pub(super) format: Option<FileWork>,
     /// The first definition of a file-system workload.
     pub(super) file_system: Option<Spot>,
 }
@@ -39,6 +46,8 @@ pub(super) struct General {
     pub(super) compression: f64,
     /// I/O errors that end the execution.
     pub(super) data_errors: u64,
+    /// Whether missing folders above a tree are made.
+    pub(super) create_anchors: bool,
 }
 
 /// A host.
@@ -112,7 +121,7 @@ const NOWHERE: Spot = Spot { line: 0, start: 0, end: 0 };
 
 impl Default for General {
     fn default() -> Self {
-        Self { compression: 1.0, data_errors: 50 }
+        Self { compression: 1.0, data_errors: 50, create_anchors: false }
     }
 }
 
@@ -158,6 +167,7 @@ impl Definitions {
     pub(super) fn from_statements(lines: &mut Lines, statements: &[Statement]) -> Self {
         let mut all = Self::default();
         let (mut storage, mut run) = (Storage::default(), Run::default());
+        let mut file_system = FileSystem::default();
         let mut host_systems = None;
         let mut names = HashSet::new();
         let mut latest = Kind::General;
@@ -172,9 +182,12 @@ impl Definitions {
                 Kind::Storage => all.storage(lines, statement, &mut storage),
                 Kind::Workload => all.workload(lines, statement),
                 Kind::Run => all.run(lines, statement, &mut run),
-                Kind::FileSystem | Kind::FileWorkload => {
+                Kind::FileSystem => {
                     all.file_system.get_or_insert(statement.name.spot);
+                    let made = file_systems::file_systems(lines, statement, &mut file_system);
+                    all.file_systems.extend(made);
                 }
+                Kind::FileWorkload => all.file_work(lines, statement),
                 Kind::ReplayGroup => {}
             }
         }
@@ -266,6 +279,23 @@ impl Definitions {
         }
     }
 
+    fn file_work(&mut self, lines: &mut Lines, statement: &Statement) {
+        let mut work = self.default_file_work.clone();
+        work.name.clone_from(&statement.name.text);
+        work.spot = statement.name.spot;
+        for parameter in &statement.parameters {
+            work.apply(lines, parameter);
+        }
+        self.file_system.get_or_insert(work.spot);
+        if statement.is_default() {
+            self.default_file_work = work;
+        } else if statement.name.text.eq_ignore_ascii_case("format") {
+            self.format = Some(work);
+        } else {
+            self.file_works.push(work);
+        }
+    }
+
     fn run(&mut self, lines: &mut Lines, statement: &Statement, defaults: &mut Run) {
         let mut run = Run { name: statement.name.clone(), ..defaults.clone() };
         for parameter in &statement.parameters {
@@ -300,6 +330,9 @@ impl General {
                         let error = lines.error("V114", parameter.spot, message);
                         lines.found.push(error.help("give a number of errors"));
                     }
+                }
+                "create_anchors" => {
+                    self.create_anchors = values::yes_no(lines, parameter) == Some(true);
                 }
                 "formatsds" => always_or_never(lines, parameter),
                 // Layout is not timed here, so its transfer size changes nothing.

@@ -295,6 +295,7 @@ const RUN: &[Keyword] = &[
     also("files", "files", Numbers),
     also("forsizes", "sizes", Numbers),
     also("sizes", "sizes", Numbers),
+    also("forsize", "sizes", Numbers),
     also("fortotalsize", "totalsize", Numbers),
     also("totalsize", "totalsize", Numbers),
 ];

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use super::{RateLabel, RunLabel};
 
+pub mod files;
 pub mod flat_file;
 pub mod histogram;
 mod measured;

@@ -23,6 +23,9 @@ pub(super) struct Run {
     /// Of a file-system run.
     pub(super) file_workloads: Vec<Element>,
     pub(super) rates: Vec<Rate>,
+    /// `fwdrate=` of a file-system run.
+    pub(super) file_rates: Vec<Rate>,
+    pub(super) format: Format,
     pub(super) curve: Vec<f64>,
     pub(super) stop_curve_ms: Option<f64>,
     pub(super) arrivals: Arrivals,
@@ -48,6 +51,21 @@ pub(super) enum Rate {
     Curve,
 }
 
+/// What is made of the trees before a file-system run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Format {
+    /// What is there is removed.
+    pub(super) removes: bool,
+    /// Directories that are missing are made.
+    pub(super) makes_directories: bool,
+    /// Files that are missing are made.
+    pub(super) makes_files: bool,
+    /// The run itself does not take place.
+    pub(super) only: bool,
+    /// Only before the first combination of loops.
+    pub(super) once: bool,
+}
+
 /// A parameter with the values it takes in turn.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Loop {
@@ -65,6 +83,8 @@ impl Default for Run {
             storages: Vec::new(),
             file_workloads: Vec::new(),
             rates: Vec::new(),
+            file_rates: Vec::new(),
+            format: Format::default(),
             curve: DEFAULT_CURVE.to_vec(),
             stop_curve_ms: None,
             arrivals: Arrivals::Exponential,
@@ -90,6 +110,8 @@ impl Run {
             "sd" => self.storages = values::names(lines, parameter),
             "fwd" => self.file_workloads = values::names(lines, parameter),
             "iorate" => self.rates = rates(lines, parameter),
+            "fwdrate" => self.file_rates = rates(lines, parameter),
+            "format" => self.format = format(lines, parameter),
             "curve" => self.curve = curve(lines, parameter),
             "stopcurve" => self.stop_curve_ms = definitions::positive(lines, parameter),
             "distribution" => self.distribution(lines, parameter),
@@ -108,8 +130,10 @@ impl Run {
             }
             "openflags" => self.flags = definitions::open_flags(lines, parameter),
             "threads" | "xfersize" | "rdpct" | "rhpct" | "whpct" | "seekpct" | "hitarea"
-            | "compratio" => self.add_loop(lines, parameter),
-            // Parameters of file-system runs, which are refused as a whole.
+            | "compratio" | "depth" | "width" | "files" | "sizes" | "totalsize"
+            | "operations" => {
+                self.add_loop(lines, parameter);
+            }
             _ => {}
         }
     }
@@ -148,7 +172,7 @@ impl Run {
 fn usable(lines: &mut Lines, parameter: &Parameter, values: &[Shown]) -> bool {
     let wrong = |shown: &&Shown| {
         let Value::Number(number) = shown.value else {
-            return parameter.keyword.name != "seekpct";
+            return !matches!(parameter.keyword.name, "seekpct" | "operations");
         };
         match parameter.keyword.name {
             "threads" => {
@@ -157,11 +181,16 @@ fn usable(lines: &mut Lines, parameter: &Parameter, values: &[Shown]) -> bool {
             }
             "xfersize" | "hitarea" => number.value < 512.0 || number.value % 512.0 != 0.0,
             "compratio" => number.value < 1.0,
+            "depth" | "width" | "files" | "sizes" | "totalsize" => number.value < 1.0,
             "seekpct" => !(-1.0..=100.0).contains(&number.value),
             _ => !(0.0..=100.0).contains(&number.value),
         }
     };
     let Some(found) = values.iter().find(wrong) else {
+        if parameter.keyword.name == "operations" {
+            let known = |shown: &Shown| definitions::operation(lines, parameter, &shown.text);
+            return values.iter().map(known).all(|operation| operation.is_some());
+        }
         return parameter.keyword.name != "seekpct"
             || values.iter().all(|shown| definitions::seek(lines, parameter, shown).is_some());
     };
@@ -199,6 +228,47 @@ fn rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
         rates.push(rate);
     }
     rates
+}
+
+fn format(lines: &mut Lines, parameter: &Parameter) -> Format {
+    let mut format = Format::default();
+    let all = |format: &mut Format| {
+        (format.makes_directories, format.makes_files) = (true, true);
+    };
+    for element in &parameter.elements {
+        match element.text.to_ascii_lowercase().as_str() {
+            "no" | "n" => format = Format::default(),
+            "yes" | "y" => {
+                all(&mut format);
+                format.removes = true;
+            }
+            "restart" => {
+                all(&mut format);
+                format.removes = false;
+            }
+            "only" => {
+                if !format.makes_files && !format.makes_directories {
+                    all(&mut format);
+                    format.removes = true;
+                }
+                format.only = true;
+            }
+            "clean" => (format.removes, format.only) = (true, true),
+            "directories" | "dir" | "dirs" => {
+                (format.makes_directories, format.makes_files) = (true, false);
+            }
+            "once" => format.once = true,
+            // A format always completes here.
+            "complete" => {}
+            other => {
+                let message = format!("`format={other}` is not supported here");
+                let error = lines.error("V114", element.spot, message);
+                let known = "yes, no, restart, only, clean, directories, once and complete";
+                lines.found.push(error.help(format!("there are {known}")));
+            }
+        }
+    }
+    format
 }
 
 fn curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {

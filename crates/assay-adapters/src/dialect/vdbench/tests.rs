@@ -13,6 +13,7 @@ use super::diagnostic::{Diagnostic, Severity};
 use super::{Execution, Input, Present, RateLabel, Surroundings, output, read};
 
 mod bytes;
+mod file_systems;
 mod page;
 mod refused;
 mod text;

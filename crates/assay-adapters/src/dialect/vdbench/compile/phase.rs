@@ -471,7 +471,7 @@ fn largest(sizes: &Sizes) -> u64 {
     }
 }
 
-fn shares_of_sizes(sizes: &Sizes) -> Vec<SizeShare> {
+pub(super) fn shares_of_sizes(sizes: &Sizes) -> Vec<SizeShare> {
     match sizes {
         Sizes::Shares(shares) => {
             let total: f64 = shares.iter().map(|(_, percent)| percent).sum();

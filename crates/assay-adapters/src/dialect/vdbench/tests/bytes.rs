@@ -7,7 +7,19 @@ use proptest::prelude::*;
 use super::*;
 
 /// Pieces that files are made of, so that random files get beyond the first line.
-const PIECES: [&str; 64] = [
+const PIECES: [&str; 76] = [
+    "anchor=",
+    "depth=",
+    "files=",
+    "sizes=",
+    "fwd1",
+    "fsd1",
+    "fwdrate=",
+    "format=",
+    "yes",
+    "operation=",
+    "read",
+    "(4k,50,8k,50)",
     "sd=",
     "wd=",
     "rd=",
@@ -83,13 +95,15 @@ proptest! {
 
     #[test]
     fn any_pieces_are_read_or_refused(
+        begin in prop::sample::select(&["sd=sd1,lun=/a,size=1g\n", "fsd=fsd1,anchor=/a\n"][..]),
         pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..120),
     ) {
-        let text = format!("sd=sd1,lun=/a,size=1g\n{}", pieces.concat());
+        let text = format!("{begin}{}", pieces.concat());
         match one(&text) {
             Ok(execution) => {
                 prop_assert!(!execution.runs.is_empty());
-                prop_assert_eq!(execution.runs.len(), execution.plan.phases.len());
+                let phases = execution.plan.phases.len() + execution.files.phases.len();
+                prop_assert_eq!(execution.runs.len(), phases);
                 drop(super::super::explain::explain(&execution));
             }
             Err(found) => {
