@@ -221,3 +221,57 @@ fn an_interrupted_run_cleans_up_itself() {
     assert!(!world.path("file").exists());
     assert_eq!(records(&world), 0);
 }
+
+/// A block device over a file, detached with the test.
+struct Loop(String);
+
+impl Loop {
+    /// `None` where this user or this machine cannot have one; the test is skipped then.
+    fn over(path: &std::path::Path, test: &str) -> Option<Self> {
+        std::fs::File::create(path).unwrap().set_len(8 << 20).unwrap();
+        let made = Command::new("losetup").args(["-f", "--show"]).arg(path).output();
+        let made = made.ok().filter(|made| made.status.success());
+        let Some(made) = made else {
+            eprintln!("SKIPPED {test}: losetup gives no loop device here");
+            return None;
+        };
+        Some(Self(String::from_utf8(made.stdout).unwrap().trim().to_owned()))
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg(&self.0).stderr(Stdio::null()).status());
+        drop(Command::new("losetup").args(["-d", &self.0]).status());
+    }
+}
+
+#[test]
+fn devices_are_written_only_by_name_and_never_while_they_are_used() {
+    let test = "devices_are_written_only_by_name_and_never_while_they_are_used";
+    let world = World::new();
+    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let arguments = |verb: &'static str, more: &[&'static str]| {
+        let mut all = vec!["storage", verb, device.0.as_str(), "--for", "200ms"];
+        all.extend(more);
+        all.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()
+    };
+    let run = |verb, named: bool| {
+        let more: &[&'static str] =
+            if named { &["--depth", "4", "--destroy-data"] } else { &[] };
+        let mut all = arguments(verb, more);
+        all.extend(named.then(|| device.0.clone()));
+        world.assay(&all.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    run("read", false).succeeded();
+    assert!(run("write", false).failed_with(2).err.contains("--destroy-data="));
+    run("write", true).succeeded();
+    let made = Command::new("mkfs.ext4").args(["-q", &device.0]).status();
+    std::fs::create_dir(world.path("mounted")).unwrap();
+    let mounted = || Command::new("mount").arg(&device.0).arg(world.path("mounted")).status();
+    if !made.is_ok_and(|made| made.success()) || !mounted().is_ok_and(|it| it.success()) {
+        eprintln!("SKIPPED {test}: mkfs.ext4 or mount does not work here");
+        return;
+    }
+    assert!(run("write", true).failed_with(2).err.contains("mounted on"));
+}

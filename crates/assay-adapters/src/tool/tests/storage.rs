@@ -22,7 +22,7 @@ fn test(workload: StorageWorkload) -> Workload {
     Workload::Storage(Box::new(StorageTest {
         name,
         point: None,
-        ceiling_bytes_per_s: None,
+        provisioned_bytes_per_s: None,
         workload,
     }))
 }

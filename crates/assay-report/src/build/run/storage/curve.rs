@@ -33,9 +33,9 @@ pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
 pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Test<'_>]) {
     let Some(first) = points.first() else { return };
     let name = first.text("test").unwrap_or_default();
+    document.paragraph(Tone::Plain, format!("{name}: {}.", knee(points)));
     document.blocks.extend(plot(&name, points).map(Block::Plot));
     document.blocks.push(Block::Table(table(context, &name, points)));
-    document.paragraph(Tone::Plain, format!("{name}: {}.", knee(points)));
 }
 
 fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
@@ -99,7 +99,7 @@ fn knee(points: &[&Test<'_>]) -> String {
         let most = rates.map(|rate| rate.median).fold(0.0, f64::max);
         let why = points.first().and_then(|it| it.text("knee")).unwrap_or_default();
         let why = why.strip_prefix("none: ").unwrap_or(&why).to_owned();
-        format!("no knee up to {:.3}: {why}", Quantity::new(most, Unit::IoPerSecond))
+        format!("no knee up to {:.3}, {why}", Quantity::new(most, Unit::IoPerSecond))
     })
 }
 
@@ -170,7 +170,7 @@ fn closed(points: &[&Test<'_>]) -> Option<Series> {
     let (rate, latency) = (test.rate?, test.latency?);
     let point = Point { x: rate.median, y: latency.median, interval: None };
     precision::is_positive(point.y)
-        .then(|| Series { name: "closed loop".to_owned(), points: vec![point] })
+        .then(|| Series { name: "max".to_owned(), points: vec![point] })
 }
 
 fn bands(points: &[&Test<'_>]) -> Vec<Band> {
