@@ -134,14 +134,14 @@ fn progress(case: &str, event: &StorageEvent<'_>) -> Option<String> {
             let percent = 100.0 * *done_bytes as f64 / (*total_bytes).max(1) as f64;
             Some(format!("{case}: writing {} {percent:.0} %", target.path.display()))
         }
-        StorageEvent::Interval { tally, .. } => {
+        StorageEvent::Interval { tally } => {
             let count = tally.reads.count + tally.writes.count;
             let rate = count as f64 / tally.length_s.max(f64::MIN_POSITIVE);
             Some(format!("{case}: {:.3}", Quantity::new(rate, Unit::IoPerSecond)))
         }
         StorageEvent::PhaseStarts { .. }
         | StorageEvent::PhaseDone { .. }
-        | StorageEvent::PhaseFailed { .. } => None,
+        | StorageEvent::PhaseFailed => None,
     }
 }
 

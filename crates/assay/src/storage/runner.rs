@@ -37,13 +37,13 @@ pub(crate) enum StorageEvent<'a> {
     /// A file is being written fully, before the first phase.
     LayingOut { target: &'a StorageTarget, done_bytes: u64, total_bytes: u64 },
     /// A phase begins; with the rate in IO/s, where it has one.
-    PhaseStarts { index: usize, phase: &'a StoragePhase, rate_per_s: Option<f64> },
+    PhaseStarts { rate_per_s: Option<f64> },
     /// One entry of a phase's series.
-    Interval { index: usize, tally: &'a IntervalTally },
+    Interval { tally: &'a IntervalTally },
     /// A phase ended; I/O that failed is told in the outcome.
-    PhaseDone { index: usize, outcome: &'a StorageOutcome },
+    PhaseDone { outcome: &'a StorageOutcome },
     /// A phase could not be carried out; the others go on.
-    PhaseFailed { index: usize, failure: &'a Failure },
+    PhaseFailed,
 }
 
 type Listener<'l> = dyn FnMut(StorageEvent<'_>) + 'l;
@@ -78,11 +78,11 @@ pub(crate) fn carry_out(
     for (index, phase) in plan.phases.iter().enumerate() {
         match run.phase(index, phase) {
             Ok(outcome) => {
-                (run.on)(StorageEvent::PhaseDone { index, outcome: &outcome });
+                (run.on)(StorageEvent::PhaseDone { outcome: &outcome });
                 outcomes.push(outcome);
             }
             Err(failure) => {
-                (run.on)(StorageEvent::PhaseFailed { index, failure: &failure });
+                (run.on)(StorageEvent::PhaseFailed);
                 failed = failed.or(Some(failure));
             }
         }
@@ -167,10 +167,9 @@ impl PhaseRun<'_, '_> {
             Load::Closed | Load::Capped { .. } | Load::ShareOf { .. } => None,
         };
         pause(phase.pause_before_s, self.stop);
-        (self.on)(StorageEvent::PhaseStarts { index, phase, rate_per_s });
+        (self.on)(StorageEvent::PhaseStarts { rate_per_s });
         let on = &mut self.on;
-        let mut on_interval =
-            |tally: &IntervalTally| on(StorageEvent::Interval { index, tally });
+        let mut on_interval = |tally: &IntervalTally| on(StorageEvent::Interval { tally });
         let mut control = Control { stop: self.stop, on_interval: &mut on_interval };
         let outcome = kernel::run(&workload, &mut control).map_err(|error| {
             Failure::measurement(format!("phase {} failed", phase.name)).because(&error)
