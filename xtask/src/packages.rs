@@ -43,6 +43,8 @@ const IPROUTE: Package =
     package("iproute2", "`ip` and `tc`: namespaces and a link of known speed");
 const ETHTOOL: Package = package("ethtool", "turns off offloads on the link of known speed");
 
+const FIO: Package = package("fio", "the storage tester of the field, run beside our own");
+
 const TIME: Package = package("time", "the peak memory of a program that has ended");
 const TASKSET: Package =
     package("util-linux", "`taskset` and `lscpu`: everybody on the same CPUs");
@@ -56,7 +58,7 @@ pub(crate) const FOR_BENCH_COMPUTE: &[Package] =
 /// What the tests use; a test that misses its package skips itself by name.
 pub(crate) const FOR_TESTS: &[Package] = &[
     GCC, LIBC, GIT, HPCC, OPENMPI, MPICH, VENV, LIKWID, OPENBLAS, IPERF3, QPERF, IPROUTE,
-    ETHTOOL,
+    ETHTOOL, FIO,
 ];
 
 /// What the comparison of MPI uses.

@@ -9,6 +9,7 @@
 //! is a function from values to values.
 
 pub mod dialect;
+mod fio_json;
 mod hpcc_text;
 pub mod hpl_text;
 pub mod invocation;

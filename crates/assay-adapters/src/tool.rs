@@ -8,6 +8,7 @@ use assay_model::workload::Workload;
 use crate::invocation::{Invocation, Request};
 use crate::outputs::{Outputs, Parsed, ToolError};
 
+mod fio;
 mod hpcc;
 mod imb;
 mod likwid_bench;
@@ -119,6 +120,15 @@ pub const TOOLS: &[Tool] = &[
         takes: imb::takes,
         command: imb::command,
         parse: imb::parse,
+    },
+    Tool {
+        name: "fio",
+        about: "The flexible I/O tester, with a job file that asks for the same I/O: files or \
+                devices, pattern, sizes, depth, rate, warm-up and length.",
+        detect: fio::detect(),
+        takes: fio::takes,
+        command: fio::command,
+        parse: fio::parse,
     },
 ];
 

@@ -16,17 +16,19 @@ mod load;
 mod memory;
 mod mpi;
 mod network;
+mod storage;
 
 use check::{Check, Scene};
 
 /// All checks, in the order in which they are reported.
-const THEMES: [&[Check]; 7] = [
+const THEMES: [&[Check]; 8] = [
     cpu::CHECKS,
     memory::CHECKS,
     kernel::CHECKS,
     limits::CHECKS,
     network::CHECKS,
     mpi::CHECKS,
+    storage::CHECKS,
     load::CHECKS,
 ];
 

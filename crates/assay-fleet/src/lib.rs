@@ -7,9 +7,13 @@
 //!
 //! This crate never changes a setting of a host, and it does not know what a benchmark is.
 
+pub mod block_device;
+pub mod capacity;
 pub mod cpu_times;
+pub mod disk_stats;
 pub mod doctor;
 pub mod facts;
+pub mod mounts;
 pub mod mpi;
 pub mod network_device;
 pub mod process;

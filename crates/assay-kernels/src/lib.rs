@@ -1,8 +1,8 @@
 //! The timed code: what runs between two readings of the clock, and the few things it stands on.
 //!
 //! `clock`, `pin`, `mapping`, `barrier` and `team` are the ground; `timed` is the one place that starts
-//! and stops the clock around a team; `null` measures what that costs; `memory` and `compute` are the
-//! kernels. This crate never knows of suites, hosts or output formats, and it is the only one with
+//! and stops the clock around a team; `null` measures what that costs; `memory`, `compute`, `network`
+//! and `storage` are the kernels. This crate never knows of suites, hosts or output formats, and it is the only one with
 //! `unsafe`: one block per operation, each with its reason. At its border stand plain numbers whose
 //! names end in their unit.
 
@@ -16,5 +16,7 @@ pub mod mpi;
 pub mod network;
 pub mod null;
 pub mod pin;
+pub mod process_use;
+pub mod storage;
 pub mod team;
 pub mod timed;

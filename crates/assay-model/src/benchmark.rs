@@ -8,6 +8,7 @@ use crate::quantity::Unit;
 
 mod mpi;
 mod network;
+mod storage;
 
 pub use mpi::{MpiPattern, MpiTest};
 
@@ -35,6 +36,9 @@ pub enum Benchmark {
     /// ICMP echoes.
     #[serde(rename = "network.icmp")]
     NetworkIcmp,
+    /// Reads and writes of files and devices.
+    #[serde(rename = "storage")]
+    Storage,
     /// Messages of MPI; the tests carry their own identifiers.
     #[serde(untagged)]
     Mpi(MpiTest),
@@ -89,6 +93,8 @@ pub enum Bound {
     ComputeFp32,
     /// What the network device claims to transfer.
     Link,
+    /// What a volume is provisioned for, as the user says.
+    Provisioned,
 }
 
 const fn bandwidth(name: &'static str, meaning: &'static str) -> Metric {
@@ -197,18 +203,19 @@ given as a share of the measured multiply-add peak and of Rpeak.",
 
 impl Benchmark {
     /// Every benchmark, in the order in which they are printed.
-    pub const ALL: [Self; 7 + MpiTest::ALL.len()] = {
-        let mut all = [Self::MemoryStream; 7 + MpiTest::ALL.len()];
+    pub const ALL: [Self; 8 + MpiTest::ALL.len()] = {
+        let mut all = [Self::MemoryStream; 8 + MpiTest::ALL.len()];
         all[1] = Self::MemoryLatency;
         all[2] = Self::PeakFlops;
         all[3] = Self::Linpack;
         all[4] = Self::NetworkTcp;
         all[5] = Self::NetworkUdp;
         all[6] = Self::NetworkIcmp;
+        all[7] = Self::Storage;
         let mut i = 0;
         // A `for` cannot be evaluated by the compiler.
         while i < MpiTest::ALL.len() {
-            all[7 + i] = Self::Mpi(MpiTest::ALL[i]);
+            all[8 + i] = Self::Mpi(MpiTest::ALL[i]);
             i += 1;
         }
         all
@@ -225,6 +232,7 @@ impl Benchmark {
             Self::NetworkTcp => &network::TCP,
             Self::NetworkUdp => &network::UDP,
             Self::NetworkIcmp => &network::ICMP,
+            Self::Storage => &storage::STORAGE,
             Self::Mpi(test) => test.definition(),
         }
     }

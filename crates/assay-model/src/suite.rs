@@ -6,11 +6,13 @@ mod mpi;
 mod network;
 pub mod placement;
 mod read;
+mod storage;
 
 pub use mpi::{MpiPlacement, MpiRequest};
 pub use network::{NetworkRequest, Protocol};
 pub use placement::{Placement, PlacementError};
 pub use read::{SuiteError, did_you_mean, read};
+pub use storage::{Order, StorageRequest, TargetRequest};
 
 /// A suite file, or the same made from command-line options.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,6 +79,8 @@ pub enum Request {
     },
     /// `network.tcp`, `network.udp`, `network.icmp`
     Network(NetworkRequest),
+    /// `storage`
+    Storage(Box<StorageRequest>),
     /// `mpi.latency`, `mpi.bw` …
     Mpi(MpiRequest),
 }

@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::benchmark::Benchmark;
 
+pub mod file_set;
 mod mpi;
 mod network;
+pub mod storage;
 
 pub use mpi::{MpiHosts, MpiWorkload};
 pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
@@ -35,6 +37,9 @@ pub enum Workload {
     /// ICMP echoes.
     #[serde(rename = "network.icmp")]
     NetworkIcmp(NetworkWorkload),
+    /// Reads and writes of files and devices.
+    #[serde(rename = "storage")]
+    Storage(Box<storage::StorageTest>),
     /// Messages of MPI; which benchmark, it says itself.
     #[serde(untagged)]
     Mpi(MpiWorkload),
@@ -52,6 +57,7 @@ impl Workload {
             Self::NetworkTcp(_) => Benchmark::NetworkTcp,
             Self::NetworkUdp(_) => Benchmark::NetworkUdp,
             Self::NetworkIcmp(_) => Benchmark::NetworkIcmp,
+            Self::Storage(_) => Benchmark::Storage,
             Self::Mpi(work) => Benchmark::Mpi(work.test),
         }
     }
@@ -64,8 +70,12 @@ impl Workload {
             Self::Latency(work) => vec![work.cpu],
             Self::PeakFlops(work) => work.domain.cpus.clone(),
             Self::Linpack(work) => work.cpus.clone(),
-            // Where threads of the network run is left to the system, which knows the interrupts.
-            Self::NetworkTcp(_) | Self::NetworkUdp(_) | Self::NetworkIcmp(_) => Vec::new(),
+            // Where threads of the network and of storage run is left to the system, which knows
+            // the interrupts.
+            Self::NetworkTcp(_)
+            | Self::NetworkUdp(_)
+            | Self::NetworkIcmp(_)
+            | Self::Storage(_) => Vec::new(),
             Self::Mpi(work) => work.placement.cpus.clone(),
         }
     }
@@ -81,6 +91,7 @@ impl Workload {
             | Self::Latency(_)
             | Self::PeakFlops(_)
             | Self::Linpack(_)
+            | Self::Storage(_)
             | Self::Mpi(_) => None,
         }
     }

@@ -7,6 +7,7 @@ mod listing;
 mod methods;
 mod plan;
 mod run;
+mod storage;
 
 pub use comparison::comparison;
 pub use findings::findings;
@@ -15,3 +16,4 @@ pub use listing::{ListedRun, listing};
 pub use methods::methods;
 pub use plan::plan;
 pub use run::run;
+pub use storage::storage_plan;

@@ -148,10 +148,15 @@ pub struct Plot {
     pub y: Axis,
     /// The curves.
     pub series: Vec<Series>,
+    /// Whether the curves are rivals: bars of the first one alone would say that it is the one that
+    /// matters, so text leaves the plot to the table.
+    pub rivals: bool,
     /// Named ranges of the horizontal axis, ascending and without overlap.
     pub bands: Vec<Band>,
     /// A value that no curve can exceed.
     pub limit: Option<Line>,
+    /// Places on the horizontal axis, drawn as upright lines.
+    pub marks: Vec<Line>,
 }
 
 /// One axis of a plot.
@@ -207,12 +212,12 @@ pub struct Band {
     pub to: f64,
 }
 
-/// A horizontal line.
+/// A line at one value of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// Its name.
     pub label: String,
-    /// Its height.
+    /// Where it crosses the axis.
     pub value: f64,
 }
 

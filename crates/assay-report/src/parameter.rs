@@ -7,6 +7,8 @@ use assay_model::quantity::{Bytes, Quantity, Unit};
 enum Kind {
     Size,
     Flops,
+    Rate,
+    Time,
     Percent,
     Scientific,
     Plain,
@@ -16,7 +18,9 @@ fn kind(name: &str) -> Kind {
     match name {
         "bytes" | "bytes_per_array" => Kind::Size,
         "rpeak" => Kind::Flops,
-        "percent_of_rpeak" => Kind::Percent,
+        "requested_rate" | "generator_rate" | "knee_rate" => Kind::Rate,
+        "knee_latency" => Kind::Time,
+        "percent_of_rpeak" | "percent_of_max" => Kind::Percent,
         "residual" => Kind::Scientific,
         _ => Kind::Plain,
     }
@@ -29,6 +33,10 @@ pub fn display(name: &str, value: &Parameter) -> String {
         (Kind::Size, Parameter::Integer(bytes)) => joined(&Bytes(*bytes).to_string()),
         (Kind::Flops, value) => number(value)
             .map_or_else(|| plain(value), |flops| quantity(flops, Unit::FlopPerSecond, 4)),
+        (Kind::Rate, value) => number(value)
+            .map_or_else(|| plain(value), |rate| quantity(rate, Unit::IoPerSecond, 4)),
+        (Kind::Time, value) => number(value)
+            .map_or_else(|| plain(value), |seconds| quantity(seconds, Unit::Second, 3)),
         (Kind::Percent, value) => number(value).map_or_else(|| plain(value), percent),
         (Kind::Scientific, value) => {
             number(value).map_or_else(|| plain(value), |number| format!("{number:.2e}"))

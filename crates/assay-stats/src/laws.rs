@@ -10,6 +10,8 @@ use assay_model::warning::Warning;
 
 /// How far a measurement may exceed a limit that was itself measured: both carry an error.
 const MEASURED_LIMIT_TOLERANCE: f64 = 0.02;
+/// How far it may exceed what a volume is provisioned for.
+const PROVISIONED_TOLERANCE: f64 = 0.05;
 
 /// The laws that the estimate breaks.
 ///
@@ -80,6 +82,8 @@ fn tolerance(estimate: &Estimate) -> f64 {
     let metric = benchmark.and_then(|benchmark| benchmark.metric(&estimate.metric));
     match metric.and_then(|metric| metric.limit) {
         Some(Bound::ComputeFp64 | Bound::ComputeFp32) => MEASURED_LIMIT_TOLERANCE,
+        // Throttles of volumes let short bursts through.
+        Some(Bound::Provisioned) => PROVISIONED_TOLERANCE,
         Some(Bound::MemoryBandwidth | Bound::Link) | None => 0.0,
     }
 }

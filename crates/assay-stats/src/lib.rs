@@ -10,6 +10,7 @@
 pub mod analysis;
 pub mod autocorrelation;
 pub mod compare;
+pub mod curve;
 pub mod doubts;
 pub mod effective;
 pub mod laws;

@@ -18,6 +18,7 @@ use crate::laws;
 mod estimate;
 mod limits;
 mod parameters;
+mod response;
 
 /// Condenses a run. Cases that were never finished are neither results nor failures.
 #[must_use]
@@ -65,6 +66,7 @@ fn condense(run: &Run) -> Condensed<'_> {
         }
     }
     limits::attach(&mut entries, &run.started.host);
+    response::attach(&mut entries);
     Condensed { entries, failures, warnings }
 }
 

@@ -11,13 +11,23 @@ use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) mod fio;
+pub(crate) mod ior;
 pub(crate) mod mpi;
 pub(crate) mod mpi_run;
 pub(crate) mod network;
+pub(crate) mod plan;
+pub(crate) mod storage;
+pub(crate) mod vdbench;
 
+use fio::FioArguments;
+use ior::IorArguments;
 use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
+use plan::PlanArguments;
+use storage::{StorageAimArguments, StorageArguments};
+use vdbench::VdbenchArguments;
 
 /// Find out what this machine can really do, and how sure that is.
 #[derive(Debug, Parser)]
@@ -44,6 +54,14 @@ pub(crate) enum Command {
     Linpack(LinpackArguments),
     /// Measure throughput, round trips or request-response with another host, or over loopback
     Net(NetArguments),
+    /// Measure rate, bandwidth and latency of a file, a volume or a device
+    Storage(StorageArguments),
+    /// Be Vdbench: its parameter files, its console, its output folder
+    Vdbench(VdbenchArguments),
+    /// Be fio: its job files and options, its text, JSON and terse output
+    Fio(FioArguments),
+    /// Be IOR: its options and output, ranks as threads
+    Ior(IorArguments),
     /// Be iperf3: its options, its output, its protocol, as client and as server
     Iperf3(Iperf3Arguments),
     /// Be qperf: its tests and figures, as client and as server
@@ -52,6 +70,8 @@ pub(crate) enum Command {
     Ping(PingArguments),
     /// Measure messages between the ranks of an MPI job, as OSU's benchmarks do, under any MPI
     Mpi(MpiArguments),
+    /// Calculate before measuring: I/O in flight, and the size of a volume
+    Plan(PlanArguments),
     /// Check whether this machine is set up for measuring; changes nothing
     Doctor(DoctorArguments),
     /// List stored runs, the newest first
@@ -72,7 +92,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// A suite by name (quick, memory, compute, network, mpi) or a suite file
+    /// A suite by name (quick, memory, compute, network, storage-local, storage-volume, mpi) or a
+    /// suite file
     #[arg(value_name = "SUITE", default_value = "quick")]
     pub(crate) suite: String,
     /// The host that questions about the network go to [default: this machine over loopback]
@@ -89,6 +110,8 @@ pub(crate) struct RunArguments {
     pub(crate) turns: u32,
     #[command(flatten)]
     pub(crate) mpi: MpiRunArguments,
+    #[command(flatten)]
+    pub(crate) storage: StorageAimArguments,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
 }

@@ -6,6 +6,7 @@ mod linpack;
 mod mpi;
 mod network;
 mod peak_flops;
+mod storage;
 mod stream;
 mod tool;
 
@@ -16,18 +17,24 @@ use assay_model::plan::Case;
 use assay_model::workload::Workload;
 
 use crate::recorder::{CaseError, Recorder};
+use crate::storage::runner::RunOptions;
 use crate::tools::Tools;
 
 pub(crate) use clock::characterise_clock;
 
-/// Measures one case until its stopping rule is content.
+/// Measures one case until its stopping rule is content. `options` tell what may be done to storage.
 pub(crate) fn measure(
     case: &Case,
     host: &HostFacts,
     tools: &Tools,
+    options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     if let Some(found) = tools.get(&case.by) {
+        if let Workload::Storage(test) = &case.workload {
+            let case = storage::prepare(case, test, options, recorder)?;
+            return tool::measure(&case, found, &host.cpu.flags, recorder);
+        }
         return tool::measure(case, found, &host.cpu.flags, recorder);
     }
     match &case.workload {
@@ -39,6 +46,7 @@ pub(crate) fn measure(
         Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, recorder),
         Workload::NetworkIcmp(work) => network::icmp(work, recorder),
         Workload::Mpi(work) => mpi::measure(case, work, recorder),
+        Workload::Storage(test) => storage::measure(case, test, options, recorder),
     }
 }
 

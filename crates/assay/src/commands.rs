@@ -2,12 +2,17 @@
 
 pub(crate) mod compare;
 pub(crate) mod doctor;
+pub(crate) mod fio;
 pub(crate) mod help;
+pub(crate) mod ior;
 pub(crate) mod iperf3;
 pub(crate) mod list;
 pub(crate) mod mpi;
 pub(crate) mod net;
 pub(crate) mod ping;
+pub(crate) mod plan;
 pub(crate) mod qperf;
 pub(crate) mod run;
 pub(crate) mod show;
+pub(crate) mod storage;
+pub(crate) mod vdbench;

@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use crate::failure::Failure;
 use crate::log::Log;
 use crate::recorder::{CaseError, Recorder};
+use crate::storage::runner::RunOptions;
 use crate::terminal::Terminal;
 use crate::tools::Tools;
 use crate::{bind, presence, stored};
@@ -29,6 +30,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) host: HostFacts,
     pub(crate) tools: &'a Tools,
     pub(crate) store: &'a Store,
+    /// What may be done to storage.
+    pub(crate) storage: &'a RunOptions,
     /// Whether every event is also printed.
     pub(crate) events: bool,
     /// Set when the user wants to stop.
@@ -122,7 +125,13 @@ fn cases(
     for case in &execution.plan.cases {
         log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
         let mut recorder = Recorder::new(case, log, execution.cancel, started_ns);
-        let outcome = bind::measure(case, &execution.host, execution.tools, &mut recorder);
+        let outcome = bind::measure(
+            case,
+            &execution.host,
+            execution.tools,
+            execution.storage,
+            &mut recorder,
+        );
         let case = case.id.clone();
         match outcome {
             Ok(stopped) => log.add(RunEvent::CaseFinished { case, stopped })?,

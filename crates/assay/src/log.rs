@@ -37,6 +37,16 @@ impl<'t> Log<'t> {
         self.tell(event)
     }
 
+    /// Everything that happened so far.
+    pub(crate) fn past(&self) -> &[RunEvent] {
+        &self.past
+    }
+
+    /// Says on the terminal what is going on; nothing is stored.
+    pub(crate) fn progress(&mut self, message: &str) {
+        self.terminal.progress(message);
+    }
+
     /// Stores a raw output and returns its hash.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Result<String, Failure> {
         self.writer.raw(bytes).map_err(|error| stored::failed(&error))

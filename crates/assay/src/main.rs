@@ -19,6 +19,7 @@ mod presence;
 mod recorder;
 mod round_trips;
 mod signals;
+mod storage;
 mod stored;
 mod suites;
 mod switching;
@@ -59,6 +60,10 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::Stream(typed) => commands::run::stream(&typed, terminal),
         Command::Linpack(typed) => commands::run::linpack(&typed, terminal),
         Command::Net(typed) => commands::net::net(&typed, terminal),
+        Command::Storage(typed) => commands::storage::storage(&typed, terminal),
+        Command::Vdbench(typed) => commands::vdbench::vdbench(&typed, terminal),
+        Command::Fio(typed) => commands::fio::fio(&typed, terminal),
+        Command::Ior(typed) => commands::ior::ior(&typed, terminal),
         Command::Iperf3(typed) => {
             commands::iperf3::iperf3(&typed, &*signals::cancel_on_signals()?, terminal)
         }
@@ -69,6 +74,7 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
             commands::ping::ping(&typed, &*signals::cancel_on_signals()?, terminal)
         }
         Command::Mpi(typed) => commands::mpi::mpi(&typed, terminal),
+        Command::Plan(typed) => commands::plan::plan(&typed, terminal),
         Command::Doctor(typed) => commands::doctor::doctor(&typed, terminal),
         Command::List(typed) => commands::list::list(&typed, terminal),
         Command::Show(typed) => commands::show::show(&typed, terminal),

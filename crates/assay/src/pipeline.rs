@@ -6,11 +6,13 @@ use assay_fleet::facts;
 use assay_fleet::root::Root;
 use assay_model::event::Status;
 use assay_model::facts::HostFacts;
-use assay_model::plan::Plan;
 use assay_model::plan::expand::{self, Choices, MpiChoices};
+use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
+use assay_model::workload::Workload;
+use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use assay_report::build;
 use assay_stats::summarize::summarize;
 use assay_store::Store;
@@ -19,6 +21,7 @@ use serde::Serialize;
 use crate::arguments::MeasuringArguments;
 use crate::execution::{self, Execution};
 use crate::failure::{Failure, Kind};
+use crate::storage::runner::{self, RunOptions};
 use crate::terminal::Terminal;
 use crate::tools::{self, Tools};
 use crate::{signals, stored};
@@ -35,6 +38,8 @@ pub(crate) struct Question<'a> {
     pub(crate) label: Option<&'a str>,
     /// The MPIs that questions about MPI go to.
     pub(crate) mpi: MpiChoices,
+    /// What may be done to storage.
+    pub(crate) storage: RunOptions,
     pub(crate) typed: &'a MeasuringArguments,
 }
 
@@ -47,6 +52,7 @@ impl<'a> Question<'a> {
             to: None,
             label: None,
             mpi: MpiChoices::default(),
+            storage: RunOptions::default(),
             typed,
         }
     }
@@ -91,7 +97,8 @@ pub(crate) fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
     Ok(Prepared { plan, host, tools })
 }
 
-/// Carries the plan out and stores the run.
+/// Carries the plan out and stores the run. Files made for questions about storage are removed at the
+/// end, whatever becomes of the run.
 pub(crate) fn measure(
     question: &Question<'_>,
     prepared: Prepared,
@@ -100,16 +107,24 @@ pub(crate) fn measure(
     terminal: &mut Terminal,
 ) -> Result<Run, Failure> {
     let Prepared { plan, host, tools } = prepared;
+    let folder = question.typed.store.folder.clone();
+    let storage = RunOptions { store: folder, ..question.storage.clone() };
+    runner::check(&storage_of(&plan), &storage)?;
     let execution = Execution {
         plan,
         label: question.label.map(str::to_owned),
         host,
         tools: &tools,
         store,
+        storage: &storage,
         events: question.typed.events,
         cancel,
     };
-    execution::execute(&execution, terminal)
+    let run = execution::execute(&execution, terminal);
+    if !storage.keep {
+        runner::remove_made(&storage)?;
+    }
+    run
 }
 
 fn plan(
@@ -125,6 +140,20 @@ fn plan(
             _ => failure,
         }
     })
+}
+
+/// Everything the plan does to storage, so that all of it is judged before the first write.
+fn storage_of(plan: &Plan) -> StoragePlan {
+    let phase = |case: &Case| match &case.workload {
+        Workload::Storage(test) => Some(StoragePhase {
+            name: case.id.clone(),
+            loops: Vec::new(),
+            workload: test.workload.clone(),
+            pause_before_s: 0.0,
+        }),
+        _ => None,
+    };
+    StoragePlan { phases: plan.cases.iter().filter_map(phase).collect() }
 }
 
 /// Prints every case, resolved; nothing is measured.

@@ -10,6 +10,7 @@ use assay_kernels::clock;
 use assay_model::event::{Learned, Parameter, RunEvent, Sample};
 use assay_model::plan::Case;
 use assay_model::warning::Warning;
+use assay_stats::quantile;
 use assay_stats::stopping::{self, Next, Spent};
 
 use crate::failure::Failure;
@@ -32,6 +33,12 @@ impl CaseError {
         let causes = std::iter::successors(Some(error), |error| error.source());
         let reason = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
         Self::failed(reason, advice)
+    }
+
+    /// A failure that ends this case and not the run.
+    pub(crate) fn of_case(failure: Failure) -> Self {
+        let (reason, advice) = (failure.reason(), failure.advice());
+        Self::Failed { reason, advice }
     }
 
     pub(crate) fn failed(reason: impl Into<String>, advice: &str) -> Self {
@@ -110,6 +117,22 @@ impl<'a, 't> Recorder<'a, 't> {
             name: name.to_owned(),
             value,
         }));
+    }
+
+    /// The median of a metric of a case that ended before, in the metric's base unit.
+    pub(crate) fn median_of(&self, case: &str, metric: &str) -> Option<f64> {
+        let of_case = |event: &RunEvent| match event {
+            RunEvent::Sample(it) if it.case == case && it.metric == metric => Some(it.value),
+            _ => None,
+        };
+        let mut values: Vec<f64> = self.log.past().iter().filter_map(of_case).collect();
+        values.sort_by(f64::total_cmp);
+        quantile::median(&values)
+    }
+
+    /// Says what is going on.
+    pub(crate) fn progress(&mut self, message: &str) {
+        self.log.progress(message);
     }
 
     /// Adds a doubt about the case.

@@ -10,11 +10,13 @@ use crate::failure::{Failure, Kind};
 pub(crate) const EXAMPLE: &str = include_str!("../../../suites/example.toml");
 
 /// Name and text of every built-in suite, in the order of `assay help suites`.
-pub(crate) const BUILT_IN: [(&str, &str); 5] = [
+pub(crate) const BUILT_IN: [(&str, &str); 7] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("memory", include_str!("../../../suites/memory.toml")),
     ("compute", include_str!("../../../suites/compute.toml")),
     ("network", include_str!("../../../suites/network.toml")),
+    ("storage-local", include_str!("../../../suites/storage-local.toml")),
+    ("storage-volume", include_str!("../../../suites/storage-volume.toml")),
     ("mpi", include_str!("../../../suites/mpi.toml")),
 ];
 

@@ -43,6 +43,7 @@ pub(super) fn takes(workload: &Workload) -> bool {
         | Workload::NetworkTcp(_)
         | Workload::NetworkUdp(_)
         | Workload::NetworkIcmp(_)
+        | Workload::Storage(_)
         | Workload::Mpi(_) => false,
     }
 }
@@ -77,6 +78,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
         | Workload::NetworkTcp(_)
         | Workload::NetworkUdp(_)
         | Workload::NetworkIcmp(_)
+        | Workload::Storage(_)
         | Workload::Mpi(_) => {
             return Err(not_taken("hpcc", request.workload));
         }

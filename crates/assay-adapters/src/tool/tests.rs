@@ -12,6 +12,7 @@ use crate::launcher::{Launcher, LauncherKind};
 mod golden;
 mod mpi;
 mod robust;
+mod storage;
 
 fn linpack(n: u64, cpus: &[u32], blas: Option<&str>) -> Workload {
     let blas = blas.map(str::to_owned);

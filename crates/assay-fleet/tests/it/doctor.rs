@@ -75,6 +75,13 @@ fn a_guest() {
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
+            storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kvm, docker)
+            storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm, docker)
+            storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
+            storage.queue NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
+            storage.nfs-connections Ok: no NFS volume is mounted
+            storage.nfs-call-size Ok: no NFS volume is mounted
+            storage.nfs-slots Ok: no NFS volume is mounted
             load.average Deviates: 1.76 over the last minute
             load.processes Ok: none
             load.steal Ok: 0.04 % since boot (3.1 s)
@@ -137,6 +144,13 @@ fn an_untuned_server() {
             mpi.root NotVisible: /proc/self/environ is not visible on this host
             mpi.transport NotVisible: /proc/self/environ is not visible on this host
             mpi.binding NotVisible: /proc/self/environ is not visible on this host
+            storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible on this host
+            storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible on this host
+            storage.scheduler NotVisible: /sys/block is not visible on this host
+            storage.queue NotVisible: /sys/block is not visible on this host
+            storage.nfs-connections Ok: no NFS volume is mounted
+            storage.nfs-call-size Ok: no NFS volume is mounted
+            storage.nfs-slots Ok: no NFS volume is mounted
             load.average Ok: 0.08 over the last minute
             load.processes NotVisible: the list of all processes is not visible on this host
             load.steal Ok: 0.00 % since boot (0.0 s)
@@ -199,6 +213,13 @@ fn a_tuned_guest_without_huge_pages() {
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
+            storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (hyperv)
+            storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (hyperv)
+            storage.scheduler NotVisible: /sys/block is not visible in this guest or container (hyperv)
+            storage.queue NotVisible: /sys/block is not visible in this guest or container (hyperv)
+            storage.nfs-connections NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
+            storage.nfs-call-size NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
+            storage.nfs-slots NotVisible: /proc/self/mountinfo is not visible in this guest or container (hyperv)
             load.average Ok: 0.00 over the last minute
             load.processes NotVisible: the list of all processes is not visible in this guest or container (hyperv)
             load.steal Deviates: 1.11 % since boot (90.0 s)
@@ -261,6 +282,13 @@ fn arm() {
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
+            storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kvm)
+            storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm)
+            storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kvm)
+            storage.queue NotVisible: /sys/block is not visible in this guest or container (kvm)
+            storage.nfs-connections NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
+            storage.nfs-call-size NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
+            storage.nfs-slots NotVisible: /proc/self/mountinfo is not visible in this guest or container (kvm)
             load.average NotVisible: the load average is not visible in this guest or container (kvm)
             load.processes NotVisible: the list of all processes is not visible in this guest or container (kvm)
             load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kvm)
@@ -323,6 +351,13 @@ fn a_limited_container() {
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
+            storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kubernetes)
+            storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kubernetes)
+            storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kubernetes)
+            storage.queue NotVisible: /sys/block is not visible in this guest or container (kubernetes)
+            storage.nfs-connections Ok: no NFS volume is mounted
+            storage.nfs-call-size Ok: no NFS volume is mounted
+            storage.nfs-slots Ok: no NFS volume is mounted
             load.average NotVisible: the load average is not visible in this guest or container (kubernetes)
             load.processes NotVisible: the list of all processes is not visible in this guest or container (kubernetes)
             load.steal NotVisible: the CPU time stolen is not visible in this guest or container (kubernetes)
@@ -411,6 +446,32 @@ fn one_changed_file_changes_one_outcome() {
             Outcome::Deviates,
         ),
         ("limits.cpu-quota", "sys/fs/cgroup/user.slice/cpu.max", "8000000 100000", Outcome::Ok),
+        ("storage.io-uring", "proc/sys/kernel/io_uring_disabled", "0", Outcome::Ok),
+        ("storage.io-uring", "proc/sys/kernel/io_uring_disabled", "2", Outcome::Deviates),
+        (
+            "storage.nfs-connections",
+            "proc/self/mountinfo",
+            "1 0 0:1 / /v rw - nfs4 s:/v rw,nconnect=8",
+            Outcome::Ok,
+        ),
+        (
+            "storage.nfs-connections",
+            "proc/self/mountinfo",
+            "1 0 0:1 / /v rw - nfs s:/v rw",
+            Outcome::Deviates,
+        ),
+        (
+            "storage.nfs-call-size",
+            "proc/self/mountinfo",
+            "1 0 0:1 / /v rw - nfs s:/v rw,rsize=65536,wsize=262144",
+            Outcome::Deviates,
+        ),
+        (
+            "storage.nfs-slots",
+            "proc/self/mountinfo",
+            "1 0 8:1 / / rw - ext4 /dev/sda1 rw",
+            Outcome::Ok,
+        ),
         ("load.average", "proc/loadavg", "0.51 0 0 1/1 1", Outcome::Deviates),
         ("load.steal", "proc/stat", "cpu  100 0 0 0 0 0 0 1 0 0", Outcome::Deviates),
         (
@@ -433,7 +494,8 @@ fn every_row_is_complete_and_has_a_name_of_its_own() {
     for finding in &findings {
         let theme = finding.id.split_once('.').unwrap().0;
         assert!(
-            ["cpu", "memory", "kernel", "limits", "load", "mpi", "network"].contains(&theme),
+            ["cpu", "memory", "kernel", "limits", "load", "mpi", "network", "storage"]
+                .contains(&theme),
             "{}",
             finding.id
         );

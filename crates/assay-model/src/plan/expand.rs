@@ -16,6 +16,7 @@ mod domains;
 mod mpi;
 mod network;
 mod sizes;
+mod storage;
 
 pub use sizes::ladder_bytes;
 
@@ -123,6 +124,11 @@ pub enum PlanError {
         /// Who there is.
         found: String,
     },
+    /// Storage has no place of its own.
+    #[error(
+        "nothing says which storage to measure: name a file, a folder or a device (`assay run … --target DIR`)"
+    )]
+    NoTarget,
     /// Everything was filtered away.
     #[error("nothing is left to measure: {by} can measure none of what suite {suite} asks for")]
     Nothing {
@@ -177,10 +183,12 @@ fn measure_cases(
         .filter(|((_, workload), by)| (by.takes)(workload))
         .collect();
     let efforts: f64 = pairs.iter().map(|((_, workload), _)| effort(workload)).sum();
+    // A file is laid out once; there is nothing to place afresh.
+    let preparations = if matches!(measure.request, Request::Storage(_)) { 1 } else { 3 };
     let stopping = |workload| Stopping {
         target: measure.target,
         repetitions: 10,
-        preparations: 3,
+        preparations,
         budget_s: budget_s * effort(workload) / efforts,
     };
     Ok(pairs
@@ -249,6 +257,7 @@ fn workloads(
             Ok(vec![(format!("n={n}"), Workload::Linpack(workload))])
         }
         Request::Network(asked) => network::resolve(asked, choices.to.as_deref()),
+        Request::Storage(asked) => storage::resolve(asked, budget_s),
         Request::Mpi(asked) => mpi::resolve(asked, host, &choices.mpi),
     }
 }

@@ -13,6 +13,7 @@ use crate::quantity::{self, Bytes, Quantity, Unit};
 
 mod mpi;
 mod network;
+mod storage;
 
 /// Why a text is no suite, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -27,13 +28,14 @@ pub struct SuiteError {
 }
 
 /// Precision to reach when a measure does not say: 1 % for memory and compute, 2 % for everything that
-/// passes messages.
+/// passes messages, 5 % for storage.
 const fn target(benchmark: Benchmark) -> f64 {
     match benchmark {
         Benchmark::NetworkTcp
         | Benchmark::NetworkUdp
         | Benchmark::NetworkIcmp
         | Benchmark::Mpi(_) => 0.02,
+        Benchmark::Storage => 0.05,
         Benchmark::MemoryStream
         | Benchmark::MemoryLatency
         | Benchmark::PeakFlops
@@ -112,6 +114,7 @@ const fn request_keys(benchmark: Benchmark) -> &'static [&'static str] {
             "load-streams",
         ],
         Benchmark::NetworkIcmp => &["to", "bytes"],
+        Benchmark::Storage => storage::KEYS,
         Benchmark::Mpi(_) => &["placement", "ranks", "from", "to"],
     }
 }
@@ -146,6 +149,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<Request, SuiteErro
         Benchmark::NetworkTcp => network::request(Protocol::Tcp, table)?,
         Benchmark::NetworkUdp => network::request(Protocol::Udp, table)?,
         Benchmark::NetworkIcmp => network::request(Protocol::Icmp, table)?,
+        Benchmark::Storage => storage::request(table)?,
         Benchmark::Mpi(test) => mpi::request(test, table)?,
     })
 }

@@ -111,6 +111,42 @@ fn refuses_with_place_and_help() {
             expect!["`n` and `memory` exclude each other | at `\"10%\"` | "],
         ),
         (
+            with("benchmark = \"storage\""),
+            expect!["`operation` is missing | at `[[measure]]` | "],
+        ),
+        (
+            with("benchmark = \"storage\"\noperation = \"raed\""),
+            expect![[r#"unknown choice `raed` | at `"raed"` | did you mean `read`?"#]],
+        ),
+        (
+            with("benchmark = \"storage\"\noperation = \"read\"\npatern = \"random\""),
+            expect!["unknown key `patern` | at `patern` | did you mean `pattern`?"],
+        ),
+        (
+            with("benchmark = \"storage\"\noperation = \"read\"\nread-share = \"70%\""),
+            expect![[
+                r#"only a mix has a share of reads, below 100 % | at `"70%"` | like `operation = "mix"` and `read-share = "70%"`"#
+            ]],
+        ),
+        (
+            with("benchmark = \"storage\"\noperation = \"read\"\nceiling = 4500"),
+            expect![[r#"a bandwidth needs its unit | at `4500` | like `"4500MiB/s"`"#]],
+        ),
+        (
+            with("benchmark = \"storage\"\noperation = \"read\"\nceiling = \"4500MiB\""),
+            expect![[
+                r#"`MiB` in `4500MiB` is no unit of a byte rate; write it like `10GB/s` | at `"4500MiB"` | "#
+            ]],
+        ),
+        (
+            with("benchmark = \"storage\"\noperation = \"read\"\ncurve = [0]"),
+            expect!["a number of percent above 0 is wanted here, like 50 | at `0` | "],
+        ),
+        (
+            with("benchmark = \"storage\"\noperation = \"read\"\ncurve = [50]\nrate = 5"),
+            expect!["`curve` and `rate` exclude each other | at `[50]` | "],
+        ),
+        (
             with("benchmark = \"compute.linpack\"\nmemory = \"110%\""),
             expect!["must lie above 0 % and not above 100 % | at `\"110%\"` | "],
         ),

@@ -10,7 +10,7 @@ use assay_model::summary::{Estimate, Summary};
 use crate::parameter;
 
 /// Benchmark, metric and name of each headline.
-const HEADLINES: [(&str, &str, &str); 8] = [
+const HEADLINES: [(&str, &str, &str); 10] = [
     ("memory.stream", "triad", "Triad"),
     ("memory.latency", "latency", "latency"),
     ("compute.peak_flops", "fp64", "FP64"),
@@ -19,6 +19,8 @@ const HEADLINES: [(&str, &str, &str); 8] = [
     ("network.tcp", "round_trip", "round trip"),
     ("mpi.latency", "latency", "MPI latency"),
     ("mpi.bw", "bandwidth", "MPI bandwidth"),
+    ("storage", "rate", "storage rate"),
+    ("storage", "bandwidth", "storage"),
 ];
 
 /// At most one value per benchmark: the whole node's, or the largest working set's.

@@ -4,6 +4,7 @@ use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::quantity::{Bytes, Unit};
 use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkload, Workload};
 
+use super::storage;
 use crate::document::{Align, Block, Document, Table, Tone};
 use crate::parameter::{joined, percent, quantity};
 
@@ -100,6 +101,7 @@ fn resolved(case: &Case) -> String {
         | Workload::NetworkUdp(work)
         | Workload::NetworkIcmp(work) => network(work),
         Workload::Mpi(work) => mpi(work),
+        Workload::Storage(test) => storage::phrase(&test.workload),
     }
 }
 

@@ -12,6 +12,7 @@ pub(super) mod network;
 mod notes;
 mod other;
 mod rows;
+mod storage;
 mod stream;
 pub(super) mod words;
 
@@ -33,6 +34,7 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     compute::add(&mut document, &context);
     network::add(&mut document, &context);
     mpi::add(&mut document, &context);
+    storage::add(&mut document, &context);
     other::add(&mut document, &context);
     measurers::add(&mut document, &context);
     context.notes.add(&mut document);

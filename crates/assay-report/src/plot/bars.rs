@@ -15,9 +15,7 @@ const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 /// A caption and the lines of the chart, none wider than `width` columns where the labels leave room.
 pub(crate) fn bars(plot: &Plot, width: usize) -> Vec<String> {
     let Some(series) = plot.series.first() else { return vec![] };
-    // Curves that are compared with each other over a logarithmic axis stand in a table, too; one of
-    // them alone would say that it is the one that matters.
-    if plot.series.len() > 1 && plot.y.scale == Scale::Log10 {
+    if plot.rivals {
         return vec![];
     }
     let y = Layout::vertical(plot);

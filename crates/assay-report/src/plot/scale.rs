@@ -15,10 +15,11 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The horizontal axis of a plot.
+    /// The horizontal axis of a plot, with room for its marks.
     pub(super) fn horizontal(plot: &Plot) -> Self {
         let values = plot.series.iter().flat_map(|series| series.points.iter().map(|p| p.x));
-        Self::new(&plot.x, values, MOST_TICKS_ACROSS)
+        let marks = plot.marks.iter().map(|mark| mark.value);
+        Self::new(&plot.x, values.chain(marks), MOST_TICKS_ACROSS)
     }
 
     /// The vertical axis of a plot, with room for intervals and the limit.

@@ -97,6 +97,7 @@ impl<'a, 'b> Canvas<'a, 'b> {
         self.bands()?;
         self.grid()?;
         self.limit()?;
+        self.marks()?;
         for (series, colour) in self.plot.series.iter().zip(CURVES.iter().cycle()) {
             self.curve(series, *colour)?;
         }
@@ -179,6 +180,23 @@ impl<'a, 'b> Canvas<'a, 'b> {
         self.area.draw(&PathElement::new(path, LIMIT.stroke_width(2 * FINE as u32)))?;
         let at = (LEFT + 8 * FINE, y + 6 * FINE);
         self.text(&limit.label, at, (HPos::Left, VPos::Top), LIMIT)
+    }
+
+    /// Upright lines, each named beside its upper end, one below the other so that none is hidden.
+    fn marks(&self) -> Drawn {
+        for (index, mark) in (1..).zip(&self.plot.marks) {
+            let x = self.across(self.x.position(mark.value));
+            let path = vec![(x, TOP), (x, HEIGHT - BOTTOM)];
+            self.area.draw(&PathElement::new(path, LIMIT.stroke_width(FINE as u32)))?;
+            let y = TOP + index * (FONT + 3 * FINE) - FONT;
+            let is_right = x > i32::midpoint(LEFT, self.right);
+            let (at, side) = match is_right {
+                true => ((x - 6 * FINE, y), HPos::Right),
+                false => ((x + 6 * FINE, y), HPos::Left),
+            };
+            self.text(&mark.label, at, (side, VPos::Top), LIMIT)?;
+        }
+        Ok(())
     }
 
     fn curve(&self, series: &Series, colour: RGBColor) -> Drawn {

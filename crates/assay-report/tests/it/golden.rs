@@ -9,7 +9,7 @@ use assay_report::build;
 use assay_report::document::Document;
 use assay_report::render::{csv, html, json, markdown, text};
 
-use crate::{conditions, events, guest, mpi, node, small, troubled};
+use crate::{conditions, events, guest, mpi, node, small, storage, troubled};
 
 fn compare(name: &str, content: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -41,6 +41,11 @@ fn a_guest() {
 #[test]
 fn a_node_of_24_caches() {
     check("node", &node::memory());
+}
+
+#[test]
+fn a_volume_with_response_curves() {
+    check("volume", &storage::volume());
 }
 
 #[test]

@@ -11,4 +11,5 @@ mod maker;
 mod mpi;
 mod node;
 mod small;
+mod storage;
 mod troubled;

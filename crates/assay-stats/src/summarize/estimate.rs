@@ -1,6 +1,8 @@
 //! One series of one case becomes one estimate, without its limit.
 
-use assay_model::event::{Parameter, Stopped};
+use std::collections::BTreeMap;
+
+use assay_model::event::{Parameter, Parameters, Stopped};
 use assay_model::quantity::Bytes;
 use assay_model::run::{CaseRecord, Run};
 use assay_model::summary::Estimate;
@@ -39,7 +41,11 @@ pub(super) fn estimate(
         warnings.extend(cache_assisted(stream).filter(|_| !known));
     }
     warnings.extend(doubts(&analysis, &case.stopping, stopped, metric.unit));
-    Some(Estimate {
+    // It is one figure of the whole test, which no repetition is hidden behind.
+    warnings.retain(|warning| metric.name != "cpu_per_io" || warning.id != "no-interval");
+    let is_storage = matches!(case.workload, Workload::Storage(_));
+    let every_io = is_storage.then(|| EveryIo::take(&mut parameters)).flatten();
+    let mut estimate = Estimate {
         benchmark: case.workload.benchmark().id().to_owned(),
         metric: metric.name.to_owned(),
         parameters,
@@ -59,7 +65,41 @@ pub(super) fn estimate(
         host: host.name.clone(),
         tool,
         warnings,
-    })
+    };
+    every_io.into_iter().for_each(|all| all.put_into(&mut estimate));
+    Some(estimate)
+}
+
+/// What is known of every single I/O where samples are the medians of intervals: told while
+/// measuring as `all_min_s`, `all_mean_s`, `all_max_s` and `all_p…_s`.
+struct EveryIo {
+    min: f64,
+    mean: f64,
+    max: f64,
+    percentiles: BTreeMap<String, f64>,
+}
+
+impl EveryIo {
+    fn take(parameters: &mut Parameters) -> Option<Self> {
+        let mut number = |name: &str| match parameters.remove(name) {
+            Some(Parameter::Number(value)) => Some(value),
+            _ => None,
+        };
+        let [min, mean, max] = ["all_min_s", "all_mean_s", "all_max_s"].map(&mut number);
+        let percentiles = ["p50", "p90", "p99", "p99.9", "p99.99"];
+        let percentiles = percentiles
+            .into_iter()
+            .filter_map(|name| Some((name.to_owned(), number(&format!("all_{name}_s"))?)))
+            .collect();
+        Some(Self { min: min?, mean: mean?, max: max?, percentiles })
+    }
+
+    fn put_into(self, estimate: &mut Estimate) {
+        estimate.min = self.min;
+        estimate.mean = self.mean;
+        estimate.max = self.max;
+        estimate.percentiles = Some(self.percentiles).filter(|all| !all.is_empty());
+    }
 }
 
 fn cache_assisted(stream: &StreamWorkload) -> Option<Warning> {

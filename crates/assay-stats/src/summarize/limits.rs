@@ -29,6 +29,11 @@ pub(super) fn attach(entries: &mut [Entry<'_>], host: &HostFacts) {
                 let bits = if bound == Bound::ComputeFp32 { 32 } else { 64 };
                 hold_against_rpeak(&mut entry.estimate, work, bits, clock_hz);
             }
+            (Workload::Storage(test), Some(Bound::Provisioned)) => {
+                let basis = "what the volume is provisioned for".to_owned();
+                let limit = test.provisioned_bytes_per_s.map(|value| Limit { value, basis });
+                hold_against(&mut entry.estimate, limit);
+            }
             (_, Some(Bound::Link)) => {
                 let limit = link(&entry.estimate.parameters);
                 hold_against(&mut entry.estimate, limit);

@@ -11,6 +11,7 @@ use super::Series;
 
 mod mpi;
 mod network;
+mod storage;
 
 /// The name under which an adapter tells the version of its tool; it becomes [`Tool::version`].
 const TOOL_VERSION: &str = "tool_version";
@@ -75,6 +76,7 @@ fn asked(case: &Case, placement: Option<&str>) -> Parameters {
         | Workload::NetworkUdp(work)
         | Workload::NetworkIcmp(work) => network::asked(work, placement),
         Workload::Mpi(work) => mpi::asked(work, placement),
+        Workload::Storage(test) => storage::asked(test),
     };
     list.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

@@ -5,6 +5,10 @@ use assay_model::event::{
 };
 use assay_model::facts::{HostFacts, HostState, MemoryModule};
 use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::workload::storage::{
+    AccessPattern, CurvePoint, EngineChoice, Load, SizeShare, StorageData, StorageStream,
+    StorageTest, StorageTiming, StorageWorkload, Verify,
+};
 use assay_model::workload::{
     Domain, LatencyWorkload, LinpackWorkload, PeakFlopsWorkload, StreamWorkload, Workload,
 };
@@ -389,5 +393,89 @@ proptest! {
             prop_assert!(estimate.percent_of_limit.is_none_or(f64::is_finite));
             prop_assert!(estimate.warnings.iter().all(|w| w.id != "out-of-order"), "{:?}", estimate);
         }
+    }
+}
+
+/// One point of a curve on a volume provisioned for 1 GB/s.
+fn on_a_curve(percent: Option<f64>, rate: f64, latency_s: f64) -> Script {
+    let point = percent.map_or(CurvePoint::Greatest, |percent| CurvePoint::Share { percent });
+    let size = SizeShare { min_bytes: 8192, max_bytes: 8192, step_bytes: 8192, share: 1.0 };
+    let stream = StorageStream {
+        name: "read".into(),
+        targets: vec![],
+        threads: 1,
+        in_flight_per_target: 25,
+        pattern: AccessPattern::Random,
+        sizes: vec![size],
+        read_share: 1.0,
+        hit_area: None,
+        rate_share: 1.0,
+        own_rate_per_s: None,
+        sync_every: 0,
+        stop_after_bytes: None,
+    };
+    let test = StorageTest {
+        name: "RndRead".into(),
+        point: Some(point),
+        provisioned_bytes_per_s: Some(1e9),
+        workload: StorageWorkload {
+            targets: vec![],
+            streams: vec![stream],
+            load: Load::Closed,
+            timing: StorageTiming {
+                warmup_s: 0.0,
+                duration_s: Some(1.0),
+                interval_s: 0.1,
+                stop_after_bytes: None,
+            },
+            engine: EngineChoice::Auto,
+            data: StorageData { compressible: 0.0, verify: Verify::Off },
+            seed: 1,
+        },
+    };
+    let id = format!("storage/RndRead/{percent:?}");
+    let mut script = case(&id, "assay", Workload::Storage(Box::new(test)))
+        .samples("rate", None, &around(rate))
+        .samples("bandwidth", None, &around(rate * 8192.0));
+    let metric = if percent.is_some() { "latency_from_intended" } else { "latency" };
+    script = script.samples(metric, None, &around(latency_s));
+    for (name, factor) in
+        [("min", 0.5), ("mean", 1.1), ("max", 9.0), ("p50", 1.0), ("p99", 3.0)]
+    {
+        script = script.push(|case| {
+            RunEvent::Learned(Learned {
+                case,
+                metric: Some(metric.into()),
+                name: format!("all_{name}_s"),
+                value: Parameter::Number(latency_s * factor),
+            })
+        });
+    }
+    script.finished(Stopped::Precise)
+}
+
+#[test]
+fn curves_have_their_knee_and_latency_its_tail() {
+    let mut scripts = vec![on_a_curve(None, 100e3, 5e-3)];
+    for (percent, latency_s) in
+        [(10.0, 1e-3), (30.0, 1e-3), (50.0, 1.1e-3), (70.0, 1.2e-3), (90.0, 9e-3)]
+    {
+        scripts.push(on_a_curve(Some(percent), percent * 1e3, latency_s));
+    }
+    let run = run(scripts, None);
+    let summary = summarize(&run);
+    for estimate in &summary.results {
+        assert_eq!(estimate.parameters["knee"], Parameter::Text("found".into()));
+        let rate = summary.results.iter().find(|it| it.metric == "rate" && it.median > 69e3);
+        let Parameter::Number(knee) = estimate.parameters["knee_rate"] else { panic!() };
+        assert!((knee - 70e3).abs() < 1.0, "{knee} {rate:?}");
+        assert!(!estimate.parameters.keys().any(|name| name.starts_with("all_")));
+        if estimate.metric.starts_with("latency") {
+            let p99 = estimate.percentiles.as_ref().unwrap()["p99"];
+            assert!((p99 / estimate.median - 3.0).abs() < 1e-6);
+            assert!((estimate.max / estimate.median - 9.0).abs() < 1e-6);
+        }
+        let limit = estimate.limit.as_ref().map(|limit| limit.value as u64);
+        assert_eq!(limit, (estimate.metric == "bandwidth").then_some(1_000_000_000));
     }
 }

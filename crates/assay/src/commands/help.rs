@@ -111,7 +111,7 @@ fn suite_help(_: &Terminal) -> String {
     let mut text = String::from("Suites that come with assay:\n\n");
     for (name, _) in suites::BUILT_IN {
         if let Ok(suite) = suites::open(name) {
-            let _ = writeln!(text, "  {name:<10}{}, {} s", suite.title, suite.budget_s);
+            let _ = writeln!(text, "  {name:<16}{}, {} s", suite.title, suite.budget_s);
         }
     }
     text.push_str("\nA suite of your own is a file like this one:\n\n");

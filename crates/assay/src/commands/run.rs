@@ -11,8 +11,11 @@ use crate::arguments::mpi_run::MpiRunArguments;
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::failure::{Failure, Kind};
 use crate::pipeline::{self, Question};
+use crate::storage::aim::Aim;
 use crate::terminal::Terminal;
 use crate::{mpi_installations, suites, switching};
+
+use super::storage;
 
 /// Time for `assay stream` and `assay linpack`, per placement or solve, unless told otherwise.
 const ONE_NUMBER_S: f64 = 30.0;
@@ -22,11 +25,20 @@ const TARGET: f64 = 0.01;
 pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let built_in = suites::BUILT_IN.iter().any(|(name, _)| *name == typed.suite);
     let blame = if built_in { Kind::Usage } else { Kind::Suite };
-    let suite = suites::open(&typed.suite)?;
-    let to = typed.to.as_deref();
-    let mpi = mpi_choices(&suite, &typed.mpi)?;
-    let question =
-        Question { blame, to, mpi, ..Question::of_options(&suite, &typed.measuring) };
+    let mut suite = suites::open(&typed.suite)?;
+    let aim = Aim {
+        targets: typed.storage.targets.clone(),
+        size_bytes: typed.storage.size.map(|size| size.0),
+        provisioned_bytes_per_s: typed.storage.provisioned,
+    };
+    aim.apply(&mut suite);
+    let question = Question {
+        blame,
+        to: typed.to.as_deref(),
+        mpi: mpi_choices(&suite, &typed.mpi)?,
+        storage: storage::options(&typed.storage.permissions),
+        ..Question::of_options(&suite, &typed.measuring)
+    };
     match (&typed.switch, typed.label.as_slice()) {
         (Some(commands), names) => {
             let conditions = switching::conditions(commands, names)?;

@@ -16,3 +16,4 @@ mod network;
 mod official_tools;
 mod program;
 mod reports;
+mod storage;

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use assay_model::benchmark::Benchmark;
 use assay_model::event::Parameter;
+use assay_model::workload::storage::Load;
 
+use super::storage::random_mix;
 use super::{found, linpack, mpi, stream};
 use crate::invocation::{Invocation, Request};
 use crate::launcher::LauncherKind;
@@ -49,7 +51,11 @@ fn damaged(path: &Path, recipe: &str) -> String {
 /// The invocations whose output a golden file may be: all that the tool takes, on CPUs 0 and 1.
 pub(super) fn invocations(tool: &Tool) -> Vec<Invocation> {
     let found = found(tool, Some(LauncherKind::OpenMpi));
-    let mut workloads = vec![linpack(1000, &[0, 1], None), stream(1 << 24, &[&[0, 1]])];
+    let mut workloads = vec![
+        linpack(1000, &[0, 1], None),
+        stream(1 << 24, &[&[0, 1]]),
+        random_mix(Load::Closed),
+    ];
     workloads.extend(mpi::workloads());
     let taken = workloads.iter().filter(|workload| (tool.takes)(workload));
     let request =

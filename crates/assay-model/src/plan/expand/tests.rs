@@ -78,6 +78,19 @@ fn line(case: &Case) -> String {
         | Workload::NetworkIcmp(work) => {
             format!("{:?} {:?}", work.port, work.question)
         }
+        Workload::Storage(test) => {
+            let work = &test.workload;
+            let timing = &work.timing;
+            format!(
+                "{} {:?} {:?} {:.1} + {:.1} s, every {:.2} s",
+                test.name,
+                test.point,
+                work.load,
+                timing.warmup_s,
+                timing.duration_s.unwrap_or(0.0),
+                timing.interval_s
+            )
+        }
         Workload::Mpi(work) => format!(
             "{} ranks on {:?}, {} to {} B",
             work.ranks, work.placement.cpus, work.from_bytes, work.to_bytes
@@ -291,4 +304,68 @@ fn questions_go_to_the_host_they_name_or_the_one_that_was_typed() {
         throughput(129),
         &expect!["the number of streams of 129 is impossible; it must be at most 128"],
     );
+}
+
+fn storage(text: &str) -> Request {
+    let text = format!("name = \"x\"\n[[measure]]\nbenchmark = \"storage\"\n{text}");
+    crate::suite::read(&text).unwrap().measures.remove(0).request
+}
+
+#[test]
+fn storage_becomes_a_case_per_block_depth_and_point() {
+    for (text, expected) in [
+        (
+            "operation = \"read\"",
+            expect![
+                "nothing says which storage to measure: name a file, a folder or a device (`assay run … --target DIR`)"
+            ],
+        ),
+        (
+            "operation = \"read\"\npath = \"/v\"",
+            expect![[r#"
+            storage/random-read-8KiB random-read-8KiB None Closed 6.0 + 48.0 s, every 1.00 s 60.0 s
+        "#]],
+        ),
+        (
+            "operation = \"mix\"\npath = \"/v\"\nbytes = [\"4KiB\", \"1MiB\"]\ndepth = [1, 8]",
+            expect![[r#"
+                storage/random-mix-4KiB-depth-1 random-mix-4KiB-depth-1 None Closed 1.5 + 12.0 s, every 0.40 s 15.0 s
+                storage/random-mix-4KiB-depth-8 random-mix-4KiB-depth-8 None Closed 1.5 + 12.0 s, every 0.40 s 15.0 s
+                storage/random-mix-1MiB-depth-1 random-mix-1MiB-depth-1 None Closed 1.5 + 12.0 s, every 0.40 s 15.0 s
+                storage/random-mix-1MiB-depth-8 random-mix-1MiB-depth-8 None Closed 1.5 + 12.0 s, every 0.40 s 15.0 s
+            "#]],
+        ),
+        (
+            "name = \"RndRead\"\noperation = \"read\"\npath = \"/v\"\ncurve = [90, 50]",
+            expect![[r#"
+                storage/RndRead/max RndRead Some(Greatest) Closed 2.0 + 16.0 s, every 0.53 s 20.0 s
+                storage/RndRead/50% RndRead Some(Share { percent: 50.0 }) ShareOf { phase: 0, percent: 50.0, rounding: Exact, arrivals: Exponential } 2.0 + 16.0 s, every 0.53 s 20.0 s
+                storage/RndRead/90% RndRead Some(Share { percent: 90.0 }) ShareOf { phase: 0, percent: 90.0, rounding: Exact, arrivals: Exponential } 2.0 + 16.0 s, every 0.53 s 20.0 s
+            "#]],
+        ),
+        (
+            "operation = \"write\"\npath = \"/v\"\nrate = 5000\nlength = \"60s\"\nwarmup = \"1s\"",
+            expect![[r#"
+                storage/random-write-8KiB random-write-8KiB None Open { rate_per_s: 5000.0, arrivals: Exponential } 1.0 + 60.0 s, every 1.00 s 60.0 s
+            "#]],
+        ),
+        (
+            "operation = \"read\"\npath = \"/v\"\ndepth = 2\nthreads = 3",
+            expect!["the number of threads of 3 is impossible; it must be at most 2"],
+        ),
+        (
+            "operation = \"read\"\npath = \"/v\"\ndepth = 99999",
+            expect!["the depth of 99999 is impossible; it must be at most 65536"],
+        ),
+        (
+            "operation = \"read\"\npath = \"/v\"\nsize = \"4KiB\"",
+            expect!["the target is too small: 4 KiB given, at least one block of 8 KiB needed"],
+        ),
+        (
+            "operation = \"read\"\npath = \"/v\"\nbytes = \"0B\"",
+            expect!["the size of a block must be at least 1"],
+        ),
+    ] {
+        check("assay", storage(text), &expected);
+    }
 }

@@ -79,6 +79,8 @@ fn plot(estimates: &[&Estimate], levels: &[(u8, u64)]) -> Option<Plot> {
         },
         bands: bands(levels),
         limit: None,
+        rivals: false,
+        marks: Vec::new(),
         series,
     })
 }

@@ -9,8 +9,18 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::{parameter, precision};
 
 /// Parameters that make two results results about the same thing.
-const IDENTITY: [&str; 7] =
-    ["placement", "bytes", "n", "cpu", "instruction_set", "mpi", "ranks"];
+const IDENTITY: [&str; 10] = [
+    "placement",
+    "bytes",
+    "n",
+    "cpu",
+    "instruction_set",
+    "mpi",
+    "ranks",
+    "test",
+    "point",
+    "percent_of_max",
+];
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if !context.several_measurers {
@@ -89,11 +99,18 @@ fn row(
     };
     let place = match text(group[0], "n") {
         Some(n) if group[0].metric == "rmax" => parameter::joined(&format!("N = {n}")),
-        _ => context.place(group[0]),
+        _ => test(group[0]).unwrap_or_else(|| context.place(group[0])),
     };
     let mut row: Vec<Cell> =
         vec![metric_name(group[0]).into(), place.into(), value(first).into()];
     row.extend(others.iter().map(|tool| Cell::from(value(tool))));
     row.extend(others.iter().map(|tool| Cell::from(ratio(tool).unwrap_or_default())));
     row
+}
+
+/// The test of storage, and which point of its curve.
+fn test(estimate: &Estimate) -> Option<String> {
+    let test = text(estimate, "test")?;
+    let point = text(estimate, "percent_of_max").or_else(|| text(estimate, "point"));
+    Some(point.map_or_else(|| test.clone(), |point| format!("{test}, {point}")))
 }

@@ -112,12 +112,12 @@ pub(super) fn add_failures(document: &mut Document, summary: &Summary) {
 /// What tells a result from its neighbours, in few words: `Triad, node`.
 fn subject(estimate: &Estimate) -> String {
     let equations = text(estimate, "n").map(|n| format!("N\u{a0}=\u{a0}{n}"));
-    let parts = [
-        text(estimate, "mpi"),
-        text(estimate, "placement"),
-        text(estimate, "bytes"),
-        equations,
-    ];
+    let test = text(estimate, "test").map(|test| match text(estimate, "percent_of_max") {
+        Some(percent) => format!("{test} at {percent}"),
+        None => test,
+    });
+    let bytes = text(estimate, "bytes").filter(|_| test.is_none());
+    let parts = [text(estimate, "mpi"), text(estimate, "placement"), bytes, equations, test];
     std::iter::once(metric_name(estimate))
         .chain(parts.into_iter().flatten())
         .collect::<Vec<_>>()

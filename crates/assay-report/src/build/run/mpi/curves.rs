@@ -46,6 +46,8 @@ pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
         y: Axis { label: group.metric.replace('_', " "), unit, scale: Scale::Log10 },
         series,
         bands: vec![],
+        rivals: true,
+        marks: Vec::new(),
         limit: None,
     })
 }

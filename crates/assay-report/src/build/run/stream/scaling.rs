@@ -56,6 +56,8 @@ pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
         }),
         series,
         bands: vec![],
+        rivals: false,
+        marks: vec![],
     })
 }
 

@@ -1,0 +1,23 @@
+//! fio: its job language in, its three forms of output out.
+//!
+//! `command_line` reads words and files into sections, `job` reads a section's options, `compile`
+//! makes a plan of them; `statistics` makes fio's figures of the outcomes, and `text`, `json` and
+//! `terse` write them. Nothing here opens a file or reads a clock.
+
+mod arithmetic;
+pub mod command_line;
+pub mod compile;
+mod document;
+pub mod fault;
+pub mod job;
+pub mod jobfile;
+pub mod json;
+mod number;
+pub mod option;
+pub mod statistics;
+pub mod terse;
+pub mod text;
+mod value;
+
+#[cfg(test)]
+mod tests;

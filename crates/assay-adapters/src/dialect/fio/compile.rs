@@ -1,0 +1,327 @@
+//! From jobs to a plan: jobs between two stonewalls are the streams of one phase.
+//!
+//! Opens nothing: how large a file is comes from the caller.
+
+use std::path::{Path, PathBuf};
+
+use assay_model::workload::storage::{
+    Arrivals, EngineChoice, Load, StorageData, StoragePhase, StoragePlan, StorageTiming,
+    StorageWorkload, Verify,
+};
+
+use super::command_line::Request;
+use super::fault::{Fault, FaultKind, Origin};
+use super::job::{Check, Job};
+
+mod files;
+mod streams;
+
+/// What the plan depends on besides the text.
+pub struct Places<'a> {
+    /// Bytes of a file or device that exists.
+    pub size_of: &'a dyn Fn(&Path) -> Option<u64>,
+    /// A seed for jobs that do not repeat their offsets.
+    pub fresh_seed: u64,
+}
+
+impl std::fmt::Debug for Places<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Places").field("fresh_seed", &self.fresh_seed).finish_non_exhaustive()
+    }
+}
+
+/// Jobs as a plan, and how its outcomes belong to them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FioPlan {
+    /// What is carried out.
+    pub plan: StoragePlan,
+    /// The jobs as they were read.
+    pub jobs: Vec<Job>,
+    /// What is reported, in order.
+    pub reports: Vec<ReportRow>,
+    /// What the user should know before it begins.
+    pub notes: Vec<String>,
+}
+
+/// One entry of the report: a clone of a job, or with `group_reporting` a whole group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportRow {
+    /// Index of the (first) job.
+    pub job: usize,
+    /// fio's group.
+    pub group: usize,
+    /// Jobs that it sums up.
+    pub members: u32,
+    /// Phase and stream of everything it sums up.
+    pub parts: Vec<Part>,
+}
+
+/// One stream of one phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Index into the plan's phases.
+    pub phase: usize,
+    /// Index into the phase's streams.
+    pub stream: usize,
+}
+
+/// Turns the jobs of a request into a plan.
+///
+/// # Errors
+/// A value that is none, or options that do not fit together.
+pub fn compile(request: &Request, places: &Places<'_>) -> Result<FioPlan, Fault> {
+    let mut jobs = vec![];
+    for section in &request.sections {
+        jobs.push((Job::read(section)?, section.origin.clone()));
+    }
+    let mut compiler = Compiler {
+        places,
+        phases: vec![],
+        reports: vec![],
+        notes: vec![],
+        group: 0,
+        read_only: request.read_only,
+    };
+    let mut first = 0;
+    for next in 1..=jobs.len() {
+        if next == jobs.len() || jobs[next].0.stonewall {
+            compiler.phase(&jobs, first..next)?;
+            first = next;
+        }
+    }
+    let Compiler { phases, reports, mut notes, .. } = compiler;
+    notes.extend(remarks(&jobs));
+    let jobs = jobs.into_iter().map(|(job, _)| job).collect();
+    Ok(FioPlan { plan: StoragePlan { phases }, jobs, reports, notes })
+}
+
+struct Compiler<'a> {
+    places: &'a Places<'a>,
+    phases: Vec<StoragePhase>,
+    reports: Vec<ReportRow>,
+    notes: Vec<String>,
+    group: usize,
+    read_only: bool,
+}
+
+type Placed = (Job, Origin);
+
+impl Compiler<'_> {
+    fn phase(&mut self, jobs: &[Placed], range: std::ops::Range<usize>) -> Result<(), Fault> {
+        let members = &jobs[range.clone()];
+        agree(members)?;
+        if self.read_only
+            && let Some(job) = members.iter().find(|(job, _)| job.way.writes)
+        {
+            return Err(combine(
+                job,
+                "it writes and --readonly is given",
+                "leave one of them out",
+            ));
+        }
+        let index = self.phases.len();
+        let mut targets = files::Targets::default();
+        let mut streams = vec![];
+        let mut engines = vec![];
+        for (offset, placed) in members.iter().enumerate() {
+            let (job, _) = placed;
+            if job.new_group && offset > 0 {
+                self.group += 1;
+            }
+            let (engine, note) = streams::engine(placed)?;
+            self.notes.extend(note);
+            engines.push(engine);
+            for clone in 0..job.clones {
+                let used = files::of_clone(placed, clone, self.places, &mut targets)?;
+                let stream = streams::stream(placed, clone, &used)?;
+                let part = Part { phase: index, stream: streams.len() };
+                self.report(range.start + offset, job, part);
+                streams.push(stream);
+            }
+        }
+        if let Some(other) = engines.iter().position(|engine| *engine != engines[0]) {
+            let why = "its ioengine is another than that of a job that runs at the same time";
+            return Err(combine(&members[other], why, "separate them with stonewall"));
+        }
+        let load = streams::load(members, &mut streams);
+        let (job, _) = &members[0];
+        let verify = verify(members);
+        let workload = StorageWorkload {
+            targets: targets.list,
+            streams,
+            load,
+            timing: timing(members)?,
+            engine: engines[0],
+            data: StorageData { compressible: job.compress_percent / 100.0, verify },
+            seed: if job.repeat { job.seed } else { self.places.fresh_seed },
+        };
+        let names: Vec<&str> = members.iter().map(|(job, _)| job.name.as_str()).collect();
+        let name = names.join("+");
+        let read_back = verify == Verify::OnRead
+            && members.iter().any(|(job, _)| job.way.writes && job.read_back);
+        let again = read_back.then(|| reading_back(&name, &workload));
+        self.phases.push(StoragePhase {
+            name,
+            loops: vec![],
+            workload,
+            pause_before_s: job.delay_s,
+        });
+        self.phases.extend(again);
+        self.close(index, read_back);
+        Ok(())
+    }
+
+    /// Adds a clone to the report, or to the entry of its group.
+    fn report(&mut self, job: usize, of: &Job, part: Part) {
+        let group = self.group;
+        let same = |row: &&mut ReportRow| of.group_reporting && row.group == group;
+        if let Some(row) = self.reports.last_mut().filter(same) {
+            row.parts.push(part);
+            row.members += 1;
+            return;
+        }
+        self.reports.push(ReportRow { job, group, members: 1, parts: vec![part] });
+    }
+
+    /// Ends a phase: what is read back belongs to the same entries, and a new group begins.
+    fn close(&mut self, index: usize, read_back: bool) {
+        if read_back {
+            for row in &mut self.reports {
+                let here = row.parts.iter().filter(|part| part.phase == index);
+                let again: Vec<_> = here.map(|p| Part { phase: index + 1, ..*p }).collect();
+                row.parts.extend(again);
+            }
+        }
+        self.group += 1;
+    }
+}
+
+/// A fault of a job as a whole.
+fn combine(placed: &Placed, why: impl Into<String>, hint: &'static str) -> Fault {
+    let (job, origin) = placed;
+    let kind = FaultKind::Combine { job: job.name.clone(), why: why.into(), hint };
+    Fault { origin: origin.clone(), kind }
+}
+
+/// Jobs that run at the same time share one clock, so they must agree on times and data.
+fn agree(members: &[Placed]) -> Result<(), Fault> {
+    let (first, _) = &members[0];
+    for placed in members {
+        let (job, _) = placed;
+        let differs = [
+            ("runtime", job.runtime_s != first.runtime_s),
+            ("ramp_time", differ(job.ramp_s, first.ramp_s)),
+            ("startdelay", differ(job.delay_s, first.delay_s)),
+            ("verify", job.check != first.check || job.at_once != first.at_once),
+            ("randrepeat", job.repeat != first.repeat),
+            (
+                "buffer_compress_percentage",
+                differ(job.compress_percent, first.compress_percent),
+            ),
+        ];
+        if let Some((name, _)) = differs.iter().find(|(_, differs)| *differs) {
+            let other = &first.name;
+            let why =
+                format!("its {name} is another than that of `{other}`, which runs with it");
+            return Err(combine(
+                placed,
+                why,
+                "make them the same or separate them with stonewall",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn differ(one: f64, other: f64) -> bool {
+    (one - other).abs() > 0.0
+}
+
+fn timing(members: &[Placed]) -> Result<StorageTiming, Fault> {
+    let (first, _) = &members[0];
+    if let Some(endless) = members.iter().find(|(job, _)| job.time_based)
+        && first.runtime_s.is_none()
+    {
+        return Err(combine(endless, "time_based needs a runtime", "add runtime=60"));
+    }
+    let sample_s = members.iter().map(|(job, _)| job.sample_s).fold(f64::INFINITY, f64::min);
+    Ok(StorageTiming {
+        warmup_s: first.ramp_s,
+        duration_s: first.runtime_s,
+        interval_s: sample_s,
+        stop_after_bytes: None,
+    })
+}
+
+fn verify(members: &[Placed]) -> Verify {
+    let (first, _) = &members[0];
+    match (first.check, first.at_once) {
+        (Check::Off, _) => Verify::Off,
+        (Check::On, false) => Verify::OnRead,
+        (Check::On, true) => Verify::AfterWrite,
+    }
+}
+
+/// Everything once more in order, to check what was written.
+fn reading_back(name: &str, written: &StorageWorkload) -> StoragePhase {
+    let mut workload = written.clone();
+    workload.load = Load::Closed;
+    workload.timing = StorageTiming { warmup_s: 0.0, duration_s: None, ..written.timing };
+    for stream in &mut workload.streams {
+        streams::read_back(stream, &workload.targets);
+    }
+    StoragePhase {
+        name: format!("{name} (verify)"),
+        loops: vec![],
+        workload,
+        pause_before_s: 0.0,
+    }
+}
+
+/// What a user of fio would not expect.
+fn remarks(jobs: &[Placed]) -> Vec<String> {
+    let mut remarks = vec![];
+    let mut noted: Vec<_> = jobs.iter().flat_map(|(job, _)| job.noted.clone()).collect();
+    noted.sort_unstable();
+    noted.dedup();
+    remarks.extend(noted.iter().map(|(name, why)| format!("{name} changes nothing: {why}")));
+    if jobs.iter().any(|(job, _)| job.repeat && job.way.random && job.way.reads) {
+        remarks.push(
+            "randrepeat=1, fio's default: every run reads the same offsets, and a cache below \
+             may answer the second one; randrepeat=0 draws new ones"
+                .to_owned(),
+        );
+    }
+    if jobs.iter().any(|(job, _)| !job.direct && job.engine != "null") {
+        remarks.push(
+            "direct=0, fio's default: the page cache takes part; direct=1 measures the storage"
+                .to_owned(),
+        );
+    }
+    remarks
+}
+
+/// The path of a file of fio.
+fn path(folder: Option<&String>, name: &str) -> PathBuf {
+    match folder {
+        Some(folder) => Path::new(folder).join(name),
+        None => PathBuf::from(name),
+    }
+}
+
+/// The engines by fio's names: which of ours, whether it blocks, and what the user should know.
+const ENGINES: &[(&str, EngineChoice, bool, &str)] = &[
+    ("sync", EngineChoice::Threads, true, ""),
+    ("psync", EngineChoice::Threads, true, ""),
+    ("vsync", EngineChoice::Threads, true, "by preadv2 and pwritev2, without coalescing"),
+    ("pvsync", EngineChoice::Threads, true, ""),
+    ("pvsync2", EngineChoice::Threads, true, ""),
+    ("libaio", EngineChoice::Libaio, false, ""),
+    ("posixaio", EngineChoice::Libaio, false, "by the kernel's own asynchronous I/O"),
+    ("io_uring", EngineChoice::IoUring, false, ""),
+    ("null", EngineChoice::Null, false, ""),
+];
+
+const fn arrivals(poisson: bool) -> Arrivals {
+    if poisson { Arrivals::Exponential } else { Arrivals::Constant }
+}

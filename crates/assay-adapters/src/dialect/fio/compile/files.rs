@@ -1,0 +1,167 @@
+//! Which files a clone of a job uses, and which part of each.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use assay_model::workload::storage::StorageTarget;
+
+use super::super::fault::Fault;
+use super::super::job::Job;
+use super::super::value::Size;
+use super::{Placed, Places, combine, path};
+
+/// Each is opened, and more would be a mistake.
+const MOST_FILES: u64 = 100_000;
+
+/// The targets of a phase; the same part of the same file is listed once.
+#[derive(Debug, Default)]
+pub(super) struct Targets {
+    pub(super) list: Vec<StorageTarget>,
+    known: HashMap<(PathBuf, Option<(u64, u64)>), usize>,
+}
+
+/// What a clone uses.
+#[derive(Debug)]
+pub(super) struct Used {
+    /// Indices of its targets.
+    pub(super) targets: Vec<usize>,
+    /// Bytes of all its parts together.
+    pub(super) region_bytes: u64,
+}
+
+impl Targets {
+    fn index(&mut self, target: StorageTarget) -> usize {
+        let place = (target.path.clone(), target.range_bytes);
+        if let Some(index) = self.known.get(&place)
+            && self.list[*index] == target
+        {
+            return *index;
+        }
+        self.known.insert(place, self.list.len());
+        self.list.push(target);
+        self.list.len() - 1
+    }
+}
+
+pub(super) fn of_clone(
+    placed: &Placed,
+    clone: u32,
+    places: &Places<'_>,
+    targets: &mut Targets,
+) -> Result<Used, Fault> {
+    let (job, _) = placed;
+    let all = (job.files.len() as u64).max(job.file_count).saturating_mul(job.clones.into());
+    if all > MOST_FILES {
+        let why = format!("its clones use {all} files");
+        return Err(combine(
+            placed,
+            why,
+            "100,000 files are the most; lower nrfiles= or numjobs=",
+        ));
+    }
+    let paths = paths(job, clone);
+    let mut used = Used { targets: vec![], region_bytes: 0 };
+    let count = paths.len() as u64;
+    for path in paths {
+        let exists = if job.engine == "null" { None } else { (places.size_of)(&path) };
+        let offset = at_block(job, offset(placed, clone, exists)?);
+        let region = region(placed, count, exists, offset)?;
+        let least = largest_io(job);
+        if region < least {
+            let why = format!("{region} B of {} hold no I/O of {least} B", path.display());
+            return Err(combine(placed, why, "raise size= or lower bs="));
+        }
+        let needed = offset.saturating_add(region);
+        let target = StorageTarget {
+            name: path.display().to_string(),
+            size_bytes: if exists.is_some_and(|size| size >= needed) {
+                None
+            } else {
+                Some(needed)
+            },
+            range_bytes: Some((offset, needed)),
+            path,
+            align_bytes: job.align_bytes,
+            direct: job.direct,
+            sync: job.sync,
+            sync_at_end: job.sync_at_end && job.way.writes,
+        };
+        used.targets.push(targets.index(target));
+        used.region_bytes = used.region_bytes.saturating_add(region);
+    }
+    Ok(used)
+}
+
+/// fio's names: those that are given, or `job.clone.file`.
+fn paths(job: &Job, clone: u32) -> Vec<PathBuf> {
+    let folders = &job.directories;
+    let folder = folders.get(clone as usize % folders.len().max(1));
+    if !job.files.is_empty() {
+        return job.files.iter().map(|file| path(folder, file)).collect();
+    }
+    let format = match job.name_format.as_str() {
+        "" => "$jobname.$jobnum.$filenum",
+        format => format,
+    };
+    // A job may be called anything, and a slash would be a folder.
+    let safe = job.name.replace('/', "_");
+    let name = |file: u64| {
+        let name = format.replace("$jobname", &safe).replace("$jobnum", &clone.to_string());
+        path(folder, &name.replace("$filenum", &file.to_string()))
+    };
+    (0..job.file_count).map(name).collect()
+}
+
+fn offset(placed: &Placed, clone: u32, exists: Option<u64>) -> Result<u64, Fault> {
+    let (job, _) = placed;
+    let bytes = |size: Size| match size {
+        Size::Bytes(bytes) => Ok(bytes),
+        Size::Percent(percent) => share(placed, percent, exists),
+    };
+    let step = bytes(job.offset_increment)?.saturating_mul(u64::from(clone));
+    Ok(bytes(job.offset)?.saturating_add(step))
+}
+
+/// Where the part begins: at a multiple of the size of an I/O.
+fn at_block(job: &Job, offset: u64) -> u64 {
+    let block = job.align_bytes.unwrap_or_else(|| smallest_io(job)).max(1);
+    offset / block * block
+}
+
+/// Bytes of the part of one of `count` files.
+fn region(placed: &Placed, count: u64, exists: Option<u64>, offset: u64) -> Result<u64, Fault> {
+    let (job, _) = placed;
+    let rest = exists.map(|size| size.saturating_sub(offset));
+    match (job.file_size_bytes, job.size) {
+        (Some(bytes), _) => Ok(bytes.saturating_sub(offset)),
+        (None, Some(Size::Bytes(bytes))) => Ok(bytes / count.max(1)),
+        (None, Some(Size::Percent(percent))) => {
+            let bytes = share(placed, percent, exists)?;
+            Ok(bytes.min(rest.unwrap_or(bytes)))
+        }
+        (None, None) => rest.filter(|bytes| *bytes > 0).ok_or_else(|| {
+            combine(placed, "it has no size, and its file does not exist", "add size=1g")
+        }),
+    }
+}
+
+fn share(placed: &Placed, percent: f64, exists: Option<u64>) -> Result<u64, Fault> {
+    let size = exists.ok_or_else(|| {
+        let why = format!("{percent}% of a file that does not exist is no size");
+        combine(placed, why, "give a size in bytes, like size=1g")
+    })?;
+    Ok((size as f64 * percent / 100.0) as u64)
+}
+
+fn largest_io(job: &Job) -> u64 {
+    each_io(job).map(|size| size.max_bytes).max().unwrap_or(1)
+}
+
+fn smallest_io(job: &Job) -> u64 {
+    each_io(job).map(|size| size.min_bytes).min().unwrap_or(1)
+}
+
+fn each_io(job: &Job) -> impl Iterator<Item = &assay_model::workload::storage::SizeShare> {
+    let reads = job.sizes.read.iter().filter(|_| job.way.reads);
+    reads.chain(job.sizes.write.iter().filter(|_| job.way.writes))
+}

@@ -1,0 +1,168 @@
+//! From a clone of a job to a stream: pattern, depth, rate and end.
+
+use assay_model::workload::storage::{
+    AccessPattern, AtEnd, Cursor, EngineChoice, Load, SizeShare, StorageStream, StorageTarget,
+};
+
+use super::super::fault::Fault;
+use super::super::job::Job;
+use super::super::value::Size;
+use super::files::Used;
+use super::{ENGINES, Placed, arrivals, combine};
+
+/// The engine of a job, and what the user should know about it.
+pub(super) fn engine(placed: &Placed) -> Result<(EngineChoice, Option<String>), Fault> {
+    let (job, _) = placed;
+    let Some((name, choice, blocks, note)) =
+        ENGINES.iter().find(|(name, ..)| *name == job.engine)
+    else {
+        let names: Vec<_> = ENGINES.iter().map(|(name, ..)| *name).collect();
+        let why =
+            format!("assay has no ioengine `{}`; it has {}", job.engine, names.join(", "));
+        return Err(combine(
+            placed,
+            why,
+            "choose io_uring or libaio, or run this job with fio",
+        ));
+    };
+    let files = job.files.len().max(job.file_count as usize);
+    if !blocks && (job.depth as usize) < files && *choice != EngineChoice::Null {
+        let note = format!(
+            "{name}: {files} files share {} I/O in flight, so blocking calls take turns",
+            job.depth
+        );
+        return Ok((EngineChoice::Threads, Some(note)));
+    }
+    let note = match (*blocks && job.depth > 1, *note) {
+        (true, _) => Some(format!("iodepth changes nothing: {name} has one I/O in flight")),
+        (false, "") => None,
+        (false, note) => Some(format!("{name}: {note}")),
+    };
+    Ok((*choice, note))
+}
+
+pub(super) fn stream(placed: &Placed, clone: u32, used: &Used) -> Result<StorageStream, Fault> {
+    let (job, _) = placed;
+    let Some(sizes) = job.common_sizes() else {
+        let why = "reads and writes have different sizes";
+        return Err(combine(placed, why, "use one bs= for both, or two jobs"));
+    };
+    let (threads, in_flight_per_target) = depth(job, used.targets.len());
+    Ok(StorageStream {
+        name: format!("{}.{clone}", job.name),
+        targets: used.targets.clone(),
+        threads,
+        in_flight_per_target,
+        pattern: pattern(job, sizes),
+        sizes: sizes.to_vec(),
+        read_share: job.read_share(),
+        hit_area: None,
+        rate_share: 1.0,
+        own_rate_per_s: rate(job, sizes),
+        sync_every: if job.way.writes { job.sync_every } else { 0 },
+        stop_after_bytes: work(placed, sizes, used)?,
+    })
+}
+
+/// Reads everything of the stream's targets once, in order.
+pub(super) fn read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
+    let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
+    stream.pattern =
+        AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Stop, gap_bytes: 0 };
+    stream.read_share = 1.0;
+    stream.own_rate_per_s = None;
+    stream.sync_every = 0;
+    stream.stop_after_bytes = Some(stream.targets.iter().map(region).sum());
+}
+
+/// The load of jobs that run together. Where each has a rate, arrivals are scheduled; a job
+/// without one keeps its depth full.
+pub(super) fn load(members: &[Placed], streams: &mut [StorageStream]) -> Load {
+    let rates: Option<Vec<f64>> = streams.iter().map(|stream| stream.own_rate_per_s).collect();
+    let count = streams.len().max(1) as f64;
+    let Some(rates) = rates else {
+        streams.iter_mut().for_each(|stream| stream.rate_share = 1.0 / count);
+        return Load::Closed;
+    };
+    let rate_per_s: f64 = rates.iter().sum();
+    for (stream, rate) in streams.iter_mut().zip(rates) {
+        stream.rate_share = rate / rate_per_s;
+        stream.own_rate_per_s = None;
+    }
+    let poisson = members.iter().any(|(job, _)| job.poisson);
+    Load::Open { rate_per_s, arrivals: arrivals(poisson) }
+}
+
+/// Threads, and I/O in flight on each file.
+fn depth(job: &Job, files: usize) -> (u32, u32) {
+    let blocks = ENGINES.iter().any(|(name, _, blocks, _)| *blocks && *name == job.engine);
+    let files = files.max(1) as u32;
+    match (blocks, job.depth < files) {
+        (true, _) => (1, 1),
+        (false, true) => (job.depth, 1),
+        (false, false) => (1, job.depth / files),
+    }
+}
+
+fn pattern(job: &Job, sizes: &[SizeShare]) -> AccessPattern {
+    let one_size = matches!(sizes, [only] if only.min_bytes == only.max_bytes);
+    if job.way.random && job.random_percent < 100.0 {
+        return AccessPattern::Mixed { random_share: job.random_percent / 100.0 };
+    }
+    match (job.way.random, job.map && one_size) {
+        (true, true) => AccessPattern::Permutation,
+        (true, false) => AccessPattern::Random,
+        // How much is done is told in bytes, so that loops and io_size need no other end.
+        (false, _) => AccessPattern::Sequential {
+            cursor: Cursor::Shared,
+            at_end: AtEnd::Wrap,
+            gap_bytes: job.way.gap_bytes,
+        },
+    }
+}
+
+/// Bytes after which the clone is done; `None` when time alone ends it.
+fn work(placed: &Placed, sizes: &[SizeShare], used: &Used) -> Result<Option<u64>, Fault> {
+    let (job, _) = placed;
+    if job.time_based {
+        return Ok(None);
+    }
+    let total = match job.io_size {
+        Some(Size::Bytes(bytes)) => bytes,
+        Some(Size::Percent(percent)) => (used.region_bytes as f64 * percent / 100.0) as u64,
+        None => used.region_bytes,
+    };
+    let total = total.saturating_mul(job.loops);
+    let by_count = job.ios.map(|count| (count as f64 * mean_bytes(sizes)) as u64);
+    let bytes = by_count.map_or(total, |bytes| bytes.min(total));
+    match bytes {
+        0 => Err(combine(placed, "there is nothing to do", "raise size= or io_size=")),
+        bytes => Ok(Some(bytes)),
+    }
+}
+
+/// IO/s of the clone: the greatest rate at which neither reads nor writes exceed theirs.
+fn rate(job: &Job, sizes: &[SizeShare]) -> Option<f64> {
+    let mean = mean_bytes(sizes);
+    let limit = |per_s: Option<f64>, bytes_per_s: Option<f64>, share: f64| {
+        let by_bytes = bytes_per_s.map(|rate| rate / mean);
+        let least = match (per_s, by_bytes) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        least.filter(|_| share > 0.0).map(|rate| rate / share)
+    };
+    let share = job.read_share();
+    let reads = limit(job.rate_iops.read, job.rate_bytes.read, share);
+    let writes = limit(job.rate_iops.write, job.rate_bytes.write, 1.0 - share);
+    match (reads, writes) {
+        (Some(reads), Some(writes)) => Some(reads.min(writes)),
+        (reads, writes) => reads.or(writes),
+    }
+}
+
+fn mean_bytes(sizes: &[SizeShare]) -> f64 {
+    let mean =
+        |size: &SizeShare| size.share * (size.min_bytes as f64 + size.max_bytes as f64) / 2.0;
+    sizes.iter().map(mean).sum()
+}

@@ -1,0 +1,268 @@
+//! One job with every option read: what it does, to what, for how long.
+//!
+//! Options are applied in the order in which fio applies them: globals first, the job's own after.
+
+use assay_model::workload::storage::{SizeShare, WriteSync};
+
+use super::fault::{Fault, FaultKind};
+use super::jobfile::{Section, Setting};
+use super::value::{Base, Size};
+
+mod apply;
+mod read;
+
+/// What fio's `rw=` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Way {
+    /// Whether it reads.
+    pub reads: bool,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether offsets are random.
+    pub random: bool,
+    /// Bytes left out after each sequential I/O.
+    pub gap_bytes: u64,
+}
+
+/// A number for reads and one for writes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PerWay<T> {
+    /// For reads.
+    pub read: T,
+    /// For writes.
+    pub write: T,
+}
+
+/// How blocks are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// Not at all.
+    Off,
+    /// Blocks are stamped, and what is read is checked.
+    On,
+}
+
+/// One job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// As in its section.
+    pub name: String,
+    /// `description`.
+    pub description: String,
+    /// `filename`, at the colons.
+    pub files: Vec<String>,
+    /// `directory`, at the colons.
+    pub directories: Vec<String>,
+    /// `filename_format`.
+    pub name_format: String,
+    /// `rw`.
+    pub way: Way,
+    /// `rw` as written, for the report.
+    pub way_text: String,
+    /// Percent of reads of a job that does both.
+    pub read_percent: f64,
+    /// Percent of random I/O in a random job.
+    pub random_percent: f64,
+    /// `bs`, `bsrange`, `bssplit`.
+    pub sizes: PerWay<Vec<SizeShare>>,
+    /// `blockalign`.
+    pub align_bytes: Option<u64>,
+    /// `ioengine`.
+    pub engine: String,
+    /// `iodepth`.
+    pub depth: u32,
+    /// `direct`.
+    pub direct: bool,
+    /// `sync`.
+    pub sync: WriteSync,
+    /// `fsync` or `fdatasync`: after so many writes.
+    pub sync_every: u64,
+    /// `end_fsync` or `fsync_on_close`.
+    pub sync_at_end: bool,
+    /// `size`.
+    pub size: Option<Size>,
+    /// `io_size`.
+    pub io_size: Option<Size>,
+    /// `filesize`: least and most are the same here.
+    pub file_size_bytes: Option<u64>,
+    /// `offset`.
+    pub offset: Size,
+    /// `offset_increment`.
+    pub offset_increment: Size,
+    /// `number_ios`.
+    pub ios: Option<u64>,
+    /// `nrfiles`.
+    pub file_count: u64,
+    /// `loops`.
+    pub loops: u64,
+    /// `numjobs`.
+    pub clones: u32,
+    /// `runtime` in seconds.
+    pub runtime_s: Option<f64>,
+    /// `time_based`.
+    pub time_based: bool,
+    /// `ramp_time` in seconds.
+    pub ramp_s: f64,
+    /// `startdelay` in seconds.
+    pub delay_s: f64,
+    /// `rate` in B/s.
+    pub rate_bytes: PerWay<Option<f64>>,
+    /// `rate_iops` in IO/s.
+    pub rate_iops: PerWay<Option<f64>>,
+    /// `rate_process=poisson`.
+    pub poisson: bool,
+    /// Every block once before any again.
+    pub map: bool,
+    /// The same offsets in every run.
+    pub repeat: bool,
+    /// `randseed`.
+    pub seed: u64,
+    /// `verify`.
+    pub check: Check,
+    /// `do_verify`: what was written is read back when all is written.
+    pub read_back: bool,
+    /// `verify_backlog`: what was written is read back at once.
+    pub at_once: bool,
+    /// Percent of each block that a compressor removes.
+    pub compress_percent: f64,
+    /// `unlink`.
+    pub unlink: bool,
+    /// `stonewall`.
+    pub stonewall: bool,
+    /// `new_group`.
+    pub new_group: bool,
+    /// `group_reporting`.
+    pub group_reporting: bool,
+    /// `percentile_list`, in percent.
+    pub percentiles: Vec<f64>,
+    /// `clat_percentiles`.
+    pub clat_percentiles: bool,
+    /// `lat_percentiles`.
+    pub lat_percentiles: bool,
+    /// `bwavgtime` in seconds.
+    pub sample_s: f64,
+    /// `kb_base`, for the report.
+    pub kb_base: u32,
+    /// Options that change nothing here: name and why.
+    pub noted: Vec<(&'static str, &'static str)>,
+}
+
+/// fio's own seed.
+const SEED: u64 = 0x89;
+/// fio's own list.
+const PERCENTILES: [f64; 17] = [
+    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9,
+    99.95, 99.99,
+];
+
+impl Job {
+    /// Reads the settings of a section.
+    ///
+    /// # Errors
+    /// A value that its option cannot have.
+    pub fn read(section: &Section) -> Result<Self, Fault> {
+        let mut job = Self::new(&section.name);
+        let settings = || section.globals.iter().chain(&section.own);
+        // The base decides what every other number means, wherever it stands.
+        for setting in settings().filter(|setting| setting.row.name == "kb_base") {
+            job.kb_base = match setting.value.as_deref() {
+                Some("1000") => 1000,
+                Some("1024") => 1024,
+                _ => return Err(wrong(setting, "it must be 1000 or 1024")),
+            };
+        }
+        for setting in settings() {
+            job.apply(setting).map_err(|why| wrong(setting, &why))?;
+        }
+        Ok(job)
+    }
+
+    fn new(name: &str) -> Self {
+        let four_kib = vec![read::exactly(4096)];
+        Self {
+            name: name.to_owned(),
+            description: String::new(),
+            files: vec![],
+            directories: vec![],
+            name_format: String::new(),
+            way: Way { reads: true, writes: false, random: false, gap_bytes: 0 },
+            way_text: "read".to_owned(),
+            read_percent: 50.0,
+            random_percent: 100.0,
+            sizes: PerWay { read: four_kib.clone(), write: four_kib },
+            align_bytes: None,
+            engine: "psync".to_owned(),
+            depth: 1,
+            direct: false,
+            sync: WriteSync::None,
+            sync_every: 0,
+            sync_at_end: false,
+            size: None,
+            io_size: None,
+            file_size_bytes: None,
+            offset: Size::Bytes(0),
+            offset_increment: Size::Bytes(0),
+            ios: None,
+            file_count: 1,
+            loops: 1,
+            clones: 1,
+            runtime_s: None,
+            time_based: false,
+            ramp_s: 0.0,
+            delay_s: 0.0,
+            rate_bytes: PerWay { read: None, write: None },
+            rate_iops: PerWay { read: None, write: None },
+            poisson: false,
+            map: true,
+            repeat: true,
+            seed: SEED,
+            check: Check::Off,
+            read_back: true,
+            at_once: false,
+            compress_percent: 0.0,
+            unlink: false,
+            stonewall: false,
+            new_group: false,
+            group_reporting: false,
+            percentiles: PERCENTILES.to_vec(),
+            clat_percentiles: true,
+            lat_percentiles: false,
+            sample_s: 0.5,
+            kb_base: 1024,
+            noted: vec![],
+        }
+    }
+
+    const fn base(&self) -> Base {
+        Base { kb: self.kb_base }
+    }
+
+    /// Percent of reads, with what the way leaves no choice about.
+    #[must_use]
+    pub const fn read_share(&self) -> f64 {
+        match (self.way.reads, self.way.writes) {
+            (true, true) => self.read_percent / 100.0,
+            (true, false) => 1.0,
+            _ => 0.0,
+        }
+    }
+
+    /// The sizes of its I/O, if reads and writes have the same.
+    #[must_use]
+    pub fn common_sizes(&self) -> Option<&[SizeShare]> {
+        match (self.way.reads, self.way.writes) {
+            (true, true) => {
+                (self.sizes.read == self.sizes.write).then_some(self.sizes.read.as_slice())
+            }
+            (true, false) => Some(&self.sizes.read),
+            _ => Some(&self.sizes.write),
+        }
+    }
+}
+
+fn wrong(setting: &Setting, why: &str) -> Fault {
+    let value = setting.value.clone().unwrap_or_default();
+    let kind =
+        FaultKind::Value { name: setting.row.name.to_owned(), value, why: why.to_owned() };
+    Fault { origin: setting.origin.clone(), kind }
+}

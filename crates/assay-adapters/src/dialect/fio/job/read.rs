@@ -1,0 +1,171 @@
+//! The values of job options that have a grammar of their own: lists, splits, ranges, rates.
+//!
+//! An error says what the value should be; the caller adds the option and the place.
+
+use assay_model::workload::storage::{SizeShare, WriteSync};
+
+use super::super::value::{self, Base};
+use super::PerWay;
+
+/// Splits at colons that no backslash protects, as fio does.
+pub(super) fn at_colons(text: &str) -> Vec<String> {
+    let mut parts = vec![];
+    let mut part = String::new();
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '\\' if characters.peek().is_some_and(|next| ":\\".contains(*next)) => {
+                part.extend(characters.next());
+            }
+            ':' => parts.push(std::mem::take(&mut part)),
+            c => part.push(c),
+        }
+    }
+    parts.push(part);
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// `bs`, `bsrange` or `bssplit`: for reads, behind a comma for writes, behind the next for trims.
+pub(super) fn sizes(
+    name: &str,
+    text: &str,
+    base: Base,
+) -> Result<PerWay<Vec<SizeShare>>, String> {
+    let one = |part: &str| match name {
+        "bs" => base
+            .bytes(part)
+            .filter(|bytes| *bytes > 0)
+            .map(|bytes| vec![exactly(bytes)])
+            .ok_or_else(|| "it must be a size like 4k".to_owned()),
+        "bsrange" => range(part, base),
+        _ => split(part, base),
+    };
+    let mut parts = text.split(',').map(str::trim);
+    let read = match parts.next().unwrap_or_default() {
+        "" => vec![exactly(4096)],
+        part => one(part)?,
+    };
+    let write = match parts.next().unwrap_or_default() {
+        "" => read.clone(),
+        part => one(part)?,
+    };
+    Ok(PerWay { read, write })
+}
+
+/// One size and no other.
+pub(super) const fn exactly(bytes: u64) -> SizeShare {
+    SizeShare { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 }
+}
+
+/// `1k-4k`: multiples of the least, equally likely.
+fn range(text: &str, base: Base) -> Result<Vec<SizeShare>, String> {
+    let (least, most) = text.split_once('-').ok_or("it must be a range like 1k-4k")?;
+    match (base.bytes(least), base.bytes(most)) {
+        (Some(min_bytes), Some(max_bytes)) if 0 < min_bytes && min_bytes <= max_bytes => {
+            Ok(vec![SizeShare { min_bytes, max_bytes, step_bytes: min_bytes, share: 1.0 }])
+        }
+        _ => Err("it must be a range like 1k-4k".to_owned()),
+    }
+}
+
+/// `4k/10:64k/50:32k/`: percentages; those that are left out share the rest.
+fn split(text: &str, base: Base) -> Result<Vec<SizeShare>, String> {
+    let entry = |part: &str| {
+        let (size, percent) = part.split_once('/').unwrap_or((part, ""));
+        let bytes = base.bytes(size).filter(|bytes| *bytes > 0);
+        let bytes = bytes.ok_or("it must be sizes with percentages like 4k/10:64k/90")?;
+        let share = if percent.is_empty() { None } else { Some(percentage(percent)? / 100.0) };
+        Ok::<_, String>((bytes, share))
+    };
+    let entries = text.split(':').map(entry).collect::<Result<Vec<_>, _>>()?;
+    let given: f64 = entries.iter().filter_map(|(_, share)| *share).sum();
+    let open = entries.iter().filter(|(_, share)| share.is_none()).count();
+    if given > 1.0 + 1e-6 || (open == 0 && given < 1.0 - 1e-6) {
+        return Err("the percentages must add up to 100".to_owned());
+    }
+    let rest = (1.0 - given).max(0.0) / open.max(1) as f64;
+    let sized = |(bytes, share): (u64, Option<f64>)| SizeShare {
+        share: share.unwrap_or(rest),
+        ..exactly(bytes)
+    };
+    Ok(entries.into_iter().map(sized).filter(|size| size.share > 0.0).collect())
+}
+
+/// A rate for reads and one for writes; what is left out stays as it was.
+pub(super) fn rates(
+    text: &str,
+    base: Base,
+    before: &PerWay<Option<f64>>,
+) -> Result<PerWay<Option<f64>>, String> {
+    let one = |part: &str| match base.bytes(part) {
+        Some(rate) => Ok(Some(rate as f64).filter(|rate| *rate > 0.0)),
+        None => Err("it must be a rate like 500 or 1m, for reads,writes".to_owned()),
+    };
+    let mut parts = text.split(',').map(str::trim);
+    let read = match parts.next().unwrap_or_default() {
+        "" => before.read,
+        part => one(part)?,
+    };
+    let write = match parts.next() {
+        None => read,
+        Some("") => before.write,
+        Some(part) => one(part)?,
+    };
+    Ok(PerWay { read, write })
+}
+
+/// Numbers between colons, at most 20, in rising order.
+pub(super) fn percentiles(text: &str) -> Result<Vec<f64>, String> {
+    let inside = |value: &f64| *value > 0.0 && *value <= 100.0;
+    let list = text.split(':').map(|part| value::plain(part.trim()).filter(inside));
+    let list = list.collect::<Option<Vec<_>>>();
+    let mut list = list.ok_or("it must be numbers above 0 to 100 between colons")?;
+    if list.len() > 20 {
+        return Err("fio takes 20 at most".to_owned());
+    }
+    list.sort_by(f64::total_cmp);
+    Ok(list)
+}
+
+pub(super) fn sync(text: &str) -> Result<WriteSync, String> {
+    match text {
+        "none" | "0" => Ok(WriteSync::None),
+        "sync" | "1" => Ok(WriteSync::All),
+        "dsync" => Ok(WriteSync::Data),
+        _ => Err("it must be none, sync or dsync".to_owned()),
+    }
+}
+
+pub(super) fn choice(text: &str, of: &[&str]) -> Result<usize, String> {
+    let place = of.iter().position(|word| *word == text);
+    place.ok_or_else(|| format!("it must be {}", of.join(" or ")))
+}
+
+pub(super) fn percentage(text: &str) -> Result<f64, String> {
+    let number = value::plain(text.trim().trim_end_matches('%'));
+    let inside = number.filter(|percent| (0.0..=100.0).contains(percent));
+    inside.ok_or_else(|| "it must be a percentage from 0 to 100".to_owned())
+}
+
+pub(super) fn number(text: &str, least: u64, most: u64) -> Result<u64, String> {
+    let value = value::whole(text).filter(|value| (least..=most).contains(value));
+    value.ok_or_else(|| match most {
+        u64::MAX => format!("it must be a whole number from {least}"),
+        most => format!("it must be a whole number from {least} to {most}"),
+    })
+}
+
+/// One size; of a list for reads, writes and trims, the first.
+pub(super) fn one_size(text: &str, base: Base) -> Result<u64, String> {
+    base.bytes(first(text)).ok_or_else(|| "it must be one size like 4k or 1g".to_owned())
+}
+
+/// In milliseconds, and never shorter than the 10 ms below which a sample holds too little.
+pub(super) fn milliseconds(text: &str) -> Result<f64, String> {
+    number(text, 10, 3_600_000).map(|value| value as f64 / 1e3)
+}
+
+pub(super) fn first(text: &str) -> &str {
+    text.split(',').next().unwrap_or_default()
+}

@@ -1,0 +1,224 @@
+//! fio's JSON, key by key as 3.33 writes it.
+
+use super::command_line::Request;
+use super::compile::FioPlan;
+use super::document::Json;
+use super::jobfile::Setting;
+use super::statistics::{Circumstances, DiskUse, JobResult, Samples, Side, groups};
+
+/// The document; with `bins`, as `json+`, every latency that occurred is told.
+#[must_use]
+pub fn document(
+    request: &Request,
+    plan: &FioPlan,
+    results: &[JobResult<'_>],
+    circumstances: &Circumstances,
+    bins: bool,
+) -> String {
+    let mut entries = vec![
+        ("fio version", Json::text(&circumstances.version)),
+        ("timestamp", Json::Whole(circumstances.ended_ms / 1000)),
+        ("timestamp_ms", Json::Whole(circumstances.ended_ms)),
+        ("time", Json::text(&circumstances.ended)),
+    ];
+    let globals = settings(&request.globals);
+    if globals != Json::Object(vec![]) {
+        entries.push(("global options", globals));
+    }
+    let bandwidths = groups(results);
+    let job = |result: &JobResult<'_>| {
+        let group = bandwidths.iter().find(|group| group.0 == result.row.group);
+        let of_group = group.map_or((0, 0), |(_, read, write)| {
+            (read.map_or(0, |side| side.bytes_per_s), write.map_or(0, |side| side.bytes_per_s))
+        });
+        let own = request.sections.get(result.row.job).map(|section| section.own.as_slice());
+        job(result, own.unwrap_or_default(), of_group, circumstances, bins)
+    };
+    entries.push(("jobs", Json::List(results.iter().map(job).collect())));
+    if plan.jobs.iter().any(|job| job.engine != "null") && !circumstances.disks.is_empty() {
+        let disks = circumstances.disks.iter().map(disk).collect();
+        entries.push(("disk_util", Json::List(disks)));
+    }
+    Json::Object(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        .render()
+}
+
+/// Options with their values, the last of each; options that are only named are left out by fio.
+fn settings(settings: &[Setting]) -> Json {
+    let mut entries: Vec<(String, Json)> = vec![];
+    for setting in settings {
+        let Some(value) = &setting.value else { continue };
+        let value = Json::text(value);
+        match entries.iter_mut().find(|(name, _)| name == setting.row.name) {
+            Some(entry) => entry.1 = value,
+            None => entries.push((setting.row.name.to_owned(), value)),
+        }
+    }
+    Json::Object(entries)
+}
+
+fn job(
+    result: &JobResult<'_>,
+    own: &[Setting],
+    of_group: (u64, u64),
+    circumstances: &Circumstances,
+    bins: bool,
+) -> Json {
+    let mut entries = vec![
+        ("jobname", Json::text(&result.job.name)),
+        ("groupid", Json::Whole(result.row.group as u64)),
+        ("error", Json::Whole(result.error.0.unsigned_abs().into())),
+        ("eta", Json::Whole(0)),
+        ("elapsed", Json::Whole(circumstances.elapsed_ms / 1000 + 1)),
+        ("job options", settings(own)),
+        ("read", side(result, &result.read, of_group.0, bins)),
+        ("write", side(result, &result.write, of_group.1, bins)),
+        ("trim", nothing()),
+        ("sync", Json::object([("total_ios", Json::Whole(0)), ("lat_ns", no_latency())])),
+        ("job_runtime", Json::Whole(result.runtime_ms)),
+        ("usr_cpu", Json::Number(result.user_percent)),
+        ("sys_cpu", Json::Number(result.system_percent)),
+        ("ctx", Json::Whole(result.usage.switches)),
+        ("majf", Json::Whole(result.usage.major_faults)),
+        ("minf", Json::Whole(result.usage.minor_faults)),
+    ];
+    let depths = ["1", "2", "4", "8", "16", "32", ">=64"];
+    let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
+    let below = ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000"];
+    let from =
+        ["2", "4", "10", "20", "50", "100", "250", "500", "750", "1000", "2000", ">=2000"];
+    entries.extend([
+        ("iodepth_level", shares(&depths, &result.depths)),
+        ("iodepth_submit", shares(&batches, &[0.0; 7])),
+        ("iodepth_complete", shares(&batches, &[0.0; 7])),
+        ("latency_ns", shares(&below, &result.below_us)),
+        ("latency_us", shares(&below, &result.below_ms)),
+        ("latency_ms", shares(&from, &result.from_ms)),
+        ("latency_depth", Json::Whole(u64::from(result.job.depth))),
+        ("latency_target", Json::Whole(0)),
+        ("latency_percentile", Json::Number(100.0)),
+        ("latency_window", Json::Whole(0)),
+    ]);
+    if !result.job.description.is_empty() {
+        entries.push(("desc", Json::text(&result.job.description)));
+    }
+    Json::Object(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+fn shares(names: &[&str], values: &[f64]) -> Json {
+    let entry = |(name, value): (&&str, &f64)| ((*name).to_owned(), Json::Number(*value));
+    Json::Object(names.iter().zip(values).map(entry).collect())
+}
+
+fn side(result: &JobResult<'_>, side: &Side, of_group: u64, bins: bool) -> Json {
+    if side.ios == 0 {
+        return nothing();
+    }
+    let job = result.job;
+    let clat = latency(side, job.clat_percentiles.then_some(&job.percentiles), bins);
+    let lat = latency(side, job.lat_percentiles.then_some(&job.percentiles), bins);
+    counts(side, [no_latency(), clat, lat], of_group_percent(&side.bandwidth, of_group))
+}
+
+/// A job's mean bandwidth in percent of its group's.
+pub(super) fn of_group_percent(bandwidth: &Samples, of_group: u64) -> f64 {
+    if bandwidth.count == 0 || of_group <= 1024 {
+        return if bandwidth.count == 0 { 0.0 } else { 100.0 };
+    }
+    (bandwidth.mean * 100.0 / (of_group as f64 / 1024.0)).min(100.0)
+}
+
+fn counts(side: &Side, [slat, clat, lat]: [Json; 3], percent: f64) -> Json {
+    let bytes_per_s = side.bytes_per_s();
+    let (bandwidth, rate) = (&side.bandwidth, &side.rate);
+    Json::object([
+        ("io_bytes", Json::Whole(side.bytes)),
+        ("io_kbytes", Json::Whole(side.bytes >> 10)),
+        ("bw_bytes", Json::Whole(bytes_per_s)),
+        ("bw", Json::Whole(bytes_per_s >> 10)),
+        ("iops", Json::Number(side.ios_per_s())),
+        ("runtime", Json::Whole(side.runtime_ms)),
+        ("total_ios", Json::Whole(side.ios)),
+        ("short_ios", Json::Whole(0)),
+        ("drop_ios", Json::Whole(0)),
+        ("slat_ns", slat),
+        ("clat_ns", clat),
+        ("lat_ns", lat),
+        ("bw_min", Json::Whole(bandwidth.least as u64)),
+        ("bw_max", Json::Whole(bandwidth.greatest as u64)),
+        ("bw_agg", Json::Number(percent)),
+        ("bw_mean", Json::Number(bandwidth.mean)),
+        ("bw_dev", Json::Number(bandwidth.deviation)),
+        ("bw_samples", Json::Whole(bandwidth.count)),
+        ("iops_min", Json::Whole(rate.least as u64)),
+        ("iops_max", Json::Whole(rate.greatest as u64)),
+        ("iops_mean", Json::Number(rate.mean)),
+        ("iops_stddev", Json::Number(rate.deviation)),
+        ("iops_samples", Json::Whole(rate.count)),
+    ])
+}
+
+/// What stands where nothing was done.
+fn nothing() -> Json {
+    let empty = Side {
+        ios: 0,
+        bytes: 0,
+        runtime_ms: 0,
+        latency: hdrhistogram::Histogram::new(1).expect("one digit is within the bounds"),
+        mean_ns: 0.0,
+        deviation_ns: 0.0,
+        bandwidth: Samples::default(),
+        rate: Samples::default(),
+    };
+    counts(&empty, [no_latency(), no_latency(), no_latency()], 0.0)
+}
+
+fn no_latency() -> Json {
+    moments(0, 0, 0.0, 0.0, 0)
+}
+
+fn moments(least: u64, greatest: u64, mean: f64, deviation: f64, count: u64) -> Json {
+    Json::object([
+        ("min", Json::Whole(least)),
+        ("max", Json::Whole(greatest)),
+        ("mean", Json::Number(mean)),
+        ("stddev", Json::Number(deviation)),
+        ("N", Json::Whole(count)),
+    ])
+}
+
+fn latency(side: &Side, percentiles: Option<&Vec<f64>>, bins: bool) -> Json {
+    let all = &side.latency;
+    let mut json = moments(all.min(), all.max(), side.mean_ns, side.deviation_ns, all.len());
+    let (Json::Object(entries), Some(percentiles)) = (&mut json, percentiles) else {
+        return json;
+    };
+    let at = |percent: &f64| {
+        let value = all.value_at_quantile(percent / 100.0).min(all.max());
+        (format!("{percent:.6}"), Json::Whole(value))
+    };
+    let list = percentiles.iter().map(at).collect();
+    entries.push(("percentile".to_owned(), Json::Object(list)));
+    if bins {
+        let bin = |it: hdrhistogram::iterators::IterationValue<u64>| {
+            (it.value_iterated_to().to_string(), Json::Whole(it.count_at_value()))
+        };
+        let list = all.iter_recorded().map(bin).collect();
+        entries.push(("bins".to_owned(), Json::Object(list)));
+    }
+    json
+}
+
+fn disk(disk: &DiskUse) -> Json {
+    Json::object([
+        ("name", Json::text(&disk.name)),
+        ("read_ios", Json::Whole(disk.ios.0)),
+        ("write_ios", Json::Whole(disk.ios.1)),
+        ("read_merges", Json::Whole(disk.merges.0)),
+        ("write_merges", Json::Whole(disk.merges.1)),
+        ("read_ticks", Json::Whole(disk.ticks_ms.0)),
+        ("write_ticks", Json::Whole(disk.ticks_ms.1)),
+        ("in_queue", Json::Whole(disk.in_queue_ms)),
+        ("util", Json::Number(disk.utilisation())),
+    ])
+}

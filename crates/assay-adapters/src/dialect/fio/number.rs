@@ -1,0 +1,82 @@
+//! Numbers as fio prints them for people: at most so many figures, with a prefix.
+
+/// Which prefixes, and what stands behind them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Prefixes {
+    /// k, M, G: powers of 1000.
+    Decimal,
+    /// Ki, Mi, Gi: powers of 1024.
+    Binary,
+}
+
+/// `17.6k`, `137MiB`, `4096B`: `value` with a prefix so that no more than `width` characters of
+/// digits and point are needed.
+pub(super) fn short(value: u64, width: usize, prefixes: Prefixes, unit: &str) -> String {
+    const DECIMAL: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
+    const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    let (thousand, names) = match prefixes {
+        Prefixes::Decimal => (1000, DECIMAL),
+        Prefixes::Binary => (1024, BINARY),
+    };
+    let mut whole = value;
+    let mut rest = None;
+    let mut power = 0;
+    while digits(whole) > width && power + 1 < names.len() {
+        rest = Some(whole % thousand);
+        whole /= thousand;
+        power += 1;
+    }
+    let room = width.saturating_sub(digits(whole) + 1);
+    let number = match rest {
+        None => whole.to_string(),
+        Some(rest) if room == 0 => (whole + u64::from(rest >= thousand / 2)).to_string(),
+        // Rounding may carry, as 9.99 does at one decimal.
+        Some(rest) => format!("{:.room$}", whole as f64 + rest as f64 / thousand as f64),
+    };
+    format!("{number}{}{unit}", names[power])
+}
+
+fn digits(value: u64) -> usize {
+    value.checked_ilog10().map_or(1, |log| log as usize + 1)
+}
+
+/// The figures of `short` for sizes, rates and counts.
+pub(super) const FIGURES: usize = 4;
+
+/// A time in the unit that fio would choose: nothing that matters is lost by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TimeUnit {
+    Nano,
+    Micro,
+    Milli,
+}
+
+impl TimeUnit {
+    /// For least, greatest and deviation in nanoseconds; the bounds are fio's.
+    pub(super) fn of(least: u64, greatest: u64, deviation: f64) -> Self {
+        if least > 2_000_000 && greatest > 99_999_999 && deviation > 1e6 {
+            Self::Milli
+        } else if least > 2000 && greatest > 99_999 && deviation > 1e3 {
+            Self::Micro
+        } else {
+            Self::Nano
+        }
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Nano => "nsec",
+            Self::Micro => "usec",
+            Self::Milli => "msec",
+        }
+    }
+
+    /// Nanoseconds of one.
+    pub(super) const fn ns(self) -> u64 {
+        match self {
+            Self::Nano => 1,
+            Self::Micro => 1000,
+            Self::Milli => 1_000_000,
+        }
+    }
+}

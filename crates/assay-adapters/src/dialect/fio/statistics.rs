@@ -1,0 +1,314 @@
+//! fio's figures, made of what the engine measured.
+//!
+//! Submission is not timed by itself, so `slat` has no samples, and `clat` begins where fio's `lat`
+//! does: just before the call that submits.
+
+use assay_model::storage_outcome::{Operation, StorageOutcome, Tally};
+use hdrhistogram::Histogram;
+
+use super::compile::{FioPlan, ReportRow};
+use super::job::Job;
+
+mod depth;
+mod samples;
+mod spread;
+
+pub use samples::Samples;
+
+/// What the process used during the run, besides what outcomes tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ProcessUse {
+    /// Changes of context.
+    pub switches: u64,
+    /// Page faults that needed I/O.
+    pub major_faults: u64,
+    /// Page faults that did not.
+    pub minor_faults: u64,
+}
+
+/// What a disk did during the run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DiskUse {
+    /// Its name: `vda`.
+    pub name: String,
+    /// Reads and writes that it completed.
+    pub ios: (u64, u64),
+    /// Reads and writes that were merged.
+    pub merges: (u64, u64),
+    /// Milliseconds that reads and writes took.
+    pub ticks_ms: (u64, u64),
+    /// Milliseconds of all that were in its queue.
+    pub in_queue_ms: u64,
+    /// Milliseconds in which it was busy.
+    pub busy_ms: u64,
+    /// Milliseconds of the run.
+    pub elapsed_ms: u64,
+}
+
+impl DiskUse {
+    /// Percent of the time in which it was busy.
+    #[must_use]
+    pub fn utilisation(&self) -> f64 {
+        (100.0 * self.busy_ms as f64 / self.elapsed_ms.max(1) as f64).min(100.0)
+    }
+}
+
+/// Everything a report needs besides the jobs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Circumstances {
+    /// Milliseconds since 1970 when the run ended.
+    pub ended_ms: u64,
+    /// The same as `Sat Nov 21 14:34:43 2026`.
+    pub ended: String,
+    /// This process.
+    pub process: u32,
+    /// The version that is told: `fio-3.33 (assay 0.1.0)`.
+    pub version: String,
+    /// Per phase.
+    pub uses: Vec<ProcessUse>,
+    /// Disks below the files.
+    pub disks: Vec<DiskUse>,
+    /// Milliseconds from the start of the first phase to the end of the last.
+    pub elapsed_ms: u64,
+}
+
+/// Reads or writes of one entry of the report.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// I/O done.
+    pub ios: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Milliseconds over which it was done.
+    pub runtime_ms: u64,
+    /// Nanoseconds from submission to completion.
+    pub latency: Histogram<u64>,
+    /// Their mean.
+    pub mean_ns: f64,
+    /// Their standard deviation.
+    pub deviation_ns: f64,
+    /// KiB/s over the intervals.
+    pub bandwidth: Samples,
+    /// IO/s over the intervals.
+    pub rate: Samples,
+}
+
+impl Side {
+    /// B/s, as whole as fio prints it.
+    #[must_use]
+    pub fn bytes_per_s(&self) -> u64 {
+        per_second(self.bytes, self.runtime_ms) as u64
+    }
+
+    /// IO/s.
+    #[must_use]
+    pub fn ios_per_s(&self) -> f64 {
+        per_second(self.ios, self.runtime_ms)
+    }
+}
+
+/// One entry of the report.
+#[derive(Debug, Clone)]
+pub struct JobResult<'a> {
+    /// The (first) job.
+    pub job: &'a Job,
+    /// Its entry in the plan.
+    pub row: &'a ReportRow,
+    /// Reads.
+    pub read: Side,
+    /// Writes.
+    pub write: Side,
+    /// Milliseconds of all its jobs together.
+    pub runtime_ms: u64,
+    /// CPU in user mode in percent of `runtime_ms`.
+    pub user_percent: f64,
+    /// The same in the kernel.
+    pub system_percent: f64,
+    /// What the process used, its share.
+    pub usage: ProcessUse,
+    /// Percent of I/O with 1, 2, 4, … 32 or more in flight.
+    pub depths: [f64; 7],
+    /// Percent of I/O by latency, in fio's classes below 1 µs.
+    pub below_us: [f64; 10],
+    /// The same below 1 ms.
+    pub below_ms: [f64; 10],
+    /// The same from 1 ms.
+    pub from_ms: [f64; 12],
+    /// Number and text of the first error; 0 = none.
+    pub error: (i32, String),
+    /// All errors.
+    pub errors: u64,
+}
+
+/// Jobs that are reported together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GroupSide {
+    /// B/s of all its jobs.
+    pub bytes_per_s: u64,
+    /// Least B/s of a job.
+    pub least: u64,
+    /// Greatest.
+    pub greatest: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Least milliseconds of a job.
+    pub shortest_ms: u64,
+    /// Greatest.
+    pub longest_ms: u64,
+}
+
+/// The entries of the report, in order.
+#[must_use]
+pub fn results<'a>(
+    plan: &'a FioPlan,
+    outcomes: &[StorageOutcome],
+    circumstances: &Circumstances,
+) -> Vec<JobResult<'a>> {
+    plan.reports.iter().map(|row| result(plan, row, outcomes, circumstances)).collect()
+}
+
+/// The groups of a report: number, reads, writes.
+#[must_use]
+pub fn groups(results: &[JobResult<'_>]) -> Vec<(usize, Option<GroupSide>, Option<GroupSide>)> {
+    let mut numbers: Vec<usize> = results.iter().map(|result| result.row.group).collect();
+    numbers.dedup();
+    let side = |number: usize, of: fn(&JobResult<'_>) -> Side| {
+        let members = results.iter().filter(|result| result.row.group == number);
+        let sides: Vec<Side> = members.map(of).filter(|side| side.bytes > 0).collect();
+        let longest_ms = sides.iter().map(|side| side.runtime_ms).max()?;
+        let bytes = sides.iter().map(|side| side.bytes).sum();
+        Some(GroupSide {
+            bytes_per_s: per_second(bytes, longest_ms) as u64,
+            least: sides.iter().map(Side::bytes_per_s).min()?,
+            greatest: sides.iter().map(Side::bytes_per_s).max()?,
+            bytes,
+            shortest_ms: sides.iter().map(|side| side.runtime_ms).min()?,
+            longest_ms,
+        })
+    };
+    let both =
+        |number| (number, side(number, |r| r.read.clone()), side(number, |r| r.write.clone()));
+    numbers.into_iter().map(both).collect()
+}
+
+fn result<'a>(
+    plan: &'a FioPlan,
+    row: &'a ReportRow,
+    outcomes: &[StorageOutcome],
+    circumstances: &Circumstances,
+) -> JobResult<'a> {
+    let read = side(row, outcomes, Operation::Read);
+    let write = side(row, outcomes, Operation::Write);
+    let (below_us, below_ms, from_ms) = spread::classes([&read.latency, &write.latency]);
+    let phases = phases(row, outcomes);
+    let streams = |index: usize| plan.plan.phases[index].workload.streams.len().max(1) as f64;
+    let mine = |index: usize| {
+        row.parts.iter().filter(|part| part.phase == index).count() as f64 / streams(index)
+    };
+    let elapsed_s: f64 = phases.iter().map(|(_, outcome)| outcome.elapsed_s).sum();
+    let runtime_s = elapsed_s * f64::from(row.members);
+    let percent =
+        |seconds: f64| if runtime_s > 0.0 { 100.0 * seconds / runtime_s } else { 0.0 };
+    let user: f64 = phases.iter().map(|(i, outcome)| outcome.cpu_user_s * mine(*i)).sum();
+    let system: f64 = phases.iter().map(|(i, outcome)| outcome.cpu_system_s * mine(*i)).sum();
+    let mut usage = ProcessUse::default();
+    for (index, _) in &phases {
+        let all = circumstances.uses.get(*index).copied().unwrap_or_default();
+        let share = |count: u64| (count as f64 * mine(*index)) as u64;
+        usage.switches += share(all.switches);
+        usage.major_faults += share(all.major_faults);
+        usage.minor_faults += share(all.minor_faults);
+    }
+    let failed = phases.iter().find_map(|(_, outcome)| outcome.errors.first());
+    JobResult {
+        job: &plan.jobs[row.job],
+        row,
+        depths: depth::levels(row, outcomes),
+        read,
+        write,
+        runtime_ms: milliseconds(runtime_s),
+        user_percent: percent(user),
+        system_percent: percent(system),
+        usage,
+        below_us,
+        below_ms,
+        from_ms,
+        error: failed.map_or((0, String::new()), |failure| {
+            (number_of(&failure.reason), failure.reason.clone())
+        }),
+        errors: phases.iter().map(|(_, outcome)| outcome.error_count).sum(),
+    }
+}
+
+/// The phases of an entry with their outcomes, each once.
+fn phases<'o>(
+    row: &ReportRow,
+    outcomes: &'o [StorageOutcome],
+) -> Vec<(usize, &'o StorageOutcome)> {
+    let mut indices: Vec<usize> = row.parts.iter().map(|part| part.phase).collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices.into_iter().filter_map(|index| Some((index, outcomes.get(index)?))).collect()
+}
+
+fn side(row: &ReportRow, outcomes: &[StorageOutcome], operation: Operation) -> Side {
+    let mut side = Side {
+        ios: 0,
+        bytes: 0,
+        runtime_ms: 0,
+        latency: empty(),
+        mean_ns: 0.0,
+        deviation_ns: 0.0,
+        bandwidth: Samples::default(),
+        rate: Samples::default(),
+    };
+    let (mut sum, mut squares) = (0.0, 0.0);
+    let mut runtime_s: f64 = 0.0;
+    for part in &row.parts {
+        let Some(outcome) = outcomes.get(part.phase) else { continue };
+        let mine = outcome.tallies.iter().filter(|tally| tally.stream == part.stream);
+        let tallies = mine.filter(|tally| tally.operation == operation);
+        let mut any = false;
+        for Tally { count, bytes, service_ns, service_square_sum, service_sum_ns, .. } in
+            tallies.map(|tally| &tally.tally)
+        {
+            side.ios += count;
+            side.bytes += bytes;
+            side.latency.add(service_ns).expect("a histogram that grows holds every value");
+            sum += *service_sum_ns as f64;
+            squares += service_square_sum;
+            any |= *count > 0;
+        }
+        if any {
+            runtime_s = runtime_s.max(samples::active_s(outcome, part.stream));
+        }
+    }
+    side.runtime_ms = milliseconds(runtime_s);
+    if side.ios > 0 {
+        let count = side.ios as f64;
+        side.mean_ns = sum / count;
+        let variance = (squares - sum * side.mean_ns) / (count - 1.0).max(1.0);
+        side.deviation_ns = variance.max(0.0).sqrt();
+        (side.bandwidth, side.rate) = samples::series(row, outcomes, operation);
+    }
+    side
+}
+
+fn empty() -> Histogram<u64> {
+    Histogram::new(3).expect("three digits are within what a histogram can hold")
+}
+
+/// `… (os error 28)` → 28; an error that tells no number is EIO, which is 5 on every Linux.
+fn number_of(reason: &str) -> i32 {
+    const EIO: i32 = 5;
+    let told = reason.rsplit_once("(os error ").and_then(|(_, rest)| rest.split(')').next());
+    told.and_then(|number| number.parse().ok()).unwrap_or(EIO)
+}
+
+fn milliseconds(seconds: f64) -> u64 {
+    (seconds * 1e3).round() as u64
+}
+
+fn per_second(amount: u64, runtime_ms: u64) -> f64 {
+    if runtime_ms == 0 { 0.0 } else { amount as f64 * 1e3 / runtime_ms as f64 }
+}

@@ -1,0 +1,523 @@
+//! Words and job files become jobs and plans, or are refused with their place.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use super::command_line::{Request, read};
+use super::compile::{FioPlan, Places, compile};
+use super::fault::Fault;
+use super::job::Job;
+use super::jobfile::Surroundings;
+use super::option::{self, Standing};
+use super::value::{self, Base, Size};
+
+mod report;
+
+fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Reads a command line with these files beside it.
+fn request(line: &str, files: &[(&str, &str)]) -> Result<Request, Fault> {
+    let files: BTreeMap<&str, &str> = files.iter().copied().collect();
+    let read_file = |path: &str| {
+        files.get(path).map(|text| (*text).to_owned()).ok_or_else(|| "not found".to_owned())
+    };
+    let surroundings = Surroundings {
+        read_file: &read_file,
+        variable: &|name| (name == "SIZE").then(|| "64m".to_owned()),
+        page_bytes: 4096,
+        memory_mib: 1000,
+        cpus: 2,
+    };
+    read(&words(line), &surroundings)
+}
+
+/// Compiles; files below `/there` have 1 GiB.
+fn plan_of(request: &Request) -> Result<FioPlan, Fault> {
+    let size_of = |path: &Path| path.starts_with("/there").then_some(1 << 30);
+    compile(request, &Places { size_of: &size_of, fresh_seed: 7 })
+}
+
+fn plan(line: &str, files: &[(&str, &str)]) -> Result<FioPlan, Fault> {
+    plan_of(&request(line, files)?)
+}
+
+fn check_refused(line: &str, file: &str, expected: &Expect) {
+    let fault = plan(line, &[("job", file)]).unwrap_err();
+    expected.assert_eq(&format!("{fault}\n{}\n", fault.hint()));
+}
+
+/// Every phase with its length, load and streams.
+fn show(plan: &FioPlan) -> String {
+    let mut text = String::new();
+    for phase in &plan.plan.phases {
+        let work = &phase.workload;
+        let _ = writeln!(
+            text,
+            "{}: {:?} warm {} s, {:?}, {:?}, seed {}",
+            phase.name,
+            work.timing.duration_s,
+            work.timing.warmup_s,
+            work.load,
+            work.engine,
+            work.seed
+        );
+        for stream in &work.streams {
+            let sizes: Vec<_> =
+                stream.sizes.iter().map(|it| (it.min_bytes, it.max_bytes, it.share)).collect();
+            let _ = writeln!(
+                text,
+                "  {}: {:?} {sizes:?} read {} depth {}×{} sync {} share {:.2} own {:?} stop {:?}",
+                stream.name,
+                stream.pattern,
+                stream.read_share,
+                stream.threads,
+                stream.in_flight_per_target,
+                stream.sync_every,
+                stream.rate_share,
+                stream.own_rate_per_s,
+                stream.stop_after_bytes
+            );
+            for target in stream.targets.iter().map(|index| &work.targets[*index]) {
+                let _ = writeln!(
+                    text,
+                    "    {} {:?} make {:?}{}",
+                    target.path.display(),
+                    target.range_bytes,
+                    target.size_bytes,
+                    if target.direct { " direct" } else { "" }
+                );
+            }
+        }
+    }
+    for row in &plan.reports {
+        let _ = writeln!(
+            text,
+            "report {} group {} jobs {} parts {}",
+            plan.jobs[row.job].name,
+            row.group,
+            row.members,
+            row.parts.len()
+        );
+    }
+    text
+}
+
+fn check(line: &str, file: &str, expected: &Expect) {
+    let plan = plan(line, &[("job", file)]).unwrap_or_else(|fault| panic!("{fault}"));
+    expected.assert_eq(&show(&plan));
+}
+
+#[test]
+fn numbers_are_read_as_fio_reads_them() {
+    let table = [
+        (1024, "4k", Some(4096)),
+        (1024, "4kB", Some(4096)),
+        (1024, "4KiB", Some(4000)),
+        (1024, "4ki", Some(4000)),
+        (1000, "4k", Some(4000)),
+        (1000, "4KiB", Some(4096)),
+        (1024, "1M", Some(1 << 20)),
+        (1024, "2g", Some(2 << 30)),
+        (1024, "1t", Some(1 << 40)),
+        (1024, "0x1000", Some(4096)),
+        (1024, "(8*1024)", Some(8192)),
+        (1024, "(4k+2^2)*2", Some(8200)),
+        (1024, "8*512", Some(4096)),
+        (1024, "(1/0)", None),
+        (1024, "4x", None),
+        (1024, "", None),
+        (1024, "-1", None),
+        (1024, "1e3", None),
+        (1024, "9999999p", None),
+        (1024, "((((((1", None),
+    ];
+    for (kb, text, expected) in table {
+        assert_eq!(Base { kb }.bytes(text), expected, "{text} at {kb}");
+    }
+    assert_eq!(Base { kb: 1024 }.size("20%"), Some(Size::Percent(20.0)));
+    assert_eq!(Base { kb: 1024 }.size("120%"), None);
+    let times = [("30", 30.0), ("5m", 300.0), ("500ms", 0.5), ("2h", 7200.0), ("1d", 86_400.0)];
+    for (text, expected) in times {
+        assert_eq!(value::seconds(text), Some(expected), "{text}");
+    }
+    assert_eq!(value::seconds("1w"), None);
+}
+
+#[test]
+fn every_option_has_one_row_and_a_reason() {
+    let mut names: Vec<&str> =
+        option::all().flat_map(|row| [row.name, row.alias]).filter(|n| !n.is_empty()).collect();
+    names.sort_unstable();
+    let count = names.len();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    for row in option::all() {
+        assert_eq!(option::find(row.name), Some(row));
+        match row.standing {
+            Standing::Done => {}
+            Standing::Noted(why) | Standing::Refused { why, .. } => {
+                assert!(!why.is_empty() && !why.ends_with('.'), "{}", row.name);
+            }
+        }
+    }
+    assert!(names.len() > 250, "fio has more options than {}", names.len());
+}
+
+#[test]
+fn the_command_line_that_netapp_pages_give() {
+    check(
+        "--name=8krandomreads --rw=randread --direct=1 --ioengine=libaio --bs=8k --numjobs=2 \
+         --iodepth=128 --size=4G --runtime=600 --group_reporting",
+        "",
+        &expect![[r#"
+            8krandomreads: Some(600.0) warm 0 s, Closed, Libaio, seed 137
+              8krandomreads.0: Permutation [(8192, 8192, 1.0)] read 1 depth 1×128 sync 0 share 0.50 own None stop Some(4294967296)
+                8krandomreads.0.0 Some((0, 4294967296)) make Some(4294967296) direct
+              8krandomreads.1: Permutation [(8192, 8192, 1.0)] read 1 depth 1×128 sync 0 share 0.50 own None stop Some(4294967296)
+                8krandomreads.1.0 Some((0, 4294967296)) make Some(4294967296) direct
+            report 8krandomreads group 0 jobs 2 parts 2
+        "#]],
+    );
+}
+
+#[test]
+fn sections_inherit_and_stonewall_separates() {
+    let file = "; a comment\n[global]\nioengine=io_uring\nbs=4k\nsize=${SIZE}\ndirect=1\n\
+                [fill]\nrw=write ; to the end\n[global]\nruntime=10\ntime_based\n\
+                [read]\nstonewall\nrw=randread\niodepth=8\nnumjobs=2\n\
+                [write]\nrw=randwrite\nbs=16k\nnew_group\nfilename=/there/x\n";
+    check(
+        "job",
+        file,
+        &expect![[r#"
+        fill: None warm 0 s, Closed, IoUring, seed 137
+          fill.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(67108864)
+            fill.0.0 Some((0, 67108864)) make Some(67108864) direct
+        read+write: Some(10.0) warm 0 s, Closed, IoUring, seed 137
+          read.0: Permutation [(4096, 4096, 1.0)] read 1 depth 1×8 sync 0 share 0.33 own None stop None
+            read.0.0 Some((0, 67108864)) make Some(67108864) direct
+          read.1: Permutation [(4096, 4096, 1.0)] read 1 depth 1×8 sync 0 share 0.33 own None stop None
+            read.1.0 Some((0, 67108864)) make Some(67108864) direct
+          write.0: Permutation [(16384, 16384, 1.0)] read 0 depth 1×1 sync 0 share 0.33 own None stop None
+            /there/x Some((0, 67108864)) make None direct
+        report fill group 0 jobs 1 parts 1
+        report read group 1 jobs 1 parts 1
+        report read group 1 jobs 1 parts 1
+        report write group 2 jobs 1 parts 1
+    "#]],
+    );
+    check(
+        "--section=fill job",
+        file,
+        &expect![[r#"
+        fill: None warm 0 s, Closed, IoUring, seed 137
+          fill.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(67108864)
+            fill.0.0 Some((0, 67108864)) make Some(67108864) direct
+        report fill group 0 jobs 1 parts 1
+    "#]],
+    );
+}
+
+#[test]
+fn sizes_mixes_and_rates() {
+    let base = "[a]\nfilename=/there/x\ndirect=1\n";
+    check(
+        "job",
+        &format!(
+            "{base}rw=randrw\nrwmixread=70\nbssplit=4k/25:64k/\nsize=8m\nrate_iops=70,30\nrate_process=poisson\n"
+        ),
+        &expect![[r#"
+        a: None warm 0 s, Open { rate_per_s: 99.99999999999999, arrivals: Exponential }, Threads, seed 137
+          a.0: Random [(4096, 4096, 0.25), (65536, 65536, 0.75)] read 0.7 depth 1×1 sync 0 share 1.00 own None stop Some(8388608)
+            /there/x Some((0, 8388608)) make None direct
+        report a group 0 jobs 1 parts 1
+    "#]],
+    );
+    check(
+        "job",
+        &format!(
+            "{base}rw=read:8k\nbs=8k\nrate=1m\nsize=50%\noffset=10%\nloops=2\nramp_time=5\nruntime=60\n"
+        ),
+        &expect![[r#"
+        a: Some(60.0) warm 5 s, Open { rate_per_s: 128.0, arrivals: Constant }, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 8192 } [(8192, 8192, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1073741824)
+            /there/x Some((107372544, 644243456)) make None direct
+        report a group 0 jobs 1 parts 1
+    "#]],
+    );
+    check(
+        "job",
+        &format!(
+            "{base}rw=randwrite\npercentage_random=30\nbsrange=4k-16k\nio_size=1m\nfsync=4\nrandrepeat=0\nnumber_ios=100\n"
+        ),
+        &expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 7
+          a.0: Mixed { random_share: 0.3 } [(4096, 16384, 1.0)] read 0 depth 1×1 sync 4 share 1.00 own None stop Some(1024000)
+            /there/x Some((0, 1073741824)) make None direct
+        report a group 0 jobs 1 parts 1
+    "#]],
+    );
+    check(
+        "job",
+        "[a]\nrw=randread\nioengine=libaio\niodepth=8\nnrfiles=2\nsize=8m\noffset_increment=1m\nnumjobs=2\ndirectory=/data\n",
+        &expect![[r#"
+        a: None warm 0 s, Closed, Libaio, seed 137
+          a.0: Permutation [(4096, 4096, 1.0)] read 1 depth 1×4 sync 0 share 0.50 own None stop Some(8388608)
+            /data/a.0.0 Some((0, 4194304)) make Some(4194304)
+            /data/a.0.1 Some((0, 4194304)) make Some(4194304)
+          a.1: Permutation [(4096, 4096, 1.0)] read 1 depth 1×4 sync 0 share 0.50 own None stop Some(8388608)
+            /data/a.1.0 Some((1048576, 5242880)) make Some(5242880)
+            /data/a.1.1 Some((1048576, 5242880)) make Some(5242880)
+        report a group 0 jobs 1 parts 1
+        report a group 0 jobs 1 parts 1
+    "#]],
+    );
+}
+
+#[test]
+fn what_was_written_is_read_back() {
+    let file = "[a]\nrw=randwrite\nbs=4k\nsize=1m\nverify=crc32c\nfilename=/there/x\n";
+    check(
+        "job",
+        file,
+        &expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Permutation [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            /there/x Some((0, 1048576)) make None
+        a (verify): None warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Stop, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            /there/x Some((0, 1048576)) make None
+        report a group 0 jobs 1 parts 2
+    "#]],
+    );
+    check(
+        "job",
+        &format!("{file}do_verify=0\n"),
+        &expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Permutation [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            /there/x Some((0, 1048576)) make None
+        report a group 0 jobs 1 parts 1
+    "#]],
+    );
+}
+
+#[test]
+fn faults_have_a_place_and_a_hint() {
+    check_refused(
+        "--name=x --rw=randred --size=1m",
+        "",
+        &expect![[r#"
+        command line:1:10: `randred` is no value of `rw`: it must be read, write, rw, randread, randwrite or randrw
+        see `man fio` for the values of this option
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\nrw=read\niodpeth=3\n",
+        &expect![[r#"
+        job:3:1: fio has no option `iodpeth`
+        did you mean `iodepth`?
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\n  bs=4x\n",
+        &expect![[r#"
+        job:2:3: `4x` is no value of `bs`: it must be a size like 4k
+        see `man fio` for the values of this option
+    "#]],
+    );
+    check_refused(
+        "job",
+        "rw=read\n",
+        &expect![[r#"
+        job:1:1: this line cannot be read: it stands before the first section; fio would ignore it
+        a job file has lines `[name]`, `option=value`, `option` and comments with ; or #
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a\n",
+        &expect![[r#"
+        job:1:1: this line cannot be read: a section has no closing bracket
+        a job file has lines `[name]`, `option=value`, `option` and comments with ; or #
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\nsteadystate=iops:5%\n",
+        &expect![[r#"
+        job:2:1: assay does not carry out fio's `steadystate=iops:5%`: a run ends by time or work, not by itself
+        remove it, or run this job with fio itself; docs/fio.md lists what runs
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\nzonemode=zbd\n",
+        &expect![[r#"
+        job:2:1: assay does not carry out fio's `zonemode=zbd`: zones are not supported
+        remove it, or run this job with fio itself; docs/fio.md lists what runs
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\nioengine=rbd\nsize=1m\n",
+        &expect![[r#"
+        job:1:1: job `a`: assay has no ioengine `rbd`; it has sync, psync, vsync, pvsync, pvsync2, libaio, posixaio, io_uring, null
+        choose io_uring or libaio, or run this job with fio
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\nrw=trim\n",
+        &expect![[r#"
+        job:2:1: `trim` is no value of `rw`: assay trims nothing
+        see `man fio` for the values of this option
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\ntime_based\nsize=1m\n",
+        &expect![[r#"
+        job:1:1: job `a`: time_based needs a runtime
+        add runtime=60
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\nrw=rw\nbs=4k,8k\nsize=1m\n",
+        &expect![[r#"
+        job:1:1: job `a`: reads and writes have different sizes
+        use one bs= for both, or two jobs
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\nfilename=/not/there\n",
+        &expect![[r#"
+        job:1:1: job `a`: it has no size, and its file does not exist
+        add size=1g
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\nsize=1m\nruntime=5\n[b]\nsize=1m\nruntime=6\n",
+        &expect![[r#"
+        job:4:1: job `b`: its runtime is another than that of `a`, which runs with it
+        make them the same or separate them with stonewall
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\nbssplit=4k/50:8k/40\nsize=1m\n",
+        &expect![[r#"
+        job:2:1: `4k/50:8k/40` is no value of `bssplit`: the percentages must add up to 100
+        see `man fio` for the values of this option
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\ninclude other\n",
+        &expect![[r#"
+        job:2:1: cannot read other: not found
+        check the path and the permissions
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[global]\nbs=4k\n",
+        &expect![[r#"
+        command line:1:1: no job is defined
+        name a job file with a section like [job], or say --name=job --rw=randread --size=1g
+    "#]],
+    );
+    check_refused(
+        "--server",
+        "",
+        &expect![[r#"
+        command line:1:1: assay does not carry out fio's `--server`: hosts are driven by assay's own agents
+        remove it, or run this job with fio itself; docs/fio.md lists what runs
+    "#]],
+    );
+    check_refused(
+        "--name=a --size=1m --rw=write --readonly",
+        "",
+        &expect![[r#"
+        command line:1:1: job `a`: it writes and --readonly is given
+        leave one of them out
+    "#]],
+    );
+    check_refused(
+        "--output-format=yaml --name=a",
+        "",
+        &expect![[r#"
+        command line:1:1: `yaml` is no value of `--output-format`: it must be normal, json, json+ or terse
+        see `man fio` for the values of this option
+    "#]],
+    );
+    check_refused(
+        "nothing",
+        "",
+        &expect![[r#"
+        command line:1:1: cannot read nothing: not found
+        check the path and the permissions
+    "#]],
+    );
+}
+
+#[test]
+fn an_include_is_found_beside_its_file_and_may_not_go_round() {
+    let main = "[global]\ninclude more.fio\n[a]\nsize=1m\n";
+    let files = [("dir/job", main), ("dir/more.fio", "bs=16k\ndirect=1\n")];
+    let plan = plan("dir/job", &files).unwrap();
+    assert_eq!(plan.plan.phases[0].workload.streams[0].sizes[0].min_bytes, 16384);
+    let round = request("job", &[("job", "[a]\ninclude job\n")]).unwrap_err();
+    assert!(round.to_string().contains("16 deep"), "{round}");
+}
+
+#[test]
+fn arithmetic_may_use_the_machine() {
+    let request = request("--name=a --size=8*$pagesize --numjobs=$ncpus", &[]).unwrap();
+    let job = Job::read(&request.sections[0]).unwrap();
+    assert_eq!(job.size, Some(Size::Bytes(32768)));
+    assert_eq!(job.clones, 2);
+}
+
+/// Lines that are nearly right are worth more than noise.
+fn line() -> impl Strategy<Value = String> {
+    let names: Vec<&str> = option::all().map(|row| row.name).collect();
+    let value = prop_oneof![
+        "[0-9]{1,20}[kmgtp%]?i?b?",
+        "[(0-9k+*/^)-]{0,80}",
+        "[a-z:/,.$0-9-]{0,30}",
+        "\\PC{0,20}",
+    ];
+    let setting = (prop::sample::select(names), value).prop_map(|(n, v)| format!("{n}={v}"));
+    prop_oneof![
+        4 => setting,
+        1 => "\\[[a-z]{0,5}\\]?",
+        1 => "\\PC{0,40}",
+        1 => Just("rw=randrw".to_owned()),
+        1 => Just("size=1m".to_owned()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn no_job_file_panics(lines in prop::collection::vec(line(), 0..12), bytes in any::<Vec<u8>>()) {
+        let file = format!("[a]\nsize=1m\n{}", lines.join("\n"));
+        if let Ok(plan) = plan("job", &[("job", &file)]) {
+            prop_assert!(!plan.plan.phases.is_empty());
+        }
+        let noise = String::from_utf8_lossy(&bytes);
+        drop(plan("job", &[("job", &noise)]));
+        drop(plan(&noise, &[]));
+    }
+}

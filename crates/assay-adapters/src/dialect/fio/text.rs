@@ -1,0 +1,269 @@
+//! What fio prints for people, line by line as 3.33 prints it.
+
+use std::fmt::Write as _;
+
+use assay_model::workload::storage::SizeShare;
+
+use super::compile::FioPlan;
+use super::job::Job;
+use super::json::of_group_percent;
+use super::number::{FIGURES, Prefixes, TimeUnit, short};
+use super::statistics::{Circumstances, GroupSide, JobResult, Side, groups};
+
+/// What is printed before the first job begins.
+#[must_use]
+pub fn start(plan: &FioPlan, version: &str) -> String {
+    let mut text = String::new();
+    let mut clones = 0;
+    let mut group = 0;
+    for (index, job) in plan.jobs.iter().enumerate() {
+        let of_job = plan.reports.iter().find(|row| row.job == index);
+        group = of_job.map_or(group, |row| row.group);
+        let (reads, writes) = (sizes(&job.sizes.read, job), sizes(&job.sizes.write, job));
+        let _ = writeln!(
+            text,
+            "{}: (g={group}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {reads}, ioengine={}, iodepth={}",
+            job.name, job.way_text, job.engine, job.depth
+        );
+        if job.clones > 1 {
+            text.push_str("...\n");
+        }
+        clones += job.clones;
+    }
+    let plural = if clones == 1 { "" } else { "s" };
+    let _ = writeln!(text, "{version}\nStarting {clones} thread{plural}");
+    text
+}
+
+fn sizes(sizes: &[SizeShare], job: &Job) -> String {
+    let least = sizes.iter().map(|size| size.min_bytes).min().unwrap_or(0);
+    let most = sizes.iter().map(|size| size.max_bytes).max().unwrap_or(0);
+    format!("{}-{}", bytes(least, job, false), bytes(most, job, false))
+}
+
+/// The results of all jobs and groups.
+#[must_use]
+pub fn end(results: &[JobResult<'_>], circumstances: &Circumstances) -> String {
+    let mut text = String::from("\n");
+    let groups = groups(results);
+    for result in results {
+        let group = groups.iter().find(|group| group.0 == result.row.group);
+        let (_, read, write) = group.copied().unwrap_or_default();
+        job(&mut text, result, (read, write), circumstances);
+    }
+    for (number, read, write) in &groups {
+        let _ = writeln!(text, "\nRun status group {number} (all jobs):");
+        let base = results.iter().find(|result| result.row.group == *number);
+        for (name, side) in [("   READ", read), ("  WRITE", write)] {
+            if let (Some(side), Some(result)) = (side, base) {
+                group_line(&mut text, name, side, result.job);
+            }
+        }
+    }
+    if !circumstances.disks.is_empty() {
+        text.push_str("\nDisk stats (read/write):\n");
+    }
+    for disk in &circumstances.disks {
+        let _ = writeln!(
+            text,
+            "  {}: ios={}/{}, merge={}/{}, ticks={}/{}, in_queue={}, util={:.2}%",
+            disk.name,
+            disk.ios.0,
+            disk.ios.1,
+            disk.merges.0,
+            disk.merges.1,
+            disk.ticks_ms.0,
+            disk.ticks_ms.1,
+            disk.in_queue_ms,
+            disk.utilisation()
+        );
+    }
+    text
+}
+
+fn job(
+    text: &mut String,
+    result: &JobResult<'_>,
+    of_group: (Option<GroupSide>, Option<GroupSide>),
+    circumstances: &Circumstances,
+) {
+    let (number, reason) = &result.error;
+    let reason = if *number == 0 { String::new() } else { format!(" ({reason})") };
+    let _ = writeln!(
+        text,
+        "{}: (groupid={}, jobs={}): err={number:2}{reason}: pid={}: {}",
+        result.job.name,
+        result.row.group,
+        result.row.members,
+        circumstances.process,
+        circumstances.ended
+    );
+    if !result.job.description.is_empty() {
+        let _ = writeln!(text, "  Description  : [{}]", result.job.description);
+    }
+    side(text, "read", "", result, &result.read, of_group.0);
+    side(text, "write", "; 0 zone resets", result, &result.write, of_group.1);
+    let below = ["2=", "4=", "10=", "20=", "50=", "100=", "250=", "500=", "750=", "1000="];
+    classes(text, "nsec", &below, &result.below_us);
+    classes(text, "usec", &below, &result.below_ms);
+    let from: Vec<&str> = below.into_iter().chain(["2000=", ">=2000="]).collect();
+    classes(text, "msec", &from, &result.from_ms);
+    totals(text, result);
+}
+
+fn totals(text: &mut String, result: &JobResult<'_>) {
+    let used = &result.usage;
+    let _ = writeln!(
+        text,
+        "  cpu          : usr={:.2}%, sys={:.2}%, ctx={}, majf={}, minf={}",
+        result.user_percent,
+        result.system_percent,
+        used.switches,
+        used.major_faults,
+        used.minor_faults
+    );
+    let names = ["1", "2", "4", "8", "16", "32", ">=64"];
+    let depths =
+        names.iter().zip(result.depths).map(|(name, share)| format!("{name}={share:.1}%"));
+    let _ = writeln!(text, "  IO depths    : {}", depths.collect::<Vec<_>>().join(", "));
+    let _ = writeln!(
+        text,
+        "     issued rwts: total={},{},0,0 short=0,0,0,0 dropped=0,0,0,0",
+        result.read.ios, result.write.ios
+    );
+    if result.errors > 0 {
+        let _ = writeln!(
+            text,
+            "     errors    : total={}, first_error={}/<{}>",
+            result.errors, result.error.0, result.error.1
+        );
+    }
+    let _ = writeln!(
+        text,
+        "     latency   : target=0, window=0, percentile=100.00%, depth={}",
+        result.job.depth
+    );
+}
+
+fn side(
+    text: &mut String,
+    name: &str,
+    behind: &str,
+    result: &JobResult<'_>,
+    side: &Side,
+    group: Option<GroupSide>,
+) {
+    if side.bytes == 0 {
+        return;
+    }
+    let job = result.job;
+    let rate = short(side.ios_per_s() as u64, FIGURES, Prefixes::Decimal, "");
+    let (one, other) = both(side.bytes_per_s(), job, "B/s");
+    let total = bytes(side.bytes, job, false);
+    let _ = writeln!(
+        text,
+        "  {name}: IOPS={rate}, BW={one} ({other})({total}/{}msec){behind}",
+        side.runtime_ms
+    );
+    let all = &side.latency;
+    let unit = TimeUnit::of(all.min(), all.max(), side.deviation_ns);
+    let number = |ns: u64| short(ns / unit.ns(), 6, Prefixes::Decimal, "");
+    let scaled = |ns: f64| ns / unit.ns() as f64;
+    for kind in ["clat", " lat"] {
+        let _ = writeln!(
+            text,
+            "    {kind} ({}): min={}, max={}, avg={:5.2}, stdev={:5.2}",
+            unit.name(),
+            number(all.min()),
+            number(all.max()),
+            scaled(side.mean_ns),
+            scaled(side.deviation_ns)
+        );
+    }
+    if job.clat_percentiles {
+        percentiles(text, "clat", side, &job.percentiles);
+    }
+    if job.lat_percentiles {
+        percentiles(text, "lat", side, &job.percentiles);
+    }
+    samples(text, side, group);
+}
+
+fn samples(text: &mut String, side: &Side, group: Option<GroupSide>) {
+    let (bandwidth, rate) = (&side.bandwidth, &side.rate);
+    if bandwidth.count == 0 {
+        return;
+    }
+    let (unit, by) = if bandwidth.mean > 1048576.0 { ("MiB", 1024.0) } else { ("KiB", 1.0) };
+    let _ = writeln!(
+        text,
+        "   bw ({unit:>5}/s): min={:5}, max={:5}, per={:.2}%, avg={:5.2}, stdev={:5.2}, samples={}",
+        (bandwidth.least / by) as u64,
+        (bandwidth.greatest / by) as u64,
+        of_group_percent(bandwidth, group.map_or(0, |side| side.bytes_per_s)),
+        bandwidth.mean / by,
+        bandwidth.deviation / by,
+        bandwidth.count
+    );
+    let _ = writeln!(
+        text,
+        "   iops        : min={:5}, max={:5}, avg={:5.2}, stdev={:5.2}, samples={}",
+        rate.least as u64, rate.greatest as u64, rate.mean, rate.deviation, rate.count
+    );
+}
+
+fn percentiles(text: &mut String, kind: &str, side: &Side, list: &[f64]) {
+    let all = &side.latency;
+    let at = |percent: &f64| all.value_at_quantile(percent / 100.0).min(all.max());
+    let values: Vec<u64> = list.iter().map(at).collect();
+    let least = values.iter().copied().min().unwrap_or(0);
+    let most = values.iter().copied().max().unwrap_or(0);
+    let unit = match (least, most) {
+        (2_000_001.., 100_000_000..) => TimeUnit::Milli,
+        (2001.., 100_000..) => TimeUnit::Micro,
+        _ => TimeUnit::Nano,
+    };
+    let _ = write!(text, "    {kind} percentiles ({}):\n     |", unit.name());
+    let width = (most / unit.ns()).to_string().len().max(5);
+    let per_line = (80 - 7) / (2 + 10 + width);
+    for (index, (percent, value)) in list.iter().zip(&values).enumerate() {
+        if index > 0 && index % per_line == 0 {
+            text.push_str("\n     |");
+        }
+        let end = if index + 1 == list.len() { '\n' } else { ',' };
+        let value = value.div_ceil(unit.ns());
+        let _ = write!(text, " {percent:5.2}th=[{value:width$}]{end}");
+    }
+}
+
+fn classes(text: &mut String, unit: &str, names: &[&str], shares: &[f64]) {
+    let shown = names.iter().zip(shares).filter(|(_, share)| **share > 0.0);
+    let shown: Vec<String> = shown.map(|(name, share)| format!("{name}{share:.2}%")).collect();
+    for line in shown.chunks(5) {
+        let _ = writeln!(text, "  lat ({unit})   : {}", line.join(", "));
+    }
+}
+
+fn group_line(text: &mut String, name: &str, side: &GroupSide, job: &Job) {
+    let (all, all_other) = both(side.bytes_per_s, job, "B/s");
+    let (least, least_other) = both(side.least, job, "B/s");
+    let (most, most_other) = both(side.greatest, job, "B/s");
+    let (amount, amount_other) = both(side.bytes, job, "B");
+    let _ = writeln!(
+        text,
+        "{name}: bw={all} ({all_other}), {least}-{most} ({least_other}-{most_other}), \
+         io={amount} ({amount_other}), run={}-{}msec",
+        side.shortest_ms, side.longest_ms
+    );
+}
+
+fn bytes(value: u64, job: &Job, other: bool) -> String {
+    let binary = (job.kb_base == 1024) != other;
+    short(value, FIGURES, if binary { Prefixes::Binary } else { Prefixes::Decimal }, "B")
+}
+
+/// In the prefixes of the job and in the others.
+fn both(value: u64, job: &Job, unit: &str) -> (String, String) {
+    let rest = unit.strip_prefix('B').unwrap_or_default();
+    (bytes(value, job, false) + rest, bytes(value, job, true) + rest)
+}

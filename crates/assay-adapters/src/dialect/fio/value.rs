@@ -1,0 +1,129 @@
+//! Numbers as fio reads them: units of size and time, percentages, arithmetic, lists.
+//!
+//! With `kb_base=1024`, fio's default, `k` and `kB` are 1024 and `KiB` is 1000: the labels are
+//! swapped on purpose. With `kb_base=1000` they mean what SI and IEC say. fio's manual, "Parameter
+//! types". Nothing here guesses: what is no number is refused by the caller.
+
+use super::arithmetic;
+
+/// What a job file's numbers depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Base {
+    /// 1024 or 1000.
+    pub(super) kb: u32,
+}
+
+/// A size, or a share of a file's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Size {
+    /// Bytes.
+    Bytes(u64),
+    /// Percent of the file or device.
+    Percent(f64),
+}
+
+/// Above 2⁶³ no offset exists.
+const LARGEST: f64 = 9_223_372_036_854_775_807.0;
+
+impl Base {
+    /// Bytes: `4k`, `0x1000`, `(8*1024)`, `1.5g`; fractions of a byte are cut off.
+    pub(super) fn bytes(self, text: &str) -> Option<u64> {
+        match self.size(text)? {
+            Size::Bytes(bytes) => Some(bytes),
+            Size::Percent(_) => None,
+        }
+    }
+
+    /// Bytes or a percentage.
+    pub(super) fn size(self, text: &str) -> Option<Size> {
+        let text = text.trim();
+        if let Some(number) = text.strip_suffix('%') {
+            let percent = plain(number).filter(|value| (0.0..=100.0).contains(value))?;
+            return Some(Size::Percent(percent));
+        }
+        if let Some(value) = hexadecimal(text) {
+            return Some(Size::Bytes(value));
+        }
+        let value = if is_expression(text) {
+            arithmetic::evaluate(text, &|operand| self.scaled(operand))?
+        } else {
+            self.scaled(text)?
+        };
+        (0.0..=LARGEST).contains(&value).then_some(Size::Bytes(value as u64))
+    }
+
+    fn scaled(self, text: &str) -> Option<f64> {
+        let (number, unit) = split(text);
+        plain(number).map(|value| value * self.factor(unit).unwrap_or(f64::NAN))
+    }
+
+    fn factor(self, unit: &str) -> Option<f64> {
+        let lower = unit.to_ascii_lowercase();
+        let kb = f64::from(self.kb);
+        let other = if self.kb == 1000 { 1024.0 } else { 1000.0 };
+        let (prefix, base) = match lower.strip_suffix('b').unwrap_or(&lower) {
+            "" => return Some(1.0),
+            iec if iec.len() == 2 && iec.ends_with('i') => (&iec[..1], other),
+            si => (si, kb),
+        };
+        let power = ["k", "m", "g", "t", "p"].iter().position(|name| *name == prefix)?;
+        Some(base.powi(power as i32 + 1))
+    }
+}
+
+/// Seconds: a bare number is in seconds.
+pub(super) fn seconds(text: &str) -> Option<f64> {
+    let scaled = |operand: &str| {
+        let (number, unit) = split(operand);
+        let factor = match unit.to_ascii_lowercase().as_str() {
+            "us" | "usec" => 1e-6,
+            "ms" | "msec" => 1e-3,
+            "" | "s" | "sec" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            "d" => 86_400.0,
+            _ => return None,
+        };
+        plain(number).map(|value| value * factor)
+    };
+    let text = text.trim();
+    let value =
+        if is_expression(text) { arithmetic::evaluate(text, &scaled)? } else { scaled(text)? };
+    // Longer than a century is a mistake, and so is less than nothing.
+    (0.0..=3.2e9).contains(&value).then_some(value)
+}
+
+/// A whole number; `k` and the like as fio reads them everywhere.
+pub(super) fn whole(text: &str) -> Option<u64> {
+    Base { kb: 1024 }.bytes(text)
+}
+
+/// A plain number with a point.
+pub(super) fn plain(text: &str) -> Option<f64> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
+    value.filter(|_| digits && !text.is_empty())
+}
+
+/// `1`, `0`, and a bare option, which means 1.
+pub(super) fn flag(text: Option<&str>) -> Option<bool> {
+    match text.map(str::trim) {
+        None | Some("1") => Some(true),
+        Some("0") => Some(false),
+        Some(_) => None,
+    }
+}
+
+fn hexadecimal(text: &str) -> Option<u64> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
+    u64::from_str_radix(digits, 16).ok().filter(|value| i64::try_from(*value).is_ok())
+}
+
+fn split(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+fn is_expression(text: &str) -> bool {
+    text.contains(['(', '+', '*', '/', '^'])
+}

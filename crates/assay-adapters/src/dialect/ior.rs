@@ -1,0 +1,15 @@
+//! IOR: its options in, its two forms of output out.
+//!
+//! `options` reads the words, `compile` makes a plan of one repetition, `result` makes IOR's figures
+//! of its outcomes, `text` and `json` write them. Ranks are threads of one process; nothing here opens
+//! a file, starts a thread or reads a clock.
+
+pub mod compile;
+pub mod json;
+pub mod options;
+pub mod result;
+pub mod text;
+mod units;
+
+#[cfg(test)]
+mod tests;

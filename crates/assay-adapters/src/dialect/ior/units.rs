@@ -1,0 +1,28 @@
+//! Sizes as IOR reads and writes them: k, m, g and t are powers of 1024.
+
+/// `4k`, `1m`, `47008`; `None` when it is none.
+pub(super) fn size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return None,
+    };
+    let bytes = number.parse::<u64>().ok()?.checked_mul(1 << shift)?;
+    i64::try_from(bytes).is_ok().then_some(bytes)
+}
+
+/// `1 MiB`, `3.91 GiB`, `262144 bytes`.
+pub(super) fn readable(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB")];
+    match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
+        None => format!("{bytes} bytes"),
+        Some((unit, name)) if bytes.is_multiple_of(*unit) => format!("{} {name}", bytes / unit),
+        Some((unit, name)) => format!("{:.2} {name}", bytes as f64 / *unit as f64),
+    }
+}

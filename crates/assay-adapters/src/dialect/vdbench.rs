@@ -1,0 +1,196 @@
+//! Vdbench's parameter files as a storage plan, and results in the shape of Vdbench's reports.
+//!
+//! Files are opened and devices looked at by the caller; nothing here does I/O. Whatever a file says
+//! is carried out, told of, or refused with its place: nothing is ignored silently.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use assay_model::workload::file_set::FilePlan;
+use assay_model::workload::storage::{StoragePlan, Verify};
+
+mod compile;
+mod definitions;
+pub mod diagnostic;
+pub mod explain;
+mod keywords;
+mod lines;
+pub mod output;
+mod runs;
+mod statements;
+mod tokens;
+mod values;
+
+use compile::Compiler;
+use definitions::Definitions;
+use diagnostic::{Diagnostic, Place, Severity};
+use lines::Lines;
+
+/// What is to be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Input {
+    /// Parameter files, read one after another as if they were one.
+    pub files: Vec<PathBuf>,
+    /// `name=value` from the command line.
+    pub variables: Vec<(String, String)>,
+    /// Seconds that replace `elapsed` of every run.
+    pub elapsed_s: Option<f64>,
+    /// Seconds that replace `interval`.
+    pub interval_s: Option<f64>,
+    /// Seconds that replace `warmup`.
+    pub warmup_s: Option<f64>,
+    /// Whether data is checked.
+    pub verify: Verify,
+    /// Threads that submit I/O at most: the CPUs of the machine.
+    pub submitters: u32,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// What the reader may ask of the world.
+#[expect(missing_debug_implementations, reason = "functions have nothing to show")]
+pub struct Surroundings<'a> {
+    /// The contents of a file.
+    pub load: &'a mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
+    /// What is at a path; `None` for nothing.
+    pub look: &'a mut dyn FnMut(&Path) -> Option<Present>,
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Present {
+    /// Its size.
+    pub bytes: u64,
+    /// Whether it is a block device.
+    pub device: bool,
+}
+
+/// A parameter file, ready to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Execution {
+    /// One phase per run.
+    pub plan: StoragePlan,
+    /// The same for file-system workloads; one of both is empty.
+    pub files: FilePlan,
+    /// Whether missing folders above an anchor are made.
+    pub create_anchors: bool,
+    /// What Vdbench would call each phase, in the order of the plan.
+    pub runs: Vec<RunLabel>,
+    /// Hosts that any run uses.
+    pub hosts: Vec<UsedHost>,
+    /// Failed I/O that end the execution.
+    pub data_errors: u64,
+    /// Warnings and notes.
+    pub notes: Vec<Diagnostic>,
+}
+
+/// A host and where it was defined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedHost {
+    /// Its name in the file.
+    pub label: String,
+    /// Its name in the network.
+    pub system: String,
+    /// Its definition; `None` for the host that nobody defined.
+    pub place: Option<Place>,
+}
+
+/// What a report says about a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunLabel {
+    /// `RndRead`, or `RndRead_(50%)` for a point of a curve.
+    pub name: String,
+    /// What is said of its rate.
+    pub rate: RateLabel,
+    /// Seconds that count.
+    pub elapsed_s: f64,
+    /// Seconds before them.
+    pub warmup_s: f64,
+    /// Seconds per line of the report.
+    pub interval_s: f64,
+    /// Loop keys and values, the outermost first.
+    pub loops: Vec<(String, String)>,
+    /// A curve ends behind a point whose mean service time is greater, in ms.
+    pub stop_curve_ms: Option<f64>,
+    /// Whether the workloads share the rate as they did in the curve's first run.
+    pub shares_observed: bool,
+    /// Parameters for the flat file.
+    pub parameters: RunParameters,
+    /// Hosts, storage and workloads it uses.
+    pub used: Used,
+}
+
+/// How a run's rate came about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RateLabel {
+    /// As fast as it goes.
+    UncontrolledMax,
+    /// As fast as it goes, workloads in given shares.
+    ControlledMax,
+    /// As fast as it goes, as the first run of a curve.
+    UncontrolledCurve,
+    /// IO/s.
+    PerSecond(f64),
+    /// Percent of an earlier run; the IO/s are known when that has run.
+    Percent(f64),
+}
+
+/// Parameters of a run; `None` where workloads or storage differ.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RunParameters {
+    /// Bytes of one I/O.
+    pub xfer_bytes: Option<f64>,
+    /// Threads per storage definition.
+    pub threads: Option<f64>,
+    /// Percent of reads.
+    pub read_percent: Option<f64>,
+    /// Percent of reads in the hit area.
+    pub read_hit_percent: Option<f64>,
+    /// Percent of writes in the hit area.
+    pub write_hit_percent: Option<f64>,
+    /// Percent of random access; -1 = sequential to the end.
+    pub seek_percent: Option<f64>,
+    /// Bytes of a storage definition.
+    pub lun_bytes: Option<f64>,
+    /// Compression ratio of what is written.
+    pub compression: Option<f64>,
+}
+
+/// How much a run uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Used {
+    /// Storage definitions.
+    pub storages: usize,
+    /// Workload definitions.
+    pub workloads: usize,
+    /// I/O in flight at most.
+    pub outstanding: u64,
+}
+
+/// Reads parameter files and compiles them.
+///
+/// # Errors
+/// Everything that is wrong with them, in reading order, warnings and notes among it.
+pub fn read(
+    input: &Input,
+    around: &mut Surroundings<'_>,
+) -> Result<Execution, Vec<Diagnostic>> {
+    let mut lines = Lines::read(input, around);
+    let statements = statements::statements(&mut lines);
+    let definitions = Definitions::from_statements(&mut lines, &statements);
+    let is_broken =
+        |found: &[Diagnostic]| found.iter().any(|one| one.severity == Severity::Error);
+    // What is wrong already would only be told again in other words.
+    if is_broken(&lines.found) {
+        return Err(lines.found);
+    }
+    let mut execution = Compiler::new(input, &definitions, &mut lines, around).compile();
+    if is_broken(&lines.found) {
+        return Err(lines.found);
+    }
+    execution.notes = lines.found;
+    Ok(execution)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,342 @@
+//! From definitions to a plan: every run with every combination of its loops and every rate.
+//!
+//! Loops nest in the order in which they were written; rates are innermost.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use assay_model::workload::file_set::FilePlan;
+use assay_model::workload::storage::{
+    Load, RateRounding, StoragePhase, StoragePlan, StorageTiming,
+};
+
+use super::definitions::Definitions;
+use super::lines::Lines;
+use super::runs::{Rate, Run};
+use super::values::Shown;
+use super::{Execution, Input, RateLabel, RunLabel, Surroundings, UsedHost};
+
+mod files;
+mod phase;
+mod select;
+
+use select::Index;
+
+/// More runs than this were not meant: at a second each they would take a day.
+const MOST_RUNS: usize = 100_000;
+
+/// Values of the loops of one run: key and value.
+type Combination<'a> = Vec<(&'static str, &'a Shown)>;
+
+/// Makes the plan.
+pub(super) struct Compiler<'a, 'b> {
+    input: &'a Input,
+    all: &'a Definitions,
+    lines: &'a mut Lines,
+    around: &'a mut Surroundings<'b>,
+    storages: Index,
+    workloads: Index,
+    hosts: Index,
+    file_systems: Index,
+    file_works: Index,
+    used_hosts: BTreeSet<usize>,
+    /// Whether it was said that shares are not enforced without a rate.
+    told_of_skew: bool,
+    execution: Execution,
+}
+
+impl<'a, 'b> Compiler<'a, 'b> {
+    pub(super) fn new(
+        input: &'a Input,
+        all: &'a Definitions,
+        lines: &'a mut Lines,
+        around: &'a mut Surroundings<'b>,
+    ) -> Self {
+        let execution = Execution {
+            plan: StoragePlan { phases: Vec::new() },
+            runs: Vec::new(),
+            files: FilePlan::default(),
+            create_anchors: all.general.create_anchors,
+            hosts: Vec::new(),
+            data_errors: all.general.data_errors,
+            notes: Vec::new(),
+        };
+        Self {
+            input,
+            all,
+            lines,
+            around,
+            storages: Index::new(all.storages.iter().map(|storage| storage.name.text.as_str())),
+            workloads: Index::new(all.workloads.iter().map(|workload| workload.name.as_str())),
+            hosts: Index::new(all.hosts.iter().map(|host| host.label.as_str())),
+            file_systems: Index::new(all.file_systems.iter().map(|it| it.name.text.as_str())),
+            file_works: Index::new(all.file_works.iter().map(|work| work.name.as_str())),
+            used_hosts: BTreeSet::new(),
+            told_of_skew: false,
+            execution,
+        }
+    }
+
+    pub(super) fn compile(mut self) -> Execution {
+        let all = self.all;
+        let is_raw = !all.storages.is_empty() || !all.workloads.is_empty();
+        if let Some(spot) = all.file_system.filter(|_| is_raw) {
+            let message = "raw and file-system definitions are mixed";
+            let error = self.lines.error("V140", spot, message);
+            self.lines.found.push(error.help("make two files of them").vdbench("stops"));
+            return self.execution;
+        }
+        self.nested_anchors();
+        if all.runs.is_empty() {
+            let nothing = super::Diagnostic::new(
+                super::Severity::Error,
+                "V131",
+                None,
+                "the file defines no run (rd)",
+            );
+            let nothing = nothing.help("add rd=run1,wd=…,iorate=max,elapsed=60,interval=1");
+            self.lines.found.push(nothing.vdbench("stops"));
+        }
+        for run in &all.runs {
+            self.run(run);
+        }
+        self.execution.hosts = self.hosts_used();
+        self.execution
+    }
+
+    fn run(&mut self, run: &Run) {
+        let mut run = run.clone();
+        run.elapsed_s = self.input.elapsed_s.unwrap_or(run.elapsed_s);
+        run.interval_s = self.input.interval_s.unwrap_or(run.interval_s);
+        run.warmup_s = self.input.warmup_s.unwrap_or(run.warmup_s);
+        if !self.checked(&run) {
+            return;
+        }
+        let combinations = run.loops.iter().try_fold(1usize, |product, one| {
+            product.checked_mul(one.values.len()).filter(|product| *product <= MOST_RUNS)
+        });
+        let points = run.rates.len() + run.file_rates.len() + run.curve.len() + 1;
+        let Some(combinations) =
+            combinations.filter(|n| n * points + self.execution.runs.len() <= MOST_RUNS)
+        else {
+            let message = format!("`{}` makes more than {MOST_RUNS} runs", run.name.text);
+            let error = self.lines.error("V165", run.name.spot, message);
+            self.lines.found.push(error.help("shorten its loops"));
+            return;
+        };
+        for number in 0..combinations {
+            let values = combination(&run, number);
+            // The first combination that is wrong is wrong in all others too.
+            let done = match self.all.file_system {
+                None => self.one_combination(&run, &values),
+                Some(_) => self.file_combination(&run, &values, number == 0),
+            };
+            if done.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Tells what is wrong with rate and times.
+    fn checked(&mut self, run: &Run) -> bool {
+        let mut wrong = Vec::new();
+        if self.all.file_system.is_some() {
+            if run.file_rates.is_empty() && !run.format.only {
+                wrong.push(("V163", "has no rate of operations".to_owned(), "add fwdrate=max"));
+            }
+        } else if run.rates.is_empty() {
+            wrong.push(("V160", "has no I/O rate".to_owned(), "add iorate=max"));
+        }
+        let (elapsed, interval, warmup) = (run.elapsed_s, run.interval_s, run.warmup_s);
+        if interval <= 0.0 || elapsed < 2.0 * interval {
+            let what = format!("lasts {elapsed} s, less than two intervals of {interval} s");
+            wrong.push(("V161", what, "lengthen elapsed or shorten interval"));
+        } else {
+            let whole = |time: f64| (time / interval).fract() == 0.0;
+            if !whole(elapsed) || !whole(warmup) {
+                let what = format!(
+                    "has elapsed={elapsed} and warmup={warmup}, which are not both whole \
+                     numbers of intervals of {interval} s"
+                );
+                wrong.push(("V162", what, "make both multiples of interval"));
+            }
+        }
+        for (code, what, help) in &wrong {
+            let message = format!("the run `{}` {what}", run.name.text);
+            let error = self.lines.error(code, run.name.spot, message);
+            self.lines.found.push(error.help(*help).vdbench("stops"));
+        }
+        wrong.is_empty()
+    }
+
+    fn one_combination(&mut self, run: &Run, values: &Combination<'_>) -> Option<()> {
+        let loops: Vec<(String, String)> =
+            values.iter().map(|(key, shown)| ((*key).to_owned(), shown.text.clone())).collect();
+        for rate in &run.rates {
+            match *rate {
+                Rate::Max => {
+                    self.phase(run, values, &loops, Load::Closed, RateLabel::UncontrolledMax)?;
+                }
+                Rate::PerSecond(rate_per_s) => {
+                    let load = Load::Open { rate_per_s, arrivals: run.arrivals };
+                    self.phase(run, values, &loops, load, RateLabel::PerSecond(rate_per_s))?;
+                }
+                Rate::Percent(percent) => {
+                    let Some(before) = self.execution.runs.len().checked_sub(1) else {
+                        let message =
+                            format!("{percent} % of the run before it, but it is the first");
+                        let error = self.lines.error("V160", run.name.spot, message);
+                        self.lines.found.push(error.help("run it at iorate=max first"));
+                        return None;
+                    };
+                    let load = share_of(before, percent, run);
+                    self.phase(run, values, &loops, load, RateLabel::Percent(percent))?;
+                }
+                Rate::Curve => self.curve(run, values, &loops)?,
+            }
+        }
+        Some(())
+    }
+
+    fn curve(
+        &mut self,
+        run: &Run,
+        values: &Combination<'_>,
+        loops: &[(String, String)],
+    ) -> Option<()> {
+        let first = self.execution.runs.len();
+        self.phase(run, values, loops, Load::Closed, RateLabel::UncontrolledCurve)?;
+        for percent in &run.curve {
+            let load = share_of(first, *percent, run);
+            self.phase(run, values, loops, load, RateLabel::Percent(*percent))?;
+            let label = self.execution.runs.last_mut().expect("it was just added");
+            label.stop_curve_ms = run.stop_curve_ms;
+            label.name = format!("{}_({}%)", run.name.text, percent.trunc());
+            let phase = self.execution.plan.phases.last_mut().expect("it was just added");
+            phase.name.clone_from(&label.name);
+        }
+        Some(())
+    }
+
+    /// Adds one phase and what it is called.
+    fn phase(
+        &mut self,
+        run: &Run,
+        values: &Combination<'_>,
+        loops: &[(String, String)],
+        load: Load,
+        mut rate: RateLabel,
+    ) -> Option<()> {
+        let built = self.build(run, values, load)?;
+        if built.shares_given && rate == RateLabel::UncontrolledMax {
+            rate = RateLabel::ControlledMax;
+            self.tell_of_skew(run);
+        }
+        let first = self.execution.runs.is_empty();
+        self.execution.runs.push(RunLabel {
+            name: run.name.text.clone(),
+            rate,
+            elapsed_s: run.elapsed_s,
+            warmup_s: run.warmup_s,
+            interval_s: run.interval_s,
+            loops: loops.to_vec(),
+            stop_curve_ms: None,
+            shares_observed: !built.shares_given && built.used.workloads > 1,
+            parameters: built.parameters,
+            used: built.used,
+        });
+        self.execution.plan.phases.push(StoragePhase {
+            name: run.name.text.clone(),
+            loops: loops.to_vec(),
+            workload: built.workload,
+            pause_before_s: if first { 0.0 } else { run.pause_s },
+        });
+        Some(())
+    }
+
+    fn tell_of_skew(&mut self, run: &Run) {
+        if std::mem::replace(&mut self.told_of_skew, true) {
+            return;
+        }
+        let message = format!(
+            "`{}` runs at iorate=max: the shares (skew) divide the threads, and are not enforced",
+            run.name.text
+        );
+        let warning = self
+            .lines
+            .warning("V164", run.name.spot, message)
+            .help("with a rate in numbers the shares are kept exactly")
+            .vdbench("holds the faster workloads back");
+        self.lines.found.push(warning);
+    }
+
+    /// No tree may lie within another one.
+    fn nested_anchors(&mut self) {
+        let mut anchors: Vec<_> = self
+            .all
+            .file_systems
+            .iter()
+            .filter_map(|system| Some((PathBuf::from(&system.anchor.as_ref()?.text), system)))
+            .collect();
+        anchors.sort_by(|a, b| a.0.cmp(&b.0));
+        for pair in anchors.windows(2) {
+            let [(outer, _), (inner, system)] = pair else { continue };
+            if inner.starts_with(outer) {
+                let message = format!(
+                    "the anchor `{}` lies in `{}`, which is an anchor too",
+                    inner.display(),
+                    outer.display()
+                );
+                let error = self.lines.error("V158", system.name.spot, message);
+                self.lines.found.push(error.help("give each fsd a folder of its own"));
+            }
+        }
+    }
+
+    fn hosts_used(&self) -> Vec<UsedHost> {
+        if self.all.hosts.is_empty() {
+            let localhost = "localhost".to_owned();
+            return vec![UsedHost { label: localhost.clone(), system: localhost, place: None }];
+        }
+        let used = |index: &usize| {
+            let host = &self.all.hosts[*index];
+            UsedHost {
+                label: host.label.clone(),
+                system: host.system.clone(),
+                place: Some(self.lines.place(host.spot)),
+            }
+        };
+        self.used_hosts.iter().map(used).collect()
+    }
+}
+
+fn share_of(phase: usize, percent: f64, run: &Run) -> Load {
+    // Vdbench cuts decimals off the percentage.
+    let percent = percent.trunc();
+    Load::ShareOf { phase, percent, rounding: RateRounding::Vdbench, arrivals: run.arrivals }
+}
+
+/// The `number`th combination of the loops' values; the last loop changes fastest.
+fn combination(run: &Run, mut number: usize) -> Combination<'_> {
+    let mut values: Combination<'_> = Vec::with_capacity(run.loops.len());
+    for one in run.loops.iter().rev() {
+        values.push((one.key, &one.values[number % one.values.len()]));
+        number /= one.values.len();
+    }
+    values.reverse();
+    values
+}
+
+/// When a run is over.
+fn timing(run: &Run, total_bytes: u64) -> StorageTiming {
+    let stop_after_bytes = run.max_data.map(|limit| {
+        // Up to 100 it is a multiple of all storage, above that it is bytes.
+        if limit <= 100.0 { (limit * total_bytes as f64) as u64 } else { limit as u64 }
+    });
+    StorageTiming {
+        warmup_s: run.warmup_s,
+        duration_s: Some(run.elapsed_s),
+        interval_s: run.interval_s,
+        stop_after_bytes,
+    }
+}

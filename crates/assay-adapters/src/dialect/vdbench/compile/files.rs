@@ -1,0 +1,435 @@
+//! File-system runs: the trees, what is made of them beforehand, and what is done to them.
+
+use assay_model::workload::file_set::{
+    FileAccess, FileLoad, FileOperation, FileOrder, FilePhase, FileStream, FileTree,
+    FileWorkload,
+};
+use assay_model::workload::storage::{RateRounding, StorageTiming, Verify, WriteSync};
+
+use super::super::definitions::{FileSystem, FileWork, Sizes};
+use super::super::runs::{Format, Rate, Run};
+use super::super::values::{Shown, Value};
+use super::super::{RateLabel, RunLabel, RunParameters, Used};
+use super::phase::shares_of_sizes;
+use super::{Combination, Compiler, timing};
+
+/// Threads that make trees when the file does not say (`fwd=format`).
+const FORMAT_THREADS: u32 = 8;
+/// Bytes of one write while they are made.
+const FORMAT_BYTES: u64 = 128 << 10;
+
+impl Compiler<'_, '_> {
+    /// One combination of a run's loops, at every rate.
+    pub(super) fn file_combination(
+        &mut self,
+        run: &Run,
+        values: &Combination<'_>,
+        first: bool,
+    ) -> Option<()> {
+        let (trees, works) = self.trees_and_works(run, values)?;
+        let loops: Vec<(String, String)> =
+            values.iter().map(|(key, shown)| ((*key).to_owned(), shown.text.clone())).collect();
+        if first || !run.format.once {
+            self.format(run, &trees, run.format);
+        }
+        if run.format.only || works.is_empty() {
+            return Some(());
+        }
+        let streams = self.file_streams(run, &works)?;
+        for rate in &run.file_rates {
+            let (load, label) = match *rate {
+                Rate::Max => (FileLoad::Closed, RateLabel::UncontrolledMax),
+                Rate::PerSecond(per_s) => {
+                    let load = FileLoad::Open { per_s, arrivals: run.arrivals };
+                    (load, RateLabel::PerSecond(per_s))
+                }
+                Rate::Percent(percent) => {
+                    let before = self.execution.runs.len().checked_sub(1);
+                    let Some(before) = before.filter(|at| !self.is_format(*at)) else {
+                        let message = "there is no run before it to take a share of";
+                        let error = self.lines.error("V160", run.name.spot, message);
+                        self.lines.found.push(error.help("run it at fwdrate=max first"));
+                        return None;
+                    };
+                    (share_of(before, percent, run), RateLabel::Percent(percent))
+                }
+                Rate::Curve => {
+                    self.file_curve(run, &trees, &streams, &loops);
+                    continue;
+                }
+            };
+            self.file_phase(run, (&trees, &streams), &loops, load, label);
+        }
+        Some(())
+    }
+
+    fn file_curve(
+        &mut self,
+        run: &Run,
+        trees: &[FileTree],
+        streams: &[FileStream],
+        loops: &[(String, String)],
+    ) {
+        let first = self.execution.runs.len();
+        let both = (trees, streams);
+        self.file_phase(run, both, loops, FileLoad::Closed, RateLabel::UncontrolledCurve);
+        for percent in &run.curve {
+            let load = share_of(first, *percent, run);
+            self.file_phase(run, both, loops, load, RateLabel::Percent(*percent));
+            let label = self.execution.runs.last_mut().expect("it was just added");
+            label.stop_curve_ms = run.stop_curve_ms;
+            label.name = format!("{}_({}%)", run.name.text, percent.trunc());
+        }
+    }
+
+    fn is_format(&self, run: usize) -> bool {
+        self.execution.runs[run].name.starts_with("format_for_")
+    }
+
+    fn file_phase(
+        &mut self,
+        run: &Run,
+        (trees, streams): (&[FileTree], &[FileStream]),
+        loops: &[(String, String)],
+        load: FileLoad,
+        rate: RateLabel,
+    ) {
+        let workload = FileWorkload {
+            trees: trees.to_vec(),
+            streams: streams.to_vec(),
+            in_turn: false,
+            load,
+            timing: timing(run, 0),
+            compressible: 1.0 - 1.0 / self.all.general.compression,
+            seed: self.input.seed,
+        };
+        self.add_files(run, run.name.text.clone(), workload, loops, rate);
+    }
+
+    fn add_files(
+        &mut self,
+        run: &Run,
+        name: String,
+        workload: FileWorkload,
+        loops: &[(String, String)],
+        rate: RateLabel,
+    ) {
+        let threads: u64 = workload.streams.iter().map(|it| u64::from(it.threads)).sum();
+        let is_first = self.execution.runs.is_empty();
+        self.execution.runs.push(RunLabel {
+            name: name.clone(),
+            rate,
+            elapsed_s: workload.timing.duration_s.unwrap_or(0.0),
+            warmup_s: workload.timing.warmup_s,
+            interval_s: run.interval_s,
+            loops: loops.to_vec(),
+            stop_curve_ms: None,
+            shares_observed: false,
+            parameters: RunParameters {
+                threads: Some(threads as f64),
+                compression: Some(self.all.general.compression),
+                ..RunParameters::default()
+            },
+            used: Used {
+                storages: workload.trees.len(),
+                workloads: workload.streams.len(),
+                outstanding: threads,
+            },
+        });
+        let pause_before_s = if is_first { 0.0 } else { run.pause_s };
+        self.execution.files.phases.push(FilePhase { name, pause_before_s, workload });
+    }
+
+    /// Adds the run that removes and makes the trees.
+    fn format(&mut self, run: &Run, trees: &[FileTree], format: Format) {
+        let settings = self.all.format.clone().unwrap_or_else(|| FileWork {
+            threads: FORMAT_THREADS,
+            sizes: Sizes::Shares(vec![(FORMAT_BYTES, 100.0)]),
+            ..FileWork::default()
+        });
+        let steps = [
+            (format.removes, FileOperation::Delete),
+            (format.removes, FileOperation::Rmdir),
+            (format.makes_directories, FileOperation::Mkdir),
+            (format.makes_files, FileOperation::Create),
+        ];
+        let mut streams = Vec::new();
+        for (_, operation) in steps.into_iter().filter(|(wanted, _)| *wanted) {
+            for tree in 0..trees.len() {
+                streams.push(FileStream {
+                    name: "format".into(),
+                    tree,
+                    operation,
+                    threads: settings.threads,
+                    order: FileOrder::Once,
+                    access: FileAccess::Sequential,
+                    read_share: None,
+                    sizes: shares_of_sizes(&settings.sizes),
+                    stop_after: None,
+                    rate_share: 1.0,
+                });
+            }
+        }
+        if streams.is_empty() {
+            return;
+        }
+        let timing = StorageTiming {
+            warmup_s: 0.0,
+            duration_s: None,
+            interval_s: run.interval_s,
+            stop_after_bytes: None,
+        };
+        let workload = FileWorkload {
+            // Whatever is worked on later, all of a tree is made.
+            trees: trees
+                .iter()
+                .cloned()
+                .map(|tree| FileTree { used_files: None, ..tree })
+                .collect(),
+            streams,
+            in_turn: true,
+            load: FileLoad::Closed,
+            timing,
+            compressible: 1.0 - 1.0 / self.all.general.compression,
+            seed: self.input.seed,
+        };
+        let name = format!("format_for_{}", run.name.text);
+        self.add_files(run, name, workload, &[], RateLabel::UncontrolledMax);
+    }
+
+    /// The trees that a run uses, and its workloads, each with the trees it works on.
+    #[expect(clippy::type_complexity, reason = "a workload and its trees are named once, here")]
+    fn trees_and_works(
+        &mut self,
+        run: &Run,
+        values: &Combination<'_>,
+    ) -> Option<(Vec<FileTree>, Vec<(FileWork, Vec<usize>)>)> {
+        if self.input.verify != Verify::Off {
+            let message = "data of file-system workloads is not checked here";
+            let error = self.lines.error("V114", run.name.spot, message);
+            self.lines.found.push(error.help("leave -v away").vdbench("checks it"));
+            return None;
+        }
+        let is_format = |name: &str| name.eq_ignore_ascii_case("format");
+        let names: Vec<_> =
+            run.file_workloads.iter().filter(|name| !is_format(&name.text)).cloned().collect();
+        let chosen = if names.is_empty() && run.file_workloads.is_empty() {
+            (0..self.all.file_works.len()).collect()
+        } else {
+            self.file_works.select(self.lines, "file-system workload (fwd)", &names)?
+        };
+        let mut works: Vec<FileWork> =
+            chosen.into_iter().map(|index| self.all.file_works[index].clone()).collect();
+        let only_format = works.is_empty();
+        if only_format {
+            works.push(self.all.format.clone().unwrap_or_default());
+        }
+        let mut used: Vec<usize> = Vec::new();
+        let mut all = Vec::new();
+        for mut work in works {
+            for (key, shown) in values {
+                overwrite(&mut work, key, shown);
+            }
+            self.note_file_hosts(&work)?;
+            let systems = if work.file_systems.is_empty() {
+                (0..self.all.file_systems.len()).collect()
+            } else {
+                let kind = "file system (fsd)";
+                self.file_systems.select(self.lines, kind, &work.file_systems)?
+            };
+            let mut own = Vec::new();
+            for system in systems {
+                let known = used.iter().position(|other| *other == system);
+                own.push(known.unwrap_or_else(|| {
+                    used.push(system);
+                    used.len() - 1
+                }));
+            }
+            all.push((work, own));
+        }
+        let trees = used
+            .into_iter()
+            .map(|index| self.tree(run, &all, values, index))
+            .collect::<Option<Vec<_>>>()?;
+        Some((trees, if only_format { Vec::new() } else { all }))
+    }
+
+    fn note_file_hosts(&mut self, work: &FileWork) -> Option<()> {
+        if self.hosts.is_empty() {
+            return Some(());
+        }
+        if work.hosts.is_empty() {
+            self.used_hosts.extend(0..self.all.hosts.len());
+        } else {
+            let chosen = self.hosts.select(self.lines, "host (hd)", &work.hosts)?;
+            self.used_hosts.extend(chosen);
+        }
+        Some(())
+    }
+
+    fn tree(
+        &mut self,
+        run: &Run,
+        works: &[(FileWork, Vec<usize>)],
+        values: &Combination<'_>,
+        index: usize,
+    ) -> Option<FileTree> {
+        let mut system = self.all.file_systems[index].clone();
+        for (key, shown) in values {
+            overwrite_system(&mut system, key, number_of(shown));
+        }
+        let spot = system.name.spot;
+        let Some(anchor) = &system.anchor else {
+            let message = format!("`{}` has no anchor", system.name.text);
+            let error = self.lines.error("V151", spot, message);
+            self.lines.found.push(error.help("add anchor=/path/to/folder").vdbench("stops"));
+            return None;
+        };
+        let of_works = works.iter().find_map(|(work, _)| work.flags);
+        let flags = run.flags.or(of_works).or(system.flags);
+        let direct = flags.is_some_and(|flags| flags.direct);
+        let sectors = |bytes: u64| bytes.is_multiple_of(512);
+        if direct
+            && !system.sizes.iter().all(|it| sectors(it.min_bytes) && sectors(it.step_bytes))
+        {
+            let message = format!(
+                "`{}` has o_direct and files whose sizes are no multiples of 512",
+                system.name.text
+            );
+            let error = self.lines.error("V154", spot, message);
+            self.lines.found.push(error.help("round sizes=, or leave o_direct away"));
+            return None;
+        }
+        let mut tree = FileTree {
+            name: system.name.text.clone(),
+            anchor: anchor.text.clone().into(),
+            depth: system.depth as u32,
+            width: system.width as u64,
+            files: system.files as u64,
+            files_on_all_levels: system.files_on_all_levels,
+            sizes: system.sizes.clone(),
+            most_files: None,
+            used_files: None,
+            direct,
+            sync: flags.is_some_and(|flags| flags.sync != WriteSync::None),
+            sync_at_close: flags.is_some_and(|flags| flags.sync_at_end),
+        };
+        let files_in = |bytes: f64| ((bytes / tree.mean_file_bytes()) as u64).max(1);
+        (tree.most_files, tree.used_files) =
+            (system.total_bytes.map(files_in), system.used_bytes.map(files_in));
+        if tree.file_count().zip(tree.directories()).is_none_or(|(files, folders)| {
+            /// More than any file system was ever asked for; the kernel module's own limit.
+            const MOST: u64 = 200_000_000;
+            files > MOST || folders > MOST
+        }) {
+            let message = format!("`{}` has more than 200,000,000 files", system.name.text);
+            let error = self.lines.error("V157", spot, message);
+            self.lines.found.push(error.help("lower depth=, width= or files="));
+            return None;
+        }
+        Some(tree)
+    }
+
+    /// One stream per workload, tree and operation.
+    fn file_streams(
+        &mut self,
+        run: &Run,
+        works: &[(FileWork, Vec<usize>)],
+    ) -> Option<Vec<FileStream>> {
+        let shares = self.file_shares(run, works)?;
+        let mut streams = Vec::new();
+        for ((work, trees), share) in works.iter().zip(shares) {
+            let parts = (trees.len() * work.operations.len()).max(1);
+            for &tree in trees {
+                for &operation in &work.operations {
+                    let transfers =
+                        matches!(operation, FileOperation::Read | FileOperation::Write);
+                    streams.push(FileStream {
+                        name: work.name.clone(),
+                        tree,
+                        operation,
+                        // Threads are divided, but every part has one.
+                        threads: (work.threads / parts as u32).max(1),
+                        order: work.order,
+                        access: work.access,
+                        read_share: work
+                            .read_percent
+                            .filter(|_| transfers)
+                            .map(|percent| percent / 100.0),
+                        sizes: shares_of_sizes(&work.sizes),
+                        stop_after: work.stop_after,
+                        rate_share: share / parts as f64,
+                    });
+                }
+            }
+        }
+        Some(streams)
+    }
+
+    fn file_shares(&mut self, run: &Run, works: &[(FileWork, Vec<usize>)]) -> Option<Vec<f64>> {
+        let given: f64 = works.iter().filter_map(|(work, _)| work.skew_percent).sum();
+        let without = works.iter().filter(|(work, _)| work.skew_percent.is_none()).count();
+        let rest = 100.0 - given;
+        let fits = if without > 0 { rest > 0.0 } else { rest.abs() <= 0.01 };
+        if !fits {
+            let message = format!(
+                "the shares (skew) of the workloads of `{}` add up to {given} %, not 100 %",
+                run.name.text
+            );
+            let error = self.lines.error("V164", run.name.spot, message);
+            self.lines.found.push(error.help("correct skew= of its fwd").vdbench("stops"));
+            return None;
+        }
+        if given > 0.0 && run.file_rates.contains(&Rate::Max) {
+            self.tell_of_skew(run);
+        }
+        let share = |(work, _): &(FileWork, Vec<usize>)| {
+            work.skew_percent.unwrap_or(rest / without as f64) / 100.0
+        };
+        Some(works.iter().map(share).collect())
+    }
+}
+
+fn share_of(phase: usize, percent: f64, run: &Run) -> FileLoad {
+    let (percent, arrivals) = (percent.trunc(), run.arrivals);
+    FileLoad::ShareOf { phase, percent, rounding: RateRounding::Vdbench, arrivals }
+}
+
+fn number_of(shown: &Shown) -> f64 {
+    match shown.value {
+        Value::Number(number) => number.value,
+        Value::Word(_) => 0.0,
+    }
+}
+
+/// Gives a workload the value of a loop; the values were checked when they were read.
+fn overwrite(work: &mut FileWork, key: &str, shown: &Shown) {
+    let number = number_of(shown);
+    match key {
+        "threads" => work.threads = number as u32,
+        "xfersize" => work.sizes = Sizes::Shares(vec![(number as u64, 100.0)]),
+        "rdpct" => work.read_percent = Some(number),
+        "operations" => {
+            let lower = shown.text.to_ascii_lowercase();
+            let found = FileOperation::ALL.into_iter().find(|it| it.name() == lower);
+            work.operations = found.into_iter().collect();
+        }
+        _ => {}
+    }
+}
+
+fn overwrite_system(system: &mut FileSystem, key: &str, number: f64) {
+    match key {
+        "depth" => system.depth = number.floor(),
+        "width" => system.width = number.floor(),
+        "files" => system.files = number.floor(),
+        "totalsize" => system.total_bytes = Some(number),
+        "sizes" => {
+            let bytes = number as u64;
+            for size in &mut system.sizes {
+                (size.min_bytes, size.max_bytes, size.step_bytes) = (bytes, bytes, bytes);
+            }
+        }
+        _ => {}
+    }
+}

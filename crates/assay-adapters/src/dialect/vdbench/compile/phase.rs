@@ -1,0 +1,492 @@
+//! One run: its targets and streams, with the values that its loops give it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use assay_model::workload::storage::{
+    AccessPattern, AtEnd, Cursor, EngineChoice, HitArea, Load, SizeShare, StorageData,
+    StorageStream, StorageTarget, StorageWorkload, WriteSync,
+};
+
+use super::super::definitions::{OpenFlags, Seek, Sizes, Storage, Workload};
+use super::super::runs::Run;
+use super::super::values::{Shown, Value};
+use super::super::{Present, RunParameters, Used};
+use super::{Combination, Compiler, timing};
+
+/// What a run amounts to.
+pub(super) struct Built {
+    pub(super) workload: StorageWorkload,
+    pub(super) parameters: RunParameters,
+    pub(super) used: Used,
+    /// Whether the file says how workloads share the rate.
+    pub(super) shares_given: bool,
+}
+
+/// Values that loops give to all workloads and storage of a run.
+struct Given {
+    threads: Option<u32>,
+    hit_area_bytes: Option<u64>,
+    compression: f64,
+}
+
+/// A target, with what a stream must know of its storage.
+struct Placed {
+    target: usize,
+    threads: u32,
+    hit_area_bytes: u64,
+}
+
+/// Storage, which of its paths, and the part that is used.
+type TargetKey = (usize, usize, Option<(u64, u64)>);
+
+/// Targets as they are collected; the same one is kept once.
+#[derive(Default)]
+struct Targets {
+    list: Vec<StorageTarget>,
+    by_key: HashMap<TargetKey, usize>,
+}
+
+impl Compiler<'_, '_> {
+    /// Builds a run; `None` when something is wrong, which is told of.
+    pub(super) fn build(
+        &mut self,
+        run: &Run,
+        values: &Combination<'_>,
+        load: Load,
+    ) -> Option<Built> {
+        let (workloads, given) = self.workloads_of(run, values)?;
+        let chosen = self.chosen(run, &workloads)?;
+        let mut sharing: HashMap<usize, u32> = HashMap::new();
+        for storage in chosen.iter().flatten() {
+            *sharing.entry(*storage).or_default() += 1;
+        }
+        let shares = self.shares(run, &workloads)?;
+        let mut targets = Targets::default();
+        let mut streams = Vec::new();
+        for ((workload, storages), share) in workloads.iter().zip(&chosen).zip(&shares) {
+            let mut placed = Vec::new();
+            for &index in storages {
+                let storage = &self.all.storages[index];
+                let threads = given.threads.unwrap_or(storage.threads);
+                let hit_area_bytes = given.hit_area_bytes.unwrap_or(storage.hit_area_bytes);
+                let threads = if sharing[&index] > 1 {
+                    // Threads belong to the storage; workloads that share it divide them.
+                    ((f64::from(threads) * share.share).round() as u32).max(1)
+                } else {
+                    threads
+                };
+                for target in self.place(run, workload, index, &mut targets)? {
+                    placed.push(Placed { target, threads, hit_area_bytes });
+                }
+            }
+            self.streams(workload, share, &placed, &mut streams);
+        }
+        let parameters = self.parameters(&workloads, &chosen, &given);
+        let mut distinct: Vec<usize> = chosen.into_iter().flatten().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let outstanding = streams
+            .iter()
+            .map(|stream| u64::from(stream.in_flight_per_target) * stream.targets.len() as u64)
+            .sum();
+        let used = Used { storages: distinct.len(), workloads: workloads.len(), outstanding };
+        let total: u64 = targets.list.iter().filter_map(|target| target.size_bytes).sum();
+        let data = StorageData {
+            compressible: 1.0 - 1.0 / given.compression,
+            verify: self.input.verify,
+        };
+        let workload = StorageWorkload {
+            targets: targets.list,
+            streams,
+            load,
+            timing: timing(run, total),
+            engine: EngineChoice::Auto,
+            data,
+            seed: self.input.seed,
+        };
+        let shares_given = shares.iter().any(|share| share.given);
+        Some(Built { workload, parameters, used, shares_given })
+    }
+
+    /// The run's workloads with the values of its loops.
+    fn workloads_of(
+        &mut self,
+        run: &Run,
+        values: &Combination<'_>,
+    ) -> Option<(Vec<Workload>, Given)> {
+        let mut workloads: Vec<Workload> = if run.workloads.is_empty() {
+            vec![self.all.default_workload.clone()]
+        } else {
+            let chosen = self.workloads.select(self.lines, "workload (wd)", &run.workloads)?;
+            chosen.into_iter().map(|index| self.all.workloads[index].clone()).collect()
+        };
+        let mut given = Given {
+            threads: None,
+            hit_area_bytes: None,
+            compression: self.all.general.compression,
+        };
+        for (key, shown) in values {
+            let number = number_of(shown);
+            match *key {
+                "threads" => given.threads = Some(number as u32),
+                "hitarea" => given.hit_area_bytes = Some(number as u64),
+                "compratio" => given.compression = number,
+                _ => workloads.iter_mut().for_each(|workload| overwrite(workload, key, shown)),
+            }
+        }
+        Some((workloads, given))
+    }
+
+    /// Storage per workload; the run's own list replaces those of its workloads.
+    fn chosen(&mut self, run: &Run, workloads: &[Workload]) -> Option<Vec<Vec<usize>>> {
+        let mut all = Vec::with_capacity(workloads.len());
+        for workload in workloads {
+            let selectors =
+                if run.storages.is_empty() { &workload.storages } else { &run.storages };
+            if selectors.is_empty() {
+                let message = format!(
+                    "neither the run `{}` nor its workload `{}` names storage",
+                    run.name.text, workload.name
+                );
+                let error = self.lines.error("V131", run.name.spot, message);
+                self.lines.found.push(error.help("add sd=*").vdbench("stops"));
+                return None;
+            }
+            all.push(self.storages.select(self.lines, "storage (sd)", selectors)?);
+        }
+        Some(all)
+    }
+
+    /// How the workloads share the rate.
+    fn shares(&mut self, run: &Run, workloads: &[Workload]) -> Option<Vec<Share>> {
+        let given: f64 = workloads.iter().filter_map(|workload| workload.skew_percent).sum();
+        let free = |workload: &&Workload| {
+            workload.skew_percent.is_none() && workload.rate_per_s.is_none()
+        };
+        let without = workloads.iter().filter(free).count();
+        let any = workloads.iter().any(|workload| workload.skew_percent.is_some());
+        let rest = 100.0 - given;
+        // Vdbench's own tolerance.
+        let fits = if without > 0 { rest > 0.0 } else { rest.abs() <= 0.01 };
+        if any && !fits {
+            let message = format!(
+                "the shares (skew) of the workloads of `{}` add up to {given} %, not 100 %",
+                run.name.text
+            );
+            let error = self.lines.error("V164", run.name.spot, message);
+            self.lines.found.push(error.help("correct skew= of its wd").vdbench("stops"));
+            return None;
+        }
+        let share = |workload: &Workload| {
+            let percent = match (workload.skew_percent, workload.rate_per_s) {
+                (Some(percent), _) => percent,
+                (None, Some(_)) => 0.0,
+                (None, None) => rest / without as f64,
+            };
+            let is_given = workload.skew_percent.is_some() || workload.rate_per_s.is_some();
+            Share { share: percent / 100.0, rate_per_s: workload.rate_per_s, given: is_given }
+        };
+        Some(workloads.iter().map(share).collect())
+    }
+
+    /// The targets of one storage definition under one workload.
+    fn place(
+        &mut self,
+        run: &Run,
+        workload: &Workload,
+        index: usize,
+        targets: &mut Targets,
+    ) -> Option<Vec<usize>> {
+        let storage = &self.all.storages[index];
+        if storage.luns.iter().all(|(lun, _)| lun.text.is_empty()) {
+            let message = format!("`{}` has no path", storage.name.text);
+            let error = self.lines.error("V131", storage.name.spot, message);
+            self.lines.found.push(error.help("add lun=/path/to/file").vdbench("stops"));
+            return None;
+        }
+        let flags = run.flags.or(workload.flags).or(storage.flags);
+        let flags = flags.unwrap_or(OpenFlags {
+            direct: false,
+            sync: WriteSync::None,
+            sync_at_end: false,
+        });
+        let mut placed = Vec::new();
+        for (number, (lun, hosts)) in storage.luns.iter().enumerate() {
+            self.note_hosts(hosts, &workload.hosts)?;
+            let path = PathBuf::from(&lun.text);
+            let present = (self.around.look)(&path);
+            let size = self.size(storage, present, flags)?;
+            let is_device = present.is_some_and(|present| present.device);
+            let range = self.range(run, workload, storage, size, is_device)?;
+            let key = (index, number, range);
+            let target = match targets.by_key.get(&key) {
+                Some(target) => *target,
+                None => {
+                    targets.by_key.insert(key, targets.list.len());
+                    targets.list.push(StorageTarget {
+                        name: storage.name.text.clone(),
+                        path,
+                        size_bytes: Some(size),
+                        range_bytes: range,
+                        align_bytes: storage.align_bytes,
+                        direct: flags.direct,
+                        sync: flags.sync,
+                        sync_at_end: flags.sync_at_end,
+                    });
+                    targets.list.len() - 1
+                }
+            };
+            placed.push(target);
+        }
+        Some(placed)
+    }
+
+    /// Remembers which hosts the run needs.
+    fn note_hosts(
+        &mut self,
+        of_storage: &[super::super::tokens::Element],
+        of_workload: &[super::super::tokens::Element],
+    ) -> Option<()> {
+        let selectors = if of_storage.is_empty() { of_workload } else { of_storage };
+        if self.hosts.is_empty() && selectors.iter().all(|one| is_local(&one.text)) {
+            return Some(());
+        }
+        if selectors.is_empty() {
+            self.used_hosts.extend(0..self.all.hosts.len());
+        } else {
+            let chosen = self.hosts.select(self.lines, "host (hd)", selectors)?;
+            self.used_hosts.extend(chosen);
+        }
+        Some(())
+    }
+
+    fn size(
+        &mut self,
+        storage: &Storage,
+        present: Option<Present>,
+        flags: OpenFlags,
+    ) -> Option<u64> {
+        let name = &storage.name;
+        let is_device = present.is_some_and(|present| present.device);
+        if is_device && !flags.direct {
+            let message = format!("`{}` is a device and is opened without o_direct", name.text);
+            let error = self.lines.error("V150", name.spot, message);
+            self.lines.found.push(error.help("add openflags=o_direct").vdbench("stops"));
+            return None;
+        }
+        let found = present.map(|present| present.bytes).filter(|bytes| *bytes > 0);
+        match (storage.size_bytes, found) {
+            (Some(wanted), Some(has)) if is_device && wanted > has => {
+                let message =
+                    format!("`{}` is to have {wanted} bytes, its device has {has}", name.text);
+                let error = self.lines.error("V152", name.spot, message);
+                self.lines.found.push(error.help("shorten size=").vdbench("stops"));
+                None
+            }
+            (Some(wanted), _) if wanted >= 512 => Some(wanted),
+            (None, Some(has)) => Some(has),
+            _ => {
+                let message = format!("the size of `{}` is unknown", name.text);
+                let error = self.lines.error("V151", name.spot, message);
+                self.lines.found.push(error.help("add size=1g").vdbench("stops"));
+                None
+            }
+        }
+    }
+
+    /// The part of the target that is used: `None` for all of it.
+    #[expect(clippy::option_option, reason = "a wrong range and no range are different things")]
+    fn range(
+        &mut self,
+        run: &Run,
+        workload: &Workload,
+        storage: &Storage,
+        size: u64,
+        is_device: bool,
+    ) -> Option<Option<(u64, u64)>> {
+        let bounds = |(low, high): (f64, f64)| {
+            let factor = if high <= 100.0 { size as f64 / 100.0 } else { 1.0 };
+            ((low * factor) as u64, ((high * factor) as u64).min(size))
+        };
+        let largest = largest(&workload.sizes);
+        let (mut low, mut high) = workload.range.or(storage.range).map_or((0, size), bounds);
+        low = low.saturating_add(storage.offset_bytes);
+        if is_device {
+            // The first block holds the label of a disk.
+            low = low.max(largest);
+        }
+        if low != 0 {
+            low = low.checked_next_multiple_of(largest).unwrap_or(u64::MAX);
+            low = low.saturating_add(storage.offset_bytes % largest);
+        }
+        high -= (high.saturating_sub(low)) % largest;
+        if high.saturating_sub(low) < 2 * largest {
+            let message = format!(
+                "`{}` leaves room for fewer than two I/O of {largest} bytes in the run `{}`",
+                storage.name.text, run.name.text
+            );
+            let error = self.lines.error("V153", storage.name.spot, message);
+            self.lines.found.push(error.help("widen size= or range=").vdbench("stops"));
+            return None;
+        }
+        Some(((low, high) != (0, size)).then_some((low, high)))
+    }
+
+    /// The streams of one workload: one per number of threads and hit area of its storage.
+    fn streams(
+        &self,
+        workload: &Workload,
+        share: &Share,
+        placed: &[Placed],
+        streams: &mut Vec<StorageStream>,
+    ) {
+        let mut groups: Vec<((u32, u64), Vec<usize>)> = Vec::new();
+        let has_hits = workload.hit_percents != (0.0, 0.0);
+        for one in placed {
+            let key = (one.threads, if has_hits { one.hit_area_bytes } else { 0 });
+            match groups.iter_mut().find(|(other, _)| *other == key) {
+                Some((_, targets)) => targets.push(one.target),
+                None => groups.push((key, vec![one.target])),
+            }
+        }
+        for ((threads, hit_area_bytes), targets) in groups {
+            let part = targets.len() as f64 / placed.len() as f64;
+            let in_flight = u64::from(threads) * targets.len() as u64;
+            let most = u32::try_from(in_flight).unwrap_or(u32::MAX);
+            let submitters = match workload.streams {
+                Some(streams) => streams.min(threads),
+                None => self.input.submitters.clamp(1, most.max(1)),
+            };
+            let (read, write) = workload.hit_percents;
+            streams.push(StorageStream {
+                name: workload.name.clone(),
+                targets,
+                threads: submitters,
+                in_flight_per_target: threads,
+                pattern: pattern(workload),
+                sizes: shares_of_sizes(&workload.sizes),
+                read_share: workload.read_percent / 100.0,
+                hit_area: has_hits.then_some(HitArea {
+                    bytes: hit_area_bytes,
+                    read_share: read / 100.0,
+                    write_share: write / 100.0,
+                }),
+                rate_share: share.share * part,
+                own_rate_per_s: share.rate_per_s.map(|rate| rate * part),
+                sync_every: 0,
+                stop_after_bytes: None,
+            });
+        }
+    }
+
+    fn parameters(
+        &mut self,
+        workloads: &[Workload],
+        chosen: &[Vec<usize>],
+        given: &Given,
+    ) -> RunParameters {
+        let storages = || chosen.iter().flatten().map(|index| &self.all.storages[*index]);
+        let threads = |storage: &Storage| f64::from(given.threads.unwrap_or(storage.threads));
+        let size = |storage: &Storage| storage.size_bytes.map(|bytes| bytes as f64);
+        RunParameters {
+            xfer_bytes: same(workloads.iter().map(|workload| match &workload.sizes {
+                Sizes::Shares(shares) if shares.len() == 1 => Some(shares[0].0 as f64),
+                _ => None,
+            })),
+            threads: same(storages().map(|storage| Some(threads(storage)))),
+            read_percent: same(workloads.iter().map(|workload| Some(workload.read_percent))),
+            read_hit_percent: same(workloads.iter().map(|w| Some(w.hit_percents.0))),
+            write_hit_percent: same(workloads.iter().map(|w| Some(w.hit_percents.1))),
+            seek_percent: same(workloads.iter().map(|workload| match workload.seek {
+                Seek::Percent(percent) => Some(percent),
+                Seek::Eof => Some(-1.0),
+            })),
+            lun_bytes: same(storages().map(size)),
+            compression: Some(given.compression),
+        }
+    }
+}
+
+/// How much of the rate a workload gets.
+struct Share {
+    share: f64,
+    rate_per_s: Option<f64>,
+    given: bool,
+}
+
+fn is_local(host: &str) -> bool {
+    matches!(host.to_ascii_lowercase().as_str(), "*" | "localhost" | "127.0.0.1")
+}
+
+/// The one value that all share.
+fn same(mut values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let first = values.next()??;
+    values.all(|value| value == Some(first)).then_some(first)
+}
+
+fn number_of(shown: &Shown) -> f64 {
+    match shown.value {
+        Value::Number(number) => number.value,
+        Value::Word(_) => 0.0,
+    }
+}
+
+/// Gives a workload the value of a loop; the values were checked when they were read.
+fn overwrite(workload: &mut Workload, key: &str, shown: &Shown) {
+    let number = number_of(shown);
+    match key {
+        "xfersize" => workload.sizes = Sizes::Shares(vec![(number as u64, 100.0)]),
+        "rdpct" => workload.read_percent = number,
+        "rhpct" => workload.hit_percents.0 = number,
+        "whpct" => workload.hit_percents.1 = number,
+        "seekpct" => {
+            workload.seek = match &shown.value {
+                Value::Number(number) if number.value < 0.0 => Seek::Eof,
+                Value::Number(number) => Seek::Percent(number.value),
+                Value::Word(word) if word == "eof" => Seek::Eof,
+                Value::Word(word) if word.starts_with("rand") => Seek::Percent(100.0),
+                Value::Word(_) => Seek::Percent(0.0),
+            };
+        }
+        _ => {}
+    }
+}
+
+fn pattern(workload: &Workload) -> AccessPattern {
+    let cursor = if workload.streams.is_some() { Cursor::Divided } else { Cursor::Shared };
+    let sequential = |at_end| AccessPattern::Sequential { cursor, at_end, gap_bytes: 0 };
+    match workload.seek {
+        Seek::Eof => sequential(AtEnd::Stop),
+        Seek::Percent(percent) if percent >= 100.0 => AccessPattern::Random,
+        Seek::Percent(percent) if percent <= 0.0 => sequential(AtEnd::Wrap),
+        Seek::Percent(percent) => AccessPattern::Mixed { random_share: percent / 100.0 },
+    }
+}
+
+fn largest(sizes: &Sizes) -> u64 {
+    match sizes {
+        Sizes::Shares(shares) => shares.iter().map(|(bytes, _)| *bytes).max().unwrap_or(512),
+        Sizes::Uniform(_, max, _) => *max,
+    }
+}
+
+pub(super) fn shares_of_sizes(sizes: &Sizes) -> Vec<SizeShare> {
+    match sizes {
+        Sizes::Shares(shares) => {
+            let total: f64 = shares.iter().map(|(_, percent)| percent).sum();
+            shares
+                .iter()
+                .map(|&(bytes, percent)| SizeShare {
+                    min_bytes: bytes,
+                    max_bytes: bytes,
+                    step_bytes: bytes,
+                    share: percent / total,
+                })
+                .collect()
+        }
+        &Sizes::Uniform(min_bytes, max_bytes, step_bytes) => {
+            vec![SizeShare { min_bytes, max_bytes, step_bytes, share: 1.0 }]
+        }
+    }
+}

@@ -1,0 +1,506 @@
+//! Hosts, storage and workloads as they were defined, every default applied.
+//!
+//! Selectors stay words here; who selects whom is resolved when the runs are compiled.
+
+use std::collections::HashSet;
+
+use assay_model::workload::storage::WriteSync;
+
+use super::keywords::Kind;
+use super::lines::{Lines, Spot};
+use super::runs::Run;
+use super::statements::{Parameter, Statement};
+use super::tokens::Element;
+use super::values::{self, Value};
+
+mod attributes;
+mod file_systems;
+
+use attributes::{divided, pair, percent, range, sectors, sizes};
+pub(super) use attributes::{open_flags, positive, seek};
+pub(super) use file_systems::{FileSystem, FileWork, operation};
+
+/// Everything that the files define.
+#[derive(Debug, Default)]
+pub(super) struct Definitions {
+    pub(super) general: General,
+    pub(super) hosts: Vec<Host>,
+    pub(super) storages: Vec<Storage>,
+    pub(super) workloads: Vec<Workload>,
+    /// `wd=default`, for runs that name storage but no workload.
+    pub(super) default_workload: Workload,
+    pub(super) runs: Vec<Run>,
+    pub(super) file_systems: Vec<FileSystem>,
+    pub(super) file_works: Vec<FileWork>,
+    /// `fwd=default`, and `fwd=format` where it is defined.
+    default_file_work: FileWork,
+    pub(super) format: Option<FileWork>,
+    /// The first definition of a file-system workload.
+    pub(super) file_system: Option<Spot>,
+}
+
+/// General parameters.
+#[derive(Debug, Clone)]
+pub(super) struct General {
+    /// How far a compressor gets: n to 1.
+    pub(super) compression: f64,
+    /// I/O errors that end the execution.
+    pub(super) data_errors: u64,
+    /// Whether missing folders above a tree are made.
+    pub(super) create_anchors: bool,
+}
+
+/// A host.
+#[derive(Debug, Clone)]
+pub(super) struct Host {
+    pub(super) label: String,
+    pub(super) system: String,
+    pub(super) spot: Spot,
+}
+
+/// A file or device.
+#[derive(Debug, Clone)]
+pub(super) struct Storage {
+    pub(super) name: Element,
+    /// Paths, each with the hosts that see it there (none: all).
+    pub(super) luns: Vec<(Element, Vec<Element>)>,
+    pub(super) size_bytes: Option<u64>,
+    pub(super) threads: u32,
+    pub(super) flags: Option<OpenFlags>,
+    pub(super) range: Option<(f64, f64)>,
+    pub(super) offset_bytes: u64,
+    pub(super) align_bytes: Option<u64>,
+    pub(super) hit_area_bytes: u64,
+}
+
+/// How files are opened.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct OpenFlags {
+    pub(super) direct: bool,
+    pub(super) sync: WriteSync,
+    pub(super) sync_at_end: bool,
+}
+
+/// Where the next I/O goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Seek {
+    /// This percentage jumps; 100 = all, 0 = none.
+    Percent(f64),
+    /// One after another, to the end.
+    Eof,
+}
+
+/// Sizes of one I/O.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Sizes {
+    /// Bytes with their percentages.
+    Shares(Vec<(u64, f64)>),
+    /// Least, greatest and step, in bytes.
+    Uniform(u64, u64, u64),
+}
+
+/// A workload.
+#[derive(Debug, Clone)]
+pub(super) struct Workload {
+    pub(super) name: String,
+    pub(super) storages: Vec<Element>,
+    pub(super) hosts: Vec<Element>,
+    pub(super) read_percent: f64,
+    pub(super) sizes: Sizes,
+    pub(super) seek: Seek,
+    pub(super) skew_percent: Option<f64>,
+    pub(super) hit_percents: (f64, f64),
+    pub(super) range: Option<(f64, f64)>,
+    pub(super) streams: Option<u32>,
+    pub(super) rate_per_s: Option<f64>,
+    pub(super) flags: Option<OpenFlags>,
+    pub(super) spot: Spot,
+}
+
+const NOWHERE: Spot = Spot { line: 0, start: 0, end: 0 };
+
+impl Default for General {
+    fn default() -> Self {
+        Self { compression: 1.0, data_errors: 50, create_anchors: false }
+    }
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        let name = Element { text: String::new(), quoted: false, spot: NOWHERE };
+        Self {
+            name,
+            luns: Vec::new(),
+            size_bytes: None,
+            threads: 8,
+            flags: None,
+            range: None,
+            offset_bytes: 0,
+            align_bytes: None,
+            hit_area_bytes: 1 << 20,
+        }
+    }
+}
+
+impl Default for Workload {
+    fn default() -> Self {
+        Self {
+            name: "default".into(),
+            storages: Vec::new(),
+            hosts: Vec::new(),
+            read_percent: 100.0,
+            sizes: Sizes::Shares(vec![(4096, 100.0)]),
+            seek: Seek::Percent(100.0),
+            skew_percent: None,
+            hit_percents: (0.0, 0.0),
+            range: None,
+            streams: None,
+            rate_per_s: None,
+            flags: None,
+            spot: NOWHERE,
+        }
+    }
+}
+
+impl Definitions {
+    /// Applies defaults and parameters, definition by definition.
+    pub(super) fn from_statements(lines: &mut Lines, statements: &[Statement]) -> Self {
+        let mut all = Self::default();
+        let (mut storage, mut run) = (Storage::default(), Run::default());
+        let mut file_system = FileSystem::default();
+        let mut host_systems = None;
+        let mut names = HashSet::new();
+        let mut latest = Kind::General;
+        for statement in statements {
+            if !statement.is_default() {
+                duplicate(lines, statement, &mut names);
+            }
+            out_of_order(lines, statement, &mut latest);
+            match statement.kind {
+                Kind::General => all.general.apply(lines, statement),
+                Kind::Host => all.host(lines, statement, &mut host_systems),
+                Kind::Storage => all.storage(lines, statement, &mut storage),
+                Kind::Workload => all.workload(lines, statement),
+                Kind::Run => all.run(lines, statement, &mut run),
+                Kind::FileSystem => {
+                    all.file_system.get_or_insert(statement.name.spot);
+                    let made = file_systems::file_systems(lines, statement, &mut file_system);
+                    all.file_systems.extend(made);
+                }
+                Kind::FileWorkload => all.file_work(lines, statement),
+                Kind::ReplayGroup => {}
+            }
+        }
+        all
+    }
+
+    fn host(
+        &mut self,
+        lines: &mut Lines,
+        statement: &Statement,
+        default_system: &mut Option<String>,
+    ) {
+        let mut system = default_system.clone();
+        for parameter in &statement.parameters {
+            if parameter.keyword.name == "system" {
+                system = parameter.elements.first().map(|element| element.text.clone());
+            }
+            if parameter.elements.iter().any(|element| element.text.is_empty()) {
+                let message = format!("`{}` has an empty value", parameter.keyword.spelled);
+                let error = lines.error("V111", parameter.spot, message);
+                lines.found.push(error);
+            }
+        }
+        if statement.is_default() {
+            *default_system = system;
+        } else {
+            let label = statement.name.text.clone();
+            let system = system.unwrap_or_else(|| label.clone());
+            self.hosts.push(Host { label, system, spot: statement.name.spot });
+        }
+    }
+
+    fn storage(&mut self, lines: &mut Lines, statement: &Statement, defaults: &mut Storage) {
+        let mut storage = Storage { name: statement.name.clone(), ..defaults.clone() };
+        let mut count = None;
+        for parameter in &statement.parameters {
+            let only_once = matches!(parameter.keyword.name, "lun" | "count");
+            if only_once && statement.is_default() {
+                let message = format!("`{}` may not be a default", parameter.keyword.spelled);
+                let error = lines.error("V142", parameter.spot, message).vdbench("stops");
+                lines.found.push(error);
+            } else if parameter.keyword.name == "count" {
+                count = pair(lines, parameter).map(|pair| (pair, parameter));
+            } else {
+                storage.apply(lines, parameter);
+            }
+        }
+        if statement.is_default() {
+            *defaults = storage;
+        } else if let Some(((start, n), parameter)) = count {
+            self.replicate(lines, &storage, (start, n), parameter);
+        } else {
+            self.storages.push(storage);
+        }
+    }
+
+    /// `count=(start,n)`: copies with a number behind name and path.
+    fn replicate(
+        &mut self,
+        lines: &mut Lines,
+        storage: &Storage,
+        (start, n): (f64, f64),
+        parameter: &Parameter,
+    ) {
+        /// More copies than this were not meant.
+        const MOST: u32 = 100_000;
+        let Some(n) = values::count(lines, parameter, n, MOST) else { return };
+        for number in (0..u64::from(n)).map(|index| start.max(0.0) as u64 + index) {
+            let mut copy = storage.clone();
+            copy.name.text = numbered(&storage.name.text, number);
+            for (lun, _) in &mut copy.luns {
+                lun.text = numbered(&lun.text, number);
+            }
+            self.storages.push(copy);
+        }
+    }
+
+    fn workload(&mut self, lines: &mut Lines, statement: &Statement) {
+        let mut workload = self.default_workload.clone();
+        workload.name.clone_from(&statement.name.text);
+        workload.spot = statement.name.spot;
+        for parameter in &statement.parameters {
+            workload.apply(lines, parameter);
+        }
+        if statement.is_default() {
+            self.default_workload = workload;
+        } else {
+            self.workloads.push(workload);
+        }
+    }
+
+    fn file_work(&mut self, lines: &mut Lines, statement: &Statement) {
+        let mut work = self.default_file_work.clone();
+        work.name.clone_from(&statement.name.text);
+        work.spot = statement.name.spot;
+        for parameter in &statement.parameters {
+            work.apply(lines, parameter);
+        }
+        self.file_system.get_or_insert(work.spot);
+        if statement.is_default() {
+            self.default_file_work = work;
+        } else if statement.name.text.eq_ignore_ascii_case("format") {
+            self.format = Some(work);
+        } else {
+            self.file_works.push(work);
+        }
+    }
+
+    fn run(&mut self, lines: &mut Lines, statement: &Statement, defaults: &mut Run) {
+        let mut run = Run { name: statement.name.clone(), ..defaults.clone() };
+        for parameter in &statement.parameters {
+            run.apply(lines, parameter);
+        }
+        if statement.is_default() {
+            *defaults = run;
+        } else {
+            self.runs.push(run);
+        }
+    }
+}
+
+impl General {
+    fn apply(&mut self, lines: &mut Lines, statement: &Statement) {
+        for parameter in &statement.parameters {
+            match parameter.keyword.name {
+                "compratio" => {
+                    let ratio = values::one_number(lines, parameter);
+                    self.compression = ratio.map_or(1.0, |ratio| ratio.max(1.0));
+                }
+                "compression" => {
+                    let percent = values::one_number(lines, parameter).unwrap_or(100.0);
+                    self.compression = 100.0 / percent.clamp(1.0, 100.0);
+                }
+                "data_errors" => {
+                    let values = values::values(lines, parameter).unwrap_or_default();
+                    if let Some(Value::Number(number)) = values.first().map(|v| &v.value) {
+                        self.data_errors = number.value.max(0.0) as u64;
+                    } else {
+                        let message = "`data_errors` as a command is not supported here";
+                        let error = lines.error("V114", parameter.spot, message);
+                        lines.found.push(error.help("give a number of errors"));
+                    }
+                }
+                "create_anchors" => {
+                    self.create_anchors = values::yes_no(lines, parameter) == Some(true);
+                }
+                "formatsds" => always_or_never(lines, parameter),
+                // Layout is not timed here, so its transfer size changes nothing.
+                "formatxfersize" => drop(values::one_number(lines, parameter)),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Storage {
+    fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
+        match parameter.keyword.name {
+            "lun" => match self.luns.last_mut() {
+                Some((lun, _)) if lun.text.is_empty() => *lun = parameter.elements[0].clone(),
+                _ => self.luns.push((parameter.elements[0].clone(), Vec::new())),
+            },
+            "host" => {
+                let hosts = values::names(lines, parameter);
+                match self.luns.last_mut() {
+                    Some((lun, of)) if !lun.text.is_empty() => *of = hosts,
+                    // `host=` before its `lun=` waits for it.
+                    _ => {
+                        let none =
+                            Element { text: String::new(), ..parameter.elements[0].clone() };
+                        self.luns = vec![(none, hosts)];
+                    }
+                }
+            }
+            "size" => self.size_bytes = divided(lines, parameter).map(|size| size as u64),
+            "threads" => {
+                let threads = divided(lines, parameter).map(|n| n.max(1.0).floor());
+                let threads =
+                    threads.and_then(|n| values::count(lines, parameter, n, MOST_THREADS));
+                self.threads = threads.unwrap_or(self.threads);
+            }
+            "openflags" => self.flags = open_flags(lines, parameter),
+            "range" => self.range = range(lines, parameter),
+            "offset" => {
+                self.offset_bytes =
+                    values::one_number(lines, parameter).map_or(0, |offset| offset as u64);
+                sectors(lines, parameter, self.offset_bytes);
+            }
+            "align" => {
+                self.align_bytes =
+                    values::one_number(lines, parameter).map(|align| align as u64);
+                sectors(lines, parameter, self.align_bytes.unwrap_or(0));
+            }
+            "hitarea" => {
+                let bytes = values::one_number(lines, parameter);
+                self.hit_area_bytes = bytes.map_or(self.hit_area_bytes, |bytes| bytes as u64);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// More threads than this on one target were not meant.
+pub(super) const MOST_THREADS: u32 = 65_536;
+
+impl Workload {
+    fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
+        match parameter.keyword.name {
+            "sd" => self.storages = values::names(lines, parameter),
+            "host" => self.hosts = values::names(lines, parameter),
+            "rdpct" => {
+                self.read_percent = percent(lines, parameter).unwrap_or(self.read_percent);
+            }
+            "writepct" => {
+                let written = percent(lines, parameter);
+                self.read_percent =
+                    written.map_or(self.read_percent, |percent| 100.0 - percent);
+            }
+            "xfersize" => {
+                if let Some(sizes) = sizes(lines, parameter) {
+                    self.sizes = sizes;
+                }
+            }
+            "seekpct" => {
+                let values = values::values(lines, parameter).unwrap_or_default();
+                if let Some(seek) = values.first().and_then(|v| seek(lines, parameter, v)) {
+                    self.seek = seek;
+                }
+            }
+            "skew" => self.skew_percent = percent(lines, parameter),
+            "rhpct" => self.hit_percents.0 = percent(lines, parameter).unwrap_or(0.0),
+            "whpct" => self.hit_percents.1 = percent(lines, parameter).unwrap_or(0.0),
+            "range" => self.range = range(lines, parameter),
+            "streams" => {
+                let streams = values::numbers(lines, parameter).unwrap_or_default();
+                match streams[..] {
+                    [n] => {
+                        self.streams = values::count(lines, parameter, n.value, MOST_THREADS);
+                    }
+                    _ => {
+                        let message = "streams of a size of their own are not supported here";
+                        let error = lines.error("V114", parameter.spot, message);
+                        lines.found.push(error.help("give their number alone"));
+                    }
+                }
+            }
+            "iorate" => self.rate_per_s = positive(lines, parameter),
+            "threads" => {
+                let message = "`threads` of a workload needs joined storage (concatenate)";
+                let error = lines.error("V114", parameter.spot, message);
+                lines
+                    .found
+                    .push(error.help("give threads to the sd or to the rd").vdbench("stops"));
+            }
+            "openflags" => self.flags = open_flags(lines, parameter),
+            _ => {}
+        }
+    }
+}
+
+/// `formatsds=`: files are laid out where they are missing or too short, nothing else.
+fn always_or_never(lines: &mut Lines, parameter: &Parameter) {
+    let found = match values::yes_no(lines, parameter) {
+        None => return,
+        Some(true) => lines
+            .error("V114", parameter.spot, "`formatsds=yes` is not supported here")
+            .help("remove the files, then they are laid out anew"),
+        Some(false) => lines
+            .warning(
+                "V114",
+                parameter.spot,
+                "files are laid out nevertheless where they are missing",
+            )
+            .help("reading what was never written measures nothing")
+            .vdbench("uses them as they are"),
+    };
+    lines.found.push(found);
+}
+
+/// A name with its number behind it, or where `%d` or `%04d` stands.
+fn numbered(text: &str, number: u64) -> String {
+    let place = text.find('%').and_then(|at| {
+        let width: String = text[at + 1..].chars().take_while(char::is_ascii_digit).collect();
+        text[at + 1 + width.len()..].starts_with('d').then_some((at, width))
+    });
+    let Some((at, digits)) = place else { return format!("{text}{number}") };
+    // No file name is longer than 255 bytes.
+    let width = digits.parse::<usize>().unwrap_or(0).min(255);
+    let rest = &text[at + 1 + digits.len() + 1..];
+    format!("{}{number:0width$}{rest}", &text[..at])
+}
+
+fn duplicate(lines: &mut Lines, statement: &Statement, names: &mut HashSet<(Kind, String)>) {
+    let name = statement.name.text.to_ascii_lowercase();
+    if statement.kind != Kind::General && !names.insert((statement.kind, name)) {
+        let message = format!("`{}` is defined twice", statement.name.text);
+        let error = lines
+            .error("V142", statement.name.spot, message)
+            .help("give each definition of a kind a name of its own")
+            .vdbench("stops");
+        lines.found.push(error);
+    }
+}
+
+/// Vdbench wants hosts before storage before workloads before runs.
+fn out_of_order(lines: &mut Lines, statement: &Statement, latest: &mut Kind) {
+    if statement.kind < *latest {
+        let message = format!("`{}` stands behind what should follow it", statement.name.text);
+        let warning = lines
+            .warning("V141", statement.name.spot, message)
+            .help("the order is hd, sd, wd, rd or hd, fsd, fwd, rd")
+            .vdbench("stops");
+        lines.found.push(warning);
+    }
+    *latest = (*latest).max(statement.kind);
+}

@@ -1,0 +1,226 @@
+//! Values that need a closer look: percentages, sizes, ranges, flags.
+//!
+//! What is impossible leaves a diagnostic and `None`.
+
+use assay_model::workload::storage::WriteSync;
+
+use super::super::lines::Lines;
+use super::super::statements::Parameter;
+use super::super::values::{self, Number, Shown, Value};
+use super::{OpenFlags, Seek, Sizes};
+
+/// A percentage from 0 to 100.
+pub(in crate::dialect::vdbench) fn percent(
+    lines: &mut Lines,
+    parameter: &Parameter,
+) -> Option<f64> {
+    let value = values::one_number(lines, parameter)?;
+    if (0.0..=100.0).contains(&value) {
+        return Some(value);
+    }
+    let message = format!("`{}` is a percentage, not {value}", parameter.keyword.spelled);
+    let error = lines.error("V123", parameter.spot, message).vdbench("stops");
+    lines.found.push(error);
+    None
+}
+
+/// A number above zero.
+pub(in crate::dialect::vdbench) fn positive(
+    lines: &mut Lines,
+    parameter: &Parameter,
+) -> Option<f64> {
+    let value = values::one_number(lines, parameter)?;
+    if value > 0.0 {
+        return Some(value);
+    }
+    let message = format!("`{}` must be more than zero", parameter.keyword.spelled);
+    let error = lines.error("V123", parameter.spot, message);
+    lines.found.push(error);
+    None
+}
+
+/// The flags of `openflags=`.
+pub(in crate::dialect::vdbench) fn open_flags(
+    lines: &mut Lines,
+    parameter: &Parameter,
+) -> Option<OpenFlags> {
+    let mut flags = OpenFlags { direct: false, sync: WriteSync::None, sync_at_end: false };
+    for element in &parameter.elements {
+        match element.text.to_ascii_lowercase().as_str() {
+            "o_direct" | "directio" => flags.direct = true,
+            "o_dsync" if flags.sync != WriteSync::All => flags.sync = WriteSync::Data,
+            "o_dsync" => {}
+            "o_sync" | "o_rsync" => flags.sync = WriteSync::All,
+            "fsync" => flags.sync_at_end = true,
+            "none" | "clear" => {}
+            other => {
+                let error = lines
+                    .error(
+                        "V113",
+                        element.spot,
+                        format!("`{other}` is no open flag known here"),
+                    )
+                    .help("o_direct, directio, o_sync, o_dsync, o_rsync and fsync are known");
+                lines.found.push(error);
+                return None;
+            }
+        }
+    }
+    Some(flags)
+}
+
+/// Sizes of one I/O: one, with percentages, or least, greatest and step.
+pub(in crate::dialect::vdbench) fn sizes(
+    lines: &mut Lines,
+    parameter: &Parameter,
+) -> Option<Sizes> {
+    let numbers = values::numbers(lines, parameter)?;
+    let sizes = match numbers[..] {
+        [one] => Sizes::Shares(vec![(one.value as u64, 100.0)]),
+        [min, max, step] => {
+            Sizes::Uniform(min.value as u64, max.value as u64, (step.value as u64).max(512))
+        }
+        _ if numbers.len().is_multiple_of(2) => shares(lines, parameter, &numbers)?,
+        _ => {
+            let message = "a distribution of sizes is (size,percent,size,percent,…)";
+            let error = lines.error("V155", parameter.spot, message).vdbench("stops");
+            lines.found.push(error);
+            return None;
+        }
+    };
+    let whole = |bytes: u64| bytes > 0 && bytes.is_multiple_of(512);
+    let (right, ordered) = match &sizes {
+        Sizes::Shares(shares) => (shares.iter().all(|(bytes, _)| whole(*bytes)), true),
+        Sizes::Uniform(min, max, step) => {
+            (whole(*min) && whole(*max) && whole(*step), min <= max)
+        }
+    };
+    if !right || !ordered {
+        let message = if right {
+            "the least size is the greatest"
+        } else {
+            "a size is no multiple of 512"
+        };
+        let error = lines.error("V154", parameter.spot, message);
+        lines.found.push(error.help("sectors have 512 bytes").vdbench("stops"));
+        return None;
+    }
+    Some(sizes)
+}
+
+fn shares(lines: &mut Lines, parameter: &Parameter, numbers: &[Number]) -> Option<Sizes> {
+    let shares: Vec<(u64, f64)> =
+        numbers.chunks(2).map(|pair| (pair[0].value as u64, pair[1].value)).collect();
+    let total: f64 = shares.iter().map(|(_, percent)| percent).sum();
+    // Vdbench's own tolerance, for thirds.
+    if (total - 100.0).abs() > 0.5 || shares.iter().any(|(_, percent)| *percent < 0.0) {
+        let message = format!("the percentages of `xfersize` add up to {total}, not 100");
+        let error = lines.error("V155", parameter.spot, message).vdbench("stops");
+        lines.found.push(error);
+        return None;
+    }
+    Some(Sizes::Shares(shares))
+}
+
+/// What `seekpct` says.
+pub(in crate::dialect::vdbench) fn seek(
+    lines: &mut Lines,
+    parameter: &Parameter,
+    shown: &Shown,
+) -> Option<Seek> {
+    let word = match &shown.value {
+        // Vdbench's own number for it is -1.
+        Value::Number(number) if (-1.0..0.0).contains(&number.value) => return Some(Seek::Eof),
+        Value::Number(number) if (0.0..=100.0).contains(&number.value) => {
+            return Some(Seek::Percent(number.value));
+        }
+        Value::Number(_) => shown.text.as_str(),
+        Value::Word(word) => word.as_str(),
+    };
+    match word {
+        "eof" => return Some(Seek::Eof),
+        "seqnz" | "poisson" => {
+            let message =
+                format!("`seekpct={word}` is known to Vdbench but not supported here");
+            let error = lines.error("V114", parameter.spot, message);
+            lines.found.push(error.help("random, sequential, eof or a percentage"));
+        }
+        word if word.starts_with("rand") => return Some(Seek::Percent(100.0)),
+        word if word.starts_with("seq") => return Some(Seek::Percent(0.0)),
+        other => {
+            let message = format!("`{other}` is no seek percentage");
+            let error = lines.error("V123", parameter.spot, message);
+            lines
+                .found
+                .push(error.help("random, sequential, eof or 0 to 100").vdbench("stops"));
+        }
+    }
+    None
+}
+
+/// `range=(low,high)` as written: percentages, or bytes above 100.
+pub(in crate::dialect::vdbench) fn range(
+    lines: &mut Lines,
+    parameter: &Parameter,
+) -> Option<(f64, f64)> {
+    let (low, high) = pair(lines, parameter)?;
+    if high <= low || low < 0.0 {
+        let message = format!("the range from {low} to {high} is empty");
+        let error = lines.error("V153", parameter.spot, message).vdbench("stops");
+        lines.found.push(error);
+        return None;
+    }
+    if low <= 100.0 && (100.0..=200.0).contains(&high) && high > 100.0 {
+        let message = "a range that goes round the end is not supported here";
+        let error = lines.error("V114", parameter.spot, message);
+        lines.found.push(error.help("use two workloads with a range each"));
+        return None;
+    }
+    Some((low, high))
+}
+
+/// Exactly two numbers.
+pub(in crate::dialect::vdbench) fn pair(
+    lines: &mut Lines,
+    parameter: &Parameter,
+) -> Option<(f64, f64)> {
+    let numbers = values::numbers(lines, parameter)?;
+    if let [a, b] = numbers[..] {
+        return Some((a.value, b.value));
+    }
+    let message = format!("`{0}` takes two values: {0}=(a,b)", parameter.keyword.spelled);
+    let error = lines.error("V120", parameter.spot, message).vdbench("stops");
+    lines.found.push(error);
+    None
+}
+
+/// A number, or `(number,divisor)`.
+pub(in crate::dialect::vdbench) fn divided(
+    lines: &mut Lines,
+    parameter: &Parameter,
+) -> Option<f64> {
+    let numbers = values::numbers(lines, parameter)?;
+    match numbers[..] {
+        [one] if one.value > 0.0 => Some(one.value),
+        [one, by] if one.value > 0.0 && by.value >= 1.0 => Some(one.value / by.value),
+        _ => {
+            let spelled = parameter.keyword.spelled;
+            let message = format!("`{spelled}` is a number, or (number,divisor)");
+            let error = lines.error("V123", parameter.spot, message).vdbench("stops");
+            lines.found.push(error);
+            None
+        }
+    }
+}
+
+pub(in crate::dialect::vdbench) fn sectors(
+    lines: &mut Lines,
+    parameter: &Parameter,
+    bytes: u64,
+) {
+    if !bytes.is_multiple_of(512) {
+        let message = format!("`{}` is no multiple of 512", parameter.keyword.spelled);
+        let error = lines.error("V154", parameter.spot, message).vdbench("stops");
+        lines.found.push(error);
+    }
+}

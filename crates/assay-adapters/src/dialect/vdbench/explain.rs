@@ -1,0 +1,74 @@
+//! What a parameter file amounts to, without any I/O: every run, and the totals.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use assay_model::quantity::{Quantity, Unit};
+
+use super::{Execution, RateLabel, output};
+
+/// Every run with its storage, workloads and I/O in flight, then bytes and seconds in total.
+#[must_use]
+pub fn explain(execution: &Execution) -> String {
+    let mut text =
+        String::from("Nothing is read or written: the runs of the parameter files.\n\n");
+    let name = execution.runs.iter().map(|run| run.name.len()).max().unwrap_or(0).max(3);
+    let _ = writeln!(
+        text,
+        "{:<name$}  {:>20} {:>8} {:>8} {:>6} {:>4} {:>10} {:>11}  for loops",
+        "run", "I/O rate", "warmup", "elapsed", "SDs", "WDs", "threads/SD", "outstanding",
+    );
+    for run in &execution.runs {
+        let threads = run.parameters.threads.map_or("various".into(), |n| n.to_string());
+        let rate = match run.rate {
+            RateLabel::Percent(percent) => format!("{percent}% of observed"),
+            other => output::rate(other, None),
+        };
+        let _ = writeln!(
+            text,
+            "{:<name$}  {rate:>20} {:>8} {:>8} {:>6} {:>4} {threads:>10} {:>11}  {}",
+            run.name,
+            format!("{} s", run.warmup_s),
+            format!("{} s", run.elapsed_s),
+            run.used.storages,
+            run.used.workloads,
+            run.used.outstanding,
+            output::loops(run),
+        );
+    }
+    totals(&mut text, execution);
+    text
+}
+
+fn totals(text: &mut String, execution: &Execution) {
+    let mut targets: BTreeMap<&Path, u64> = BTreeMap::new();
+    for target in execution.plan.phases.iter().flat_map(|phase| &phase.workload.targets) {
+        let bytes = targets.entry(&target.path).or_default();
+        *bytes = (*bytes).max(target.size_bytes.unwrap_or(0));
+    }
+    let bytes: u64 = targets.values().sum();
+    let phases = execution.plan.phases.iter().zip(&execution.runs);
+    let seconds: f64 =
+        phases.map(|(phase, run)| run.elapsed_s + run.warmup_s + phase.pause_before_s).sum();
+    let outstanding = execution.runs.iter().map(|run| run.used.outstanding).max().unwrap_or(0);
+    let _ = writeln!(
+        text,
+        "\n{} runs on {} files or devices of {} from {} hosts; at most {outstanding} I/O in flight",
+        execution.runs.len(),
+        targets.len(),
+        Quantity::new(bytes as f64, Unit::Byte),
+        execution.hosts.len(),
+    );
+    let _ = writeln!(
+        text,
+        "at most {} without the time to lay files out; runs to the end of data (eof, maxdata) end sooner",
+        duration(seconds),
+    );
+}
+
+/// Seconds as hours, minutes and seconds.
+fn duration(seconds: f64) -> String {
+    let whole = seconds.ceil() as u64;
+    format!("{} h {:02} min {:02} s", whole / 3600, whole / 60 % 60, whole % 60)
+}

@@ -1,0 +1,339 @@
+//! Every keyword Vdbench knows, per kind of definition, in the order in which it compares them.
+//!
+//! The table says what kind of values a keyword takes and whether assay carries it out.
+
+use crate::dialect::near::nearest;
+
+/// The kinds of definitions, and what stands before all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Kind {
+    General,
+    Host,
+    ReplayGroup,
+    Storage,
+    Workload,
+    FileSystem,
+    FileWorkload,
+    Run,
+}
+
+/// How the values of a keyword are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Values {
+    /// Never numbers, even if they look so.
+    Words,
+    /// Sizes, counts, percentages: `k` is 1024.
+    Numbers,
+    /// Times: `m` is a minute.
+    Times,
+    /// Each element is a number where it can be read as one.
+    Either,
+}
+
+/// Whether assay carries a keyword out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Support {
+    /// Yes.
+    Full,
+    /// It has no effect here; why.
+    Idle(&'static str),
+    /// The file would not mean what it says; why.
+    None(&'static str),
+}
+
+/// One row.
+#[derive(Debug)]
+pub(super) struct Keyword {
+    /// As it is written in full.
+    pub(super) spelled: &'static str,
+    /// The name the rest of the reader knows it by.
+    pub(super) name: &'static str,
+    pub(super) values: Values,
+    pub(super) support: Support,
+}
+
+impl Kind {
+    /// The kind a definition keyword begins.
+    pub(super) fn of(keyword: &str) -> Option<Self> {
+        Some(match keyword {
+            "hd" | "host" => Self::Host,
+            "rg" => Self::ReplayGroup,
+            "sd" => Self::Storage,
+            "wd" => Self::Workload,
+            "fsd" => Self::FileSystem,
+            "fwd" => Self::FileWorkload,
+            "rd" => Self::Run,
+            _ => return None,
+        })
+    }
+
+    /// In words.
+    pub(super) const fn called(self) -> &'static str {
+        match self {
+            Self::General => "general parameter",
+            Self::Host => "parameter of a host definition (hd)",
+            Self::ReplayGroup => "parameter of a replay group (rg)",
+            Self::Storage => "parameter of a storage definition (sd)",
+            Self::Workload => "parameter of a workload definition (wd)",
+            Self::FileSystem => "parameter of a file-system definition (fsd)",
+            Self::FileWorkload => "parameter of a file-system workload (fwd)",
+            Self::Run => "parameter of a run definition (rd)",
+        }
+    }
+
+    /// Its rows.
+    pub(super) const fn keywords(self) -> &'static [Keyword] {
+        match self {
+            Self::General => GENERAL,
+            Self::Host => HOST,
+            Self::ReplayGroup => &[],
+            Self::Storage => STORAGE,
+            Self::Workload => WORKLOAD,
+            Self::FileSystem => FILE_SYSTEM,
+            Self::FileWorkload => FILE_WORKLOAD,
+            Self::Run => RUN,
+        }
+    }
+}
+
+/// What a written keyword is.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// This one.
+    One(&'static Keyword),
+    /// The beginning of several; the first is taken, as Vdbench does.
+    First(&'static Keyword, &'static Keyword),
+    /// None of them; the nearest, if any is near.
+    Unknown(Option<&'static str>),
+}
+
+/// The keyword that `written` (in lower case) names: in full, by its beginning, or in the plural.
+pub(super) fn find(kind: Kind, written: &str) -> Found {
+    let rows = kind.keywords();
+    if let Some(row) = rows.iter().find(|row| row.spelled == written) {
+        return Found::One(row);
+    }
+    if written.len() >= 2 {
+        let mut begun = rows.iter().filter(|row| row.spelled.starts_with(written));
+        if let Some(first) = begun.next() {
+            return match begun.find(|row| row.name != first.name) {
+                Some(second) => Found::First(first, second),
+                None => Found::One(first),
+            };
+        }
+    }
+    let singular = |row: &&Keyword| written.strip_prefix(row.spelled) == Some("s");
+    match rows.iter().find(singular) {
+        Some(row) => Found::One(row),
+        None => Found::Unknown(nearest(written, rows.iter().map(|row| row.spelled))),
+    }
+}
+
+/// Short spellings for the tables: full support unless `idle` or `none` says otherwise.
+const fn row(spelled: &'static str, values: Values) -> Keyword {
+    Keyword { spelled, name: spelled, values, support: Support::Full }
+}
+
+const fn also(spelled: &'static str, name: &'static str, values: Values) -> Keyword {
+    Keyword { spelled, name, values, support: Support::Full }
+}
+
+const fn idle(spelled: &'static str, why: &'static str) -> Keyword {
+    Keyword { spelled, name: spelled, values: Values::Words, support: Support::Idle(why) }
+}
+
+const fn none(spelled: &'static str, why: &'static str) -> Keyword {
+    Keyword { spelled, name: spelled, values: Values::Words, support: Support::None(why) }
+}
+
+use Values::{Either, Numbers, Times, Words};
+
+const NO_COMMANDS: &str = "commands in a parameter file are not executed; run them beforehand";
+const NO_JOURNAL: &str = "journals are not kept; -v checks data within one execution";
+const NO_REPLAY: &str = "traces are not replayed";
+const UNIQUE: &str =
+    "every block is written unique; storage that deduplicates stores more than with Vdbench";
+
+const GENERAL: &[Keyword] = &[
+    idle("messagescan", "the kernel's log is not copied into the output"),
+    also("data_errors", "data_errors", Either),
+    row("compratio", Numbers),
+    row("compression", Numbers),
+    idle("dedupratio", UNIQUE),
+    idle("dedupunit", UNIQUE),
+    idle("dedupsets", UNIQUE),
+    idle("dedupflipflop", UNIQUE),
+    idle("deduphotsets", UNIQUE),
+    none("concatenatesds", "storage definitions are not joined into one"),
+    row("create_anchors", Words),
+    row("formatsds", Words),
+    row("formatxfersize", Numbers),
+    idle("histogram", "the histogram has its default limits"),
+    none("startcmd", NO_COMMANDS),
+    none("endcmd", NO_COMMANDS),
+    none("monitor", "a file that ends a run is not watched; interrupt assay instead"),
+    none("validate", "give -v instead"),
+    none("journal", NO_JOURNAL),
+    idle("report", "all reports are written"),
+    idle("report_run_totals", "all reports are written"),
+    idle("port", "nothing listens"),
+    idle("debug", "there is nothing to debug"),
+    idle("misc", "it concerns Java"),
+    idle("swat", "no Swat file is written"),
+    idle("timeout", "an I/O may take as long as the kernel allows"),
+    idle("ios_per_jvm", "one process does all I/O"),
+    none("loop", "the file runs once; repeat the command"),
+    idle("pattern", "what is written is random and as compressible as compratio says"),
+    none("force_error_after", "errors are not made up"),
+    idle("abort_failed_skew", "the shares reached are told, not enforced"),
+    none("replay", NO_REPLAY),
+];
+
+const HOST: &[Keyword] = &[
+    row("system", Words),
+    idle("jvms", "one process does all I/O of a host"),
+    row("shell", Words),
+    row("user", Words),
+    idle("vdbench", "assay is needed on the host, not Vdbench"),
+    none("clients", "logical clients are not made"),
+    none("mount", "nothing is mounted; mount it beforehand"),
+    idle("master", "the master is the host that assay is started on"),
+];
+
+const STORAGE: &[Keyword] = &[
+    row("lun", Words),
+    row("host", Words),
+    also("hd", "host", Words),
+    row("size", Numbers),
+    row("threads", Numbers),
+    row("openflags", Words),
+    row("range", Numbers),
+    row("offset", Numbers),
+    row("align", Numbers),
+    row("hitarea", Numbers),
+    row("count", Numbers),
+    none("streams", "give streams to the workload definition (wd)"),
+    none("journal", NO_JOURNAL),
+    idle("dedupratio", UNIQUE),
+    idle("dedupunit", UNIQUE),
+    idle("dedupsets", UNIQUE),
+    none("replay", NO_REPLAY),
+    none("resetlun", NO_COMMANDS),
+    none("concatenate", "storage definitions are not joined into one"),
+];
+
+const WORKLOAD: &[Keyword] = &[
+    row("sd", Words),
+    row("host", Words),
+    also("hd", "host", Words),
+    row("rdpct", Numbers),
+    also("readpct", "rdpct", Numbers),
+    row("writepct", Numbers),
+    also("wrpct", "writepct", Numbers),
+    row("xfersize", Numbers),
+    row("seekpct", Either),
+    row("skew", Numbers),
+    row("rhpct", Numbers),
+    row("whpct", Numbers),
+    row("range", Numbers),
+    none("hotband", "there is no skewed random access"),
+    none("stride", "there is no access with gaps of several lengths"),
+    row("streams", Numbers),
+    row("iorate", Numbers),
+    none("priority", "workloads are not ranked"),
+    row("threads", Numbers),
+    row("openflags", Words),
+];
+
+const RUN: &[Keyword] = &[
+    row("wd", Words),
+    row("sd", Words),
+    row("fwd", Words),
+    row("iorate", Either),
+    row("curve", Either),
+    row("stopcurve", Numbers),
+    row("distribution", Words),
+    row("elapsed", Times),
+    row("interval", Times),
+    row("warmup", Times),
+    row("pause", Times),
+    row("maxdata", Numbers),
+    row("maxdataread", Numbers),
+    row("maxdatawritten", Numbers),
+    row("openflags", Words),
+    none("startcmd", NO_COMMANDS),
+    none("endcmd", NO_COMMANDS),
+    none("replay", NO_REPLAY),
+    none("mount", "nothing is mounted; mount it beforehand"),
+    also("forxfersize", "xfersize", Either),
+    also("xfersize", "xfersize", Either),
+    also("forthreads", "threads", Numbers),
+    also("threads", "threads", Numbers),
+    also("forrdpct", "rdpct", Numbers),
+    also("rdpct", "rdpct", Numbers),
+    also("forreadpct", "rdpct", Numbers),
+    also("readpct", "rdpct", Numbers),
+    also("forrhpct", "rhpct", Numbers),
+    also("rhpct", "rhpct", Numbers),
+    also("forwhpct", "whpct", Numbers),
+    also("whpct", "whpct", Numbers),
+    also("forseekpct", "seekpct", Either),
+    also("seekpct", "seekpct", Either),
+    also("forhitarea", "hitarea", Numbers),
+    also("hitarea", "hitarea", Numbers),
+    also("forcompratio", "compratio", Numbers),
+    also("compratio", "compratio", Numbers),
+    row("fwdrate", Either),
+    row("format", Words),
+    also("foroperations", "operations", Words),
+    also("operations", "operations", Words),
+    also("fordepth", "depth", Numbers),
+    also("depth", "depth", Numbers),
+    also("forwidth", "width", Numbers),
+    also("width", "width", Numbers),
+    also("forfiles", "files", Numbers),
+    also("files", "files", Numbers),
+    also("forsizes", "sizes", Numbers),
+    also("sizes", "sizes", Numbers),
+    also("forsize", "sizes", Numbers),
+    also("fortotalsize", "totalsize", Numbers),
+    also("totalsize", "totalsize", Numbers),
+];
+
+const FILE_SYSTEM: &[Keyword] = &[
+    row("anchor", Words),
+    row("depth", Numbers),
+    row("width", Numbers),
+    row("files", Numbers),
+    also("sizes", "size", Numbers),
+    row("size", Numbers),
+    row("distribution", Words),
+    row("openflags", Words),
+    row("shared", Words),
+    row("totalsize", Numbers),
+    row("workingsetsize", Numbers),
+    also("wss", "workingsetsize", Numbers),
+    row("count", Numbers),
+    none("journal", NO_JOURNAL),
+    idle("dedupratio", UNIQUE),
+    idle("dedupunit", UNIQUE),
+    idle("dedupsets", UNIQUE),
+];
+
+const FILE_WORKLOAD: &[Keyword] = &[
+    row("fsd", Words),
+    row("operation", Words),
+    also("operations", "operation", Words),
+    row("fileio", Words),
+    row("fileselect", Words),
+    row("xfersize", Numbers),
+    row("rdpct", Numbers),
+    also("readpct", "rdpct", Numbers),
+    row("threads", Numbers),
+    row("skew", Numbers),
+    row("stopafter", Numbers),
+    row("host", Words),
+    also("hd", "host", Words),
+    row("target", Words),
+    row("openflags", Words),
+];

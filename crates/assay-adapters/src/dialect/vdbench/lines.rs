@@ -1,0 +1,240 @@
+//! From files to lines: includes, variables, comments; every line keeps where it came from.
+//!
+//! Files come from a function of the caller; nothing is opened here.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use super::diagnostic::{Diagnostic, Place, Severity};
+use super::{Input, Surroundings};
+
+/// All lines that say something, in the order in which they are obeyed.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    files: Vec<String>,
+    lines: Vec<Line>,
+    /// What was found wrong so far.
+    pub(super) found: Vec<Diagnostic>,
+}
+
+#[derive(Debug)]
+struct Line {
+    file: usize,
+    number: u32,
+    text: String,
+}
+
+/// A stretch of a line, in bytes of its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) line: usize,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl Lines {
+    /// Reads the files one after another, as if they were one.
+    pub(super) fn read(input: &Input, around: &mut Surroundings<'_>) -> Self {
+        let mut variables: Vec<Variable> = input
+            .variables
+            .iter()
+            .map(|(name, value)| Variable { name, value, used: false })
+            .collect();
+        // `$host1` is a name of its own, not `$host` and a 1.
+        variables.sort_by_key(|variable| std::cmp::Reverse(variable.name.len()));
+        let mut reader = Reader { lines: Self::default(), around, variables };
+        for path in &input.files {
+            reader.file(path, path, None);
+        }
+        let Reader { mut lines, variables, .. } = reader;
+        for variable in variables.iter().filter(|variable| !variable.used) {
+            let message = format!("no line uses the variable `{}`", variable.name);
+            let unused = Diagnostic::new(Severity::Warning, "V104", None, message)
+                .help(format!("write `${}` where its value belongs", variable.name))
+                .vdbench("stops");
+            lines.found.push(unused);
+        }
+        lines
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.lines.len()
+    }
+
+    pub(super) fn text(&self, line: usize) -> &str {
+        &self.lines[line].text
+    }
+
+    /// Adds a variant of a line, which keeps its place in the file.
+    pub(super) fn add_variant(&mut self, of: usize, text: String) -> usize {
+        let Line { file, number, .. } = self.lines[of];
+        self.lines.push(Line { file, number, text });
+        self.lines.len() - 1
+    }
+
+    /// The place for people.
+    pub(super) fn place(&self, spot: Spot) -> Place {
+        let line = &self.lines[spot.line];
+        let chars = |range: &str| u32::try_from(range.chars().count()).unwrap_or(u32::MAX);
+        Place {
+            file: self.files[line.file].clone(),
+            line: line.number,
+            column: chars(&line.text[..spot.start]) + 1,
+            length: chars(&line.text[spot.start..spot.end]).max(1),
+            text: line.text.clone(),
+        }
+    }
+
+    /// A finding that stops the file from running; advice can be added to it.
+    pub(super) fn error(
+        &self,
+        code: &'static str,
+        spot: Spot,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic::new(Severity::Error, code, Some(self.place(spot)), message)
+    }
+
+    /// A finding that does not stop it.
+    pub(super) fn warning(
+        &self,
+        code: &'static str,
+        spot: Spot,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic::new(Severity::Warning, code, Some(self.place(spot)), message)
+    }
+}
+
+struct Variable<'a> {
+    name: &'a str,
+    value: &'a str,
+    used: bool,
+}
+
+struct Reader<'a, 'b> {
+    lines: Lines,
+    around: &'a mut Surroundings<'b>,
+    variables: Vec<Variable<'a>>,
+}
+
+impl Reader<'_, '_> {
+    /// Adds the lines of the file at `path`, named `written` where it was asked for at `by`.
+    fn file(&mut self, path: &Path, written: &Path, by: Option<(Spot, &Path)>) {
+        let mut tried = path.to_path_buf();
+        let mut read = (self.around.load)(&tried);
+        if read.is_err() && path != written {
+            tried = written.to_path_buf();
+            read = (self.around.load)(&tried);
+        }
+        let bytes = match read {
+            Ok(bytes) => bytes,
+            Err(error) => return self.missing(path, written, by.map(|by| by.0), &error),
+        };
+        let file = self.lines.files.len();
+        self.lines.files.push(tried.display().to_string());
+        let text = decode(&bytes);
+        for (index, raw) in unwrap_page(&text).lines().enumerate() {
+            let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+            let line = raw.trim();
+            if line.is_empty() || line.starts_with(['/', '#', '*']) {
+                continue;
+            }
+            if line
+                .split_whitespace()
+                .next()
+                .is_some_and(|word| word.eq_ignore_ascii_case("eof"))
+            {
+                break;
+            }
+            let text = self.substitute(raw.trim_end());
+            self.lines.lines.push(Line { file, number, text });
+            self.include(by.is_some(), &tried);
+        }
+    }
+
+    /// When the newest line is an include, it is replaced by what it includes.
+    fn include(&mut self, nested: bool, file: &Path) {
+        let line = self.lines.count() - 1;
+        let text = self.lines.text(line).to_owned();
+        let start = text.len() - text.trim_start().len();
+        let Some((keyword, value)) = text[start..].split_once('=') else { return };
+        if !keyword.eq_ignore_ascii_case("include") {
+            return;
+        }
+        let value = value.split_whitespace().next().unwrap_or_default();
+        let from = start + keyword.len() + 1;
+        let spot = Spot { line, start: from, end: from + value.len() };
+        let path = PathBuf::from(value.trim_matches('"').trim_end_matches(','));
+        if nested {
+            let nested = self
+                .lines
+                .error("V102", spot, "an included file may not include another one")
+                .help("include both from the file that is given with -f")
+                .vdbench("stops");
+            self.lines.found.push(nested);
+        } else {
+            // The line stays for its place; a comment says nothing.
+            self.lines.lines[line].text.insert(0, '*');
+            let by = Spot { line, start: spot.start + 1, end: spot.end + 1 };
+            let folder = file.parent().unwrap_or(Path::new(""));
+            let beside = if path.to_string_lossy().contains('/') {
+                path.clone()
+            } else {
+                folder.join(&path)
+            };
+            self.file(&beside, &path, Some((by, file)));
+        }
+    }
+
+    fn missing(
+        &mut self,
+        path: &Path,
+        written: &Path,
+        by: Option<Spot>,
+        error: &std::io::Error,
+    ) {
+        let message = format!("the file `{}` cannot be read: {error}", written.display());
+        let place = by.map(|spot| self.lines.place(spot));
+        let mut missing = Diagnostic::new(Severity::Error, "V101", place, message);
+        if path == written {
+            missing = missing.help(format!("tried `{}`", path.display()));
+        } else {
+            let tried = format!("tried `{}` and `{}`", path.display(), written.display());
+            missing = missing.help(tried);
+        }
+        self.lines.found.push(missing.vdbench("stops"));
+    }
+
+    /// The line with `$name` and `!name` replaced.
+    fn substitute(&mut self, raw: &str) -> String {
+        let mut text = Cow::Borrowed(raw);
+        for variable in &mut self.variables {
+            for sign in ['$', '!'] {
+                let name = format!("{sign}{}", variable.name);
+                if text.contains(&name) {
+                    text = Cow::Owned(text.replace(&name, variable.value));
+                    variable.used = true;
+                }
+            }
+        }
+        text.into_owned()
+    }
+}
+
+/// Bytes as text; what is no UTF-8 is read as Latin-1, which has a letter for every byte.
+pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect()),
+    }
+}
+
+/// The inside of a `<title>…</title><pre>` page, or all of what is none; lines keep their numbers.
+fn unwrap_page(text: &str) -> &str {
+    let lower = text.get(..text.len().min(512)).unwrap_or_default().to_ascii_lowercase();
+    match lower.find("<pre>") {
+        Some(at) if lower.trim_start().starts_with("<title>") => &text[at + "<pre>".len()..],
+        _ => text,
+    }
+}

@@ -1,0 +1,305 @@
+//! Run definitions: rates, times, and the loops that one definition stands for.
+//!
+//! A loop is kept in the order in which it was written; the first is the outermost.
+
+use assay_model::workload::storage::Arrivals;
+
+use super::definitions::{self, OpenFlags};
+use super::keywords::Values;
+use super::lines::Lines;
+use super::statements::Parameter;
+use super::tokens::Element;
+use super::values::{self, Shown, Value};
+
+/// Percentages of `iorate=curve` when the file gives none.
+pub(super) const DEFAULT_CURVE: [f64; 6] = [10.0, 50.0, 70.0, 80.0, 90.0, 100.0];
+
+/// A run definition.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    pub(super) name: Element,
+    pub(super) workloads: Vec<Element>,
+    pub(super) storages: Vec<Element>,
+    /// Of a file-system run.
+    pub(super) file_workloads: Vec<Element>,
+    pub(super) rates: Vec<Rate>,
+    /// `fwdrate=` of a file-system run.
+    pub(super) file_rates: Vec<Rate>,
+    pub(super) format: Format,
+    pub(super) curve: Vec<f64>,
+    pub(super) stop_curve_ms: Option<f64>,
+    pub(super) arrivals: Arrivals,
+    pub(super) elapsed_s: f64,
+    pub(super) interval_s: f64,
+    pub(super) warmup_s: f64,
+    pub(super) pause_s: f64,
+    pub(super) max_data: Option<f64>,
+    pub(super) flags: Option<OpenFlags>,
+    pub(super) loops: Vec<Loop>,
+}
+
+/// One point of `iorate=`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Rate {
+    /// As fast as it goes.
+    Max,
+    /// IO/s.
+    PerSecond(f64),
+    /// Percent of what the run before reached.
+    Percent(f64),
+    /// As fast as it goes, then at percentages of that.
+    Curve,
+}
+
+/// What is made of the trees before a file-system run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Format {
+    /// What is there is removed.
+    pub(super) removes: bool,
+    /// Directories that are missing are made.
+    pub(super) makes_directories: bool,
+    /// Files that are missing are made.
+    pub(super) makes_files: bool,
+    /// The run itself does not take place.
+    pub(super) only: bool,
+    /// Only before the first combination of loops.
+    pub(super) once: bool,
+}
+
+/// A parameter with the values it takes in turn.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Loop {
+    /// As it is shown: `threads`, `xfersize` …
+    pub(super) key: &'static str,
+    pub(super) values: Vec<Shown>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        let spot = super::lines::Spot { line: 0, start: 0, end: 0 };
+        Self {
+            name: Element { text: String::new(), quoted: false, spot },
+            workloads: Vec::new(),
+            storages: Vec::new(),
+            file_workloads: Vec::new(),
+            rates: Vec::new(),
+            file_rates: Vec::new(),
+            format: Format::default(),
+            curve: DEFAULT_CURVE.to_vec(),
+            stop_curve_ms: None,
+            arrivals: Arrivals::Exponential,
+            elapsed_s: 30.0,
+            interval_s: 1.0,
+            warmup_s: 0.0,
+            pause_s: 0.0,
+            max_data: None,
+            flags: None,
+            loops: Vec::new(),
+        }
+    }
+}
+
+impl Run {
+    pub(super) fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
+        let seconds = |lines: &mut Lines, old: f64| {
+            let value = values::one_number(lines, parameter).unwrap_or(old);
+            not_negative(lines, parameter, value)
+        };
+        match parameter.keyword.name {
+            "wd" => self.workloads = values::names(lines, parameter),
+            "sd" => self.storages = values::names(lines, parameter),
+            "fwd" => self.file_workloads = values::names(lines, parameter),
+            "iorate" => self.rates = rates(lines, parameter),
+            "fwdrate" => self.file_rates = rates(lines, parameter),
+            "format" => self.format = format(lines, parameter),
+            "curve" => self.curve = curve(lines, parameter),
+            "stopcurve" => self.stop_curve_ms = definitions::positive(lines, parameter),
+            "distribution" => self.distribution(lines, parameter),
+            "elapsed" => self.elapsed_s = seconds(lines, self.elapsed_s),
+            "interval" => self.interval_s = seconds(lines, self.interval_s),
+            "warmup" => self.warmup_s = seconds(lines, self.warmup_s),
+            "pause" => self.pause_s = seconds(lines, self.pause_s),
+            "maxdata" => self.max_data = definitions::positive(lines, parameter),
+            "maxdataread" | "maxdatawritten" => {
+                let message = format!(
+                    "`{}` is known to Vdbench but not supported here",
+                    parameter.keyword.spelled
+                );
+                let error = lines.error("V114", parameter.spot, message);
+                lines.found.push(error.help("maxdata counts reads and writes together"));
+            }
+            "openflags" => self.flags = definitions::open_flags(lines, parameter),
+            "threads" | "xfersize" | "rdpct" | "rhpct" | "whpct" | "seekpct" | "hitarea"
+            | "compratio" | "depth" | "width" | "files" | "sizes" | "totalsize"
+            | "operations" => {
+                self.add_loop(lines, parameter);
+            }
+            _ => {}
+        }
+    }
+
+    /// A repeated key replaces the earlier one, at the place of the later one.
+    fn add_loop(&mut self, lines: &mut Lines, parameter: &Parameter) {
+        let key = parameter.keyword.name;
+        let Some(values) = values::values(lines, parameter) else { return };
+        if !usable(lines, parameter, &values) {
+            return;
+        }
+        self.loops.retain(|earlier| earlier.key != key);
+        self.loops.push(Loop { key, values });
+    }
+
+    fn distribution(&mut self, lines: &mut Lines, parameter: &Parameter) {
+        for element in &parameter.elements {
+            let word = element.text.to_ascii_lowercase();
+            // Vdbench knows them by their first letter.
+            self.arrivals = match word.chars().next() {
+                Some('e') => Arrivals::Exponential,
+                Some('u') => Arrivals::Uniform,
+                Some('d') => Arrivals::Constant,
+                _ => {
+                    let message = format!("`distribution={word}` is not supported here");
+                    let error = lines.error("V114", element.spot, message);
+                    lines.found.push(error.help("exponential, uniform or deterministic"));
+                    return;
+                }
+            };
+        }
+    }
+}
+
+/// Whether every value of a loop can be used; tells of the first that cannot.
+fn usable(lines: &mut Lines, parameter: &Parameter, values: &[Shown]) -> bool {
+    let wrong = |shown: &&Shown| {
+        let Value::Number(number) = shown.value else {
+            return !matches!(parameter.keyword.name, "seekpct" | "operations");
+        };
+        match parameter.keyword.name {
+            "threads" => {
+                number.value.fract() != 0.0
+                    || !(1.0..=f64::from(definitions::MOST_THREADS)).contains(&number.value)
+            }
+            "xfersize" | "hitarea" => number.value < 512.0 || number.value % 512.0 != 0.0,
+            "compratio" => number.value < 1.0,
+            "depth" | "width" | "files" | "sizes" | "totalsize" => number.value < 1.0,
+            "seekpct" => !(-1.0..=100.0).contains(&number.value),
+            _ => !(0.0..=100.0).contains(&number.value),
+        }
+    };
+    let Some(found) = values.iter().find(wrong) else {
+        if parameter.keyword.name == "operations" {
+            let known = |shown: &Shown| definitions::operation(lines, parameter, &shown.text);
+            return values.iter().map(known).all(|operation| operation.is_some());
+        }
+        return parameter.keyword.name != "seekpct"
+            || values.iter().all(|shown| definitions::seek(lines, parameter, shown).is_some());
+    };
+    let (code, help) = match parameter.keyword.name {
+        "xfersize" | "hitarea" => ("V154", "sizes are multiples of 512"),
+        "threads" => ("V123", "threads are whole numbers from 1"),
+        _ => ("V123", "percentages lie between 0 and 100, ratios are at least 1"),
+    };
+    let message = format!("`{}` is impossible for `{}`", found.text, parameter.keyword.spelled);
+    let error = lines.error(code, parameter.spot, message).help(help).vdbench("stops");
+    lines.found.push(error);
+    false
+}
+
+fn rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
+    let mut rates = Vec::new();
+    for shown in values::values(lines, parameter).unwrap_or_default() {
+        let rate = match &shown.value {
+            Value::Number(number) if number.percent && number.value > 0.0 => {
+                Rate::Percent(number.value)
+            }
+            Value::Number(number) if number.value > 0.0 => Rate::PerSecond(number.value),
+            Value::Word(word) if word == "max" => Rate::Max,
+            Value::Word(word) if word == "curve" => Rate::Curve,
+            _ => {
+                let message = format!("`{}` is no I/O rate", shown.text);
+                let error = lines
+                    .error("V123", parameter.spot, message)
+                    .help("give IO/s, several in parentheses, max, or curve")
+                    .vdbench("stops");
+                lines.found.push(error);
+                continue;
+            }
+        };
+        rates.push(rate);
+    }
+    rates
+}
+
+fn format(lines: &mut Lines, parameter: &Parameter) -> Format {
+    let mut format = Format::default();
+    let all = |format: &mut Format| {
+        (format.makes_directories, format.makes_files) = (true, true);
+    };
+    for element in &parameter.elements {
+        match element.text.to_ascii_lowercase().as_str() {
+            "no" | "n" => format = Format::default(),
+            "yes" | "y" => {
+                all(&mut format);
+                format.removes = true;
+            }
+            "restart" => {
+                all(&mut format);
+                format.removes = false;
+            }
+            "only" => {
+                if !format.makes_files && !format.makes_directories {
+                    all(&mut format);
+                    format.removes = true;
+                }
+                format.only = true;
+            }
+            "clean" => (format.removes, format.only) = (true, true),
+            "directories" | "dir" | "dirs" => {
+                (format.makes_directories, format.makes_files) = (true, false);
+            }
+            "once" => format.once = true,
+            // A format always completes here.
+            "complete" => {}
+            other => {
+                let message = format!("`format={other}` is not supported here");
+                let error = lines.error("V114", element.spot, message);
+                let known = "yes, no, restart, only, clean, directories, once and complete";
+                lines.found.push(error.help(format!("there are {known}")));
+            }
+        }
+    }
+    format
+}
+
+fn curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
+    let mut points = Vec::new();
+    for shown in values::values(lines, parameter).unwrap_or_default() {
+        match values::number(&shown.text, Values::Numbers).or(match shown.value {
+            Value::Number(number) => Some(number),
+            Value::Word(_) => None,
+        }) {
+            Some(number) if number.value > 0.0 => points.push(number.value),
+            _ => {
+                let message = format!("`{}` is no percentage of a curve", shown.text);
+                let error = lines
+                    .error("V123", parameter.spot, message)
+                    .help("curve=(10,50,70,80,90,100) holds percentages of the greatest rate")
+                    .vdbench("stops");
+                lines.found.push(error);
+            }
+        }
+    }
+    points
+}
+
+fn not_negative(lines: &mut Lines, parameter: &Parameter, value: f64) -> f64 {
+    /// A year; whoever asks for more has mistaken the unit.
+    const LONGEST_S: f64 = 366.0 * 24.0 * 3600.0;
+    if (0.0..=LONGEST_S).contains(&value) {
+        return value;
+    }
+    let message = format!("`{}` of {value} s is impossible", parameter.keyword.spelled);
+    let error = lines.error("V123", parameter.spot, message).help("times are in seconds");
+    lines.found.push(error);
+    1.0
+}

@@ -1,0 +1,259 @@
+//! Files of a published page, every diagnostic, and no panic on any bytes.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use assay_model::workload::storage::{
+    AccessPattern, Arrivals, AtEnd, Cursor, Load, RateRounding, SizeShare, StorageWorkload,
+    Verify,
+};
+
+use super::diagnostic::{Diagnostic, Severity};
+use super::{Execution, Input, Present, RateLabel, Surroundings, output, read};
+
+mod bytes;
+mod file_systems;
+mod page;
+mod refused;
+mod text;
+
+/// Reads files that exist in memory only; `/dev/…` are devices of 1 GiB.
+fn compile(
+    files: &HashMap<PathBuf, Vec<u8>>,
+    input: &Input,
+) -> Result<Execution, Vec<Diagnostic>> {
+    let mut load = |path: &Path| {
+        files.get(path).cloned().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    };
+    let mut look = |path: &Path| {
+        path.starts_with("/dev").then_some(Present { bytes: 1 << 30, device: true })
+    };
+    read(input, &mut Surroundings { load: &mut load, look: &mut look })
+}
+
+fn input(file: &str) -> Input {
+    Input {
+        files: vec![file.into()],
+        variables: Vec::new(),
+        elapsed_s: None,
+        interval_s: None,
+        warmup_s: None,
+        verify: Verify::Off,
+        submitters: 2,
+        seed: 1,
+    }
+}
+
+/// Compiles one file that includes nothing.
+fn one(text: &str) -> Result<Execution, Vec<Diagnostic>> {
+    let files = HashMap::from([(PathBuf::from("file"), text.as_bytes().to_vec())]);
+    compile(&files, &input("file"))
+}
+
+/// Compiles one file that is right.
+fn fine(text: &str) -> Execution {
+    match one(text) {
+        Ok(execution) => execution,
+        Err(found) => panic!("{text}\n{}", shown(&found)),
+    }
+}
+
+fn shown(found: &[Diagnostic]) -> String {
+    found.iter().map(ToString::to_string).collect()
+}
+
+/// The workload of the only run of a file whose run and storage are the usual ones.
+fn workload(middle: &str) -> StorageWorkload {
+    let text = format!(
+        "sd=sd1,lun=/a,size=1g\n{middle}\nrd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1"
+    );
+    fine(&text).plan.phases.remove(0).workload
+}
+
+#[test]
+fn patterns_of_access() {
+    let sequential =
+        |cursor, at_end| AccessPattern::Sequential { cursor, at_end, gap_bytes: 0 };
+    let table = [
+        ("wd=wd1,sd=sd1", AccessPattern::Random),
+        ("wd=wd1,sd=sd1,seekpct=100", AccessPattern::Random),
+        ("wd=wd1,sd=sd1,seekpct=random", AccessPattern::Random),
+        ("wd=wd1,sd=sd1,seekpct=0", sequential(Cursor::Shared, AtEnd::Wrap)),
+        ("wd=wd1,sd=sd1,seekpct=seq", sequential(Cursor::Shared, AtEnd::Wrap)),
+        ("wd=wd1,sd=sd1,seekpct=eof", sequential(Cursor::Shared, AtEnd::Stop)),
+        ("wd=wd1,sd=sd1,seekpct=-1", sequential(Cursor::Shared, AtEnd::Stop)),
+        ("wd=wd1,sd=sd1,see=20", AccessPattern::Mixed { random_share: 0.2 }),
+        ("wd=wd1,sd=sd1,seekpct=0,streams=4", sequential(Cursor::Divided, AtEnd::Wrap)),
+    ];
+    for (text, expected) in table {
+        assert_eq!(workload(text).streams[0].pattern, expected, "{text}");
+    }
+}
+
+#[test]
+fn sizes_of_an_io() {
+    let one = |bytes, share| SizeShare {
+        min_bytes: bytes,
+        max_bytes: bytes,
+        step_bytes: bytes,
+        share,
+    };
+    let table = [
+        ("wd=wd1,sd=sd1", vec![one(4096, 1.0)]),
+        ("wd=wd1,sd=sd1,xf=8k", vec![one(8192, 1.0)]),
+        ("wd=wd1,sd=sd1,xfersizes=0.25m", vec![one(262_144, 1.0)]),
+        ("wd=wd1,sd=sd1,xfersize=8kb", vec![one(8192, 1.0)]),
+        ("wd=wd1,sd=sd1,xfersize=(4k,25,8k,75)", vec![one(4096, 0.25), one(8192, 0.75)]),
+        (
+            "wd=wd1,sd=sd1,xfersize=(4k,16k,4k)",
+            vec![SizeShare { min_bytes: 4096, max_bytes: 16384, step_bytes: 4096, share: 1.0 }],
+        ),
+    ];
+    for (text, expected) in table {
+        assert_eq!(workload(text).streams[0].sizes, expected, "{text}");
+    }
+}
+
+#[test]
+fn workloads_share_the_rate_and_the_threads_of_their_storage() {
+    let two = "wd=wd1,sd=sd1,skew=75\nwd=wd2,sd=sd1";
+    let text = format!(
+        "sd=sd1,lun=/a,size=1g,threads=8\n{two}\nrd=rd1,wd=wd*,iorate=1000,elapsed=10,interval=1"
+    );
+    let workload = fine(&text).plan.phases.remove(0).workload;
+    assert_eq!(workload.targets.len(), 1);
+    let shares: Vec<_> = workload
+        .streams
+        .iter()
+        .map(|stream| (stream.name.as_str(), stream.rate_share, stream.in_flight_per_target))
+        .collect();
+    assert_eq!(shares, [("wd1", 0.75, 6), ("wd2", 0.25, 2)]);
+    let arrivals = Arrivals::Exponential;
+    assert_eq!(workload.load, Load::Open { rate_per_s: 1000.0, arrivals });
+}
+
+#[test]
+fn loops_nest_in_the_order_in_which_they_are_written() {
+    let text = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
+                rd=rd1,wd=wd1,forthreads=(1-4,d),forxfersize=(4k,8k),iorate=(100,200),el=4,in=2";
+    let execution = fine(text);
+    let labels: Vec<String> = execution
+        .runs
+        .iter()
+        .map(|run| format!("{} {}", output::loops(run), output::rate(run.rate, None)))
+        .collect();
+    assert_eq!(labels.len(), 12);
+    assert_eq!(labels[0], "threads=1 xfersize=4k 100");
+    assert_eq!(labels[1], "threads=1 xfersize=4k 200");
+    assert_eq!(labels[2], "threads=1 xfersize=8k 100");
+    assert_eq!(labels[11], "threads=4 xfersize=8k 200");
+}
+
+#[test]
+fn a_curve_is_its_greatest_rate_and_shares_of_it() {
+    let text = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
+                rd=rd1,wd=wd1,curve=(10-30,10),iorate=curve,stopcurve=5,elapsed=4,interval=1";
+    let execution = fine(text);
+    let names: Vec<_> = execution.runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names, ["rd1", "rd1_(10%)", "rd1_(20%)", "rd1_(30%)"]);
+    assert_eq!(execution.runs[0].rate, RateLabel::UncontrolledCurve);
+    assert_eq!(execution.runs[0].stop_curve_ms, None, "the greatest rate never ends a curve");
+    assert_eq!(execution.runs[1].stop_curve_ms, Some(5.0));
+    for phase in &execution.plan.phases[1..] {
+        let vdbench = RateRounding::Vdbench;
+        assert!(
+            matches!(phase.workload.load, Load::ShareOf { phase: 0, rounding, .. } if rounding == vdbench)
+        );
+    }
+}
+
+#[test]
+fn ranges_of_values() {
+    let threads = |list: &str| {
+        let text = format!(
+            "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
+             rd=rd1,wd=wd1,forthreads=({list}),iorate=max,elapsed=4,interval=1"
+        );
+        let values = fine(&text);
+        values.runs.iter().filter_map(|run| run.parameters.threads).collect::<Vec<_>>()
+    };
+    assert_eq!(threads("1-5,2"), [1.0, 3.0, 5.0]);
+    assert_eq!(threads("1-64,d"), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
+    assert_eq!(threads("1,64,d").len(), 7, "Vdbench's manual promises it");
+    assert_eq!(threads("8-1,d"), [8.0, 4.0, 2.0, 1.0]);
+    assert_eq!(threads("64-1,1"), [64.0], "as Vdbench does, with a warning");
+    assert_eq!(threads("1,2,7"), [1.0, 2.0, 7.0]);
+}
+
+#[test]
+fn devices_keep_their_first_block_and_ranges_are_whole() {
+    let range = |storage: &str, workload: &str| {
+        let text = format!(
+            "{storage}\nwd=wd1,sd=sd1,xfersize=64k{workload}\n\
+             rd=rd1,wd=wd1,iorate=max,elapsed=4,interval=1"
+        );
+        fine(&text).plan.phases[0].workload.targets[0].range_bytes
+    };
+    let device = "sd=sd1,lun=/dev/sdx,openflags=o_direct";
+    assert_eq!(range(device, ""), Some((65536, 1 << 30)));
+    assert_eq!(range("sd=sd1,lun=/a,size=1g", ""), None);
+    assert_eq!(range("sd=sd1,lun=/a,size=1g,range=(0,50)", ""), Some((0, 1 << 29)));
+    assert_eq!(range("sd=sd1,lun=/a,size=1g", ",range=(1m,2m)"), Some((1 << 20, 2 << 20)));
+}
+
+#[test]
+fn lines_can_be_written_for_every_host() {
+    let text = "hd=default,user=root\nhd=a,system=localhost\nhd=b,system=localhost\n\
+                sd=sd_$host,lun=/data/#host-of-#hosts,host=$host,size=1g\n\
+                wd=wd1,sd=sd_*\nrd=rd1,wd=wd1,iorate=max,elapsed=4,interval=1";
+    let execution = fine(text);
+    let targets = &execution.plan.phases[0].workload.targets;
+    let paths: Vec<_> =
+        targets.iter().map(|target| (target.name.as_str(), target.path.to_str())).collect();
+    assert_eq!(paths, [("sd_a", Some("/data/1-of-2")), ("sd_b", Some("/data/2-of-2"))]);
+    let hosts: Vec<_> = execution.hosts.iter().map(|host| host.label.as_str()).collect();
+    assert_eq!(hosts, ["a", "b"]);
+}
+
+#[test]
+fn variables_are_replaced_longest_first() {
+    let files = HashMap::from([(
+        PathBuf::from("file"),
+        b"sd=sd1,lun=$dir/$dirname,size=!size\nwd=wd1,sd=sd1\n\
+          rd=rd1,wd=wd1,iorate=max,elapsed=4,interval=1"
+            .to_vec(),
+    )]);
+    let variables = [("dir", "/x"), ("dirname", "y"), ("size", "1g"), ("other", "1")];
+    let mut input = input("file");
+    input.variables =
+        variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let execution = compile(&files, &input).unwrap();
+    let target = &execution.plan.phases[0].workload.targets[0];
+    assert_eq!((target.path.to_str(), target.size_bytes), (Some("/x/y"), Some(1 << 30)));
+    let unused: Vec<_> = execution.notes.iter().map(|note| note.code).collect();
+    assert_eq!(unused, ["V104"], "one variable is not used");
+}
+
+#[test]
+fn storage_is_replicated_by_count() {
+    let text = "sd=sd,lun=/a/f%04d,size=1g,count=(3,2)\nwd=wd1,sd=(sd3-sd4)\n\
+                rd=rd1,wd=wd1,iorate=max,elapsed=4,interval=1";
+    let targets = &fine(text).plan.phases[0].workload.targets;
+    let paths: Vec<_> =
+        targets.iter().map(|target| target.path.display().to_string()).collect();
+    assert_eq!(paths, ["/a/f0003", "/a/f0004"]);
+}
+
+#[test]
+fn the_command_line_overrides_times() {
+    let text = b"sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
+                 rd=rd1,wd=wd1,iorate=max,elapsed=10m,interval=5,warmup=1m";
+    let files = HashMap::from([(PathBuf::from("file"), text.to_vec())]);
+    let written = compile(&files, &input("file")).unwrap();
+    assert_eq!((written.runs[0].elapsed_s, written.runs[0].warmup_s), (600.0, 60.0));
+    let mut input = input("file");
+    (input.elapsed_s, input.interval_s, input.warmup_s) = (Some(4.0), Some(1.0), Some(2.0));
+    let run = compile(&files, &input).unwrap().runs.remove(0);
+    assert_eq!((run.elapsed_s, run.interval_s, run.warmup_s), (4.0, 1.0, 2.0));
+}

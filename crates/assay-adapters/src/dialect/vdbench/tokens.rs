@@ -1,0 +1,168 @@
+//! From a line to `keyword=value` tokens: commas, parentheses, quotes and the comment at the end.
+//!
+//! What a keyword means is not known here.
+
+use super::lines::{Lines, Spot};
+
+/// One `keyword=value`.
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    /// As written.
+    pub(super) keyword: String,
+    pub(super) keyword_spot: Spot,
+    pub(super) elements: Vec<Element>,
+    /// Whether the value stood in parentheses.
+    pub(super) list: bool,
+    /// All of it.
+    pub(super) spot: Spot,
+}
+
+/// One value, or one of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Element {
+    /// Without its quotes.
+    pub(super) text: String,
+    pub(super) quoted: bool,
+    pub(super) spot: Spot,
+}
+
+/// The tokens of a line; what is wrong with it is added to `lines.found`.
+pub(super) fn tokens(lines: &mut Lines, line: usize) -> Vec<Token> {
+    let text = lines.text(line).to_owned();
+    let start = text.len() - text.trim_start().len();
+    let Some(end) = end_of_content(lines, line, &text, start) else { return Vec::new() };
+    let mut tokens = Vec::new();
+    let pieces = split(&text, start, end);
+    let last = pieces.len().saturating_sub(1);
+    for (index, (from, to)) in pieces.into_iter().enumerate() {
+        let spot = Spot { line, start: from, end: to };
+        // A comma at the end says that the definition goes on, which it does anyway.
+        if from == to && index == last && index > 0 {
+            continue;
+        }
+        match token(&text, spot) {
+            Some(token) => tokens.push(token),
+            None => {
+                let piece = &text[from..to];
+                let message = format!("`{piece}` is no `keyword=value`");
+                let error = lines
+                    .error("V111", spot, message)
+                    .help("write `keyword=value`; lists stand in parentheses, comments behind a blank")
+                    .vdbench("stops");
+                lines.found.push(error);
+            }
+        }
+    }
+    tokens
+}
+
+/// Where the comment begins; `None` when quotes or parentheses do not match.
+fn end_of_content(lines: &mut Lines, line: usize, text: &str, start: usize) -> Option<usize> {
+    let (mut quote, mut open) = (None, Vec::new());
+    for (at, c) in text[start..].char_indices().map(|(at, c)| (at + start, c)) {
+        match c {
+            '"' => quote = if quote.is_some() { None } else { Some(at) },
+            _ if quote.is_some() => {}
+            '(' => open.push(at),
+            ')' if open.pop().is_none() => {
+                return unmatched(lines, line, at, "`)` closes nothing");
+            }
+            c if c.is_whitespace() => {
+                let Some(&paren) = open.last() else {
+                    warn_of_swallowed(lines, line, text, at);
+                    return Some(at);
+                };
+                if text[at..].contains(')') {
+                    let spot = Spot { line, start: at, end: at + c.len_utf8() };
+                    let error = lines
+                        .error("V110", spot, "a blank inside parentheses ends the line")
+                        .help("remove the blank")
+                        .vdbench("reads the rest as a comment and stops");
+                    lines.found.push(error);
+                    return None;
+                }
+                return unmatched(lines, line, paren, "`(` is never closed");
+            }
+            _ => {}
+        }
+    }
+    match (quote, open.last()) {
+        (Some(at), _) => unmatched(lines, line, at, "the quotation mark is never closed"),
+        (None, Some(&at)) => unmatched(lines, line, at, "`(` is never closed"),
+        (None, None) => Some(text.len()),
+    }
+}
+
+fn unmatched(lines: &mut Lines, line: usize, at: usize, what: &str) -> Option<usize> {
+    let error = lines
+        .error("V112", Spot { line, start: at, end: at + 1 }, what)
+        .help("parentheses and quotation marks come in pairs, on one line")
+        .vdbench("stops");
+    lines.found.push(error);
+    None
+}
+
+/// A parameter behind a blank is a comment, which its author can hardly have meant.
+fn warn_of_swallowed(lines: &mut Lines, line: usize, text: &str, blank: usize) {
+    let rest = text[blank..].trim_start();
+    let word = rest.split(char::is_whitespace).next().unwrap_or_default();
+    let keyword = word.split('=').next().unwrap_or_default();
+    let is_keyword = !keyword.is_empty() && keyword.chars().all(|c| c.is_ascii_alphabetic());
+    // Only directly behind a comma the author goes on; elsewhere a comment may well hold an `=`.
+    if is_keyword && word.contains('=') && text[..blank].ends_with(',') {
+        let start = text.len() - rest.len();
+        let spot = Spot { line, start, end: start + word.len() };
+        let message = format!("`{word}` stands behind a blank and is read as a comment");
+        let warning = lines
+            .warning("V110", spot, message)
+            .help("remove the blank")
+            .vdbench("ignores it silently");
+        lines.found.push(warning);
+    }
+}
+
+/// The stretches between commas that stand outside quotes and parentheses.
+fn split(text: &str, start: usize, end: usize) -> Vec<(usize, usize)> {
+    let (mut pieces, mut from, mut quoted, mut depth) = (Vec::new(), start, false, 0);
+    for (at, c) in text[start..end].char_indices().map(|(at, c)| (at + start, c)) {
+        match c {
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ',' if depth == 0 => {
+                pieces.push((from, at));
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    pieces.push((from, end));
+    pieces
+}
+
+fn token(text: &str, spot: Spot) -> Option<Token> {
+    let piece = &text[spot.start..spot.end];
+    let equals = piece.find('=')?;
+    let keyword = &piece[..equals];
+    if keyword.is_empty() || keyword.contains(['"', '(', ')']) {
+        return None;
+    }
+    let (from, to) = (spot.start + equals + 1, spot.end);
+    let value = &text[from..to];
+    let list = value.len() > 1 && value.starts_with('(') && value.ends_with(')');
+    let stretches = if list { split(text, from + 1, to - 1) } else { vec![(from, to)] };
+    let elements = stretches
+        .into_iter()
+        .map(|(start, end)| element(text, spot.line, start, end))
+        .collect();
+    let keyword_spot = Spot { end: spot.start + equals, ..spot };
+    Some(Token { keyword: keyword.to_ascii_lowercase(), keyword_spot, elements, list, spot })
+}
+
+fn element(text: &str, line: usize, start: usize, end: usize) -> Element {
+    let written = &text[start..end];
+    let quoted = written.contains('"');
+    let text = if quoted { written.replace('"', "") } else { written.to_owned() };
+    Element { text, quoted, spot: Spot { line, start, end } }
+}

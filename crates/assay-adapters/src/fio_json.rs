@@ -1,0 +1,200 @@
+//! What fio's JSON says, in base units, held against itself.
+//!
+//! `bw_bytes` is in B/s, `runtime` in ms, latencies in ns (fio's manual, "Output"); `bw` is in
+//! KiB/s and not read. Messages of fio may stand before the document, on the same stream.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::outputs::ToolError;
+
+/// Everything that one run of fio amounts to: all jobs, reads and writes together.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FioResult {
+    /// `3.33`.
+    pub(crate) version: Option<String>,
+    /// I/O done.
+    pub(crate) ios: u64,
+    /// IO/s.
+    pub(crate) rate_per_s: f64,
+    /// B/s.
+    pub(crate) bytes_per_s: f64,
+    /// Where latencies were recorded.
+    pub(crate) latency: Option<Latency>,
+    /// CPU seconds per I/O, user and system, where told.
+    pub(crate) cpu_per_io_s: Option<f64>,
+    /// What a job says failed.
+    pub(crate) failed: Option<String>,
+}
+
+/// Latency from submission to completion.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Latency {
+    pub(crate) median_s: f64,
+    pub(crate) p99_s: f64,
+    pub(crate) mean_s: f64,
+}
+
+/// A rate that fio computed from whole milliseconds may be off by this much: 1 ms of 100 ms.
+const ROUNDING: f64 = 0.01;
+
+impl FioResult {
+    pub(crate) fn read(text: &str) -> Result<Self, ToolError> {
+        let document = document(text)?;
+        let jobs = document.get("jobs").and_then(Value::as_array);
+        let jobs = jobs.filter(|jobs| !jobs.is_empty()).ok_or_else(|| missing("jobs"))?;
+        let mut sum = Sum::default();
+        for job in jobs {
+            sum.add_job(job)?;
+        }
+        let version = document.get("fio version").and_then(Value::as_str);
+        let version = version.map(|text| text.strip_prefix("fio-").unwrap_or(text).to_owned());
+        sum.result(version)
+    }
+}
+
+/// The first document in the text.
+fn document(text: &str) -> Result<Value, ToolError> {
+    let begins = |(at, _): &(usize, &str)| *at == 0 || text.as_bytes()[at - 1] == b'\n';
+    let Some((start, _)) = text.match_indices('{').find(begins) else {
+        return Err(missing("document"));
+    };
+    let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+    match values.next() {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(error)) if !error.is_eof() => {
+            Err(ToolError::Find { what: format!("JSON: {error}"), place: "fio's output" })
+        }
+        _ => Err(ToolError::ReachEnd {
+            missing: "the end of fio's JSON is not there".to_owned(),
+        }),
+    }
+}
+
+#[derive(Debug, Default)]
+struct Sum {
+    ios: u64,
+    rate_per_s: f64,
+    bytes_per_s: f64,
+    latency_ns: f64,
+    bins: BTreeMap<u64, u64>,
+    cpu_s: Option<f64>,
+    failed: Option<String>,
+}
+
+impl Sum {
+    fn add_job(&mut self, job: &Value) -> Result<(), ToolError> {
+        let error = whole(job, "error")?;
+        if error != 0 {
+            let name = job.get("jobname").and_then(Value::as_str).unwrap_or("a job");
+            let many = job.get("total_err").and_then(Value::as_u64);
+            let many = many.map_or(String::new(), |many| format!(", {many} in all"));
+            self.failed = Some(format!("{name} ended with error {error}{many}"));
+            return Ok(());
+        }
+        for way in ["read", "write"] {
+            let side = job.get(way).ok_or_else(|| missing(way))?;
+            self.add_side(side)?;
+        }
+        let percent = number(job, "usr_cpu")? + number(job, "sys_cpu")?;
+        // Older versions do not tell over which time the percentage holds.
+        if let Some(runtime_ms) = job.get("job_runtime").and_then(Value::as_f64) {
+            *self.cpu_s.get_or_insert(0.0) += percent / 100.0 * runtime_ms / 1e3;
+        }
+        Ok(())
+    }
+
+    fn add_side(&mut self, side: &Value) -> Result<(), ToolError> {
+        let ios = whole(side, "total_ios")?;
+        if ios == 0 {
+            return Ok(());
+        }
+        let (rate, bandwidth) = (number(side, "iops")?, number(side, "bw_bytes")?);
+        let seconds = number(side, "runtime")? / 1e3;
+        let bytes = number(side, "io_bytes")?;
+        reconcile("iops", rate, ios as f64, seconds)?;
+        reconcile("bw_bytes", bandwidth, bytes, seconds)?;
+        self.ios = self.ios.saturating_add(ios);
+        self.rate_per_s += rate;
+        self.bytes_per_s += bandwidth;
+        let clat = side.get("clat_ns").ok_or_else(|| missing("clat_ns"))?;
+        let count = whole(clat, "N")?;
+        self.latency_ns += number(clat, "mean")? * count as f64;
+        let bins = clat.get("bins").and_then(Value::as_object);
+        for (latency_ns, count) in bins.into_iter().flatten() {
+            let refused = || ToolError::ReadNumber {
+                what: "a bin of clat_ns".to_owned(),
+                text: format!("{latency_ns}: {count}"),
+            };
+            let latency_ns: u64 = latency_ns.parse().map_err(|_| refused())?;
+            let count = count.as_u64().ok_or_else(refused)?;
+            let bin = self.bins.entry(latency_ns).or_default();
+            *bin = bin.saturating_add(count);
+        }
+        Ok(())
+    }
+
+    fn result(self, version: Option<String>) -> Result<FioResult, ToolError> {
+        if self.failed.is_none() && (self.ios == 0 || self.rate_per_s <= 0.0) {
+            return Err(missing("I/O that was done"));
+        }
+        let latency = self.latency();
+        let cpu_per_io_s = self.cpu_s.map(|cpu_s| cpu_s / self.ios.max(1) as f64);
+        Ok(FioResult {
+            version,
+            ios: self.ios,
+            rate_per_s: self.rate_per_s,
+            bytes_per_s: self.bytes_per_s,
+            latency,
+            cpu_per_io_s: cpu_per_io_s.filter(|seconds| *seconds > 0.0),
+            failed: self.failed,
+        })
+    }
+
+    fn latency(&self) -> Option<Latency> {
+        let total: f64 = self.bins.values().map(|count| *count as f64).sum();
+        let at = |share: f64| {
+            let mut seen = 0.0;
+            let found = self.bins.iter().find(|(_, count)| {
+                seen += **count as f64;
+                seen >= share * total
+            });
+            found.map(|(latency_ns, _)| *latency_ns as f64 / 1e9)
+        };
+        let (median_s, p99_s) = (at(0.5)?, at(0.99)?);
+        let mean_s = self.latency_ns / total / 1e9;
+        (total > 0.0 && median_s > 0.0 && mean_s.is_finite()).then_some(Latency {
+            median_s,
+            p99_s,
+            mean_s,
+        })
+    }
+}
+
+/// `rate` must be `amount` over `seconds`.
+fn reconcile(what: &str, rate: f64, amount: f64, seconds: f64) -> Result<(), ToolError> {
+    let expected = amount / seconds;
+    if seconds > 0.0 && (rate - expected).abs() <= ROUNDING * expected.max(1.0) {
+        return Ok(());
+    }
+    Err(ToolError::Reconcile { what: format!("{what} {rate} is not {amount} in {seconds} s") })
+}
+
+fn number(of: &Value, name: &str) -> Result<f64, ToolError> {
+    let value = of.get(name).ok_or_else(|| missing(name))?;
+    value
+        .as_f64()
+        .filter(|number| number.is_finite() && *number >= 0.0)
+        .ok_or_else(|| ToolError::ReadNumber { what: name.to_owned(), text: value.to_string() })
+}
+
+fn whole(of: &Value, name: &str) -> Result<u64, ToolError> {
+    let value = of.get(name).ok_or_else(|| missing(name))?;
+    let refused = || ToolError::ReadNumber { what: name.to_owned(), text: value.to_string() };
+    value.as_u64().ok_or_else(refused)
+}
+
+fn missing(what: &str) -> ToolError {
+    ToolError::Find { what: what.to_owned(), place: "fio's JSON" }
+}

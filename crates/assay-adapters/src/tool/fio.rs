@@ -1,0 +1,295 @@
+//! `fio`: the flexible I/O tester, with a job file that asks for the same I/O.
+//!
+//! It never creates a file: what it works on is laid out before, by whoever carries this out.
+
+use std::fmt::Write as _;
+
+use assay_model::event::Parameter;
+use assay_model::workload::Workload;
+use assay_model::workload::storage::{
+    AccessPattern, Arrivals, Cursor, EngineChoice, Load, SizeShare, StorageStream,
+    StorageTarget, StorageWorkload, Verify, WriteSync,
+};
+
+use super::{Detect, Version, not_taken};
+use crate::fio_json::FioResult;
+use crate::invocation::{Invocation, Request, TextFile, plain_language};
+use crate::outputs::{Outputs, Parsed, ToolError};
+
+const JOB_FILE: &str = "assay.fio";
+
+pub(super) const fn detect() -> Detect {
+    Detect {
+        programs: &["fio"],
+        variable: "ASSAY_FIO",
+        mark: None,
+        version: Version::Asked { arguments: &["--version"], read: version },
+        launcher: false,
+        hint: "Debian and Ubuntu: apt install fio",
+    }
+}
+
+/// `fio-3.33` → `3.33`.
+fn version(printed: &str) -> Option<String> {
+    let rest = printed.trim().strip_prefix("fio-")?;
+    rest.split_whitespace().next().map(str::to_owned)
+}
+
+pub(super) fn takes(workload: &Workload) -> bool {
+    matches!(workload, Workload::Storage(test) if refusal(&test.workload).is_none())
+}
+
+/// Why fio has no words for a workload.
+fn refusal(work: &StorageWorkload) -> Option<&'static str> {
+    let streams = &work.streams;
+    let whole = |share: f64| (share * 100.0 - (share * 100.0).round()).abs() < 1e-6;
+    let arrivals = match work.load {
+        Load::Open { arrivals, .. } | Load::ShareOf { arrivals, .. } => Some(arrivals),
+        Load::Closed | Load::Capped { .. } => None,
+    };
+    let several =
+        |stream: &StorageStream| stream.threads > 1 || work.engine == EngineChoice::Threads;
+    let table = [
+        (
+            streams.iter().any(|s| matches!(s.pattern, AccessPattern::Blocks { .. })),
+            "fio has no blocks that lie apart",
+        ),
+        (work.timing.duration_s.is_none(), "it has no length in time"),
+        (work.timing.stop_after_bytes.is_some(), "it ends by bytes"),
+        (streams.iter().any(|s| s.stop_after_bytes.is_some()), "it ends by bytes"),
+        (work.data.verify != Verify::Off, "its stamps are not fio's"),
+        (arrivals == Some(Arrivals::Uniform), "fio has no uniform arrivals"),
+        (streams.iter().any(|s| s.hit_area.is_some()), "it has a hot area"),
+        (streams.iter().any(|s| !whole(s.read_share)), "fio mixes in whole percents"),
+        (streams.iter().any(|s| sizes(&s.sizes).is_none()), "fio has no such mix of sizes"),
+        (
+            streams.iter().any(|s| s.pattern == AccessPattern::Permutation && several(s)),
+            "jobs of fio do not share a map of what was read",
+        ),
+        (
+            work.targets.iter().any(|t| t.path.to_str().is_none_or(|p| !p.starts_with('/'))),
+            "a path is not absolute, or not plain text",
+        ),
+    ];
+    table.into_iter().find(|(refused, _)| *refused).map(|(_, why)| why)
+}
+
+pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+    let Workload::Storage(test) = request.workload else {
+        return Err(not_taken("fio", request.workload));
+    };
+    let ask = |why: &str| ToolError::Ask { tool: "fio", why: why.to_owned() };
+    if let Some(why) = refusal(&test.workload) {
+        return Err(ask(why));
+    }
+    let content = job_file(&test.workload).ok_or_else(|| ask("its rate is not known yet"))?;
+    Ok(vec![Invocation {
+        workload: request.workload.clone(),
+        label: "fio".to_owned(),
+        program: request.found.path.clone(),
+        arguments: vec!["--output-format=json+".to_owned(), JOB_FILE.to_owned()],
+        environment: vec![plain_language()],
+        files_to_write: vec![TextFile { name: JOB_FILE.to_owned(), content }],
+        files_to_read: vec![],
+        cpus: vec![],
+        repetitions: request.repetitions.max(1),
+    }])
+}
+
+/// One job per stream and target; `None` when the rate is a share of one that is not known.
+fn job_file(work: &StorageWorkload) -> Option<String> {
+    let mut text = global(work);
+    let rate_per_s = match work.load {
+        Load::Open { rate_per_s, .. } => Some(rate_per_s),
+        Load::Closed | Load::Capped { .. } => None,
+        Load::ShareOf { .. } => return None,
+    };
+    let all: usize = work.streams.iter().map(|stream| stream.targets.len()).sum();
+    for (index, stream) in work.streams.iter().enumerate() {
+        let targets = stream.targets.len().max(1) as f64;
+        for target in &stream.targets {
+            let target = work.targets.get(*target)?;
+            let _ = write!(text, "\n[stream{index}]\n");
+            place(&mut text, target, stream);
+            pattern(&mut text, stream);
+            let clones = depth(&mut text, work, stream);
+            let open = rate_per_s.map(|rate| rate * stream.rate_share);
+            if let Some(rate) = stream.own_rate_per_s.or(open) {
+                rates(&mut text, "rate_iops", rate / targets / clones, stream);
+                if matches!(work.load, Load::Open { arrivals: Arrivals::Exponential, .. }) {
+                    text.push_str("rate_process=poisson\n");
+                }
+            }
+            if let Load::Capped { bytes_per_s } = work.load {
+                rates(&mut text, "rate", bytes_per_s / all.max(1) as f64 / clones, stream);
+            }
+        }
+    }
+    Some(text)
+}
+
+fn global(work: &StorageWorkload) -> String {
+    let direct = work.targets.iter().all(|target| target.direct);
+    let engine = match work.engine {
+        EngineChoice::Threads => "psync",
+        EngineChoice::Null => "null",
+        EngineChoice::IoUring => "io_uring",
+        EngineChoice::Libaio => "libaio",
+        // Through the page cache libaio blocks.
+        EngineChoice::Auto => {
+            if direct {
+                "libaio"
+            } else {
+                "io_uring"
+            }
+        }
+    };
+    let mut text = String::from("[global]\nthread=1\ngroup_reporting=1\nrandrepeat=1\n");
+    let seconds = |seconds: f64| (seconds * 1e3).round() as u64;
+    let duration = seconds(work.timing.duration_s.unwrap_or_default()).max(1);
+    let _ = writeln!(text, "ioengine={engine}\nrandseed={}", work.seed >> 1);
+    let _ = writeln!(text, "time_based=1\nruntime={duration}ms");
+    if work.timing.warmup_s > 0.0 {
+        let _ = writeln!(text, "ramp_time={}ms", seconds(work.timing.warmup_s));
+    }
+    // Data is drawn anew for every block, as ours is; files are there, and stay as they are.
+    text.push_str("refill_buffers=1\nfallocate=none\n");
+    if work.engine != EngineChoice::Null {
+        text.push_str("allow_file_create=0\n");
+    }
+    if work.data.compressible > 0.0 {
+        let percent = (work.data.compressible * 100.0).round();
+        let _ = writeln!(text, "buffer_compress_percentage={percent}");
+    }
+    text
+}
+
+fn place(text: &mut String, target: &StorageTarget, stream: &StorageStream) {
+    // A colon would separate two files.
+    let path = target.path.display().to_string().replace('\\', "\\\\").replace(':', "\\:");
+    let _ = writeln!(text, "filename={path}\ndirect={}", u8::from(target.direct));
+    let range = target.range_bytes.or_else(|| target.size_bytes.map(|size| (0, size)));
+    if let Some((from, to)) = range {
+        let _ = writeln!(text, "offset={from}\nsize={}", to.saturating_sub(from));
+    }
+    if let Some(align) = target.align_bytes {
+        let _ = writeln!(text, "blockalign={align}");
+    }
+    match target.sync {
+        WriteSync::None => {}
+        WriteSync::Data => text.push_str("sync=dsync\n"),
+        WriteSync::All => text.push_str("sync=sync\n"),
+    }
+    if stream.sync_every > 0 {
+        let _ = writeln!(text, "fsync={}", stream.sync_every);
+    }
+    if target.sync_at_end && stream.read_share < 1.0 {
+        text.push_str("end_fsync=1\n");
+    }
+}
+
+fn pattern(text: &mut String, stream: &StorageStream) {
+    let percent = (stream.read_share * 100.0).round() as u32;
+    let (random, extra) = match stream.pattern {
+        AccessPattern::Random => (true, "norandommap=1\n".to_owned()),
+        AccessPattern::Permutation => (true, String::new()),
+        AccessPattern::Mixed { random_share } => {
+            let share = (random_share * 100.0).round();
+            (true, format!("norandommap=1\npercentage_random={share}\n"))
+        }
+        AccessPattern::Sequential { .. } | AccessPattern::Blocks { .. } => {
+            (false, String::new())
+        }
+    };
+    let way = match (random, percent) {
+        (true, 100) => "randread",
+        (true, 0) => "randwrite",
+        (true, _) => "randrw",
+        (false, 100) => "read",
+        (false, 0) => "write",
+        (false, _) => "rw",
+    };
+    let gap = match stream.pattern {
+        AccessPattern::Sequential { gap_bytes, .. } if gap_bytes > 0 => format!(":{gap_bytes}"),
+        _ => String::new(),
+    };
+    let sizes = sizes(&stream.sizes).unwrap_or_default();
+    let _ = writeln!(text, "rw={way}{gap}\n{extra}{sizes}");
+    if !matches!(percent, 0 | 100) {
+        let _ = writeln!(text, "rwmixread={percent}");
+    }
+}
+
+/// Writes jobs and depth, and returns how many jobs there are.
+fn depth(text: &mut String, work: &StorageWorkload, stream: &StorageStream) -> f64 {
+    let depth = stream.in_flight_per_target.max(1);
+    let one_position =
+        matches!(stream.pattern, AccessPattern::Sequential { cursor: Cursor::Shared, .. });
+    let jobs = if work.engine == EngineChoice::Threads {
+        depth
+    } else if one_position || stream.pattern == AccessPattern::Permutation {
+        1
+    } else {
+        stream.threads.clamp(1, depth)
+    };
+    let _ = writeln!(text, "numjobs={jobs}\niodepth={}", (depth / jobs).max(1));
+    f64::from(jobs)
+}
+
+/// fio limits reads and writes each for itself.
+fn rates(text: &mut String, option: &str, rate: f64, stream: &StorageStream) {
+    let reads = (rate * stream.read_share).round() as u64;
+    let writes = (rate * (1.0 - stream.read_share)).round() as u64;
+    let _ = match (reads, writes) {
+        (reads, 0) => writeln!(text, "{option}={reads}"),
+        (0, writes) => writeln!(text, "{option}={writes}"),
+        (reads, writes) => writeln!(text, "{option}={reads},{writes}"),
+    };
+}
+
+/// Sizes in fio's words, if it has any.
+fn sizes(sizes: &[SizeShare]) -> Option<String> {
+    match sizes {
+        [only] if only.min_bytes == only.max_bytes => Some(format!("bs={}", only.min_bytes)),
+        [only] if only.step_bytes == only.min_bytes => {
+            Some(format!("bsrange={}-{}", only.min_bytes, only.max_bytes))
+        }
+        several => {
+            let one = |size: &SizeShare| {
+                let percent = (size.share * 100.0).round();
+                let exact = (size.share * 100.0 - percent).abs() < 1e-6;
+                (exact && size.min_bytes == size.max_bytes)
+                    .then(|| format!("{}/{percent}", size.min_bytes))
+            };
+            let parts: Option<Vec<String>> = several.iter().map(one).collect();
+            parts.filter(|parts| !parts.is_empty()).map(|p| format!("bssplit={}", p.join(":")))
+        }
+    }
+}
+
+/// One process is one sample of each metric: of all its jobs, reads and writes together.
+pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+    let Workload::Storage(_) = &invocation.workload else {
+        return Err(not_taken("fio", &invocation.workload));
+    };
+    outputs.ended_well()?;
+    let result = FioResult::read(&outputs.stdout)?;
+    if let Some(verdict) = result.failed {
+        return Err(ToolError::PassCheck { verdict });
+    }
+    let mut parsed = Parsed { version: result.version, ..Parsed::default() };
+    parsed.measure("rate", vec![result.rate_per_s]);
+    parsed.measure("bandwidth", vec![result.bytes_per_s]);
+    if let Some(latency) = &result.latency {
+        parsed.measure("latency", vec![latency.median_s]);
+        let text = |text: &str| Parameter::Text(text.to_owned());
+        parsed.learn_of("latency", "statistic", text("median of all I/O (clat)"));
+        parsed.learn_of("latency", "p99_s", Parameter::Number(latency.p99_s));
+        parsed.learn_of("latency", "mean_s", Parameter::Number(latency.mean_s));
+    }
+    if let Some(cpu_per_io_s) = result.cpu_per_io_s {
+        parsed.measure("cpu_per_io", vec![cpu_per_io_s]);
+    }
+    parsed.learn("ios", Parameter::Integer(result.ios));
+    Ok(parsed)
+}

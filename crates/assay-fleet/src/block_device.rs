@@ -1,0 +1,197 @@
+//! Who uses a block device, and whether the system lives on its disk.
+//!
+//! Nothing here writes to a device; it is opened for reading only, to ask the kernel for a claim.
+
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::mounts::{DeviceNumber, Mount};
+use crate::root::Root;
+
+/// Mount points that make a disk the system's.
+const SYSTEM: [&str; 6] = ["/", "/boot", "/boot/efi", "/usr", "/var", "/home"];
+/// Device mapper on md on partitions is three; a loop in a broken tree must end somewhere.
+const DEEPEST: usize = 8;
+
+/// The device number as the kernel packs it.
+#[must_use]
+pub fn number(packed: u64) -> DeviceNumber {
+    (rustix::fs::major(packed), rustix::fs::minor(packed))
+}
+
+/// Everything that uses the device or a partition of it, in words; empty when nobody does.
+#[must_use]
+pub fn users(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> Vec<String> {
+    let mut users = Vec::new();
+    let swaps = root.text("proc/swaps").unwrap_or_default();
+    for part in with_partitions(root, device) {
+        let mounted = mounts.iter().filter(|mount| mount.device == part);
+        users.extend(mounted.map(|mount| format!("mounted on {}", mount.point.display())));
+        let Some(name) = name(root, part) else { continue };
+        let holders = root.names(&format!("{}/holders", folder(part)));
+        users.extend(holders.into_iter().map(|holder| format!("{name} is part of {holder}")));
+        let is_swap = |line: &&str| {
+            line.split_whitespace().next() == Some(format!("/dev/{name}").as_str())
+        };
+        users.extend(swaps.lines().find(is_swap).map(|_| format!("{name} is swap space")));
+    }
+    users
+}
+
+/// Whether the device shares a disk with the system: with `/`, `/boot`, `/usr` …
+#[must_use]
+pub fn is_system(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> bool {
+    let system =
+        mounts.iter().filter(|mount| SYSTEM.iter().any(|it| mount.point == Path::new(it)));
+    let system: BTreeSet<DeviceNumber> = system
+        .filter_map(|mount| match mount.device {
+            // btrfs and others have no number of their own; their source has.
+            (0, _) => numbered(root, mount.source.strip_prefix("/dev/")?),
+            device => Some(device),
+        })
+        .flat_map(|device| disks(root, device, DEEPEST))
+        .collect();
+    disks(root, device, DEEPEST).iter().any(|disk| system.contains(disk))
+}
+
+/// Whether the kernel says that somebody has claimed the device: mounted it, or built on it.
+#[must_use]
+pub fn is_claimed(path: &Path) -> bool {
+    let exclusive = OFlags::EXCL.bits().cast_signed();
+    let opened = OpenOptions::new().read(true).custom_flags(exclusive).open(path);
+    opened.is_err_and(|error| error.raw_os_error() == Some(Errno::BUSY.raw_os_error()))
+}
+
+/// The whole disks below a device: itself, the disk of a partition, what a mapping is made of.
+fn disks(root: &Root, device: DeviceNumber, depth: usize) -> BTreeSet<DeviceNumber> {
+    let folder = folder(device);
+    let below = root.names(&format!("{folder}/slaves"));
+    let below: Vec<DeviceNumber> =
+        below.iter().filter_map(|name| numbered(root, name)).collect();
+    if !below.is_empty() && depth > 0 {
+        return below.into_iter().flat_map(|it| disks(root, it, depth - 1)).collect();
+    }
+    // The link leads into the folder of the disk, so that its parent is found through it.
+    let parent = root
+        .exists(&format!("{folder}/partition"))
+        .then(|| parse(&root.text(&format!("{folder}/../dev"))?))
+        .flatten();
+    BTreeSet::from([parent.unwrap_or(device)])
+}
+
+fn with_partitions(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
+    let folder = folder(device);
+    let partition = |name: &String| {
+        let path = format!("{folder}/{name}");
+        root.exists(&format!("{path}/partition")).then(|| root.text(&format!("{path}/dev")))?
+    };
+    let parts = root.names(&folder);
+    let parts = parts.iter().filter_map(partition).filter_map(|text| parse(&text));
+    std::iter::once(device).chain(parts).collect()
+}
+
+fn folder((major, minor): DeviceNumber) -> String {
+    format!("sys/dev/block/{major}:{minor}")
+}
+
+fn name(root: &Root, device: DeviceNumber) -> Option<String> {
+    let told = root.text(&format!("{}/uevent", folder(device)))?;
+    told.lines().find_map(|line| line.strip_prefix("DEVNAME=").map(str::to_owned))
+}
+
+fn numbered(root: &Root, name: &str) -> Option<DeviceNumber> {
+    parse(&root.text(&format!("sys/class/block/{name}/dev"))?)
+}
+
+fn parse(text: &str) -> Option<DeviceNumber> {
+    let (major, minor) = text.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// A disk `sda` (8:0) with partitions 1 and 2, a disk `sdb` (8:16), and `dm-0` made of sda2.
+    fn machine(folder: &Path) -> Root {
+        let write = |path: &str, text: &str| {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let nodes = [
+            ("sda", "sda", "8:0"),
+            ("sda/sda1", "sda1", "8:1"),
+            ("sda/sda2", "sda2", "8:2"),
+            ("sdb", "sdb", "8:16"),
+            ("dm-0", "dm-0", "253:0"),
+        ];
+        fs::create_dir_all(folder.join("sys/dev/block")).unwrap();
+        fs::create_dir_all(folder.join("sys/class/block")).unwrap();
+        for (path, name, number) in nodes {
+            write(&format!("sys/devices/{path}/dev"), number);
+            write(&format!("sys/devices/{path}/uevent"), &format!("DEVNAME={name}\n"));
+            let target = format!("../../devices/{path}");
+            symlink(&target, folder.join(format!("sys/dev/block/{number}"))).unwrap();
+            symlink(&target, folder.join(format!("sys/class/block/{name}"))).unwrap();
+        }
+        write("sys/devices/sda/sda1/partition", "1");
+        write("sys/devices/sda/sda2/partition", "2");
+        write("sys/devices/sda/sda2/holders/dm-0/x", "");
+        write("sys/devices/dm-0/slaves/sda2/x", "");
+        write("proc/swaps", "Filename Type\n/dev/sdb partition 1 0 -2\n");
+        Root::at(folder)
+    }
+
+    fn mount(device: DeviceNumber, point: &str) -> Mount {
+        Mount {
+            device,
+            point: PathBuf::from(point),
+            kind: "ext4".into(),
+            source: "/dev/x".into(),
+            options: String::new(),
+        }
+    }
+
+    #[test]
+    fn every_use_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = machine(folder.path());
+        let mounts = [mount((8, 1), "/data")];
+        for (device, expected) in [
+            ((8, 0), "mounted on /data; sda2 is part of dm-0"),
+            ((8, 1), "mounted on /data"),
+            ((8, 2), "sda2 is part of dm-0"),
+            ((8, 16), "sdb is swap space"),
+            ((253, 0), ""),
+        ] {
+            assert_eq!(users(&root, device, &mounts).join("; "), expected, "{device:?}");
+        }
+    }
+
+    #[test]
+    fn the_system_disk_is_known_by_any_of_its_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = machine(folder.path());
+        // The root file system lies on a mapping over the second partition.
+        let mounts = [mount((253, 0), "/"), mount((8, 16), "/data")];
+        for (device, expected) in [
+            ((8, 0), true),
+            ((8, 1), true),
+            ((253, 0), true),
+            ((8, 16), false),
+            ((7, 0), false),
+        ] {
+            assert_eq!(is_system(&root, device, &mounts), expected, "{device:?}");
+        }
+    }
+}

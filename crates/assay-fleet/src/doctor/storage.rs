@@ -1,0 +1,171 @@
+//! Checks of what stands between this host and its storage, as far as no target is known yet.
+
+use assay_model::finding::Severity;
+
+use super::check::{Check, Scene, Seen, Unseen};
+use crate::mounts::{self, Mount};
+use crate::root::chosen;
+
+/// NFS carries at most so much per call over most networks; below it large blocks are cut.
+const NFS_CALL_BYTES: u64 = 256 << 10;
+/// What several contexts of asynchronous I/O take together with a few depths of 128.
+const AIO_EVENTS: u64 = 65_536;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "storage.io-uring",
+        expected: "0: everybody may use it",
+        why: "without io_uring, I/O goes through libaio or one thread per I/O, which costs more CPU \
+              time each",
+        source: "kernel documentation: admin-guide/sysctl/kernel.rst (io_uring_disabled)",
+        severity: Severity::Note,
+        change: "sysctl kernel.io_uring_disabled=0",
+        look: |scene| {
+            let value = scene.number("proc/sys/kernel/io_uring_disabled")?;
+            Ok(Seen::judged(value == 0, value.to_string()))
+        },
+    },
+    Check {
+        id: "storage.aio-events",
+        expected: "65536 or more",
+        why: "asynchronous I/O of all processes together has this many places",
+        source: "kernel documentation: admin-guide/sysctl/fs.rst (aio-max-nr)",
+        severity: Severity::Note,
+        change: "sysctl fs.aio-max-nr=1048576",
+        look: |scene| {
+            let most = scene.number("proc/sys/fs/aio-max-nr")?;
+            Ok(Seen::judged(most >= AIO_EVENTS, most.to_string()))
+        },
+    },
+    Check {
+        id: "storage.scheduler",
+        expected: "none on devices without moving parts",
+        why: "a scheduler reorders and holds back I/O that a solid-state device does faster by itself",
+        source: "kernel documentation: block/switching-sched.rst",
+        severity: Severity::Skews,
+        change: "echo none > /sys/block/DEVICE/queue/scheduler",
+        look: schedulers,
+    },
+    Check {
+        id: "storage.queue",
+        expected: "recorded: more in flight than this waits in the kernel",
+        why: "latency at depths beyond the queue is waiting time in this host",
+        source: "kernel documentation: ABI/stable/sysfs-block (nr_requests)",
+        severity: Severity::Note,
+        change: "choose depths below it, or raise /sys/block/DEVICE/queue/nr_requests",
+        look: |scene| of_devices(scene, "nr_requests").map(Seen::ok),
+    },
+    Check {
+        id: "storage.nfs-connections",
+        expected: "nconnect above 1 on every NFS volume; Azure NetApp Files: 8",
+        why: "one TCP connection carries a third to a half of what a volume can do",
+        source: "Azure NetApp Files: Linux NFS mount options best practices",
+        severity: Severity::Skews,
+        change: "mount with -o nconnect=8; the first mount of a server decides for all",
+        look: |scene| {
+            nfs(scene, |mount| {
+                let connections = option(mount, "nconnect").unwrap_or(1);
+                (connections > 1, format!("nconnect={connections}"))
+            })
+        },
+    },
+    Check {
+        id: "storage.nfs-call-size",
+        expected: "rsize and wsize of 256 KiB or more on every NFS volume",
+        why: "larger blocks are cut into calls of this size",
+        source: "Azure NetApp Files: Linux NFS mount options best practices",
+        severity: Severity::Skews,
+        change: "mount with -o rsize=262144,wsize=262144",
+        look: |scene| {
+            nfs(scene, |mount| {
+                let [read, write] =
+                    ["rsize", "wsize"].map(|name| option(mount, name).unwrap_or(0));
+                (read.min(write) >= NFS_CALL_BYTES, format!("rsize={read},wsize={write}"))
+            })
+        },
+    },
+    Check {
+        id: "storage.nfs-slots",
+        expected: "at most 128 where NFS is mounted",
+        why: "more calls on one connection than a server takes wait there, and some servers slow down",
+        source: "Azure NetApp Files: Linux concurrency best practices, session slots",
+        severity: Severity::Note,
+        change: "sysctl sunrpc.tcp_max_slot_table_entries=128, then mount again",
+        look: |scene| {
+            if nfs_mounts(scene)?.is_empty() {
+                return Ok(Seen::ok("no NFS volume is mounted"));
+            }
+            let most = scene.number("proc/sys/sunrpc/tcp_max_slot_table_entries")?;
+            Ok(Seen::judged(most <= 128, most.to_string()))
+        },
+    },
+];
+
+/// Disks and what they are attached as; memory, loops and mappings have no queue of their own.
+fn devices(scene: &Scene) -> Result<Vec<String>, Unseen> {
+    let real = |name: &String| {
+        let made = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
+        !made.iter().any(|prefix| name.starts_with(prefix))
+    };
+    let names: Vec<String> = scene.root.names("sys/block").into_iter().filter(real).collect();
+    if names.is_empty() { Err(Unseen::hidden("/sys/block")) } else { Ok(names) }
+}
+
+fn of_devices(scene: &Scene, file: &str) -> Result<String, Unseen> {
+    let told: Vec<String> = devices(scene)?
+        .into_iter()
+        .filter_map(|name| {
+            let text = scene.root.text(&format!("sys/block/{name}/queue/{file}"))?;
+            Some(format!("{name} {}", chosen(&text)))
+        })
+        .collect();
+    if told.is_empty() {
+        return Err(Unseen::hidden(format!("/sys/block/DEVICE/queue/{file}")));
+    }
+    Ok(told.join(", "))
+}
+
+fn schedulers(scene: &Scene) -> Result<Seen, Unseen> {
+    let told = of_devices(scene, "scheduler")?;
+    let wrong = devices(scene)?.into_iter().any(|name| {
+        let text = |file: &str| scene.root.text(&format!("sys/block/{name}/queue/{file}"));
+        let is_solid = text("rotational").is_some_and(|it| it == "0");
+        is_solid && text("scheduler").is_some_and(|it| chosen(&it) != "none")
+    });
+    Ok(Seen::judged(!wrong, told))
+}
+
+fn nfs_mounts(scene: &Scene) -> Result<Vec<Mount>, Unseen> {
+    let mut all = mounts::read(scene.root);
+    // Something is mounted on every machine.
+    if all.is_empty() {
+        return Err(Unseen::hidden("/proc/self/mountinfo"));
+    }
+    all.retain(|mount| mount.kind == "nfs" || mount.kind == "nfs4");
+    Ok(all)
+}
+
+/// Judges every NFS volume; that there is none is fine.
+fn nfs(scene: &Scene, judge: fn(&Mount) -> (bool, String)) -> Result<Seen, Unseen> {
+    let mounts = nfs_mounts(scene)?;
+    if mounts.is_empty() {
+        return Ok(Seen::ok("no NFS volume is mounted"));
+    }
+    let judged: Vec<(bool, String)> = mounts
+        .iter()
+        .map(|mount| {
+            let (good, what) = judge(mount);
+            (good, format!("{} {what}", mount.point.display()))
+        })
+        .collect();
+    let all = judged.iter().map(|(_, what)| what.as_str()).collect::<Vec<_>>().join("; ");
+    Ok(Seen::judged(judged.iter().all(|(good, _)| *good), all))
+}
+
+/// The number behind `name=` among the options of a mount.
+fn option(mount: &Mount, name: &str) -> Option<u64> {
+    mount
+        .options
+        .split(',')
+        .find_map(|option| option.strip_prefix(name)?.strip_prefix('=')?.parse().ok())
+}

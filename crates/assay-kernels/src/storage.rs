@@ -1,0 +1,110 @@
+//! Storage: one load generator over four engines, with three clocks for every I/O.
+//!
+//! A [`StorageWorkload`] comes in with nothing left to decide but the engine, a [`StorageOutcome`] goes
+//! out. Whether a target may be written is decided by the caller: this module writes what it is told to,
+//! and it never reports an I/O that was not done in full.
+
+use std::sync::atomic::AtomicBool;
+
+use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::workload::storage::{
+    EngineChoice, StorageData, StorageStream, StorageTarget, StorageWorkload, Verify,
+};
+
+pub use self::error::StorageError;
+
+use self::choice::Choice;
+use self::target::{Access, Opened};
+
+mod accept;
+mod account;
+mod agenda;
+mod arrivals;
+mod buffers;
+mod busy;
+mod choice;
+mod content;
+mod contest;
+mod crew;
+mod engine;
+mod error;
+pub mod files;
+mod generations;
+mod lane;
+mod layout;
+mod ledger;
+mod mix;
+mod phase;
+mod places;
+mod random;
+mod series;
+mod session;
+mod tally;
+mod target;
+mod timeline;
+mod worker;
+
+/// How a running phase is watched and ended.
+#[expect(missing_debug_implementations, reason = "a function has no text")]
+pub struct Control<'a> {
+    /// Set by anyone to end the phase; what is in flight is waited for.
+    pub stop: &'a AtomicBool,
+    /// Called after each interval, in order, by the thread that called [`run`].
+    pub on_interval: &'a mut dyn FnMut(&IntervalTally),
+}
+
+/// Carries out one phase. Its load is closed, open or capped; a share of another phase's rate has been
+/// worked out by the caller. I/O that fails is collected in the outcome; a target that fails a hundred
+/// times is given up, and the others go on.
+///
+/// # Errors
+/// [`StorageError`] when the phase cannot take place.
+pub fn run(
+    workload: &StorageWorkload,
+    control: &mut Control<'_>,
+) -> Result<StorageOutcome, StorageError> {
+    accept::workload(workload)?;
+    let opened = open(workload)?;
+    accept::targets(workload, &opened)?;
+    let chosen = match choice::choose(workload, &opened) {
+        Choice::Of(chosen) => chosen,
+        Choice::Contest { engines, reason } => {
+            contest::decide(workload, &opened, engines, reason, control.stop)?
+        }
+    };
+    session::carry_out(workload, &opened, chosen, control)
+}
+
+/// Writes all of a file, so that later reads find written blocks: no holes and no unwritten extents.
+/// Makes it if it does not exist; bytes it held are lost. `on_progress` gets the bytes done and all.
+///
+/// # Errors
+/// [`StorageError`]; what was written until then stays.
+pub fn lay_out(
+    target: &StorageTarget,
+    data: &StorageData,
+    seed: u64,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), StorageError> {
+    layout::lay_out(target, data, seed, stop, on_progress)
+}
+
+fn open(workload: &StorageWorkload) -> Result<Vec<Opened>, StorageError> {
+    let open = |(index, target): (usize, &StorageTarget)| match workload.engine {
+        EngineChoice::Null => Opened::without_file(target),
+        _ => Opened::open(target, access(workload, index)),
+    };
+    workload.targets.iter().enumerate().map(open).collect()
+}
+
+/// What the streams do to one target.
+fn access(workload: &StorageWorkload, target: usize) -> Access {
+    let on_it = || workload.streams.iter().filter(|stream| stream.targets.contains(&target));
+    let reads = |stream: &StorageStream| stream.read_share > 0.0;
+    let writes = |stream: &StorageStream| stream.read_share < 1.0;
+    // Verification looks at the target before and after.
+    let verifies = workload.data.verify != Verify::Off;
+    let write = on_it().any(writes);
+    Access { read: !write || verifies || on_it().any(reads), write }
+}

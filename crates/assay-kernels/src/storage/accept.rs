@@ -1,0 +1,131 @@
+//! Whether a workload can be carried out as it is written, before anything starts.
+//!
+//! Refuses with the values that contradict each other; never changes them.
+
+use assay_model::workload::storage::{
+    AccessPattern, AtEnd, EngineChoice, Load, StorageStream, StorageWorkload, Verify,
+};
+
+use super::content::SECTOR_BYTES;
+use super::crew;
+use super::error::StorageError;
+use super::target::Opened;
+
+/// One I/O is at most this long: results of the kernel are signed 32-bit numbers, and fixed buffers end
+/// here.
+const GREATEST_IO_BYTES: u64 = 1 << 30;
+/// The greatest submission ring of the kernel (`IORING_MAX_ENTRIES`).
+const GREATEST_DEPTH: u64 = 32_768;
+
+/// What is asked for, without its targets.
+pub(super) fn workload(workload: &StorageWorkload) -> Result<(), StorageError> {
+    refuse_if(workload.streams.is_empty(), || "a workload without streams".to_owned())?;
+    let verifies = workload.data.verify != Verify::Off;
+    refuse_if(verifies && workload.engine == EngineChoice::Null, || {
+        "the null engine moves no data, so there is nothing to verify".to_owned()
+    })?;
+    match &workload.load {
+        Load::ShareOf { phase, .. } => {
+            let what = format!("a share of phase {phase} must be worked out before");
+            return Err(StorageError::Workload { what });
+        }
+        Load::Open { rate_per_s: rate, .. } | Load::Capped { bytes_per_s: rate } => {
+            refuse_if(!(rate.is_finite() && *rate > 0.0), || format!("a rate of {rate}"))?;
+        }
+        Load::Closed => {}
+    }
+    workload.streams.iter().try_for_each(|it| stream(workload, it))
+}
+
+fn stream(workload: &StorageWorkload, stream: &StorageStream) -> Result<(), StorageError> {
+    let name = &stream.name;
+    refuse_if(stream.targets.is_empty(), || format!("stream `{name}` has no target"))?;
+    if let Some(index) = stream.targets.iter().find(|&&at| at >= workload.targets.len()) {
+        let what = format!("stream `{name}` names target {index}, which does not exist");
+        return Err(StorageError::Workload { what });
+    }
+    refuse_if(stream.in_flight_per_target == 0 || stream.threads == 0, || {
+        format!("stream `{name}` has nothing in flight")
+    })?;
+    let depth = u64::from(stream.in_flight_per_target) * stream.targets.len() as u64;
+    refuse_if(depth.div_ceil(u64::from(stream.threads)) > GREATEST_DEPTH, || {
+        format!(
+            "stream `{name}`: {depth} I/O in flight need more threads, one per {GREATEST_DEPTH}"
+        )
+    })?;
+    refuse_if(stream.sizes.is_empty(), || format!("stream `{name}` has no size"))?;
+    for bytes in stream.sizes.iter().flat_map(|size| [size.min_bytes, size.max_bytes]) {
+        refuse_if(bytes == 0 || bytes > GREATEST_IO_BYTES, || {
+            format!("stream `{name}`: I/O of {bytes} B; 1 B to 1 GiB can be had")
+        })?;
+    }
+    refuse_if(!ends(workload, stream), || {
+        format!("stream `{name}` would never end: give a duration or a number of bytes")
+    })
+}
+
+fn ends(workload: &StorageWorkload, stream: &StorageStream) -> bool {
+    let timing = &workload.timing;
+    let stops = matches!(
+        stream.pattern,
+        AccessPattern::Sequential { at_end: AtEnd::Stop, .. } | AccessPattern::Blocks { .. }
+    );
+    stops
+        || timing.duration_s.is_some()
+        || timing.stop_after_bytes.is_some()
+        || stream.stop_after_bytes.is_some()
+}
+
+/// The streams against the targets as they were found.
+pub(super) fn targets(
+    workload: &StorageWorkload,
+    opened: &[Opened],
+) -> Result<(), StorageError> {
+    for stream in &workload.streams {
+        for &index in &stream.targets {
+            let (target, opened) = (&workload.targets[index], &opened[index]);
+            let path = target.path.display();
+            let room = opened.area.end - opened.area.start;
+            let greatest = crew::greatest_bytes(stream);
+            refuse_if(greatest > room, || {
+                format!("{path}: I/O of {greatest} B do not fit into the {room} B in use")
+            })?;
+            let stamped =
+                if workload.data.verify == Verify::Off { 1 } else { SECTOR_BYTES as u64 };
+            let granule = opened.granule.max(stamped);
+            for bytes in multiples(stream, target.align_bytes, opened.area.start) {
+                refuse_if(bytes % granule != 0, || {
+                    format!(
+                        "{path}: {bytes} B are no multiple of the {granule} B that {} asks for",
+                        if granule > stamped { "direct I/O" } else { "verification" }
+                    )
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// All lengths and places that everything else is a sum of.
+fn multiples(
+    stream: &StorageStream,
+    align: Option<u64>,
+    start: u64,
+) -> impl Iterator<Item = u64> {
+    let gap = match stream.pattern {
+        AccessPattern::Sequential { gap_bytes, .. } => gap_bytes,
+        AccessPattern::Blocks { stride_bytes, .. } => stride_bytes,
+        AccessPattern::Random | AccessPattern::Permutation | AccessPattern::Mixed { .. } => 0,
+    };
+    let sizes = stream.sizes.iter().flat_map(|size| {
+        let step = if size.max_bytes > size.min_bytes { size.step_bytes } else { 0 };
+        [size.min_bytes, step]
+    });
+    // A hot area's end is where the rest begins, but only sequential I/O starts just there.
+    let hot = stream.hit_area.map_or(0, |hit| hit.bytes);
+    sizes.chain([align.unwrap_or(0), start, gap, hot])
+}
+
+fn refuse_if(is_wrong: bool, what: impl FnOnce() -> String) -> Result<(), StorageError> {
+    if is_wrong { Err(StorageError::Workload { what: what() }) } else { Ok(()) }
+}

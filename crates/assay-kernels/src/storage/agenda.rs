@@ -1,0 +1,152 @@
+//! Which slot may start an I/O at which moment: as soon as it is free, under a cap, or by a schedule.
+//!
+//! One full lane never holds up another: its arrival waits with the lane, and keeps its intended moment.
+//! Never decides where an I/O goes.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::arrivals::Source;
+use super::lane::Lane;
+
+/// Waits shorter than this are spent looking. A timer on an idle CPU of a virtual machine fires some
+/// 50 µs late, on bare metal some 5 µs; a longer spin would cost a CPU at 20,000 IO/s.
+pub(super) const SPIN_NS: u64 = 30_000;
+/// A capped worker that fell behind catches up on this much, so that a pause of its target does not
+/// become a burst.
+const CATCH_UP_NS: f64 = 100e6;
+
+/// The order of work.
+#[derive(Debug)]
+pub(super) struct Agenda {
+    law: Law,
+    /// Slots that got no place, back after the round.
+    put_back: Vec<(u32, u32, Option<u64>)>,
+}
+
+#[derive(Debug)]
+enum Law {
+    Closed { ready: Vec<u32> },
+    Capped { ready: Vec<u32>, ns_per_byte: f64, next_ns: f64 },
+    Open { due: BinaryHeap<Reverse<(u64, u32)>>, sources: Vec<Source>, start_ns: u64 },
+}
+
+impl Agenda {
+    /// Every slot starts as soon as it is free; with a cap in B/s, not faster than that.
+    pub(super) fn closed(slots: u32, cap_bytes_per_s: Option<f64>, start_ns: u64) -> Self {
+        // The first slot is taken first.
+        let ready = (0..slots).rev().collect();
+        let law = match cap_bytes_per_s {
+            None => Law::Closed { ready },
+            Some(cap) => {
+                Law::Capped { ready, ns_per_byte: 1e9 / cap, next_ns: start_ns as f64 }
+            }
+        };
+        Self { law, put_back: Vec::with_capacity(slots as usize) }
+    }
+
+    /// Lane `i` starts an I/O whenever `sources[i]` says so, counted from `start_ns`.
+    pub(super) fn open(mut sources: Vec<Source>, start_ns: u64) -> Self {
+        let due = sources
+            .iter_mut()
+            .zip(0_u32..)
+            .map(|(source, lane)| Reverse((start_ns.saturating_add(source.next_ns()), lane)))
+            .collect();
+        let put_back = Vec::with_capacity(sources.len());
+        Self { law: Law::Open { due, sources, start_ns }, put_back }
+    }
+
+    /// A slot that may start now, with its intended moment in an open loop.
+    #[inline]
+    pub(super) fn take(
+        &mut self,
+        now_ns: u64,
+        lanes: &mut [Lane],
+    ) -> Option<(u32, Option<u64>)> {
+        match &mut self.law {
+            Law::Closed { ready } => Some((ready.pop()?, None)),
+            Law::Capped { ready, next_ns, .. } => {
+                if *next_ns > now_ns as f64 {
+                    return None;
+                }
+                *next_ns = next_ns.max(now_ns as f64 - CATCH_UP_NS);
+                Some((ready.pop()?, None))
+            }
+            Law::Open { due, .. } => loop {
+                let Reverse((due_ns, at)) = *due.peek()?;
+                if due_ns > now_ns {
+                    return None;
+                }
+                due.pop();
+                let lane = &mut lanes[at as usize];
+                match lane.free.pop() {
+                    Some(slot) => return Some((slot, Some(due_ns))),
+                    None => lane.blocked_ns = Some(due_ns),
+                }
+            },
+        }
+    }
+
+    /// Notes that the slot just taken starts an I/O of `bytes`.
+    #[inline]
+    pub(super) fn issued(&mut self, lane: u32, bytes: u64) {
+        match &mut self.law {
+            Law::Closed { .. } => {}
+            Law::Capped { ns_per_byte, next_ns, .. } => *next_ns += bytes as f64 * *ns_per_byte,
+            Law::Open { due, sources, start_ns } => match &mut sources[lane as usize] {
+                // The next arrival belongs to whoever is free then.
+                Source::Shared(_) => {}
+                own @ Source::Own(_) => {
+                    due.push(Reverse((start_ns.saturating_add(own.next_ns()), lane)));
+                }
+            },
+        }
+    }
+
+    /// Gives back a slot that found no place, with its arrival.
+    pub(super) fn put_back(&mut self, slot: u32, lane: u32, intended_ns: Option<u64>) {
+        self.put_back.push((slot, lane, intended_ns));
+    }
+
+    /// Lets slots that were put back be taken again.
+    #[inline]
+    pub(super) fn return_put_back(&mut self, lanes: &mut [Lane]) {
+        while let Some((slot, lane, intended_ns)) = self.put_back.pop() {
+            match &mut self.law {
+                Law::Closed { ready } | Law::Capped { ready, .. } => ready.push(slot),
+                Law::Open { due, .. } => {
+                    lanes[lane as usize].free.push(slot);
+                    due.extend(intended_ns.map(|ns| Reverse((ns, lane))));
+                }
+            }
+        }
+    }
+
+    /// A slot is free again.
+    #[inline]
+    pub(super) fn free(&mut self, slot: u32, at: u32, lanes: &mut [Lane]) {
+        match &mut self.law {
+            Law::Closed { ready } | Law::Capped { ready, .. } => ready.push(slot),
+            Law::Open { due, sources, start_ns } => {
+                let lane = &mut lanes[at as usize];
+                lane.free.push(slot);
+                due.extend(lane.blocked_ns.take().map(|due_ns| Reverse((due_ns, at))));
+                if let shared @ Source::Shared(_) = &mut sources[at as usize] {
+                    due.push(Reverse((start_ns.saturating_add(shared.next_ns()), at)));
+                }
+            }
+        }
+    }
+
+    /// When a slot that is free may start next; `None` when none waits.
+    #[inline]
+    pub(super) fn next_ns(&self) -> Option<u64> {
+        match &self.law {
+            Law::Closed { .. } => None,
+            Law::Capped { ready, next_ns, .. } => {
+                (!ready.is_empty()).then_some(*next_ns as u64)
+            }
+            Law::Open { due, .. } => due.peek().map(|Reverse((due_ns, _))| *due_ns),
+        }
+    }
+}

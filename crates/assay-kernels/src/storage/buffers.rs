@@ -1,0 +1,86 @@
+//! Memory of one worker's I/O: a part per slot, aligned for direct I/O, touched before the start.
+//!
+//! What is written and what is read lie apart, so that data read never becomes data written.
+
+use crate::mapping::{MapError, Mapping, PageAdvice};
+
+use super::content;
+
+/// Parts begin at multiples of this: the page, which satisfies every device's memory alignment.
+const ALIGNMENT_BYTES: usize = 4096;
+/// A slab of this size is worth asking for huge pages.
+const LARGE_BYTES: usize = 2 << 20;
+
+/// What a worker's memory is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Need {
+    /// Parts for each direction.
+    pub(super) slots: u32,
+    /// The greatest I/O.
+    pub(super) bytes: u64,
+    /// Whether data is read.
+    pub(super) reads: bool,
+    /// The compressible share of data written; `None` = nothing is written.
+    pub(super) writes: Option<f64>,
+    /// Seed of the data.
+    pub(super) seed: u64,
+}
+
+/// The memory.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    slab: Mapping,
+    stride: usize,
+    /// Where the parts to be written begin.
+    writes_at: usize,
+}
+
+impl Buffers {
+    /// Maps, touches and fills.
+    pub(super) fn new(need: Need) -> Result<Self, MapError> {
+        let stride = (need.bytes as usize).next_multiple_of(ALIGNMENT_BYTES);
+        let half = stride * need.slots as usize;
+        let writes_at = if need.reads { half } else { 0 };
+        let all = writes_at + if need.writes.is_some() { half } else { 0 };
+        let advice = if all >= LARGE_BYTES { PageAdvice::Huge } else { PageAdvice::Default };
+        let mut slab = Mapping::new(all.max(ALIGNMENT_BYTES), advice)?;
+        let memory = slab.as_mut_slice::<u8>();
+        memory.iter_mut().step_by(ALIGNMENT_BYTES).for_each(|byte| *byte = 0);
+        if let Some(compressible) = need.writes {
+            content::fill(&mut memory[writes_at..], compressible, need.seed);
+        }
+        Ok(Self { slab, stride, writes_at })
+    }
+
+    /// Start and length of everything, for an engine.
+    pub(super) fn all(&self) -> (*mut u8, usize) {
+        (self.slab.as_ptr(), self.slab.len_bytes())
+    }
+
+    /// Where slot `slot` reads to.
+    #[inline]
+    pub(super) fn read_part(&self, slot: u32) -> *mut u8 {
+        self.slab.as_ptr().wrapping_add(slot as usize * self.stride)
+    }
+
+    /// Where slot `slot` writes from.
+    #[inline]
+    pub(super) fn write_part(&self, slot: u32) -> *mut u8 {
+        self.slab.as_ptr().wrapping_add(self.writes_at + slot as usize * self.stride)
+    }
+
+    /// What slot `slot` has read; the slot must not be in flight.
+    pub(super) fn readable(&self, slot: u32, bytes: usize) -> &[u8] {
+        assert!(bytes <= self.stride, "a part holds the greatest I/O");
+        // SAFETY: the part lies within the slab, is initialised, and the kernel has given it back.
+        unsafe { std::slice::from_raw_parts(self.read_part(slot), bytes) }
+    }
+
+    /// What slot `slot` will write; the slot must not be in flight.
+    pub(super) fn writable(&mut self, slot: u32, bytes: usize) -> &mut [u8] {
+        assert!(bytes <= self.stride, "a part holds the greatest I/O");
+        // SAFETY: as for `read`; `&mut self` keeps other views of this thread away, and parts of other
+        // slots, which the kernel may be reading, lie apart.
+        unsafe { std::slice::from_raw_parts_mut(self.write_part(slot), bytes) }
+    }
+}

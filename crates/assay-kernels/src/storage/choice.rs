@@ -1,0 +1,119 @@
+//! Which engine: the one asked for, or the best that the kernel grants.
+//!
+//! Asks the kernel by setting an engine up, and never by version numbers; what it says is kept as the
+//! reason.
+
+use std::io;
+
+use assay_model::workload::storage::{EngineChoice, StorageWorkload};
+
+use super::engine::{Libaio, Setup, StorageEngine, Uring};
+use super::target::Opened;
+
+/// An engine at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Engine {
+    /// Rings.
+    IoUring,
+    /// `io_submit`.
+    Libaio,
+    /// Blocking calls.
+    Threads,
+    /// None.
+    Null,
+}
+
+impl Engine {
+    /// Its name in results.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::IoUring => "io_uring",
+            Self::Libaio => "libaio",
+            Self::Threads => "threads",
+            Self::Null => "null",
+        }
+    }
+}
+
+/// An engine and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Chosen {
+    /// Which.
+    pub(super) engine: Engine,
+    /// Why, for the result.
+    pub(super) reason: String,
+}
+
+/// What can be chosen: an engine, or two between which only a contest decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// This.
+    Of(Chosen),
+    /// Either, as it turns out.
+    Contest {
+        /// Both, the one to prefer at equal rates first.
+        engines: [Engine; 2],
+        /// Why there is one.
+        reason: &'static str,
+    },
+}
+
+/// Chooses for a workload and its targets.
+pub(super) fn choose(workload: &StorageWorkload, opened: &[Opened]) -> Choice {
+    let of = |engine, reason: &str| Choice::Of(Chosen { engine, reason: reason.to_owned() });
+    match workload.engine {
+        EngineChoice::IoUring => of(Engine::IoUring, "asked for"),
+        EngineChoice::Libaio => of(Engine::Libaio, "asked for"),
+        EngineChoice::Threads => of(Engine::Threads, "asked for"),
+        EngineChoice::Null => of(Engine::Null, "asked for"),
+        EngineChoice::Auto => {
+            let direct = workload.targets.iter().all(|target| target.direct);
+            let may_detour = opened.iter().any(|target| target.may_detour);
+            automatic(direct, may_detour, refusal::<Uring>(), refusal::<Libaio>)
+        }
+    }
+}
+
+/// The order is rings, `io_submit`, threads; with the page cache `io_submit` blocks, so it is passed
+/// over. Where rings may take a detour over kernel threads, as on NFS, a contest decides.
+fn automatic(
+    direct: bool,
+    may_detour: bool,
+    uring_refused: Option<io::Error>,
+    libaio_refused: impl FnOnce() -> Option<io::Error>,
+) -> Choice {
+    let of = |engine, reason| Choice::Of(Chosen { engine, reason });
+    let Some(refused) = uring_refused else {
+        return match direct && may_detour {
+            false => of(Engine::IoUring, "the best, and the kernel grants it".to_owned()),
+            true if libaio_refused().is_some() => {
+                of(Engine::IoUring, "the best, and libaio is refused".to_owned())
+            }
+            true => Choice::Contest {
+                engines: [Engine::IoUring, Engine::Libaio],
+                reason: "the kernel may take a detour for io_uring here;",
+            },
+        };
+    };
+    if !direct {
+        let reason =
+            format!("io_uring is refused ({refused}), libaio blocks in the page cache");
+        return of(Engine::Threads, reason);
+    }
+    match libaio_refused() {
+        None => of(Engine::Libaio, format!("io_uring is refused ({refused})")),
+        Some(also) => {
+            let reason = format!("io_uring is refused ({refused}), libaio as well ({also})");
+            of(Engine::Threads, reason)
+        }
+    }
+}
+
+/// Why the kernel does not give this engine, if it does not.
+fn refusal<E: StorageEngine>() -> Option<io::Error> {
+    let nothing = Setup { files: &[], slab: (std::ptr::null_mut(), 0), slots: 1 };
+    E::set_up(nothing).err()
+}
+
+#[cfg(test)]
+mod tests;

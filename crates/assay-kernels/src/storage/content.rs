@@ -1,0 +1,230 @@
+//! What is written: incompressible data, and on request a stamp in every sector that says where the
+//! sector belongs, when it was written, and what it held.
+//!
+//! Never decides what to do about damage: it says what is wrong with a sector.
+
+use std::fmt;
+
+use super::random;
+
+/// Every sector of this many bytes is stamped, whatever the size of the I/O, so that what was written in
+/// pieces of one size can be checked in pieces of another. The smallest unit of any block device.
+pub(super) const SECTOR_BYTES: usize = 512;
+/// Compressors of storage work on pages of this size or larger, so each has its compressible part.
+const PAGE_BYTES: usize = 4096;
+const MAGIC: u64 = u64::from_le_bytes(*b"assay\x01st");
+
+const WORDS: usize = SECTOR_BYTES / 8;
+/// Places of the stamp's words in a sector. Magic and address stand at both ends, so that a sector of
+/// which only a part is left is still known to have been stamped.
+const AT_MAGIC: usize = 0;
+const AT_ADDRESS: usize = 1;
+const AT_GENERATION: usize = 2;
+const AT_CHECKSUM: usize = 3;
+const AT_LAST_ADDRESS: usize = WORDS - 2;
+const AT_LAST_MAGIC: usize = WORDS - 1;
+
+/// What is wrong with a sector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Damage {
+    /// It should be stamped, and nothing of a stamp is there.
+    Unstamped,
+    /// Its contents are not those that were stamped.
+    Contents,
+    /// Its contents are sound but belong elsewhere.
+    Address {
+        /// Where, in bytes.
+        found: u64,
+    },
+    /// Its contents are sound but are not the last that were written here.
+    Stale,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unstamped => write!(f, "the stamp is gone"),
+            Self::Contents => write!(f, "the contents do not match their checksum"),
+            Self::Address { found } => write!(f, "holds what belongs to byte {found}"),
+            Self::Stale => write!(f, "holds what was here before the last write"),
+        }
+    }
+}
+
+/// What a sector is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// Written during this phase, with this generation.
+    Generation(u64),
+    /// Stamped before this phase, by whomever.
+    Stamped,
+    /// Perhaps never stamped; if it is, the stamp must be right.
+    Unknown,
+}
+
+/// Fills memory with incompressible data of which each page's share `compressible` is zeros.
+pub(super) fn fill(memory: &mut [u8], compressible: f64, seed: u64) {
+    let random_bytes = ((1.0 - compressible) * PAGE_BYTES as f64).round() as usize;
+    let mut draws = random::Draws::new(seed, 0);
+    for page in memory.chunks_mut(PAGE_BYTES) {
+        let (noise, zeros) = page.split_at_mut(random_bytes.min(page.len()));
+        for word in noise.chunks_mut(8) {
+            word.copy_from_slice(&draws.word().to_le_bytes()[..word.len()]);
+        }
+        zeros.fill(0);
+    }
+}
+
+/// Makes the pages of one write unlike all others, so that nothing is stored once for several.
+pub(super) fn distinguish(memory: &mut [u8], address: u64, serial: u64) {
+    for (page, at) in memory.chunks_exact_mut(PAGE_BYTES).zip(0_u64..) {
+        page[..8].copy_from_slice(&random::mix(address + at).to_le_bytes());
+        page[8..16].copy_from_slice(&serial.to_le_bytes());
+    }
+}
+
+/// Stamps every whole sector of what will be written at `address`.
+pub(super) fn stamp(memory: &mut [u8], address: u64, generation: u64) {
+    for (sector, at) in
+        memory.chunks_exact_mut(SECTOR_BYTES).zip((address..).step_by(SECTOR_BYTES))
+    {
+        for (place, word) in [
+            (AT_MAGIC, MAGIC),
+            (AT_ADDRESS, at),
+            (AT_GENERATION, generation),
+            (AT_LAST_ADDRESS, at),
+            (AT_LAST_MAGIC, MAGIC),
+        ] {
+            put(sector, place, word);
+        }
+        let checksum = checksum(sector);
+        put(sector, AT_CHECKSUM, checksum);
+    }
+}
+
+/// What is wrong with one sector that was read from `address`.
+pub(super) fn check(sector: &[u8], address: u64, expected: Expected) -> Option<Damage> {
+    if !is_stamped(sector, address) {
+        return (expected != Expected::Unknown).then_some(Damage::Unstamped);
+    }
+    if get(sector, AT_CHECKSUM) != checksum(sector) {
+        return Some(Damage::Contents);
+    }
+    // The checksum covers all that follows.
+    let found = get(sector, AT_ADDRESS);
+    if found != address {
+        return Some(Damage::Address { found });
+    }
+    let is_stale =
+        matches!(expected, Expected::Generation(it) if it != get(sector, AT_GENERATION));
+    is_stale.then_some(Damage::Stale)
+}
+
+/// Whether anything of a stamp is left: magic or address, at either end. Address 0 is also what an
+/// empty sector holds, so there only the magic tells.
+pub(super) fn is_stamped(sector: &[u8], address: u64) -> bool {
+    get(sector, AT_MAGIC) == MAGIC
+        || get(sector, AT_LAST_MAGIC) == MAGIC
+        || (address != 0
+            && (get(sector, AT_ADDRESS) == address || get(sector, AT_LAST_ADDRESS) == address))
+}
+
+fn get(sector: &[u8], place: usize) -> u64 {
+    let bytes = &sector[place * 8..place * 8 + 8];
+    u64::from_le_bytes(bytes.try_into().expect("eight bytes were taken"))
+}
+
+fn put(sector: &mut [u8], place: usize, word: u64) {
+    sector[place * 8..place * 8 + 8].copy_from_slice(&word.to_le_bytes());
+}
+
+/// A checksum of all words but itself: h ← (rotate(h) ⊕ word)·K in four lanes. Each step is a bijection
+/// of h and of the word, so damage within one word is always found, and other damage is missed once in
+/// 2⁶⁴ cases.
+fn checksum(sector: &[u8]) -> u64 {
+    const K: u64 = 0x9FB2_1C65_1E98_DF25;
+    let mut lanes = [K, K.rotate_left(16), K.rotate_left(32), K.rotate_left(48)];
+    for at in (0..WORDS).step_by(4) {
+        for (lane, h) in lanes.iter_mut().enumerate() {
+            let word = if at + lane == AT_CHECKSUM { 0 } else { get(sector, at + lane) };
+            *h = (h.rotate_left(23) ^ word).wrapping_mul(K);
+        }
+    }
+    lanes.into_iter().fold(0, |sum, lane| (sum ^ random::mix(lane)).wrapping_mul(K))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamped(address: u64, sectors: usize) -> Vec<u8> {
+        let mut memory = vec![0; sectors * SECTOR_BYTES];
+        fill(&mut memory, 0.0, 4);
+        stamp(&mut memory, address, 17);
+        memory
+    }
+
+    #[test]
+    fn sound_sectors_are_sound() {
+        let memory = stamped(1 << 20, 8);
+        for (sector, at) in memory.chunks(SECTOR_BYTES).zip((1_u64 << 20..).step_by(512)) {
+            for expected in [Expected::Generation(17), Expected::Stamped, Expected::Unknown] {
+                assert_eq!(check(sector, at, expected), None);
+            }
+        }
+    }
+
+    #[test]
+    fn any_damaged_bit_is_found() {
+        for bit in 0..SECTOR_BYTES * 8 {
+            let mut sector = stamped(4096, 1);
+            sector[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(
+                check(&sector, 4096, Expected::Unknown),
+                Some(Damage::Contents),
+                "{bit}"
+            );
+        }
+    }
+
+    #[test]
+    fn damage_is_told_apart() {
+        let sound = stamped(8192, 1);
+        for (sector, address, expected, found) in [
+            (sound.clone(), 4096, Expected::Unknown, Some(Damage::Address { found: 8192 })),
+            (sound.clone(), 8192, Expected::Generation(18), Some(Damage::Stale)),
+            (vec![0; 512], 8192, Expected::Stamped, Some(Damage::Unstamped)),
+            (vec![0; 512], 8192, Expected::Generation(1), Some(Damage::Unstamped)),
+            (vec![0; 512], 8192, Expected::Unknown, None),
+            (vec![0; 512], 0, Expected::Unknown, None),
+            (
+                [&sound[..256], &[0; 256]].concat(),
+                8192,
+                Expected::Unknown,
+                Some(Damage::Contents),
+            ),
+            (
+                [&[0; 256], &sound[256..]].concat(),
+                8192,
+                Expected::Unknown,
+                Some(Damage::Contents),
+            ),
+        ] {
+            assert_eq!(check(&sector, address, expected), found, "{address} {expected:?}");
+        }
+    }
+
+    #[test]
+    fn the_asked_share_of_each_page_is_zeros() {
+        for (compressible, random_bytes) in [(0.0, 4096), (0.25, 3072), (1.0, 0)] {
+            let mut memory = vec![1; 3 * PAGE_BYTES];
+            fill(&mut memory, compressible, 9);
+            for page in memory.chunks(PAGE_BYTES) {
+                assert!(page[random_bytes..].iter().all(|&byte| byte == 0));
+                let mut seen = [false; 256];
+                page[..random_bytes].iter().for_each(|&byte| seen[usize::from(byte)] = true);
+                assert!(random_bytes == 0 || seen.iter().filter(|&&it| it).count() > 200);
+            }
+        }
+    }
+}

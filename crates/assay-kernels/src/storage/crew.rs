@@ -1,0 +1,204 @@
+//! How the I/O of a workload is shared out: workers, and in each a lane per target.
+//!
+//! Pure arithmetic: it opens nothing and starts nothing.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+
+use assay_model::workload::storage::{
+    AccessPattern, Arrivals, Cursor, Load, StorageStream, StorageWorkload,
+};
+
+use super::arrivals::{Schedule, Source};
+use super::places::{Area, Places, Position};
+use super::random::Draws;
+
+/// What one thread does.
+#[derive(Debug)]
+pub(super) struct WorkerPlan {
+    /// Index of its stream.
+    pub(super) stream: usize,
+    /// One per target it works on.
+    pub(super) lanes: Vec<LanePlan>,
+    /// Its share of a greatest rate, in B/s.
+    pub(super) cap_bytes_per_s: Option<f64>,
+}
+
+/// What one thread does to one target.
+#[derive(Debug, Clone)]
+pub(super) struct LanePlan {
+    /// Index of the target in the workload.
+    pub(super) target: usize,
+    /// I/O in flight at most, at least 1.
+    pub(super) slots: u32,
+    /// The part of the target it works on.
+    pub(super) area: Area,
+    /// Where it is in it, perhaps together with others.
+    pub(super) position: Position,
+    /// When I/O is due; `None` in a closed loop.
+    pub(super) arrivals: Option<Source>,
+    /// Number of the lane's random words.
+    pub(super) id: u64,
+}
+
+/// Random words of arrivals lie apart from those of places.
+const ARRIVALS_ID: u64 = 1 << 63;
+/// Lanes that were split into single slots number their words within this.
+const SLOTS_PER_LANE: u64 = 1 << 20;
+
+/// Shares the workload out. `areas` are the targets' parts in use; with `singly` every worker has one
+/// slot, as blocking calls need it.
+pub(super) fn divide(
+    workload: &StorageWorkload,
+    areas: &[Area],
+    singly: bool,
+) -> Vec<WorkerPlan> {
+    let mut workers: Vec<WorkerPlan> = Vec::new();
+    for (index, stream) in workload.streams.iter().enumerate() {
+        let before = workers.iter().map(|worker| worker.lanes.len()).sum::<usize>() as u64;
+        let mut own = threads(index, stream, areas);
+        number(&mut own, before);
+        give_arrivals(&mut own, workload, stream, singly);
+        if singly {
+            own = own.into_iter().flat_map(split).collect();
+        }
+        give_caps(&mut own, workload, stream);
+        workers.append(&mut own);
+    }
+    workers
+}
+
+/// I/O in flight that thread `thread` of `threads` gets of `all` on the stream's `nth` target: equal
+/// shares, and who gets one more goes round from target to target.
+fn share(all: u32, threads: u32, thread: u32, nth: usize) -> u32 {
+    let (each, more) = (all / threads, all % threads);
+    let shift = (nth as u64 * u64::from(more) % u64::from(threads)) as u32;
+    each + u32::from((thread + threads - shift) % threads < more)
+}
+
+fn threads(index: usize, stream: &StorageStream, areas: &[Area]) -> Vec<WorkerPlan> {
+    let count = stream.threads.max(1);
+    let mut workers: Vec<_> = (0..count)
+        .map(|_| WorkerPlan { stream: index, lanes: Vec::new(), cap_bytes_per_s: None })
+        .collect();
+    for (nth, &target) in stream.targets.iter().enumerate() {
+        let slots = |thread| share(stream.in_flight_per_target, count, thread, nth);
+        let with_work: Vec<u32> = (0..count).filter(|&thread| slots(thread) > 0).collect();
+        let parts = parts(stream, areas[target], with_work.len() as u64);
+        for (thread, (area, position)) in with_work.into_iter().zip(parts) {
+            let slots = slots(thread);
+            let lane = LanePlan { target, slots, area, position, arrivals: None, id: 0 };
+            workers[thread as usize].lanes.push(lane);
+        }
+    }
+    workers.retain(|worker| !worker.lanes.is_empty());
+    workers
+}
+
+/// Area and position of each of `count` threads that work on one target.
+fn parts(stream: &StorageStream, whole: Area, count: u64) -> Vec<(Area, Position)> {
+    let fresh = |area| Arc::new(AtomicU64::new(Places::first(area, stream.pattern)));
+    let shared = fresh(whole);
+    let part_bytes = (whole.end - whole.start) / count.max(1);
+    // Parts begin at multiples of the size, so that no I/O is lost between them.
+    let part_bytes = part_bytes / greatest_bytes(stream) * greatest_bytes(stream);
+    (0..count)
+        .map(|nth| match stream.pattern {
+            AccessPattern::Random
+            | AccessPattern::Permutation
+            | AccessPattern::Blocks { .. }
+            | AccessPattern::Sequential { cursor: Cursor::Shared, .. } => {
+                (whole, Arc::clone(&shared))
+            }
+            AccessPattern::Mixed { .. }
+            | AccessPattern::Sequential { cursor: Cursor::PerThread, .. } => {
+                (whole, fresh(whole))
+            }
+            AccessPattern::Sequential { cursor: Cursor::Divided, .. } => {
+                let start = whole.start + nth * part_bytes;
+                let part = Area { start, end: start + part_bytes };
+                (part, fresh(part))
+            }
+        })
+        .collect()
+}
+
+/// The greatest I/O of a stream, at least one byte.
+pub(super) fn greatest_bytes(stream: &StorageStream) -> u64 {
+    stream.sizes.iter().map(|size| size.max_bytes.max(size.min_bytes)).max().unwrap_or(1).max(1)
+}
+
+fn number(workers: &mut [WorkerPlan], before: u64) {
+    let lanes = workers.iter_mut().flat_map(|worker| &mut worker.lanes);
+    for (lane, id) in lanes.zip(before..) {
+        lane.id = id * SLOTS_PER_LANE;
+    }
+}
+
+fn slots(workers: &[WorkerPlan]) -> f64 {
+    workers.iter().flat_map(|worker| &worker.lanes).map(|lane| f64::from(lane.slots)).sum()
+}
+
+/// The part of the phase's rate that is this stream's: its share among those without a rate of their own.
+fn share_of_rate(workload: &StorageWorkload, stream: &StorageStream) -> f64 {
+    let sharing = workload.streams.iter().filter(|it| it.own_rate_per_s.is_none());
+    let sum: f64 = sharing.map(|it| it.rate_share).sum();
+    if sum > 0.0 { stream.rate_share / sum } else { 0.0 }
+}
+
+fn give_arrivals(
+    workers: &mut [WorkerPlan],
+    workload: &StorageWorkload,
+    stream: &StorageStream,
+    singly: bool,
+) {
+    let own: f64 = workload.streams.iter().filter_map(|it| it.own_rate_per_s).sum();
+    let (rate, law) = match (&workload.load, stream.own_rate_per_s) {
+        (Load::Open { arrivals, .. }, Some(rate)) => (rate, *arrivals),
+        (_, Some(rate)) => (rate, Arrivals::Constant),
+        (Load::Open { rate_per_s, arrivals }, None) => {
+            ((rate_per_s - own).max(0.0) * share_of_rate(workload, stream), *arrivals)
+        }
+        (Load::Closed | Load::Capped { .. } | Load::ShareOf { .. }, None) => return,
+    };
+    let all = slots(workers);
+    let count = workers.iter().map(|worker| worker.lanes.len()).sum::<usize>() as f64;
+    for (nth, lane) in workers.iter_mut().flat_map(|worker| &mut worker.lanes).enumerate() {
+        let lane_rate = rate * f64::from(lane.slots) / all;
+        let draws = Draws::new(workload.seed, lane.id | ARRIVALS_ID);
+        let schedule = Schedule::new(law, lane_rate, nth as f64 / count, draws);
+        lane.arrivals = Some(match singly {
+            true => Source::Shared(Arc::new(Mutex::new(schedule))),
+            false => Source::Own(schedule),
+        });
+    }
+}
+
+fn give_caps(workers: &mut [WorkerPlan], workload: &StorageWorkload, stream: &StorageStream) {
+    let Load::Capped { bytes_per_s } = workload.load else { return };
+    if stream.own_rate_per_s.is_some() {
+        return;
+    }
+    let all = slots(workers);
+    let share = bytes_per_s * share_of_rate(workload, stream);
+    for worker in workers {
+        worker.cap_bytes_per_s = Some(share * slots(std::slice::from_ref(worker)) / all);
+    }
+}
+
+/// One worker per slot, with what the lane's slots have in common.
+fn split(worker: WorkerPlan) -> Vec<WorkerPlan> {
+    let WorkerPlan { stream, lanes, cap_bytes_per_s } = worker;
+    let singles = lanes.into_iter().flat_map(|lane| {
+        let id = lane.id;
+        (0..u64::from(lane.slots)).map(move |slot| LanePlan {
+            slots: 1,
+            id: id + slot,
+            ..lane.clone()
+        })
+    });
+    singles.map(|lane| WorkerPlan { stream, lanes: vec![lane], cap_bytes_per_s }).collect()
+}
+
+#[cfg(test)]
+mod tests;

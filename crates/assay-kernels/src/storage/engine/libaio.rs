@@ -1,0 +1,187 @@
+//! The kernel's older asynchronous interface by raw system calls: `io_submit` and `io_getevents`.
+//!
+//! Asynchronous only with `O_DIRECT`; with the page cache a submission blocks until the data is there.
+//! No library is needed, and none is used.
+
+use std::io;
+
+use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait};
+
+/// The engine of `io_submit`.
+#[derive(Debug)]
+pub(crate) struct Libaio {
+    context: libc::c_ulong,
+    files: Vec<Files>,
+    /// One per slot, so that addresses stay.
+    blocks: Vec<Block>,
+    queued: Vec<*mut Block>,
+    events: Vec<Event>,
+    in_flight: usize,
+}
+
+/// `struct iocb` of `linux/aio_abi.h`, for machines whose low byte comes first.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct Block {
+    data: u64,
+    key: u32,
+    flags: u32,
+    opcode: u16,
+    priority: i16,
+    descriptor: u32,
+    memory: u64,
+    bytes: u64,
+    offset: i64,
+    reserved: u64,
+    more_flags: u32,
+    event_descriptor: u32,
+}
+
+/// `struct io_event` of `linux/aio_abi.h`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct Event {
+    data: u64,
+    object: u64,
+    result: i64,
+    result2: i64,
+}
+
+const READ: u16 = 0;
+const WRITE: u16 = 1;
+const FSYNC: u16 = 2;
+
+impl StorageEngine for Libaio {
+    const NAME: &'static str = "libaio";
+
+    fn set_up(setup: Setup<'_>) -> io::Result<Self> {
+        let slots = setup.slots as usize;
+        let mut context: libc::c_ulong = 0;
+        // SAFETY: `context` is writable and zero, as the call asks for.
+        let result =
+            unsafe { libc::syscall(libc::SYS_io_setup, setup.slots, &raw mut context) };
+        if result < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self {
+            context,
+            files: setup.files.to_vec(),
+            blocks: vec![Block::default(); slots],
+            queued: Vec::with_capacity(slots),
+            events: vec![Event::default(); slots],
+            in_flight: 0,
+        })
+    }
+
+    fn granted(&self) -> String {
+        String::new()
+    }
+
+    #[inline]
+    fn queue(&mut self, request: Request) {
+        let files = self.files[request.file as usize];
+        let (opcode, descriptor) = match request.action {
+            Action::Read => (READ, files.read),
+            Action::Write => (WRITE, files.write),
+            Action::Sync => (FSYNC, files.write),
+        };
+        let transfers = request.action != Action::Sync;
+        let block = &mut self.blocks[request.slot as usize];
+        *block = Block {
+            data: u64::from(request.slot),
+            opcode,
+            // Descriptors of open files are not negative, and offsets lie below 2⁶³.
+            descriptor: descriptor as u32,
+            memory: if transfers { request.memory as u64 } else { 0 },
+            bytes: if transfers { u64::from(request.bytes) } else { 0 },
+            offset: if transfers { request.offset as i64 } else { 0 },
+            ..Block::default()
+        };
+        self.queued.push(block);
+    }
+
+    fn exchange(&mut self, wait: Wait, done: &mut Vec<Completion>) -> io::Result<()> {
+        let before = done.len();
+        self.submit(done)?;
+        let wait = if done.len() > before { Wait::No } else { wait };
+        self.reap(wait, done)
+    }
+}
+
+impl Libaio {
+    /// Hands over as much as the kernel takes. What it refuses outright is a completion with the error.
+    fn submit(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+        let mut handed = 0;
+        while handed < self.queued.len() {
+            let rest = &mut self.queued[handed..];
+            // SAFETY: every pointer names a block of `self.blocks`, which is never resized, filled by
+            // `queue`; the memory it names is the kernel's until its event.
+            let result = unsafe {
+                libc::syscall(libc::SYS_io_submit, self.context, rest.len(), rest.as_mut_ptr())
+            };
+            if result > 0 {
+                handed += result as usize;
+                self.in_flight += result as usize;
+                continue;
+            }
+            let error = io::Error::last_os_error();
+            if super::passes(&error) && self.in_flight > 0 {
+                break;
+            }
+            if error.raw_os_error() == Some(libc::EINTR) {
+                continue;
+            }
+            // The first of the batch is at fault; the others get their turn.
+            // SAFETY: the pointer names a block of `self.blocks`, and no reference to it is alive.
+            let slot = unsafe { (*rest[0]).data } as u32;
+            let number = error.raw_os_error().unwrap_or(libc::EIO);
+            done.push(Completion { slot, result: -number });
+            handed += 1;
+        }
+        self.queued.drain(..handed);
+        Ok(())
+    }
+
+    fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> io::Result<()> {
+        let (least, ns) = match wait {
+            Wait::No => (0, Some(0)),
+            Wait::Done => (1, None),
+            Wait::AtMost { ns } => (1, Some(ns)),
+        };
+        let mut limit = ns.map(|ns| libc::timespec {
+            tv_sec: (ns / 1_000_000_000) as libc::time_t,
+            tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+        });
+        let limit = limit.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
+        // SAFETY: `events` has room for as many as are told, and `limit` is null or a valid `timespec`.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_io_getevents,
+                self.context,
+                least as libc::c_long,
+                self.events.len(),
+                self.events.as_mut_ptr(),
+                limit,
+            )
+        };
+        if result < 0 {
+            let error = io::Error::last_os_error();
+            return if super::passes(&error) { Ok(()) } else { Err(error) };
+        }
+        self.in_flight -= result as usize;
+        done.extend(self.events[..result as usize].iter().map(|event| Completion {
+            // Slots are below 2³², and results are a length below 2³⁰ or an error number.
+            slot: event.data as u32,
+            result: event.result as i32,
+        }));
+        Ok(())
+    }
+}
+
+impl Drop for Libaio {
+    fn drop(&mut self) {
+        // SAFETY: the context came from `io_setup`. The call waits for what is in flight, so that no
+        // memory is written after it.
+        unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
+    }
+}

@@ -1,0 +1,117 @@
+//! Every engine moves the same bytes, tells errors, and keeps to its waits.
+
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::mapping::{Mapping, PageAdvice};
+
+use super::*;
+
+const BLOCK: usize = 4096;
+const SLOTS: u32 = 4;
+
+fn file() -> File {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let (id, nth) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let path = std::env::temp_dir().join(format!("assay-engine-{id}-{nth}"));
+    let mut file =
+        File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+    // The descriptor is all that is needed.
+    let _ = std::fs::remove_file(path);
+    for block in 0..8_u8 {
+        file.write_all(&[block; BLOCK]).unwrap();
+    }
+    file.rewind().unwrap();
+    file
+}
+
+fn all_done<E: StorageEngine>(engine: &mut E, count: usize) -> Vec<Completion> {
+    let mut done = Vec::new();
+    while done.len() < count {
+        engine.exchange(Wait::AtMost { ns: 1_000_000_000 }, &mut done).unwrap();
+    }
+    done.sort_by_key(|it| it.slot);
+    done
+}
+
+fn check<E: StorageEngine>() {
+    let file = file();
+    let files = [Files { read: file.as_raw_fd(), write: file.as_raw_fd() }];
+    let mut slab = Mapping::new(BLOCK * SLOTS as usize, PageAdvice::Default).unwrap();
+    slab.as_mut_slice::<u8>().fill(99);
+    let setup = Setup { files: &files, slab: (slab.as_ptr(), slab.len_bytes()), slots: SLOTS };
+    let mut engine = match E::set_up(setup) {
+        Ok(engine) => engine,
+        Err(error) => {
+            eprintln!(
+                "SKIPPED every_engine_moves_the_same_bytes: {} is refused: {error}",
+                E::NAME
+            );
+            return;
+        }
+    };
+    let request = |slot: u32, action, block: u64| Request {
+        slot,
+        action,
+        file: 0,
+        bytes: BLOCK as u32,
+        offset: block * BLOCK as u64,
+        memory: slab.as_ptr().wrapping_add(slot as usize * BLOCK),
+    };
+    let mut none = Vec::new();
+    engine.exchange(Wait::AtMost { ns: 1_000_000 }, &mut none).unwrap();
+    engine.exchange(Wait::No, &mut none).unwrap();
+    assert_eq!(none, [], "{}", E::NAME);
+    // Slot 0 is written from what it holds, 1 and 2 are read, 3 lies beyond the end.
+    engine.queue(request(0, Action::Write, 7));
+    engine.queue(request(1, Action::Read, 1));
+    engine.queue(request(2, Action::Read, 2));
+    engine.queue(request(3, Action::Read, 100));
+    let done = |slot, result| Completion { slot, result };
+    let block = BLOCK as i32;
+    let expected = [done(0, block), done(1, block), done(2, block), done(3, 0)];
+    assert_eq!(all_done(&mut engine, 4), expected, "{}", E::NAME);
+    engine.queue(request(0, Action::Sync, 0));
+    engine.queue(request(3, Action::Read, 7));
+    let after = all_done(&mut engine, 2);
+    assert!(after[0].result == 0 || after[0].result == -libc::EINVAL, "{}: fsync", E::NAME);
+    assert_eq!(after[1], done(3, block));
+    let memory = slab.as_slice::<u8>();
+    for (slot, value) in [(1, 1), (2, 2), (3, 99)] {
+        let part = &memory[slot * BLOCK..(slot + 1) * BLOCK];
+        assert!(part.iter().all(|&byte| byte == value), "{}: slot {slot}", E::NAME);
+    }
+}
+
+#[test]
+fn every_engine_moves_the_same_bytes() {
+    check::<Uring>();
+    check::<Libaio>();
+    check::<Threads>();
+}
+
+#[test]
+fn an_error_is_a_completion() {
+    fn refused<E: StorageEngine>() {
+        let read_only = File::open("/dev/null").unwrap();
+        let files = [Files { read: read_only.as_raw_fd(), write: read_only.as_raw_fd() }];
+        let slab = Mapping::new(BLOCK, PageAdvice::Default).unwrap();
+        let setup = Setup { files: &files, slab: (slab.as_ptr(), BLOCK), slots: 1 };
+        let Ok(mut engine) = E::set_up(setup) else { return };
+        engine.queue(Request {
+            slot: 0,
+            action: Action::Write,
+            file: 0,
+            bytes: BLOCK as u32,
+            offset: 0,
+            memory: slab.as_ptr(),
+        });
+        let expected = [Completion { slot: 0, result: -libc::EBADF }];
+        assert_eq!(all_done(&mut engine, 1), expected, "{}", E::NAME);
+    }
+    refused::<Uring>();
+    refused::<Libaio>();
+    refused::<Threads>();
+}

@@ -1,0 +1,71 @@
+//! One blocking call at a time: `preadv2`, `pwritev2`, `fsync`. Depth comes from more threads.
+//!
+//! Never starts a thread: each worker of this engine has one slot and makes its call itself.
+
+use std::io;
+use std::time::Duration;
+
+use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait};
+
+/// The engine that blocks.
+#[derive(Debug)]
+pub(crate) struct Threads {
+    files: Vec<Files>,
+    queued: Vec<Request>,
+}
+
+impl StorageEngine for Threads {
+    const NAME: &'static str = "threads";
+
+    fn set_up(setup: Setup<'_>) -> io::Result<Self> {
+        let queued = Vec::with_capacity(setup.slots as usize);
+        Ok(Self { files: setup.files.to_vec(), queued })
+    }
+
+    fn granted(&self) -> String {
+        String::new()
+    }
+
+    #[inline]
+    fn queue(&mut self, request: Request) {
+        self.queued.push(request);
+    }
+
+    fn exchange(&mut self, wait: Wait, done: &mut Vec<Completion>) -> io::Result<()> {
+        if let (Wait::AtMost { ns }, true) = (wait, self.queued.is_empty()) {
+            std::thread::sleep(Duration::from_nanos(ns));
+        }
+        for request in self.queued.drain(..) {
+            let result = call(self.files[request.file as usize], &request);
+            done.push(Completion { slot: request.slot, result });
+        }
+        Ok(())
+    }
+}
+
+/// Makes the call, again where a signal came first. Bytes, or the negative error.
+fn call(files: Files, request: &Request) -> i32 {
+    let part = libc::iovec { iov_base: request.memory.cast(), iov_len: request.bytes as usize };
+    // Offsets lie below 2⁶³: files cannot be longer.
+    let offset = request.offset as libc::off_t;
+    loop {
+        let result = match request.action {
+            // SAFETY: `part` names memory of the slab that is the kernel's until this call is over.
+            Action::Read => unsafe { libc::preadv2(files.read, &raw const part, 1, offset, 0) },
+            // SAFETY: as above; the memory is only read.
+            Action::Write => unsafe {
+                libc::pwritev2(files.write, &raw const part, 1, offset, 0)
+            },
+            // SAFETY: the call takes no memory.
+            Action::Sync => unsafe { libc::fsync(files.write) as isize },
+        };
+        if result >= 0 {
+            // At most the length of the request.
+            return result as i32;
+        }
+        let error = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+        if error != libc::EINTR {
+            return -error;
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Submission and completion rings, one pair per worker, with everything the kernel grants.
+//!
+//! Nothing here is needed for an I/O to be right: flags and registrations that an older kernel or a
+//! small memory limit refuses are left out one by one, and what is left is reported.
+
+use std::io;
+use std::mem::ManuallyDrop;
+
+use io_uring::squeue::Flags;
+use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::{CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, opcode};
+
+use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait};
+
+/// Greatest size of one registered buffer (`io_uring_register(2)`).
+const GREATEST_REGISTERED_BYTES: usize = 1 << 30;
+
+/// The engine of `io_uring`.
+pub(crate) struct Uring {
+    /// The three parts borrow from `ring`, so they are dropped before it.
+    parts: ManuallyDrop<Parts>,
+    ring: *mut IoUring,
+    files: Vec<Files>,
+    fixed_files: bool,
+    fixed_buffers: bool,
+    granted: Vec<&'static str>,
+}
+
+struct Parts {
+    submitter: Submitter<'static>,
+    queue: SubmissionQueue<'static>,
+    completions: CompletionQueue<'static>,
+}
+
+/// A flag of the ring, and how it is asked for.
+type Flag = (&'static str, fn(&mut io_uring::Builder));
+
+/// Least important first: what a kernel does not know is dropped from the front. Since 6.6, 6.1, 6.0
+/// and 5.19; deferred task work needs the single issuer, and so goes before it.
+const FLAGS: [Flag; 4] = [
+    ("no array", |builder| {
+        builder.setup_no_sqarray();
+    }),
+    ("deferred task work", |builder| {
+        builder.setup_defer_taskrun();
+    }),
+    ("single issuer", |builder| {
+        builder.setup_single_issuer();
+    }),
+    ("cooperative task work", |builder| {
+        builder.setup_coop_taskrun();
+    }),
+];
+
+impl StorageEngine for Uring {
+    const NAME: &'static str = "io_uring";
+
+    fn set_up(setup: Setup<'_>) -> io::Result<Self> {
+        let (ring, mut granted) = ring(setup.slots)?;
+        if !ring.params().is_feature_ext_arg() {
+            let what = "this kernel's io_uring cannot wait for a limited time (before 5.11)";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, what));
+        }
+        let ring = Box::into_raw(Box::new(ring));
+        // SAFETY: the box lives until `drop`, which drops the parts first and then takes it back.
+        // Nobody else uses the pointer.
+        let (mut submitter, queue, completions) = unsafe { (*ring).split() };
+        let fixed_files = register_files(&submitter, setup.files);
+        let fixed_buffers = register_slab(&submitter, setup.slab);
+        // Without it every call looks the descriptor up, which costs a little more and nothing else.
+        let fixed_ring = submitter.register_ring_fd().is_ok();
+        // Where I/O cannot be started without blocking, the kernel uses threads: as many as slots.
+        // An older kernel keeps its default, four per CPU.
+        let _ = submitter.register_iowq_max_workers(&mut [setup.slots, 0]);
+        for (name, is_granted) in [
+            ("fixed files", fixed_files),
+            ("fixed buffers", fixed_buffers),
+            ("fixed ring", fixed_ring),
+        ] {
+            granted.extend(is_granted.then_some(name));
+        }
+        let parts = ManuallyDrop::new(Parts { submitter, queue, completions });
+        Ok(Self {
+            parts,
+            ring,
+            files: setup.files.to_vec(),
+            fixed_files,
+            fixed_buffers,
+            granted,
+        })
+    }
+
+    fn granted(&self) -> String {
+        self.granted.join(", ")
+    }
+
+    #[inline]
+    fn queue(&mut self, request: Request) {
+        let writes = request.action != Action::Read;
+        let fd = if self.fixed_files {
+            // The order in which `register_files` puts them; there are fewer than 2³⁰.
+            Fd((request.file * 2 + u32::from(writes)) as i32)
+        } else {
+            let files = self.files[request.file as usize];
+            Fd(if writes { files.write } else { files.read })
+        };
+        let Request { memory, bytes, offset, .. } = request;
+        let entry = match (request.action, self.fixed_buffers) {
+            (Action::Read, true) => {
+                opcode::ReadFixed::new(fd, memory, bytes, 0).offset(offset).build()
+            }
+            (Action::Write, true) => {
+                opcode::WriteFixed::new(fd, memory, bytes, 0).offset(offset).build()
+            }
+            (Action::Read, false) => {
+                opcode::Read::new(fd, memory, bytes).offset(offset).build()
+            }
+            (Action::Write, false) => {
+                opcode::Write::new(fd, memory, bytes).offset(offset).build()
+            }
+            (Action::Sync, _) => opcode::Fsync::new(fd).build(),
+        };
+        let flags = if self.fixed_files { Flags::FIXED_FILE } else { Flags::empty() };
+        let entry = entry.flags(flags).user_data(u64::from(request.slot));
+        // SAFETY: the memory is the kernel's until the completion, and descriptors outlive the engine.
+        unsafe { self.parts.queue.push(&entry) }
+            .expect("the queue has room for every slot, and a slot is queued once at most");
+    }
+
+    #[inline]
+    fn exchange(&mut self, wait: Wait, done: &mut Vec<Completion>) -> io::Result<()> {
+        let Parts { submitter, queue, completions } = &mut *self.parts;
+        queue.sync();
+        let result = match wait {
+            Wait::No => {
+                // SAFETY: no argument is passed; entries in the queue were checked in `queue`.
+                unsafe {
+                    let flags = EnterFlags::GETEVENTS.bits();
+                    submitter.enter::<libc::sigset_t>(queue.len() as u32, 0, flags, None)
+                }
+            }
+            Wait::Done => submitter.submit_and_wait(1),
+            Wait::AtMost { ns } => {
+                let limit = Timespec::from(std::time::Duration::from_nanos(ns));
+                submitter.submit_with_args(1, &SubmitArgs::new().timespec(&limit))
+            }
+        };
+        if let Err(error) = result
+            && !super::passes(&error)
+        {
+            return Err(error);
+        }
+        // The kernel has taken entries; without this the queue would seem full for ever.
+        queue.sync();
+        completions.sync();
+        done.extend(completions.map(|entry| Completion {
+            slot: entry.user_data() as u32,
+            result: entry.result(),
+        }));
+        completions.sync();
+        Ok(())
+    }
+}
+
+/// A ring with all flags that the kernel takes, and their names.
+fn ring(slots: u32) -> io::Result<(IoUring, Vec<&'static str>)> {
+    let entries = slots.next_power_of_two();
+    let mut flags = &FLAGS[..];
+    loop {
+        let mut builder = IoUring::builder();
+        for (_, ask) in flags {
+            ask(&mut builder);
+        }
+        match (builder.build(entries), flags) {
+            (Ok(ring), _) => {
+                return Ok((ring, flags.iter().rev().map(|(name, _)| *name).collect()));
+            }
+            (Err(error), [_, rest @ ..]) if error.raw_os_error() == Some(libc::EINVAL) => {
+                flags = rest;
+            }
+            (Err(error), _) => return Err(error),
+        }
+    }
+}
+
+fn register_files(submitter: &Submitter<'_>, files: &[Files]) -> bool {
+    let all: Vec<_> = files.iter().flat_map(|files| [files.read, files.write]).collect();
+    submitter.register_files(&all).is_ok()
+}
+
+fn register_slab(submitter: &Submitter<'_>, (start, bytes): (*mut u8, usize)) -> bool {
+    let slab = libc::iovec { iov_base: start.cast(), iov_len: bytes };
+    // SAFETY: the setup promises that its memory outlives the engine.
+    bytes <= GREATEST_REGISTERED_BYTES && unsafe { submitter.register_buffers(&[slab]) }.is_ok()
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        // A registered ring keeps itself alive until its thread ends. A refusal means it never was.
+        let _ = self.parts.submitter.unregister_ring_fd();
+        // SAFETY: nobody uses the parts after this.
+        unsafe { ManuallyDrop::drop(&mut self.parts) };
+        // SAFETY: the pointer came from a box in `set_up`, and what borrowed from it is gone.
+        drop(unsafe { Box::from_raw(self.ring) });
+    }
+}

@@ -1,0 +1,116 @@
+//! One open file, and where in it the next read or write goes.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+
+use assay_model::workload::file_set::{FileAccess, FileStream, FileTree, StopAfter};
+use assay_model::workload::storage::SizeShare;
+
+use crate::storage::random::Draws;
+
+/// A file that a thread works on.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    pub(super) number: u64,
+    file: File,
+    bytes: u64,
+    position: u64,
+    /// Reads and writes that are still to be done.
+    operations_left: u64,
+    /// Bytes that are still to be moved.
+    bytes_left: u64,
+}
+
+/// Where one read or write goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+}
+
+/// Opens a file of a tree, with its flags.
+pub(super) fn open(tree: &FileTree, number: u64, writes: bool, anew: bool) -> io::Result<File> {
+    let mut flags = 0;
+    if tree.direct {
+        flags |= libc::O_DIRECT;
+    }
+    if tree.sync && writes {
+        flags |= libc::O_DSYNC;
+    }
+    OpenOptions::new()
+        .read(!anew)
+        .write(writes)
+        .create(anew)
+        .truncate(anew)
+        .custom_flags(flags)
+        .open(tree.file(number))
+}
+
+impl OpenFile {
+    /// A file that was just opened.
+    pub(super) fn new(file: File, number: u64, bytes: u64, stream: &FileStream) -> Self {
+        // Without a limit a file is left when as much was moved as it holds.
+        let (operations_left, bytes_left) = match stream.stop_after {
+            None => (u64::MAX, bytes),
+            Some(StopAfter::Operations(operations)) => (operations, u64::MAX),
+            Some(StopAfter::Bytes(bytes)) => (u64::MAX, bytes),
+            Some(StopAfter::Share(share)) => (u64::MAX, (bytes as f64 * share) as u64),
+        };
+        Self { number, file, bytes, position: 0, operations_left, bytes_left }
+    }
+
+    /// The next read or write; `None` when the file is to be closed.
+    pub(super) fn next(&mut self, stream: &FileStream, draws: &mut Draws) -> Option<Piece> {
+        if self.operations_left == 0 || self.bytes_left == 0 || self.bytes == 0 {
+            return None;
+        }
+        let wanted = size(&stream.sizes, draws);
+        let piece = match stream.access {
+            FileAccess::Sequential | FileAccess::SequentialAnew => {
+                let left = self.bytes - self.position;
+                if left == 0 {
+                    return None;
+                }
+                Piece { offset: self.position, bytes: wanted.min(left) }
+            }
+            FileAccess::Random | FileAccess::RandomShared => {
+                let bytes = wanted.min(self.bytes);
+                Piece { offset: draws.below(self.bytes / bytes) * bytes, bytes }
+            }
+        };
+        self.position = piece.offset + piece.bytes;
+        self.operations_left -= 1;
+        self.bytes_left = self.bytes_left.saturating_sub(piece.bytes);
+        Some(piece)
+    }
+
+    /// Reads a piece whole.
+    pub(super) fn read(&self, buffer: &mut [u8], piece: Piece) -> io::Result<()> {
+        self.file.read_exact_at(&mut buffer[..piece.bytes as usize], piece.offset)
+    }
+
+    /// Writes a piece whole.
+    pub(super) fn write(&self, buffer: &[u8], piece: Piece) -> io::Result<()> {
+        self.file.write_all_at(&buffer[..piece.bytes as usize], piece.offset)
+    }
+
+    /// Closes it, after its data is on stable storage if that is wanted.
+    pub(super) fn close(self, sync: bool) -> io::Result<()> {
+        if sync { self.file.sync_all() } else { Ok(()) }
+    }
+}
+
+/// A size of one read or write.
+fn size(sizes: &[SizeShare], draws: &mut Draws) -> u64 {
+    let mut draw = if sizes.len() > 1 { draws.unit() } else { 0.0 };
+    let last = sizes.len().saturating_sub(1);
+    for (index, size) in sizes.iter().enumerate() {
+        if draw < size.share || index == last {
+            let steps = (size.max_bytes - size.min_bytes) / size.step_bytes.max(1);
+            return size.min_bytes + draws.below(steps + 1) * size.step_bytes;
+        }
+        draw -= size.share;
+    }
+    4096
+}

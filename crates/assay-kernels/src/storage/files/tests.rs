@@ -1,0 +1,196 @@
+//! Trees that are made, used and removed again, on this machine's temporary file system.
+
+use std::path::{Path, PathBuf};
+
+use assay_model::workload::file_set::{
+    FileAccess, FileOperation, FileOrder, FileTree, StopAfter,
+};
+use assay_model::workload::storage::{Arrivals, SizeShare, StorageTiming};
+
+use super::*;
+
+/// A folder that is gone afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path =
+            std::env::temp_dir().join(format!("assay-files-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+fn size(bytes: u64) -> Vec<SizeShare> {
+    vec![SizeShare { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 }]
+}
+
+fn tree(anchor: &Path) -> FileTree {
+    FileTree {
+        name: "fsd1".into(),
+        anchor: anchor.into(),
+        depth: 2,
+        width: 3,
+        files: 4,
+        files_on_all_levels: false,
+        sizes: size(10_000),
+        most_files: None,
+        used_files: None,
+        direct: false,
+        sync: false,
+        sync_at_close: false,
+    }
+}
+
+fn stream(operation: FileOperation, order: FileOrder) -> FileStream {
+    FileStream {
+        name: "fwd1".into(),
+        tree: 0,
+        operation,
+        threads: 3,
+        order,
+        access: FileAccess::Sequential,
+        read_share: None,
+        sizes: size(4096),
+        stop_after: None,
+        rate_share: 1.0,
+    }
+}
+
+fn workload(anchor: &Path, streams: Vec<FileStream>, duration_s: Option<f64>) -> FileWorkload {
+    FileWorkload {
+        trees: vec![tree(anchor)],
+        streams,
+        in_turn: duration_s.is_none(),
+        load: FileLoad::Closed,
+        timing: StorageTiming {
+            warmup_s: 0.0,
+            duration_s,
+            interval_s: 0.1,
+            stop_after_bytes: None,
+        },
+        compressible: 0.0,
+        seed: 7,
+    }
+}
+
+fn carried_out(workload: &FileWorkload) -> FileOutcome {
+    let stop = AtomicBool::new(false);
+    let mut on_interval = |_: &FileInterval| {};
+    let mut control =
+        FileControl { stop: &stop, on_interval: &mut on_interval, most_errors: 50 };
+    run(workload, &mut control).unwrap()
+}
+
+fn made(anchor: &Path) -> FileOutcome {
+    let once = |operation| stream(operation, FileOrder::Once);
+    let streams = vec![once(FileOperation::Mkdir), once(FileOperation::Create)];
+    carried_out(&workload(anchor, streams, None))
+}
+
+#[test]
+fn a_tree_is_made_whole_and_removed_whole() {
+    let folder = Folder::new("whole");
+    let outcome = made(&folder.0);
+    assert_eq!((outcome.error_count, outcome.ended), (0, Ended::Work));
+    assert_eq!(outcome.total.of(FileOperation::Mkdir).count, 12);
+    assert_eq!(outcome.total.of(FileOperation::Create).count, 36);
+    assert_eq!(
+        outcome.total.of(FileOperation::Write).count,
+        3 * 36,
+        "4096 + 4096 + 1808 bytes"
+    );
+    assert_eq!(outcome.total.written_bytes, 360_000);
+    assert_eq!(outcome.total.requested.count, 48, "writes come along");
+    let last = folder.0.join("vdb1_3.dir/vdb2_3.dir/vdb_f0004.file");
+    assert_eq!(std::fs::metadata(last).unwrap().len(), 10_000);
+    let again = made(&folder.0);
+    assert_eq!(again.total.requested.count, 0, "nothing is missing");
+    let once = |operation| stream(operation, FileOrder::Once);
+    let streams = vec![once(FileOperation::Delete), once(FileOperation::Rmdir)];
+    let outcome = carried_out(&workload(&folder.0, streams, None));
+    assert_eq!((outcome.error_count, outcome.ended), (0, Ended::Work));
+    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0);
+}
+
+#[test]
+fn each_operation_is_counted_as_what_it_is() {
+    let folder = Folder::new("each");
+    made(&folder.0);
+    let table = [
+        (FileOperation::Getattr, 36, 0),
+        (FileOperation::Setattr, 36, 0),
+        (FileOperation::Access, 36, 0),
+        (FileOperation::Open, 36, 0),
+        (FileOperation::Close, 36, 0),
+        (FileOperation::Read, 108, 360_000),
+        (FileOperation::Delete, 36, 0),
+    ];
+    for (operation, expected, read_bytes) in table {
+        let streams = vec![stream(operation, FileOrder::Once)];
+        let outcome = carried_out(&workload(&folder.0, streams, Some(30.0)));
+        assert_eq!(outcome.ended, Ended::Work, "{operation:?}");
+        assert_eq!(outcome.total.of(operation).count, expected, "{operation:?}");
+        assert_eq!(outcome.total.requested.count, expected, "{operation:?}");
+        assert_eq!(outcome.total.read_bytes, read_bytes, "{operation:?}");
+        assert_eq!(outcome.error_count, 0, "{operation:?} {:?}", outcome.errors);
+    }
+}
+
+#[test]
+fn files_are_left_after_as_much_as_is_asked_for() {
+    let folder = Folder::new("left");
+    made(&folder.0);
+    for (stop_after, access, expected) in [
+        (StopAfter::Operations(2), FileAccess::Random, 72),
+        (StopAfter::Bytes(4096), FileAccess::Sequential, 36),
+        (StopAfter::Share(0.5), FileAccess::Sequential, 72),
+    ] {
+        let mut one = stream(FileOperation::Write, FileOrder::Once);
+        (one.stop_after, one.access) = (Some(stop_after), access);
+        let outcome = carried_out(&workload(&folder.0, vec![one], Some(30.0)));
+        assert_eq!(outcome.total.of(FileOperation::Write).count, expected, "{stop_after:?}");
+        assert_eq!(outcome.total.of(FileOperation::Open).count, 36, "{stop_after:?}");
+    }
+    let mut anew = stream(FileOperation::Write, FileOrder::Once);
+    anew.access = FileAccess::SequentialAnew;
+    let outcome = carried_out(&workload(&folder.0, vec![anew], Some(30.0)));
+    assert_eq!(outcome.total.of(FileOperation::Delete).count, 36);
+    assert_eq!(outcome.total.written_bytes, 360_000);
+}
+
+#[test]
+fn a_rate_is_kept_and_told_from_the_intended_start() {
+    let folder = Folder::new("rate");
+    made(&folder.0);
+    let mut mixed = stream(FileOperation::Read, FileOrder::Random);
+    (mixed.read_share, mixed.access) = (Some(0.5), FileAccess::RandomShared);
+    let mut workload = workload(&folder.0, vec![mixed], Some(1.0));
+    workload.load = FileLoad::Open { per_s: 200.0, arrivals: Arrivals::Constant };
+    let outcome = carried_out(&workload);
+    assert_eq!(outcome.ended, Ended::Time);
+    // One per thread may be due at once; how many fewer are done is a matter of the machine.
+    let due = 200.0 * outcome.elapsed_s + 3.0;
+    let done = outcome.total.requested.count;
+    assert!(done >= 1 && done as f64 <= due, "{done} of {due}");
+    let from_intended = outcome.total.from_intended_ns.unwrap();
+    assert_eq!(from_intended.len(), outcome.total.requested.count);
+}
+
+#[test]
+fn what_cannot_be_done_is_told() {
+    let folder = Folder::new("cannot");
+    let streams = vec![stream(FileOperation::Create, FileOrder::Once)];
+    let outcome = carried_out(&workload(&folder.0, streams, Some(30.0)));
+    assert_eq!(outcome.total.requested.count, 0);
+    assert_eq!(outcome.error_count, 36, "there are no directories");
+    let streams = vec![stream(FileOperation::Read, FileOrder::Random)];
+    let outcome = carried_out(&workload(&folder.0, streams, Some(30.0)));
+    assert_eq!((outcome.total.requested.count, outcome.ended), (0, Ended::Work));
+}

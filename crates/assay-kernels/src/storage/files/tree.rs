@@ -1,0 +1,158 @@
+//! Which directories and files of a tree are there, and which of them a thread works on.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use assay_model::workload::file_set::{FileOrder, FileTree};
+
+use crate::storage::error::StorageError;
+use crate::storage::random::Draws;
+
+/// More directories or files than this would need gigabytes to keep track of.
+const MOST: u64 = 200_000_000;
+/// Draws before a random search goes through the list.
+const TRIES: u32 = 32;
+
+/// Whether something is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Presence {
+    Missing,
+    Present,
+    /// A thread works on it.
+    Busy,
+}
+
+/// A tree and what is there of it.
+#[derive(Debug)]
+pub(super) struct TreeState<'w> {
+    pub(super) tree: &'w FileTree,
+    pub(super) seed: u64,
+    pub(super) directories: Slots,
+    pub(super) files: Slots,
+}
+
+/// Directories or files by their number.
+#[derive(Debug)]
+pub(super) struct Slots {
+    states: Vec<AtomicU8>,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pick {
+    /// This one, which is now busy.
+    One(u64),
+    /// All that could be are busy.
+    Later,
+    /// There is none, and none will come of itself.
+    Never,
+}
+
+impl<'w> TreeState<'w> {
+    /// Looks at every directory and file; a file of the wrong size counts as missing.
+    pub(super) fn look(tree: &'w FileTree, seed: u64) -> Result<Self, StorageError> {
+        let countable = |count: Option<u64>| {
+            count.filter(|count| *count <= MOST).ok_or_else(|| StorageError::Workload {
+                what: format!("{} has more than {MOST} directories or files", tree.name),
+            })
+        };
+        let directories = Slots::missing(countable(tree.directories())?);
+        let files = Slots::missing(countable(tree.file_count())?);
+        for number in 0..directories.len() {
+            let is_parent_there =
+                tree.parent(number).is_none_or(|it| directories.is_present(it));
+            if is_parent_there && tree.directory(number).is_dir() {
+                directories.set(number, Presence::Present);
+            }
+        }
+        for number in 0..files.len() {
+            let path = tree.file(number);
+            let expected = tree.file_bytes(number, seed);
+            if path.metadata().is_ok_and(|found| found.is_file() && found.len() == expected) {
+                files.set(number, Presence::Present);
+            }
+        }
+        Ok(Self { tree, seed, directories, files })
+    }
+}
+
+impl Slots {
+    fn missing(count: u64) -> Self {
+        let states = (0..count).map(|_| AtomicU8::new(Presence::Missing as u8)).collect();
+        Self { states }
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.states.len() as u64
+    }
+
+    pub(super) fn set(&self, number: u64, presence: Presence) {
+        self.states[number as usize].store(presence as u8, Ordering::Release);
+    }
+
+    pub(super) fn is_present(&self, number: u64) -> bool {
+        self.states[number as usize].load(Ordering::Acquire) == Presence::Present as u8
+    }
+
+    /// Makes one of the first `limit` busy that is `wanted` now; `backwards` from the last.
+    pub(super) fn take(
+        &self,
+        wanted: Presence,
+        (limit, backwards): (u64, bool),
+        (order, cursor): (FileOrder, &AtomicU64),
+        draws: &mut Draws,
+    ) -> Pick {
+        let limit = limit.min(self.len());
+        if limit == 0 {
+            return Pick::Never;
+        }
+        let place = |step: u64| if backwards { limit - 1 - step } else { step };
+        match order {
+            FileOrder::Once => loop {
+                let step = cursor.fetch_add(1, Ordering::Relaxed);
+                if step >= limit {
+                    return Pick::Never;
+                }
+                if self.claim(place(step), wanted) {
+                    return Pick::One(place(step));
+                }
+            },
+            FileOrder::Sequential => {
+                let next = || place(cursor.fetch_add(1, Ordering::Relaxed) % limit);
+                self.search(wanted, limit, next)
+            }
+            FileOrder::Random => {
+                for _ in 0..TRIES {
+                    let number = draws.below(limit);
+                    if self.claim(number, wanted) {
+                        return Pick::One(number);
+                    }
+                }
+                let mut number = draws.below(limit);
+                self.search(wanted, limit, || {
+                    number = (number + 1) % limit;
+                    number
+                })
+            }
+        }
+    }
+
+    fn search(&self, wanted: Presence, limit: u64, mut next: impl FnMut() -> u64) -> Pick {
+        let mut any_busy = false;
+        for _ in 0..limit {
+            let number = next();
+            if self.claim(number, wanted) {
+                return Pick::One(number);
+            }
+            let state = self.states[number as usize].load(Ordering::Relaxed);
+            any_busy |= state == Presence::Busy as u8;
+        }
+        if any_busy { Pick::Later } else { Pick::Never }
+    }
+
+    fn claim(&self, number: u64, wanted: Presence) -> bool {
+        let (wanted, busy) = (wanted as u8, Presence::Busy as u8);
+        let state = &self.states[number as usize];
+        state.compare_exchange(wanted, busy, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+}

@@ -1,0 +1,460 @@
+//! One thread: takes what is due, does it, counts it.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use assay_model::file_outcome::{FileFailure, FileTally};
+use assay_model::workload::file_set::{FileAccess, FileOperation, FileOrder, FileWorkload};
+use hdrhistogram::Histogram;
+
+use super::open_file::{OpenFile, open};
+use super::tree::{Pick, Presence};
+use super::{Shared, StreamState, locked};
+use crate::mapping::{Mapping, PageAdvice};
+use crate::storage::content;
+use crate::storage::error::StorageError;
+use crate::storage::random::Draws;
+
+/// How long a thread waits for another one before it looks again.
+const PAUSE: Duration = Duration::from_micros(200);
+/// How often a directory is tried whose children other threads are about to remove.
+const PATIENCE: u32 = 50_000;
+/// Digits of a latency, as in every other series: 1 %.
+const DIGITS: u8 = 2;
+
+/// One thread of a stream.
+pub(super) struct Worker<'s, 'w> {
+    shared: &'s Shared<'w>,
+    stream: &'s StreamState<'w>,
+    index: usize,
+    draws: Draws,
+    /// Read into, and written from.
+    reads: Mapping,
+    writes: Mapping,
+    open: Option<OpenFile>,
+    /// Counts up with every write, so that no two blocks are the same.
+    serial: u64,
+}
+
+/// What became of a step.
+enum Step {
+    /// An operation that the workload asks for was done at this moment.
+    Requested(Instant),
+    /// Something that comes along with it: the step is tried again.
+    Aside,
+    /// Others must finish first.
+    Later,
+    /// Nothing is left to do.
+    Never,
+}
+
+impl<'s, 'w> Worker<'s, 'w> {
+    pub(super) fn new(
+        shared: &'s Shared<'w>,
+        index: usize,
+        workload: &FileWorkload,
+        id: u64,
+    ) -> Result<Self, StorageError> {
+        let stream = &shared.streams[index];
+        let largest = stream.stream.sizes.iter().map(|size| size.max_bytes).max();
+        let bytes = largest.unwrap_or(4096).max(4096) as usize;
+        let map = || {
+            Mapping::new(bytes, PageAdvice::Default).map_err(|error| StorageError::Resource {
+                what: format!("{bytes} bytes for the buffers of a thread"),
+                source: error.source,
+            })
+        };
+        let mut writes = map()?;
+        content::fill(writes.as_mut_slice::<u8>(), workload.compressible, workload.seed ^ id);
+        Ok(Self {
+            shared,
+            stream,
+            index,
+            draws: Draws::new(workload.seed, id),
+            reads: map()?,
+            writes,
+            open: None,
+            serial: id << 32,
+        })
+    }
+
+    /// Works until the phase is over or nothing is left.
+    pub(super) fn work(mut self, tally: &Mutex<FileTally>) {
+        if self.wait_for_turn() {
+            self.work_off(tally);
+        }
+        if let Some(open) = self.open.take() {
+            self.stream.tree.files.set(open.number, Presence::Present);
+        }
+        if self.stream.active.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.shared.turn.fetch_add(1, Ordering::AcqRel);
+        }
+        self.shared.active.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// `false` when the phase is over before.
+    fn wait_for_turn(&self) -> bool {
+        while self.shared.in_turn && self.shared.turn.load(Ordering::Acquire) != self.index {
+            if self.shared.is_over() {
+                return false;
+            }
+            thread::sleep(PAUSE);
+        }
+        true
+    }
+
+    fn work_off(&mut self, tally: &Mutex<FileTally>) {
+        let mut due_ns = self.next_due();
+        while !self.shared.is_over() {
+            if !self.wait_until(due_ns) {
+                return;
+            }
+            match self.step(tally) {
+                Step::Requested(began) => {
+                    let ns = nanoseconds(began.elapsed());
+                    let ended_ns = nanoseconds(self.shared.began.elapsed());
+                    let from_intended_ns = due_ns.map(|due_ns| ended_ns.saturating_sub(due_ns));
+                    requested(&mut locked(tally), ns, from_intended_ns);
+                    due_ns = self.next_due();
+                }
+                Step::Aside => {}
+                Step::Later => thread::sleep(PAUSE),
+                Step::Never => return,
+            }
+        }
+    }
+
+    fn next_due(&self) -> Option<u64> {
+        self.stream.schedule.as_ref().map(|schedule| locked(schedule).next_ns())
+    }
+
+    /// `false` when the phase is over before.
+    fn wait_until(&self, due_ns: Option<u64>) -> bool {
+        /// Long enough to sleep well, short enough to end in time.
+        const SLICE_NS: u64 = 20_000_000;
+        let Some(due_ns) = due_ns else { return true };
+        loop {
+            let left_ns = due_ns.saturating_sub(nanoseconds(self.shared.began.elapsed()));
+            if left_ns == 0 {
+                return true;
+            }
+            if self.shared.is_over() {
+                return false;
+            }
+            thread::sleep(Duration::from_nanos(left_ns.min(SLICE_NS)));
+        }
+    }
+
+    fn step(&mut self, tally: &Mutex<FileTally>) -> Step {
+        match self.stream.stream.operation {
+            FileOperation::Read | FileOperation::Write => self.transfer(tally),
+            FileOperation::Mkdir | FileOperation::Rmdir => self.directory(tally),
+            FileOperation::Create => self.create(tally),
+            FileOperation::Delete => {
+                self.on_file(tally, Presence::Missing, |worker, number| {
+                    fs::remove_file(worker.stream.tree.tree.file(number))
+                })
+            }
+            FileOperation::Getattr => {
+                self.on_file(tally, Presence::Present, |worker, number| {
+                    fs::metadata(worker.stream.tree.tree.file(number)).map(drop)
+                })
+            }
+            FileOperation::Setattr => {
+                self.on_file(tally, Presence::Present, |worker, number| {
+                    let path = worker.stream.tree.tree.file(number);
+                    fs::set_permissions(path, Permissions::from_mode(0o644))
+                })
+            }
+            FileOperation::Access => {
+                self.on_file(tally, Presence::Present, |worker, number| {
+                    worker.stream.tree.tree.file(number).try_exists().map(drop)
+                })
+            }
+            FileOperation::Open | FileOperation::Close => self.open_and_close(tally),
+        }
+    }
+
+    /// Takes a file that is there.
+    fn take_file(&mut self, wanted: Presence) -> Pick {
+        let tree = self.stream.tree;
+        let limit = tree.tree.used_files.unwrap_or(u64::MAX);
+        let order = (self.stream.stream.order, &self.stream.cursor);
+        tree.files.take(wanted, (limit, false), order, &mut self.draws)
+    }
+
+    /// One call on one file that is there; afterwards it is `then`.
+    fn on_file(
+        &mut self,
+        tally: &Mutex<FileTally>,
+        then: Presence,
+        call: impl FnOnce(&Self, u64) -> io::Result<()>,
+    ) -> Step {
+        let number = match self.take_file(Presence::Present) {
+            Pick::One(number) => number,
+            Pick::Later => return Step::Later,
+            Pick::Never => return Step::Never,
+        };
+        let operation = self.stream.stream.operation;
+        let began = Instant::now();
+        let done = call(self, number);
+        let files = &self.stream.tree.files;
+        match done {
+            Ok(()) => {
+                count(tally, operation, began);
+                files.set(number, then);
+                Step::Requested(began)
+            }
+            Err(error) => {
+                files.set(number, Presence::Present);
+                self.failed(number, operation, &error)
+            }
+        }
+    }
+
+    fn open_and_close(&mut self, tally: &Mutex<FileTally>) -> Step {
+        let operation = self.stream.stream.operation;
+        let mut closing = None;
+        let step = self.on_file(tally, Presence::Present, |worker, number| {
+            let file = open(worker.stream.tree.tree, number, false, false)?;
+            closing = Some(Instant::now());
+            drop(file);
+            Ok(())
+        });
+        let other = match operation {
+            FileOperation::Open => FileOperation::Close,
+            _ => FileOperation::Open,
+        };
+        if let Some(at) = closing {
+            count(tally, other, at);
+        }
+        step
+    }
+
+    fn create(&mut self, tally: &Mutex<FileTally>) -> Step {
+        let number = match self.take_file(Presence::Missing) {
+            Pick::One(number) => number,
+            Pick::Later => return Step::Later,
+            Pick::Never => return Step::Never,
+        };
+        let began = Instant::now();
+        let files = &self.stream.tree.files;
+        match self.write_whole(number, tally) {
+            Ok(()) => {
+                count(tally, FileOperation::Create, began);
+                files.set(number, Presence::Present);
+                Step::Requested(began)
+            }
+            Err(error) => {
+                files.set(number, Presence::Missing);
+                self.failed(number, FileOperation::Create, &error)
+            }
+        }
+    }
+
+    /// Makes a file and writes all of it, in order.
+    fn write_whole(&mut self, number: u64, tally: &Mutex<FileTally>) -> io::Result<()> {
+        let state = self.stream.tree;
+        let bytes = state.tree.file_bytes(number, state.seed);
+        let file = open(state.tree, number, true, true)?;
+        let whole = assay_model::workload::file_set::FileStream {
+            access: FileAccess::Sequential,
+            stop_after: None,
+            ..self.stream.stream.clone()
+        };
+        let mut file = OpenFile::new(file, number, bytes, &whole);
+        while let Some(piece) = file.next(&whole, &mut self.draws) {
+            self.prepare_write(piece.offset, piece.bytes);
+            let began = Instant::now();
+            file.write(self.writes.as_mut_slice::<u8>(), piece)?;
+            let mut tally = locked(tally);
+            tally.operations[FileOperation::Write.index()].add(nanoseconds(began.elapsed()));
+            tally.written_bytes += piece.bytes;
+        }
+        file.close(state.tree.sync_at_close)
+    }
+
+    fn prepare_write(&mut self, offset: u64, bytes: u64) {
+        self.serial += 1;
+        let memory = &mut self.writes.as_mut_slice::<u8>()[..bytes as usize];
+        content::distinguish(memory, offset, self.serial);
+    }
+
+    /// One read or write; opening and closing come along with it.
+    fn transfer(&mut self, tally: &Mutex<FileTally>) -> Step {
+        let Some(mut open) = self.open.take() else { return self.open_next(tally) };
+        let Some(piece) = open.next(self.stream.stream, &mut self.draws) else {
+            return self.close(open, tally);
+        };
+        let reads = match (self.stream.stream.read_share, self.stream.stream.operation) {
+            (Some(share), _) => self.draws.chance(share),
+            (None, operation) => operation == FileOperation::Read,
+        };
+        if !reads {
+            self.prepare_write(piece.offset, piece.bytes);
+        }
+        let began = Instant::now();
+        let (operation, done) = if reads {
+            (FileOperation::Read, open.read(self.reads.as_mut_slice::<u8>(), piece))
+        } else {
+            (FileOperation::Write, open.write(self.writes.as_mut_slice::<u8>(), piece))
+        };
+        match done {
+            Ok(()) => {
+                let mut tally = locked(tally);
+                tally.operations[operation.index()].add(nanoseconds(began.elapsed()));
+                let bytes =
+                    if reads { &mut tally.read_bytes } else { &mut tally.written_bytes };
+                *bytes += piece.bytes;
+                self.open = Some(open);
+                Step::Requested(began)
+            }
+            Err(error) => {
+                let number = open.number;
+                self.stream.tree.files.set(number, Presence::Present);
+                self.failed(number, operation, &error)
+            }
+        }
+    }
+
+    fn open_next(&mut self, tally: &Mutex<FileTally>) -> Step {
+        let number = match self.take_file(Presence::Present) {
+            Pick::One(number) => number,
+            Pick::Later => return Step::Later,
+            Pick::Never => return Step::Never,
+        };
+        let (state, stream) = (self.stream.tree, self.stream.stream);
+        let is_shared = stream.access == FileAccess::RandomShared;
+        if is_shared {
+            state.files.set(number, Presence::Present);
+        }
+        let writes = match stream.read_share {
+            Some(share) => share < 1.0,
+            None => stream.operation == FileOperation::Write,
+        };
+        let anew = stream.access == FileAccess::SequentialAnew && writes;
+        let began = Instant::now();
+        let opened = if anew {
+            fs::remove_file(state.tree.file(number))
+                .inspect(|()| count(tally, FileOperation::Delete, began))
+                .and_then(|()| open(state.tree, number, true, true))
+        } else {
+            open(state.tree, number, writes, false)
+        };
+        match opened {
+            Ok(file) => {
+                count(tally, FileOperation::Open, began);
+                let bytes = state.tree.file_bytes(number, state.seed);
+                self.open = Some(OpenFile::new(file, number, bytes, stream));
+                Step::Aside
+            }
+            Err(error) => {
+                state.files.set(number, Presence::Present);
+                self.failed(number, FileOperation::Open, &error)
+            }
+        }
+    }
+
+    fn close(&mut self, open: OpenFile, tally: &Mutex<FileTally>) -> Step {
+        let (state, number) = (self.stream.tree, open.number);
+        let began = Instant::now();
+        let done = open.close(state.tree.sync_at_close);
+        state.files.set(number, Presence::Present);
+        match done {
+            Ok(()) => {
+                count(tally, FileOperation::Close, began);
+                Step::Aside
+            }
+            Err(error) => self.failed(number, FileOperation::Close, &error),
+        }
+    }
+
+    /// Makes or removes a directory.
+    fn directory(&mut self, tally: &Mutex<FileTally>) -> Step {
+        let (state, operation) = (self.stream.tree, self.stream.stream.operation);
+        let makes = operation == FileOperation::Mkdir;
+        let (wanted, then) = if makes {
+            (Presence::Missing, Presence::Present)
+        } else {
+            (Presence::Present, Presence::Missing)
+        };
+        let order = (self.stream.stream.order, &self.stream.cursor);
+        let picked = state.directories.take(wanted, (u64::MAX, !makes), order, &mut self.draws);
+        let number = match picked {
+            Pick::One(number) => number,
+            Pick::Later => return Step::Later,
+            Pick::Never => return Step::Never,
+        };
+        let path = state.tree.directory(number);
+        for _ in 0..PATIENCE {
+            let began = Instant::now();
+            let done = if makes { fs::create_dir(&path) } else { fs::remove_dir(&path) };
+            match done {
+                Ok(()) => {
+                    count(tally, operation, began);
+                    state.directories.set(number, then);
+                    return Step::Requested(began);
+                }
+                // A parent that is not yet made, or a child that is not yet removed.
+                Err(error) if is_early(&error) && self.may_wait() => thread::sleep(PAUSE),
+                Err(error) if is_early(&error) => {
+                    state.directories.set(number, wanted);
+                    return Step::Later;
+                }
+                Err(error) => {
+                    state.directories.set(number, wanted);
+                    let reason = error.to_string();
+                    self.shared.fail(FileFailure { path, operation, reason });
+                    return Step::Aside;
+                }
+            }
+        }
+        state.directories.set(number, wanted);
+        let reason = "its parent is not there, or it is not empty".to_owned();
+        self.shared.fail(FileFailure { path, operation, reason });
+        Step::Aside
+    }
+
+    /// Whether this directory must be waited for because its turn does not come again.
+    fn may_wait(&self) -> bool {
+        self.stream.stream.order == FileOrder::Once && !self.shared.is_over()
+    }
+
+    fn failed(&self, number: u64, operation: FileOperation, error: &io::Error) -> Step {
+        let path = self.stream.tree.tree.file(number);
+        self.shared.fail(FileFailure { path, operation, reason: error.to_string() });
+        Step::Aside
+    }
+}
+
+fn is_early(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty)
+}
+
+fn count(tally: &Mutex<FileTally>, operation: FileOperation, began: Instant) {
+    let ns = nanoseconds(began.elapsed());
+    locked(tally).operations[operation.index()].add(ns);
+}
+
+fn requested(tally: &mut FileTally, ns: u64, from_intended_ns: Option<u64>) {
+    tally.requested.add(ns);
+    let put = |histogram: &mut Option<Histogram<u64>>, ns: u64| {
+        let histogram = histogram.get_or_insert_with(|| {
+            Histogram::new(DIGITS).expect("the digits are a constant that it allows")
+        });
+        histogram.saturating_record(ns);
+    };
+    put(&mut tally.service_ns, ns);
+    if let Some(ns) = from_intended_ns {
+        put(&mut tally.from_intended_ns, ns);
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

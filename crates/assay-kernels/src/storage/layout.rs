@@ -1,0 +1,181 @@
+//! Files written in full before they are read: no holes, no extents that were never written.
+//!
+//! Reading a hole or an unwritten extent costs a file system nothing, and would be measured as a fast
+//! device. Never decides whether a file may be overwritten.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use assay_model::storage_outcome::Ended;
+use assay_model::workload::storage::{
+    AccessPattern, AtEnd, Cursor, EngineChoice, Load, SizeShare, StorageData, StorageStream,
+    StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+};
+
+use super::content;
+use super::error::StorageError;
+use super::{Control, run};
+
+/// Large enough to be a device's full bandwidth, and a multiple of every device's granule.
+const PIECE_BYTES: u64 = 1 << 20;
+/// Pieces in flight.
+const DEPTH: u32 = 8;
+
+/// See [`super::lay_out`].
+pub(super) fn lay_out(
+    target: &StorageTarget,
+    data: &StorageData,
+    seed: u64,
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), StorageError> {
+    let Some(size_bytes) = target.size_bytes.filter(|&size| size > 0) else {
+        return Err(StorageError::NoSize { path: target.path.clone() });
+    };
+    let failed = |source| StorageError::Open { path: target.path.clone(), source };
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o644)
+        .open(&target.path)
+        .map_err(failed)?;
+    reserve(&file, size_bytes).map_err(|error| at(target, 0, &error.to_string()))?;
+    let whole = size_bytes / PIECE_BYTES * PIECE_BYTES;
+    on_progress(0, size_bytes);
+    if whole > 0 {
+        pieces(target, data, (seed, whole, size_bytes), stop, on_progress)?;
+    }
+    rest(&file, whole, size_bytes, data, seed)
+        .and_then(|()| file.sync_all())
+        .map_err(|error| at(target, whole, &error.to_string()))?;
+    forget(&file);
+    on_progress(size_bytes, size_bytes);
+    Ok(())
+}
+
+/// All whole pieces, with an engine.
+fn pieces(
+    target: &StorageTarget,
+    data: &StorageData,
+    (seed, whole, all): (u64, u64, u64),
+    stop: &AtomicBool,
+    on_progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), StorageError> {
+    let mut done = 0;
+    let mut on_interval = |entry: &assay_model::storage_outcome::IntervalTally| {
+        done += entry.writes.bytes;
+        on_progress(done, all);
+    };
+    let mut control = Control { stop, on_interval: &mut on_interval };
+    let workload = filling(target, *data, seed, whole);
+    let outcome = match run(&workload, &mut control) {
+        // The page cache does as well where nothing goes past it.
+        Err(StorageError::Direct { .. }) => {
+            let buffered = StorageTarget { direct: false, ..target.clone() };
+            run(&filling(&buffered, *data, seed, whole), &mut control)?
+        }
+        other => other?,
+    };
+    if let Some(first) = outcome.errors.first() {
+        return Err(at(target, first.offset, &first.reason));
+    }
+    if outcome.ended == Ended::Interrupted { Err(StorageError::Interrupted) } else { Ok(()) }
+}
+
+/// One pass of writes over the first `bytes`.
+fn filling(
+    target: &StorageTarget,
+    data: StorageData,
+    seed: u64,
+    bytes: u64,
+) -> StorageWorkload {
+    let verify = if data.verify == Verify::Off { Verify::Off } else { Verify::OnRead };
+    StorageWorkload {
+        targets: vec![StorageTarget {
+            range_bytes: Some((0, bytes)),
+            align_bytes: None,
+            sync: WriteSync::None,
+            sync_at_end: false,
+            ..target.clone()
+        }],
+        streams: vec![StorageStream {
+            name: "layout".to_owned(),
+            targets: vec![0],
+            threads: 1,
+            in_flight_per_target: DEPTH,
+            pattern: AccessPattern::Sequential {
+                cursor: Cursor::Shared,
+                at_end: AtEnd::Stop,
+                gap_bytes: 0,
+            },
+            sizes: vec![SizeShare {
+                min_bytes: PIECE_BYTES,
+                max_bytes: PIECE_BYTES,
+                step_bytes: PIECE_BYTES,
+                share: 1.0,
+            }],
+            read_share: 0.0,
+            hit_area: None,
+            rate_share: 1.0,
+            own_rate_per_s: None,
+            sync_every: 0,
+            stop_after_bytes: None,
+        }],
+        load: Load::Closed,
+        timing: StorageTiming {
+            warmup_s: 0.0,
+            duration_s: None,
+            interval_s: 0.25,
+            stop_after_bytes: None,
+        },
+        engine: EngineChoice::Auto,
+        data: StorageData { verify, ..data },
+        seed,
+    }
+}
+
+/// What is left after the last whole piece, through the page cache.
+fn rest(file: &File, from: u64, to: u64, data: &StorageData, seed: u64) -> io::Result<()> {
+    // Less than one piece.
+    let mut memory = vec![0; (to - from) as usize];
+    content::fill(&mut memory, data.compressible, seed ^ from);
+    if data.verify != Verify::Off {
+        content::stamp(&mut memory, from, 0);
+    }
+    file.write_all_at(&memory, from)
+}
+
+/// Room for the whole file in one go, so that it lies together; where the file system cannot promise
+/// any, it is found as the file grows.
+fn reserve(file: &File, size_bytes: u64) -> io::Result<()> {
+    if !file.metadata()?.is_file() {
+        return Ok(());
+    }
+    // SAFETY: the call takes numbers only.
+    let result = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, size_bytes as libc::off_t) };
+    if result == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EINTR) => Ok(()),
+        _ => Err(error),
+    }
+}
+
+/// Takes the file out of the page cache, so that a buffered phase begins with a device.
+fn forget(file: &File) {
+    // SAFETY: the call takes numbers only. It is advice; a refusal changes nothing that is measured
+    // without the cache.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+}
+
+fn at(target: &StorageTarget, offset: u64, reason: &str) -> StorageError {
+    let path: PathBuf = target.path.clone();
+    StorageError::LayOut { path, offset, reason: reason.to_owned() }
+}

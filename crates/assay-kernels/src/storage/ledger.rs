@@ -1,0 +1,168 @@
+//! What one worker writes down: totals per lane, the current entry of the series, failures.
+//!
+//! Full entries are handed over by a channel and empty ones come back by another, so that nothing on the
+//! path of an I/O waits for anyone. Never reads the clock.
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use assay_model::storage_outcome::{IoFailure, Operation, Tally};
+
+use super::tally;
+use super::timeline::Timeline;
+
+/// Failures that are kept with their place; all are counted.
+const KEPT_FAILURES: usize = 1000;
+
+/// One worker's part of one entry of the series.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// Tallies of reads and writes.
+    pub(super) tallies: [Tally; 2],
+    /// ∫ I/O in flight dt, in nanoseconds.
+    pub(super) in_flight_ns: u64,
+}
+
+impl Frame {
+    /// Nothing yet.
+    pub(super) fn empty() -> Self {
+        Self { tallies: [tally::series(), tally::series()], in_flight_ns: 0 }
+    }
+
+    /// Adds another worker's part.
+    pub(super) fn add(&mut self, part: &Self) {
+        for (sum, part) in self.tallies.iter_mut().zip(&part.tallies) {
+            tally::add(sum, part);
+        }
+        self.in_flight_ns += part.in_flight_ns;
+    }
+
+    /// Empties it and keeps its memory.
+    pub(super) fn clear(&mut self) {
+        self.tallies.iter_mut().for_each(tally::clear);
+        self.in_flight_ns = 0;
+    }
+}
+
+/// A frame on its way to whoever adds them up.
+#[derive(Debug)]
+pub(super) struct Handed {
+    /// Number of the worker.
+    pub(super) worker: usize,
+    /// Number of the entry.
+    pub(super) index: usize,
+    /// Its worker's part of it.
+    pub(super) frame: Box<Frame>,
+    /// Whether nothing more comes from this worker.
+    pub(super) is_last: bool,
+}
+
+/// Where full frames go and empty ones come from.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    /// Number of this worker.
+    pub(super) worker: usize,
+    /// Full ones.
+    pub(super) full: Sender<Handed>,
+    /// Empty ones.
+    pub(super) empty: Receiver<Box<Frame>>,
+}
+
+/// Totals of one lane: of reads and of writes, where the lane does them.
+pub(super) type LaneTotals = [Option<Box<Tally>>; 2];
+
+/// One worker's book.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    /// By lane.
+    pub(super) totals: Vec<LaneTotals>,
+    /// The first few failures.
+    pub(super) failures: Vec<IoFailure>,
+    /// All of them.
+    pub(super) failure_count: u64,
+    frame: Box<Frame>,
+    index: usize,
+    border_ns: u64,
+    last_ns: u64,
+    timeline: Timeline,
+    exchange: Exchange,
+}
+
+impl Ledger {
+    /// An empty book with room for these lanes.
+    pub(super) fn new(totals: Vec<LaneTotals>, exchange: Exchange, timeline: Timeline) -> Self {
+        Self {
+            totals,
+            failures: Vec::new(),
+            failure_count: 0,
+            frame: Box::new(Frame::empty()),
+            index: 0,
+            border_ns: timeline.span(0).end_ns,
+            last_ns: timeline.start_ns,
+            timeline,
+            exchange,
+        }
+    }
+
+    /// Notes that `in_flight` I/O were under way until `now_ns`, across borders of the series.
+    #[inline]
+    pub(super) fn advance(&mut self, now_ns: u64, in_flight: usize) {
+        while now_ns >= self.border_ns {
+            self.hold(self.border_ns, in_flight);
+            self.hand_over(false);
+        }
+        self.hold(now_ns, in_flight);
+    }
+
+    #[inline]
+    fn hold(&mut self, until_ns: u64, in_flight: usize) {
+        self.frame.in_flight_ns += until_ns.saturating_sub(self.last_ns) * in_flight as u64;
+        self.last_ns = until_ns.max(self.last_ns);
+    }
+
+    /// Whether I/O that completes now is past the warm-up.
+    #[inline]
+    pub(super) fn is_counting(&self, now_ns: u64) -> bool {
+        now_ns >= self.timeline.warm_end_ns
+    }
+
+    /// Ends the series at `end_ns`, within an entry or between two.
+    pub(super) fn close(&mut self, end_ns: u64) {
+        self.advance(end_ns, 0);
+        self.hand_over(true);
+    }
+
+    /// Gives the frame away, full or not, and goes on with the next entry.
+    fn hand_over(&mut self, is_last: bool) {
+        let next = self.exchange.empty.try_recv().unwrap_or_else(|_| Box::new(Frame::empty()));
+        let frame = std::mem::replace(&mut self.frame, next);
+        let Exchange { worker, full, .. } = &self.exchange;
+        // Nobody listens any more when the phase was given up; then nobody misses the frame either.
+        let _ = full.send(Handed { worker: *worker, index: self.index, frame, is_last });
+        self.index += 1;
+        self.border_ns = self.timeline.span(self.index).end_ns;
+    }
+
+    /// Counts one I/O in the series, and in the totals of its lane where it `counts`.
+    #[inline]
+    pub(super) fn record(
+        &mut self,
+        (lane, operation): (usize, Operation),
+        bytes: u64,
+        (service_ns, from_intended_ns): (u64, Option<u64>),
+        counts: bool,
+    ) {
+        let at = operation as usize;
+        tally::record(&mut self.frame.tallies[at], bytes, service_ns, from_intended_ns);
+        if counts && let Some(total) = &mut self.totals[lane][at] {
+            tally::record(total, bytes, service_ns, from_intended_ns);
+        }
+    }
+
+    /// Notes a failure.
+    pub(super) fn fail(&mut self, failure: IoFailure) {
+        self.failure_count += 1;
+        if self.failures.len() < KEPT_FAILURES {
+            self.failures.push(failure);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What all workers of a phase see: targets, what is left to do, and when it ends.
+//!
+//! Everything that changes is an atomic; nothing here ever waits.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use assay_model::workload::storage::{AccessPattern, StorageWorkload, Verify};
+
+use super::content::{self, Expected};
+use super::generations::Generations;
+use super::target::Opened;
+
+/// A target that failed so often is given up: it will not come back, and others need the time.
+const GIVEN_UP_AFTER: u32 = 100;
+
+/// What all workers see.
+#[derive(Debug)]
+pub(super) struct Phase<'a> {
+    /// What is asked for.
+    pub(super) workload: &'a StorageWorkload,
+    /// In the workload's order.
+    pub(super) targets: Vec<Target<'a>>,
+    /// No I/O starts after this; moved forward by whoever ends the phase early.
+    pub(super) end_ns: AtomicU64,
+    /// Whether I/O that completes after the end counts, because `fsync` at the end does.
+    pub(super) late_counts: bool,
+    /// Bytes left, of the phase and of each stream.
+    phase_left: Option<AtomicU64>,
+    stream_left: Vec<Option<AtomicU64>>,
+}
+
+/// One target, for all workers.
+#[derive(Debug)]
+pub(super) struct Target<'a> {
+    /// Its descriptors.
+    pub(super) opened: &'a Opened,
+    /// What is known of its blocks, when they are verified.
+    pub(super) generations: Option<Generations>,
+    failures: AtomicU32,
+}
+
+impl Target<'_> {
+    /// Whether it failed too often.
+    #[inline]
+    pub(super) fn is_given_up(&self) -> bool {
+        self.failures.load(Ordering::Relaxed) >= GIVEN_UP_AFTER
+    }
+
+    /// Notes that the kernel refused an I/O.
+    pub(super) fn note_failure(&self) {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes the blocks of an I/O, where they are verified.
+    #[inline]
+    pub(super) fn claim(&self, offset: u64, bytes: u64) -> bool {
+        self.generations.as_ref().is_none_or(|all| all.claim(offset, bytes))
+    }
+
+    /// Gives them back.
+    #[inline]
+    pub(super) fn release(&self, offset: u64, bytes: u64) {
+        if let Some(all) = &self.generations {
+            all.release(offset, bytes);
+        }
+    }
+}
+
+impl<'a> Phase<'a> {
+    /// A phase that has not begun.
+    pub(super) fn new(workload: &'a StorageWorkload, opened: &'a [Opened], mark: u64) -> Self {
+        let verified = |(index, opened): (usize, &'a Opened)| Target {
+            opened,
+            generations: (workload.data.verify != Verify::Off)
+                .then(|| generations(workload, index, opened, mark)),
+            failures: AtomicU32::new(0),
+        };
+        Self {
+            workload,
+            targets: opened.iter().enumerate().map(verified).collect(),
+            end_ns: AtomicU64::new(u64::MAX),
+            late_counts: workload.targets.iter().any(|target| target.sync_at_end),
+            phase_left: workload.timing.stop_after_bytes.map(AtomicU64::new),
+            stream_left: workload
+                .streams
+                .iter()
+                .map(|stream| stream.stop_after_bytes.map(AtomicU64::new))
+                .collect(),
+        }
+    }
+
+    /// Takes `bytes` of what stream and phase have left; false when one of them has nothing left. The
+    /// last I/O may go beyond by less than its own size.
+    #[inline]
+    pub(super) fn charge(&self, stream: usize, bytes: u64) -> bool {
+        let take = |left: &Option<AtomicU64>| {
+            left.as_ref().is_none_or(|left| {
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                    (left > 0).then(|| left.saturating_sub(bytes))
+                })
+                .is_ok()
+            })
+        };
+        take(&self.stream_left[stream]) && take(&self.phase_left)
+    }
+
+    /// Ends the phase at `ns`, unless it ends earlier.
+    pub(super) fn end_at(&self, ns: u64) {
+        self.end_ns.fetch_min(ns, Ordering::Relaxed);
+    }
+
+    /// Whether every target has been given up.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.targets.iter().all(Target::is_given_up)
+    }
+}
+
+/// Blocks of the size of which everything that is done to the target is a multiple.
+fn generations(
+    workload: &StorageWorkload,
+    index: usize,
+    opened: &Opened,
+    mark: u64,
+) -> Generations {
+    let mut block_bytes = workload.targets[index].align_bytes.unwrap_or(0);
+    for stream in workload.streams.iter().filter(|stream| stream.targets.contains(&index)) {
+        for size in &stream.sizes {
+            block_bytes = divisor(block_bytes, size.min_bytes);
+            if size.max_bytes > size.min_bytes {
+                block_bytes = divisor(block_bytes, size.step_bytes);
+            }
+        }
+        block_bytes = divisor(block_bytes, stream.hit_area.map_or(0, |hit| hit.bytes));
+        if let AccessPattern::Sequential { gap_bytes, .. } = stream.pattern {
+            block_bytes = divisor(block_bytes, gap_bytes);
+        }
+        if let AccessPattern::Blocks { stride_bytes, .. } = stream.pattern {
+            block_bytes = divisor(block_bytes, stride_bytes);
+        }
+    }
+    // Random places are multiples of the size from the start of the target, not of the area.
+    block_bytes = divisor(block_bytes, opened.area.start);
+    Generations::new(opened.area, block_bytes, mark, before(opened))
+}
+
+/// Greatest common divisor; 0 divides nothing and is divided by everything.
+pub(super) fn divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
+
+/// Whether a target was stamped throughout before this phase: of 64 places over all of its area, at
+/// least 61 bear a stamp. The rest may be damaged, which is then found.
+fn before(opened: &Opened) -> Expected {
+    const PLACES: u64 = 64;
+    const ENOUGH: usize = 61;
+    let area = opened.area;
+    let sectors = (area.end - area.start) / content::SECTOR_BYTES as u64;
+    let stamped = (0..PLACES).filter(|nth| {
+        let sector = sectors.saturating_sub(1) * nth / (PLACES - 1);
+        let offset = area.start + sector * content::SECTOR_BYTES as u64;
+        opened.sector(offset).is_some_and(|sector| content::is_stamped(&sector, offset))
+    });
+    if stamped.count() >= ENOUGH { Expected::Stamped } else { Expected::Unknown }
+}

@@ -1,0 +1,170 @@
+//! Where the next I/O goes: patterns over an area, one offset at a time.
+//!
+//! Never asks whether a place may be written and knows nothing of files: areas are plain byte ranges.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use assay_model::workload::storage::{AccessPattern, AtEnd};
+
+use super::random::{self, Draws};
+
+/// A range of bytes: first and one past the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Area {
+    /// First byte.
+    pub(super) start: u64,
+    /// One past the last byte.
+    pub(super) end: u64,
+}
+
+impl Area {
+    /// The place of an I/O of `bytes` that starts at a multiple of `align`, all equally likely; `None`
+    /// where none fits.
+    #[inline]
+    pub(super) fn random(self, bytes: u64, align: u64, draws: &mut Draws) -> Option<u64> {
+        let first = self.start.next_multiple_of(align);
+        let room = self.end.checked_sub(first)?.checked_sub(bytes)?;
+        Some(first + draws.below(room / align + 1) * align)
+    }
+}
+
+/// A position that one or several workers take from, in bytes or in slots.
+pub(super) type Position = Arc<AtomicU64>;
+
+/// The places of one lane.
+#[derive(Debug)]
+pub(super) struct Places {
+    area: Area,
+    pattern: AccessPattern,
+    position: Position,
+    /// Start of a slot is a multiple of it; `None` = the size of the transfer.
+    align: Option<u64>,
+    /// Greatest size, the pitch of slots that are each visited once.
+    pitch: u64,
+    seed: u64,
+}
+
+impl Places {
+    /// The position must stand at [`Places::first`] of the same pattern and area.
+    pub(super) fn new(
+        (area, pattern): (Area, AccessPattern),
+        position: Position,
+        align: Option<u64>,
+        greatest_bytes: u64,
+        seed: u64,
+    ) -> Self {
+        let pitch =
+            align.map_or(greatest_bytes, |align| greatest_bytes.next_multiple_of(align));
+        Self { area, pattern, position, align, pitch, seed }
+    }
+
+    /// Where a fresh position stands.
+    pub(super) fn first(area: Area, pattern: AccessPattern) -> u64 {
+        match pattern {
+            AccessPattern::Sequential { .. } | AccessPattern::Mixed { .. } => area.start,
+            AccessPattern::Random
+            | AccessPattern::Permutation
+            | AccessPattern::Blocks { .. } => 0,
+        }
+    }
+
+    /// The offset of the next I/O of `bytes`; `None` when the lane is done.
+    #[inline]
+    pub(super) fn next(&self, bytes: u64, draws: &mut Draws) -> Option<u64> {
+        match self.pattern {
+            AccessPattern::Random => self.anywhere(bytes, draws),
+            AccessPattern::Permutation => self.permuted(),
+            AccessPattern::Blocks { block_bytes, stride_bytes, shuffled } => {
+                self.in_blocks(bytes, block_bytes, stride_bytes, shuffled)
+            }
+            AccessPattern::Sequential { at_end, gap_bytes, .. } => {
+                self.onward(bytes, gap_bytes, at_end)
+            }
+            AccessPattern::Mixed { random_share } if draws.chance(random_share) => {
+                let offset = self.anywhere(bytes, draws)?;
+                self.position.store(offset + bytes, Ordering::Relaxed);
+                Some(offset)
+            }
+            AccessPattern::Mixed { .. } => self.onward(bytes, 0, AtEnd::Wrap),
+        }
+    }
+
+    /// Whether drawing again can give another place.
+    pub(super) fn ends(&self) -> bool {
+        matches!(
+            self.pattern,
+            AccessPattern::Sequential { at_end: AtEnd::Stop, .. }
+                | AccessPattern::Blocks { .. }
+        )
+    }
+
+    /// A block lies within the area as a whole, or not at all.
+    fn in_blocks(&self, bytes: u64, block: u64, stride: u64, shuffled: bool) -> Option<u64> {
+        let Area { start, end } = self.area;
+        let per_block = block / bytes;
+        let blocks = (end - start).checked_sub(block)? / stride.max(block).max(1) + 1;
+        let slots = blocks.checked_mul(per_block)?;
+        let n = self.position.fetch_add(1, Ordering::Relaxed);
+        if n >= slots {
+            return None;
+        }
+        let n = if shuffled { permute(n, slots, self.seed) } else { n };
+        Some(start + n / per_block * stride.max(block) + n % per_block * bytes)
+    }
+
+    #[inline]
+    fn anywhere(&self, bytes: u64, draws: &mut Draws) -> Option<u64> {
+        self.area.random(bytes, self.align.unwrap_or(bytes), draws)
+    }
+
+    fn permuted(&self) -> Option<u64> {
+        let first = self.area.start.next_multiple_of(self.align.unwrap_or(self.pitch));
+        let slots = self.area.end.checked_sub(first)? / self.pitch;
+        if slots == 0 {
+            return None;
+        }
+        let n = self.position.fetch_add(1, Ordering::Relaxed);
+        let seed = self.seed.wrapping_add(n / slots);
+        Some(first + permute(n % slots, slots, seed) * self.pitch)
+    }
+
+    /// Neighbours that are asked for at the same moment by two workers are still given once each.
+    fn onward(&self, bytes: u64, gap: u64, at_end: AtEnd) -> Option<u64> {
+        let Area { start, end } = self.area;
+        let fits = |at: u64| at.checked_add(bytes).is_some_and(|past| past <= end);
+        let place = |at: u64| match at_end {
+            _ if fits(at) => Some(at),
+            AtEnd::Wrap if fits(start) => Some(start),
+            AtEnd::Wrap | AtEnd::Stop => None,
+        };
+        let before = self.position.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |at| {
+            Some(place(at)?.saturating_add(bytes + gap))
+        });
+        place(before.ok()?)
+    }
+}
+
+/// Where `n` of `slots` goes under a keyed permutation: a Feistel network of four rounds over the next
+/// even number of bits, walked until it comes back inside (Black and Rogaway 2002). On average less than
+/// four walks.
+fn permute(n: u64, slots: u64, seed: u64) -> u64 {
+    let bits = u64::BITS - (slots - 1).leading_zeros();
+    let half = bits.div_ceil(2).max(1);
+    let mask = (1 << half) - 1;
+    let mut at = n;
+    loop {
+        let (mut left, mut right) = (at >> half, at & mask);
+        for round in 0..4 {
+            let key = seed.wrapping_add(round << 56);
+            (left, right) = (right, left ^ (random::mix(right ^ key) & mask));
+        }
+        at = left << half | right;
+        if at < slots {
+            return at;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! The series of a phase: frames of all workers become entries, in order.
+//!
+//! An entry is complete when every worker has handed in its part or has ended. Never measures anything
+//! but the machine's CPU time between two entries.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::Sender;
+
+use assay_model::storage_outcome::{IntervalTally, StreamCount};
+
+use super::busy::Busy;
+use super::ledger::{Frame, Handed};
+use super::timeline::{Span, Timeline};
+
+/// Entries that grow.
+#[derive(Debug)]
+pub(super) struct Series {
+    timeline: Timeline,
+    streams: usize,
+    workers: Vec<Contributor>,
+    pending: BTreeMap<usize, Entry>,
+    busy: Busy,
+}
+
+/// A worker as the series sees it.
+#[derive(Debug)]
+pub(super) struct Contributor {
+    /// Index of its stream.
+    pub(super) stream: usize,
+    /// Takes its empty frames.
+    pub(super) empty: Sender<Box<Frame>>,
+    /// Number of the entry that comes from it next; beyond all when it has ended.
+    next: usize,
+}
+
+impl Contributor {
+    /// A worker that has handed in nothing.
+    pub(super) fn new(stream: usize, empty: Sender<Box<Frame>>) -> Self {
+        Self { stream, empty, next: 0 }
+    }
+}
+
+#[derive(Debug)]
+struct Entry {
+    frame: Frame,
+    streams: Vec<StreamCount>,
+}
+
+impl Series {
+    /// A series without entries.
+    pub(super) fn new(timeline: Timeline, streams: usize, workers: Vec<Contributor>) -> Self {
+        let (pending, busy) = (BTreeMap::new(), Busy::begin());
+        Self { timeline, streams, workers, pending, busy }
+    }
+
+    /// Adds a frame; gives the entries that are complete now.
+    pub(super) fn add(&mut self, handed: Handed) -> Vec<IntervalTally> {
+        let Handed { worker, index, mut frame, is_last } = handed;
+        let streams = self.streams;
+        let entry = self.pending.entry(index).or_insert_with(|| Entry {
+            frame: Frame::empty(),
+            streams: vec![StreamCount::default(); streams],
+        });
+        entry.frame.add(&frame);
+        let contributor = &mut self.workers[worker];
+        let count = &mut entry.streams[contributor.stream];
+        let [reads, writes] = &frame.tallies;
+        count.reads += reads.count;
+        count.read_bytes += reads.bytes;
+        count.writes += writes.count;
+        count.write_bytes += writes.bytes;
+        contributor.next = if is_last { usize::MAX } else { index + 1 };
+        frame.clear();
+        // A worker that has ended takes nothing back.
+        let _ = contributor.empty.send(frame);
+        let complete = self.workers.iter().map(|worker| worker.next).min().unwrap_or(0);
+        // The last entries may be cut short by an end that is not known yet.
+        if complete == usize::MAX { Vec::new() } else { self.take(complete, u64::MAX) }
+    }
+
+    /// All that is left, ended at `end_ns`.
+    pub(super) fn finish(&mut self, end_ns: u64) -> Vec<IntervalTally> {
+        self.take(usize::MAX, end_ns)
+    }
+
+    fn take(&mut self, before: usize, end_ns: u64) -> Vec<IntervalTally> {
+        let mut taken = Vec::new();
+        while let Some(first) = self.pending.first_entry()
+            && *first.key() < before
+        {
+            let (index, entry) = first.remove_entry();
+            let span = self.timeline.span(index);
+            let span = Span { end_ns: span.end_ns.min(end_ns), ..span };
+            if span.start_ns < span.end_ns {
+                taken.push(self.tally(span, entry));
+            }
+        }
+        taken
+    }
+
+    fn tally(&mut self, span: Span, entry: Entry) -> IntervalTally {
+        let [reads, writes] = entry.frame.tallies;
+        let length_ns = (span.end_ns - span.start_ns) as f64;
+        let (cpu_user, cpu_system) = self.busy.shares();
+        IntervalTally {
+            start_s: (span.start_ns - self.timeline.start_ns) as f64 * 1e-9,
+            length_s: length_ns * 1e-9,
+            warmup: span.warmup,
+            reads,
+            writes,
+            streams: entry.streams,
+            in_flight: entry.frame.in_flight_ns as f64 / length_ns,
+            cpu_user,
+            cpu_system,
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! One phase from start to end: threads, a common start, the series while it runs, the sum at the end.
+//!
+//! The calling thread collects and watches; it does no I/O of the workload but the `fsync` that ends it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, Scope, ScopedJoinHandle};
+use std::time::Duration;
+
+use assay_model::storage_outcome::{
+    Ended, IntervalTally, IoFailure, Operation, StorageOutcome, StreamTally, Tally,
+};
+use assay_model::workload::storage::{StorageWorkload, Verify};
+
+use crate::clock;
+use crate::pin;
+
+use super::Control;
+use super::account::{self, CpuTime};
+use super::agenda::Agenda;
+use super::buffers::{Buffers, Need};
+use super::choice::{Chosen, Engine};
+use super::crew::{self, WorkerPlan};
+use super::engine::{Files, Libaio, Null, Setup, StorageEngine, Threads, Uring};
+use super::error::StorageError;
+use super::lane::Lane;
+use super::ledger::{Exchange, Handed, LaneTotals, Ledger};
+use super::phase::Phase;
+use super::places::Area;
+use super::series::{Contributor, Series};
+use super::tally;
+use super::target::Opened;
+use super::timeline::Timeline;
+use super::worker::{Slot, Worker};
+
+/// From the word to the start: long enough for a sleeping thread to wake, so that all start together.
+const LEAD_NS: u64 = 2_000_000;
+/// The longest time between two looks at whether the user wants the end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Carries out an accepted workload on its targets.
+pub(super) fn carry_out(
+    workload: &StorageWorkload,
+    opened: &[Opened],
+    chosen: Chosen,
+    control: &mut Control<'_>,
+) -> Result<StorageOutcome, StorageError> {
+    let phase = Phase::new(workload, opened, clock::now_ns());
+    let areas: Vec<Area> = opened.iter().map(|target| target.area).collect();
+    let plans = crew::divide(workload, &areas, chosen.engine == Engine::Threads);
+    let cpus = cpus(plans.len(), chosen.engine);
+    thread::scope(|scope| {
+        let crew = Crew::start(scope, (&phase, chosen.engine), plans, &cpus)?;
+        crew.run(&phase, chosen.reason, control)
+    })
+}
+
+/// The CPU of each worker: one each, where there are enough and nobody blocks.
+fn cpus(workers: usize, engine: Engine) -> Vec<Option<usize>> {
+    let allowed = pin::allowed_cpus().unwrap_or_default();
+    let pins = engine != Engine::Threads && workers <= allowed.len();
+    (0..workers).map(|nth| allowed.get(nth).copied().filter(|_| pins)).collect()
+}
+
+/// Threads that are ready, and what connects them.
+struct Crew<'scope> {
+    members: Vec<ScopedJoinHandle<'scope, Option<End>>>,
+    starts: Vec<Sender<Timeline>>,
+    contributors: Vec<Contributor>,
+    frames: Receiver<Handed>,
+    /// What the kernel granted to the first; all ask for the same.
+    engine: String,
+}
+
+/// What a member is given.
+struct Member<'a> {
+    phase: &'a Phase<'a>,
+    plan: WorkerPlan,
+    cpu: Option<usize>,
+    ready: Sender<Result<String, StorageError>>,
+    start: Receiver<Timeline>,
+    exchange: Exchange,
+}
+
+/// What a member leaves.
+struct End {
+    stream: usize,
+    /// With their targets.
+    totals: Vec<(usize, LaneTotals)>,
+    failures: Vec<IoFailure>,
+    failure_count: u64,
+    last_ns: u64,
+    result: io::Result<()>,
+}
+
+impl<'scope> Crew<'scope> {
+    fn start<'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        (phase, engine): (&'env Phase<'env>, Engine),
+        plans: Vec<WorkerPlan>,
+        cpus: &[Option<usize>],
+    ) -> Result<Self, StorageError> {
+        let body = move |member: Member<'env>| match engine {
+            Engine::IoUring => live::<Uring>(member),
+            Engine::Libaio => live::<Libaio>(member),
+            Engine::Threads => live::<Threads>(member),
+            Engine::Null => live::<Null>(member),
+        };
+        let (full, frames) = mpsc::channel();
+        let (ready, readiness) = mpsc::channel();
+        let (mut members, mut starts) = (Vec::new(), Vec::new());
+        let mut contributors = Vec::new();
+        for (worker, (plan, &cpu)) in plans.into_iter().zip(cpus).enumerate() {
+            let (start_sender, start) = mpsc::channel();
+            let (empty_sender, empty) = mpsc::channel();
+            contributors.push(Contributor::new(plan.stream, empty_sender));
+            starts.push(start_sender);
+            let exchange = Exchange { worker, full: full.clone(), empty };
+            let member = Member { phase, plan, cpu, ready: ready.clone(), start, exchange };
+            let builder = thread::Builder::new().name(format!("storage-{worker}"));
+            // Those that were started see their channels close, and end.
+            let spawned = builder.spawn_scoped(scope, move || body(member));
+            members.push(spawned.map_err(|source| StorageError::Resource {
+                what: format!("thread {worker} of the load"),
+                source,
+            })?);
+        }
+        drop((full, ready));
+        let granted: Vec<String> = readiness.into_iter().collect::<Result<_, _>>()?;
+        let engine = match granted.first() {
+            Some(granted) if !granted.is_empty() => format!("{} ({granted})", engine.name()),
+            Some(_) | None => engine.name().to_owned(),
+        };
+        Ok(Self { members, starts, contributors, frames, engine })
+    }
+
+    fn run(
+        self,
+        phase: &Phase<'_>,
+        engine_reason: String,
+        control: &mut Control<'_>,
+    ) -> Result<StorageOutcome, StorageError> {
+        let workload = phase.workload;
+        let timeline = Timeline::new(clock::now_ns() + LEAD_NS, workload.timing);
+        phase.end_at(timeline.deadline_ns);
+        for start in self.starts {
+            // A member that is gone has panicked, which its join tells.
+            let _ = start.send(timeline);
+        }
+        let mut series = Series::new(timeline, workload.streams.len(), self.contributors);
+        let mut watch = Watch { phase, timeline, control, intervals: Vec::new() };
+        let cpu_before = watch.until_all_ended(&self.frames, &mut series);
+        let (ends, broken) = join(self.members);
+        if let Some(source) = broken {
+            return Err(StorageError::Engine {
+                engine: "of a worker",
+                failed: "broke",
+                source,
+            });
+        }
+        let (failures_of_sync, end_ns) = watch.end(&ends);
+        watch.emit(series.finish(end_ns));
+        let (mut errors, mut error_count) = (failures_of_sync, 0);
+        error_count += errors.len() as u64;
+        for end in &ends {
+            error_count += end.failure_count;
+            errors.extend(end.failures.iter().cloned());
+        }
+        let cpu = account::process().since(cpu_before);
+        Ok(StorageOutcome {
+            elapsed_s: clock::seconds_between(timeline.warm_end_ns, end_ns),
+            ended: watch.reason(end_ns),
+            intervals: watch.intervals,
+            tallies: merge(ends),
+            cpu_user_s: cpu.user_s,
+            cpu_system_s: cpu.system_s,
+            engine: self.engine,
+            engine_reason,
+            errors,
+            error_count,
+        })
+    }
+}
+
+/// The calling thread while the phase runs.
+struct Watch<'a, 'c> {
+    phase: &'a Phase<'a>,
+    timeline: Timeline,
+    control: &'a mut Control<'c>,
+    intervals: Vec<IntervalTally>,
+}
+
+impl Watch<'_, '_> {
+    /// Collects frames until no worker is left. Gives the CPU time at the end of the warm-up.
+    fn until_all_ended(&mut self, frames: &Receiver<Handed>, series: &mut Series) -> CpuTime {
+        let first = account::process();
+        let mut at_warm_end = None;
+        loop {
+            let now_ns = clock::now_ns();
+            if self.control.stop.load(Ordering::Relaxed) || self.phase.is_given_up() {
+                self.phase.end_at(now_ns);
+            }
+            let left_ns = self.timeline.warm_end_ns.saturating_sub(now_ns);
+            if left_ns == 0 {
+                at_warm_end.get_or_insert_with(account::process);
+            }
+            let wait =
+                if left_ns == 0 { LOOK } else { LOOK.min(Duration::from_nanos(left_ns)) };
+            match frames.recv_timeout(wait) {
+                Ok(handed) => {
+                    let complete = series.add(handed);
+                    self.emit(complete);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return at_warm_end.unwrap_or(first),
+            }
+        }
+    }
+
+    fn emit(&mut self, entries: Vec<IntervalTally>) {
+        for entry in entries {
+            (self.control.on_interval)(&entry);
+            self.intervals.push(entry);
+        }
+    }
+
+    /// Ends the phase: `fsync` where it counts. Gives what failed and the moment.
+    fn end(&self, ends: &[End]) -> (Vec<IoFailure>, u64) {
+        let last_ns = ends.iter().map(|end| end.last_ns).max().unwrap_or(0);
+        let planned_ns = self.phase.end_ns.load(Ordering::Relaxed);
+        if !self.phase.late_counts {
+            return (Vec::new(), last_ns.min(planned_ns));
+        }
+        let targets = self.phase.workload.targets.iter().zip(&self.phase.targets);
+        let mut failures = Vec::new();
+        for (index, (target, at)) in targets.enumerate().filter(|(_, it)| it.0.sync_at_end) {
+            if let Err(error) = at.opened.sync() {
+                failures.push(IoFailure {
+                    target: index,
+                    operation: Operation::Write,
+                    offset: 0,
+                    bytes: 0,
+                    reason: format!("fsync of {}: {error}", target.path.display()),
+                });
+            }
+        }
+        (failures, clock::now_ns())
+    }
+
+    fn reason(&self, end_ns: u64) -> Ended {
+        if self.control.stop.load(Ordering::Relaxed) && end_ns < self.timeline.deadline_ns {
+            Ended::Interrupted
+        } else if self.phase.is_given_up() {
+            Ended::Errors
+        } else if end_ns >= self.timeline.deadline_ns {
+            Ended::Time
+        } else {
+            Ended::Work
+        }
+    }
+}
+
+fn join(members: Vec<ScopedJoinHandle<'_, Option<End>>>) -> (Vec<End>, Option<io::Error>) {
+    let (mut ends, mut broken) = (Vec::new(), None);
+    for member in members {
+        match member.join() {
+            Ok(Some(mut end)) => {
+                let result = std::mem::replace(&mut end.result, Ok(()));
+                broken = broken.or(result.err());
+                ends.push(end);
+            }
+            // It was told nothing, because another could not start.
+            Ok(None) => {}
+            Err(payload) => std::panic::resume_unwind(payload),
+        }
+    }
+    (ends, broken)
+}
+
+/// Adds up what the workers counted, by stream, target and operation.
+fn merge(ends: Vec<End>) -> Vec<StreamTally> {
+    let mut sums: BTreeMap<(usize, usize, usize), Box<Tally>> = BTreeMap::new();
+    for end in ends {
+        for (target, totals) in end.totals {
+            for (operation, total) in totals.into_iter().enumerate() {
+                let Some(total) = total.filter(|total| total.count > 0) else { continue };
+                match sums.entry((end.stream, target, operation)) {
+                    std::collections::btree_map::Entry::Vacant(place) => {
+                        place.insert(total);
+                    }
+                    std::collections::btree_map::Entry::Occupied(mut sum) => {
+                        tally::add(sum.get_mut(), &total);
+                    }
+                }
+            }
+        }
+    }
+    let named = |((stream, target, operation), tally): ((usize, usize, usize), Box<Tally>)| {
+        let operation = if operation == 0 { Operation::Read } else { Operation::Write };
+        StreamTally { stream, target, operation, tally: *tally }
+    };
+    sums.into_iter().map(named).collect()
+}
+
+/// A member's life: set up, say so, wait for the start, work.
+fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
+    let Member { phase, plan, cpu, ready, start, exchange } = member;
+    let (engine, buffers) = match set_up::<E>(phase, &plan, cpu) {
+        Ok(both) => both,
+        Err(error) => {
+            // The one who listens gives up at the first error.
+            let _ = ready.send(Err(error));
+            return None;
+        }
+    };
+    let stream = &phase.workload.streams[plan.stream];
+    let lane = |lane: &crew::LanePlan| {
+        let target = &phase.workload.targets[lane.target];
+        Lane::new(lane, (plan.stream, stream), target, phase.workload.seed)
+    };
+    let mut lanes: Vec<Lane> = plan.lanes.iter().map(lane).collect();
+    let slots = slots(&plan, &mut lanes);
+    let totals = plan.lanes.iter().map(|_| totals(stream.read_share)).collect();
+    let _ = ready.send(Ok(engine.granted()));
+    drop(ready);
+    let timeline = start.recv().ok()?;
+    let sources: Option<Vec<_>> = plan.lanes.iter().map(|lane| lane.arrivals.clone()).collect();
+    let agenda = match sources {
+        Some(sources) => Agenda::open(sources, timeline.start_ns),
+        None => Agenda::closed(slots.len() as u32, plan.cap_bytes_per_s, timeline.start_ns),
+    };
+    let ledger = Ledger::new(totals, exchange, timeline);
+    let numbers = (phase, plan.stream);
+    let worker = Worker::new(engine, numbers, (lanes, slots), buffers, (agenda, ledger));
+    let (ledger, last_ns, result) = worker.work(timeline.start_ns);
+    let targets = plan.lanes.iter().map(|lane| lane.target);
+    Some(End {
+        stream: plan.stream,
+        totals: targets.zip(ledger.totals).collect(),
+        failures: ledger.failures,
+        failure_count: ledger.failure_count,
+        last_ns,
+        result,
+    })
+}
+
+fn set_up<E: StorageEngine>(
+    phase: &Phase<'_>,
+    plan: &WorkerPlan,
+    cpu: Option<usize>,
+) -> Result<(E, Buffers), StorageError> {
+    let failed = |what: &str, source| StorageError::Resource { what: what.to_owned(), source };
+    if let Some(cpu) = cpu {
+        pin::pin_current_thread(cpu).map_err(|source| failed("the worker's CPU", source))?;
+    }
+    account::wake_on_time();
+    let stream = &phase.workload.streams[plan.stream];
+    let slots = plan.lanes.iter().map(|lane| lane.slots).sum();
+    let verifies_writes = phase.workload.data.verify == Verify::AfterWrite;
+    let need = Need {
+        slots,
+        bytes: crew::greatest_bytes(stream),
+        reads: stream.read_share > 0.0 || verifies_writes,
+        writes: (stream.read_share < 1.0).then_some(phase.workload.data.compressible),
+        seed: phase.workload.seed ^ plan.lanes[0].id,
+    };
+    let buffers = Buffers::new(need)
+        .map_err(|error| failed(&format!("{} B for I/O", error.bytes), error.source))?;
+    let files: Vec<Files> =
+        phase.targets.iter().map(|target| target.opened.descriptors()).collect();
+    let setup = Setup { files: &files, slab: buffers.all(), slots };
+    let engine = E::set_up(setup).map_err(|source| StorageError::Engine {
+        engine: E::NAME,
+        failed: "cannot be set up",
+        source,
+    })?;
+    Ok((engine, buffers))
+}
+
+/// The slots of all lanes; each lane knows its own as free.
+fn slots(plan: &WorkerPlan, lanes: &mut [Lane]) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    // Lanes take turns, so that a closed loop begins on all targets at once.
+    let most = plan.lanes.iter().map(|lane| lane.slots).max().unwrap_or(0);
+    for round in 0..most {
+        for (at, _) in plan.lanes.iter().enumerate().filter(|(_, it)| it.slots > round) {
+            lanes[at].free.push(slots.len() as u32);
+            slots.push(Slot::of(at as u32));
+        }
+    }
+    slots
+}
+
+fn totals(read_share: f64) -> LaneTotals {
+    let total = |is_used: bool| is_used.then(|| Box::new(tally::total()));
+    [total(read_share > 0.0), total(read_share < 1.0)]
+}

@@ -1,0 +1,201 @@
+//! Targets opened: descriptors, size, and the multiple of bytes that direct I/O asks for.
+//!
+//! Never asks whether a target may be written: whoever calls has decided that.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+use assay_model::workload::storage::{StorageTarget, WriteSync};
+
+use crate::mapping::{Mapping, PageAdvice};
+
+use super::content::SECTOR_BYTES;
+use super::engine::Files;
+use super::error::StorageError;
+use super::places::Area;
+
+/// What a target is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Access {
+    /// Some stream reads it.
+    pub(super) read: bool,
+    /// Some stream writes it.
+    pub(super) write: bool,
+}
+
+/// A target at hand. The null engine's has no file.
+#[derive(Debug)]
+pub(super) struct Opened {
+    files: Option<(File, Option<File>)>,
+    /// The part that is used.
+    pub(super) area: Area,
+    /// I/O starts at and is a multiple of this, in bytes; 1 with the page cache.
+    pub(super) granule: u64,
+    /// Whether the kernel may hand I/O from rings to threads of its own, because the target cannot say
+    /// that an I/O would block.
+    pub(super) may_detour: bool,
+}
+
+impl Opened {
+    /// A target of the null engine: an address range.
+    pub(super) fn without_file(target: &StorageTarget) -> Result<Self, StorageError> {
+        let area = area(target, target.size_bytes.unwrap_or(0))?;
+        Ok(Self { files: None, area, granule: 1, may_detour: false })
+    }
+
+    /// Opens a target.
+    pub(super) fn open(target: &StorageTarget, access: Access) -> Result<Self, StorageError> {
+        let failed = |source| StorageError::Open { path: target.path.clone(), source };
+        let is_nfs = file_system(&target.path) == Some(NFS);
+        // NFS serves read-only descriptors without a detour (since Linux 7.1), and no others.
+        let apart = is_nfs && access == Access { read: true, write: true };
+        let reads_alone = Access { read: true, write: false };
+        let first = open(target, if apart { reads_alone } else { access })?;
+        let second = match apart {
+            true => Some(open(target, Access { read: false, write: true })?),
+            false => None,
+        };
+        let size_bytes = (&first).seek(SeekFrom::End(0)).map_err(failed)?;
+        let granule = if target.direct { direct_granule(&first).map_err(failed)? } else { 1 };
+        let area = area(target, target.size_bytes.unwrap_or(size_bytes))?;
+        let may_detour =
+            (is_nfs && access.write) || !says_when_it_would_block(&target.path, granule);
+        Ok(Self { files: Some((first, second)), area, granule, may_detour })
+    }
+
+    /// Descriptors for an engine.
+    pub(super) fn descriptors(&self) -> Files {
+        let Some((first, second)) = &self.files else { return Files { read: -1, write: -1 } };
+        Files { read: first.as_raw_fd(), write: second.as_ref().unwrap_or(first).as_raw_fd() }
+    }
+
+    /// One sector past the page cache's rules: read with the alignment that direct I/O asks for. `None`
+    /// where the target is not open for reading or is shorter.
+    pub(super) fn sector(&self, offset: u64) -> Option<[u8; SECTOR_BYTES]> {
+        let (file, _) = self.files.as_ref()?;
+        let granule = self.granule.max(SECTOR_BYTES as u64);
+        let start = offset / granule * granule;
+        let mut memory = Mapping::new(granule as usize, PageAdvice::Default).ok()?;
+        let block = memory.as_mut_slice::<u8>();
+        file.read_exact_at(block, start).ok()?;
+        let from = (offset - start) as usize;
+        block.get(from..from + SECTOR_BYTES)?.try_into().ok()
+    }
+
+    /// Waits until everything written is on stable storage.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        match &self.files {
+            Some((first, second)) => second.as_ref().unwrap_or(first).sync_all(),
+            None => Ok(()),
+        }
+    }
+}
+
+fn area(target: &StorageTarget, size_bytes: u64) -> Result<Area, StorageError> {
+    if size_bytes == 0 {
+        return Err(StorageError::NoSize { path: target.path.clone() });
+    }
+    let (start, end) = target.range_bytes.unwrap_or((0, size_bytes));
+    let area = Area { start, end: end.min(size_bytes) };
+    if area.start >= area.end {
+        let what = format!(
+            "{}: the range from byte {start} to {end} holds nothing of its {size_bytes} B",
+            target.path.display()
+        );
+        return Err(StorageError::Workload { what });
+    }
+    Ok(area)
+}
+
+fn open(target: &StorageTarget, access: Access) -> Result<File, StorageError> {
+    let sync = match target.sync {
+        WriteSync::None => 0,
+        WriteSync::Data => libc::O_DSYNC,
+        WriteSync::All => libc::O_SYNC,
+    };
+    let direct = if target.direct { libc::O_DIRECT } else { 0 };
+    let mut options = OpenOptions::new();
+    options.read(access.read).write(access.write).custom_flags(direct | sync);
+    let is_device = std::fs::metadata(&target.path).is_ok_and(|data| {
+        data.file_type().is_block_device() || data.file_type().is_char_device()
+    });
+    options.create(access.write && !is_device).mode(0o644);
+    options.open(&target.path).map_err(|source| {
+        let path = target.path.clone();
+        if target.direct && source.raw_os_error() == Some(libc::EINVAL) {
+            StorageError::Direct { path, source }
+        } else {
+            StorageError::Open { path, source }
+        }
+    })
+}
+
+/// The multiple that direct I/O asks for: what `statx` says since Linux 6.1, otherwise the logical
+/// block of a device, otherwise 4096 B, which every device of today accepts.
+fn direct_granule(file: &File) -> io::Result<u64> {
+    const SAFE: u64 = 4096;
+    let mut found = MaybeUninit::<libc::statx>::zeroed();
+    // SAFETY: the path is an empty terminated string, so that the descriptor itself is meant; `found`
+    // is writable, and all-zero bytes are a valid `statx`.
+    let found = unsafe {
+        let result = libc::statx(
+            file.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH,
+            libc::STATX_DIOALIGN,
+            found.as_mut_ptr(),
+        );
+        if result != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        found.assume_init()
+    };
+    if found.stx_mask & libc::STATX_DIOALIGN != 0 && found.stx_dio_offset_align > 0 {
+        return Ok(u64::from(found.stx_dio_offset_align));
+    }
+    let mut sector: libc::c_int = 0;
+    // SAFETY: the request writes one `int` to the pointer, or fails for what is no block device.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), libc::BLKSSZGET, &raw mut sector) };
+    Ok(u64::try_from(sector).ok().filter(|&it| result == 0 && it > 0).unwrap_or(SAFE))
+}
+
+/// Whether the target takes `RWF_NOWAIT`: rings try every I/O that way first, and hand it to a thread
+/// of the kernel where that is not supported. Where it cannot be asked, it is taken for one that does.
+fn says_when_it_would_block(path: &Path, granule: u64) -> bool {
+    let mut options = OpenOptions::new();
+    let direct = if granule > 1 { libc::O_DIRECT } else { 0 };
+    let Ok(file) = options.read(true).custom_flags(direct).open(path) else { return true };
+    let bytes = granule.max(SECTOR_BYTES as u64) as usize;
+    let Ok(memory) = Mapping::new(bytes, PageAdvice::Default) else { return true };
+    let part = libc::iovec { iov_base: memory.as_ptr().cast(), iov_len: bytes };
+    // SAFETY: `part` names memory of ours that nobody else uses during the call.
+    let result =
+        unsafe { libc::preadv2(file.as_raw_fd(), &raw const part, 1, 0, libc::RWF_NOWAIT) };
+    result >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EOPNOTSUPP)
+}
+
+/// `linux/magic.h`.
+const NFS: i64 = 0x6969;
+
+fn file_system(path: &Path) -> Option<i64> {
+    use std::os::unix::ffi::OsStrExt;
+    // A file that is yet to be made lives where its folder does.
+    let path = if path.exists() { path } else { path.parent()? };
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let path = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
+    let mut found = MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: the path is terminated, `found` is writable, and all-zero bytes are a valid `statfs`.
+    let found = unsafe {
+        if libc::statfs(path.as_ptr(), found.as_mut_ptr()) != 0 {
+            return None;
+        }
+        found.assume_init()
+    };
+    #[expect(clippy::allow_attributes, reason = "the width differs between architectures")]
+    #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
+    Some(found.f_type as i64)
+}

@@ -1,0 +1,396 @@
+//! One thread's life: decide what is due, hand it over, take it back, write it down.
+//!
+//! Three moments are kept for every I/O: when it was meant to start, when it was handed over, when it was
+//! seen to be done. The clock is read once before and once after each exchange with the kernel. Nothing
+//! on this path allocates, locks or formats, failures apart.
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use assay_model::storage_outcome::{IoFailure, Operation};
+use assay_model::workload::storage::Verify;
+
+use crate::clock;
+
+use super::agenda::{Agenda, SPIN_NS};
+use super::buffers::Buffers;
+use super::content;
+use super::engine::{Action, Completion, Request, StorageEngine, Wait};
+use super::lane::{Lane, Next, Planned};
+use super::ledger::Ledger;
+use super::phase::Phase;
+
+/// The longest wait between two looks at whether the phase has ended.
+const LOOK_NS: u64 = 50_000_000;
+/// The wait where other workers hold all blocks that this one wants.
+const GIVE_WAY_NS: u64 = 50_000;
+
+/// A thread's engine, lanes and book.
+#[derive(Debug)]
+pub(super) struct Worker<'a, E> {
+    engine: E,
+    phase: &'a Phase<'a>,
+    lanes: Vec<Lane>,
+    slots: Vec<Slot>,
+    buffers: Buffers,
+    agenda: Agenda,
+    /// Slots whose I/O goes on: read back, `fsync`, once more.
+    again: Vec<u32>,
+    /// Slots that were queued since the last exchange.
+    batch: Vec<u32>,
+    done: Vec<Completion>,
+    in_flight: usize,
+    /// Writes so far, to make each unlike the others.
+    serial: u64,
+    verifies: bool,
+    sync_every: u64,
+    ledger: Ledger,
+}
+
+/// The place of one I/O.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    lane: u32,
+    doing: Doing,
+    bytes: u32,
+    offset: u64,
+    intended_ns: Option<u64>,
+    submitted_ns: u64,
+    stamp: u64,
+}
+
+/// What a slot is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Read,
+    Write,
+    /// Reading what was just written.
+    ReadBack,
+    Sync,
+}
+
+impl Slot {
+    /// A slot of a lane, at nothing.
+    pub(super) fn of(lane: u32) -> Self {
+        Self {
+            lane,
+            doing: Doing::Read,
+            bytes: 0,
+            offset: 0,
+            intended_ns: None,
+            submitted_ns: 0,
+            stamp: 0,
+        }
+    }
+}
+
+impl<'a, E: StorageEngine> Worker<'a, E> {
+    /// A worker of the stream `stream`, ready to start. `slots` are those of all lanes, and all of them
+    /// wait for work in `agenda`.
+    pub(super) fn new(
+        engine: E,
+        (phase, stream): (&'a Phase<'a>, usize),
+        (lanes, slots): (Vec<Lane>, Vec<Slot>),
+        buffers: Buffers,
+        (agenda, ledger): (Agenda, Ledger),
+    ) -> Self {
+        let room = slots.len();
+        Self {
+            engine,
+            phase,
+            lanes,
+            slots,
+            buffers,
+            agenda,
+            again: Vec::with_capacity(room),
+            batch: Vec::with_capacity(room),
+            done: Vec::with_capacity(room),
+            in_flight: 0,
+            serial: 0,
+            verifies: phase.workload.data.verify != Verify::Off,
+            sync_every: phase.workload.streams[stream].sync_every,
+            ledger,
+        }
+    }
+
+    /// Works from `start_ns` until the phase ends or nothing is left to do, and waits for what is then
+    /// in flight. Gives the book and the moment of the last completion that was seen.
+    pub(super) fn work(mut self, start_ns: u64) -> (Ledger, u64, io::Result<()>) {
+        let mut now_ns = clock::now_ns();
+        while now_ns < start_ns {
+            std::hint::spin_loop();
+            now_ns = clock::now_ns();
+        }
+        let result = self.run(&mut now_ns);
+        self.ledger.close(now_ns.min(self.phase.end_ns.load(Ordering::Relaxed)));
+        if result.is_err() {
+            // The kernel may still write to it.
+            std::mem::forget(self.buffers);
+        }
+        (self.ledger, now_ns, result)
+    }
+
+    fn run(&mut self, now_ns: &mut u64) -> io::Result<()> {
+        loop {
+            let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
+            if *now_ns >= end_ns {
+                break;
+            }
+            self.resume();
+            let Some(wait) = self.issue(*now_ns) else { break };
+            *now_ns = self.exchange(limited(wait, end_ns - *now_ns))?;
+        }
+        loop {
+            self.resume();
+            if self.in_flight == 0 && self.batch.is_empty() {
+                return Ok(());
+            }
+            *now_ns = self.exchange(Wait::Done)?;
+        }
+    }
+
+    /// Queues what has an I/O behind it and goes on.
+    #[inline]
+    fn resume(&mut self) {
+        while let Some(slot) = self.again.pop() {
+            self.queue(slot);
+        }
+    }
+
+    /// Queues what is due; gives how long to wait for completions, or `None` when all is done.
+    fn issue(&mut self, now_ns: u64) -> Option<Wait> {
+        let counts = self.ledger.is_counting(now_ns);
+        let mut gives_way = false;
+        while let Some((slot, intended_ns)) = self.agenda.take(now_ns, &mut self.lanes) {
+            let lane = self.slots[slot as usize].lane;
+            match self.lanes[lane as usize].next(self.phase, counts) {
+                Next::Io(planned) => {
+                    self.agenda.issued(lane, planned.bytes);
+                    self.begin(slot, planned, intended_ns);
+                }
+                Next::Busy => {
+                    self.agenda.put_back(slot, lane, intended_ns);
+                    gives_way = true;
+                }
+                // Neither the slot nor the lane's next arrival comes back.
+                Next::Done => {}
+            }
+        }
+        self.agenda.return_put_back(&mut self.lanes);
+        let is_idle = self.in_flight == 0 && self.batch.is_empty();
+        match self.agenda.next_ns() {
+            _ if gives_way => Some(Wait::AtMost { ns: GIVE_WAY_NS }),
+            None if is_idle => None,
+            None => Some(Wait::Done),
+            Some(due_ns) if due_ns.saturating_sub(now_ns) <= SPIN_NS => Some(Wait::No),
+            Some(due_ns) => Some(Wait::AtMost { ns: (due_ns - now_ns - SPIN_NS).min(LOOK_NS) }),
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, slot: u32, planned: Planned, intended_ns: Option<u64>) {
+        let Planned { operation, offset, bytes } = planned;
+        let at = &mut self.slots[slot as usize];
+        at.offset = offset;
+        // Sizes are checked against 1 GiB when the workload is accepted.
+        at.bytes = bytes as u32;
+        at.intended_ns = intended_ns;
+        at.doing = match operation {
+            Operation::Read => Doing::Read,
+            Operation::Write => Doing::Write,
+        };
+        if operation == Operation::Write {
+            self.prepare(slot);
+        }
+        self.queue(slot);
+    }
+
+    /// Makes the data of a write.
+    fn prepare(&mut self, slot: u32) {
+        let at = &mut self.slots[slot as usize];
+        let lane = &self.lanes[at.lane as usize];
+        let memory = self.buffers.writable(slot, at.bytes as usize);
+        self.serial += 1;
+        match &self.phase.targets[lane.target].generations {
+            Some(generations) => {
+                at.stamp = generations.next(at.offset, u64::from(at.bytes));
+                content::stamp(memory, at.offset, at.stamp);
+            }
+            None => content::distinguish(memory, at.offset, self.serial),
+        }
+    }
+
+    #[inline]
+    fn queue(&mut self, slot: u32) {
+        let at = &self.slots[slot as usize];
+        let (action, memory) = match at.doing {
+            Doing::Read | Doing::ReadBack => (Action::Read, self.buffers.read_part(slot)),
+            Doing::Write => (Action::Write, self.buffers.write_part(slot)),
+            Doing::Sync => (Action::Sync, self.buffers.write_part(slot)),
+        };
+        let file = self.lanes[at.lane as usize].target as u32;
+        let (bytes, offset) = (at.bytes, at.offset);
+        self.engine.queue(Request { slot, action, file, bytes, offset, memory });
+        self.batch.push(slot);
+    }
+
+    /// Hands the batch over and takes back what is done. Gives the moment after.
+    #[inline]
+    fn exchange(&mut self, wait: Wait) -> io::Result<u64> {
+        if !self.batch.is_empty() {
+            let now_ns = clock::now_ns();
+            self.ledger.advance(now_ns, self.in_flight);
+            self.in_flight += self.batch.len();
+            for slot in self.batch.drain(..) {
+                self.slots[slot as usize].submitted_ns = now_ns;
+            }
+        }
+        self.engine.exchange(wait, &mut self.done)?;
+        let now_ns = clock::now_ns();
+        let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
+        let in_time = now_ns <= end_ns || self.phase.late_counts;
+        self.ledger.advance(now_ns.min(end_ns), self.in_flight);
+        let counts = in_time && self.ledger.is_counting(now_ns);
+        self.in_flight -= self.done.len();
+        let mut done = std::mem::take(&mut self.done);
+        for completion in done.drain(..) {
+            self.complete(completion, now_ns, (in_time, counts));
+        }
+        self.done = done;
+        Ok(now_ns)
+    }
+
+    #[inline]
+    fn complete(
+        &mut self,
+        completion: Completion,
+        now_ns: u64,
+        (in_time, counts): (bool, bool),
+    ) {
+        let Completion { slot, result } = completion;
+        let at = self.slots[slot as usize];
+        let expected = if at.doing == Doing::Sync { 0 } else { at.bytes as i32 };
+        if result != expected {
+            return self.not_done(slot, result);
+        }
+        let operation = match at.doing {
+            Doing::Read => Operation::Read,
+            Doing::Write => Operation::Write,
+            Doing::ReadBack | Doing::Sync => return self.follow(slot),
+        };
+        if in_time {
+            let service_ns = now_ns.saturating_sub(at.submitted_ns);
+            let from_intended_ns = at.intended_ns.map(|ns| now_ns.saturating_sub(ns));
+            let key = (at.lane as usize, operation);
+            let times = (service_ns, from_intended_ns);
+            self.ledger.record(key, u64::from(at.bytes), times, counts);
+        }
+        if operation == Operation::Write || self.verifies {
+            self.follow(slot);
+        } else {
+            self.agenda.free(slot, at.lane, &mut self.lanes);
+        }
+    }
+
+    /// What comes after an I/O that was done: checks, reading back, `fsync`, the next.
+    fn follow(&mut self, slot: u32) {
+        let at = self.slots[slot as usize];
+        let bytes = u64::from(at.bytes);
+        let target = self.lanes[at.lane as usize].target;
+        let verify = self.phase.workload.data.verify;
+        if let Some(generations) = &self.phase.targets[target].generations {
+            match at.doing {
+                Doing::Write => generations.wrote(at.offset, bytes, Some(at.stamp)),
+                Doing::Read | Doing::ReadBack => self.verify(slot),
+                Doing::Sync => {}
+            }
+            if at.doing == Doing::Write && verify == Verify::AfterWrite {
+                return self.go_on(slot, Doing::ReadBack);
+            }
+            if at.doing != Doing::Sync {
+                generations.release(at.offset, bytes);
+            }
+        }
+        if matches!(at.doing, Doing::Write | Doing::ReadBack) && self.wants_sync(at.lane) {
+            return self.go_on(slot, Doing::Sync);
+        }
+        self.agenda.free(slot, at.lane, &mut self.lanes);
+    }
+
+    fn go_on(&mut self, slot: u32, doing: Doing) {
+        self.slots[slot as usize].doing = doing;
+        self.again.push(slot);
+    }
+
+    fn wants_sync(&mut self, lane: u32) -> bool {
+        let every = self.sync_every;
+        let lane = &mut self.lanes[lane as usize];
+        lane.writes_since_sync += 1;
+        let is_due = every > 0 && lane.writes_since_sync >= every;
+        if is_due {
+            lane.writes_since_sync = 0;
+        }
+        is_due
+    }
+
+    /// Holds every sector that was read against what it should be.
+    fn verify(&mut self, slot: u32) {
+        let at = self.slots[slot as usize];
+        let target = self.lanes[at.lane as usize].target;
+        let Some(generations) = &self.phase.targets[target].generations else { return };
+        let memory = self.buffers.readable(slot, at.bytes as usize);
+        let sectors = memory.chunks_exact(content::SECTOR_BYTES);
+        for (sector, offset) in sectors.zip((at.offset..).step_by(content::SECTOR_BYTES)) {
+            if let Some(damage) = content::check(sector, offset, generations.expected(offset)) {
+                self.ledger.fail(IoFailure {
+                    target,
+                    operation: Operation::Read,
+                    offset,
+                    bytes: content::SECTOR_BYTES as u64,
+                    reason: format!("wrong data: {damage}"),
+                });
+            }
+        }
+    }
+
+    /// An I/O that failed, was short, or must be asked for once more.
+    fn not_done(&mut self, slot: u32, result: i32) {
+        let at = self.slots[slot as usize];
+        if matches!(-result, libc::EAGAIN | libc::EINTR) {
+            return self.again.push(slot);
+        }
+        let target = self.lanes[at.lane as usize].target;
+        let failing = &self.phase.targets[target];
+        let is_write = matches!(at.doing, Doing::Write | Doing::Sync);
+        let reason = match (result, at.doing) {
+            (..0, Doing::Sync) => format!("fsync: {}", io::Error::from_raw_os_error(-result)),
+            (..0, _) => io::Error::from_raw_os_error(-result).to_string(),
+            (moved, _) => format!("short: {moved} of {} B", at.bytes),
+        };
+        self.ledger.fail(IoFailure {
+            target,
+            operation: if is_write { Operation::Write } else { Operation::Read },
+            offset: at.offset,
+            bytes: u64::from(at.bytes),
+            reason,
+        });
+        failing.note_failure();
+        if let Some(generations) = &failing.generations
+            && at.doing != Doing::Sync
+        {
+            if at.doing == Doing::Write {
+                generations.wrote(at.offset, u64::from(at.bytes), None);
+            }
+            generations.release(at.offset, u64::from(at.bytes));
+        }
+        self.agenda.free(slot, at.lane, &mut self.lanes);
+    }
+}
+
+fn limited(wait: Wait, left_ns: u64) -> Wait {
+    match wait {
+        // What is in flight is waited for in any case.
+        Wait::No | Wait::Done => wait,
+        Wait::AtMost { ns } => Wait::AtMost { ns: ns.min(left_ns) },
+    }
+}

@@ -1,0 +1,122 @@
+//! The load generator against files, devices and limits that the tests make themselves.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use assay_kernels::storage::{self, Control, StorageError};
+use assay_model::storage_outcome::StorageOutcome;
+use assay_model::workload::storage::{
+    AccessPattern, AtEnd, Cursor, EngineChoice, Load, SizeShare, StorageData, StorageStream,
+    StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+};
+
+mod device;
+mod endings;
+mod failures;
+mod fallback;
+mod known_truth;
+mod verification;
+
+pub(crate) const MIB: u64 = 1 << 20;
+
+/// A folder that is gone after the test.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let nth = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("assay-storage-{}-{nth}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(crate) fn target(path: &Path, size_bytes: u64) -> StorageTarget {
+    StorageTarget {
+        name: "t".to_owned(),
+        path: path.to_owned(),
+        size_bytes: Some(size_bytes),
+        range_bytes: None,
+        align_bytes: None,
+        direct: false,
+        sync: WriteSync::None,
+        sync_at_end: false,
+    }
+}
+
+/// Sizes that are all the same.
+pub(crate) fn size(bytes: u64) -> Vec<SizeShare> {
+    vec![SizeShare { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 }]
+}
+
+/// A stream over all of its workload's targets.
+pub(crate) fn stream(pattern: AccessPattern, bytes: u64, read_share: f64) -> StorageStream {
+    StorageStream {
+        name: "s".to_owned(),
+        targets: vec![0],
+        threads: 1,
+        in_flight_per_target: 8,
+        pattern,
+        sizes: size(bytes),
+        read_share,
+        hit_area: None,
+        rate_share: 1.0,
+        own_rate_per_s: None,
+        sync_every: 0,
+        stop_after_bytes: None,
+    }
+}
+
+pub(crate) fn sequential(at_end: AtEnd) -> AccessPattern {
+    AccessPattern::Sequential { cursor: Cursor::Shared, at_end, gap_bytes: 0 }
+}
+
+/// A workload that lasts for `duration_s`, or until its work is done.
+pub(crate) fn workload(
+    targets: Vec<StorageTarget>,
+    stream: StorageStream,
+    duration_s: Option<f64>,
+) -> StorageWorkload {
+    StorageWorkload {
+        targets,
+        streams: vec![stream],
+        load: Load::Closed,
+        timing: StorageTiming {
+            warmup_s: 0.0,
+            duration_s,
+            interval_s: 0.25,
+            stop_after_bytes: None,
+        },
+        engine: EngineChoice::Auto,
+        data: StorageData { compressible: 0.0, verify: Verify::Off },
+        seed: 11,
+    }
+}
+
+pub(crate) fn run(workload: &StorageWorkload) -> Result<StorageOutcome, StorageError> {
+    let stop = AtomicBool::new(false);
+    storage::run(workload, &mut Control { stop: &stop, on_interval: &mut |_| {} })
+}
+
+pub(crate) fn lay_out(target: &StorageTarget, verify: Verify) {
+    let data = StorageData { compressible: 0.0, verify };
+    let stop = AtomicBool::new(false);
+    storage::lay_out(target, &data, 5, &stop, &mut |_, _| {}).unwrap();
+}
+
+pub(crate) fn count(outcome: &StorageOutcome) -> u64 {
+    outcome.tallies.iter().map(|part| part.tally.count).sum()
+}

@@ -1,0 +1,167 @@
+//! Phases end when they should, and what they counted adds up.
+
+use std::os::fd::AsRawFd;
+
+use assay_model::storage_outcome::{Ended, IntervalTally, Operation};
+
+use super::*;
+
+fn null(stream: StorageStream, duration_s: Option<f64>) -> StorageWorkload {
+    let mut workload = workload(vec![target(Path::new("none"), 64 * MIB)], stream, duration_s);
+    workload.engine = EngineChoice::Null;
+    workload
+}
+
+#[test]
+fn work_ends_when_it_is_done() {
+    let once = || stream(sequential(AtEnd::Stop), 4096, 1.0);
+    let mut by_stream = null(stream(AccessPattern::Random, 4096, 0.5), None);
+    by_stream.streams[0].stop_after_bytes = Some(10 * MIB);
+    let mut by_phase = null(stream(AccessPattern::Permutation, 4096, 0.0), Some(60.0));
+    by_phase.timing.stop_after_bytes = Some(3 * MIB + 1);
+    let mut per_thread = null(once(), None);
+    per_thread.streams[0].threads = 3;
+    per_thread.streams[0].pattern = AccessPattern::Sequential {
+        cursor: Cursor::PerThread,
+        at_end: AtEnd::Stop,
+        gap_bytes: 0,
+    };
+    let mut at_a_rate = null(once(), None);
+    at_a_rate.targets[0].size_bytes = Some(MIB);
+    at_a_rate.streams[0].own_rate_per_s = Some(10_000.0);
+    for (workload, ios) in [
+        (null(once(), None), 64 * 256),
+        (by_stream, 10 * 256),
+        (by_phase, 3 * 256 + 1),
+        (per_thread, 3 * 64 * 256),
+        (at_a_rate, 256),
+    ] {
+        let outcome = run(&workload).unwrap();
+        assert_eq!((outcome.ended, count(&outcome)), (Ended::Work, ios));
+        assert_eq!(outcome.error_count, 0);
+    }
+}
+
+#[test]
+fn the_series_and_the_totals_agree() {
+    let folder = Folder::new();
+    let mut mixed = stream(AccessPattern::Random, 4096, 0.7);
+    mixed.threads = 2;
+    let mut phase = workload(vec![target(&folder.file("f"), MIB)], mixed, Some(0.7));
+    phase.timing.warmup_s = 0.3;
+    lay_out(&phase.targets[0], Verify::Off);
+    let mut seen: Vec<IntervalTally> = Vec::new();
+    let stop = AtomicBool::new(false);
+    let mut on_interval = |entry: &IntervalTally| seen.push(entry.clone());
+    let mut control = Control { stop: &stop, on_interval: &mut on_interval };
+    let outcome = storage::run(&phase, &mut control).unwrap();
+    assert_eq!(outcome.ended, Ended::Time);
+    assert!((outcome.elapsed_s - 0.7).abs() < 1e-9, "{}", outcome.elapsed_s);
+    let spans: Vec<(f64, f64, bool)> = seen
+        .iter()
+        .map(|it| {
+            let ms = |s: f64| (s * 1e3).round();
+            (ms(it.start_s), ms(it.length_s), it.warmup)
+        })
+        .collect();
+    let expected = [
+        (0.0, 250.0, true),
+        (250.0, 50.0, true),
+        (300.0, 250.0, false),
+        (550.0, 250.0, false),
+        (800.0, 200.0, false),
+    ];
+    assert_eq!(spans, expected);
+    assert_eq!(seen.len(), outcome.intervals.len());
+    let counted = || seen.iter().filter(|it| !it.warmup);
+    for (operation, in_series) in [
+        (Operation::Read, counted().map(|it| it.reads.count).sum::<u64>()),
+        (Operation::Write, counted().map(|it| it.writes.count).sum()),
+    ] {
+        let total = outcome.tallies.iter().find(|it| it.operation == operation).unwrap();
+        assert_eq!(total.tally.count, in_series, "{operation:?}");
+        assert_eq!(total.tally.service_ns.len(), in_series);
+        assert_eq!(total.tally.bytes, in_series * 4096);
+    }
+    let by_stream: u64 = counted().map(|it| it.streams[0].reads + it.streams[0].writes).sum();
+    assert_eq!(by_stream, count(&outcome));
+}
+
+/// Little's law: in flight = rate × latency. Both sides are counted in different places.
+#[test]
+fn what_is_in_flight_is_rate_times_latency() {
+    let folder = Folder::new();
+    for depth in [1, 16] {
+        let mut reads = stream(AccessPattern::Random, 4096, 1.0);
+        reads.in_flight_per_target = depth;
+        let mut phase = workload(vec![target(&folder.file("f"), MIB)], reads, Some(0.5));
+        phase.timing.interval_s = 0.5;
+        lay_out(&phase.targets[0], Verify::Off);
+        let outcome = run(&phase).unwrap();
+        let entry = &outcome.intervals[0];
+        let product = entry.reads.service_sum_ns as f64 * 1e-9 / entry.length_s;
+        // The last I/O of the interval is in one side only.
+        assert!(
+            (entry.in_flight / product - 1.0).abs() < 0.02,
+            "{} {product}",
+            entry.in_flight
+        );
+        assert!(entry.in_flight <= f64::from(depth) * 1.0001, "{}", entry.in_flight);
+    }
+}
+
+#[test]
+fn the_same_seed_visits_the_same_places() {
+    let folder = Folder::new();
+    let contents = |seed| {
+        let mut writes = stream(AccessPattern::Random, 4096, 0.0);
+        writes.in_flight_per_target = 1;
+        writes.stop_after_bytes = Some(MIB / 8);
+        let path = folder.file("seeded");
+        let mut phase = workload(vec![target(&path, MIB)], writes, None);
+        (phase.seed, phase.engine) = (seed, EngineChoice::Threads);
+        fs::write(&path, vec![0; MIB as usize]).unwrap();
+        run(&phase).unwrap();
+        fs::read(&path).unwrap()
+    };
+    assert!(contents(1) == contents(1));
+    assert!(contents(1) != contents(2));
+}
+
+#[test]
+fn an_interrupt_ends_a_phase_and_keeps_what_was_counted() {
+    let stop = AtomicBool::new(false);
+    let mut entries = 0;
+    let mut on_interval = |_: &IntervalTally| {
+        entries += 1;
+        stop.store(true, Ordering::Relaxed);
+    };
+    let phase = null(stream(AccessPattern::Random, 4096, 1.0), Some(600.0));
+    let outcome =
+        storage::run(&phase, &mut Control { stop: &stop, on_interval: &mut on_interval })
+            .unwrap();
+    assert_eq!(outcome.ended, Ended::Interrupted);
+    assert!(count(&outcome) > 0 && entries >= 1);
+    assert!(outcome.elapsed_s < 600.0);
+}
+
+#[test]
+fn a_file_laid_out_has_no_holes_and_its_size() {
+    let folder = Folder::new();
+    for bytes in [1, 4096, MIB, 3 * MIB + 123] {
+        for direct in [true, false] {
+            let path = folder.file("laid-out");
+            let target = StorageTarget { direct, ..target(&path, bytes) };
+            lay_out(&target, Verify::Off);
+            let file = fs::File::open(&path).unwrap();
+            assert_eq!(file.metadata().unwrap().len(), bytes);
+            // SAFETY: the call takes numbers only.
+            let hole = unsafe { libc::lseek(file.as_raw_fd(), 0, libc::SEEK_HOLE) };
+            assert_eq!(hole as u64, bytes, "the first hole is the end");
+            let contents = fs::read(&path).unwrap();
+            let zeros = contents.iter().filter(|&&byte| byte == 0).count();
+            assert!(zeros * 100 <= contents.len().max(100) * 2, "{zeros} of {bytes} are 0");
+            fs::remove_file(&path).unwrap();
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What fails is told with its place, and the rest goes on.
+
+use std::fs::File;
+use std::process::Command;
+
+use assay_model::storage_outcome::{Ended, Operation};
+
+use super::device::{Loop, Tmpfs};
+use super::*;
+
+/// A stream over two targets.
+fn both(first: StorageTarget, second: StorageTarget, read_share: f64) -> StorageWorkload {
+    let mut stream = stream(sequential(AtEnd::Stop), 4096, read_share);
+    stream.targets = vec![0, 1];
+    workload(vec![first, second], stream, None)
+}
+
+fn done_on(outcome: &StorageOutcome, target: usize) -> u64 {
+    outcome.tallies.iter().filter(|it| it.target == target).map(|it| it.tally.count).sum()
+}
+
+#[test]
+fn a_read_beyond_the_end_is_short() {
+    let folder = Folder::new();
+    let (whole, cut) = (folder.file("whole"), folder.file("cut"));
+    fs::write(&whole, vec![1; MIB as usize]).unwrap();
+    fs::write(&cut, vec![1; 10 * 4096 + 100]).unwrap();
+    let outcome = run(&both(target(&cut, 12 * 4096), target(&whole, MIB), 1.0)).unwrap();
+    assert_eq!((done_on(&outcome, 0), done_on(&outcome, 1)), (10, 256));
+    let found: Vec<_> = outcome
+        .errors
+        .iter()
+        .map(|it| (it.target, it.operation, it.offset, it.reason.as_str()))
+        .collect();
+    let expected = [
+        (0, Operation::Read, 10 * 4096, "short: 100 of 4096 B"),
+        (0, Operation::Read, 11 * 4096, "short: 0 of 4096 B"),
+    ];
+    assert_eq!((found.as_slice(), outcome.error_count), (&expected[..], 2));
+}
+
+#[test]
+fn a_full_file_system_is_told_with_the_offset() {
+    let Some(full) = Tmpfs::mount("a_full_file_system_is_told_with_the_offset", 256 << 10)
+    else {
+        return;
+    };
+    let folder = Folder::new();
+    let phase = both(target(&full.file("f"), MIB), target(&folder.file("f"), MIB), 0.0);
+    let outcome = run(&phase).unwrap();
+    assert_eq!((done_on(&outcome, 0), done_on(&outcome, 1)), (64, 256));
+    let first = &outcome.errors[0];
+    assert_eq!((first.target, first.operation), (0, Operation::Write));
+    assert!(first.offset >= 256 << 10 && first.reason.contains("No space left"), "{first:?}");
+}
+
+#[test]
+fn a_device_that_loses_its_medium_is_given_up() {
+    let test = "a_device_that_loses_its_medium_is_given_up";
+    let folder = Folder::new();
+    let path = folder.file("medium");
+    fs::write(&path, vec![7; 2 * MIB as usize]).unwrap();
+    let Some(device) = Loop::attach(test, &path) else { return };
+    File::options().write(true).open(&path).unwrap().set_len(MIB).unwrap();
+    let mut phase = workload(
+        vec![StorageTarget { direct: true, ..target(&device.0, 2 * MIB) }],
+        stream(AccessPattern::Permutation, 4096, 1.0),
+        Some(60.0),
+    );
+    phase.targets[0].range_bytes = Some((MIB, 2 * MIB));
+    let outcome = run(&phase).unwrap();
+    assert_eq!(outcome.ended, Ended::Errors);
+    assert!(outcome.error_count >= 100 && count(&outcome) == 0, "{}", outcome.error_count);
+    assert!(outcome.errors.iter().all(|it| it.reason.contains("Input/output error")));
+    assert!(outcome.errors.iter().all(|it| (MIB..2 * MIB).contains(&it.offset)));
+}
+
+fn check_refused(workload: &StorageWorkload, expected: &str) {
+    let error = run(workload).expect_err(expected).to_string();
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_it_starts() {
+    let folder = Folder::new();
+    let path = folder.file("f");
+    fs::write(&path, vec![0; MIB as usize]).unwrap();
+    let random = || stream(AccessPattern::Random, 4096, 1.0);
+    let good = || workload(vec![target(&path, MIB)], random(), Some(1.0));
+    let changed = |change: &dyn Fn(&mut StorageWorkload)| {
+        let mut workload = good();
+        change(&mut workload);
+        workload
+    };
+    for (workload, expected) in [
+        (changed(&|it| it.streams.clear()), "a workload without streams"),
+        (changed(&|it| it.timing.duration_s = None), "would never end"),
+        (changed(&|it| it.streams[0].targets = vec![3]), "names target 3"),
+        (changed(&|it| it.streams[0].sizes = size(0)), "I/O of 0 B"),
+        (changed(&|it| it.streams[0].sizes = size(2 * MIB)), "do not fit into the 1048576 B"),
+        (changed(&|it| it.streams[0].in_flight_per_target = 0), "nothing in flight"),
+        (changed(&|it| it.load = Load::Capped { bytes_per_s: f64::NAN }), "a rate of NaN"),
+        (changed(&|it| it.targets[0].range_bytes = Some((MIB, 2 * MIB))), "holds nothing"),
+        (changed(&|it| it.targets[0].path = folder.file("missing")), "cannot open"),
+        (
+            changed(&|it| {
+                it.data.verify = Verify::OnRead;
+                it.streams[0].sizes = size(1000);
+            }),
+            "1000 B are no multiple of the 512 B that verification asks for",
+        ),
+        (
+            changed(&|it| {
+                it.engine = EngineChoice::Null;
+                it.data.verify = Verify::OnRead;
+            }),
+            "nothing to verify",
+        ),
+    ] {
+        check_refused(&workload, expected);
+    }
+    fs::write(&path, "").unwrap();
+    check_refused(
+        &changed(&|it| it.targets[0].size_bytes = None),
+        "is empty and no size is given",
+    );
+}
+
+#[test]
+fn direct_io_off_its_granule_is_refused() {
+    let folder = Folder::new();
+    let path = folder.file("f");
+    fs::write(&path, vec![0; MIB as usize]).unwrap();
+    let mut phase =
+        workload(vec![target(&path, MIB)], stream(AccessPattern::Random, 100, 1.0), Some(0.1));
+    phase.targets[0].direct = true;
+    match run(&phase) {
+        Err(StorageError::Direct { .. }) => {
+            eprintln!("SKIPPED direct_io_off_its_granule_is_refused: no O_DIRECT in {path:?}");
+        }
+        other => {
+            let error = other.expect_err("100 B are no multiple of any sector").to_string();
+            assert!(error.contains("that direct I/O asks for"), "{error}");
+        }
+    }
+}
+
+/// Whether a command ran well.
+pub(crate) fn succeeds(program: &str, arguments: &[&str]) -> bool {
+    Command::new(program).args(arguments).output().is_ok_and(|it| it.status.success())
+}

@@ -1,0 +1,64 @@
+//! The row of storage.
+
+use super::{Better, Bound, Definition, Metric};
+use crate::quantity::Unit;
+
+pub(super) const STORAGE: Definition = Definition {
+    id: "storage",
+    title: "storage: rates, bandwidth and latency of a file, a volume or a device",
+    method: "\
+Blocks are read from and written to files or devices, past the page cache unless asked otherwise. \
+A file is written fully before it is read, with data that cannot be compressed. Without a rate the \
+loop is closed: a fixed number of I/O is always in flight. With a rate the moments at which I/O is \
+due are fixed in advance, whatever happened to earlier ones, and latency is told twice: from \
+submission to completion, as most tools print it, and from the moment the I/O was due, which is \
+what a user waits. A rate that was not reached is said so. Every interval of the run gives one \
+sample: its rate, its bandwidth and the median latency of the I/O that completed in it, so the \
+intervals of confidence show how much the storage changes over time. Least, greatest and mean \
+latency and the percentiles are of every single I/O, from a histogram with 3 digits, and printed \
+only where there are enough of them. A response curve holds shares of the greatest rate that a \
+closed loop reached; its knee is where latency begins to rise faster than the rate (Kneedle), and \
+there is none where latency does not rise by half. Little's law, in flight = rate × latency, is \
+checked, and the same workload is put to an engine that does no I/O, so that the generator is \
+never mistaken for the storage.",
+    metrics: &[
+        Metric {
+            name: "rate",
+            unit: Unit::IoPerSecond,
+            better: Better::Higher,
+            meaning: "I/O completed in an interval over its length",
+            limit: None,
+        },
+        Metric {
+            name: "bandwidth",
+            unit: Unit::BytePerSecond,
+            better: Better::Higher,
+            meaning: "bytes of the I/O completed in an interval over its length",
+            limit: Some(Bound::Provisioned),
+        },
+        Metric {
+            name: "latency",
+            unit: Unit::Second,
+            better: Better::Lower,
+            meaning: "submission to completion; a sample is the median of an interval, while \
+                      least, greatest, mean and percentiles are of all I/O",
+            limit: None,
+        },
+        Metric {
+            name: "latency_from_intended",
+            unit: Unit::Second,
+            better: Better::Lower,
+            meaning: "the moment the I/O was due to its completion, open loop only; otherwise as \
+                      latency",
+            limit: None,
+        },
+        Metric {
+            name: "cpu_per_io",
+            unit: Unit::Second,
+            better: Better::Lower,
+            meaning: "CPU time of the threads that generated the load, user and system, over I/O \
+                      done",
+            limit: None,
+        },
+    ],
+};

@@ -1,0 +1,215 @@
+//! Resolves questions about storage: every size of block, every depth, every point of a curve.
+
+use super::{Named, PlanError};
+use crate::quantity::Bytes;
+use crate::suite::{Order, StorageRequest};
+use crate::workload::Workload;
+use crate::workload::storage::{
+    AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, RateRounding,
+    SizeShare, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
+    StorageWorkload, Verify, WriteSync,
+};
+
+/// Any fixed number does: the same offsets in every run make runs comparable.
+const SEED: u64 = 2026;
+/// Share of a case's time that counts, and that warms up; the rest is for opening and closing.
+const COUNTING: f64 = 0.8;
+const WARMING: f64 = 0.1;
+/// Shortest and longest interval of the series in seconds, and how many a test has if it may.
+const INTERVAL_S: (f64, f64) = (0.1, 1.0);
+const INTERVALS: f64 = 30.0;
+/// The sum of what is known to be too much for any kernel or memory.
+const IN_FLIGHT_LIMIT: u64 = 65_536;
+const BLOCK_LIMIT_BYTES: u64 = 1 << 30;
+
+/// Every case of the request, in `budget_s` all together.
+pub(super) fn resolve(asked: &StorageRequest, budget_s: f64) -> Result<Vec<Named>, PlanError> {
+    check(asked)?;
+    let points = asked.bytes.len() * asked.depths.len() * (1 + asked.curve.len());
+    let timing = timing(asked, budget_s / points as f64);
+    let mut named = Vec::new();
+    for bytes in &asked.bytes {
+        for depth in &asked.depths {
+            named.extend(points_of(asked, *bytes, *depth, timing));
+        }
+    }
+    Ok(named)
+}
+
+fn points_of(
+    asked: &StorageRequest,
+    bytes: Bytes,
+    depth: u32,
+    timing: StorageTiming,
+) -> Vec<Named> {
+    let name = name(asked, bytes, depth);
+    let load = match asked.rate {
+        Some((rate_per_s, arrivals)) => Load::Open { rate_per_s, arrivals },
+        None => Load::Closed,
+    };
+    let test = |point: Option<CurvePoint>, load: Load| StorageTest {
+        name: name.clone(),
+        point,
+        provisioned_bytes_per_s: asked.provisioned_bytes_per_s,
+        workload: workload(asked, bytes, depth, load, timing),
+    };
+    if asked.curve.is_empty() {
+        return vec![(name.clone(), Workload::Storage(Box::new(test(None, load))))];
+    }
+    let greatest = test(Some(CurvePoint::Greatest), load);
+    let greatest = (format!("{name}/max"), Workload::Storage(Box::new(greatest)));
+    let share = |percent: &f64| {
+        let load = Load::ShareOf {
+            phase: 0,
+            percent: *percent,
+            rounding: RateRounding::Exact,
+            arrivals: Arrivals::Exponential,
+        };
+        let test = test(Some(CurvePoint::Share { percent: *percent }), load);
+        (format!("{name}/{percent}%"), Workload::Storage(Box::new(test)))
+    };
+    std::iter::once(greatest).chain(asked.curve.iter().map(share)).collect()
+}
+
+/// `random-read-8KiB`, and the depth where there are several.
+fn name(asked: &StorageRequest, bytes: Bytes, depth: u32) -> String {
+    let order = match asked.order {
+        Order::Random => "random",
+        Order::Sequential => "sequential",
+        Order::Parts => "parts",
+    };
+    let operation = operation(asked.read_share);
+    let size = bytes.to_string().replace(' ', "");
+    let mut name = match &asked.name {
+        Some(name) if asked.bytes.len() > 1 => format!("{name}-{size}"),
+        Some(name) => name.clone(),
+        None => format!("{order}-{operation}-{size}"),
+    };
+    if asked.depths.len() > 1 {
+        name.push_str("-depth-");
+        name.push_str(&depth.to_string());
+    }
+    name
+}
+
+/// `read`, `write` or `mix`.
+fn operation(read_share: f64) -> &'static str {
+    match read_share {
+        share if share >= 1.0 => "read",
+        share if share <= 0.0 => "write",
+        _ => "mix",
+    }
+}
+
+fn timing(asked: &StorageRequest, budget_s: f64) -> StorageTiming {
+    let duration_s = asked.length_s.unwrap_or(COUNTING * budget_s);
+    let warmup_s = asked.warmup_s.unwrap_or(WARMING * asked.length_s.unwrap_or(budget_s));
+    let (shortest, longest) = INTERVAL_S;
+    StorageTiming {
+        warmup_s,
+        duration_s: Some(duration_s),
+        interval_s: (duration_s / INTERVALS).clamp(shortest, longest).min(duration_s),
+        stop_after_bytes: None,
+    }
+}
+
+fn workload(
+    asked: &StorageRequest,
+    bytes: Bytes,
+    depth: u32,
+    load: Load,
+    timing: StorageTiming,
+) -> StorageWorkload {
+    let targets: Vec<StorageTarget> = asked
+        .targets
+        .iter()
+        .map(|target| StorageTarget {
+            name: target.path.display().to_string(),
+            path: target.path.clone(),
+            size_bytes: target.bytes,
+            range_bytes: None,
+            align_bytes: None,
+            direct: !asked.buffered,
+            sync: WriteSync::None,
+            sync_at_end: asked.sync_at_end && asked.read_share < 1.0,
+        })
+        .collect();
+    let sequential =
+        |cursor| AccessPattern::Sequential { cursor, at_end: AtEnd::Wrap, gap_bytes: 0 };
+    let stream = StorageStream {
+        name: operation(asked.read_share).to_owned(),
+        targets: (0..targets.len()).collect(),
+        threads: asked.threads,
+        in_flight_per_target: depth,
+        pattern: match asked.order {
+            Order::Random => AccessPattern::Random,
+            Order::Sequential => sequential(Cursor::Shared),
+            Order::Parts => sequential(Cursor::Divided),
+        },
+        sizes: vec![SizeShare {
+            min_bytes: bytes.0,
+            max_bytes: bytes.0,
+            step_bytes: bytes.0,
+            share: 1.0,
+        }],
+        read_share: asked.read_share,
+        hit_area: None,
+        rate_share: 1.0,
+        own_rate_per_s: None,
+        sync_every: 0,
+        stop_after_bytes: None,
+    };
+    StorageWorkload {
+        targets,
+        streams: vec![stream],
+        load,
+        timing,
+        engine: asked.engine,
+        data: StorageData { compressible: 0.0, verify: Verify::Off },
+        seed: SEED,
+    }
+}
+
+fn check(asked: &StorageRequest) -> Result<(), PlanError> {
+    if asked.targets.is_empty() {
+        return Err(PlanError::NoTarget);
+    }
+    let zero = |what| Err(PlanError::Zero { what });
+    let beyond =
+        |what: &str, given, most| Err(PlanError::Beyond { what: what.to_owned(), given, most });
+    for bytes in &asked.bytes {
+        match bytes.0 {
+            0 => return zero("the size of a block"),
+            it if it > BLOCK_LIMIT_BYTES => {
+                return beyond("the size of a block", it, BLOCK_LIMIT_BYTES);
+            }
+            it => {
+                let small = |size: &u64| *size < it;
+                if let Some(size) = asked.targets.iter().filter_map(|t| t.bytes).find(small) {
+                    return Err(PlanError::TooSmall {
+                        what: "the target",
+                        given: Bytes(size).to_string(),
+                        least: format!("one block of {bytes}"),
+                    });
+                }
+            }
+        }
+    }
+    if asked.threads == 0 {
+        return zero("the number of threads");
+    }
+    for depth in &asked.depths {
+        let all = u64::from(*depth) * asked.targets.len() as u64;
+        match (*depth, asked.engine) {
+            (0, _) => return zero("the depth"),
+            (depth, _) if depth < asked.threads => {
+                let (what, most) = ("the number of threads", u64::from(depth));
+                return beyond(what, u64::from(asked.threads), most);
+            }
+            (_, EngineChoice::Null) => {}
+            _ if all > IN_FLIGHT_LIMIT => return beyond("the depth", all, IN_FLIGHT_LIMIT),
+            _ => {}
+        }
+    }
+    Ok(())
+}

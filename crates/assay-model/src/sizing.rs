@@ -1,0 +1,171 @@
+//! Arithmetic before a measurement: how much must be in flight, and how large a volume must be.
+//!
+//! Exact sums from what the user states; nothing here is measured.
+
+/// Little's law: I/O in flight = rate × latency, in the mean, for any system in balance
+/// (J. D. C. Little, Operations Research 9, 1961).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Little {
+    /// IO/s.
+    pub rate_per_s: f64,
+    /// Seconds per I/O.
+    pub latency_s: f64,
+    /// I/O in flight.
+    pub in_flight: f64,
+}
+
+impl Little {
+    /// The law, from exactly two of its three quantities; `None` from fewer, more, or none that is
+    /// above zero.
+    #[must_use]
+    pub fn from_two(
+        rate_per_s: Option<f64>,
+        latency_s: Option<f64>,
+        in_flight: Option<f64>,
+    ) -> Option<Self> {
+        let (rate_per_s, latency_s, in_flight) = match (rate_per_s, latency_s, in_flight) {
+            (Some(rate), Some(latency), None) => (rate, latency, rate * latency),
+            (Some(rate), None, Some(in_flight)) => (rate, in_flight / rate, in_flight),
+            (None, Some(latency), Some(in_flight)) => (in_flight / latency, latency, in_flight),
+            _ => return None,
+        };
+        let plain = |value: f64| value.is_finite() && value > 0.0;
+        [rate_per_s, latency_s, in_flight].into_iter().all(plain).then_some(Self {
+            rate_per_s,
+            latency_s,
+            in_flight,
+        })
+    }
+
+    /// Threads with one I/O each that keep that much in flight. A hair above a whole number is
+    /// rounding, not one more thread.
+    #[must_use]
+    pub fn threads(&self) -> u64 {
+        (self.in_flight - 1e-9 * self.in_flight).ceil().max(1.0) as u64
+    }
+}
+
+/// Service level of a volume of Azure NetApp Files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServiceLevel {
+    /// 16 MiB/s per TiB.
+    Standard,
+    /// 64 MiB/s per TiB.
+    Premium,
+    /// 128 MiB/s per TiB.
+    Ultra,
+}
+
+/// Kind of volume, which caps what its quota would give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VolumeKind {
+    /// The usual one.
+    Regular,
+    /// The one above 100 TiB.
+    Large,
+}
+
+const MIB: f64 = 1_048_576.0;
+const TIB: f64 = 1_099_511_627_776.0;
+
+impl ServiceLevel {
+    /// B/s per byte of quota: Microsoft, "Service levels for Azure NetApp Files".
+    #[must_use]
+    pub const fn rate_per_byte(self) -> f64 {
+        self.mib_per_s_per_tib() * MIB / TIB
+    }
+
+    /// The same as it is published, in MiB/s per TiB.
+    #[must_use]
+    pub const fn mib_per_s_per_tib(self) -> f64 {
+        match self {
+            Self::Standard => 16.0,
+            Self::Premium => 64.0,
+            Self::Ultra => 128.0,
+        }
+    }
+}
+
+impl VolumeKind {
+    /// Greatest B/s of one volume: Microsoft, "Azure NetApp Files regular volume performance
+    /// benchmarks for Linux" (4,500 MiB/s) and "… large volume …" (1,600, 6,400 and 12,800 MiB/s),
+    /// as published in January 2026.
+    #[must_use]
+    pub const fn cap_bytes_per_s(self, level: ServiceLevel) -> f64 {
+        let mib_per_s = match (self, level) {
+            (Self::Regular, _) => 4500.0,
+            (Self::Large, ServiceLevel::Standard) => 1600.0,
+            (Self::Large, ServiceLevel::Premium) => 6400.0,
+            (Self::Large, ServiceLevel::Ultra) => 12_800.0,
+        };
+        mib_per_s * MIB
+    }
+}
+
+/// Bytes of quota for a throughput in B/s; `None` above the cap of the volume.
+#[must_use]
+pub fn quota_bytes(level: ServiceLevel, kind: VolumeKind, bytes_per_s: f64) -> Option<f64> {
+    (bytes_per_s <= kind.cap_bytes_per_s(level)).then(|| bytes_per_s / level.rate_per_byte())
+}
+
+/// B/s that a quota gives, and whether the volume's cap limits it.
+#[must_use]
+pub fn throughput_bytes_per_s(
+    level: ServiceLevel,
+    kind: VolumeKind,
+    quota_bytes: f64,
+) -> (f64, bool) {
+    let by_quota = quota_bytes * level.rate_per_byte();
+    let cap = kind.cap_bytes_per_s(level);
+    (by_quota.min(cap), by_quota > cap)
+}
+
+/// Bytes that must be under way on each of `connections` for a throughput over a round trip: less
+/// window than that, and TCP waits.
+#[must_use]
+pub fn window_bytes(bytes_per_s: f64, round_trip_s: f64, connections: u32) -> f64 {
+    bytes_per_s * round_trip_s / f64::from(connections.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_quantities_give_the_third() {
+        let table = [
+            ((Some(3500.0), Some(1.14e-3), None), (3500.0, 1.14e-3, 3.99, 4)),
+            ((None, Some(1.14e-3), Some(4.0)), (3508.771_929_8, 1.14e-3, 4.0, 4)),
+            ((Some(5000.0), None, Some(6.5)), (5000.0, 1.3e-3, 6.5, 7)),
+            ((Some(1000.0), Some(1e-3), None), (1000.0, 1e-3, 1.0, 1)),
+        ];
+        for ((rate, latency, in_flight), expected) in table {
+            let law = Little::from_two(rate, latency, in_flight).unwrap();
+            let close = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
+            assert!(close(law.rate_per_s, expected.0), "{law:?}");
+            assert!(close(law.latency_s, expected.1), "{law:?}");
+            assert!(close(law.in_flight, expected.2), "{law:?}");
+            assert_eq!(law.threads(), expected.3);
+        }
+        assert!(Little::from_two(Some(1.0), None, None).is_none());
+        assert!(Little::from_two(Some(1.0), Some(1.0), Some(1.0)).is_none());
+        assert!(Little::from_two(Some(0.0), Some(1.0), None).is_none());
+    }
+
+    #[test]
+    fn quota_and_throughput_are_as_published() {
+        let regular = VolumeKind::Regular;
+        let quota = quota_bytes(ServiceLevel::Premium, regular, 4500.0 * MIB).unwrap();
+        assert!((quota / TIB - 70.3125).abs() < 1e-9);
+        let published = [(2.0, 128.0), (100.0 / 1024.0, 6.25), (10.0, 640.0)];
+        for (tib, mib_per_s) in published {
+            let (rate, capped) =
+                throughput_bytes_per_s(ServiceLevel::Premium, regular, tib * TIB);
+            assert!((rate / MIB - mib_per_s).abs() < 1e-9 && !capped, "{tib} TiB");
+        }
+        assert!(quota_bytes(ServiceLevel::Ultra, regular, 4501.0 * MIB).is_none());
+        let (rate, capped) = throughput_bytes_per_s(ServiceLevel::Ultra, regular, 100.0 * TIB);
+        assert!(capped && (rate / MIB - 4500.0).abs() < 1e-9);
+        assert!((window_bytes(4500.0 * MIB, 1e-3, 8) - 589_824.0).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,133 @@
+//! What one phase of storage I/O amounted to: counts and latencies, per stream, per interval.
+//!
+//! Every language's report is written from this; nothing in it is rounded or in a foreign unit.
+
+use hdrhistogram::Histogram;
+
+/// What a phase measured.
+#[derive(Debug, Clone)]
+pub struct StorageOutcome {
+    /// Seconds that counted: the warm-up is not among them.
+    pub elapsed_s: f64,
+    /// Tallies of what counted, one per stream, target and operation that did any I/O.
+    pub tallies: Vec<StreamTally>,
+    /// The series, warm-up included, all streams and targets together.
+    pub intervals: Vec<IntervalTally>,
+    /// CPU seconds of the threads that generated the load, user and system.
+    pub cpu_user_s: f64,
+    /// See `cpu_user_s`.
+    pub cpu_system_s: f64,
+    /// Which engine did it, with its options: `io_uring (single issuer, fixed files)`.
+    pub engine: String,
+    /// Why that one.
+    pub engine_reason: String,
+    /// I/O that failed, the first few; the phase counts as failed if there is any.
+    pub errors: Vec<IoFailure>,
+    /// All I/O that failed.
+    pub error_count: u64,
+    /// Why it ended.
+    pub ended: Ended,
+}
+
+/// What one stream did to one target with one operation.
+#[derive(Debug, Clone)]
+pub struct StreamTally {
+    /// Index of the stream in the workload.
+    pub stream: usize,
+    /// Index of the target in the workload.
+    pub target: usize,
+    /// Read or write.
+    pub operation: Operation,
+    /// The tally.
+    pub tally: Tally,
+}
+
+/// Counts and latencies of I/O of one kind.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    /// I/O done.
+    pub count: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Nanoseconds from submission to completion.
+    pub service_ns: Histogram<u64>,
+    /// Nanoseconds from the intended start to completion; empty in a closed loop.
+    pub from_intended_ns: Histogram<u64>,
+    /// Sum of squares of the service times in ns², for a standard deviation that no bucket blurs.
+    pub service_square_sum: f64,
+    /// Sum of the service times in ns.
+    pub service_sum_ns: u64,
+}
+
+/// One entry of the series.
+#[derive(Debug, Clone)]
+pub struct IntervalTally {
+    /// Seconds from the start of the phase, warm-up included, to its beginning.
+    pub start_s: f64,
+    /// Its length in seconds.
+    pub length_s: f64,
+    /// Whether it belongs to the warm-up.
+    pub warmup: bool,
+    /// Reads.
+    pub reads: Tally,
+    /// Writes.
+    pub writes: Tally,
+    /// What each stream did in this time, by the stream's index in the workload.
+    pub streams: Vec<StreamCount>,
+    /// Mean number of I/O in flight: the integral over time, not rate × latency.
+    pub in_flight: f64,
+    /// Busy share of the machine's CPUs in user mode, 0 … 1.
+    pub cpu_user: f64,
+    /// The same in the kernel.
+    pub cpu_system: f64,
+}
+
+/// What one stream did in one interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StreamCount {
+    /// Reads done.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Writes done.
+    pub writes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+}
+
+/// Reads from or writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operation {
+    /// Data comes.
+    Read,
+    /// Data goes.
+    Write,
+}
+
+/// One failed I/O.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IoFailure {
+    /// Index of the target.
+    pub target: usize,
+    /// Read or write.
+    pub operation: Operation,
+    /// Where, in bytes.
+    pub offset: u64,
+    /// How much was asked for, in bytes.
+    pub bytes: u64,
+    /// What the kernel or the verifier said.
+    pub reason: String,
+}
+
+/// Why a phase ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The time was up.
+    Time,
+    /// The work was done.
+    Work,
+    /// Too many errors.
+    Errors,
+    /// The user asked.
+    Interrupted,
+}

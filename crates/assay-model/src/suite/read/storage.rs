@@ -1,0 +1,137 @@
+//! Reads what a suite asks of storage.
+
+use std::path::PathBuf;
+
+use super::super::Request;
+use super::super::storage::{Order, StorageRequest, TargetRequest};
+use super::{
+    Read, Table, Value, count, did_you_mean, list_of, number, positive, ratio, seconds, size,
+    text_value, wrong,
+};
+use crate::quantity::{Bytes, Quantity, Unit};
+use crate::workload::storage::{Arrivals, EngineChoice};
+
+pub(super) const KEYS: &[&str] = &[
+    "name",
+    "path",
+    "size",
+    "operation",
+    "read-share",
+    "pattern",
+    "bytes",
+    "depth",
+    "threads",
+    "rate",
+    "arrivals",
+    "engine",
+    "buffered",
+    "sync-at-end",
+    "length",
+    "warmup",
+    "curve",
+    "ceiling",
+];
+
+const OPERATIONS: &[(&str, f64)] = &[("read", 1.0), ("write", 0.0), ("mix", 0.5)];
+const ORDERS: &[(&str, Order)] =
+    &[("random", Order::Random), ("sequential", Order::Sequential), ("parts", Order::Parts)];
+const ARRIVALS: &[(&str, Arrivals)] = &[
+    ("exponential", Arrivals::Exponential),
+    ("uniform", Arrivals::Uniform),
+    ("constant", Arrivals::Constant),
+];
+const ENGINES: &[(&str, EngineChoice)] = &[
+    ("auto", EngineChoice::Auto),
+    ("io_uring", EngineChoice::IoUring),
+    ("libaio", EngineChoice::Libaio),
+    ("threads", EngineChoice::Threads),
+    ("null", EngineChoice::Null),
+];
+/// What the NetApp page of Azure calls a small block, and any database.
+const BLOCK: Bytes = Bytes::kib(8);
+const DEPTH: u32 = 32;
+
+pub(super) fn request(table: &Table<'_>) -> Read<Request> {
+    let bytes = table.optional("size", size)?.map(|size| size.0);
+    let paths = table.optional("path", list_of(text_value))?.unwrap_or_default();
+    let target = |path: String| TargetRequest { path: PathBuf::from(path), bytes };
+    let arrivals = table.optional("arrivals", |it| one_of(it, ARRIVALS))?;
+    let rate = table.optional("rate", positive)?;
+    let arrivals = arrivals.unwrap_or(Arrivals::Exponential);
+    Ok(Request::Storage(Box::new(StorageRequest {
+        name: table.optional("name", text_value)?,
+        targets: paths.into_iter().map(target).collect(),
+        read_share: read_share(table)?,
+        order: table.optional("pattern", |it| one_of(it, ORDERS))?.unwrap_or(Order::Random),
+        bytes: table.optional("bytes", list_of(size))?.unwrap_or_else(|| vec![BLOCK]),
+        depths: table.optional("depth", list_of(count))?.unwrap_or_else(|| vec![DEPTH]),
+        threads: table.optional("threads", count)?.unwrap_or(1),
+        rate: rate.map(|rate| (rate, arrivals)),
+        engine: table
+            .optional("engine", |it| one_of(it, ENGINES))?
+            .unwrap_or(EngineChoice::Auto),
+        buffered: table.optional("buffered", flag)?.unwrap_or(false),
+        sync_at_end: table.optional("sync-at-end", flag)?.unwrap_or(false),
+        length_s: table.optional("length", seconds)?,
+        warmup_s: table.optional("warmup", seconds)?,
+        curve: curve(table)?,
+        provisioned_bytes_per_s: table.optional("ceiling", bandwidth)?,
+    })))
+}
+
+fn read_share(table: &Table<'_>) -> Read<f64> {
+    let operation = table.required("operation", |it| one_of(it, OPERATIONS))?;
+    let Some(share) = table.optional("read-share", ratio)? else { return Ok(operation) };
+    let is_mix = operation > 0.0 && operation < 1.0;
+    if is_mix && share < 1.0 {
+        return Ok(share);
+    }
+    let help = Some("like `operation = \"mix\"` and `read-share = \"70%\"`".to_owned());
+    Err(wrong(
+        table.require("read-share")?,
+        "only a mix has a share of reads, below 100 %",
+        help,
+    ))
+}
+
+/// Ascending and each once, because a later point may not be colder than an earlier one.
+fn curve(table: &Table<'_>) -> Read<Vec<f64>> {
+    let mut points = table.optional("curve", list_of(point))?.unwrap_or_default();
+    if !points.is_empty() && table.get("rate").is_some() {
+        let place = table.require("curve")?;
+        return Err(wrong(place, "`curve` and `rate` exclude each other", None));
+    }
+    points.sort_by(f64::total_cmp);
+    points.dedup_by(|next, before| next.total_cmp(before).is_eq());
+    Ok(points)
+}
+
+fn point(value: &Value<'_>) -> Read<f64> {
+    number(value).filter(|percent| *percent > 0.0 && *percent <= 200.0).ok_or_else(|| {
+        wrong(value, "a number of percent above 0 is wanted here, like 50", None)
+    })
+}
+
+fn bandwidth(value: &Value<'_>) -> Read<f64> {
+    let help = || Some("like `\"4500MiB/s\"`".to_owned());
+    if number(value).is_some() {
+        return Err(wrong(value, "a bandwidth needs its unit", help()));
+    }
+    let read = Quantity::parse(&text_value(value)?, Unit::BytePerSecond);
+    let read = read.map_err(|error| wrong(value, error.to_string(), None))?.value;
+    if read > 0.0 { Ok(read) } else { Err(wrong(value, "must be more than zero", help())) }
+}
+
+fn one_of<T: Copy>(value: &Value<'_>, choices: &[(&str, T)]) -> Read<T> {
+    let name = text_value(value)?;
+    let found = choices.iter().find(|(known, _)| *known == name);
+    found.map(|(_, choice)| *choice).ok_or_else(|| {
+        let known: Vec<&str> = choices.iter().map(|(known, _)| *known).collect();
+        wrong(value, format!("unknown choice `{name}`"), Some(did_you_mean(&name, &known)))
+    })
+}
+
+fn flag(value: &Value<'_>) -> Read<bool> {
+    let read = value.get_ref().as_bool();
+    read.ok_or_else(|| wrong(value, "`true` or `false` is wanted here", None))
+}

@@ -1,0 +1,415 @@
+//! Questions to a file system: trees of directories and files, and what is done to them.
+//!
+//! A [`FileTree`] knows the names and sizes of everything in it by arithmetic alone; nothing here
+//! looks at a file system.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::storage::{Arrivals, RateRounding, SizeShare, StorageTiming};
+
+/// Phases that run one after another.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct FilePlan {
+    /// In the order in which they run.
+    pub phases: Vec<FilePhase>,
+}
+
+/// One phase of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FilePhase {
+    /// What its language calls it.
+    pub name: String,
+    /// Seconds to wait before it.
+    pub pause_before_s: f64,
+    /// What is done.
+    pub workload: FileWorkload,
+}
+
+/// Streams of operations on trees of files, with nothing left to default.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FileWorkload {
+    /// Where it is done.
+    pub trees: Vec<FileTree>,
+    /// Who does it.
+    pub streams: Vec<FileStream>,
+    /// Whether the streams work one after another, each until nothing is left to do.
+    pub in_turn: bool,
+    /// When the next operation is due.
+    pub load: FileLoad,
+    /// How long.
+    pub timing: StorageTiming,
+    /// Share of each block that a compressor removes, 0 … 1.
+    pub compressible: f64,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// When the next operation is due.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FileLoad {
+    /// As soon as an earlier one is done.
+    Closed,
+    /// At moments fixed in advance; `per_s` operations of all streams together.
+    Open {
+        /// Operations per second.
+        per_s: f64,
+        /// The law of the gaps.
+        arrivals: Arrivals,
+    },
+    /// As `Open`, at a share of what the named earlier phase reached.
+    ShareOf {
+        /// Index of the phase in the plan.
+        phase: usize,
+        /// Percent of its rate.
+        percent: f64,
+        /// How the product is rounded.
+        rounding: RateRounding,
+        /// The law of the gaps.
+        arrivals: Arrivals,
+    },
+}
+
+/// A tree of directories with files in them.
+///
+/// Level 1 has `width` directories, each directory of a level has `width` on the next, `depth` levels
+/// in all; files lie on the last level, or on every one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FileTree {
+    /// What its language calls it.
+    pub name: String,
+    /// The directory that holds it.
+    pub anchor: PathBuf,
+    /// Levels of directories; 0 = files lie in the anchor itself.
+    pub depth: u32,
+    /// Directories in a directory.
+    pub width: u64,
+    /// Files in a directory that holds files.
+    pub files: u64,
+    /// Whether directories of every level hold files.
+    pub files_on_all_levels: bool,
+    /// Sizes of files with their shares.
+    pub sizes: Vec<SizeShare>,
+    /// Only this many files are made; `None` = all.
+    pub most_files: Option<u64>,
+    /// Only this many files, from the first, are worked on; `None` = all.
+    pub used_files: Option<u64>,
+    /// Whether the page cache is bypassed.
+    pub direct: bool,
+    /// Whether each write is on stable storage when it is done.
+    pub sync: bool,
+    /// Whether `fsync` comes before the file is closed.
+    pub sync_at_close: bool,
+}
+
+/// What is done to files and directories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileOperation {
+    /// Reads a piece of a file.
+    Read,
+    /// Writes a piece of a file.
+    Write,
+    /// Makes a directory.
+    Mkdir,
+    /// Removes an empty directory.
+    Rmdir,
+    /// Makes a file and writes all of it.
+    Create,
+    /// Opens a file.
+    Open,
+    /// Closes a file.
+    Close,
+    /// Removes a file.
+    Delete,
+    /// Asks for a file's attributes.
+    Getattr,
+    /// Sets a file's attributes.
+    Setattr,
+    /// Asks whether a file is there.
+    Access,
+}
+
+/// Operations of one kind on one tree.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FileStream {
+    /// What its language calls it.
+    pub name: String,
+    /// Index into the workload's trees.
+    pub tree: usize,
+    /// What is done.
+    pub operation: FileOperation,
+    /// Threads that do it, one operation at a time each.
+    pub threads: u32,
+    /// Which file is next.
+    pub order: FileOrder,
+    /// How a file is read or written.
+    pub access: FileAccess,
+    /// Share of reads where a file is both read and written, 0 … 1; `None` = as the operation says.
+    pub read_share: Option<f64>,
+    /// Sizes of one read or write with their shares.
+    pub sizes: Vec<SizeShare>,
+    /// A file is closed after this much; `None` = at its end, or after as much as it holds.
+    pub stop_after: Option<StopAfter>,
+    /// Share of the phase's rate, 0 … 1.
+    pub rate_share: f64,
+}
+
+/// Which file is next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileOrder {
+    /// The next one, for all threads of the stream together; after the last the first.
+    Sequential,
+    /// Any, equally likely.
+    Random,
+    /// Each once; the stream is done after the last.
+    Once,
+}
+
+/// How a file is read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileAccess {
+    /// From its start to its end.
+    Sequential,
+    /// From its start to its end, after it was removed and made anew.
+    SequentialAnew,
+    /// Anywhere in it, by one thread at a time.
+    Random,
+    /// Anywhere in it, by several threads at a time.
+    RandomShared,
+}
+
+/// When a file is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopAfter {
+    /// After this many reads or writes.
+    Operations(u64),
+    /// After this many bytes.
+    Bytes(u64),
+    /// After this share of its size, 0 … 1.
+    Share(f64),
+}
+
+impl FileOperation {
+    /// All, in the order of reports.
+    pub const ALL: [Self; 11] = [
+        Self::Read,
+        Self::Write,
+        Self::Mkdir,
+        Self::Rmdir,
+        Self::Create,
+        Self::Open,
+        Self::Close,
+        Self::Delete,
+        Self::Getattr,
+        Self::Setattr,
+        Self::Access,
+    ];
+
+    /// Its name in job files and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Mkdir => "mkdir",
+            Self::Rmdir => "rmdir",
+            Self::Create => "create",
+            Self::Open => "open",
+            Self::Close => "close",
+            Self::Delete => "delete",
+            Self::Getattr => "getattr",
+            Self::Setattr => "setattr",
+            Self::Access => "access",
+        }
+    }
+
+    /// Its place in [`Self::ALL`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl FileTree {
+    /// Directories on a level, from 1; `None` = more than can be counted.
+    #[must_use]
+    pub fn directories_on(&self, level: u32) -> Option<u64> {
+        self.width.checked_pow(level)
+    }
+
+    /// Directories in all, the anchor not among them; `None` = more than can be counted.
+    #[must_use]
+    pub fn directories(&self) -> Option<u64> {
+        (1..=self.depth)
+            .try_fold(0u64, |sum, level| sum.checked_add(self.directories_on(level)?))
+    }
+
+    /// Files in all; `None` = more than can be counted.
+    #[must_use]
+    pub fn file_count(&self) -> Option<u64> {
+        let holders = if self.files_on_all_levels && self.depth > 0 {
+            self.directories()?
+        } else {
+            self.directories_on(self.depth)?
+        };
+        let all = holders.checked_mul(self.files)?;
+        Some(self.most_files.map_or(all, |most| most.min(all)))
+    }
+
+    /// Bytes of all files together, expected where sizes are drawn.
+    #[must_use]
+    pub fn bytes(&self) -> f64 {
+        self.file_count().unwrap_or(u64::MAX) as f64 * self.mean_file_bytes()
+    }
+
+    /// Mean size of a file in bytes.
+    #[must_use]
+    pub fn mean_file_bytes(&self) -> f64 {
+        let mean = |size: &SizeShare| {
+            size.share * (size.min_bytes as f64 + size.max_bytes as f64) / 2.0
+        };
+        self.sizes.iter().map(mean).sum()
+    }
+
+    /// The directory of this number, in the order of levels: parents come before their children.
+    #[must_use]
+    pub fn directory(&self, number: u64) -> PathBuf {
+        let (level, place) = self.level_of(number);
+        self.directory_at(level, place)
+    }
+
+    /// The number of a directory's parent; `None` = the anchor.
+    #[must_use]
+    pub fn parent(&self, number: u64) -> Option<u64> {
+        let (level, place) = self.level_of(number);
+        (level > 1).then(|| self.first_on(level - 1) + place / self.width)
+    }
+
+    /// The file of this number.
+    #[must_use]
+    pub fn file(&self, number: u64) -> PathBuf {
+        let holder = number / self.files;
+        let folder = match (self.depth, self.files_on_all_levels) {
+            (0, _) => self.anchor.clone(),
+            (_, true) => self.directory(holder),
+            (depth, false) => self.directory_at(depth, holder),
+        };
+        folder.join(format!("vdb_f{:04}.file", number % self.files + 1))
+    }
+
+    /// The size of the file of this number in bytes; the same for the same number and seed.
+    #[must_use]
+    pub fn file_bytes(&self, number: u64, seed: u64) -> u64 {
+        // One step of splitmix64 spreads neighbouring numbers over all words.
+        let mut word = seed ^ number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        word ^= word >> 31;
+        let mut draw = (word >> 11) as f64 / (1u64 << 53) as f64;
+        let last = self.sizes.len().saturating_sub(1);
+        for (index, size) in self.sizes.iter().enumerate() {
+            if draw < size.share || index == last {
+                let steps = (size.max_bytes - size.min_bytes) / size.step_bytes.max(1);
+                return size.min_bytes + (word % (steps + 1)) * size.step_bytes;
+            }
+            draw -= size.share;
+        }
+        0
+    }
+
+    fn directory_at(&self, level: u32, place: u64) -> PathBuf {
+        let mut path = self.anchor.clone();
+        for step in 1..=level {
+            // The place in base `width`, one digit per level, the highest first.
+            let digit = place / self.width.saturating_pow(level - step) % self.width;
+            path.push(format!("vdb{step}_{}.dir", digit + 1));
+        }
+        path
+    }
+
+    fn level_of(&self, number: u64) -> (u32, u64) {
+        let mut place = number;
+        for level in 1..self.depth {
+            let on_level = self.width.saturating_pow(level);
+            if place < on_level {
+                return (level, place);
+            }
+            place -= on_level;
+        }
+        (self.depth, place)
+    }
+
+    fn first_on(&self, level: u32) -> u64 {
+        (1..level).map(|above| self.width.saturating_pow(above)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(depth: u32, width: u64, files: u64, files_on_all_levels: bool) -> FileTree {
+        let size = |bytes, share| SizeShare {
+            min_bytes: bytes,
+            max_bytes: bytes,
+            step_bytes: bytes,
+            share,
+        };
+        FileTree {
+            name: "fsd1".into(),
+            anchor: "/a".into(),
+            depth,
+            width,
+            files,
+            files_on_all_levels,
+            sizes: vec![size(4096, 0.25), size(8192, 0.75)],
+            most_files: None,
+            used_files: None,
+            direct: false,
+            sync: false,
+            sync_at_close: false,
+        }
+    }
+
+    #[test]
+    fn names_and_numbers() {
+        let deep = tree(2, 3, 2, false);
+        assert_eq!((deep.directories(), deep.file_count()), (Some(12), Some(18)));
+        assert_eq!(deep.directory(0), PathBuf::from("/a/vdb1_1.dir"));
+        assert_eq!(deep.directory(3), PathBuf::from("/a/vdb1_1.dir/vdb2_1.dir"));
+        assert_eq!(deep.directory(11), PathBuf::from("/a/vdb1_3.dir/vdb2_3.dir"));
+        assert_eq!((deep.parent(2), deep.parent(11)), (None, Some(2)));
+        assert_eq!(deep.file(17), PathBuf::from("/a/vdb1_3.dir/vdb2_3.dir/vdb_f0002.file"));
+        let all = tree(2, 3, 2, true);
+        assert_eq!(all.file_count(), Some(24));
+        assert_eq!(all.file(0), PathBuf::from("/a/vdb1_1.dir/vdb_f0001.file"));
+        assert_eq!(tree(0, 1, 2, false).file(1), PathBuf::from("/a/vdb_f0002.file"));
+        assert_eq!(tree(64, 1000, 2, false).directories(), None);
+    }
+
+    #[test]
+    fn every_parent_is_the_folder_of_its_child() {
+        let tree = tree(3, 4, 1, false);
+        for number in 0..tree.directories().unwrap() {
+            let path = tree.directory(number);
+            let parent =
+                tree.parent(number).map_or(tree.anchor.clone(), |it| tree.directory(it));
+            assert_eq!(path.parent(), Some(parent.as_path()));
+        }
+    }
+
+    #[test]
+    fn sizes_have_their_shares() {
+        let tree = tree(1, 1, 10_000, false);
+        let small = (0..10_000).filter(|number| tree.file_bytes(*number, 7) == 4096).count();
+        // Five standard deviations of a binomial with n = 10,000 and p = 0.25.
+        assert!(small.abs_diff(2500) < 217, "{small}");
+        assert!((tree.mean_file_bytes() - 7168.0).abs() < 1e-9);
+    }
+}

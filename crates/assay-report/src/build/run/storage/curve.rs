@@ -1,0 +1,196 @@
+//! One response curve: latency over the rate that was reached, its knee, and the ceiling.
+
+use assay_model::quantity::{Quantity, Unit};
+use assay_model::summary::Estimate;
+
+use super::super::context::Context;
+use super::super::rows;
+use super::{Test, latency};
+use crate::document::{
+    Align, Axis, Band, Block, Cell, Document, Line, Plot, Point, Scale, Series, Table, Tone,
+};
+use crate::{parameter, precision};
+
+/// Name in the legend and in the percentiles; none = the median.
+const CURVES: [(&str, Option<&str>); 3] =
+    [("median", None), ("p99", Some("p99")), ("p99.9", Some("p99.9"))];
+
+/// The points of each curve, in order of appearance.
+pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
+    let name = |test: &Test<'_>| {
+        (test.text("test"), test.any().map(|it| (it.tool.name.clone(), it.host.clone())))
+    };
+    let mut groups: Vec<Vec<&Test<'_>>> = Vec::new();
+    for test in tests {
+        match groups.iter_mut().find(|group| name(group[0]) == name(test)) {
+            Some(group) => group.push(test),
+            None => groups.push(vec![test]),
+        }
+    }
+    groups
+}
+
+pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Test<'_>]) {
+    let Some(first) = points.first() else { return };
+    let name = first.text("test").unwrap_or_default();
+    document.paragraph(Tone::Plain, format!("{name}: {}.", knee(points)));
+    document.blocks.extend(plot(&name, points).map(Block::Plot));
+    document.blocks.push(Block::Table(table(context, &name, points)));
+}
+
+fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
+    let columns = [
+        ("asked for", Align::Left),
+        ("rate", Align::Right),
+        ("bandwidth", Align::Right),
+        ("of ceiling", Align::Right),
+        ("median", Align::Right),
+        ("p99", Align::Right),
+        ("p99.9", Align::Right),
+        ("service median", Align::Right),
+        ("note", Align::Left),
+    ];
+    let mut table = Table::new(format!("Response of {name}"), &columns);
+    for point in points {
+        let mut row: Vec<Cell> = vec![asked(point).into()];
+        row.push(point.rate.map(|it| short(it.median, it.unit)).unwrap_or_default().into());
+        row.push(
+            point.bandwidth.map(|it| short(it.median, it.unit)).unwrap_or_default().into(),
+        );
+        row.push(rows::percent(point.bandwidth.and_then(|it| it.percent_of_limit)));
+        row.extend(latency(point.from_due.or(point.latency)));
+        let service = point.latency.filter(|_| point.from_due.is_some());
+        row.push(service.map(|it| short(it.median, it.unit)).unwrap_or_default().into());
+        row.push(point.notes(context));
+        table.rows.push(row);
+    }
+    table.without_empty_columns()
+}
+
+/// `closed loop`, `50 %`, `80 %, knee`.
+fn asked(point: &Test<'_>) -> String {
+    let Some(percent) = point.number("percent_of_max") else { return "closed loop".to_owned() };
+    let knee = if is_knee(point) { ", knee" } else { "" };
+    format!("{percent}\u{a0}%{knee}")
+}
+
+fn short(value: f64, unit: Unit) -> String {
+    parameter::quantity(value, unit, 3)
+}
+
+fn is_knee(point: &Test<'_>) -> bool {
+    let same = |knee: f64, rate: &Estimate| (rate.median - knee).abs() <= knee * 1e-9;
+    point.from_due.is_some()
+        && point
+            .number("knee_rate")
+            .zip(point.rate)
+            .is_some_and(|(knee, rate)| same(knee, rate))
+}
+
+/// The knee in words, or why there is none.
+fn knee(points: &[&Test<'_>]) -> String {
+    let found = points.first().and_then(|it| {
+        let rate = Quantity::new(it.number("knee_rate")?, Unit::IoPerSecond);
+        let latency = Quantity::new(it.number("knee_latency")?, Unit::Second);
+        Some(format!("the knee is at {rate:.3} with a median of {latency:.3} from due"))
+    });
+    found.map(|text| parameter::joined(&text).replace('\u{a0}', " ")).unwrap_or_else(|| {
+        let rates = points.iter().filter(|it| it.from_due.is_some()).filter_map(|it| it.rate);
+        let most = rates.map(|rate| rate.median).fold(0.0, f64::max);
+        let why = points.first().and_then(|it| it.text("knee")).unwrap_or_default();
+        let why = why.strip_prefix("none: ").unwrap_or(&why).to_owned();
+        format!("no knee up to {:.3}, {why}", Quantity::new(most, Unit::IoPerSecond))
+    })
+}
+
+fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
+    let mut series: Vec<Series> = CURVES
+        .into_iter()
+        .map(|(label, percentile)| Series {
+            name: label.to_owned(),
+            points: line(points, percentile),
+        })
+        .filter(|series| series.points.len() > 1)
+        .collect();
+    let (first, last) = {
+        let median = &series.first()?.points;
+        (*median.first()?, *median.last()?)
+    };
+    // Another law of arrivals: a point of its own, not on the curve.
+    series.extend(closed(points));
+    let rate = |point: Point| parameter::quantity(point.x, Unit::IoPerSecond, 3);
+    let time = |point: Point| parameter::quantity(point.y, Unit::Second, 3);
+    Some(Plot {
+        title: format!("Response of {name}"),
+        description: format!(
+            "Median latency goes from {} at {} to {} at {}; {}.",
+            time(first),
+            rate(first),
+            time(last),
+            rate(last),
+            knee(points)
+        ),
+        x: Axis {
+            label: "rate that was reached".to_owned(),
+            unit: Unit::IoPerSecond,
+            scale: Scale::Linear,
+        },
+        y: Axis {
+            label: "latency from the moment I/O was due".to_owned(),
+            unit: Unit::Second,
+            scale: Scale::Log10,
+        },
+        series,
+        bands: bands(points),
+        limit: None,
+        rivals: false,
+        marks: marks(points),
+    })
+}
+
+/// The open-loop points, ascending.
+fn line(points: &[&Test<'_>], percentile: Option<&str>) -> Vec<Point> {
+    let point = |test: &&Test<'_>| {
+        let estimate = test.from_due?;
+        let y = match percentile {
+            None => estimate.median,
+            Some(name) => *estimate.percentiles.as_ref()?.get(name)?,
+        };
+        let interval = estimate.ci.filter(|_| percentile.is_none());
+        Some(Point { x: test.rate?.median, y, interval })
+    };
+    let drawable =
+        |point: &Point| precision::is_positive(point.x) && precision::is_positive(point.y);
+    let mut line: Vec<Point> = points.iter().filter_map(point).filter(drawable).collect();
+    line.sort_by(|a, b| a.x.total_cmp(&b.x));
+    line
+}
+
+fn closed(points: &[&Test<'_>]) -> Option<Series> {
+    let test = points.iter().find(|test| test.from_due.is_none())?;
+    let (rate, latency) = (test.rate?, test.latency?);
+    let point = Point { x: rate.median, y: latency.median, interval: None };
+    precision::is_positive(point.y)
+        .then(|| Series { name: "max".to_owned(), points: vec![point] })
+}
+
+fn bands(points: &[&Test<'_>]) -> Vec<Band> {
+    let Some(knee) = points.first().and_then(|it| it.number("knee_rate")) else {
+        return vec![];
+    };
+    let band = |label: &str, from, to| Band { label: label.to_owned(), from, to };
+    vec![band("up to the knee", 0.0, knee), band("beyond the knee", knee, f64::INFINITY)]
+}
+
+/// The knee, and what the volume is provisioned for.
+fn marks(points: &[&Test<'_>]) -> Vec<Line> {
+    let knee = points.first().and_then(|it| it.number("knee_rate"));
+    let knee = knee.map(|value| Line { label: "knee".to_owned(), value });
+    let provisioned = points.iter().find_map(|it| {
+        let limit = it.bandwidth?.limit.as_ref()?;
+        let bytes = it.number("bytes").filter(|bytes| *bytes > 0.0)?;
+        let label = parameter::quantity(limit.value, Unit::BytePerSecond, 3);
+        Some(Line { label: format!("ceiling {label}"), value: limit.value / bytes })
+    });
+    knee.into_iter().chain(provisioned).collect()
+}

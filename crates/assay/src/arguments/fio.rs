@@ -1,0 +1,17 @@
+//! What may be typed after `fio`: fio's own command line, which has a reader of its own.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Of assay itself: --dry-run shows the plan, --destroy-data=PATH lets a job write \
+                  to a device or to a file that assay did not make, --allow-unmounted lets it use \
+                  a folder below /mnt on which nothing is mounted. docs/fio.md says which options \
+                  of fio run."
+)]
+pub(crate) struct FioArguments {
+    /// Job files and fio's options: --name=job --rw=randread …, --section=NAME,
+    /// --output-format=normal|json|json+|terse, --output=FILE
+    #[arg(value_name = "JOBFILE|OPTION", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<String>,
+}

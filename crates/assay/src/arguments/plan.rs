@@ -1,0 +1,126 @@
+//! What may be typed after `plan`: arithmetic before a measurement.
+
+use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::sizing::{ServiceLevel, VolumeKind};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+
+use super::seconds;
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArguments {
+    #[command(subcommand)]
+    pub(crate) what: PlanCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlanCommand {
+    /// Rate, latency and I/O in flight: any two give the third
+    #[command(visible_alias = "little")]
+    LittlesLaw(LittleArguments),
+    /// Quota and throughput of a volume of Azure NetApp Files: one gives the other
+    Anf(AnfArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LittleArguments {
+    /// I/O per second, like 3500 or 300k
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub(crate) rate: Option<f64>,
+    /// Time per I/O, like 1.14ms
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub(crate) latency: Option<f64>,
+    /// I/O in flight: threads with one I/O each, or depth × jobs
+    #[arg(long, visible_alias = "in-flight", value_name = "N", value_parser = count)]
+    pub(crate) threads: Option<f64>,
+    /// Print the result as JSON, in base units
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("given").required(true).args(["throughput", "quota"])))]
+pub(crate) struct AnfArguments {
+    /// Throughput that is needed, like 4500MiB/s: how large must the quota be?
+    #[arg(long, value_name = "RATE", value_parser = byte_rate)]
+    pub(crate) throughput: Option<f64>,
+    /// Quota, like 10TiB: how much throughput does it give?
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) quota: Option<Bytes>,
+    /// Service level
+    #[arg(long, value_enum)]
+    pub(crate) level: Level,
+    /// Kind of volume, which caps its throughput
+    #[arg(long, value_enum, default_value_t = Volume::Regular)]
+    pub(crate) volume: Volume,
+    /// Round trip to the volume, like 0.5ms: how large must TCP's window be?
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub(crate) round_trip: Option<f64>,
+    /// Connections of the mount (nconnect), or of all its clients together
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) connections: u32,
+    /// Print the result as JSON, in base units
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Level {
+    /// 16 MiB/s per TiB
+    Standard,
+    /// 64 MiB/s per TiB
+    Premium,
+    /// 128 MiB/s per TiB
+    Ultra,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Volume {
+    /// At most 4500 MiB/s
+    Regular,
+    /// At most 1600, 6400 or 12800 MiB/s, by service level
+    Large,
+}
+
+impl Level {
+    pub(crate) const fn service(self) -> ServiceLevel {
+        match self {
+            Self::Standard => ServiceLevel::Standard,
+            Self::Premium => ServiceLevel::Premium,
+            Self::Ultra => ServiceLevel::Ultra,
+        }
+    }
+}
+
+impl Volume {
+    pub(crate) const fn kind(self) -> VolumeKind {
+        match self {
+            Self::Regular => VolumeKind::Regular,
+            Self::Large => VolumeKind::Large,
+        }
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    positive(text, Unit::IoPerSecond)
+}
+
+fn byte_rate(text: &str) -> Result<f64, String> {
+    // A bare number would be ambiguous between B/s, MB/s and MiB/s.
+    if !text.trim().ends_with("/s") {
+        return Err(format!("`{text}` has no unit; write it like `{}MiB/s`", text.trim()));
+    }
+    positive(text, Unit::BytePerSecond)
+}
+
+fn count(text: &str) -> Result<f64, String> {
+    positive(text, Unit::Count)
+}
+
+fn positive(text: &str, unit: Unit) -> Result<f64, String> {
+    let quantity = Quantity::parse(text, unit).map_err(|error| error.to_string())?;
+    if quantity.value > 0.0 {
+        Ok(quantity.value)
+    } else {
+        Err("it must be more than zero".into())
+    }
+}

@@ -1,0 +1,53 @@
+//! What may be typed after `vdbench`: that tool's own options, and what may be written.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::StoreArguments;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Differences from Vdbench itself are written into logfile.html.")]
+pub(crate) struct VdbenchArguments {
+    /// Parameter files, read as if they were one; name=value replaces $name and !name in them
+    #[arg(short, value_name = "FILE|NAME=VALUE", num_args = 1.., required_unless_present = "test")]
+    pub(crate) files: Vec<String>,
+    /// Output folder; with a + behind it the first of DIR, DIR001 … that is free, with .tod the time
+    #[arg(short, value_name = "DIR", default_value = "output")]
+    pub(crate) output: String,
+    /// Seconds that replace elapsed= of every run
+    #[arg(short, value_name = "SECONDS")]
+    pub(crate) elapsed: Option<f64>,
+    /// Seconds that replace interval= of every run
+    #[arg(short, value_name = "SECONDS")]
+    pub(crate) interval: Option<f64>,
+    /// Seconds that replace warmup= of every run
+    #[arg(short, value_name = "SECONDS")]
+    pub(crate) warmup: Option<f64>,
+    /// Explain what the files mean, run by run and in total, and do no I/O
+    #[arg(short, long = "dry-run")]
+    pub(crate) simulate: bool,
+    /// Check data: every block is stamped, every read compared; -vr also reads back after writing
+    #[arg(short, value_name = "r", num_args = 0..=1, value_parser = ["r"])]
+    pub(crate) verify: Option<Option<String>>,
+    /// Java machines per host; has no effect, one process does all I/O
+    #[arg(short = 'm', value_name = "N")]
+    pub(crate) machines: Option<u32>,
+    /// Run a small test of five seconds instead of parameter files
+    #[arg(short = 't', id = "test", conflicts_with = "files")]
+    pub(crate) test: bool,
+    /// name=value, when the options end before it
+    #[arg(value_name = "NAME=VALUE")]
+    pub(crate) variables: Vec<String>,
+    /// A device, or a file that assay did not make, that may be overwritten
+    #[arg(long, value_name = "PATH")]
+    pub(crate) destroy_data: Vec<PathBuf>,
+    /// Use /mnt/x/… although nothing is mounted on /mnt/x
+    #[arg(long)]
+    pub(crate) allow_unmounted: bool,
+    /// With -s, print the plan as JSON
+    #[arg(long, requires = "simulate")]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}

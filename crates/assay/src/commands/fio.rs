@@ -1,0 +1,217 @@
+//! `assay fio`: fio's job files and options in, fio's output out.
+
+use std::fmt::Write as _;
+use std::io::{Seek, SeekFrom};
+use std::path::Path;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use assay_adapters::dialect::fio::command_line::{self, COMMAND_LINE, Format, Request};
+use assay_adapters::dialect::fio::compile::{self, FioPlan, Places};
+use assay_adapters::dialect::fio::fault::Fault;
+use assay_adapters::dialect::fio::jobfile::Surroundings;
+use assay_adapters::dialect::fio::statistics::{Circumstances, ProcessUse, results};
+use assay_adapters::dialect::fio::{json, terse, text};
+use assay_fleet::facts;
+use assay_fleet::root::Root;
+use assay_kernels::process_use::process_use;
+use assay_model::storage_outcome::StorageOutcome;
+use fs_err as fs;
+
+use self::disks::Disks;
+use crate::arguments::fio::FioArguments;
+use crate::failure::{Failure, Kind};
+use crate::storage::explain::explain;
+use crate::storage::runner::{self, RunOptions, StorageEvent};
+use crate::terminal::Terminal;
+
+mod disks;
+
+/// The version whose output this is, and who wrote it.
+const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")");
+
+pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let read_file = |path: &str| {
+        let bytes = fs::read(path).map_err(|error| error.to_string())?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let memory = facts::read(&Root::machine()).memory;
+    let surroundings = Surroundings {
+        read_file: &read_file,
+        variable: &|name| std::env::var(name).ok(),
+        page_bytes: memory.page_bytes,
+        memory_mib: memory.total_bytes >> 20,
+        cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u64),
+    };
+    let request = command_line::read(&typed.words, &surroundings)
+        .map_err(|fault| refused(&fault, &typed.words, &read_file))?;
+    if request.version {
+        terminal.print(&format!("{VERSION}\n"));
+        return Ok(0);
+    }
+    let places = Places { size_of: &size_of, fresh_seed: fresh_seed() };
+    let plan = compile::compile(&request, &places)
+        .map_err(|fault| refused(&fault, &typed.words, &read_file))?;
+    for note in &plan.notes {
+        terminal.note(&format!("note: {note}"));
+    }
+    if request.dry_run {
+        explain(&plan.plan, false, terminal)?;
+        return Ok(0);
+    }
+    if request.parse_only {
+        return Ok(0);
+    }
+    carry_out(&request, &plan, terminal)
+}
+
+/// Shows the place of a fault: wrong usage on the command line, an invalid file elsewhere.
+fn refused(
+    fault: &Fault,
+    words: &[String],
+    read_file: &dyn Fn(&str) -> Result<String, String>,
+) -> Failure {
+    let origin = &fault.origin;
+    let (kind, text) = match origin.file.as_str() {
+        COMMAND_LINE => (Kind::Usage, words.join(" ")),
+        file => (Kind::Suite, read_file(file).unwrap_or_default()),
+    };
+    let failure = Failure::new(kind, fault.kind.to_string()).advise(fault.hint());
+    let (start, end) = origin.span;
+    if end > text.len() || start == end {
+        return failure;
+    }
+    failure.at(&origin.file, &text, start..end)
+}
+
+/// Bytes of a file or device that exists.
+fn size_of(path: &Path) -> Option<u64> {
+    use std::os::unix::fs::FileTypeExt as _;
+    let metadata = fs::metadata(path).ok()?;
+    if metadata.file_type().is_block_device() {
+        return fs::File::open(path).ok()?.seek(SeekFrom::End(0)).ok();
+    }
+    metadata.is_file().then_some(metadata.len())
+}
+
+/// Another one in every run.
+fn fresh_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(32)
+}
+
+fn carry_out(
+    request: &Request,
+    plan: &FioPlan,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let options = RunOptions {
+        destroy_data: request.destroy_data.iter().map(Into::into).collect(),
+        allow_unmounted: request.allow_unmounted,
+        // fio leaves its files behind, unless it is told to unlink them.
+        keep: !plan.jobs.iter().any(|job| job.unlink),
+        ..RunOptions::default()
+    };
+    let on_screen = request.output.file.is_none() && request.output.formats == [Format::Normal];
+    if on_screen {
+        terminal.print(&text::start(plan, VERSION));
+    }
+    let mut watch = Watch::default();
+    let outcomes =
+        runner::run_plan(&plan.plan, &options, &mut |event| watch.see(plan, &event, terminal))?;
+    let circumstances = watch.circumstances();
+    let mut written = String::new();
+    if !on_screen && request.output.formats.contains(&Format::Normal) {
+        written.push_str(&text::start(plan, VERSION));
+    }
+    written.push_str(&output(request, plan, &outcomes, &circumstances));
+    match &request.output.file {
+        None => terminal.print(&written),
+        Some(path) => fs::write(path, written).map_err(|error| {
+            Failure::measurement(format!("the results cannot be written to {path}"))
+                .because(&error)
+        })?,
+    }
+    match runner::io_failure(&plan.plan, &outcomes) {
+        None => Ok(0),
+        Some(failure) => Err(failure),
+    }
+}
+
+fn output(
+    request: &Request,
+    plan: &FioPlan,
+    outcomes: &[StorageOutcome],
+    circumstances: &Circumstances,
+) -> String {
+    let results = results(plan, outcomes, circumstances);
+    let mut written = String::new();
+    for format in &request.output.formats {
+        let part = match format {
+            Format::Normal => text::end(&results, circumstances),
+            Format::Json => json::document(request, plan, &results, circumstances, false),
+            Format::JsonPlus => json::document(request, plan, &results, circumstances, true),
+            Format::Terse => {
+                terse::lines(&results, circumstances, request.output.terse_version)
+            }
+        };
+        let _ = write!(written, "{part}");
+    }
+    written
+}
+
+/// What is seen of a run besides its outcomes.
+#[derive(Debug, Default)]
+struct Watch {
+    disks: Disks,
+    began: Option<Instant>,
+    before: assay_kernels::process_use::ProcessUse,
+    uses: Vec<ProcessUse>,
+    laid_out: Vec<String>,
+}
+
+impl Watch {
+    fn see(&mut self, plan: &FioPlan, event: &StorageEvent<'_>, terminal: &mut Terminal) {
+        match event {
+            StorageEvent::LayingOut { target, total_bytes, .. } => {
+                if !self.laid_out.contains(&target.name) {
+                    self.laid_out.push(target.name.clone());
+                    let mib = total_bytes >> 20;
+                    terminal.note(&format!("{}: laying out the file ({mib} MiB)", target.name));
+                }
+            }
+            StorageEvent::PhaseStarts { .. } => {
+                if self.began.is_none() {
+                    self.disks = Disks::below(&plan.plan);
+                    self.began = Some(Instant::now());
+                }
+                self.before = process_use();
+            }
+            StorageEvent::PhaseDone { outcome, .. } => {
+                let used = process_use().since(self.before);
+                self.uses.push(ProcessUse {
+                    switches: used.switches,
+                    major_faults: used.major_faults,
+                    minor_faults: used.minor_faults,
+                });
+                terminal
+                    .note(&format!("engine: {} ({})", outcome.engine, outcome.engine_reason));
+            }
+            StorageEvent::Interval { .. } | StorageEvent::PhaseFailed { .. } => {}
+        }
+    }
+
+    fn circumstances(self) -> Circumstances {
+        let now = jiff::Zoned::now();
+        let elapsed_ms =
+            self.began.map_or(0, |began| began.elapsed().as_millis().min(u128::from(u64::MAX)));
+        Circumstances {
+            ended_ms: u64::try_from(now.timestamp().as_millisecond()).unwrap_or(0),
+            ended: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
+            process: std::process::id(),
+            version: VERSION.to_owned(),
+            uses: self.uses,
+            disks: self.disks.used(elapsed_ms as u64),
+            elapsed_ms: elapsed_ms as u64,
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The disks below the files of a plan, before and after.
+
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+
+use assay_adapters::dialect::fio::statistics::DiskUse;
+use assay_fleet::block_device;
+use assay_fleet::disk_stats::{self, DiskCounters};
+use assay_fleet::mounts::DeviceNumber;
+use assay_fleet::root::Root;
+use assay_model::workload::storage::{EngineChoice, StoragePlan};
+
+/// Disks and their counters at the start.
+#[derive(Debug, Default)]
+pub(super) struct Disks {
+    before: Vec<(DeviceNumber, DiskCounters)>,
+}
+
+impl Disks {
+    pub(super) fn below(plan: &StoragePlan) -> Self {
+        let root = Root::machine();
+        let mut disks = Self::default();
+        let real = |engine: EngineChoice| engine != EngineChoice::Null;
+        let phases = plan.phases.iter().filter(|phase| real(phase.workload.engine));
+        for target in phases.flat_map(|phase| &phase.workload.targets) {
+            let Ok(metadata) = fs_err::metadata(&target.path) else { continue };
+            let device = metadata.file_type().is_block_device();
+            let number =
+                block_device::number(if device { metadata.rdev() } else { metadata.dev() });
+            if let Some(counters) = disk_stats::read(&root, number)
+                && disks.before.iter().all(|(_, known)| known.name != counters.name)
+            {
+                disks.before.push((number, counters));
+            }
+        }
+        disks
+    }
+
+    /// What they did since, over `elapsed_ms`.
+    pub(super) fn used(&self, elapsed_ms: u64) -> Vec<DiskUse> {
+        let root = Root::machine();
+        let used = |(number, before): &(DeviceNumber, DiskCounters)| {
+            let now = disk_stats::read(&root, *number)?;
+            let less = |now: u64, before: u64| now.saturating_sub(before);
+            let both = |now: (u64, u64), before: (u64, u64)| {
+                (less(now.0, before.0), less(now.1, before.1))
+            };
+            Some(DiskUse {
+                ios: both(now.ios, before.ios),
+                merges: both(now.merges, before.merges),
+                ticks_ms: both(now.ticks_ms, before.ticks_ms),
+                in_queue_ms: less(now.in_queue_ms, before.in_queue_ms),
+                busy_ms: less(now.busy_ms, before.busy_ms),
+                elapsed_ms,
+                name: now.name,
+            })
+        };
+        self.before.iter().filter_map(used).collect()
+    }
+}

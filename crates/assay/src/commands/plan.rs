@@ -1,0 +1,169 @@
+//! `assay plan`: what must be in flight, and how large a volume must be, before anything is measured.
+
+use std::fmt::Write as _;
+
+use assay_model::quantity::{Quantity, Unit};
+use assay_model::sizing::{self, Little};
+use serde_json::{Value, json};
+
+use crate::arguments::plan::{
+    AnfArguments, LittleArguments, PlanArguments, PlanCommand, Volume,
+};
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+
+const MIB: f64 = 1_048_576.0;
+
+pub(crate) fn plan(typed: &PlanArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let text = match &typed.what {
+        PlanCommand::LittlesLaw(typed) => littles_law(typed)?,
+        PlanCommand::Anf(typed) => anf(typed)?,
+    };
+    terminal.print(&text);
+    Ok(0)
+}
+
+fn littles_law(typed: &LittleArguments) -> Result<String, Failure> {
+    let law = Little::from_two(typed.rate, typed.latency, typed.threads).ok_or_else(|| {
+        Failure::usage("exactly two of --rate, --latency and --threads must be given")
+            .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
+    })?;
+    if typed.json {
+        return Ok(document(&json!({
+            "rate": value(law.rate_per_s, Unit::IoPerSecond),
+            "latency": value(law.latency_s, Unit::Second),
+            "in_flight": value(law.in_flight, Unit::Count),
+            "threads": value(law.threads() as f64, Unit::Count),
+        })));
+    }
+    let rate = Quantity::new(law.rate_per_s, Unit::IoPerSecond);
+    let latency = Quantity::new(law.latency_s, Unit::Second);
+    let in_flight = Quantity::new(law.in_flight, Unit::Count);
+    let threads = law.threads();
+    let plural = if threads == 1 { "" } else { "s" };
+    let (answer, reason) = match (typed.rate, typed.latency) {
+        (Some(_), Some(_)) => (
+            format!("{threads} thread{plural} with one I/O each, or a depth of {threads}"),
+            format!("{rate} × {latency} = {in_flight} in flight"),
+        ),
+        (Some(_), None) => (
+            format!("{latency} per I/O, in the mean, and not more"),
+            format!("{in_flight} in flight ÷ {rate} = {latency}"),
+        ),
+        _ => (format!("{rate} at most"), format!("{in_flight} in flight ÷ {latency} = {rate}")),
+    };
+    Ok(format!(
+        "{answer}\n  why: in flight = rate × latency (Little's law): {reason}\n  \
+         note: with less in flight the rate cannot be reached, whatever the storage can do; with \
+         more, I/O waits in a queue and latency grows instead\n"
+    ))
+}
+
+fn anf(typed: &AnfArguments) -> Result<String, Failure> {
+    let (level, kind) = (typed.level.service(), typed.volume.kind());
+    let cap = kind.cap_bytes_per_s(level);
+    let (quota, rate, capped) = match (typed.throughput, typed.quota) {
+        (Some(rate), _) => match sizing::quota_bytes(level, kind, rate) {
+            Some(quota) => (quota, rate, false),
+            None => return Err(above_the_cap(typed, rate, cap)),
+        },
+        (None, quota) => {
+            let quota = quota.map_or(0.0, |bytes| bytes.quantity().value);
+            let (rate, capped) = sizing::throughput_bytes_per_s(level, kind, quota);
+            (quota, rate, capped)
+        }
+    };
+    if quota <= 0.0 {
+        return Err(Failure::usage("a quota of nothing gives nothing"));
+    }
+    let window = typed.round_trip.map(|round_trip_s| {
+        (round_trip_s, sizing::window_bytes(rate, round_trip_s, typed.connections))
+    });
+    if typed.json {
+        return Ok(document(&json!({
+            "quota": value(quota, Unit::Byte),
+            "throughput": value(rate, Unit::BytePerSecond),
+            "cap": value(cap, Unit::BytePerSecond),
+            "capped": capped,
+            "window_per_connection": window.map(|(_, bytes)| value(bytes, Unit::Byte)),
+            "connections": typed.connections,
+        })));
+    }
+    Ok(anf_text(typed, (quota, rate, cap), capped, window))
+}
+
+fn anf_text(
+    typed: &AnfArguments,
+    (quota, rate, cap): (f64, f64, f64),
+    capped: bool,
+    window: Option<(f64, f64)>,
+) -> String {
+    let per_tib = typed.level.service().mib_per_s_per_tib();
+    let size = Quantity::new(quota, Unit::Byte);
+    let volume = match typed.volume {
+        Volume::Regular => "a regular volume",
+        Volume::Large => "a large volume of this level",
+    };
+    let mut text = String::new();
+    let _ = match (typed.throughput.is_some(), capped) {
+        (true, _) => writeln!(
+            text,
+            "{size} of quota\n  why: {} ÷ {per_tib} MiB/s per TiB = {size}",
+            mib(rate)
+        ),
+        (false, false) => writeln!(
+            text,
+            "{}\n  why: {size} × {per_tib} MiB/s per TiB = {}",
+            mib(rate),
+            mib(rate)
+        ),
+        (false, true) => writeln!(
+            text,
+            "{}\n  why: {volume} gives no more, although {size} × {per_tib} MiB/s per TiB = {}",
+            mib(rate),
+            mib(quota * typed.level.service().rate_per_byte())
+        ),
+    };
+    let _ = writeln!(text, "  cap: {volume} gives {} at most", mib(cap));
+    if let Some((round_trip_s, bytes)) = window {
+        let _ = writeln!(
+            text,
+            "  window: {} per connection: {} × {} over {} connection{}; net.ipv4.tcp_rmem (reads) \
+             and tcp_wmem (writes) must allow twice as much, because the kernel counts its own \
+             overhead in it",
+            Quantity::new(bytes, Unit::Byte),
+            mib(rate),
+            Quantity::new(round_trip_s, Unit::Second),
+            typed.connections,
+            if typed.connections == 1 { "" } else { "s" }
+        );
+    }
+    text
+}
+
+fn above_the_cap(typed: &AnfArguments, rate: f64, cap: f64) -> Failure {
+    let failure = Failure::usage(format!("no quota gives {}", mib(rate)))
+        .explain(format!("one volume of this kind and level gives {} at most", mib(cap)));
+    match typed.volume {
+        Volume::Regular => {
+            failure.advise("ask for --volume large, or spread over several volumes")
+        }
+        Volume::Large => {
+            failure.advise("spread over several volumes, or ask for a higher --level")
+        }
+    }
+}
+
+/// In the unit that the service is sold in.
+fn mib(bytes_per_s: f64) -> String {
+    let text = format!("{:.2}", bytes_per_s / MIB);
+    format!("{} MiB/s", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+fn value(value: f64, unit: Unit) -> Value {
+    json!({ "value": value, "unit": unit.symbol() })
+}
+
+fn document(value: &Value) -> String {
+    format!("{value:#}\n")
+}

@@ -1,0 +1,117 @@
+//! `assay storage`: one number about a file, a volume or a device, measured and stored like every
+//! other; and the files that assay left behind.
+
+use assay_model::benchmark::Benchmark;
+use assay_model::suite::{Measure, Order, Request, StorageRequest, Suite};
+
+use crate::arguments::storage::{
+    StorageArguments, StorageCleanArguments, StorageCommand, StoragePermissions,
+    StorageTestArguments,
+};
+use crate::failure::Failure;
+use crate::pipeline::{self, Question};
+use crate::storage::aim::Aim;
+use crate::storage::created::Created;
+use crate::storage::runner::RunOptions;
+use crate::terminal::Terminal;
+
+/// Relative half-width of the interval of a remote volume's figures.
+const TARGET: f64 = 0.05;
+/// Share of the time that counts which is added for warming up.
+const WARMING: f64 = 0.1;
+
+pub(crate) fn storage(
+    typed: &StorageArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    match &typed.what {
+        StorageCommand::Read(test) => measure(test, 1.0, terminal),
+        StorageCommand::Write(test) => measure(test, 0.0, terminal),
+        StorageCommand::Mix(mix) => measure(&mix.test, mix.read_share, terminal),
+        StorageCommand::Clean(typed) => clean(typed, terminal),
+    }
+}
+
+/// What the user allows, as the runner takes it.
+pub(crate) fn options(permissions: &StoragePermissions) -> RunOptions {
+    RunOptions {
+        destroy_data: permissions.destroy_data.clone(),
+        allow_unmounted: permissions.allow_unmounted,
+        keep: permissions.keep,
+        ..RunOptions::default()
+    }
+}
+
+fn measure(
+    typed: &StorageTestArguments,
+    read_share: f64,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    // The budget of a run of one test is the time of that test.
+    let length_s = typed.measuring.budget.unwrap_or(typed.length);
+    let request = StorageRequest {
+        name: None,
+        targets: Vec::new(),
+        read_share,
+        order: if typed.random { Order::Random } else { Order::Sequential },
+        bytes: vec![typed.bs],
+        depths: vec![typed.depth],
+        threads: typed.threads,
+        rate: typed.rate.map(|rate| (rate, typed.arrivals.arrivals())),
+        engine: typed.engine.choice(),
+        buffered: typed.buffered,
+        sync_at_end: false,
+        length_s: Some(length_s),
+        warmup_s: Some(WARMING * length_s),
+        curve: Vec::new(),
+        provisioned_bytes_per_s: None,
+    };
+    let mut suite = Suite {
+        name: "storage".to_owned(),
+        title: Benchmark::Storage.definition().title.to_owned(),
+        budget_s: length_s * (1.0 + WARMING),
+        measures: vec![Measure {
+            by: Vec::new(),
+            share: 1.0,
+            target: TARGET,
+            request: Request::Storage(Box::new(request)),
+        }],
+    };
+    let aim = Aim {
+        targets: typed.targets.clone(),
+        size_bytes: typed.size.map(|size| size.0),
+        provisioned_bytes_per_s: None,
+    };
+    aim.apply(&mut suite);
+    let storage = options(&typed.permissions);
+    let question = Question { storage, ..Question::of_options(&suite, &typed.measuring) };
+    pipeline::run(&question, terminal)
+}
+
+/// Removes what assay made, unless another assay uses it just now.
+fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let mut failed = None;
+    let mut lines = Vec::new();
+    for record in Created::open(typed.store.folder.as_deref())?.list() {
+        let path = record.path.display();
+        match record.in_use_by() {
+            Some(process) => lines.push(format!("{path} stays: process {process} uses it")),
+            None if typed.dry_run && record.is_still_there() => lines.push(path.to_string()),
+            None if typed.dry_run => lines.push(format!("{path} is gone or replaced")),
+            None => match record.remove() {
+                Ok(true) => lines.push(format!("{path} removed")),
+                Ok(false) => lines.push(format!("{path} was gone or replaced; left alone")),
+                Err(error) => {
+                    let what = format!("the file {path} cannot be removed");
+                    failed = failed.or(Some(Failure::measurement(what).because(&error)));
+                }
+            },
+        }
+    }
+    if lines.is_empty() && failed.is_none() {
+        lines.push("there are no files that assay made".to_owned());
+    }
+    lines.push(String::new());
+    terminal.print(&lines.join("\n"));
+    failed.map_or(Ok(0), Err)
+}

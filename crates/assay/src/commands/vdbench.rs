@@ -1,0 +1,190 @@
+//! `assay vdbench`: Vdbench's parameter files in, Vdbench's console and output folder out.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::{self, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+
+use assay_adapters::dialect::vdbench::diagnostic::{Diagnostic, Severity};
+use assay_adapters::dialect::vdbench::explain::explain;
+use assay_adapters::dialect::vdbench::{self, Execution, Input, Present, Surroundings};
+use assay_model::workload::storage::Verify;
+use fs_err as fs;
+
+use crate::arguments::vdbench::VdbenchArguments;
+use crate::failure::{Failure, Kind};
+use crate::storage;
+use crate::terminal::Terminal;
+
+mod execute;
+mod folder;
+mod report;
+
+/// Findings that are shown; a file for another tool would fill screens.
+const MOST_SHOWN: usize = 20;
+/// Any fixed number: the same file touches the same blocks again.
+const SEED: u64 = 0x5eed;
+/// The name that `-t` runs under.
+const SELF_TEST: &str = "self-test";
+
+/// The parameter files, as they were read.
+type Read = BTreeMap<PathBuf, Vec<u8>>;
+
+pub(crate) fn vdbench(
+    typed: &VdbenchArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let input = input(typed)?;
+    let (execution, files) = read(&input, terminal)?;
+    for note in &execution.notes {
+        terminal.note(note.to_string().trim_end());
+    }
+    if typed.simulate {
+        if typed.json {
+            storage::explain::explain(&execution.plan, true, terminal)?;
+        } else {
+            terminal.print(&explain(&execution));
+        }
+        return Ok(0);
+    }
+    all_hosts_are_here(&execution, terminal)?;
+    execute::execute(typed, &execution, &files, terminal)
+}
+
+fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
+    for (option, seconds) in
+        [("-e", typed.elapsed), ("-i", typed.interval), ("-w", typed.warmup)]
+    {
+        if seconds.is_some_and(|seconds| !seconds.is_finite() || seconds < 0.0) {
+            return Err(Failure::usage(format!("{option} takes seconds, like {option} 60")));
+        }
+    }
+    let mut files = Vec::new();
+    let mut variables = Vec::new();
+    for word in typed.files.iter().chain(&typed.variables) {
+        match word.split_once('=') {
+            Some((name, value)) if !Path::new(word).exists() => {
+                variables.push((name.to_owned(), value.to_owned()));
+            }
+            _ => files.push(PathBuf::from(word)),
+        }
+    }
+    if typed.test {
+        files.push(PathBuf::from(SELF_TEST));
+    }
+    if files.is_empty() {
+        return Err(Failure::usage("no parameter file is given")
+            .advise("name it: assay vdbench -f FILE name=value"));
+    }
+    Ok(Input {
+        files,
+        variables,
+        elapsed_s: typed.elapsed,
+        interval_s: typed.interval,
+        warmup_s: typed.warmup,
+        verify: match &typed.verify {
+            None => Verify::Off,
+            Some(None) => Verify::OnRead,
+            Some(Some(_)) => Verify::AfterWrite,
+        },
+        submitters: available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
+        seed: SEED,
+    })
+}
+
+/// What `-t` runs: Vdbench's own proof that it is installed, on a file of 10 MiB.
+fn self_test() -> String {
+    let file = std::env::temp_dir().join("assay-vdbench-self-test");
+    format!(
+        "sd=sd1,lun=\"{}\",size=10m\nwd=wd1,sd=sd1,rdpct=50,xfersize=4k,seekpct=random\n\
+         rd=rd1,wd=wd1,iorate=100,elapsed=5,interval=1\n",
+        file.display()
+    )
+}
+
+/// Reads and compiles the files; every finding is shown.
+fn read(input: &Input, terminal: &mut Terminal) -> Result<(Execution, Read), Failure> {
+    let files = RefCell::new(Read::new());
+    let mut load = |path: &Path| {
+        let bytes = if path == Path::new(SELF_TEST) {
+            self_test().into_bytes()
+        } else {
+            std::fs::read(path)?
+        };
+        files.borrow_mut().insert(path.to_path_buf(), bytes.clone());
+        Ok(bytes)
+    };
+    let mut look = |path: &Path| present(path).ok().flatten();
+    let compiled = vdbench::read(input, &mut Surroundings { load: &mut load, look: &mut look });
+    match compiled {
+        Ok(execution) => Ok((execution, files.into_inner())),
+        Err(found) => Err(refused(&found, terminal)),
+    }
+}
+
+fn refused(found: &[Diagnostic], terminal: &mut Terminal) -> Failure {
+    let errors = found.iter().filter(|one| one.severity == Severity::Error).count();
+    for one in found.iter().take(MOST_SHOWN) {
+        terminal.note(one.to_string().trim_end());
+    }
+    let more = found.len().saturating_sub(MOST_SHOWN);
+    let failure = Failure::new(
+        Kind::Suite,
+        match errors {
+            1 => "there is an error in the parameter files".to_owned(),
+            errors => format!("there are {errors} errors in the parameter files"),
+        },
+    );
+    if more > 0 {
+        failure.explain(format!("{more} findings more are not shown"))
+    } else {
+        failure
+    }
+}
+
+/// A regular file or a block device with its size.
+fn present(path: &Path) -> io::Result<Option<Present>> {
+    use std::os::unix::fs::FileTypeExt;
+    let found = fs::metadata(path)?;
+    if found.is_file() {
+        return Ok(Some(Present { bytes: found.len(), device: false }));
+    }
+    if !found.file_type().is_block_device() {
+        return Ok(None);
+    }
+    let bytes = fs::File::open(path)?.seek(SeekFrom::End(0))?;
+    Ok(Some(Present { bytes, device: true }))
+}
+
+/// Several hosts are several agents; one machine plays them all only if they are all this one.
+fn all_hosts_are_here(execution: &Execution, terminal: &mut Terminal) -> Result<(), Failure> {
+    let own = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let own = own.trim().to_ascii_lowercase();
+    let short = own.split('.').next().unwrap_or_default();
+    let is_here = |system: &str| {
+        let system = system.to_ascii_lowercase();
+        let is_loopback = matches!(system.as_str(), "localhost" | "127.0.0.1" | "::1");
+        is_loopback || (!own.is_empty() && (system == own || system == short))
+    };
+    let elsewhere: Vec<_> =
+        execution.hosts.iter().filter(|host| !is_here(&host.system)).collect();
+    let Some(first) = elsewhere.first() else { return Ok(()) };
+    let away = Diagnostic {
+        code: "V170",
+        severity: Severity::Error,
+        place: first.place.clone(),
+        message: format!("the host `{}` ({}) is not this machine", first.label, first.system),
+        help: Some(
+            "several hosts come with the fleet; until then give system=localhost, or run each \
+             host's part on that host"
+                .into(),
+        ),
+        vdbench: Some("starts a slave on every host".into()),
+    };
+    terminal.note(away.to_string().trim_end());
+    let count = elsewhere.len();
+    Err(Failure::measurement(format!("{count} of the hosts cannot be reached from here"))
+        .explain("assay runs parameter files on this machine alone so far")
+        .advise("-s explains the files without any host"))
+}

@@ -1,0 +1,310 @@
+//! The runs of a parameter file, one after another: rates that depend on earlier runs, the ends of
+//! curves, and the verdict.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use assay_adapters::dialect::vdbench::output::flat_file;
+use assay_adapters::dialect::vdbench::{Execution, RunLabel};
+use assay_model::storage_outcome::{Ended, StorageOutcome};
+use assay_model::workload::storage::{
+    AccessPattern, AtEnd, Load, StoragePhase, StoragePlan, StorageWorkload,
+};
+
+use super::Read;
+use super::folder::Folder;
+use super::report::Report;
+use crate::arguments::vdbench::VdbenchArguments;
+use crate::failure::Failure;
+use crate::signals;
+use crate::storage::created::Created;
+use crate::storage::runner::{self, RunOptions, StorageEvent};
+use crate::terminal::Terminal;
+
+/// What people who know Vdbench must know of these results.
+const DIFFERENCES: [&str; 8] = [
+    "response times are from submission to completion, as Vdbench's; with a rate, times from the intended \
+     start are told beside them",
+    "o_sync and o_rsync mean O_SYNC; Vdbench makes O_DSYNC of them",
+    "files that the first run writes from start to end (seekpct=eof) are not written once before",
+    "random offsets have 64 bits; Vdbench's 32768 values leave blocks of large files untouched",
+    "one process does all I/O; jvms= has no effect",
+    "a full queue at one SD does not hold up the others",
+    "the histogram leaves the warm-up out; Vdbench counts it",
+    "a rate that is not reached is said so",
+];
+
+/// Carries the runs out.
+pub(super) fn execute(
+    typed: &VdbenchArguments,
+    execution: &Execution,
+    files: &Read,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let stop = signals::cancel_on_signals()?;
+    let folder = Folder::make(&typed.output)?;
+    let mut report = Report::new(folder, terminal);
+    open(&mut report, execution, files);
+    let options = RunOptions {
+        destroy_data: typed.destroy_data.clone(),
+        allow_unmounted: typed.allow_unmounted,
+        keep: true,
+        writers_make_files: first_run_fills_all(&execution.plan),
+        store: typed.store.folder.clone(),
+    };
+    let mut runs = Runs {
+        execution,
+        options,
+        stop: &stop,
+        report: &mut report,
+        done: vec![None; execution.runs.len()],
+        errors: 0,
+    };
+    let verdict = runs.all();
+    if typed.test {
+        // Vdbench's proof of installation leaves nothing behind.
+        runner::remove_made(&runs.options)?;
+    }
+    report.folder.failure()?;
+    let words = match &verdict {
+        Ok(()) => "Vdbench execution completed successfully.",
+        Err(_) => "Vdbench execution abnormally terminated.",
+    };
+    let output = report.folder.path.display().to_string();
+    report.status("Vdbench complete", None);
+    report.say_now(&format!("{words} Output directory: {output}"));
+    verdict.map(|()| 0)
+}
+
+/// What stands in the pages before the first run.
+fn open(report: &mut Report<'_>, execution: &Execution, files: &Read) {
+    report.folder.flat_file.line(&flat_file::heading());
+    for (path, bytes) in files {
+        report.folder.parameters.line(&format!("* {}", path.display()));
+        report.folder.parameters.line(&String::from_utf8_lossy(bytes));
+    }
+    report.folder.log.line("Differences from Vdbench:");
+    for difference in DIFFERENCES {
+        report.folder.log.line(&format!("- {difference}"));
+    }
+    for note in &execution.notes {
+        report.folder.log.line(&note.to_string());
+    }
+    report.status("Starting slaves", None);
+}
+
+/// Runs and what they reached.
+struct Runs<'r, 't> {
+    execution: &'r Execution,
+    options: RunOptions,
+    stop: &'r AtomicBool,
+    report: &'r mut Report<'t>,
+    done: Vec<Option<Reached>>,
+    /// I/O that failed so far.
+    errors: u64,
+}
+
+/// What a run reached, for the runs that depend on it.
+#[derive(Debug, Clone)]
+struct Reached {
+    rate_per_s: f64,
+    /// Share of each stream.
+    shares: Vec<f64>,
+}
+
+/// Whether there is more to run.
+enum Next {
+    Run,
+    /// The rest of the curve that begins with this run is left out.
+    SkipCurve(usize),
+    End,
+}
+
+impl Runs<'_, '_> {
+    fn all(&mut self) -> Result<(), Failure> {
+        let plan = &self.execution.plan;
+        let first = &self.execution.runs[0];
+        let report = &mut *self.report;
+        runner::prepare(plan, &self.options, self.stop, &mut |event| {
+            report.event(&event, first);
+        })?;
+        let mut skipped = None;
+        for (index, (phase, label)) in plan.phases.iter().zip(&self.execution.runs).enumerate()
+        {
+            if skipped.is_some() && skipped == base(phase) {
+                continue;
+            }
+            let next = self.one(index, phase, label)?;
+            // Only the first run is known to fill what it makes.
+            self.options.writers_make_files = false;
+            match next {
+                Next::Run => {}
+                Next::SkipCurve(of) => skipped = Some(of),
+                Next::End => break,
+            }
+        }
+        match self.errors {
+            0 => Ok(()),
+            1 => Err(Failure::measurement("one I/O failed").advise("see errorlog.html")),
+            more => {
+                Err(Failure::measurement(format!("{more} I/O failed"))
+                    .advise("see errorlog.html"))
+            }
+        }
+    }
+
+    fn one(
+        &mut self,
+        index: usize,
+        phase: &StoragePhase,
+        label: &RunLabel,
+    ) -> Result<Next, Failure> {
+        let mut phase = phase.clone();
+        if let Some(of) = base(&phase) {
+            let Some(workload) = self.at_share(&phase.workload, label)? else {
+                let what = format!("RD={} is left out: its rate would be 0", label.name);
+                self.report.say_now(&what);
+                return Ok(Next::SkipCurve(of));
+            };
+            phase.workload = workload;
+        }
+        let plan = StoragePlan { phases: vec![phase] };
+        let report = &mut *self.report;
+        let mut on = |event: StorageEvent<'_>| report.event(&event, label);
+        let outcomes = runner::carry_out(&plan, &self.options, self.stop, &mut on)?;
+        let [phase] = &plan.phases[..] else { return Ok(Next::End) };
+        let [outcome] = &outcomes[..] else { return Ok(Next::End) };
+        self.judge(index, phase, label, outcome)
+    }
+
+    /// What a run that is over means for those to come.
+    fn judge(
+        &mut self,
+        index: usize,
+        phase: &StoragePhase,
+        label: &RunLabel,
+        outcome: &StorageOutcome,
+    ) -> Result<Next, Failure> {
+        let measured = self.report.done(outcome);
+        self.report.failed_io(phase, outcome);
+        self.errors += outcome.error_count;
+        if self.errors >= self.execution.data_errors.max(1) {
+            return Err(Failure::measurement(format!("{} I/O failed", self.errors))
+                .explain(format!(
+                    "data_errors allows fewer than {}",
+                    self.execution.data_errors
+                ))
+                .advise("see errorlog.html"));
+        }
+        let Some(measured) = measured else {
+            return Err(Failure::measurement(format!("RD={} did no I/O", label.name))
+                .advise("lengthen elapsed=, or see errorlog.html"));
+        };
+        self.done[index] = Some(reached(phase, outcome, measured.rate_per_s()));
+        self.note_filled(phase, outcome)?;
+        let is_slow =
+            label.stop_curve_ms.is_some_and(|limit_ms| measured.response_ms() > limit_ms);
+        if is_slow {
+            self.report.say_now("stopcurve: the response time is greater; the execution ends");
+            return Ok(Next::End);
+        }
+        Ok(Next::Run)
+    }
+
+    /// The workload at the rate that an earlier run decides; `None` when that is nothing.
+    fn at_share(
+        &self,
+        workload: &StorageWorkload,
+        label: &RunLabel,
+    ) -> Result<Option<StorageWorkload>, Failure> {
+        let Load::ShareOf { phase, percent, rounding, arrivals } = workload.load else {
+            return Ok(Some(workload.clone()));
+        };
+        let reached = self.done[phase].as_ref().ok_or_else(|| {
+            Failure::measurement(format!(
+                "there is no rate that RD={} is a share of",
+                label.name
+            ))
+            .explain("the run before it was left out")
+        })?;
+        let rate_per_s = rounding.share(reached.rate_per_s, percent);
+        if rate_per_s <= 0.0 {
+            return Ok(None);
+        }
+        let mut workload = workload.clone();
+        workload.load = Load::Open { rate_per_s, arrivals };
+        if label.shares_observed && reached.shares.len() == workload.streams.len() {
+            for (stream, share) in workload.streams.iter_mut().zip(&reached.shares) {
+                stream.rate_share = *share;
+            }
+        }
+        Ok(Some(workload))
+    }
+
+    /// A file that was written from start to end needs no laying out any more.
+    fn note_filled(
+        &self,
+        phase: &StoragePhase,
+        outcome: &StorageOutcome,
+    ) -> Result<(), Failure> {
+        if outcome.ended != Ended::Work || outcome.error_count > 0 || !fills(&phase.workload) {
+            return Ok(());
+        }
+        let created = Created::open(self.options.store.as_deref())?;
+        for target in &phase.workload.targets {
+            let Ok(path) = target.path.canonicalize() else { continue };
+            let noted = match created.find(&path) {
+                Some(mut record) => record.laid_out(target.size_bytes.unwrap_or(0)),
+                None => Ok(()),
+            };
+            noted.map_err(|error| {
+                Failure::measurement("the list of files that assay made cannot be written")
+                    .because(&error)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The run that a run's rate is a share of.
+fn base(phase: &StoragePhase) -> Option<usize> {
+    match phase.workload.load {
+        Load::ShareOf { phase, .. } => Some(phase),
+        Load::Closed | Load::Open { .. } | Load::Capped { .. } => None,
+    }
+}
+
+fn reached(phase: &StoragePhase, outcome: &StorageOutcome, rate_per_s: f64) -> Reached {
+    let mut counts = vec![0u64; phase.workload.streams.len()];
+    for tally in &outcome.tallies {
+        counts[tally.stream] += tally.tally.count;
+    }
+    let total = counts.iter().sum::<u64>().max(1) as f64;
+    let shares = counts.into_iter().map(|count| count as f64 / total).collect();
+    Reached { rate_per_s, shares }
+}
+
+/// Whether a workload writes all of its targets from start to end.
+fn fills(workload: &StorageWorkload) -> bool {
+    let is_whole = workload.targets.iter().all(|target| target.range_bytes.is_none());
+    is_whole
+        && workload.timing.stop_after_bytes.is_none()
+        && workload.streams.iter().all(|stream| {
+            let to_end = matches!(
+                stream.pattern,
+                AccessPattern::Sequential { at_end: AtEnd::Stop, gap_bytes: 0, .. }
+            );
+            to_end && stream.read_share <= 0.0
+        })
+}
+
+/// Whether the first run itself writes every file of all runs, so that none is laid out before it.
+fn first_run_fills_all(plan: &StoragePlan) -> bool {
+    let Some((first, others)) = plan.phases.split_first() else { return false };
+    let paths = |phase: &StoragePhase| -> BTreeSet<PathBuf> {
+        phase.workload.targets.iter().map(|target| Path::to_path_buf(&target.path)).collect()
+    };
+    let filled = paths(first);
+    fills(&first.workload) && others.iter().all(|phase| paths(phase).is_subset(&filled))
+}

@@ -1,0 +1,122 @@
+//! The output folder: the files that people's scripts read, each a page of plain text.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+use jiff::Zoned;
+
+use crate::failure::Failure;
+
+/// The files of one execution.
+#[derive(Debug)]
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    pub(super) summary: Page,
+    pub(super) totals: Page,
+    pub(super) flat_file: Page,
+    pub(super) histogram: Page,
+    pub(super) log: Page,
+    pub(super) errors: Page,
+    pub(super) status: Page,
+    pub(super) parameters: Page,
+}
+
+/// One file; a line that cannot be written is kept as the failure that it is.
+#[derive(Debug)]
+pub(super) struct Page {
+    file: fs::File,
+    failed: Option<io::Error>,
+}
+
+impl Folder {
+    /// Makes the folder `named` by Vdbench's rules, and empty pages in it.
+    pub(super) fn make(named: &str) -> Result<Self, Failure> {
+        let path = free(named);
+        let cannot = |error: &io::Error| {
+            Failure::measurement(format!("the output folder {} cannot be made", path.display()))
+                .because(error)
+                .advise("name another with -o")
+        };
+        fs::create_dir_all(&path).map_err(|error| cannot(&error))?;
+        let page = |name: &str| Page::make(&path, name).map_err(|error| cannot(&error));
+        Ok(Self {
+            summary: page("summary.html")?,
+            totals: page("totals.html")?,
+            flat_file: page("flatfile.html")?,
+            histogram: page("histogram.html")?,
+            log: page("logfile.html")?,
+            errors: page("errorlog.html")?,
+            status: page("status.html")?,
+            parameters: page("parmfile.html")?,
+            path,
+        })
+    }
+
+    /// The first line that could not be written, of all pages.
+    pub(super) fn failure(&mut self) -> Result<(), Failure> {
+        let pages = [
+            &mut self.summary,
+            &mut self.totals,
+            &mut self.flat_file,
+            &mut self.histogram,
+            &mut self.log,
+            &mut self.errors,
+            &mut self.status,
+            &mut self.parameters,
+        ];
+        match pages.into_iter().find_map(|page| page.failed.take()) {
+            None => Ok(()),
+            Some(error) => Err(Failure::measurement(format!(
+                "the output folder {} cannot be written",
+                self.path.display()
+            ))
+            .because(&error)),
+        }
+    }
+}
+
+impl Page {
+    fn make(folder: &Path, name: &str) -> io::Result<Self> {
+        let path = folder.join(name);
+        let mut file = fs::File::create(&path)?;
+        // Browsers show it as it is, and scripts that skip the first line find what they expect.
+        writeln!(file, "<title>Vdbench {}</title><pre>", path.display())?;
+        Ok(Self { file, failed: None })
+    }
+
+    /// Writes one line, or several.
+    pub(super) fn line(&mut self, text: &str) {
+        if self.failed.is_none() {
+            self.failed = writeln!(self.file, "{text}").err();
+        }
+    }
+}
+
+/// `dir`; `dir+`: the first of dir, dir001 … that is free; `dir.tod`: with the time in its name.
+fn free(named: &str) -> PathBuf {
+    if let Some(stem) = named.strip_suffix(".tod") {
+        return PathBuf::from(format!("{stem}.{}", Zoned::now().strftime("%y%m%d.%H%M%S")));
+    }
+    let Some(stem) = named.strip_suffix('+') else { return PathBuf::from(named) };
+    let numbered = (1..=999).map(|number| PathBuf::from(format!("{stem}{number:03}")));
+    std::iter::once(PathBuf::from(stem))
+        .chain(numbered)
+        .find(|path| !path.exists())
+        .unwrap_or_else(|| PathBuf::from(stem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plus_finds_a_free_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let named = format!("{}/out+", root.path().display());
+        for expected in ["out", "out001", "out002"] {
+            let made = Folder::make(&named).unwrap();
+            assert_eq!(made.path, root.path().join(expected));
+        }
+    }
+}

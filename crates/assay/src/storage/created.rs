@@ -1,0 +1,230 @@
+//! Which files assay made: one small record per file beside the stored runs, written before the
+//! first byte of data, so that a crash leaves nothing behind that cannot be found and removed.
+//!
+//! A record tells a file by its path, device, inode and time of birth: what somebody else put in its
+//! place is never taken for assay's own.
+
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+
+/// Below the folder of the store.
+const FOLDER: &str = "created-files";
+
+/// The records of one store.
+#[derive(Debug)]
+pub(crate) struct Created {
+    folder: PathBuf,
+}
+
+/// One file that assay made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// Where it lies, without links.
+    pub(crate) path: PathBuf,
+    device: u64,
+    inode: u64,
+    /// Nanoseconds since 1970, where the file system keeps it.
+    born_ns: Option<u64>,
+    /// Its size once it is laid out, in bytes; `None` = it is not, or the work was cut off.
+    pub(crate) laid_out_bytes: Option<u64>,
+    /// The process that made it.
+    process: u32,
+    /// Tells processes of the same number apart.
+    started: String,
+    #[serde(skip)]
+    record: PathBuf,
+}
+
+impl Created {
+    /// The records beside the runs in `store`; without one, in the user's own store.
+    pub(crate) fn open(store: Option<&Path>) -> Result<Self, Failure> {
+        let folder = store
+            .map(Path::to_path_buf)
+            .or_else(|| assay_store::default_folder(|name| std::env::var_os(name)));
+        let folder = folder.ok_or_else(|| {
+            Failure::measurement("there is no place to keep which files assay makes")
+                .advise("name a folder with --store, or set XDG_DATA_HOME or HOME")
+        })?;
+        Ok(Self { folder: folder.join(FOLDER) })
+    }
+
+    /// Every file that assay made and that is still the same file.
+    pub(crate) fn list(&self) -> Vec<Record> {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
+        let mut records: Vec<Record> = entries
+            .flatten()
+            .filter_map(|entry| {
+                let text = fs::read(entry.path()).ok()?;
+                let mut record: Record = serde_json::from_slice(&text).ok()?;
+                record.record = entry.path();
+                Some(record)
+            })
+            .collect();
+        records.sort_by(|a, b| a.path.cmp(&b.path));
+        records
+    }
+
+    /// The record of this very file, if assay made it.
+    pub(crate) fn find(&self, path: &Path) -> Option<Record> {
+        self.list().into_iter().find(|record| record.path == path && record.is_still_there())
+    }
+
+    /// Makes an empty file and its record.
+    pub(crate) fn create(&self, path: &Path) -> Result<Record, Failure> {
+        let cannot = |error: &io::Error| {
+            Failure::measurement(format!("the file {} cannot be made", path.display()))
+                .because(error)
+        };
+        // A folder that cannot hold the record must be found out before there is a file.
+        fs::create_dir_all(&self.folder).map_err(|error| cannot(&error))?;
+        let new = fs::OpenOptions::new().write(true).create_new(true).open(path);
+        let file = new.map_err(|error| cannot(&error))?;
+        let recorded = file.metadata().and_then(|found| {
+            let record = Record {
+                path: path.to_path_buf(),
+                device: found.dev(),
+                inode: found.ino(),
+                born_ns: born_ns(&found),
+                laid_out_bytes: None,
+                process: std::process::id(),
+                started: this_process().to_owned(),
+                record: self.folder.join(new_name()),
+            };
+            record.keep()?;
+            Ok(record)
+        });
+        recorded.map_err(|error| {
+            // It is empty and a moment old; without a record nobody would remove it.
+            drop(fs::remove_file(path));
+            cannot(&error)
+        })
+    }
+
+    /// Removes every file that this process made, and its record; what could not be removed comes
+    /// back with the reason.
+    pub(crate) fn remove_own(&self) -> Vec<(PathBuf, io::Error)> {
+        let own = |record: &Record| record.started == this_process();
+        let records = self.list().into_iter().filter(own);
+        records
+            .filter_map(|record| {
+                record.remove().err().map(|error| (record.path.clone(), error))
+            })
+            .collect()
+    }
+}
+
+impl Record {
+    /// Whether the file at the path is the one that was made.
+    pub(crate) fn is_still_there(&self) -> bool {
+        fs::symlink_metadata(&self.path).is_ok_and(|found| {
+            let same = found.dev() == self.device && found.ino() == self.inode;
+            same && (self.born_ns.is_none() || born_ns(&found) == self.born_ns)
+        })
+    }
+
+    /// The process that made it, if it still runs.
+    pub(crate) fn in_use_by(&self) -> Option<u32> {
+        let name = fs::read_to_string(format!("/proc/{}/comm", self.process)).ok()?;
+        let other = self.started != this_process();
+        (other && name.trim() == "assay").then_some(self.process)
+    }
+
+    /// Notes that the file is laid out with this many bytes.
+    pub(crate) fn laid_out(&mut self, bytes: u64) -> io::Result<()> {
+        self.laid_out_bytes = Some(bytes);
+        self.keep()
+    }
+
+    /// Removes the file if it is still the one that was made, and the record in any case. `true` =
+    /// there was a file.
+    pub(crate) fn remove(&self) -> io::Result<bool> {
+        let there = self.is_still_there();
+        if there {
+            fs::remove_file(&self.path)?;
+        }
+        fs::remove_file(&self.record)?;
+        Ok(there)
+    }
+
+    /// Writes the record so that it is whole or not there, also after a power cut.
+    fn keep(&self) -> io::Result<()> {
+        let draft = self.record.with_extension("draft");
+        let mut file = fs::File::create(&draft)?;
+        file.write_all(&serde_json::to_vec(self)?)?;
+        file.sync_all()?;
+        fs::rename(&draft, &self.record)
+    }
+}
+
+fn born_ns(found: &std::fs::Metadata) -> Option<u64> {
+    let born = found.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(born.as_nanos()).ok()
+}
+
+fn this_process() -> &'static str {
+    static STARTED: OnceLock<String> = OnceLock::new();
+    STARTED.get_or_init(|| format!("{}-{}", std::process::id(), now_ns()))
+}
+
+fn new_name() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}.json", this_process(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn now_ns() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_file_that_was_made_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let created = Created::open(Some(folder.path())).unwrap();
+        let [ours, replaced] = ["ours", "replaced"].map(|name| folder.path().join(name));
+        for path in [&ours, &replaced] {
+            created.create(path).unwrap();
+        }
+        // Renamed over it, so that the inode is another one for certain.
+        let foreign = folder.path().join("foreign");
+        std::fs::write(&foreign, "precious").unwrap();
+        std::fs::rename(&foreign, &replaced).unwrap();
+        assert!(created.find(&ours).is_some());
+        assert!(created.find(&replaced).is_none());
+        assert!(created.remove_own().is_empty());
+        assert!(!ours.exists());
+        assert_eq!(std::fs::read_to_string(&replaced).unwrap(), "precious");
+        assert!(created.list().is_empty());
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_not_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let created = Created::open(Some(folder.path())).unwrap();
+        let path = folder.path().join("foreign");
+        std::fs::write(&path, "precious").unwrap();
+        assert!(created.create(&path).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+        assert!(created.list().is_empty());
+    }
+
+    #[test]
+    fn a_broken_record_harms_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let created = Created::open(Some(folder.path())).unwrap();
+        created.create(&folder.path().join("ours")).unwrap();
+        std::fs::write(folder.path().join(FOLDER).join("broken.json"), "{").unwrap();
+        assert_eq!(created.list().len(), 1);
+    }
+}

@@ -1,0 +1,256 @@
+//! Carries out a storage plan: the checks, the files, then phase after phase.
+//!
+//! Whoever called is told what happens while it happens; nothing here prints.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use assay_kernels::storage::{self as kernel, Control};
+use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome};
+use assay_model::workload::storage::{Load, StoragePhase, StoragePlan, StorageTarget};
+
+use super::created::{Created, Record};
+use super::safety::{self, ToLayOut};
+use crate::failure::Failure;
+use crate::signals;
+
+/// What the user allows, and where things are kept.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RunOptions {
+    /// Devices and foreign files that may be overwritten.
+    pub(crate) destroy_data: Vec<PathBuf>,
+    /// Whether `/mnt/x/…` may be used although nothing is mounted on `/mnt/x`.
+    pub(crate) allow_unmounted: bool,
+    /// Whether the files that were made stay.
+    pub(crate) keep: bool,
+    /// Whether a file whose first phase writes it in order is made by that phase, as IOR does;
+    /// otherwise every file is laid out before the first phase.
+    pub(crate) writers_make_files: bool,
+    /// Folder of the store, which also lists the files that were made; `None` = the user's own.
+    pub(crate) store: Option<PathBuf>,
+}
+
+/// Something that happened.
+#[derive(Debug)]
+pub(crate) enum StorageEvent<'a> {
+    /// A file is being written fully, before the first phase.
+    LayingOut { target: &'a StorageTarget, done_bytes: u64, total_bytes: u64 },
+    /// A phase begins; with the rate in IO/s, where it has one.
+    PhaseStarts { rate_per_s: Option<f64> },
+    /// One entry of a phase's series.
+    Interval { tally: &'a IntervalTally },
+    /// A phase ended; I/O that failed is told in the outcome.
+    PhaseDone { outcome: &'a StorageOutcome },
+    /// A phase could not be carried out; the others go on.
+    PhaseFailed,
+}
+
+type Listener<'l> = dyn FnMut(StorageEvent<'_>) + 'l;
+
+/// Carries a plan out and removes what was made for it, unless it is to be kept.
+///
+/// I/O that failed is no failure here: [`io_failure`] judges the outcomes.
+pub(crate) fn run_plan(
+    plan: &StoragePlan,
+    options: &RunOptions,
+    on: &mut Listener<'_>,
+) -> Result<Vec<StorageOutcome>, Failure> {
+    let stop = signals::cancel_on_signals()?;
+    let outcomes = carry_out(plan, options, &stop, on);
+    if !options.keep {
+        remove_made(options)?;
+    }
+    outcomes
+}
+
+/// The same without signals, and all files stay until [`remove_made`].
+pub(crate) fn carry_out(
+    plan: &StoragePlan,
+    options: &RunOptions,
+    stop: &AtomicBool,
+    on: &mut Listener<'_>,
+) -> Result<Vec<StorageOutcome>, Failure> {
+    prepare(plan, options, stop, on)?;
+    let mut run = PhaseRun { reached_per_s: vec![None; plan.phases.len()], stop, on };
+    let mut outcomes = Vec::new();
+    let mut failed = None;
+    for (index, phase) in plan.phases.iter().enumerate() {
+        match run.phase(index, phase) {
+            Ok(outcome) => {
+                (run.on)(StorageEvent::PhaseDone { outcome: &outcome });
+                outcomes.push(outcome);
+            }
+            Err(failure) => {
+                (run.on)(StorageEvent::PhaseFailed);
+                failed = failed.or(Some(failure));
+            }
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err(interrupted());
+        }
+    }
+    failed.map_or(Ok(outcomes), Err)
+}
+
+/// Refuses a plan that must not be carried out, before anything is written.
+pub(crate) fn check(plan: &StoragePlan, options: &RunOptions) -> Result<(), Failure> {
+    let created = Created::open(options.store.as_deref())?;
+    safety::check(plan, options, &created).map(drop)
+}
+
+/// Checks a plan and makes and lays out the files it needs.
+pub(crate) fn prepare(
+    plan: &StoragePlan,
+    options: &RunOptions,
+    stop: &AtomicBool,
+    on: &mut Listener<'_>,
+) -> Result<(), Failure> {
+    let created = Created::open(options.store.as_deref())?;
+    for file in safety::check(plan, options, &created)? {
+        lay_out(plan, file, &created, stop, on)?;
+    }
+    Ok(())
+}
+
+/// Removes the files that this process made.
+pub(crate) fn remove_made(options: &RunOptions) -> Result<(), Failure> {
+    let left = Created::open(options.store.as_deref())?.remove_own();
+    match left.first() {
+        None => Ok(()),
+        Some((path, error)) => {
+            Err(Failure::measurement(format!("the file {} cannot be removed", path.display()))
+                .because(error)
+                .advise("`assay storage clean` removes what is left once it can be removed"))
+        }
+    }
+}
+
+/// The failure that I/O errors of a plan amount to; `None` when all I/O was done.
+pub(crate) fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Failure> {
+    let phases = plan.phases.iter().zip(outcomes);
+    let (phase, outcome) = phases.into_iter().find(|(_, outcome)| outcome.error_count > 0)?;
+    let what = match outcome.error_count {
+        1 => format!("one I/O of {} failed", phase.name),
+        more => format!("{more} I/O of {} failed", phase.name),
+    };
+    let mut failure = Failure::measurement(what);
+    for error in outcome.errors.iter().take(3) {
+        let operation = match error.operation {
+            Operation::Read => "read",
+            Operation::Write => "write",
+        };
+        let target = phase.workload.targets.get(error.target);
+        let target = target.map_or_else(String::new, |it| it.path.display().to_string());
+        failure = failure.explain(format!(
+            "{operation} of {} bytes at byte {} of {target}: {}",
+            error.bytes, error.offset, error.reason
+        ));
+    }
+    Some(failure)
+}
+
+/// What is done at one time or another in a plan.
+struct PhaseRun<'r, 'l> {
+    /// IO/s of each phase that is done.
+    reached_per_s: Vec<Option<f64>>,
+    stop: &'r AtomicBool,
+    on: &'r mut Listener<'l>,
+}
+
+impl PhaseRun<'_, '_> {
+    fn phase(&mut self, index: usize, phase: &StoragePhase) -> Result<StorageOutcome, Failure> {
+        let mut workload = phase.workload.clone();
+        workload.load = self.resolved(&workload.load)?;
+        let rate_per_s = match workload.load {
+            Load::Open { rate_per_s, .. } => Some(rate_per_s),
+            Load::Closed | Load::Capped { .. } | Load::ShareOf { .. } => None,
+        };
+        pause(phase.pause_before_s, self.stop);
+        (self.on)(StorageEvent::PhaseStarts { rate_per_s });
+        let on = &mut self.on;
+        let mut on_interval = |tally: &IntervalTally| on(StorageEvent::Interval { tally });
+        let mut control = Control { stop: self.stop, on_interval: &mut on_interval };
+        let outcome = kernel::run(&workload, &mut control).map_err(|error| {
+            Failure::measurement(format!("phase {} failed", phase.name)).because(&error)
+        })?;
+        let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();
+        if outcome.elapsed_s > 0.0 && count > 0 {
+            self.reached_per_s[index] = Some(count as f64 / outcome.elapsed_s);
+        }
+        Ok(outcome)
+    }
+
+    /// A share of another phase's rate becomes a rate.
+    fn resolved(&self, load: &Load) -> Result<Load, Failure> {
+        let Load::ShareOf { phase, percent, rounding, arrivals } = load else {
+            return Ok(load.clone());
+        };
+        let reached = self.reached_per_s.get(*phase).copied().flatten();
+        let reached = reached.ok_or_else(|| {
+            Failure::measurement("there is no rate to take a share of").explain(
+                "the phase that was to find the greatest rate did no I/O, or did not end well",
+            )
+        })?;
+        let rate_per_s = rounding.share(reached, *percent);
+        if rate_per_s > 0.0 {
+            Ok(Load::Open { rate_per_s, arrivals: *arrivals })
+        } else {
+            Err(Failure::measurement(format!("{percent} % of {reached:.1} IO/s is nothing")))
+        }
+    }
+}
+
+fn lay_out(
+    plan: &StoragePlan,
+    file: ToLayOut,
+    created: &Created,
+    stop: &AtomicBool,
+    on: &mut Listener<'_>,
+) -> Result<(), Failure> {
+    let target = &file.target;
+    let record: Option<Record> = match file.record {
+        Some(record) => Some(record),
+        None if file.is_missing => Some(created.create(&target.path)?),
+        None => None,
+    };
+    if file.only_made {
+        return Ok(());
+    }
+    let workload = &plan.phases[file.phase].workload;
+    let mut on_progress = |done_bytes, total_bytes| {
+        on(StorageEvent::LayingOut { target, done_bytes, total_bytes });
+    };
+    kernel::lay_out(target, &workload.data, workload.seed, stop, &mut on_progress).map_err(
+        |error| {
+            let what = format!("the file {} cannot be laid out", target.path.display());
+            Failure::measurement(what).because(&error)
+        },
+    )?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(interrupted());
+    }
+    let noted = record.map(|mut it| it.laid_out(target.size_bytes.unwrap_or(0)));
+    noted.unwrap_or(Ok(())).map_err(|error| {
+        Failure::measurement("the list of files that assay made cannot be written")
+            .because(&error)
+    })
+}
+
+/// Waits, unless the user wants to stop.
+fn pause(seconds: f64, stop: &AtomicBool) {
+    const SLICE: Duration = Duration::from_millis(50);
+    let Ok(whole) = Duration::try_from_secs_f64(seconds) else { return };
+    let began = Instant::now();
+    while !stop.load(Ordering::Relaxed) {
+        let left = whole.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(SLICE));
+    }
+}
+
+fn interrupted() -> Failure {
+    Failure::measurement("the run was interrupted")
+}

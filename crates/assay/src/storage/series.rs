@@ -1,0 +1,273 @@
+//! What the series of a phase says: stretches of it as samples, and all of its I/O together.
+
+use std::fmt::Write as _;
+
+use assay_model::storage_outcome::{IntervalTally, StorageOutcome, Tally};
+use hdrhistogram::Histogram;
+
+/// The percentiles that are told, and from how many values on: an upper bound of p99 at 95 %
+/// confidence exists from 299 values on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
+const PERCENTILES: [(&str, f64, u64); 5] = [
+    ("p50", 0.50, 6),
+    ("p90", 0.90, 29),
+    ("p99", 0.99, 299),
+    ("p99.9", 0.999, 2995),
+    ("p99.99", 0.9999, 29_956),
+];
+/// Significant digits of every latency, as in the engine.
+const DIGITS: u8 = 3;
+
+/// One or more neighbouring intervals, so that there is I/O in it.
+#[derive(Debug)]
+pub(crate) struct Stretch {
+    length_s: f64,
+    count: u64,
+    bytes: u64,
+    service_sum_ns: u64,
+    service: Distribution,
+    from_intended: Distribution,
+}
+
+/// Latencies of many I/O.
+#[derive(Debug)]
+pub(crate) struct Distribution {
+    histogram: Histogram<u64>,
+    /// Exact where it is known; the histogram's is of buckets.
+    mean_ns: Option<f64>,
+}
+
+/// The intervals that count, each with some I/O in it: one without is joined to the next, because it
+/// has a rate and no latency, and a short last one to the one before.
+pub(crate) fn stretches(intervals: &[IntervalTally]) -> Vec<Stretch> {
+    let counting: Vec<&IntervalTally> = intervals.iter().filter(|it| !it.warmup).collect();
+    let usual_s = counting.iter().map(|it| it.length_s).fold(0.0, f64::max);
+    let mut stretches: Vec<Stretch> = Vec::new();
+    let mut open: Option<Stretch> = None;
+    for interval in counting {
+        let stretch = open.get_or_insert_with(Stretch::new);
+        stretch.add(interval);
+        if stretch.count > 0 && stretch.length_s >= 0.5 * usual_s {
+            stretches.extend(open.take());
+        }
+    }
+    match (open, stretches.last_mut()) {
+        (Some(rest), Some(last)) => last.join(&rest),
+        (Some(rest), None) if rest.count > 0 => stretches.push(rest),
+        _ => {}
+    }
+    stretches
+}
+
+/// Service times and times from the intended start of all I/O that counts.
+pub(crate) fn totals(outcome: &StorageOutcome) -> [Distribution; 2] {
+    let mut service = Distribution::new();
+    let mut intended = Distribution::new();
+    let (mut sum_ns, mut count) = (0.0, 0_u64);
+    for tally in outcome.tallies.iter().map(|it| &it.tally) {
+        service.add(&tally.service_ns);
+        intended.add(&tally.from_intended_ns);
+        sum_ns += tally.service_sum_ns as f64;
+        count += tally.count;
+    }
+    service.mean_ns = (count > 0).then(|| sum_ns / count as f64);
+    [service, intended]
+}
+
+/// One line per interval, in base units.
+pub(crate) fn table(intervals: &[IntervalTally]) -> String {
+    let mut text = String::from(
+        "start_s,length_s,warmup,reads,read_bytes,writes,write_bytes,service_sum_s,in_flight,\
+         cpu_user,cpu_system\n",
+    );
+    for it in intervals {
+        let service_s = (it.reads.service_sum_ns + it.writes.service_sum_ns) as f64 * 1e-9;
+        let _ = writeln!(
+            text,
+            "{:.6},{:.6},{},{},{},{},{},{service_s:.9},{:.4},{:.4},{:.4}",
+            it.start_s,
+            it.length_s,
+            u8::from(it.warmup),
+            it.reads.count,
+            it.reads.bytes,
+            it.writes.count,
+            it.writes.bytes,
+            it.in_flight,
+            it.cpu_user,
+            it.cpu_system
+        );
+    }
+    text
+}
+
+impl Stretch {
+    fn new() -> Self {
+        Self {
+            length_s: 0.0,
+            count: 0,
+            bytes: 0,
+            service_sum_ns: 0,
+            service: Distribution::new(),
+            from_intended: Distribution::new(),
+        }
+    }
+
+    fn add(&mut self, interval: &IntervalTally) {
+        self.length_s += interval.length_s;
+        for tally in [&interval.reads, &interval.writes] {
+            self.add_tally(tally);
+        }
+    }
+
+    fn add_tally(&mut self, tally: &Tally) {
+        self.count += tally.count;
+        self.bytes += tally.bytes;
+        self.service_sum_ns += tally.service_sum_ns;
+        self.service.add(&tally.service_ns);
+        self.from_intended.add(&tally.from_intended_ns);
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.length_s += other.length_s;
+        self.count += other.count;
+        self.bytes += other.bytes;
+        self.service_sum_ns += other.service_sum_ns;
+        self.service.add(&other.service.histogram);
+        self.from_intended.add(&other.from_intended.histogram);
+    }
+
+    /// In IO/s.
+    pub(crate) fn rate_per_s(&self) -> f64 {
+        self.count as f64 / self.length_s
+    }
+
+    /// In B/s.
+    pub(crate) fn bytes_per_s(&self) -> f64 {
+        self.bytes as f64 / self.length_s
+    }
+
+    /// Sum of the service times in seconds.
+    pub(crate) fn service_sum_s(&self) -> f64 {
+        self.service_sum_ns as f64 * 1e-9
+    }
+
+    pub(crate) fn service_median_s(&self) -> f64 {
+        self.service.quantile_s(0.5)
+    }
+
+    /// `None` in a closed loop.
+    pub(crate) fn median_from_intended_s(&self) -> Option<f64> {
+        (self.from_intended.count() > 0).then(|| self.from_intended.quantile_s(0.5))
+    }
+}
+
+impl Distribution {
+    fn new() -> Self {
+        let histogram = Histogram::new(DIGITS).expect("three digits are allowed");
+        Self { histogram, mean_ns: None }
+    }
+
+    fn add(&mut self, other: &Histogram<u64>) {
+        self.histogram.add(other).expect("a histogram without bounds grows to hold any other");
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    pub(crate) fn least_s(&self) -> f64 {
+        self.histogram.min() as f64 * 1e-9
+    }
+
+    pub(crate) fn greatest_s(&self) -> f64 {
+        self.histogram.max() as f64 * 1e-9
+    }
+
+    pub(crate) fn mean_s(&self) -> f64 {
+        self.mean_ns.unwrap_or_else(|| self.histogram.mean()) * 1e-9
+    }
+
+    fn quantile_s(&self, q: f64) -> f64 {
+        self.histogram.value_at_quantile(q).min(self.histogram.max()) as f64 * 1e-9
+    }
+
+    /// Those that so many values can carry, in seconds.
+    pub(crate) fn percentiles_s(&self) -> Vec<(&'static str, f64)> {
+        let carried = PERCENTILES.iter().filter(|(_, _, least)| self.count() >= *least);
+        carried.map(|(name, q, _)| (*name, self.quantile_s(*q))).collect()
+    }
+
+    /// Every bucket with its count, one a line: the whole distribution as it is stored.
+    pub(crate) fn table(&self) -> String {
+        let mut text = String::from("up_to_ns,count\n");
+        for bucket in self.histogram.iter_recorded() {
+            let count = bucket.count_since_last_iteration();
+            let _ = writeln!(text, "{},{count}", bucket.value_iterated_to());
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(latencies_ns: &[u64]) -> Tally {
+        let mut service_ns = Histogram::new(DIGITS).unwrap();
+        latencies_ns.iter().for_each(|it| service_ns.record(*it).unwrap());
+        Tally {
+            count: latencies_ns.len() as u64,
+            bytes: 4096 * latencies_ns.len() as u64,
+            from_intended_ns: Histogram::new(DIGITS).unwrap(),
+            service_square_sum: 0.0,
+            service_sum_ns: latencies_ns.iter().sum(),
+            service_ns,
+        }
+    }
+
+    fn interval(warmup: bool, length_s: f64, latencies_ns: &[u64]) -> IntervalTally {
+        IntervalTally {
+            start_s: 0.0,
+            length_s,
+            warmup,
+            reads: tally(latencies_ns),
+            writes: tally(&[]),
+            streams: vec![],
+            in_flight: 1.0,
+            cpu_user: 0.0,
+            cpu_system: 0.0,
+        }
+    }
+
+    /// Lengths of the intervals with their numbers of I/O, against rates of the stretches.
+    fn check(intervals: &[(f64, usize)], expected: &[f64]) {
+        let mut all = vec![interval(true, 1.0, &[7; 100])];
+        all.extend(intervals.iter().map(|(s, count)| interval(false, *s, &vec![1000; *count])));
+        let rates: Vec<f64> = stretches(&all).iter().map(Stretch::rate_per_s).collect();
+        assert_eq!(rates.len(), expected.len(), "{rates:?}");
+        for (rate, expected) in rates.iter().zip(expected) {
+            assert!((rate - expected).abs() < 1e-9, "{rates:?}");
+        }
+    }
+
+    #[test]
+    fn every_stretch_has_io_and_the_warm_up_is_none() {
+        check(&[(1.0, 10), (1.0, 20)], &[10.0, 20.0]);
+        // A stall belongs to the I/O that ended it.
+        check(&[(1.0, 10), (1.0, 0), (1.0, 20)], &[10.0, 10.0]);
+        check(&[(1.0, 10), (1.0, 0)], &[5.0]);
+        check(&[(1.0, 10), (0.25, 5)], &[12.0]);
+        check(&[(1.0, 0), (1.0, 0)], &[]);
+        check(&[], &[]);
+    }
+
+    #[test]
+    fn percentiles_need_data() {
+        for (n, expected) in [(5, 0), (6, 1), (28, 1), (29, 2), (299, 3), (2995, 4)] {
+            let mut distribution = Distribution::new();
+            distribution.add(&tally(&vec![1_000_000; n]).service_ns);
+            let found = distribution.percentiles_s();
+            assert_eq!(found.len(), expected, "{n}");
+            assert!(found.iter().all(|(_, seconds)| *seconds <= distribution.greatest_s()));
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Storage: one number, kept and removed files, what is refused, and what a crash leaves behind.
+//!
+//! Files are small and go through the page cache, because a folder for tests may lie in memory.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::program::{Outcome, World, results};
+
+/// A tenth of a second on a file of a megabyte.
+const SHORT: &[&str] = &["--size", "1MiB", "--for", "300ms", "--buffered", "--depth", "4"];
+
+fn storage(world: &World, verb: &str, arguments: &[&str]) -> Outcome {
+    world.assay(&[&["storage", verb], arguments, SHORT].concat())
+}
+
+fn records(world: &World) -> usize {
+    let folder = world.path("assay").join("created-files");
+    std::fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
+#[test]
+fn one_number_leaves_nothing_behind() {
+    let world = World::new();
+    for (verb, operation) in [("read", "read"), ("write", "write"), ("mix", "mix")] {
+        let arguments = [&["storage", verb, "file", "--random", "--json"], SHORT].concat();
+        let document = world.json(&arguments);
+        for metric in ["rate", "bandwidth", "latency", "cpu_per_io"] {
+            let found = results(&document, "storage", metric);
+            assert_eq!(found.len(), 1, "{verb} {metric}");
+            assert!(found[0]["median"].as_f64().unwrap() > 0.0);
+            let parameters = &found[0]["parameters"];
+            assert_eq!(parameters["operation"], operation);
+            assert_eq!(parameters["pattern"], "random");
+            assert_eq!(parameters["bytes"], 8192);
+            assert_eq!(parameters["depth"], 4);
+            assert!(parameters["engine_reason"].is_string());
+        }
+        assert!(results(&document, "storage", "latency_from_intended").is_empty());
+        assert!(!world.path("file").exists());
+        assert_eq!(records(&world), 0);
+    }
+}
+
+#[test]
+fn an_open_loop_tells_both_latencies_and_a_rate_that_was_missed() {
+    let world = World::new();
+    let arguments = [&["storage", "read", "file", "--rate", "500", "--json"], SHORT].concat();
+    let document = world.json(&arguments);
+    let due = results(&document, "storage", "latency_from_intended");
+    assert_eq!(due.len(), 1);
+    assert_eq!(due[0]["parameters"]["requested_rate"], 500.0);
+    // No storage does a thousand million I/O per second, one at a time.
+    let impossible = ["storage", "read", "file", "--rate", "1G", "--depth", "1", "--json"];
+    let arguments = [&impossible[..], &SHORT[..SHORT.len() - 2]].concat();
+    let document = world.json(&arguments);
+    let rate = results(&document, "storage", "rate");
+    let missed = |warning: &serde_json::Value| warning["id"] == "rate-missed";
+    assert!(rate[0]["warnings"].as_array().unwrap().iter().any(missed), "{rate:?}");
+}
+
+#[test]
+fn the_null_engine_opens_nothing() {
+    let world = World::new();
+    let document =
+        world.json(&["storage", "read", "--engine", "null", "--for", "200ms", "--json"]);
+    assert_eq!(results(&document, "storage", "rate")[0]["parameters"]["target"], "none");
+    assert!(!world.path("null").exists());
+}
+
+#[test]
+fn kept_files_are_used_again_and_cleaned_on_request() {
+    let world = World::new();
+    storage(&world, "read", &["file", "--keep"]).succeeded();
+    assert_eq!(std::fs::metadata(world.path("file")).unwrap().len(), 1 << 20);
+    // Assay made it, so it needs no further word.
+    storage(&world, "write", &["file"]).succeeded();
+    assert!(
+        world.path("file").exists(),
+        "a file of an earlier run is not this run's to remove"
+    );
+    assert!(world.assay(&["storage", "clean", "--dry-run"]).succeeded().out.contains("file"));
+    assert!(world.assay(&["storage", "clean"]).succeeded().out.contains("removed"));
+    assert!(!world.path("file").exists());
+    assert_eq!(records(&world), 0);
+    world.assay(&["storage", "clean"]).succeeded();
+}
+
+#[test]
+fn foreign_files_are_read_and_not_written() {
+    let world = World::new();
+    let path = world.path("foreign");
+    std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+    storage(&world, "read", &["foreign"]).succeeded();
+    for verb in ["write", "mix"] {
+        let refused = storage(&world, verb, &["foreign"]).failed_with(2);
+        assert!(refused.err.contains("--destroy-data="), "{refused:?}");
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), vec![7; 1 << 20]);
+    storage(&world, "write", &["foreign", "--destroy-data", "foreign"]).succeeded();
+    assert_ne!(std::fs::read(&path).unwrap(), vec![7; 1 << 20]);
+    assert!(world.assay(&["storage", "clean"]).succeeded().out.contains("no files"));
+    assert!(path.exists());
+}
+
+#[test]
+fn what_cannot_be_done_is_said_before_anything_is_written() {
+    let world = World::new();
+    for (arguments, code, says) in [
+        (&["storage", "read"][..], 2, "TARGET"),
+        (&["storage", "read", "file", "--bs", "0"], 2, "block"),
+        (&["storage", "read", "file", "--bs", "2MiB", "--size", "1MiB"], 2, "too small"),
+        (&["storage", "read", "file", "--depth", "0"], 2, "depth"),
+        (&["storage", "read", "file", "--threads", "9", "--depth", "1"], 2, "threads"),
+        (&["storage", "read", "file", "--rate", "0"], 2, "more than zero"),
+        (&["storage", "read", "file", "--for", "10"], 2, "unit"),
+        (&["storage", "mix", "file", "--read-share", "100%"], 2, "between"),
+        (&["storage", "read", "file", "--size", "4096TiB"], 4, "no room"),
+        (&["storage", "read", "no/folder/file"], 4, "folder"),
+        (&["storage", "read", "/dev/zero"], 4, "character device"),
+        (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 4, "folder"),
+        (&["run", "storage-local"], 2, "--target"),
+        (&["run", "storage-local", "--target", ".", "--ceiling", "5"], 2, "unit"),
+    ] {
+        let outcome = world.assay(arguments).failed_with(code);
+        assert!(outcome.err.contains(says), "{arguments:?}: {outcome:?}");
+        assert!(!world.path("file").exists());
+        assert_eq!(records(&world), 0);
+    }
+}
+
+#[test]
+fn suites_resolve_every_case() {
+    let world = World::new();
+    for (suite, cases) in [("storage-local", 7), ("storage-volume", 6 * 11)] {
+        let plan = world.json(&["run", suite, "--target", ".", "--dry-run", "--json"]);
+        assert_eq!(plan["cases"].as_array().unwrap().len(), cases, "{suite}");
+    }
+    let text =
+        world.assay(&["run", "storage-volume", "--target", ".", "--dry-run"]).succeeded();
+    assert!(text.out.contains("greatest"), "{}", text.out);
+}
+
+#[test]
+fn a_curve_is_measured_to_its_end() {
+    let world = World::new();
+    world.write(
+        "curve.toml",
+        r#"
+name = "curve"
+budget = "3s"
+[[measure]]
+benchmark = "storage"
+name = "RndRead"
+operation = "read"
+depth = 2
+buffered = true
+size = "1MiB"
+curve = [1, 2, 3, 4, 5]
+ceiling = "1TB/s"
+"#,
+    );
+    let document = world.json(&["run", "curve.toml", "--target", ".", "--json"]);
+    let due = results(&document, "storage", "latency_from_intended");
+    assert_eq!(due.len(), 5);
+    assert!(due.iter().all(|it| it["parameters"]["knee"].is_string()));
+    let limit = &results(&document, "storage", "bandwidth")[0]["limit"]["value"];
+    assert_eq!(limit.as_f64(), Some(1e12));
+    let page = world.assay(&["report", "latest", "--format", "html"]).succeeded().out;
+    assert!(page.contains("<svg") && page.contains("Response of RndRead"));
+}
+
+#[test]
+fn a_suite_file_that_makes_no_sense_is_exit_code_3() {
+    let world = World::new();
+    world.write(
+        "bad.toml",
+        "name = \"x\"\n[[measure]]\nbenchmark = \"storage\"\noperation = 5\n",
+    );
+    world.assay(&["run", "bad.toml", "--target", "."]).failed_with(3);
+}
+
+/// A run that is in the middle of its work.
+fn started(world: &World) -> Child {
+    let arguments = ["storage", "read", "file", "--size", "1MiB", "--for", "60s", "--buffered"];
+    let mut command = world.command(&arguments);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while std::fs::metadata(world.path("file")).map_or(0, |it| it.len()) < 1 << 20 {
+        assert!(Instant::now() < deadline, "the file was never laid out");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child
+}
+
+fn end(mut child: Child, signal: &str) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_kill_leaves_a_file_that_clean_finds() {
+    let world = World::new();
+    let child = started(&world);
+    let file: PathBuf = world.path("file");
+    // Somebody else may not pull it away while it is used.
+    assert!(world.assay(&["storage", "clean"]).succeeded().out.contains("uses it"));
+    assert!(file.exists());
+    end(child, "KILL");
+    assert!(file.exists());
+    assert!(world.assay(&["storage", "clean"]).succeeded().out.contains("removed"));
+    assert!(!file.exists());
+}
+
+#[test]
+fn an_interrupted_run_cleans_up_itself() {
+    let world = World::new();
+    end(started(&world), "INT");
+    assert!(!world.path("file").exists());
+    assert_eq!(records(&world), 0);
+}
+
+/// A block device over a file, detached with the test.
+struct Loop(String);
+
+impl Loop {
+    /// `None` where this user or this machine cannot have one; the test is skipped then.
+    fn over(path: &std::path::Path, test: &str) -> Option<Self> {
+        std::fs::File::create(path).unwrap().set_len(8 << 20).unwrap();
+        let made = Command::new("losetup").args(["-f", "--show"]).arg(path).output();
+        let made = made.ok().filter(|made| made.status.success());
+        let Some(made) = made else {
+            eprintln!("SKIPPED {test}: losetup gives no loop device here");
+            return None;
+        };
+        Some(Self(String::from_utf8(made.stdout).unwrap().trim().to_owned()))
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg(&self.0).stderr(Stdio::null()).status());
+        drop(Command::new("losetup").args(["-d", &self.0]).status());
+    }
+}
+
+#[test]
+fn devices_are_written_only_by_name_and_never_while_they_are_used() {
+    let test = "devices_are_written_only_by_name_and_never_while_they_are_used";
+    let world = World::new();
+    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let arguments = |verb: &'static str, more: &[&'static str]| {
+        let mut all = vec!["storage", verb, device.0.as_str(), "--for", "200ms"];
+        all.extend(more);
+        all.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()
+    };
+    let run = |verb, named: bool| {
+        let more: &[&'static str] =
+            if named { &["--depth", "4", "--destroy-data"] } else { &[] };
+        let mut all = arguments(verb, more);
+        all.extend(named.then(|| device.0.clone()));
+        world.assay(&all.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    run("read", false).succeeded();
+    assert!(run("write", false).failed_with(2).err.contains("--destroy-data="));
+    run("write", true).succeeded();
+    let made = Command::new("mkfs.ext4").args(["-q", &device.0]).status();
+    std::fs::create_dir(world.path("mounted")).unwrap();
+    let mounted = || Command::new("mount").arg(&device.0).arg(world.path("mounted")).status();
+    if !made.is_ok_and(|made| made.success()) || !mounted().is_ok_and(|it| it.success()) {
+        eprintln!("SKIPPED {test}: mkfs.ext4 or mount does not work here");
+        return;
+    }
+    assert!(run("write", true).failed_with(2).err.contains("mounted on"));
+}
