@@ -33,6 +33,7 @@ const OPENBLAS: Package = package("libopenblas0-pthread", "the BLAS that `--blas
 const IPERF3: Package =
     package("iperf3", "client and server of the network tests, in all pairings");
 const QPERF: Package = package("qperf", "client and server of the ping-pong, in all pairings");
+const PING: Package = package("iputils-ping", "`ping`, run beside our own echoes");
 const IPROUTE: Package =
     package("iproute2", "`ip` and `tc`: namespaces and a link of known speed");
 const ETHTOOL: Package = package("ethtool", "turns off offloads on the link of known speed");
@@ -49,7 +50,7 @@ pub(crate) const FOR_BENCH_COMPUTE: &[Package] =
 
 /// What the tests use; a test that misses its package skips itself by name.
 pub(crate) const FOR_TESTS: &[Package] =
-    &[GCC, LIBC, GIT, HPCC, OPENMPI, LIKWID, OPENBLAS, IPERF3, QPERF, IPROUTE, ETHTOOL];
+    &[GCC, LIBC, GIT, HPCC, OPENMPI, LIKWID, OPENBLAS, IPERF3, QPERF, PING, IPROUTE, ETHTOOL];
 
 /// What the comparison of the network uses.
 pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[IPERF3, QPERF];

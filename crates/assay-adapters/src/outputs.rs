@@ -41,6 +41,8 @@ pub struct Parsed {
 pub struct Measured {
     /// Name of the metric in the benchmark's row.
     pub metric: &'static str,
+    /// The end that it is about, where a metric has one value at each: `local` or `remote`.
+    pub end: Option<&'static str>,
     /// In the metric's base unit, in the order in which they were measured.
     pub samples: Vec<f64>,
 }
@@ -158,7 +160,12 @@ impl Outputs {
 
 impl Parsed {
     pub(crate) fn measure(&mut self, metric: &'static str, samples: Vec<f64>) {
-        self.values.push(Measured { metric, samples });
+        self.values.push(Measured { metric, end: None, samples });
+    }
+
+    /// A metric with a value of its own at each end.
+    pub(crate) fn measure_at(&mut self, end: &'static str, metric: &'static str, sample: f64) {
+        self.values.push(Measured { metric, end: Some(end), samples: vec![sample] });
     }
 
     pub(crate) fn learn(&mut self, name: &'static str, value: Parameter) {

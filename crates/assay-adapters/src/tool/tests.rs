@@ -10,6 +10,7 @@ use crate::invocation::Found;
 use crate::launcher::{Launcher, LauncherKind};
 
 mod golden;
+mod network;
 mod robust;
 
 fn linpack(n: u64, cpus: &[u32], blas: Option<&str>) -> Workload {

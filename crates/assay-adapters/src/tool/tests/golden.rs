@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use assay_model::benchmark::Benchmark;
 use assay_model::event::Parameter;
 
-use super::{found, linpack, stream};
+use super::{found, linpack, network, stream};
 use crate::invocation::{Invocation, Request};
 use crate::launcher::LauncherKind;
 use crate::outputs::{Outputs, Parsed, ToolError};
@@ -49,7 +49,8 @@ fn damaged(path: &Path, recipe: &str) -> String {
 /// The invocations whose output a golden file may be: all that the tool takes, on CPUs 0 and 1.
 pub(super) fn invocations(tool: &Tool) -> Vec<Invocation> {
     let found = found(tool, Some(LauncherKind::OpenMpi));
-    let workloads = [linpack(1000, &[0, 1], None), stream(1 << 24, &[&[0, 1]])];
+    let mut workloads = vec![linpack(1000, &[0, 1], None), stream(1 << 24, &[&[0, 1]])];
+    workloads.extend(network::workloads());
     let taken = workloads.iter().filter(|workload| (tool.takes)(workload));
     let request =
         |workload| Request { workload, found: &found, repetitions: 1, cpu_flags: &[] };
@@ -92,7 +93,8 @@ fn show(result: Result<Parsed, ToolError>) -> String {
     let Parsed { version, values, learned, warnings, problems } = parsed;
     let mut shown = format!("version {}\n", version.as_deref().unwrap_or("not told"));
     for measured in values {
-        writeln!(shown, "{} {:?}", measured.metric, measured.samples).unwrap();
+        let end = measured.end.map_or(String::new(), |end| format!(" ({end})"));
+        writeln!(shown, "{}{end} {:?}", measured.metric, measured.samples).unwrap();
     }
     for it in learned {
         let value = match it.value {
