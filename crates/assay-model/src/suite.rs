@@ -8,7 +8,7 @@ mod read;
 
 pub use network::{NetworkRequest, Protocol};
 pub use placement::{Placement, PlacementError};
-pub use read::{SuiteError, did_you_mean, read};
+pub use read::{SuiteError, busy_poll_us, did_you_mean, read};
 
 /// A suite file, or the same made from command-line options.
 #[derive(Debug, Clone, PartialEq)]

@@ -54,7 +54,7 @@ fn test(workload: &Workload) -> Option<(&NetworkWorkload, &'static Test)> {
     };
     match &work.question {
         NetworkQuestion::Latency(it) => {
-            let is_plain = !it.spin && it.rate_per_s.is_none();
+            let is_plain = !it.spin && it.rate_per_s.is_none() && it.busy_poll_us.is_none();
             (is_plain && it.load_streams == 0).then_some((work, latency))
         }
         NetworkQuestion::Throughput(it) => {

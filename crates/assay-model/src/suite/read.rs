@@ -13,6 +13,8 @@ use crate::quantity::{self, Bytes, Quantity, Unit};
 
 mod network;
 
+pub use network::busy_poll_us;
+
 /// Why a text is no suite, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]

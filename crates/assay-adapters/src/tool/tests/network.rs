@@ -27,7 +27,14 @@ fn udp(asked: Throughput) -> Workload {
 
 fn ping_pong(bytes: u64) -> NetworkQuestion {
     let (spin, rate_per_s, load_streams) = (false, None, 0);
-    NetworkQuestion::Latency(Latency { bytes, seconds: 1, spin, rate_per_s, load_streams })
+    NetworkQuestion::Latency(Latency {
+        bytes,
+        seconds: 1,
+        spin,
+        rate_per_s,
+        load_streams,
+        busy_poll_us: None,
+    })
 }
 
 /// The workloads whose answers are among the golden outputs.
@@ -51,7 +58,7 @@ pub(super) fn workloads() -> Vec<Workload> {
 fn each_takes_what_it_can_measure() {
     let spinning = |spin, rate_per_s, load_streams| {
         let (bytes, seconds) = (1, 1);
-        let it = Latency { bytes, seconds, spin, rate_per_s, load_streams };
+        let it = Latency { bytes, seconds, spin, rate_per_s, load_streams, busy_poll_us: None };
         Workload::NetworkTcp(to_host(NetworkQuestion::Latency(it)))
     };
     let one = || throughput(1, Direction::Send);

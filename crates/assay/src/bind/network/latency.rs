@@ -111,7 +111,7 @@ impl Conversation<'_> {
             None => self.far_end.for_ping_pong(),
         };
         let mut last = NetworkError::NoData;
-        for target in targets {
+        for (index, target) in targets.into_iter().enumerate() {
             match qperf_client::run(&self.test(&target), cancel) {
                 Ok(QperfOutcome::Latency(latency)) => {
                     self.chosen = Some(target);
@@ -120,6 +120,10 @@ impl Conversation<'_> {
                 Ok(_) => return Err(NetworkError::NoData),
                 // Only a port that nobody serves is worth trying the next one.
                 Err(error @ NetworkError::Connect { .. }) => last = error,
+                // iperf3 hangs up on what is no cookie of its own.
+                Err(NetworkError::Broken { .. } | NetworkError::Closed { .. }) if index > 0 => {
+                    return Err(NetworkError::NoEcho { host: target.host });
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -139,6 +143,7 @@ impl Conversation<'_> {
             request,
             waiting: if self.asked.spin { Waiting::Spin } else { Waiting::Sleep },
             rate_per_s: self.asked.rate_per_s,
+            busy_poll_us: self.asked.busy_poll_us,
         }
     }
 
