@@ -39,6 +39,7 @@ const VENV: Package = package("python3-venv", "environments for the MPIs that De
 const IPERF3: Package =
     package("iperf3", "client and server of the network tests, in all pairings");
 const QPERF: Package = package("qperf", "client and server of the ping-pong, in all pairings");
+const PING: Package = package("iputils-ping", "`ping`, run beside our own echoes");
 const IPROUTE: Package =
     package("iproute2", "`ip` and `tc`: namespaces and a link of known speed");
 const ETHTOOL: Package = package("ethtool", "turns off offloads on the link of known speed");
@@ -57,7 +58,7 @@ pub(crate) const FOR_BENCH_COMPUTE: &[Package] =
 
 /// What the tests use; a test that misses its package skips itself by name.
 pub(crate) const FOR_TESTS: &[Package] = &[
-    GCC, LIBC, GIT, HPCC, OPENMPI, MPICH, VENV, LIKWID, OPENBLAS, IPERF3, QPERF, IPROUTE,
+    GCC, LIBC, GIT, HPCC, OPENMPI, MPICH, VENV, LIKWID, OPENBLAS, IPERF3, QPERF, PING, IPROUTE,
     ETHTOOL, FIO,
 ];
 

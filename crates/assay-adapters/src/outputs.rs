@@ -41,7 +41,8 @@ pub struct Parsed {
 pub struct Measured {
     /// Name of the metric in the benchmark's row.
     pub metric: &'static str,
-    /// Which of several things that one workload measures, e.g. the size of a message.
+    /// Which of several things that one workload measures: the size of a message, or the end,
+    /// `local` or `remote`.
     pub series: Option<String>,
     /// In the metric's base unit, in the order in which they were measured.
     pub samples: Vec<f64>,

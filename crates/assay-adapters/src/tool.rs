@@ -3,17 +3,20 @@
 //! A row says how to find the tool, what it can measure, how to ask for it and how to read the
 //! answer. Adding a tool is adding a file under `tool/` and a row here.
 
-use assay_model::workload::Workload;
+use assay_model::workload::{NetworkWorkload, Workload};
 
-use crate::invocation::{Invocation, Request};
+use crate::invocation::{Invocation, Request, plain_language};
 use crate::outputs::{Outputs, Parsed, ToolError};
 
 mod fio;
 mod hpcc;
 mod imb;
+mod iperf3;
 mod likwid_bench;
 mod mpi_rows;
 mod osu;
+mod ping;
+mod qperf;
 mod stream;
 mod xhpl;
 
@@ -130,12 +133,58 @@ pub const TOOLS: &[Tool] = &[
         command: fio::command,
         parse: fio::parse,
     },
+    Tool {
+        name: "iperf3",
+        about: "ESnet's iperf3 as client: goodput over TCP and UDP, with the CPU time of the two \
+                processes alone. The far end is `iperf3 -s` or `assay iperf3 -s`.",
+        detect: iperf3::detect(),
+        takes: iperf3::takes,
+        command: iperf3::command,
+        parse: iperf3::parse,
+    },
+    Tool {
+        name: "qperf",
+        about: "qperf as client: the mean of half a round trip over TCP and UDP, and the goodput \
+                of one TCP stream. The far end is `qperf` or `assay qperf`.",
+        detect: qperf::detect(),
+        takes: qperf::takes,
+        command: qperf::command,
+        parse: qperf::parse,
+    },
+    Tool {
+        name: "ping",
+        about: "The system's ping: round trips of ICMP echoes, a hundred at a time.",
+        detect: ping::detect(),
+        takes: ping::takes,
+        command: ping::command,
+        parse: ping::parse,
+    },
 ];
 
 /// The row with this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
+}
+
+/// One process that asks another host, wherever the system runs it.
+fn across(request: &Request<'_>, label: &str, arguments: Vec<String>) -> Invocation {
+    Invocation {
+        workload: request.workload.clone(),
+        label: label.to_owned(),
+        program: request.found.path.clone(),
+        arguments,
+        environment: vec![plain_language()],
+        files_to_write: vec![],
+        files_to_read: vec![],
+        cpus: vec![],
+        repetitions: request.repetitions.max(1),
+    }
+}
+
+/// The other host. Who starts the tool puts a server on loopback where the workload names none.
+fn host(work: &NetworkWorkload) -> &str {
+    work.to.as_deref().unwrap_or("127.0.0.1")
 }
 
 /// The refusal of a workload that a tool has no words for.

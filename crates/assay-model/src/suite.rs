@@ -11,7 +11,7 @@ mod storage;
 pub use mpi::{MpiPlacement, MpiRequest};
 pub use network::{NetworkRequest, Protocol};
 pub use placement::{Placement, PlacementError};
-pub use read::{SuiteError, did_you_mean, read};
+pub use read::{SuiteError, busy_poll_us, did_you_mean, read};
 pub use storage::{Order, StorageRequest, TargetRequest};
 
 /// A suite file, or the same made from command-line options.

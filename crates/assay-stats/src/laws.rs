@@ -4,7 +4,7 @@
 
 use assay_model::benchmark::{Benchmark, Bound};
 use assay_model::limit::Limit;
-use assay_model::quantity::Quantity;
+use assay_model::quantity::{Quantity, Unit};
 use assay_model::summary::Estimate;
 use assay_model::warning::Warning;
 
@@ -15,7 +15,8 @@ const PROVISIONED_TOLERANCE: f64 = 0.05;
 
 /// The laws that the estimate breaks.
 ///
-/// - `not-finite`, `not-positive`: every figure is a finite number above 0;
+/// - `not-finite`, `not-positive`: every figure is a finite number above 0; what is counted or is a
+///   share may be none;
 /// - `out-of-order`: min ≤ median ≤ p99 ≤ max, min ≤ mean ≤ max, lower ≤ median ≤ upper end of the
 ///   interval;
 /// - `above-limit`: the median does not exceed the limit; where the limit was measured, not by more
@@ -27,7 +28,11 @@ pub fn broken(estimate: &Estimate) -> Vec<Warning> {
 
 fn number(estimate: &Estimate) -> Option<Warning> {
     let figures = [estimate.min, estimate.median, estimate.mean, estimate.max];
-    let wrong = figures.into_iter().find(|value| !value.is_finite() || *value <= 0.0)?;
+    // No segment was sent again, no datagram was lost: that is a measurement, too.
+    let may_be_none = matches!(estimate.unit, Unit::Count | Unit::Ratio);
+    let is_wrong =
+        |value: &f64| !value.is_finite() || *value < 0.0 || (*value == 0.0 && !may_be_none);
+    let wrong = figures.into_iter().find(is_wrong)?;
     let id = if wrong.is_finite() { "not-positive" } else { "not-finite" };
     Some(Warning::new(
         id,

@@ -91,6 +91,8 @@ pub struct TcpNumbers {
     pub path_mtu_bytes: u32,
     /// Times that segments arrived out of order, since the connection was made.
     pub reordered: u32,
+    /// What the path last delivered, in bit/s; `None` where the kernel does not tell.
+    pub delivery_bit_per_s: Option<u64>,
 }
 
 /// What one end of UDP counted.

@@ -11,6 +11,7 @@ use crate::launcher::{Launcher, LauncherKind};
 
 mod golden;
 mod mpi;
+mod network;
 mod robust;
 mod storage;
 

@@ -24,6 +24,9 @@ pub struct SocketOptions {
     pub congestion: Option<String>,
     /// Type of service, the byte in the IP header.
     pub type_of_service: u32,
+    /// Microseconds that a receive asks the device's queue itself instead of waiting for its
+    /// interrupt; more than the system allows takes a privilege.
+    pub busy_poll_us: Option<u32>,
     /// Rate in byte/s that the kernel paces the socket to.
     pub pacing_bytes_per_s: Option<u64>,
 }
@@ -202,6 +205,10 @@ fn prepare(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
         };
         set(socket, level, option, &options.type_of_service, "the type of service")?;
     }
+    if let Some(us) = options.busy_poll_us {
+        let us = us.cast_signed();
+        set(socket, libc::SOL_SOCKET, libc::SO_BUSY_POLL, &us, "busy polling (SO_BUSY_POLL)")?;
+    }
     if let Some(rate) = options.pacing_bytes_per_s {
         set(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &rate, "the pacing rate")?;
     }
@@ -376,6 +383,7 @@ mod tests {
             congestion: Some("reno".into()),
             type_of_service: 16,
             pacing_bytes_per_s: Some(1_000_000),
+            busy_poll_us: None,
         };
         let stream = connect_tcp(listener.local_addr().unwrap(), &options, SOON).unwrap();
         assert_eq!(congestion(&stream).unwrap(), "reno");

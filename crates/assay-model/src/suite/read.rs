@@ -15,6 +15,8 @@ mod mpi;
 mod network;
 mod storage;
 
+pub use network::busy_poll_us;
+
 /// Why a text is no suite, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]

@@ -53,6 +53,10 @@ pub struct Latency {
     pub rate_per_s: Option<f64>,
     /// TCP streams that fill the link meanwhile; 0 = none.
     pub load_streams: u32,
+    /// Microseconds that a receive asks the device's queue itself (`SO_BUSY_POLL`); `None` = as the
+    /// system does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_poll_us: Option<u32>,
 }
 
 /// Which way the data goes, seen from this end.
@@ -97,7 +101,8 @@ impl NetworkWorkload {
                     0 => String::new(),
                     streams => format!("/load={streams}"),
                 };
-                format!("{to}/latency/bytes={}{spin}{rate}{load}", it.bytes)
+                let poll = it.busy_poll_us.map_or(String::new(), |us| format!("/poll={us}us"));
+                format!("{to}/latency/bytes={}{spin}{poll}{rate}{load}", it.bytes)
             }
         }
     }

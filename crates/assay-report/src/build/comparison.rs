@@ -110,19 +110,13 @@ fn order(estimate: &Estimate) -> (usize, usize) {
     (place.unwrap_or(usize::MAX), metric.unwrap_or(usize::MAX))
 }
 
-fn is_network(estimate: &Estimate) -> bool {
-    network::BENCHMARKS.iter().any(|benchmark| benchmark.id() == estimate.benchmark)
-}
-
 fn what(estimate: &Estimate) -> String {
-    if is_network(estimate) { network::what(estimate) } else { metric_name(estimate) }
+    if network::is_about(estimate) { network::what(estimate) } else { metric_name(estimate) }
 }
 
 fn case(estimate: &Estimate) -> String {
-    if is_network(estimate) {
-        let end = text(estimate, "end").map(|end| format!("{end} end"));
-        let parts = [Some(network::case(estimate)).filter(|case| !case.is_empty()), end];
-        return parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    if network::is_about(estimate) {
+        return network::case_and_end(estimate);
     }
     let named = |name: &&str| {
         let value = text(estimate, name)?;

@@ -60,6 +60,9 @@ fn every_law_is_held() {
     check("mean above max", |e| e.mean = 9.5, &["out-of-order"]);
     check("median outside the interval", |e| e.ci = Some([5.5, 6.0]), &["out-of-order"]);
     check("zero", |e| (e.min, e.mean) = (0.0, 0.0), &["not-positive"]);
+    let none = |e: &mut Estimate| (e.min, e.mean, e.unit) = (0.0, 0.0, Unit::Count);
+    check("no loss at all", none, &[]);
+    check("a negative count", |e| (e.min, e.unit) = (-1.0, Unit::Count), &["not-positive"]);
     check("negative", |e| e.min = -1.0, &["not-positive"]);
     check("not a number", |e| e.mean = f64::NAN, &["not-finite"]);
     check("without end", |e| e.max = f64::INFINITY, &["not-finite"]);

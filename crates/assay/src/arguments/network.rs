@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use assay_adapters::dialect::iperf3::units::{self, Format};
 use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::suite::busy_poll_us;
 use assay_model::workload::Direction;
 use clap::{ArgGroup, Args, Subcommand};
 
@@ -273,6 +274,9 @@ pub(crate) struct LatencyArguments {
     /// Ask the kernel again and again instead of sleeping until the answer comes
     #[arg(long)]
     pub(crate) spin: bool,
+    /// Let the receive ask the device's queue itself for so long, like 50us (SO_BUSY_POLL)
+    #[arg(long, value_name = "TIME", value_parser = busy_poll_us)]
+    pub(crate) busy_poll: Option<u32>,
     /// TCP streams that fill the link meanwhile
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) load_streams: u32,

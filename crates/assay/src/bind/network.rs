@@ -5,18 +5,20 @@ mod far_end;
 mod latency;
 mod throughput;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use assay_adapters::wire::iperf3::Protocol;
 use assay_fleet::network_device;
 use assay_fleet::root::Root;
 use assay_kernels::network::device;
 use assay_model::event::{Parameter, Stopped};
-use assay_model::workload::{NetworkQuestion, NetworkWorkload};
+use assay_model::workload::{NetworkQuestion, NetworkWorkload, Workload};
 
 use crate::network::error::NetworkError;
-use crate::network::target;
+use crate::network::target::{self, Target};
 use crate::recorder::{CaseError, Recorder};
+
+use far_end::FarEnd;
 
 pub(super) use latency::icmp;
 
@@ -26,7 +28,7 @@ pub(super) fn measure(
     protocol: Protocol,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
-    let far_end = far_end::FarEnd::of(work).map_err(failed)?;
+    let far_end = FarEnd::of(work).map_err(failed)?;
     match &work.question {
         NetworkQuestion::Throughput(asked) => {
             throughput::measure(asked, &far_end, protocol, recorder)
@@ -35,6 +37,47 @@ pub(super) fn measure(
             latency::measure(asked, &far_end, protocol, recorder)
         }
     }
+}
+
+/// A question as a tool is asked it: over loopback it goes to a server of our own, which ends when
+/// this is dropped.
+pub(super) struct Reached {
+    pub(super) workload: Workload,
+    _far_end: FarEnd,
+}
+
+/// Where a tool finds the other end, and the way that its traffic takes; `None` for a workload that
+/// has no other end.
+pub(super) fn reach(
+    workload: &Workload,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Option<Reached>, CaseError> {
+    let mut workload = workload.clone();
+    let (Workload::NetworkTcp(work) | Workload::NetworkUdp(work) | Workload::NetworkIcmp(work)) =
+        &mut workload
+    else {
+        return Ok(None);
+    };
+    let far_end = FarEnd::of(work).map_err(failed)?;
+    if work.to.is_none() {
+        recorder.learn(None, "far_end", Parameter::Text("assay".to_owned()));
+        far_end.tell(work);
+    }
+    let host = work.to.clone().unwrap_or_default();
+    // The port plays no part in the choice of a route.
+    if let Some(address) = Target::new(&host, 9).addresses().map_err(failed)?.first() {
+        learn_path(local_towards(*address), address.ip(), recorder);
+    }
+    Ok(Some(Reached { workload, _far_end: far_end }))
+}
+
+/// This end's address on the way to another.
+fn local_towards(remote: SocketAddr) -> IpAddr {
+    let any = if remote.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+    let socket = UdpSocket::bind(any);
+    // Connecting a datagram socket sends nothing; it only asks the routes.
+    let local = socket.and_then(|it| it.connect(remote).and_then(|()| it.local_addr()));
+    local.map_or(remote.ip(), |address| address.ip())
 }
 
 fn failed(error: NetworkError) -> CaseError {

@@ -10,6 +10,7 @@ use assay_model::event::{Parameter, Stopped};
 use assay_model::plan::Case;
 use assay_model::warning::Warning;
 
+use super::network;
 use crate::recorder::{CaseError, Recorder};
 use crate::tools;
 
@@ -24,7 +25,10 @@ pub(super) fn measure(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     let repetitions = case.stopping.repetitions;
-    let request = Request { workload: &case.workload, found, repetitions, cpu_flags };
+    // The other end, where there is one, lives as long as the tool asks it.
+    let reached = network::reach(&case.workload, recorder)?;
+    let workload = reached.as_ref().map_or(&case.workload, |reached| &reached.workload);
+    let request = Request { workload, found, repetitions, cpu_flags };
     let invocations = (tool.command)(&request).map_err(|error| failed(&error))?;
     if let Some(version) = &found.version {
         recorder.learn(None, "tool_version", Parameter::Text(version.clone()));

@@ -40,6 +40,7 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
                 spin: typed.spin,
                 rate_per_s: None,
                 load_streams: typed.load_streams,
+                busy_poll_us: typed.busy_poll,
             });
             ask(question, &typed.place, &typed.measuring, terminal)
         }
@@ -55,6 +56,7 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
                 spin: false,
                 rate_per_s: Some(typed.rate),
                 load_streams: typed.load_streams,
+                busy_poll_us: None,
             });
             ask(question, &typed.place, &typed.measuring, terminal)
         }

@@ -74,6 +74,7 @@ fn client(
             request,
             waiting: Waiting::Sleep,
             rate_per_s: None,
+            busy_poll_us: None,
         };
         if *test == Test::Quit {
             return Err(Failure::usage("`quit` is not sent: stop the server where it runs"));

@@ -35,6 +35,12 @@ pub(crate) enum NetworkError {
     Start { source: io::Error },
     #[error("the ping-pong with {peer} failed")]
     PingPong { peer: String, source: io::Error },
+    #[error(
+        "nothing at {host} answers ping-pongs: its port {} is not served, and what listens on port {} speaks iperf3 alone",
+        qperf::DEFAULT_PORT,
+        iperf3::DEFAULT_PORT
+    )]
+    NoEcho { host: String },
     #[error("no data arrived")]
     NoData,
     #[error("interrupted")]
@@ -79,6 +85,9 @@ impl NetworkError {
                 "the reason above names the option or address; leave it out, or change it"
             }
             Self::PingPong { .. } => "see what the other end says",
+            Self::NoEcho { .. } => {
+                "run `qperf` beside `iperf3 -s` there, or `assay iperf3 -s`, which serves both; ICMP echoes need neither"
+            }
             Self::NoData => {
                 "a firewall may let the control connection through and not the data"
             }

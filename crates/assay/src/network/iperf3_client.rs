@@ -406,6 +406,7 @@ pub(super) fn limit_bytes(parameters: &Parameters) -> Option<u64> {
 pub(super) fn options(parameters: &Parameters) -> SocketOptions {
     SocketOptions {
         local: None,
+        busy_poll_us: None,
         no_delay: parameters.no_delay,
         window_bytes: parameters.window_bytes,
         segment_bytes: parameters

@@ -20,6 +20,7 @@ use super::qperf_server;
 use test::Test;
 
 mod test;
+mod told;
 
 /// What a server is to do.
 #[derive(Debug, Clone)]

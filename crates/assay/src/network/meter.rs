@@ -272,6 +272,7 @@ impl Meter {
                 rtt_deviation_us: now.rtt_deviation_us,
                 path_mtu_bytes: now.path_mtu_bytes,
                 reordered: now.reordered.unwrap_or(0),
+                delivery_bit_per_s: now.delivery_bytes_per_s.map(|rate| rate.saturating_mul(8)),
             }
         });
         Stretch {

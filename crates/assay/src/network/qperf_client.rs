@@ -27,6 +27,8 @@ pub(crate) struct QperfTest {
     pub(crate) waiting: Waiting,
     /// Messages per second from fixed moments; `None` = the next when the answer is there.
     pub(crate) rate_per_s: Option<f64>,
+    /// Microseconds that a receive asks the device itself; `None` = as the system does.
+    pub(crate) busy_poll_us: Option<u32>,
 }
 
 /// What one end's machine did during a test.
@@ -144,6 +146,7 @@ impl Conversation<'_> {
             window_bytes: (bytes > 0).then_some(bytes),
             // qperf leaves it off; in a ping-pong of messages above one segment it would wait.
             no_delay: self.test.request.test.is_latency(),
+            busy_poll_us: self.test.busy_poll_us,
             ..SocketOptions::default()
         };
         let opened = if self.test.request.test.is_udp() {

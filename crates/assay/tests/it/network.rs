@@ -7,6 +7,7 @@ mod interoperation;
 mod known_truth;
 mod peers;
 mod serving;
+mod tools;
 
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};

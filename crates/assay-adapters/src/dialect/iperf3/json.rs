@@ -134,6 +134,10 @@ fn stretch(stretch: &Stretch) -> Value {
             value["rttvar"] = json!(tcp.rtt_deviation_us);
             value["pmtu"] = json!(tcp.path_mtu_bytes);
             value["reorder"] = json!(tcp.reordered);
+            if let Some(rate) = tcp.delivery_bit_per_s {
+                // A key of our own: iperf3 does not tell it, and its readers pass over it.
+                value["delivery_bits_per_second"] = json!(rate);
+            }
         }
     }
     if let Some(udp) = stretch.udp {

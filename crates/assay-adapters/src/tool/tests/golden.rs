@@ -11,7 +11,7 @@ use assay_model::event::Parameter;
 use assay_model::workload::storage::Load;
 
 use super::storage::random_mix;
-use super::{found, linpack, mpi, stream};
+use super::{found, linpack, mpi, network, stream};
 use crate::invocation::{Invocation, Request};
 use crate::launcher::LauncherKind;
 use crate::outputs::{Outputs, Parsed, ToolError};
@@ -57,6 +57,7 @@ pub(super) fn invocations(tool: &Tool) -> Vec<Invocation> {
         random_mix(Load::Closed),
     ];
     workloads.extend(mpi::workloads());
+    workloads.extend(network::workloads());
     let taken = workloads.iter().filter(|workload| (tool.takes)(workload));
     let request =
         |workload| Request { workload, found: &found, repetitions: 1, cpu_flags: &[] };

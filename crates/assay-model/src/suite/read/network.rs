@@ -35,6 +35,20 @@ pub(super) fn request(protocol: Protocol, table: &Table<'_>) -> Read<Request> {
     Ok(Request::Network(NetworkRequest { protocol, questions }))
 }
 
+/// The time of `busy-poll`, like `50us`, in whole microseconds.
+///
+/// # Errors
+/// When it is no time from 1 µs to 1 s, in words.
+pub fn busy_poll_us(text: &str) -> Result<u32, String> {
+    let seconds = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?.value;
+    let us = (seconds * 1e6).round();
+    if (1.0..=1e6).contains(&us) {
+        Ok(us as u32)
+    } else {
+        Err(format!("`{text}` does not lie between 1us and 1s"))
+    }
+}
+
 fn throughputs(protocol: Protocol, table: &Table<'_>) -> Read<Vec<NetworkQuestion>> {
     let streams = table.optional("streams", list_of(count))?.unwrap_or_else(|| vec![1]);
     let directions = table.optional("direction", list_of(direction))?;
@@ -62,9 +76,17 @@ fn latencies(table: &Table<'_>, default_bytes: u64) -> Read<Vec<NetworkQuestion>
     let spin = table.optional("spin", flag)?.unwrap_or(false);
     let rate_per_s = table.optional("messages-per-second", positive)?;
     let load_streams = table.optional("load-streams", count)?.unwrap_or(0);
+    let busy_poll_us = table.optional("busy-poll", busy_poll)?;
     let question = |bytes: Bytes| {
         let bytes = bytes.0;
-        NetworkQuestion::Latency(Latency { bytes, seconds, spin, rate_per_s, load_streams })
+        NetworkQuestion::Latency(Latency {
+            bytes,
+            seconds,
+            spin,
+            rate_per_s,
+            load_streams,
+            busy_poll_us,
+        })
     };
     Ok(sizes.unwrap_or_else(|| vec![Bytes(default_bytes)]).into_iter().map(question).collect())
 }
@@ -99,6 +121,10 @@ fn rate(value: &Value<'_>) -> Read<u64> {
     } else {
         Err(wrong(value, "must be at least 1 bit/s", None))
     }
+}
+
+fn busy_poll(value: &Value<'_>) -> Read<u32> {
+    busy_poll_us(&text_value(value)?).map_err(|reason| wrong(value, reason, None))
 }
 
 fn flag(value: &Value<'_>) -> Read<bool> {

@@ -4,12 +4,12 @@ use assay_model::benchmark::Benchmark;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, is_concurrent, metric_name, text};
-use super::words;
+use super::{network, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::{parameter, precision};
 
 /// Parameters that make two results results about the same thing.
-const IDENTITY: [&str; 10] = [
+const IDENTITY: [&str; 18] = [
     "placement",
     "bytes",
     "n",
@@ -20,6 +20,14 @@ const IDENTITY: [&str; 10] = [
     "test",
     "point",
     "percent_of_max",
+    "end",
+    "streams",
+    "direction",
+    "copy",
+    "rate_bit_per_s",
+    "waiting",
+    "load_streams",
+    "messages_per_s",
 ];
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
@@ -97,12 +105,14 @@ fn row(
         let ratio = by(first)?.median / by(tool)?.median;
         ratio.is_finite().then(|| format!("{ratio:.3}"))
     };
+    let is_network = network::is_about(group[0]);
     let place = match text(group[0], "n") {
+        _ if is_network => network::case_and_end(group[0]),
         Some(n) if group[0].metric == "rmax" => parameter::joined(&format!("N = {n}")),
         _ => test(group[0]).unwrap_or_else(|| context.place(group[0])),
     };
-    let mut row: Vec<Cell> =
-        vec![metric_name(group[0]).into(), place.into(), value(first).into()];
+    let what = if is_network { network::what(group[0]) } else { metric_name(group[0]) };
+    let mut row: Vec<Cell> = vec![what.into(), place.into(), value(first).into()];
     row.extend(others.iter().map(|tool| Cell::from(value(tool))));
     row.extend(others.iter().map(|tool| Cell::from(ratio(tool).unwrap_or_default())));
     row

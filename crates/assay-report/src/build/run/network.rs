@@ -15,7 +15,7 @@ const ROUND_TRIPS: &str = "Round trips";
 const LOOPBACK: &str = "Everything here went over loopback within this machine, on the CPUs that also \
                         sent and received: it says nothing about a network.";
 
-pub(in crate::build) const BENCHMARKS: [Benchmark; 3] =
+const BENCHMARKS: [Benchmark; 3] =
     [Benchmark::NetworkTcp, Benchmark::NetworkUdp, Benchmark::NetworkIcmp];
 /// Metrics of the second table; all others belong to the first.
 const TIMES: [&str; 2] = ["round_trip", "half_round_trip"];
@@ -77,6 +77,18 @@ pub(in crate::build) fn what(estimate: &Estimate) -> String {
     format!("{protocol} {}", metric_name(estimate))
 }
 
+/// Whether an estimate belongs here.
+pub(in crate::build) fn is_about(estimate: &Estimate) -> bool {
+    BENCHMARKS.iter().any(|benchmark| benchmark.id() == estimate.benchmark)
+}
+
+/// The case, and the end where the figure is about one alone.
+pub(in crate::build) fn case_and_end(estimate: &Estimate) -> String {
+    let end = text(estimate, "end").map(|end| format!("{end} end"));
+    let parts = [Some(case(estimate)).filter(|case| !case.is_empty()), end];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// The path and the end, because a figure of one end says nothing about the other.
 fn place(estimate: &Estimate) -> String {
     let to = text(estimate, "to").unwrap_or_default();
@@ -90,7 +102,7 @@ fn place(estimate: &Estimate) -> String {
     }
 }
 
-pub(in crate::build) fn case(estimate: &Estimate) -> String {
+fn case(estimate: &Estimate) -> String {
     let flag = |name: &str| estimate.parameters.get(name) == Some(&Parameter::Flag(false));
     let streams = number(estimate, "streams").map(|streams| match streams as u64 {
         1 => "1 stream".to_owned(),

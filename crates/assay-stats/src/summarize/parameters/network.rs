@@ -31,6 +31,10 @@ pub(super) fn asked(
                 ("waiting", named(if it.spin { "spin" } else { "sleep" })),
                 ("load_streams", integer(it.load_streams)),
             ]);
+            list.extend(
+                it.busy_poll_us
+                    .map(|us| ("busy_poll_s", Parameter::Number(f64::from(us) * 1e-6))),
+            );
             list.extend(it.rate_per_s.map(|rate| ("messages_per_s", Parameter::Number(rate))));
         }
     }

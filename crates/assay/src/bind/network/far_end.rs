@@ -32,6 +32,12 @@ impl FarEnd {
         }
     }
 
+    /// The same for a tool, which is told host and port by the workload.
+    pub(super) fn tell(&self, work: &mut NetworkWorkload) {
+        work.to = Some(self.host.clone());
+        work.port = self.port;
+    }
+
     /// Where throughput is asked.
     pub(super) fn for_streams(&self) -> Target {
         Target::new(&self.host, self.port.unwrap_or(iperf3::DEFAULT_PORT))

@@ -1,6 +1,6 @@
 //! Messages back and forth, again and again: idle, under load, and as ICMP echoes.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use assay_model::event::{Parameter, Stopped};
 use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload};
 
 use super::far_end::FarEnd;
-use super::{failed, learn_path, throughput};
+use super::{failed, learn_path, local_towards, throughput};
 use crate::measuring::{self, Measurement};
 use crate::network::error::NetworkError;
 use crate::network::iperf3_client::{self, Observed};
@@ -111,7 +111,7 @@ impl Conversation<'_> {
             None => self.far_end.for_ping_pong(),
         };
         let mut last = NetworkError::NoData;
-        for target in targets {
+        for (index, target) in targets.into_iter().enumerate() {
             match qperf_client::run(&self.test(&target), cancel) {
                 Ok(QperfOutcome::Latency(latency)) => {
                     self.chosen = Some(target);
@@ -120,6 +120,10 @@ impl Conversation<'_> {
                 Ok(_) => return Err(NetworkError::NoData),
                 // Only a port that nobody serves is worth trying the next one.
                 Err(error @ NetworkError::Connect { .. }) => last = error,
+                // iperf3 hangs up on what is no cookie of its own.
+                Err(NetworkError::Broken { .. } | NetworkError::Closed { .. }) if index > 0 => {
+                    return Err(NetworkError::NoEcho { host: target.host });
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -139,6 +143,7 @@ impl Conversation<'_> {
             request,
             waiting: if self.asked.spin { Waiting::Spin } else { Waiting::Sleep },
             rate_per_s: self.asked.rate_per_s,
+            busy_poll_us: self.asked.busy_poll_us,
         }
     }
 
@@ -176,15 +181,6 @@ impl Conversation<'_> {
             }
         })
     }
-}
-
-/// This end's address on the way to another.
-fn local_towards(remote: SocketAddr) -> IpAddr {
-    let any = if remote.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
-    let socket = std::net::UdpSocket::bind(any);
-    // Connecting a datagram socket sends nothing; it only asks the routes.
-    let local = socket.and_then(|it| it.connect(remote).and_then(|()| it.local_addr()));
-    local.map_or(remote.ip(), |address| address.ip())
 }
 
 /// ICMP echoes.

@@ -127,7 +127,10 @@ fn repetition(
                 recorder.sample("retransmits", None, tcp.retransmits as f64);
             }
         }
-        Protocol::Udp => datagrams(&received, recorder),
+        Protocol::Udp => {
+            datagrams(&received, recorder);
+            pacing(&sent, asked, recorder);
+        }
     }
     let local = local_address(&done).unwrap_or(done.outcome.address.ip());
     costs(&done.outcome, &received, local, recorder);
@@ -156,8 +159,18 @@ fn datagrams(received: &Stretch, recorder: &mut Recorder<'_, '_>) {
     let udp = received.udp.unwrap_or_default();
     if udp.packets > 0 {
         recorder.sample("loss", None, udp.lost as f64 / udp.packets as f64);
+        recorder.sample("reordered", None, udp.out_of_order as f64 / udp.packets as f64);
     }
     recorder.sample("jitter", None, udp.jitter_s);
+}
+
+/// How near the senders came to the rate they were asked for.
+fn pacing(sent: &Stretch, asked: &Throughput, recorder: &mut Recorder<'_, '_>) {
+    let Some(rate) = asked.rate_bit_per_s else { return };
+    let senders =
+        u64::from(asked.streams) * if asked.direction == Direction::Both { 2 } else { 1 };
+    let wanted = (rate * senders) as f64;
+    recorder.sample("pacing_error", None, (sent.bit_per_s() / wanted - 1.0).abs());
 }
 
 /// CPU of both ends, as far as they tell it.

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use assay_adapters::dialect::iperf3::{End, Interval, StreamEnd};
+use assay_adapters::dialect::iperf3::{End, Interval, Start, StreamEnd};
 use assay_adapters::wire::iperf3::parameters::{Direction, Length};
 use assay_adapters::wire::iperf3::{
     Cookie, Parameters, Protocol, Server, ServerEvent, datagram,
@@ -17,6 +17,7 @@ use super::super::control::{ANSWER_TIMEOUT, Control};
 use super::super::error::NetworkError;
 use super::super::iperf3_client::{self, Idle};
 use super::super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
+use super::told::Told;
 use super::{Desk, LOOK, Served, broke, lock};
 
 /// How long the streams of a test may take to come.
@@ -50,9 +51,11 @@ impl Test<'_> {
             iperf3_client::pin_in_turn(&mut flows);
         }
         let congestion = iperf3_client::congestion(&flows);
-        self.report_start(&parameters, &flows);
+        let start = self.start(&parameters, &flows);
+        let mut told = parameters.get_server_output.then(|| Told::new(&start));
+        self.desk.report(Served::Start(Box::new(start)));
         self.control.send(&Server::start())?;
-        let measured = self.transfer(&parameters, flows)?;
+        let measured = self.transfer(&parameters, flows, &mut told)?;
         if let Some(active) = &mut *lock(&self.desk.active) {
             active.is_ending = true;
         }
@@ -61,9 +64,11 @@ impl Test<'_> {
             ServerEvent::Results(_) => {}
             _ => return Ok(()),
         }
-        let results = iperf3_client::own_results(&measured, congestion.as_deref());
+        let mut results = iperf3_client::own_results(&measured, congestion.as_deref());
+        let end = end(&measured);
+        results.server_output_text = told.map(|told| told.end(&end));
         self.control.send(&Server::results(&results))?;
-        self.desk.report(Served::End(Box::new(end(&measured))));
+        self.desk.report(Served::End(Box::new(end)));
         // A client that closes without its last word has said everything that matters.
         drop(self.next(Duration::from_secs(2), "the client's last word"));
         measured.join()
@@ -188,19 +193,19 @@ impl Test<'_> {
         NetworkError::OpenStream { peer: self.control.peer.clone(), source }
     }
 
-    fn report_start(&self, parameters: &Parameters, flows: &[Flow]) {
+    fn start(&self, parameters: &Parameters, flows: &[Flow]) -> Start {
         let peer = self.control.stream().peer_addr();
         let peer = peer.map_or((self.control.peer.clone(), 0), |address| {
             (address.ip().to_canonical().to_string(), address.port())
         });
-        let start = iperf3_client::start(parameters, flows, peer, &self.cookie.text(), false);
-        self.desk.report(Served::Start(Box::new(start)));
+        iperf3_client::start(parameters, flows, peer, &self.cookie.text(), false)
     }
 
     fn transfer(
         &mut self,
         parameters: &Parameters,
         flows: Vec<Flow>,
+        told: &mut Option<Told>,
     ) -> Result<Measured, NetworkError> {
         let lanes: Vec<Lane> = flows.iter().map(iperf3_client::lane).collect();
         let cut = Cut {
@@ -211,7 +216,12 @@ impl Test<'_> {
         };
         let mut meter = Meter::start(flows, lanes, cut)?;
         let desk = self.desk;
-        let mut tell = |interval: &Interval| desk.report(Served::Interval(interval.clone()));
+        let mut tell = |interval: &Interval| {
+            if let Some(told) = told.as_mut() {
+                told.interval(interval);
+            }
+            desk.report(Served::Interval(interval.clone()));
+        };
         self.watch(&mut meter, parameters, &mut tell)?;
         Ok(meter.end(None, &mut tell))
     }

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::{Serving, free_port};
+use super::{Serving, free_port, installed};
 use crate::program::{World, results};
 
 #[test]
@@ -142,4 +142,67 @@ fn ping_tells_the_distribution_or_what_is_missing() {
         at("min") <= at("p50") && at("p50") <= at("p99") && at("p99") <= at("max"),
         "{value}"
     );
+}
+
+#[test]
+fn the_servers_output_is_handed_to_whoever_asks_for_it() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let port = port.to_string();
+    let words = ["-c", "127.0.0.1", "-p", &port, "-t", "1", "-b", "20M", "--get-server-output"];
+    let ours = world.assay(&[&["iperf3"], &words[..]].concat()).succeeded();
+    assert!(ours.out.contains("Server output:\nAccepted connection from"), "{}", ours.out);
+    let (_, told) = ours.out.split_once("Server output:").unwrap();
+    assert!(told.contains("receiver"), "{told}");
+    if installed("iperf3", "the_servers_output_is_handed_to_whoever_asks_for_it") {
+        let real = std::process::Command::new("iperf3").args(words).output().unwrap();
+        let real = String::from_utf8(real.stdout).unwrap();
+        assert!(real.contains("Server output:") && real.contains("receiver"), "{real}");
+    }
+}
+
+#[test]
+fn a_server_of_iperf3_alone_is_measured_but_for_its_ping_pongs() {
+    if !installed("iperf3", "a_server_of_iperf3_alone_is_measured_but_for_its_ping_pongs") {
+        return;
+    }
+    let world = World::new();
+    // An address of its own, because the usual ports are part of what is tested.
+    let address = "127.9.8.7";
+    let mut command = std::process::Command::new("iperf3");
+    command.args(["-s", "-B", address]);
+    let _serving = Serving::start(command, 5201);
+    let suite = "name = \"alone\"\nbudget = \"6s\"\n[[measure]]\nbenchmark = \"network.tcp\"\n\
+                 seconds = 1\n[[measure]]\nbenchmark = \"network.udp\"\nseconds = 1\n[[measure]]\n\
+                 benchmark = \"network.tcp\"\nmeasures = \"latency\"\n";
+    world.write("alone.toml", suite);
+    let asked = ["run", "alone.toml", "--to", address];
+    let outcome = world.assay(&[&asked[..], &["--json"]].concat()).failed_with(4);
+    let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    assert_eq!(results(&document, "network.tcp", "goodput").len(), 1, "{document}");
+    for metric in ["loss", "reordered", "jitter", "pacing_error"] {
+        assert_eq!(results(&document, "network.udp", metric).len(), 1, "{metric} {document}");
+    }
+    let failures = document["failures"].as_array().unwrap();
+    assert_eq!(failures.len(), 1, "{document}");
+    let reason = failures[0]["reason"].as_str().unwrap();
+    assert!(reason.contains("answers ping-pongs"), "{reason}");
+    assert!(failures[0]["advice"].as_str().unwrap().contains("qperf"), "{document}");
+}
+
+#[test]
+fn a_busy_poll_is_named_in_the_result() {
+    let world = World::new();
+    let asked = ["net", "latency", "--busy-poll", "1us", "--for", "2s", "--json"];
+    let outcome = world.assay(&asked);
+    if outcome.code != 0 {
+        // More than the system's setting takes a privilege, which is said.
+        let outcome = outcome.failed_with(4);
+        assert!(outcome.out.contains("SO_BUSY_POLL"), "{outcome:?}");
+        return;
+    }
+    let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    let found = results(&document, "network.tcp", "round_trip");
+    assert_eq!(found[0]["parameters"]["busy_poll_s"], 1e-6, "{document}");
 }

@@ -1,0 +1,259 @@
+//! `iperf3` as client: one JSON document per test.
+//!
+//! Its JSON has keys that occur twice (the last one counts) and, in 3.12, prints −1 as 2⁶⁴ − 1. Its
+//! CPU figures are those of the process alone: softirqs that receive are not in them.
+
+use assay_model::event::Parameter;
+use assay_model::warning::Warning;
+use assay_model::workload::{
+    Direction, NetworkQuestion, NetworkWorkload, Throughput, Workload,
+};
+use serde_json::Value;
+
+use super::{Detect, Version, across, host, not_taken};
+use crate::invocation::{Invocation, Request};
+use crate::outputs::{Outputs, Parsed, ToolError};
+
+const NAME: &str = "iperf3";
+const PLACE: &str = "the JSON document";
+
+pub(super) const fn detect() -> Detect {
+    Detect {
+        programs: &["iperf3"],
+        variable: "ASSAY_IPERF3",
+        mark: None,
+        version: Version::Asked { arguments: &["-v"], read: version },
+        launcher: false,
+        hint: "Debian and Ubuntu: apt install iperf3",
+    }
+}
+
+/// `iperf 3.12 (cJSON 1.7.15)` → `3.12`.
+fn version(printed: &str) -> Option<String> {
+    printed.split_whitespace().skip_while(|word| *word != "iperf").nth(1).map(str::to_owned)
+}
+
+/// Everything but the no-copy mode: iperf3 below 3.19 has none for the receiver.
+pub(super) fn takes(workload: &Workload) -> bool {
+    asked(workload).is_some_and(|(_, asked)| asked.copy)
+}
+
+/// What is asked, and whether it goes over UDP by the benchmark it belongs to.
+fn asked(workload: &Workload) -> Option<(&NetworkWorkload, &Throughput)> {
+    let (Workload::NetworkTcp(work) | Workload::NetworkUdp(work)) = workload else {
+        return None;
+    };
+    match &work.question {
+        NetworkQuestion::Throughput(asked) => Some((work, asked)),
+        NetworkQuestion::Latency(_) => None,
+    }
+}
+
+const fn is_udp(workload: &Workload) -> bool {
+    matches!(workload, Workload::NetworkUdp(_))
+}
+
+pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+    let refused = || not_taken(NAME, request.workload);
+    let (work, asked) =
+        asked(request.workload).filter(|(_, asked)| asked.copy).ok_or_else(refused)?;
+    let to = host(work);
+    let mut words: Vec<String> = ["-c", to, "-J", "-i", "0"].map(str::to_owned).into();
+    let mut add = |option: &str, value: Option<String>| {
+        words.push(option.to_owned());
+        words.extend(value);
+    };
+    if let Some(port) = work.port {
+        add("-p", Some(port.to_string()));
+    }
+    add("-t", Some(asked.seconds.to_string()));
+    add("-P", Some(asked.streams.to_string()));
+    if is_udp(request.workload) {
+        add("-u", None);
+    }
+    match asked.direction {
+        Direction::Send => {}
+        Direction::Receive => add("-R", None),
+        Direction::Both => add("--bidir", None),
+    }
+    if let Some(rate) = asked.rate_bit_per_s {
+        add("-b", Some(rate.to_string()));
+    }
+    if let Some(name) = &asked.congestion {
+        add("-C", Some(name.clone()));
+    }
+    Ok(vec![across(request, NAME, words)])
+}
+
+pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+    let workload = &invocation.workload;
+    let (_, asked) = asked(workload).ok_or_else(|| not_taken(NAME, workload))?;
+    outputs.ended_well()?;
+    let document: Value = serde_json::from_str(&outputs.stdout)
+        .map_err(|error| ToolError::ReachEnd { missing: error.to_string() })?;
+    if let Some(said) = document.get("error").and_then(Value::as_str) {
+        // With -J 3.12 ends with code 0 even then.
+        let how = "the tool ended with an error".to_owned();
+        return Err(ToolError::Run { how, last_words: said.to_owned() });
+    }
+    reconcile(&document, workload, asked)?;
+    let end = Ends::read(&document, asked.direction)?;
+    let mut parsed = Parsed { version: told_version(&document), ..Parsed::default() };
+    parsed.measure("goodput", vec![end.received_bit_per_s()]);
+    parsed.measure("send_rate", vec![end.sent_bit_per_s()]);
+    if is_udp(workload) {
+        datagrams(&document, asked.direction, &mut parsed)?;
+    } else if let Some(count) = end.retransmits {
+        parsed.measure("retransmits", vec![count]);
+    }
+    for (end_name, key) in [("local", "host_total"), ("remote", "remote_total")] {
+        let path = format!("/end/cpu_utilization_percent/{key}");
+        let share = number(&document, &path)? / 100.0;
+        if share > 0.0 {
+            let cpu_s = share * end.seconds;
+            let sample = cpu_s / end.received_bytes;
+            parsed.measure_at("cpu_per_byte", Some(end_name.to_owned()), vec![sample]);
+        }
+    }
+    if let Some(name) = document.pointer("/end/sender_tcp_congestion").and_then(Value::as_str) {
+        parsed.learn("congestion", Parameter::Text(name.to_owned()));
+    }
+    if let Some(bytes) = document.pointer("/start/test_start/blksize").and_then(Value::as_u64) {
+        parsed.learn("block_bytes", Parameter::Integer(bytes));
+    }
+    parsed.warnings.push(Warning::new(
+        "process-cpu-only",
+        "iperf3 tells the CPU time of its processes alone: the softirqs that receive are not in it",
+        "look at assay's own figures beside it for the whole account",
+    ));
+    Ok(parsed)
+}
+
+/// What both directions carried together.
+struct Ends {
+    sent_bytes: f64,
+    sent_seconds: f64,
+    received_bytes: f64,
+    seconds: f64,
+    /// `None` where the sender's kernel does not tell.
+    retransmits: Option<f64>,
+}
+
+impl Ends {
+    fn read(document: &Value, direction: Direction) -> Result<Self, ToolError> {
+        let mut all = Self {
+            sent_bytes: 0.0,
+            sent_seconds: 0.0,
+            received_bytes: 0.0,
+            seconds: 0.0,
+            retransmits: Some(0.0),
+        };
+        for ending in endings(direction) {
+            let of =
+                |sum: &str, key: &str| positive(document, &format!("/end/{sum}{ending}/{key}"));
+            all.sent_bytes += of("sum_sent", "bytes")?;
+            all.sent_seconds = all.sent_seconds.max(of("sum_sent", "seconds")?);
+            all.received_bytes += of("sum_received", "bytes")?;
+            all.seconds = all.seconds.max(of("sum_received", "seconds")?);
+            let again = document.pointer(&format!("/end/sum_sent{ending}/retransmits"));
+            let again = again.and_then(count);
+            all.retransmits = all.retransmits.zip(again).map(|(a, b)| a + b);
+        }
+        Ok(all)
+    }
+
+    fn received_bit_per_s(&self) -> f64 {
+        self.received_bytes * 8.0 / self.seconds
+    }
+
+    fn sent_bit_per_s(&self) -> f64 {
+        self.sent_bytes * 8.0 / self.sent_seconds
+    }
+}
+
+/// A count; −1, also printed as 2⁶⁴ − 1, stands for one that is not known.
+fn count(value: &Value) -> Option<f64> {
+    /// 2⁶³.
+    const WRAPPED: f64 = 9_223_372_036_854_775_808.0;
+    value.as_f64().filter(|count| (0.0..WRAPPED).contains(count))
+}
+
+/// The document is about another test than the one that was asked for.
+fn reconcile(
+    document: &Value,
+    workload: &Workload,
+    asked: &Throughput,
+) -> Result<(), ToolError> {
+    let start = |key: &str| document.pointer(&format!("/start/test_start/{key}"));
+    let refused = |what: String| Err(ToolError::Reconcile { what });
+    let protocol = start("protocol").and_then(Value::as_str).unwrap_or_default();
+    let wanted = if is_udp(workload) { "UDP" } else { "TCP" };
+    if protocol != wanted {
+        return refused(format!("the test was over {protocol:?}, not over {wanted}"));
+    }
+    let streams = start("num_streams").and_then(Value::as_u64);
+    if streams != Some(u64::from(asked.streams)) {
+        let had = streams.map_or_else(|| "no".to_owned(), |streams| streams.to_string());
+        return refused(format!("the test had {had} streams, not {}", asked.streams));
+    }
+    let is_reverse = start("reverse").and_then(Value::as_u64) == Some(1);
+    let is_both = document.pointer("/end/sum_received_bidir_reverse").is_some();
+    let direction = match (is_reverse, is_both) {
+        (_, true) => Direction::Both,
+        (true, false) => Direction::Receive,
+        (false, false) => Direction::Send,
+    };
+    if direction != asked.direction {
+        let (was, wanted) = (direction.name(), asked.direction.name());
+        return refused(format!("the direction was {was}, not {wanted}"));
+    }
+    Ok(())
+}
+
+/// Both directions together; the jitter is the greater one.
+fn datagrams(
+    document: &Value,
+    direction: Direction,
+    parsed: &mut Parsed,
+) -> Result<(), ToolError> {
+    let (mut packets, mut lost, mut jitter_ms) = (0.0, 0.0, 0.0_f64);
+    for ending in endings(direction) {
+        packets += positive(document, &format!("/end/sum{ending}/packets"))?;
+        lost += number(document, &format!("/end/sum{ending}/lost_packets"))?;
+        jitter_ms = jitter_ms.max(number(document, &format!("/end/sum{ending}/jitter_ms"))?);
+    }
+    // Datagrams that came twice make it negative.
+    parsed.measure("loss", vec![(lost / packets).max(0.0)]);
+    parsed.measure("jitter", vec![jitter_ms / 1e3]);
+    Ok(())
+}
+
+/// What the names of the sums end with.
+const fn endings(direction: Direction) -> &'static [&'static str] {
+    match direction {
+        Direction::Both => &["", "_bidir_reverse"],
+        Direction::Send | Direction::Receive => &[""],
+    }
+}
+
+fn told_version(document: &Value) -> Option<String> {
+    version(document.pointer("/start/version")?.as_str()?)
+}
+
+fn number(document: &Value, path: &str) -> Result<f64, ToolError> {
+    let value = document.pointer(path);
+    let find = || ToolError::Find { what: path.to_owned(), place: PLACE };
+    let value = value.ok_or_else(find)?;
+    let number = value.as_f64().filter(|number| number.is_finite());
+    number
+        .ok_or_else(|| ToolError::ReadNumber { what: path.to_owned(), text: value.to_string() })
+}
+
+/// No test that carried something lasted no time or no bytes.
+fn positive(document: &Value, path: &str) -> Result<f64, ToolError> {
+    let value = number(document, path)?;
+    if value > 0.0 {
+        return Ok(value);
+    }
+    Err(ToolError::ReadNumber { what: path.to_owned(), text: value.to_string() })
+}

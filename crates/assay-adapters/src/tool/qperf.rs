@@ -1,0 +1,132 @@
+//! `qperf` as client: one figure per test.
+//!
+//! What it calls latency is elapsed time over messages received at both ends: the mean of half a
+//! round trip, never a round trip.
+
+use assay_model::event::Parameter;
+use assay_model::workload::{Direction, NetworkQuestion, NetworkWorkload, Workload};
+
+use super::{Detect, Version, across, host, not_taken};
+use crate::invocation::{Invocation, Request};
+use crate::outputs::{Outputs, Parsed, ToolError, positive_scaled};
+
+const NAME: &str = "qperf";
+
+pub(super) const fn detect() -> Detect {
+    Detect {
+        programs: &["qperf"],
+        variable: "ASSAY_QPERF",
+        mark: None,
+        version: Version::Asked { arguments: &["--version"], read: version },
+        launcher: false,
+        hint: "Debian and Ubuntu: apt install qperf",
+    }
+}
+
+/// `qperf 0.4.11` → `0.4.11`.
+fn version(printed: &str) -> Option<String> {
+    printed.split_whitespace().skip_while(|word| *word != NAME).nth(1).map(str::to_owned)
+}
+
+/// One of its tests, and what its figure is.
+struct Test {
+    name: &'static str,
+    /// The name of the figure in its output.
+    figure: &'static str,
+    metric: &'static str,
+    /// Bits in every byte of a rate; 1 for a time.
+    factor: f64,
+}
+
+const TCP_LATENCY: Test =
+    Test { name: "tcp_lat", figure: "latency", metric: "half_round_trip", factor: 1.0 };
+const UDP_LATENCY: Test =
+    Test { name: "udp_lat", figure: "latency", metric: "half_round_trip", factor: 1.0 };
+const TCP_BANDWIDTH: Test =
+    Test { name: "tcp_bw", figure: "bw", metric: "goodput", factor: 8.0 };
+
+/// Idle ping-pongs with a thread that sleeps, and one stream from here to there as fast as it goes.
+fn test(workload: &Workload) -> Option<(&NetworkWorkload, &'static Test)> {
+    let (work, latency) = match workload {
+        Workload::NetworkTcp(work) => (work, &TCP_LATENCY),
+        Workload::NetworkUdp(work) => (work, &UDP_LATENCY),
+        _ => return None,
+    };
+    match &work.question {
+        NetworkQuestion::Latency(it) => {
+            let is_plain = !it.spin && it.rate_per_s.is_none() && it.busy_poll_us.is_none();
+            (is_plain && it.load_streams == 0).then_some((work, latency))
+        }
+        NetworkQuestion::Throughput(it) => {
+            let is_plain = it.streams == 1
+                && it.direction == Direction::Send
+                && it.copy
+                && it.rate_bit_per_s.is_none()
+                && it.congestion.is_none();
+            let is_tcp = matches!(workload, Workload::NetworkTcp(_));
+            (is_plain && is_tcp).then_some((work, &TCP_BANDWIDTH))
+        }
+    }
+}
+
+pub(super) fn takes(workload: &Workload) -> bool {
+    test(workload).is_some()
+}
+
+pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+    let refused = || not_taken(NAME, request.workload);
+    let (work, test) = test(request.workload).ok_or_else(refused)?;
+    let mut words = vec![host(work).to_owned()];
+    if let Some(port) = work.port {
+        words.extend(["-lp".to_owned(), port.to_string()]);
+    }
+    let seconds = match &work.question {
+        NetworkQuestion::Latency(it) => {
+            words.extend(["-m".to_owned(), it.bytes.to_string()]);
+            it.seconds
+        }
+        NetworkQuestion::Throughput(it) => it.seconds,
+    };
+    // Six digits; without them it prints three or so.
+    let rest = ["-t", &seconds.to_string(), "-e", "6", test.name].map(str::to_owned);
+    words.extend(rest);
+    Ok(vec![across(request, test.name, words)])
+}
+
+pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+    let workload = &invocation.workload;
+    let (_, test) = test(workload).ok_or_else(|| not_taken(NAME, workload))?;
+    outputs.ended_well()?;
+    let mut lines = outputs.stdout.lines();
+    let head = format!("{}:", test.name);
+    if !lines.any(|line| line.trim_end() == head) {
+        return Err(ToolError::Find { what: head, place: "standard output" });
+    }
+    // Figures are indented; the next test is not.
+    let figures = lines.take_while(|line| line.starts_with(' '));
+    let figure = figures
+        .filter_map(|line| line.split_once('='))
+        .find_map(|(name, value)| (name.trim() == test.figure).then_some(value));
+    let find = || ToolError::Find { what: test.figure.to_owned(), place: "standard output" };
+    let value = figure.ok_or_else(find)?;
+    let mut parsed = Parsed::default();
+    parsed.measure(test.metric, vec![read(test, value)? * test.factor]);
+    parsed.learn_of(test.metric, "statistic", Parameter::Text("mean".to_owned()));
+    Ok(parsed)
+}
+
+/// Its units are decimal: seconds, and bytes per second.
+fn read(test: &Test, value: &str) -> Result<f64, ToolError> {
+    const TIMES: [(&str, i32); 4] = [("ns", -9), ("us", -6), ("ms", -3), ("sec", 0)];
+    const RATES: [(&str, i32); 5] =
+        [("bytes/sec", 0), ("KB/sec", 3), ("MB/sec", 6), ("GB/sec", 9), ("TB/sec", 12)];
+    let units: &[(&str, i32)] = if test.metric == "goodput" { &RATES } else { &TIMES };
+    let (number, unit) = value.trim().rsplit_once(' ').unwrap_or((value, ""));
+    let power = units.iter().find(|(known, _)| *known == unit).map(|(_, power)| *power);
+    let what = format!("the {} of {}", test.figure, test.name);
+    match power {
+        // Thousands may be separated by commas.
+        Some(power) => positive_scaled(&what, &number.replace(',', ""), power),
+        None => Err(ToolError::ReadNumber { what, text: value.trim().to_owned() }),
+    }
+}

@@ -1,0 +1,169 @@
+//! What is asked of the tools of the network.
+
+use assay_model::workload::{
+    Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput, Workload,
+};
+use expect_test::expect;
+
+use super::{TOOLS, check_command, find};
+use crate::tool::Version;
+
+fn to_host(question: NetworkQuestion) -> NetworkWorkload {
+    NetworkWorkload { to: Some("10.0.0.5".to_owned()), port: None, question }
+}
+
+fn throughput(streams: u32, direction: Direction) -> Throughput {
+    let (rate_bit_per_s, congestion) = (None, None);
+    Throughput { streams, direction, seconds: 1, copy: true, rate_bit_per_s, congestion }
+}
+
+fn tcp(asked: Throughput) -> Workload {
+    Workload::NetworkTcp(to_host(NetworkQuestion::Throughput(asked)))
+}
+
+fn udp(asked: Throughput) -> Workload {
+    Workload::NetworkUdp(to_host(NetworkQuestion::Throughput(asked)))
+}
+
+fn ping_pong(bytes: u64) -> NetworkQuestion {
+    let (spin, rate_per_s, load_streams) = (false, None, 0);
+    NetworkQuestion::Latency(Latency {
+        bytes,
+        seconds: 1,
+        spin,
+        rate_per_s,
+        load_streams,
+        busy_poll_us: None,
+    })
+}
+
+/// The workloads whose answers are among the golden outputs.
+pub(super) fn workloads() -> Vec<Workload> {
+    let rate_bit_per_s = Some(100_000_000);
+    vec![
+        tcp(throughput(2, Direction::Send)),
+        tcp(throughput(1, Direction::Send)),
+        tcp(throughput(1, Direction::Receive)),
+        tcp(throughput(2, Direction::Both)),
+        udp(Throughput { rate_bit_per_s, ..throughput(1, Direction::Send) }),
+        udp(Throughput { rate_bit_per_s, ..throughput(1, Direction::Both) }),
+        udp(throughput(4, Direction::Send)),
+        Workload::NetworkTcp(to_host(ping_pong(1))),
+        Workload::NetworkUdp(to_host(ping_pong(1))),
+        Workload::NetworkIcmp(to_host(ping_pong(56))),
+    ]
+}
+
+#[test]
+fn each_takes_what_it_can_measure() {
+    let spinning = |spin, rate_per_s, load_streams| {
+        let (bytes, seconds) = (1, 1);
+        let it = Latency { bytes, seconds, spin, rate_per_s, load_streams, busy_poll_us: None };
+        Workload::NetworkTcp(to_host(NetworkQuestion::Latency(it)))
+    };
+    let one = || throughput(1, Direction::Send);
+    for (workload, expected) in [
+        (tcp(one()), "iperf3 qperf"),
+        (tcp(throughput(6, Direction::Both)), "iperf3"),
+        (tcp(Throughput { copy: false, ..one() }), ""),
+        (tcp(Throughput { congestion: Some("reno".into()), ..one() }), "iperf3"),
+        (udp(one()), "iperf3"),
+        (spinning(false, None, 0), "qperf"),
+        (spinning(true, None, 0), ""),
+        (spinning(false, Some(5.0), 0), ""),
+        (spinning(false, None, 6), ""),
+        (Workload::NetworkUdp(to_host(ping_pong(1))), "qperf"),
+        (Workload::NetworkIcmp(to_host(ping_pong(56))), "ping"),
+    ] {
+        let takers = TOOLS.iter().filter(|tool| (tool.takes)(&workload));
+        let names: Vec<_> = takers.map(|tool| tool.name).collect();
+        assert_eq!(names.join(" "), expected, "{workload:?}");
+    }
+}
+
+#[test]
+fn iperf3_is_asked_for_one_document() {
+    let rate_bit_per_s = Some(50_000_000);
+    let congestion = Some("cubic".to_owned());
+    let udp = udp(Throughput { rate_bit_per_s, ..throughput(1, Direction::Receive) });
+    check_command(
+        "iperf3",
+        &udp,
+        None,
+        "",
+        &expect![[r#"
+        network.udp iperf3 ×5 on []
+        LC_ALL=C
+        /opt/iperf3 -c 10.0.0.5 -J -i 0 -t 1 -P 1 -u -R -b 50000000
+    "#]],
+    );
+    let both = tcp(Throughput { congestion, ..throughput(6, Direction::Both) });
+    check_command(
+        "iperf3",
+        &both,
+        None,
+        "",
+        &expect![[r#"
+        network.tcp iperf3 ×5 on []
+        LC_ALL=C
+        /opt/iperf3 -c 10.0.0.5 -J -i 0 -t 1 -P 6 --bidir -C cubic
+    "#]],
+    );
+}
+
+#[test]
+fn qperf_and_ping_are_asked_in_their_words() {
+    let question = ping_pong(64);
+    let own = NetworkWorkload { to: None, port: Some(4000), question };
+    check_command(
+        "qperf",
+        &Workload::NetworkTcp(own),
+        None,
+        "",
+        &expect![[r#"
+        network.tcp tcp_lat ×5 on []
+        LC_ALL=C
+        /opt/qperf 127.0.0.1 -lp 4000 -m 64 -t 1 -e 6 tcp_lat
+    "#]],
+    );
+    let one = tcp(throughput(1, Direction::Send));
+    check_command(
+        "qperf",
+        &one,
+        None,
+        "",
+        &expect![[r#"
+        network.tcp tcp_bw ×5 on []
+        LC_ALL=C
+        /opt/qperf 10.0.0.5 -t 1 -e 6 tcp_bw
+    "#]],
+    );
+    let echoes = Workload::NetworkIcmp(to_host(ping_pong(56)));
+    check_command(
+        "ping",
+        &echoes,
+        None,
+        "",
+        &expect![[r#"
+        network.icmp ping ×5 on []
+        LC_ALL=C
+        /opt/ping -n -c 100 -i 0.01 -W 1 -s 56 -- 10.0.0.5
+    "#]],
+    );
+}
+
+#[test]
+fn versions_are_read() {
+    for (name, printed, expected) in [
+        ("iperf3", "iperf 3.12 (cJSON 1.7.15)\nLinux vm\n", Some("3.12")),
+        ("iperf3", "iperf3: command not found", None),
+        ("qperf", "qperf 0.4.11\n", Some("0.4.11")),
+        ("ping", "ping from iputils 20221126\nlibcap: yes\n", Some("iputils 20221126")),
+        ("ping", "BusyBox v1.35", None),
+    ] {
+        let Version::Asked { read, .. } = find(name).unwrap().detect.version else {
+            panic!("{name} tells its version");
+        };
+        assert_eq!(read(printed).as_deref(), expected, "{printed}");
+    }
+}

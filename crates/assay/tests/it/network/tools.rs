@@ -1,0 +1,103 @@
+//! The official tools of the network as measurers, beside assay.
+
+use serde_json::Value;
+
+use super::{Serving, free_port, installed};
+use crate::program::{World, results};
+
+const SUITE: &str = r#"
+name = "beside"
+budget = "12s"
+[[measure]]
+benchmark = "network.tcp"
+streams = [1, 2]
+direction = ["send", "both"]
+seconds = 1
+share = 4
+[[measure]]
+benchmark = "network.udp"
+rate = "20Mbit/s"
+seconds = 1
+[[measure]]
+benchmark = "network.tcp"
+measures = "latency"
+[[measure]]
+benchmark = "network.icmp"
+"#;
+
+/// How often `tool` measured `metric`.
+fn count(document: &Value, benchmark: &str, metric: &str, tool: &str) -> usize {
+    let all = results(document, benchmark, metric);
+    all.iter().filter(|result| result["tool"]["name"] == tool).count()
+}
+
+fn are_installed(test: &str) -> bool {
+    ["iperf3", "qperf", "ping"].iter().all(|program| installed(program, test))
+}
+
+#[test]
+fn the_tools_measure_over_loopback_beside_assay() {
+    if !are_installed("the_tools_measure_over_loopback_beside_assay") {
+        return;
+    }
+    let world = World::new();
+    world.write("beside.toml", SUITE);
+    let document = world.json(&["run", "beside.toml", "--by", "iperf3,qperf,ping", "--json"]);
+    for (benchmark, metric, tool, expected) in [
+        ("network.tcp", "goodput", "iperf3", 4),
+        ("network.tcp", "goodput", "qperf", 1),
+        ("network.tcp", "half_round_trip", "qperf", 1),
+        ("network.tcp", "round_trip", "qperf", 0),
+        ("network.tcp", "cpu_per_byte", "iperf3", 8),
+        ("network.udp", "loss", "iperf3", 1),
+        ("network.udp", "jitter", "iperf3", 1),
+        ("network.icmp", "round_trip", "ping", 1),
+        ("network.icmp", "loss", "ping", 1),
+    ] {
+        let found = count(&document, benchmark, metric, tool);
+        assert_eq!(found, expected, "{benchmark} {metric} by {tool}: {document}");
+    }
+    for result in document["results"].as_array().unwrap() {
+        assert_eq!(result["parameters"]["path"], "loopback", "{result}");
+        assert!(result["tool"]["version"].is_string(), "{result}");
+    }
+}
+
+#[test]
+fn a_tool_and_assay_ask_the_same_host_and_stand_side_by_side() {
+    if !installed("iperf3", "a_tool_and_assay_ask_the_same_host_and_stand_side_by_side") {
+        return;
+    }
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let suite = format!(
+        "name = \"side\"\nbudget = \"6s\"\n[[measure]]\nbenchmark = \"network.tcp\"\n\
+         seconds = 1\nstreams = [2]\nrate = \"100Mbit/s\"\nto = \"127.0.0.1\"\nport = {port}\n"
+    );
+    world.write("side.toml", &suite);
+    let outcome = world.assay(&["run", "side.toml", "--by", "assay,iperf3"]).succeeded();
+    assert!(outcome.out.contains("Measurers side by side"), "{}", outcome.out);
+    let document = world.json(&["show", "latest", "--json"]);
+    let goodput = results(&document, "network.tcp", "goodput");
+    let medians: Vec<f64> = goodput.iter().map(|it| it["median"].as_f64().unwrap()).collect();
+    assert_eq!(medians.len(), 2, "{document}");
+    // A rate that both keep is the same for both.
+    assert!((medians[0] / medians[1] - 1.0).abs() < 0.02, "{medians:?}");
+}
+
+#[test]
+fn a_tool_that_reaches_nobody_is_a_failure_with_its_words() {
+    if !installed("iperf3", "a_tool_that_reaches_nobody_is_a_failure_with_its_words") {
+        return;
+    }
+    let world = World::new();
+    let suite = format!(
+        "name = \"nobody\"\nbudget = \"4s\"\n[[measure]]\nbenchmark = \"network.tcp\"\n\
+         seconds = 1\nto = \"127.0.0.1\"\nport = {}\n",
+        free_port()
+    );
+    world.write("nobody.toml", &suite);
+    let outcome = world.assay(&["run", "nobody.toml", "--by", "iperf3"]).failed_with(4);
+    assert!(outcome.err.contains("Connection refused"), "{outcome:?}");
+}
