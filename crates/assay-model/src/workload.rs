@@ -66,7 +66,12 @@ impl Workload {
             Self::Linpack(work) => work.cpus.clone(),
             // Where threads of the network run is left to the system, which knows the interrupts.
             Self::NetworkTcp(_) | Self::NetworkUdp(_) | Self::NetworkIcmp(_) => Vec::new(),
-            Self::Mpi(work) => work.placement.cpus.clone(),
+            Self::Mpi(work) => {
+                // Over hosts it is the same CPU of each.
+                let mut cpus = work.placement.cpus.clone();
+                cpus.dedup();
+                cpus
+            }
         }
     }
 

@@ -222,10 +222,23 @@ fn ended_badly(completed: &Completed) -> String {
     }
 }
 
-/// The line that tells most: one that speaks of an error, and none of the launcher's epilogue.
+/// What tells most: the first box that Open MPI draws around its explanations, else the first line that
+/// speaks of an error, else the last line.
 fn last_words(bytes: &[u8]) -> Option<String> {
+    /// Longer than any sentence about one thing.
+    const LONGEST: usize = 300;
     let text = String::from_utf8_lossy(bytes);
-    let is_rule = |line: &str| line.chars().all(|c| "-=*#".contains(c));
+    let is_rule = |line: &str| line.len() >= 20 && line.chars().all(|c| "-=*#".contains(c));
+    let shorten = |text: &str| text.chars().take(LONGEST).collect::<String>();
+    let mut boxed = text.lines().map(str::trim).skip_while(|line| !is_rule(line)).skip(1);
+    let boxed: Vec<&str> = boxed
+        .by_ref()
+        .take_while(|line| !is_rule(line))
+        .filter(|line| !line.is_empty())
+        .collect();
+    if !boxed.is_empty() {
+        return Some(shorten(&boxed.join(" ")));
+    }
     let told = |line: &&str| !line.is_empty() && !is_rule(line) && !line.contains("mca: base:");
     let lines: Vec<&str> = text.lines().map(str::trim).filter(told).collect();
     let speaks = |line: &&&str| {
@@ -234,8 +247,7 @@ fn last_words(bytes: &[u8]) -> Option<String> {
             .iter()
             .any(|word| line.contains(word))
     };
-    let line = lines.iter().find(speaks).or_else(|| lines.last())?;
-    Some(line.chars().take(300).collect())
+    Some(shorten(lines.iter().find(speaks).or_else(|| lines.last())?))
 }
 
 fn learn(
@@ -307,5 +319,39 @@ fn record(outcome: &MpiOutcome, recorder: &mut Recorder<'_, '_>) {
         for (metric, samples) in &size.samples {
             samples.iter().for_each(|value| recorder.sample(metric, series, *value));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_launcher_says_last_is_what_tells_most() {
+        let rule = "-".repeat(74);
+        let boxed = format!(
+            "[vm:1] mca: base: close\n{rule}\nYour job has requested more processes\nthan the ppr \
+             supports:\n\n  PPR: 1:node\n{rule}\n[vm:1] 1 more process\n"
+        );
+        for (text, expected) in [
+            (
+                boxed.as_str(),
+                Some(
+                    "Your job has requested more processes than the ppr supports: PPR: 1:node",
+                ),
+            ),
+            (
+                "a\nFatal error in MPI_Init: no device\nb\n",
+                Some("Fatal error in MPI_Init: no device"),
+            ),
+            ("one\ntwo\n\n", Some("two")),
+            ("[vm:1] mca: base: close\n", None),
+            ("", None),
+        ] {
+            assert_eq!(last_words(text.as_bytes()).as_deref(), expected, "{text}");
+        }
+        let long = "e".repeat(1000);
+        assert_eq!(last_words(long.as_bytes()).map(|words| words.len()), Some(300));
+        assert!(last_words(&[255, 254, 10]).is_some());
     }
 }
