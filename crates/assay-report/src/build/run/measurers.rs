@@ -9,8 +9,7 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::{parameter, precision};
 
 /// Parameters that make two results results about the same thing.
-const IDENTITY: [&str; 7] =
-    ["placement", "bytes", "n", "cpu", "instruction_set", "mpi", "ranks"];
+const IDENTITY: [&str; 5] = ["placement", "bytes", "n", "cpu", "instruction_set"];
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if !context.several_measurers {
@@ -38,7 +37,9 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
 /// Results about the same thing by more than one measurer.
 fn groups<'a>(context: &Context<'a>) -> Vec<Vec<&'a Estimate>> {
     let mut groups: Vec<Vec<&Estimate>> = Vec::new();
-    for estimate in Benchmark::ALL.into_iter().flat_map(|b| context.results(b)) {
+    // The tables of MPI have a column for each measurer already.
+    let here = Benchmark::ALL.into_iter().filter(|it| !matches!(it, Benchmark::Mpi(_)));
+    for estimate in here.flat_map(|benchmark| context.results(benchmark)) {
         match groups.iter_mut().find(|group| same(group[0], estimate)) {
             Some(group) => group.push(estimate),
             None => groups.push(vec![estimate]),
