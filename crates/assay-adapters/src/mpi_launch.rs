@@ -24,6 +24,7 @@ pub fn launch(work: &MpiWorkload, program: &str, arguments: &[String]) -> MpiLau
     let mut words = vec!["-n".to_owned(), work.ranks.to_string()];
     words.extend(hosts(work));
     words.extend(binding(work));
+    words.extend(bound_before_start(work));
     words.push(program.to_owned());
     words.extend(arguments.iter().cloned());
     let variables = environment(work).into_iter();
@@ -63,8 +64,7 @@ fn hosts(work: &MpiWorkload) -> Vec<String> {
 
 /// The launcher's own option that binds; Intel MPI is told by variables.
 fn binding(work: &MpiWorkload) -> Vec<String> {
-    let cpus: Vec<String> = work.placement.cpus.iter().map(ToString::to_string).collect();
-    let cpus = cpus.join(",");
+    let cpus = cpu_list(work);
     let threads = work.placement.placement == "same-core";
     match (work.mpi.starter, cpus.is_empty()) {
         (MpiStarter::Hydra, true) => words(&["-bind-to", "core"]),
@@ -77,6 +77,7 @@ fn binding(work: &MpiWorkload) -> Vec<String> {
             found.extend(threads.then(|| "--use-hwthread-cpus".to_owned()));
             found
         }
+        (MpiStarter::Prrte, false) if !work.hosts.is_here() => words(&["--bind-to", "none"]),
         (MpiStarter::Prrte, false) => {
             let threads = if threads { ":hwtcpus" } else { "" };
             words(&["--map-by", &format!("pe-list={cpus}:ordered{threads}")])
@@ -96,6 +97,23 @@ fn binding(work: &MpiWorkload) -> Vec<String> {
     }
 }
 
+/// `pe-list` and one rank per host exclude each other in Open MPI from version 5 on.
+fn bound_before_start(work: &MpiWorkload) -> Vec<String> {
+    let cpus = cpu_list(work);
+    if work.mpi.starter == MpiStarter::Prrte && !work.hosts.is_here() && !cpus.is_empty() {
+        words(&["taskset", "-c", &cpus])
+    } else {
+        Vec::new()
+    }
+}
+
+/// `0,1`: of one host; every host of several has the same.
+fn cpu_list(work: &MpiWorkload) -> String {
+    let mut cpus = work.placement.cpus.clone();
+    cpus.dedup();
+    cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
 fn environment(work: &MpiWorkload) -> Vec<(&'static str, String)> {
     let on = || "1".to_owned();
     match work.mpi.starter {
@@ -104,11 +122,10 @@ fn environment(work: &MpiWorkload) -> Vec<(&'static str, String)> {
             vec![("MV2_ENABLE_AFFINITY", "0".to_owned()), ("MPIR_CVAR_DEBUG_SUMMARY", on())]
         }
         MpiStarter::IntelHydra => {
-            let cpus: Vec<String> =
-                work.placement.cpus.iter().map(ToString::to_string).collect();
+            let cpus = cpu_list(work);
             let place = match cpus.is_empty() {
                 true => ("I_MPI_PIN_DOMAIN", "core".to_owned()),
-                false => ("I_MPI_PIN_PROCESSOR_LIST", cpus.join(",")),
+                false => ("I_MPI_PIN_PROCESSOR_LIST", cpus),
             };
             // At 3 and above the library tells which provider of libfabric it took.
             vec![("I_MPI_PIN", on()), place, ("I_MPI_DEBUG", "3".to_owned())]

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::root::Root;
+
 /// Names of launchers, those that belong to one make alone first: `mpirun` of Intel MPI's wheels, for
 /// example, is a script that starts whatever `mpiexec.hydra` is first on `PATH`.
 const LAUNCHERS: [&str; 5] =
@@ -136,6 +138,25 @@ pub fn library(prefix: &Path, names: &[&str]) -> Option<PathBuf> {
     })
 }
 
+/// The NUMA node of the device that messages to other hosts take: the first for RDMA, else the first
+/// network device that is up. `None` where no device tells, as in most guests.
+#[must_use]
+pub fn network_numa(root: &Root) -> Option<u32> {
+    let node = |folder: &str, name: &String| {
+        root.number::<i64>(&format!("{folder}/{name}/device/numa_node"))
+    };
+    let is_up = |name: &String| {
+        root.text(&format!("sys/class/net/{name}/operstate")).as_deref() == Some("up")
+    };
+    let rdma = root.names("sys/class/infiniband");
+    let rdma = rdma.iter().find_map(|name| node("sys/class/infiniband", name));
+    let net = root.names("sys/class/net");
+    let net =
+        || net.iter().filter(|name| is_up(name)).find_map(|name| node("sys/class/net", name));
+    // The kernel writes -1 where the firmware does not tell.
+    rdma.or_else(net).and_then(|node| u32::try_from(node).ok())
+}
+
 fn launchers_in(folder: &Path) -> Vec<FoundLauncher> {
     let Some(prefix) = folder.parent() else { return Vec::new() };
     let files = LAUNCHERS.iter().map(|name| folder.join(name));
@@ -258,6 +279,29 @@ mod tests {
         check(&["libmpi.so.40"], Some("lib64/libmpi.so.40"));
         check(&["libmpi_abi.so.1"], None);
         check(&[], None);
+    }
+
+    #[test]
+    fn ranks_run_near_the_device_that_tells_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let file = folder.path().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        let check = |expected: Option<u32>| {
+            assert_eq!(network_numa(&Root::at(folder.path())), expected);
+        };
+        check(None);
+        write("sys/class/net/eth0/operstate", "up\n");
+        write("sys/class/net/eth0/device/numa_node", "-1\n");
+        check(None);
+        write("sys/class/net/eth0/device/numa_node", "1\n");
+        write("sys/class/net/down0/operstate", "down\n");
+        write("sys/class/net/down0/device/numa_node", "3\n");
+        check(Some(1));
+        write("sys/class/infiniband/mlx5_0/device/numa_node", "2\n");
+        check(Some(2));
     }
 
     #[test]

@@ -76,7 +76,12 @@ impl Workload {
             | Self::NetworkUdp(_)
             | Self::NetworkIcmp(_)
             | Self::Storage(_) => Vec::new(),
-            Self::Mpi(work) => work.placement.cpus.clone(),
+            Self::Mpi(work) => {
+                // Over hosts it is the same CPU of each.
+                let mut cpus = work.placement.cpus.clone();
+                cpus.dedup();
+                cpus
+            }
         }
     }
 

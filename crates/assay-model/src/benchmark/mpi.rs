@@ -258,7 +258,7 @@ const MESSAGE_RATE: Definition = Definition {
     title: "bandwidth and message rate of several pairs of ranks",
     method: "\
 As the bandwidth of one pair, with all pairs at once; rank i sends to rank i + pairs. The sum over \
-the pairs, over the time of the slowest.",
+the pairs, over the mean of their times.",
     metrics: &[
         rate("bytes of all pairs over the time"),
         Metric {

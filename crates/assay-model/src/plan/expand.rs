@@ -51,6 +51,8 @@ pub struct MpiChoices {
     pub installations: Vec<MpiInstallation>,
     /// Hosts for the launchers; without any, this machine.
     pub hosts: MpiHosts,
+    /// The NUMA node of this host's fast network, where it is known; other hosts are taken to be alike.
+    pub near_network: Option<u32>,
     /// Number of ranks; `None` = as the suite says.
     pub ranks: Option<u32>,
     /// Smallest and largest message in bytes; `None` = as the suite says.

@@ -40,10 +40,10 @@ const CURVES: [RGBColor; 7] = [
     RGBColor(0xd5, 0x5e, 0x00),
     RGBColor(0x00, 0x9e, 0x73),
     RGBColor(0x99, 0x5d, 0x81),
-    // Ochre, grey and sky blue, between light and dark, so that dark screens need no others.
-    RGBColor(0xb0, 0x7d, 0x00),
+    // Grey, sky blue and ochre, between light and dark, so that dark screens need no others.
     RGBColor(0x7d, 0x85, 0x90),
     RGBColor(0x3a, 0x8f, 0xc7),
+    RGBColor(0xb0, 0x7d, 0x00),
 ];
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

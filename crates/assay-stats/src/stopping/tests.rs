@@ -224,3 +224,18 @@ proptest! {
         let _ = next(&series, &stopping, Spent { elapsed_s, repetition_s });
     }
 }
+
+#[test]
+fn precision_is_told_without_a_rule_of_looks() {
+    let stopping = Stopping { target: 0.02, repetitions: 10, preparations: 3, budget_s: 60.0 };
+    let even = |n: usize| -> Vec<f64> { (0..n).map(|i| 1.0 + (i % 3) as f64 * 1e-3).collect() };
+    let wide = |n: usize| -> Vec<f64> { (0..n).map(|i| 1.0 + (i % 3) as f64).collect() };
+    for (series, expected) in [
+        (vec![vec![even(11), even(12)]], true),
+        (vec![vec![even(11), even(12)], vec![wide(23)]], false),
+        (vec![vec![even(4), even(4)]], false),
+        (vec![vec![Vec::new()]], false),
+    ] {
+        assert_eq!(is_precise(series.iter(), &stopping), expected, "{series:?}");
+    }
+}

@@ -6,14 +6,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_adapters::mpi_launch;
-use assay_fleet::process::{self, Command, Completed, ProcessError, Status};
+use assay_fleet::process::{self, Command, Completed, ProcessError};
 use assay_model::event::{Parameter, Stopped};
-use assay_model::mpi_outcome::{FORMAT, MpiOutcome, MpiRank, MpiSize};
+use assay_model::mpi_outcome::{MpiOutcome, MpiRank};
 use assay_model::plan::Case;
 use assay_model::warning::Warning;
 use assay_model::workload::MpiWorkload;
 
 use crate::recorder::{CaseError, Recorder};
+
+mod verdict;
 
 /// What a launch may take beyond the time of its case: launchers of large machines start slowly.
 const PATIENCE_S: f64 = 120.0;
@@ -35,7 +37,11 @@ pub(super) fn measure(
     let launches = case.stopping.preparations.max(1);
     for launch in 0.. {
         let began_s = recorder.elapsed_s();
-        launch_once(case, work, launch, recorder)?;
+        if let Err(error) = launch_once(case, work, launch, recorder) {
+            // What was printed tells why; it must not go with the samples that do not count.
+            recorder.flush()?;
+            return Err(error);
+        }
         let took_s = recorder.elapsed_s() - began_s;
         if launch + 1 >= launches && recorder.is_precise() {
             recorder.flush()?;
@@ -72,7 +78,7 @@ fn launch_once(
         recorder.raw(&format!("launch.{launch}.{OUTCOME}"), bytes)?;
     }
     let outcome = written.and_then(|bytes| serde_json::from_slice::<MpiOutcome>(&bytes).ok());
-    let outcome = sound(outcome, &completed, work)?;
+    let outcome = verdict::sound(outcome, &completed, work, &shown(&command))?;
     if launch == 0 {
         learn(&outcome, work, &completed, recorder);
     }
@@ -111,13 +117,18 @@ fn command(
     Ok(command)
 }
 
-/// The command as a person would type it to do the same.
+/// The command as a person would type it to see the table of the same figures.
 fn shown(command: &Command) -> String {
     let variables = command.environment.iter().filter_map(|(name, value)| {
         Some(format!("{}={}", name.to_string_lossy(), value.as_ref()?.to_string_lossy()))
     });
     let program = std::iter::once(command.program.to_string_lossy().into_owned());
-    let arguments = command.arguments.iter().map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<String> =
+        command.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let raw = words.iter().position(|word| word == "--raw").unwrap_or(words.len());
+    let is_for_assay_alone = |i: usize| i == raw || i == raw + 1;
+    let arguments =
+        (0..words.len()).filter(|i| !is_for_assay_alone(*i)).map(|i| words[i].clone());
     variables.chain(program).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
@@ -146,96 +157,6 @@ fn keep(
         recorder.raw(&format!("launch.{launch}.{name}"), bytes)?;
     }
     Ok(())
-}
-
-/// The outcome of a launch that did all it was asked, or why there is none.
-fn sound(
-    outcome: Option<MpiOutcome>,
-    completed: &Completed,
-    work: &MpiWorkload,
-) -> Result<MpiOutcome, CaseError> {
-    let failure = outcome.as_ref().and_then(|outcome| outcome.failure.clone());
-    if let Some(failure) = failure {
-        return Err(CaseError::failed(failure.reason, &failure.advice));
-    }
-    if !completed.success() {
-        return Err(CaseError::failed(ended_badly(completed), RUN_BY_HAND));
-    }
-    let Some(outcome) = outcome else {
-        let reason = if work.hosts.is_here() {
-            "the launch ended well, and rank 0 wrote nothing".to_owned()
-        } else {
-            "rank 0 wrote nothing on this host".to_owned()
-        };
-        return Err(CaseError::failed(
-            reason,
-            "rank 0 must run on the host that assay was started on: name it first in the list of hosts",
-        ));
-    };
-    if outcome.format > FORMAT || outcome.assay != env!("CARGO_PKG_VERSION") {
-        let reason = format!(
-            "the ranks are assay {}, this one is {}",
-            outcome.assay,
-            env!("CARGO_PKG_VERSION")
-        );
-        return Err(CaseError::failed(reason, "install the same assay on all hosts"));
-    }
-    if outcome.ranks.len() != work.ranks as usize {
-        let reason = format!(
-            "{} ranks took part where {} were asked for",
-            outcome.ranks.len(),
-            work.ranks
-        );
-        return Err(CaseError::failed(reason, RUN_BY_HAND));
-    }
-    let wrong = |size: &&MpiSize| size.validation.is_some_and(|it| it.wrong > 0);
-    if let Some(size) = outcome.sizes.iter().find(wrong) {
-        let reason = format!("messages of {} B arrived with wrong contents", size.bytes);
-        return Err(CaseError::failed(
-            reason,
-            "the library or the network damages data: test both",
-        ));
-    }
-    let nothing = outcome.sizes.iter().all(|size| size.samples.values().all(Vec::is_empty));
-    if nothing || !outcome.complete {
-        return Err(CaseError::failed(
-            "the launch ended before all sizes were measured",
-            RUN_BY_HAND,
-        ));
-    }
-    Ok(outcome)
-}
-
-const RUN_BY_HAND: &str =
-    "run the recorded command by hand; what the launch printed is kept with the run";
-
-/// How the launcher ended, and the last thing that was said.
-fn ended_badly(completed: &Completed) -> String {
-    let how = match completed.status {
-        Status::Exited(code) => format!("the launcher ended with code {code}"),
-        Status::Killed(signal) => format!("the launcher was killed by signal {signal}"),
-    };
-    match last_words(&completed.output.stderr).or_else(|| last_words(&completed.output.stdout))
-    {
-        Some(words) => format!("{how}; it said: {words}"),
-        None => how,
-    }
-}
-
-/// The line that tells most: one that speaks of an error, and none of the launcher's epilogue.
-fn last_words(bytes: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(bytes);
-    let is_rule = |line: &str| line.chars().all(|c| "-=*#".contains(c));
-    let told = |line: &&str| !line.is_empty() && !is_rule(line) && !line.contains("mca: base:");
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(told).collect();
-    let speaks = |line: &&&str| {
-        let line = line.to_lowercase();
-        ["error", "fatal", "cannot", "not found", "refus"]
-            .iter()
-            .any(|word| line.contains(word))
-    };
-    let line = lines.iter().find(speaks).or_else(|| lines.last())?;
-    Some(line.chars().take(300).collect())
 }
 
 fn learn(

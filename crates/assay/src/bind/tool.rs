@@ -73,7 +73,10 @@ fn run(
             ),
         })?;
     keep(&outputs, &format!("{}.{repetition}", invocation.label), recorder)?;
-    (tool.parse)(invocation, &outputs).map_err(|error| failed(&error))
+    let parsed = (tool.parse)(invocation, &outputs);
+    // What was printed tells why; it is stored before the case ends.
+    recorder.flush()?;
+    parsed.map_err(|error| failed(&error))
 }
 
 /// Everything a tool left behind is kept, also what cannot be read.

@@ -79,6 +79,9 @@ fn rank(
         }
     }
     ranks.look_again()?;
+    if prints && typed.preset == Preset::Assay {
+        terminal.print(&remarks(typed, &ranks.outcome));
+    }
     conclude(typed, ranks, started, terminal)
 }
 
@@ -165,6 +168,14 @@ fn row(table: &Table, size: &MpiSize) -> Row {
         percentiles: estimates::tails(&size.messages_s, &table.percentiles),
         is_right: size.validation.map(|it| it.wrong == 0),
     }
+}
+
+/// Doubts about the table, as comments below it.
+fn remarks(typed: &MpiArguments, outcome: &MpiOutcome) -> String {
+    let sizes = outcome.sizes.iter().flat_map(|size| estimates::shape(typed.test, size));
+    let ranks = estimates::unbound(outcome)
+        .map(|warning| format!("{}: {}", warning.text, warning.advice));
+    sizes.chain(ranks).map(|remark| format!("# {remark}\n")).collect()
 }
 
 /// Who was measured, as comments above the table.

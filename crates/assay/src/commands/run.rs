@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use assay_fleet::mpi::network_numa;
+use assay_fleet::root::Root;
 use assay_model::benchmark::Benchmark;
 use assay_model::plan::expand::MpiChoices;
 use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
@@ -71,6 +73,7 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
     Ok(MpiChoices {
         installations,
         hosts: MpiHosts { list: typed.hosts.clone(), file },
+        near_network: network_numa(&Root::machine()),
         ranks: typed.ranks,
         sizes: typed.sizes,
         placements: (!typed.placements.is_empty()).then(|| typed.placements.clone()),

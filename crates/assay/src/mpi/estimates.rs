@@ -6,7 +6,9 @@ use assay_model::benchmark::{Benchmark, Metric, MpiTest};
 use assay_model::event::{Parameter, Parameters, Status, Stopped};
 use assay_model::mpi_outcome::{MpiOutcome, MpiSize};
 use assay_model::plan::Stopping;
+use assay_model::quantity::Bytes;
 use assay_model::summary::{Estimate, RunHead, SCHEMA, Summary, Tool};
+use assay_model::warning::Warning;
 use assay_stats::analysis::{Analysis, analyse};
 use assay_stats::doubts::doubts;
 use assay_stats::mean;
@@ -46,8 +48,39 @@ pub(crate) fn summary(test: MpiTest, outcome: &MpiOutcome, identity: Identity) -
         hosts: vec![host],
         results,
         failures: Vec::new(),
-        warnings: Vec::new(),
+        warnings: unbound(outcome).into_iter().collect(),
     }
+}
+
+/// Ranks that may wander from CPU to CPU take their caches' contents nowhere.
+pub(crate) fn unbound(outcome: &MpiOutcome) -> Option<Warning> {
+    let wandering = outcome.ranks.iter().filter(|rank| rank.cpus.len() > 1).count();
+    let moved = outcome.ranks.iter().filter(|rank| rank.seen_on.len() > 1).count();
+    (wandering > 0).then(|| {
+        Warning::new(
+            "unbound-ranks",
+            format!(
+                "{wandering} of {} ranks are not bound to one CPU, and {moved} of them moved",
+                outcome.ranks.len()
+            ),
+            "bind them by the launcher: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), \
+             `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)",
+        )
+    })
+}
+
+/// What the batches of a size say against their own median, but for its width, which stands beside it.
+pub(crate) fn shape(test: MpiTest, size: &MpiSize) -> Vec<String> {
+    let first = if size.samples.contains_key("bandwidth") { "bandwidth" } else { "latency" };
+    let (Some(analysis), Some(metric)) =
+        (analysis(size, first), Benchmark::Mpi(test).metric(first))
+    else {
+        return Vec::new();
+    };
+    let told = |warning: &Warning| ["several-modes", "autocorrelated"].contains(&&*warning.id);
+    let doubts = doubts(&analysis, &stopping(), Stopped::Budget, metric.unit);
+    let of_size = |warning: Warning| format!("at {}: {}", Bytes(size.bytes), warning.text);
+    doubts.into_iter().filter(told).map(of_size).collect()
 }
 
 /// One estimate per metric, and one of single messages where they were timed.

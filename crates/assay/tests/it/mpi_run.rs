@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::program::{World, results};
+use crate::program::{World, files_below, results};
 
 /// Something that looks like MPICH: tells its version, then does what `body` says.
 fn pretended_mpi(world: &World, name: &str, body: &str) -> PathBuf {
@@ -106,6 +106,12 @@ fn one_that_fails_does_not_take_the_others_with_it() {
     assert!(told(of("mpich-9.9.1")).contains("code 7; it said: fatal: no route to host"));
     assert!(told(of("mpich-9.9.1-b")).contains("rank 0 wrote nothing"), "{failures:?}");
     assert!(failures.iter().all(|it| !it["advice"].as_str().unwrap().is_empty()));
+    let advice = of("mpich-9.9.1")["advice"].as_str().unwrap();
+    assert!(advice.contains("mpiexec.hydra -n 2 ") && !advice.contains("--raw"), "{advice}");
+    let stored = files_below(&world.path("assay"));
+    let events = stored.iter().find(|file| file.ends_with("events.jsonl")).unwrap();
+    let events = std::fs::read_to_string(events).unwrap();
+    assert!(events.contains("launch.0.stderr"), "what was printed is kept: {events}");
     if !real.is_empty() {
         assert!(!results(&document, "mpi.latency", "latency").is_empty(), "{document}");
     }

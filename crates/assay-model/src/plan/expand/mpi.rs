@@ -113,10 +113,7 @@ fn places(
         return Err(PlanError::Beyond { what, given, most: RANKS_LIMIT });
     }
     if !choices.hosts.is_here() {
-        let hosts = Domain { placement: "hosts".to_owned(), cpus: Vec::new() };
-        let ranks =
-            if asked.test.pattern() == MpiPattern::Pair { 2 } else { ranks.unwrap_or(2) };
-        return Ok(vec![(hosts, ranks)]);
+        return Ok(vec![over_hosts(asked.test, ranks, host, choices)]);
     }
     let placements = choices.placements.as_ref().unwrap_or(&asked.placements);
     let mut found = Vec::new();
@@ -124,6 +121,23 @@ fn places(
         found.extend(domains_of(*placement, asked.test, ranks, host)?);
     }
     Ok(found)
+}
+
+/// The launcher spreads the ranks. A pair, one rank on each host, is bound near the network where it is
+/// known which CPUs are.
+fn over_hosts(
+    test: MpiTest,
+    ranks: Option<u32>,
+    host: &HostFacts,
+    choices: &MpiChoices,
+) -> (Domain, u32) {
+    let placement = "hosts".to_owned();
+    if test.pattern() != MpiPattern::Pair {
+        return (Domain { placement, cpus: Vec::new() }, ranks.unwrap_or(2));
+    }
+    let is_near = |cpu: &&Cpu| Some(cpu.numa) == choices.near_network;
+    let near = host.topology.cpus.iter().find(is_near).map(|cpu| cpu.id);
+    (Domain { placement, cpus: near.map(|cpu| vec![cpu; 2]).unwrap_or_default() }, 2)
 }
 
 fn domains_of(

@@ -9,14 +9,12 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::{parameter, precision};
 
 /// Parameters that make two results results about the same thing.
-const IDENTITY: [&str; 18] = [
+const IDENTITY: [&str; 16] = [
     "placement",
     "bytes",
     "n",
     "cpu",
     "instruction_set",
-    "mpi",
-    "ranks",
     "test",
     "point",
     "percent_of_max",
@@ -56,7 +54,9 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
 /// Results about the same thing by more than one measurer.
 fn groups<'a>(context: &Context<'a>) -> Vec<Vec<&'a Estimate>> {
     let mut groups: Vec<Vec<&Estimate>> = Vec::new();
-    for estimate in Benchmark::ALL.into_iter().flat_map(|b| context.results(b)) {
+    // The tables of MPI have a column for each measurer already.
+    let here = Benchmark::ALL.into_iter().filter(|it| !matches!(it, Benchmark::Mpi(_)));
+    for estimate in here.flat_map(|benchmark| context.results(benchmark)) {
         match groups.iter_mut().find(|group| same(group[0], estimate)) {
             Some(group) => group.push(estimate),
             None => groups.push(vec![estimate]),

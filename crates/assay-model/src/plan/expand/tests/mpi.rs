@@ -107,6 +107,30 @@ fn hosts_are_the_launcher_s_business() {
 }
 
 #[test]
+fn a_pair_over_hosts_runs_near_the_network() {
+    let hosts = MpiHosts { list: Some("a,b".into()), file: None };
+    let choices = MpiChoices { hosts, near_network: Some(1), sizes: Some((8, 8)), ..two() };
+    check(
+        asked(MpiTest::Latency, MpiPlacement::Pairs),
+        &host(),
+        choices.clone(),
+        &expect![[r#"
+            mpi.latency/hosts/mpich-4.0.2 2 ranks on [4, 4], 8 to 8 B 30.0 s
+            mpi.latency/hosts/open-mpi-4.1.4 2 ranks on [4, 4], 8 to 8 B 30.0 s
+        "#]],
+    );
+    check(
+        asked(MpiTest::Allreduce, MpiPlacement::Node),
+        &host(),
+        choices,
+        &expect![[r#"
+        mpi.allreduce/hosts/mpich-4.0.2 2 ranks on [], 8 to 8 B 30.0 s
+        mpi.allreduce/hosts/open-mpi-4.1.4 2 ranks on [], 8 to 8 B 30.0 s
+    "#]],
+    );
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_what_can() {
     let mut small = host();
     small.topology.cpus.truncate(2);

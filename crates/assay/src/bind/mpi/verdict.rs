@@ -1,0 +1,144 @@
+//! Whether one launch gave what was asked for, and if not, what tells most about why.
+
+use assay_fleet::process::{Completed, Status};
+use assay_model::mpi_outcome::{FORMAT, MpiOutcome, MpiSize};
+use assay_model::workload::MpiWorkload;
+
+use crate::recorder::CaseError;
+
+/// The outcome of a launch that did all it was asked, or why there is none.
+///
+/// `command` is what a person would type to see for himself.
+pub(super) fn sound(
+    outcome: Option<MpiOutcome>,
+    completed: &Completed,
+    work: &MpiWorkload,
+    command: &str,
+) -> Result<MpiOutcome, CaseError> {
+    let by_hand = format!("see what it prints (kept with the run, too): {command}");
+    let failure = outcome.as_ref().and_then(|outcome| outcome.failure.clone());
+    if let Some(failure) = failure {
+        return Err(CaseError::failed(failure.reason, &failure.advice));
+    }
+    if !completed.success() {
+        return Err(CaseError::failed(ended_badly(completed), &by_hand));
+    }
+    let Some(outcome) = outcome else {
+        let reason = if work.hosts.is_here() {
+            "the launch ended well, and rank 0 wrote nothing".to_owned()
+        } else {
+            "rank 0 wrote nothing on this host".to_owned()
+        };
+        return Err(CaseError::failed(
+            reason,
+            "rank 0 must run on the host that assay was started on: name it first in the list of hosts",
+        ));
+    };
+    if outcome.format > FORMAT || outcome.assay != env!("CARGO_PKG_VERSION") {
+        let reason = format!(
+            "the ranks are assay {}, this one is {}",
+            outcome.assay,
+            env!("CARGO_PKG_VERSION")
+        );
+        return Err(CaseError::failed(reason, "install the same assay on all hosts"));
+    }
+    if outcome.ranks.len() != work.ranks as usize {
+        let reason = format!(
+            "{} ranks took part where {} were asked for",
+            outcome.ranks.len(),
+            work.ranks
+        );
+        return Err(CaseError::failed(reason, &by_hand));
+    }
+    let wrong = |size: &&MpiSize| size.validation.is_some_and(|it| it.wrong > 0);
+    if let Some(size) = outcome.sizes.iter().find(wrong) {
+        let reason = format!("messages of {} B arrived with wrong contents", size.bytes);
+        return Err(CaseError::failed(
+            reason,
+            "the library or the network damages data: test both",
+        ));
+    }
+    let nothing = outcome.sizes.iter().all(|size| size.samples.values().all(Vec::is_empty));
+    if nothing || !outcome.complete {
+        return Err(CaseError::failed(
+            "the launch ended before all sizes were measured",
+            &by_hand,
+        ));
+    }
+    Ok(outcome)
+}
+
+/// How the launcher ended, and the last thing that was said.
+fn ended_badly(completed: &Completed) -> String {
+    let how = match completed.status {
+        Status::Exited(code) => format!("the launcher ended with code {code}"),
+        Status::Killed(signal) => format!("the launcher was killed by signal {signal}"),
+    };
+    match last_words(&completed.output.stderr).or_else(|| last_words(&completed.output.stdout))
+    {
+        Some(words) => format!("{how}; it said: {words}"),
+        None => how,
+    }
+}
+
+/// What tells most: the first box that Open MPI draws around its explanations, else the first line that
+/// speaks of an error, else the last line.
+fn last_words(bytes: &[u8]) -> Option<String> {
+    /// Longer than any sentence about one thing.
+    const LONGEST: usize = 300;
+    let text = String::from_utf8_lossy(bytes);
+    let is_rule = |line: &str| line.len() >= 20 && line.chars().all(|c| "-=*#".contains(c));
+    let shorten = |text: &str| text.chars().take(LONGEST).collect::<String>();
+    let mut boxed = text.lines().map(str::trim).skip_while(|line| !is_rule(line)).skip(1);
+    let boxed: Vec<&str> = boxed
+        .by_ref()
+        .take_while(|line| !is_rule(line))
+        .filter(|line| !line.is_empty())
+        .collect();
+    if !boxed.is_empty() {
+        return Some(shorten(&boxed.join(" ")));
+    }
+    let told = |line: &&str| !line.is_empty() && !is_rule(line) && !line.contains("mca: base:");
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(told).collect();
+    let speaks = |line: &&&str| {
+        let line = line.to_lowercase();
+        ["error", "fatal", "cannot", "not found", "refus"]
+            .iter()
+            .any(|word| line.contains(word))
+    };
+    Some(shorten(lines.iter().find(speaks).or_else(|| lines.last())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_launcher_says_last_is_what_tells_most() {
+        let rule = "-".repeat(74);
+        let boxed = format!(
+            "[vm:1] mca: base: close\n{rule}\nYour job has requested more processes\nthan the ppr \
+             supports:\n\n  PPR: 1:node\n{rule}\n[vm:1] 1 more process\n"
+        );
+        for (text, expected) in [
+            (
+                boxed.as_str(),
+                Some(
+                    "Your job has requested more processes than the ppr supports: PPR: 1:node",
+                ),
+            ),
+            (
+                "a\nFatal error in MPI_Init: no device\nb\n",
+                Some("Fatal error in MPI_Init: no device"),
+            ),
+            ("one\ntwo\n\n", Some("two")),
+            ("[vm:1] mca: base: close\n", None),
+            ("", None),
+        ] {
+            assert_eq!(last_words(text.as_bytes()).as_deref(), expected, "{text}");
+        }
+        let long = "e".repeat(1000);
+        assert_eq!(last_words(long.as_bytes()).map(|words| words.len()), Some(300));
+        assert!(last_words(&[255, 254, 10]).is_some());
+    }
+}
