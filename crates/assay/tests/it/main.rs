@@ -7,10 +7,14 @@
 
 mod bad_input;
 mod explaining;
+mod fio;
 mod interruption;
+mod ior;
 mod measuring;
 mod network;
 mod official_tools;
+mod planning;
 mod program;
 mod reports;
 mod storage;
+mod vdbench;

@@ -200,7 +200,7 @@ impl Compiler<'_> {
 fn combine(placed: &Placed, why: impl Into<String>, hint: &'static str) -> Fault {
     let (job, origin) = placed;
     let kind = FaultKind::Combine { job: job.name.clone(), why: why.into(), hint };
-    Fault { origin: origin.clone(), kind }
+    Fault::new(origin.clone(), kind)
 }
 
 /// Jobs that run at the same time share one clock, so they must agree on times and data.

@@ -264,5 +264,5 @@ fn wrong(setting: &Setting, why: &str) -> Fault {
     let value = setting.value.clone().unwrap_or_default();
     let kind =
         FaultKind::Value { name: setting.row.name.to_owned(), value, why: why.to_owned() };
-    Fault { origin: setting.origin.clone(), kind }
+    Fault::new(setting.origin.clone(), kind)
 }

@@ -164,6 +164,7 @@ fn nothing() -> Json {
         ios: 0,
         bytes: 0,
         runtime_ms: 0,
+        runtime_s: 0.0,
         latency: hdrhistogram::Histogram::new(1).expect("one digit is within the bounds"),
         mean_ns: 0.0,
         deviation_ns: 0.0,
