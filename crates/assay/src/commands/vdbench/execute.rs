@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use assay_adapters::dialect::vdbench::output::flat_file;
+use assay_adapters::dialect::vdbench::output::{self, flat_file};
 use assay_adapters::dialect::vdbench::{Execution, RunLabel};
 use assay_model::storage_outcome::{Ended, StorageOutcome};
 use assay_model::workload::storage::{
@@ -53,19 +53,23 @@ pub(super) fn execute(
         writers_make_files: first_run_fills_all(&execution.plan),
         store: typed.store.folder.clone(),
     };
-    let mut runs = Runs {
-        execution,
-        options,
-        stop: &stop,
-        report: &mut report,
-        done: vec![None; execution.runs.len()],
-        errors: 0,
+    let verdict = if execution.files.phases.is_empty() {
+        raw(execution, options, &stop, &mut report)
+    } else {
+        super::files::all(execution, &options, &stop, &mut report)
     };
-    let verdict = runs.all();
     if typed.test {
         // Vdbench's proof of installation leaves nothing behind.
-        runner::remove_made(&runs.options)?;
+        runner::remove_made(&RunOptions {
+            store: typed.store.folder.clone(),
+            ..RunOptions::default()
+        })?;
     }
+    close(report, verdict)
+}
+
+/// The last words.
+fn close(mut report: Report<'_>, verdict: Result<(), Failure>) -> Result<u8, Failure> {
     report.folder.failure()?;
     let words = match &verdict {
         Ok(()) => "Vdbench execution completed successfully.",
@@ -77,9 +81,30 @@ pub(super) fn execute(
     verdict.map(|()| 0)
 }
 
+fn raw(
+    execution: &Execution,
+    options: RunOptions,
+    stop: &AtomicBool,
+    report: &mut Report<'_>,
+) -> Result<(), Failure> {
+    let mut runs = Runs {
+        execution,
+        options,
+        stop,
+        report,
+        done: vec![None; execution.runs.len()],
+        errors: 0,
+    };
+    runs.all()
+}
+
 /// What stands in the pages before the first run.
 fn open(report: &mut Report<'_>, execution: &Execution, files: &Read) {
-    report.folder.flat_file.line(&flat_file::heading());
+    let heading = match execution.files.phases.is_empty() {
+        true => flat_file::heading(),
+        false => output::files::flat_heading(),
+    };
+    report.folder.flat_file.line(&heading);
     for (path, bytes) in files {
         report.folder.parameters.line(&format!("* {}", path.display()));
         report.folder.parameters.line(&String::from_utf8_lossy(bytes));
