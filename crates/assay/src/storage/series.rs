@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use assay_model::storage_outcome::{IntervalTally, StorageOutcome, Tally};
+use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome, Tally};
 use hdrhistogram::Histogram;
 
 /// The percentiles that are told, and from how many values on: an upper bound of p99 at 95 %
@@ -71,6 +71,14 @@ pub(crate) fn totals(outcome: &StorageOutcome) -> [Distribution; 2] {
     }
     service.mean_ns = (count > 0).then(|| sum_ns / count as f64);
     [service, intended]
+}
+
+/// Service times of all reads or all writes that count.
+pub(crate) fn side(outcome: &StorageOutcome, side: Operation) -> Distribution {
+    let mut service = Distribution::new();
+    let tallies = outcome.tallies.iter().filter(|it| it.operation == side);
+    tallies.for_each(|it| service.add(&it.tally.service_ns));
+    service
 }
 
 /// One line per interval, in base units.
