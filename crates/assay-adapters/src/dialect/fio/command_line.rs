@@ -219,7 +219,7 @@ impl Reading<'_> {
             let name = format!("--{known}");
             return Err(Fault::new(origin, FaultKind::Refuse { name, why }));
         }
-        self.job_option(name, value, origin)
+        self.section_option(name, value, origin)
     }
 
     /// The next word, if it can be a value.
@@ -229,7 +229,7 @@ impl Reading<'_> {
         is_value.then(|| self.take().0)
     }
 
-    fn job_option(
+    fn section_option(
         &mut self,
         name: &str,
         value: Option<String>,

@@ -71,10 +71,10 @@ pub enum FaultKind {
         why: String,
     },
     /// Options that are each fine and do not fit together.
-    #[error("job `{job}`: {why}")]
+    #[error("job `{section}`: {why}")]
     Combine {
         /// The job.
-        job: String,
+        section: String,
         /// What does not fit.
         why: String,
         /// What to do.

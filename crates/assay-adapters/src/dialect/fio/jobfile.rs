@@ -1,4 +1,4 @@
-//! Job files: sections, settings and where each stands. What a setting means is for `job`.
+//! Job files: sections, settings and where each stands. What a setting means is for `worker`.
 //!
 //! Opens nothing itself: files that are included come through the surroundings.
 

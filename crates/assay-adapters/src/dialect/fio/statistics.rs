@@ -7,7 +7,7 @@ use assay_model::storage_outcome::{Operation, StorageOutcome, Tally};
 use hdrhistogram::Histogram;
 
 use super::compile::{FioPlan, ReportRow};
-use super::job::Job;
+use super::worker::Worker;
 
 mod depth;
 mod samples;
@@ -111,9 +111,9 @@ impl Side {
 
 /// One entry of the report.
 #[derive(Debug, Clone)]
-pub struct JobResult<'a> {
+pub struct WorkerResult<'a> {
     /// The (first) job.
-    pub job: &'a Job,
+    pub worker: &'a Worker,
     /// Its entry in the plan.
     pub row: &'a ReportRow,
     /// Reads.
@@ -165,16 +165,18 @@ pub fn results<'a>(
     plan: &'a FioPlan,
     outcomes: &[StorageOutcome],
     circumstances: &Circumstances,
-) -> Vec<JobResult<'a>> {
+) -> Vec<WorkerResult<'a>> {
     plan.reports.iter().map(|row| result(plan, row, outcomes, circumstances)).collect()
 }
 
 /// The groups of a report: number, reads, writes.
 #[must_use]
-pub fn groups(results: &[JobResult<'_>]) -> Vec<(usize, Option<GroupSide>, Option<GroupSide>)> {
+pub fn groups(
+    results: &[WorkerResult<'_>],
+) -> Vec<(usize, Option<GroupSide>, Option<GroupSide>)> {
     let mut numbers: Vec<usize> = results.iter().map(|result| result.row.group).collect();
     numbers.dedup();
-    let side = |number: usize, of: fn(&JobResult<'_>) -> Side| {
+    let side = |number: usize, of: fn(&WorkerResult<'_>) -> Side| {
         let members = results.iter().filter(|result| result.row.group == number);
         let sides: Vec<Side> = members.map(of).filter(|side| side.bytes > 0).collect();
         let longest_ms = sides.iter().map(|side| side.runtime_ms).max()?;
@@ -199,7 +201,7 @@ fn result<'a>(
     row: &'a ReportRow,
     outcomes: &[StorageOutcome],
     circumstances: &Circumstances,
-) -> JobResult<'a> {
+) -> WorkerResult<'a> {
     let read = side(row, outcomes, Operation::Read);
     let write = side(row, outcomes, Operation::Write);
     let (below_us, below_ms, from_ms) = spread::classes([&read.latency, &write.latency]);
@@ -223,8 +225,8 @@ fn result<'a>(
         usage.minor_faults += share(all.minor_faults);
     }
     let failed = phases.iter().find_map(|(_, outcome)| outcome.errors.first());
-    JobResult {
-        job: &plan.jobs[row.job],
+    WorkerResult {
+        worker: &plan.workers[row.worker],
         row,
         depths: depth::levels(row, outcomes),
         read,
