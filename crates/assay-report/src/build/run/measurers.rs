@@ -9,8 +9,9 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::{parameter, precision};
 
 /// Parameters that make two results results about the same thing.
-const IDENTITY: [&str; 8] =
-    ["placement", "bytes", "n", "cpu", "instruction_set", "test", "point", "percent_of_max"];
+const IDENTITY: [&str; 5] = ["placement", "bytes", "n", "cpu", "instruction_set"];
+/// Parameters of storage that assay sets for every measurer: absent is a value, too.
+const TEST: [&str; 3] = ["test", "point", "percent_of_max"];
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if !context.several_measurers {
@@ -54,6 +55,7 @@ fn same(a: &Estimate, b: &Estimate) -> bool {
         && a.host == b.host
         && a.unit == b.unit
         && is_concurrent(a) == is_concurrent(b)
+        && TEST.iter().all(|name| a.parameters.get(*name) == b.parameters.get(*name))
         && IDENTITY.iter().all(|name| {
             match (a.parameters.get(*name), b.parameters.get(*name)) {
                 (Some(a), Some(b)) => a == b,
