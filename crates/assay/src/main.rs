@@ -31,7 +31,8 @@ use crate::failure::Failure;
 use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
-    let typed = match Arguments::try_parse() {
+    let words = arguments::vdbench::as_called(std::env::args_os());
+    let typed = match Arguments::try_parse_from(words) {
         Ok(typed) => typed,
         Err(error) => return commands::help::refused(&error),
     };

@@ -95,6 +95,22 @@ fn explaining_touches_nothing() {
 }
 
 #[test]
+fn a_link_called_vdbench_takes_its_command_line() {
+    let world = World::new();
+    page(&world);
+    let link = world.path("vdbench");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_assay"), &link).unwrap();
+    let arguments = ["-f", "RndMix", "-s"];
+    let output = std::process::Command::new(&link)
+        .args(arguments)
+        .current_dir(world.path("."))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), vdbench(&world, &arguments).out);
+}
+
+#[test]
 fn what_cannot_run_is_told_with_its_place() {
     let world = World::new();
     let run = "rd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1\n";

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use assay_adapters::dialect::vdbench::output::{self, flat_file};
 use assay_adapters::dialect::vdbench::{Execution, RunLabel};
-use assay_model::storage_outcome::{Ended, StorageOutcome};
+use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
     AccessPattern, AtEnd, Load, StoragePhase, StoragePlan, StorageWorkload,
 };
@@ -18,7 +18,6 @@ use super::report::Report;
 use crate::arguments::vdbench::VdbenchArguments;
 use crate::failure::Failure;
 use crate::signals;
-use crate::storage::created::Created;
 use crate::storage::runner::{self, RunOptions, StorageEvent};
 use crate::terminal::Terminal;
 
@@ -227,7 +226,6 @@ impl Runs<'_, '_> {
                 .advise("lengthen elapsed=, or see errorlog.html"));
         };
         self.done[index] = Some(reached(phase, outcome, measured.rate_per_s()));
-        self.note_filled(phase, outcome)?;
         let is_slow =
             label.stop_curve_ms.is_some_and(|limit_ms| measured.response_ms() > limit_ms);
         if is_slow {
@@ -265,30 +263,6 @@ impl Runs<'_, '_> {
             }
         }
         Ok(Some(workload))
-    }
-
-    /// A file that was written from start to end needs no laying out any more.
-    fn note_filled(
-        &self,
-        phase: &StoragePhase,
-        outcome: &StorageOutcome,
-    ) -> Result<(), Failure> {
-        if outcome.ended != Ended::Work || outcome.error_count > 0 || !fills(&phase.workload) {
-            return Ok(());
-        }
-        let created = Created::open(self.options.store.as_deref())?;
-        for target in &phase.workload.targets {
-            let Ok(path) = target.path.canonicalize() else { continue };
-            let noted = match created.find(&path) {
-                Some(mut record) => record.laid_out(target.size_bytes.unwrap_or(0)),
-                None => Ok(()),
-            };
-            noted.map_err(|error| {
-                Failure::measurement("the list of files that assay made cannot be written")
-                    .because(&error)
-            })?;
-        }
-        Ok(())
     }
 }
 

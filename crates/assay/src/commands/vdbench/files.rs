@@ -10,7 +10,7 @@ use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::workload::file_set::{FileLoad, FilePhase};
 use jiff::Zoned;
 
-use super::report::{FULL, REACHED, Report, time_of_day};
+use super::report::{FULL, Report, time_of_day};
 use crate::failure::Failure;
 use crate::storage::file_trees;
 use crate::storage::runner::RunOptions;
@@ -222,7 +222,9 @@ impl<'r, 't> Table<'r, 't> {
             ));
         }
         let reached = measured.rate_per_s();
-        if let Some(rate) = self.per_s.filter(|rate| reached < REACHED * rate) {
+        let count = measured.tally.requested.count;
+        let is_missed = |rate: &f64| shared::is_missed(*rate, count, measured.seconds());
+        if let Some(rate) = self.per_s.filter(is_missed) {
             self.report.say_now(&format!(
                 "Rate not reached: {reached:.1} of the {rate:.1} operations per second asked for"
             ));

@@ -12,8 +12,6 @@ use super::folder::Folder;
 use crate::storage::runner::StorageEvent;
 use crate::terminal::Terminal;
 
-/// Below this share of the requested rate, the rate counts as missed.
-pub(super) const REACHED: f64 = 0.97;
 
 /// From this share of its length on, an interval counts as whole: a busy machine looks at its clock a
 /// little late, which makes the next interval a little shorter.
@@ -171,7 +169,9 @@ impl<'t> Report<'t> {
             ));
         }
         let reached = measured.rate_per_s();
-        if let Some(rate) = rate_per_s.filter(|rate| reached < REACHED * rate) {
+        let is_missed =
+            |rate: &f64| output::is_missed(*rate, measured.count(), measured.seconds());
+        if let Some(rate) = rate_per_s.filter(is_missed) {
             self.say_now(&format!(
                 "Rate not reached: {reached:.1} of the {rate:.1} I/O per second asked for"
             ));
