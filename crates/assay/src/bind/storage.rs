@@ -169,7 +169,8 @@ fn record(
             "give it more time with --for or --budget",
         ));
     }
-    let stretches = series::stretches(&outcome.intervals);
+    let stretch_s = series::stretch_s(outcome.elapsed_s);
+    let stretches = series::stretches(&outcome.intervals, stretch_s);
     for stretch in &stretches {
         recorder.sample("rate", None, stretch.rate_per_s());
         recorder.sample("bandwidth", None, stretch.bytes_per_s());
