@@ -185,6 +185,24 @@ fn a_rate_is_kept_and_told_from_the_intended_start() {
 }
 
 #[test]
+fn streams_that_feed_each_other_go_on() {
+    let folder = Folder::new("fed");
+    made(&folder.0);
+    let streams = vec![
+        stream(FileOperation::Create, FileOrder::Random),
+        stream(FileOperation::Delete, FileOrder::Random),
+    ];
+    let outcome = carried_out(&workload(&folder.0, streams, Some(0.3)));
+    assert_eq!((outcome.ended, outcome.error_count), (Ended::Time, 0));
+    let [created, deleted] =
+        [FileOperation::Create, FileOperation::Delete].map(|it| outcome.total.of(it).count);
+    assert!(
+        deleted >= 1 && created <= deleted && deleted <= created + 36,
+        "{created} {deleted}"
+    );
+}
+
+#[test]
 fn what_cannot_be_done_is_told() {
     let folder = Folder::new("cannot");
     let streams = vec![stream(FileOperation::Create, FileOrder::Once)];

@@ -124,6 +124,7 @@ impl<'s, 'w> Worker<'s, 'w> {
                 }
                 Step::Aside => {}
                 Step::Later => thread::sleep(PAUSE),
+                Step::Never if self.stream.is_fed => thread::sleep(PAUSE),
                 Step::Never => return,
             }
         }

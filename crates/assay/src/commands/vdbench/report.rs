@@ -12,7 +12,6 @@ use super::folder::Folder;
 use crate::storage::runner::StorageEvent;
 use crate::terminal::Terminal;
 
-
 /// From this share of its length on, an interval counts as whole: a busy machine looks at its clock a
 /// little late, which makes the next interval a little shorter.
 pub(super) const FULL: f64 = 0.5;
