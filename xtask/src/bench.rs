@@ -25,6 +25,7 @@ mod options;
 mod order;
 mod page;
 mod ratio;
+mod storage;
 mod stream_loop;
 mod timings;
 mod workplace;
@@ -35,6 +36,7 @@ cargo xtask bench memory     beside likwid-bench and a plain C loop → docs/ben
 cargo xtask bench compute    beside OpenBLAS and HPL → docs/benchmarks/compute.md
 cargo xtask bench network    beside iperf3 and qperf over loopback → docs/benchmarks/network.md
 cargo xtask bench mpi        beside C compiled with each MPI's mpicc → docs/benchmarks/mpi.md
+cargo xtask bench storage    beside fio → docs/benchmarks/storage.md
 cargo xtask bench build      start-up, size and cold build → docs/benchmarks/build.md
     --turns N       how often everything is measured (10; at least 6 for an interval)
     --threads N     how many CPUs are used, one per core first (all cores)
@@ -55,6 +57,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         "compute" => compute::run(root, &options),
         "network" => network::run(root, &options),
         "mpi" => mpi::run(root, &options),
+        "storage" => storage::run(root, &options),
         "build" => footprint::run(root, &options),
         other => bail!("no such comparison: {other}\n{USAGE}"),
     }

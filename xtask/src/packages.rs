@@ -69,6 +69,9 @@ pub(crate) const FOR_BENCH_MPI: &[Package] =
 /// What the comparison of the network uses.
 pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[IPERF3, QPERF];
 
+/// What the comparison of storage uses.
+pub(crate) const FOR_BENCH_STORAGE: &[Package] = &[FIO, TASKSET];
+
 /// Installs those of `packages` that are missing. What cannot be installed is said and left out.
 pub(crate) fn install(root: &Path, packages: &[Package]) -> Result<()> {
     if !command::exists("dpkg-query") || !command::exists("apt-get") {

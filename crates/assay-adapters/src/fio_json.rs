@@ -46,7 +46,7 @@ impl FioResult {
         let jobs = jobs.filter(|jobs| !jobs.is_empty()).ok_or_else(|| missing("jobs"))?;
         let mut sum = Sum::default();
         for job in jobs {
-            sum.add_job(job)?;
+            sum.add_entry(job)?;
         }
         let version = document.get("fio version").and_then(Value::as_str);
         let version = version.map(|text| text.strip_prefix("fio-").unwrap_or(text).to_owned());
@@ -84,7 +84,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add_job(&mut self, job: &Value) -> Result<(), ToolError> {
+    fn add_entry(&mut self, job: &Value) -> Result<(), ToolError> {
         let error = whole(job, "error")?;
         if error != 0 {
             let name = job.get("jobname").and_then(Value::as_str).unwrap_or("a job");

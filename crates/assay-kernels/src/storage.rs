@@ -17,7 +17,6 @@ use self::choice::Choice;
 use self::target::{Access, Opened};
 
 mod accept;
-mod account;
 mod agenda;
 mod arrivals;
 mod buffers;
@@ -42,6 +41,7 @@ mod session;
 mod tally;
 mod target;
 mod timeline;
+mod timers;
 mod worker;
 
 /// How a running phase is watched and ended.

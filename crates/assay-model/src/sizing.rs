@@ -135,7 +135,7 @@ mod tests {
     fn two_quantities_give_the_third() {
         let table = [
             ((Some(3500.0), Some(1.14e-3), None), (3500.0, 1.14e-3, 3.99, 4)),
-            ((None, Some(1.14e-3), Some(4.0)), (3508.771_929_8, 1.14e-3, 4.0, 4)),
+            ((None, Some(1.14e-3), Some(4.0)), (4.0 / 1.14e-3, 1.14e-3, 4.0, 4)),
             ((Some(5000.0), None, Some(6.5)), (5000.0, 1.3e-3, 6.5, 7)),
             ((Some(1000.0), Some(1e-3), None), (1000.0, 1e-3, 1.0, 1)),
         ];

@@ -13,9 +13,9 @@ pub struct StorageOutcome {
     pub tallies: Vec<StreamTally>,
     /// The series, warm-up included, all streams and targets together.
     pub intervals: Vec<IntervalTally>,
-    /// CPU seconds of the threads that generated the load, user and system.
+    /// CPU seconds of the process while I/O counted, in the program.
     pub cpu_user_s: f64,
-    /// See `cpu_user_s`.
+    /// The same in the kernel, its threads for this process's I/O included.
     pub cpu_system_s: f64,
     /// Which engine did it, with its options: `io_uring (single issuer, fixed files)`.
     pub engine: String,

@@ -47,6 +47,11 @@ impl<'t> Log<'t> {
         self.terminal.progress(message);
     }
 
+    /// Writes a line about what is going on; nothing is stored.
+    pub(crate) fn note(&mut self, text: &str) {
+        self.terminal.note(text);
+    }
+
     /// Stores a raw output and returns its hash.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Result<String, Failure> {
         self.writer.raw(bytes).map_err(|error| stored::failed(&error))

@@ -36,7 +36,8 @@ use crate::mpi::launched::Launched;
 use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
-    let typed = match Arguments::try_parse() {
+    let words = arguments::vdbench::as_called(std::env::args_os());
+    let typed = match Arguments::try_parse_from(words) {
         Ok(typed) => typed,
         // One of the ranks of an MPI job speaks for all.
         Err(error) if error.use_stderr() && !Launched::here().speaks() => {

@@ -130,6 +130,11 @@ impl<'a, 't> Recorder<'a, 't> {
         quantile::median(&values)
     }
 
+    /// Tells what is worth a line of its own.
+    pub(crate) fn note(&mut self, text: &str) {
+        self.log.note(text);
+    }
+
     /// Says what is going on.
     pub(crate) fn progress(&mut self, message: &str) {
         self.log.progress(message);

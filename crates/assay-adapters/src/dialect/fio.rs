@@ -1,6 +1,6 @@
 //! fio: its job language in, its three forms of output out.
 //!
-//! `command_line` reads words and files into sections, `job` reads a section's options, `compile`
+//! `command_line` reads words and files into sections, `worker` reads a section's options, `compile`
 //! makes a plan of them; `statistics` makes fio's figures of the outcomes, and `text`, `json` and
 //! `terse` write them. Nothing here opens a file or reads a clock.
 
@@ -9,7 +9,6 @@ pub mod command_line;
 pub mod compile;
 mod document;
 pub mod fault;
-pub mod job;
 pub mod jobfile;
 pub mod json;
 mod number;
@@ -18,6 +17,7 @@ pub mod statistics;
 pub mod terse;
 pub mod text;
 mod value;
+pub mod worker;
 
 #[cfg(test)]
 mod tests;

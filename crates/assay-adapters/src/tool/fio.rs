@@ -82,7 +82,8 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     if let Some(why) = refusal(&test.workload) {
         return Err(ask(why));
     }
-    let content = job_file(&test.workload).ok_or_else(|| ask("its rate is not known yet"))?;
+    let content =
+        file_that_asks(&test.workload).ok_or_else(|| ask("its rate is not known yet"))?;
     Ok(vec![Invocation {
         workload: request.workload.clone(),
         label: "fio".to_owned(),
@@ -97,7 +98,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
 }
 
 /// One job per stream and target; `None` when the rate is a share of one that is not known.
-fn job_file(work: &StorageWorkload) -> Option<String> {
+fn file_that_asks(work: &StorageWorkload) -> Option<String> {
     let mut text = global(work);
     let rate_per_s = match work.load {
         Load::Open { rate_per_s, .. } => Some(rate_per_s),

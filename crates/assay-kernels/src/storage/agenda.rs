@@ -150,3 +150,6 @@ impl Agenda {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

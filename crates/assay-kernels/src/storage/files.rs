@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use assay_model::file_outcome::{FileFailure, FileInterval, FileOutcome, FileTally};
 use assay_model::storage_outcome::Ended;
-use assay_model::workload::file_set::{FileLoad, FileStream, FileWorkload};
+use assay_model::workload::file_set::{
+    FileLoad, FileOperation, FileOrder, FileStream, FileWorkload,
+};
 
 use self::tree::TreeState;
 use self::worker::Worker;
@@ -92,6 +94,8 @@ struct StreamState<'w> {
     cursor: AtomicU64,
     /// When the next operation is due; `None` = at once.
     schedule: Option<Mutex<Schedule>>,
+    /// Whether another stream makes, or takes away, what this one needs.
+    is_fed: bool,
     /// Threads that still work.
     active: AtomicUsize,
 }
@@ -115,6 +119,7 @@ impl<'w> Shared<'w> {
                     tree,
                     cursor: AtomicU64::new(0),
                     schedule: schedule.map(Mutex::new),
+                    is_fed: is_fed(workload, stream),
                     active: AtomicUsize::new(stream.threads as usize),
                 })
             })
@@ -228,6 +233,18 @@ impl<'w> Shared<'w> {
         let warmup = start_s + 0.5 * (now_s - start_s) < warmup_s;
         FileInterval { start_s, length_s: now_s - start_s, warmup, tally, cpu_user, cpu_system }
     }
+}
+
+/// Whether another stream on the same tree makes, or takes away, what `stream` needs.
+fn is_fed(workload: &FileWorkload, stream: &FileStream) -> bool {
+    let feeder = match stream.operation {
+        FileOperation::Create => FileOperation::Delete,
+        FileOperation::Mkdir => FileOperation::Rmdir,
+        FileOperation::Rmdir => FileOperation::Mkdir,
+        _ => FileOperation::Create,
+    };
+    let feeds = |other: &FileStream| other.tree == stream.tree && other.operation == feeder;
+    !workload.in_turn && stream.order != FileOrder::Once && workload.streams.iter().any(feeds)
 }
 
 fn schedule(workload: &FileWorkload, stream: &FileStream, id: u64) -> Option<Schedule> {

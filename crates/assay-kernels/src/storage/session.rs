@@ -15,10 +15,10 @@ use assay_model::storage_outcome::{
 use assay_model::workload::storage::{StorageWorkload, Verify};
 
 use crate::clock;
+use crate::network::cpu::{self, ProcessTime};
 use crate::pin;
 
 use super::Control;
-use super::account::{self, CpuTime};
 use super::agenda::Agenda;
 use super::buffers::{Buffers, Need};
 use super::choice::{Chosen, Engine};
@@ -33,6 +33,7 @@ use super::series::{Contributor, Series};
 use super::tally;
 use super::target::Opened;
 use super::timeline::Timeline;
+use super::timers;
 use super::worker::{Slot, Worker};
 
 /// From the word to the start: long enough for a sleeping thread to wake, so that all start together.
@@ -168,14 +169,16 @@ impl<'scope> Crew<'scope> {
             error_count += end.failure_count;
             errors.extend(end.failures.iter().cloned());
         }
-        let cpu = account::process().since(cpu_before);
+        let cpu = cpu::process_time();
+        let seconds =
+            |now_ns: u64, before_ns: u64| now_ns.saturating_sub(before_ns) as f64 * 1e-9;
         Ok(StorageOutcome {
             elapsed_s: clock::seconds_between(timeline.warm_end_ns, end_ns),
             ended: watch.reason(end_ns),
             intervals: watch.intervals,
             tallies: merge(ends),
-            cpu_user_s: cpu.user_s,
-            cpu_system_s: cpu.system_s,
+            cpu_user_s: seconds(cpu.user_ns, cpu_before.user_ns),
+            cpu_system_s: seconds(cpu.system_ns, cpu_before.system_ns),
             engine: self.engine,
             engine_reason,
             errors,
@@ -194,8 +197,12 @@ struct Watch<'a, 'c> {
 
 impl Watch<'_, '_> {
     /// Collects frames until no worker is left. Gives the CPU time at the end of the warm-up.
-    fn until_all_ended(&mut self, frames: &Receiver<Handed>, series: &mut Series) -> CpuTime {
-        let first = account::process();
+    fn until_all_ended(
+        &mut self,
+        frames: &Receiver<Handed>,
+        series: &mut Series,
+    ) -> ProcessTime {
+        let first = cpu::process_time();
         let mut at_warm_end = None;
         loop {
             let now_ns = clock::now_ns();
@@ -204,7 +211,7 @@ impl Watch<'_, '_> {
             }
             let left_ns = self.timeline.warm_end_ns.saturating_sub(now_ns);
             if left_ns == 0 {
-                at_warm_end.get_or_insert_with(account::process);
+                at_warm_end.get_or_insert_with(cpu::process_time);
             }
             let wait =
                 if left_ns == 0 { LOOK } else { LOOK.min(Duration::from_nanos(left_ns)) };
@@ -355,7 +362,7 @@ fn set_up<E: StorageEngine>(
     if let Some(cpu) = cpu {
         pin::pin_current_thread(cpu).map_err(|source| failed("the worker's CPU", source))?;
     }
-    account::wake_on_time();
+    timers::wake_on_time();
     let stream = &phase.workload.streams[plan.stream];
     let slots = plan.lanes.iter().map(|lane| lane.slots).sum();
     let verifies_writes = phase.workload.data.verify == Verify::AfterWrite;

@@ -12,9 +12,10 @@ A file is written fully before it is read, with data that cannot be compressed. 
 loop is closed: a fixed number of I/O is always in flight. With a rate the moments at which I/O is \
 due are fixed in advance, whatever happened to earlier ones, and latency is told twice: from \
 submission to completion, as most tools print it, and from the moment the I/O was due, which is \
-what a user waits. A rate that was not reached is said so. Every interval of the run gives one \
-sample: its rate, its bandwidth and the median latency of the I/O that completed in it, so the \
-intervals of confidence show how much the storage changes over time. Least, greatest and mean \
+what a user waits. A rate that was not reached is said so. The time is cut into at least twelve \
+stretches, long enough to hold many bursts of a throttle; each gives one sample: its rate, its \
+bandwidth and the median latency of the I/O that completed in it, so the intervals of confidence \
+show how much the storage changes over time. Least, greatest and mean \
 latency and the percentiles are of every single I/O, from a histogram with 3 digits, and printed \
 only where there are enough of them. A response curve holds shares of the greatest rate that a \
 closed loop reached; its knee is where latency begins to rise faster than the rate (Kneedle), and \
@@ -26,21 +27,21 @@ never mistaken for the storage.",
             name: "rate",
             unit: Unit::IoPerSecond,
             better: Better::Higher,
-            meaning: "I/O completed in an interval over its length",
+            meaning: "I/O completed in a stretch of the run over its length",
             limit: None,
         },
         Metric {
             name: "bandwidth",
             unit: Unit::BytePerSecond,
             better: Better::Higher,
-            meaning: "bytes of the I/O completed in an interval over its length",
+            meaning: "bytes of the I/O completed in a stretch of the run over its length",
             limit: Some(Bound::Provisioned),
         },
         Metric {
             name: "latency",
             unit: Unit::Second,
             better: Better::Lower,
-            meaning: "submission to completion; a sample is the median of an interval, while \
+            meaning: "submission to completion; a sample is the median of a stretch, while \
                       least, greatest, mean and percentiles are of all I/O",
             limit: None,
         },

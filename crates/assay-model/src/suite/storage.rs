@@ -12,6 +12,8 @@ pub struct StorageRequest {
     pub name: Option<String>,
     /// Where; empty = where the command line says.
     pub targets: Vec<TargetRequest>,
+    /// The size that files are made with; `None` = what is usual.
+    pub size: Option<Bytes>,
     /// Share of reads, 0 … 1.
     pub read_share: f64,
     /// Where the next I/O goes.
@@ -45,7 +47,7 @@ pub struct StorageRequest {
 pub struct TargetRequest {
     /// Where it is.
     pub path: PathBuf,
-    /// The size a file is made with; `None` = the size it has.
+    /// Its size once it is there; `None` = the size it has.
     pub bytes: Option<u64>,
 }
 

@@ -110,6 +110,15 @@ pub(crate) fn volume() -> Summary {
         )
     };
     summary.results.extend(missed.estimates().into_iter().map(doubted));
+    let mix = Case { test: "random-mix-8KiB", bytes: 8192, ..single };
+    let apart = |it: Estimate| {
+        it.number("read_rate", 44_800.0)
+            .number("read_p50_s", 310e-6)
+            .number("read_p99_s", 990e-6)
+            .number("write_rate", 19_200.0)
+            .number("write_p50_s", 620e-6)
+    };
+    summary.results.extend(mix.estimates().into_iter().map(apart));
     let bent = [
         (0, 300e3, 1.9e-3),
         (10, 30e3, 0.51e-3),

@@ -1,6 +1,7 @@
 //! What may be typed after `vdbench`: that tool's own options, and what may be written.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -50,4 +51,15 @@ pub(crate) struct VdbenchArguments {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+}
+
+/// The words as if `vdbench` had been typed first, where the program was called by that name: a link
+/// called `vdbench` lets people's scripts run unchanged.
+pub(crate) fn as_called(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.collect();
+    let called = words.first().map(Path::new).and_then(Path::file_name);
+    if called.is_some_and(|name| name == "vdbench") {
+        words.insert(1, "vdbench".into());
+    }
+    words
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use assay_kernels::storage::{self as kernel, Control};
 use assay_model::event::{Parameter, Stopped};
 use assay_model::plan::Case;
-use assay_model::quantity::{Quantity, Unit};
-use assay_model::storage_outcome::{Ended, StorageOutcome};
+use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::storage_outcome::{Ended, Operation, StorageOutcome};
 use assay_model::warning::Warning;
 use assay_model::workload::Workload;
 use assay_model::workload::storage::{
@@ -42,11 +42,8 @@ pub(super) fn measure(
     let workload = &plan.phases[0].workload;
     let began_s = recorder.elapsed_s();
     let cancel = recorder.cancel();
-    let done = runner::carry_out(&plan, options, cancel, &mut |event| {
-        if let Some(text) = progress(&case.id, &event) {
-            recorder.progress(&text);
-        }
-    });
+    let mut watcher = Watcher { case: &case.id, recorder, laying_out: None };
+    let done = runner::carry_out(&plan, options, cancel, &mut |event| watcher.see(&event));
     let outcomes = match done {
         Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
         Err(failure) => return Err(CaseError::of_case(failure)),
@@ -80,11 +77,8 @@ pub(super) fn prepare(
 ) -> Result<Case, CaseError> {
     let plan = plan(case, test, recorder)?;
     let cancel = recorder.cancel();
-    let done = runner::prepare(&plan, options, cancel, &mut |event| {
-        if let Some(text) = progress(&case.id, &event) {
-            recorder.progress(&text);
-        }
-    });
+    let mut watcher = Watcher { case: &case.id, recorder, laying_out: None };
+    let done = runner::prepare(&plan, options, cancel, &mut |event| watcher.see(&event));
     match done {
         Err(_) if cancel.load(Ordering::Relaxed) => Err(CaseError::Interrupted),
         Err(failure) => Err(CaseError::of_case(failure)),
@@ -128,20 +122,38 @@ fn plan(
     Ok(single(workload, &test.name))
 }
 
-fn progress(case: &str, event: &StorageEvent<'_>) -> Option<String> {
-    match event {
-        StorageEvent::LayingOut { target, done_bytes, total_bytes } => {
-            let percent = 100.0 * *done_bytes as f64 / (*total_bytes).max(1) as f64;
-            Some(format!("{case}: writing {} {percent:.0} %", target.path.display()))
+/// Tells the user what goes on.
+struct Watcher<'w, 'a, 't> {
+    case: &'w str,
+    recorder: &'w mut Recorder<'a, 't>,
+    /// The file that is being written, so that it is announced once.
+    laying_out: Option<PathBuf>,
+}
+
+impl Watcher<'_, '_, '_> {
+    fn see(&mut self, event: &StorageEvent<'_>) {
+        let case = self.case;
+        match event {
+            StorageEvent::LayingOut { target, done_bytes, total_bytes } => {
+                let path = target.path.display();
+                if self.laying_out.as_ref() != Some(&target.path) {
+                    let size = Bytes(*total_bytes);
+                    self.recorder.note(&format!("  {path} is written first: {size}"));
+                    self.laying_out = Some(target.path.clone());
+                }
+                let percent = 100.0 * *done_bytes as f64 / (*total_bytes).max(1) as f64;
+                self.recorder.progress(&format!("{case}: writing {path} {percent:.0} %"));
+            }
+            StorageEvent::Interval { tally } => {
+                let count = tally.reads.count + tally.writes.count;
+                let rate = count as f64 / tally.length_s.max(f64::MIN_POSITIVE);
+                let rate = Quantity::new(rate, Unit::IoPerSecond);
+                self.recorder.progress(&format!("{case}: {rate:.3}"));
+            }
+            StorageEvent::PhaseStarts { .. }
+            | StorageEvent::PhaseDone { .. }
+            | StorageEvent::PhaseFailed => {}
         }
-        StorageEvent::Interval { tally } => {
-            let count = tally.reads.count + tally.writes.count;
-            let rate = count as f64 / tally.length_s.max(f64::MIN_POSITIVE);
-            Some(format!("{case}: {:.3}", Quantity::new(rate, Unit::IoPerSecond)))
-        }
-        StorageEvent::PhaseStarts { .. }
-        | StorageEvent::PhaseDone { .. }
-        | StorageEvent::PhaseFailed => None,
     }
 }
 
@@ -157,7 +169,8 @@ fn record(
             "give it more time with --for or --budget",
         ));
     }
-    let stretches = series::stretches(&outcome.intervals);
+    let stretch_s = series::stretch_s(outcome.elapsed_s);
+    let stretches = series::stretches(&outcome.intervals, stretch_s);
     for stretch in &stretches {
         recorder.sample("rate", None, stretch.rate_per_s());
         recorder.sample("bandwidth", None, stretch.bytes_per_s());
@@ -174,6 +187,7 @@ fn record(
     let [service, intended] = series::totals(outcome);
     learn_distribution("latency", &service, recorder);
     learn_distribution("latency_from_intended", &intended, recorder);
+    learn_sides(outcome, recorder);
     recorder.learn(None, "engine", Parameter::Text(outcome.engine.clone()));
     recorder.learn(None, "engine_reason", Parameter::Text(outcome.engine_reason.clone()));
     recorder.raw("series.csv", series::table(&outcome.intervals).as_bytes())?;
@@ -205,6 +219,26 @@ fn learn_distribution(
         learn(name, seconds);
     }
     recorder.learn(Some(metric), "io", Parameter::Integer(distribution.count()));
+}
+
+/// Reads and writes apart, where there are both: their rates and their latencies.
+fn learn_sides(outcome: &StorageOutcome, recorder: &mut Recorder<'_, '_>) {
+    let [reads, writes] =
+        [Operation::Read, Operation::Write].map(|side| series::side(outcome, side));
+    if reads.count() == 0 || writes.count() == 0 {
+        return;
+    }
+    for (name, side) in [("read", reads), ("write", writes)] {
+        let rate = side.count() as f64 / outcome.elapsed_s;
+        recorder.learn(None, &format!("{name}_rate"), Parameter::Number(rate));
+        let wanted = ["p50", "p99", "p99.9"];
+        for (percentile, seconds) in side.percentiles_s() {
+            if wanted.contains(&percentile) {
+                let name = format!("{name}_{percentile}_s");
+                recorder.learn(None, &name, Parameter::Number(seconds));
+            }
+        }
+    }
 }
 
 /// In flight = rate × latency, over all the time that counts.

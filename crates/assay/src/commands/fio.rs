@@ -108,7 +108,7 @@ fn carry_out(
         destroy_data: request.destroy_data.iter().map(Into::into).collect(),
         allow_unmounted: request.allow_unmounted,
         // fio leaves its files behind, unless it is told to unlink them.
-        keep: !plan.jobs.iter().any(|job| job.unlink),
+        keep: !plan.workers.iter().any(|job| job.unlink),
         ..RunOptions::default()
     };
     let on_screen = request.output.file.is_none() && request.output.formats == [Format::Normal];

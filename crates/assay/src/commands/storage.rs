@@ -52,6 +52,7 @@ fn measure(
     let request = StorageRequest {
         name: None,
         targets: Vec::new(),
+        size: None,
         read_share,
         order: if typed.random { Order::Random } else { Order::Sequential },
         bytes: vec![typed.bs],

@@ -18,6 +18,7 @@ use crate::storage;
 use crate::terminal::Terminal;
 
 mod execute;
+mod files;
 mod folder;
 mod report;
 

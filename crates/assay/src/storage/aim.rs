@@ -45,7 +45,7 @@ impl Aim {
             request.targets = self.targets.iter().map(new).collect();
         }
         for target in &mut request.targets {
-            let asked = self.size_bytes.or(target.bytes);
+            let asked = self.size_bytes.or(request.size.map(|size| size.0));
             *target = resolved(&target.path, asked);
         }
     }

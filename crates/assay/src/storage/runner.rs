@@ -7,13 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use assay_kernels::storage::{self as kernel, Control};
-use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome};
+use assay_model::storage_outcome::{Ended, IntervalTally, Operation, StorageOutcome};
 use assay_model::workload::storage::{Load, StoragePhase, StoragePlan, StorageTarget};
 
 use super::created::{Created, Record};
 use super::safety::{self, ToLayOut};
 use crate::failure::Failure;
 use crate::signals;
+
+/// I/O that failed is told with its place, up to this many.
+const TOLD: usize = 3;
 
 /// What the user allows, and where things are kept.
 #[derive(Debug, Clone, Default)]
@@ -71,7 +74,7 @@ pub(crate) fn carry_out(
     stop: &AtomicBool,
     on: &mut Listener<'_>,
 ) -> Result<Vec<StorageOutcome>, Failure> {
-    prepare(plan, options, stop, on)?;
+    let mut fillings = make_files(plan, options, stop, on)?;
     let mut run = PhaseRun { reached_per_s: vec![None; plan.phases.len()], stop, on };
     let mut outcomes = Vec::new();
     let mut failed = None;
@@ -79,6 +82,8 @@ pub(crate) fn carry_out(
         match run.phase(index, phase) {
             Ok(outcome) => {
                 (run.on)(StorageEvent::PhaseDone { outcome: &outcome });
+                let here = fillings.iter_mut().filter(|filling| filling.phase == index);
+                here.into_iter().try_for_each(|filling| filling.is_done(&outcome))?;
                 outcomes.push(outcome);
             }
             Err(failure) => {
@@ -99,6 +104,24 @@ pub(crate) fn check(plan: &StoragePlan, options: &RunOptions) -> Result<(), Fail
     safety::check(plan, options, &created).map(drop)
 }
 
+/// A file that a phase fills, so that it need not be laid out before that or later.
+#[derive(Debug)]
+struct Filling {
+    record: Record,
+    phase: usize,
+    bytes: u64,
+}
+
+impl Filling {
+    /// Notes that the file is whole, if the phase did all its work.
+    fn is_done(&mut self, outcome: &StorageOutcome) -> Result<(), Failure> {
+        if outcome.ended != Ended::Work || outcome.error_count > 0 {
+            return Ok(());
+        }
+        noted(self.record.laid_out(self.bytes))
+    }
+}
+
 /// Checks a plan and makes and lays out the files it needs.
 pub(crate) fn prepare(
     plan: &StoragePlan,
@@ -106,11 +129,22 @@ pub(crate) fn prepare(
     stop: &AtomicBool,
     on: &mut Listener<'_>,
 ) -> Result<(), Failure> {
+    make_files(plan, options, stop, on).map(drop)
+}
+
+/// The same; gives back the files that a phase fills.
+fn make_files(
+    plan: &StoragePlan,
+    options: &RunOptions,
+    stop: &AtomicBool,
+    on: &mut Listener<'_>,
+) -> Result<Vec<Filling>, Failure> {
     let created = Created::open(options.store.as_deref())?;
+    let mut fillings = Vec::new();
     for file in safety::check(plan, options, &created)? {
-        lay_out(plan, file, &created, stop, on)?;
+        fillings.extend(lay_out(plan, file, &created, stop, on)?);
     }
-    Ok(())
+    Ok(fillings)
 }
 
 /// Removes the files that this process made.
@@ -134,20 +168,19 @@ pub(crate) fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Opt
         1 => format!("one I/O of {} failed", phase.name),
         more => format!("{more} I/O of {} failed", phase.name),
     };
-    let mut failure = Failure::measurement(what);
-    for error in outcome.errors.iter().take(3) {
+    let told = outcome.errors.iter().take(TOLD).map(|error| {
         let operation = match error.operation {
             Operation::Read => "read",
             Operation::Write => "write",
         };
         let target = phase.workload.targets.get(error.target);
         let target = target.map_or_else(String::new, |it| it.path.display().to_string());
-        failure = failure.explain(format!(
+        format!(
             "{operation} of {} bytes at byte {} of {target}: {}",
             error.bytes, error.offset, error.reason
-        ));
-    }
-    Some(failure)
+        )
+    });
+    Some(Failure::measurement(what).explain(told.collect::<Vec<_>>().join("; ")))
 }
 
 /// What is done at one time or another in a plan.
@@ -207,15 +240,16 @@ fn lay_out(
     created: &Created,
     stop: &AtomicBool,
     on: &mut Listener<'_>,
-) -> Result<(), Failure> {
+) -> Result<Option<Filling>, Failure> {
     let target = &file.target;
     let record: Option<Record> = match file.record {
         Some(record) => Some(record),
         None if file.is_missing => Some(created.create(&target.path)?),
         None => None,
     };
+    let bytes = target.size_bytes.unwrap_or(0);
     if file.only_made {
-        return Ok(());
+        return Ok(record.map(|record| Filling { record, phase: file.phase, bytes }));
     }
     let workload = &plan.phases[file.phase].workload;
     let mut on_progress = |done_bytes, total_bytes| {
@@ -230,8 +264,12 @@ fn lay_out(
     if stop.load(Ordering::Relaxed) {
         return Err(interrupted());
     }
-    let noted = record.map(|mut it| it.laid_out(target.size_bytes.unwrap_or(0)));
-    noted.unwrap_or(Ok(())).map_err(|error| {
+    record.map_or(Ok(()), |mut it| noted(it.laid_out(bytes)))?;
+    Ok(None)
+}
+
+fn noted(result: std::io::Result<()>) -> Result<(), Failure> {
+    result.map_err(|error| {
         Failure::measurement("the list of files that assay made cannot be written")
             .because(&error)
     })

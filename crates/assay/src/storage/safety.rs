@@ -22,7 +22,7 @@ use super::runner::RunOptions;
 use crate::failure::Failure;
 
 /// Room that stays free for the file system's own needs.
-const MARGIN_BYTES: u64 = 64 << 20;
+pub(super) const MARGIN_BYTES: u64 = 64 << 20;
 
 /// A file that must be made or written fully before the first phase.
 #[derive(Debug)]
@@ -130,7 +130,7 @@ fn resolved(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// `/mnt/x/…` where nothing is mounted on `/mnt/x` lies on the system disk, by mistake as a rule.
-fn refuse_unmounted(path: &Path, mounts: &[Mount]) -> Result<(), Failure> {
+pub(super) fn refuse_unmounted(path: &Path, mounts: &[Mount]) -> Result<(), Failure> {
     let mut parts = path.components().skip(1);
     let (Some(Component::Normal(first)), Some(Component::Normal(second)), Some(_)) =
         (parts.next(), parts.next(), parts.next())

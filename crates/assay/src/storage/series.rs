@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use assay_model::storage_outcome::{IntervalTally, StorageOutcome, Tally};
+use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome, Tally};
 use hdrhistogram::Histogram;
 
 /// The percentiles that are told, and from how many values on: an upper bound of p99 at 95 %
@@ -36,17 +36,30 @@ pub(crate) struct Distribution {
     mean_ns: Option<f64>,
 }
 
-/// The intervals that count, each with some I/O in it: one without is joined to the next, because it
-/// has a rate and no latency, and a short last one to the one before.
-pub(crate) fn stretches(intervals: &[IntervalTally]) -> Vec<Stretch> {
-    let counting: Vec<&IntervalTally> = intervals.iter().filter(|it| !it.warmup).collect();
-    let usual_s = counting.iter().map(|it| it.length_s).fold(0.0, f64::max);
+/// Stretches that a phase is cut into, so that the median of their rates has an interval at 95 %.
+const STRETCHES: f64 = 12.0;
+/// No stretch needs to be longer: 100 slices of a throttle that lets I/O through every 100 ms.
+const LONGEST_S: f64 = 10.0;
+
+/// How long a stretch of a phase is that counts for so many seconds.
+///
+/// Throttles let I/O through in bursts: the median over intervals as short as the bursts would be the
+/// rate of a burst, or of the pause between two.
+pub(crate) fn stretch_s(counting_s: f64) -> f64 {
+    (counting_s / STRETCHES).min(LONGEST_S)
+}
+
+/// The intervals that count, joined to stretches of at least `least_s` with some I/O in each; what is
+/// left over at the end is joined to the last one.
+pub(crate) fn stretches(intervals: &[IntervalTally], least_s: f64) -> Vec<Stretch> {
+    // An interval ends a little late or early, and ten of them need not make another.
+    let enough_s = 0.95 * least_s;
     let mut stretches: Vec<Stretch> = Vec::new();
     let mut open: Option<Stretch> = None;
-    for interval in counting {
+    for interval in intervals.iter().filter(|it| !it.warmup) {
         let stretch = open.get_or_insert_with(Stretch::new);
         stretch.add(interval);
-        if stretch.count > 0 && stretch.length_s >= 0.5 * usual_s {
+        if stretch.count > 0 && stretch.length_s >= enough_s {
             stretches.extend(open.take());
         }
     }
@@ -71,6 +84,14 @@ pub(crate) fn totals(outcome: &StorageOutcome) -> [Distribution; 2] {
     }
     service.mean_ns = (count > 0).then(|| sum_ns / count as f64);
     [service, intended]
+}
+
+/// Service times of all reads or all writes that count.
+pub(crate) fn side(outcome: &StorageOutcome, side: Operation) -> Distribution {
+    let mut service = Distribution::new();
+    let tallies = outcome.tallies.iter().filter(|it| it.operation == side);
+    tallies.for_each(|it| service.add(&it.tally.service_ns));
+    service
 }
 
 /// One line per interval, in base units.
@@ -242,7 +263,7 @@ mod tests {
     fn check(intervals: &[(f64, usize)], expected: &[f64]) {
         let mut all = vec![interval(true, 1.0, &[7; 100])];
         all.extend(intervals.iter().map(|(s, count)| interval(false, *s, &vec![1000; *count])));
-        let rates: Vec<f64> = stretches(&all).iter().map(Stretch::rate_per_s).collect();
+        let rates: Vec<f64> = stretches(&all, 1.0).iter().map(Stretch::rate_per_s).collect();
         assert_eq!(rates.len(), expected.len(), "{rates:?}");
         for (rate, expected) in rates.iter().zip(expected) {
             assert!((rate - expected).abs() < 1e-9, "{rates:?}");
@@ -258,6 +279,8 @@ mod tests {
         check(&[(1.0, 10), (0.25, 5)], &[12.0]);
         check(&[(1.0, 0), (1.0, 0)], &[]);
         check(&[], &[]);
+        // Bursts of a throttle and the pauses between them make one rate.
+        check(&[(0.1, 10), (0.1, 0)].repeat(10), &[50.0, 50.0]);
     }
 
     #[test]

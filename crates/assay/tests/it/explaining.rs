@@ -15,6 +15,7 @@ fn the_reference_in_the_documentation_is_what_help_says() {
         "run",
         "stream",
         "linpack",
+        "vdbench",
         "doctor",
         "list",
         "show",

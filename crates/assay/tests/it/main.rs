@@ -8,12 +8,16 @@
 mod bad_input;
 mod conditions;
 mod explaining;
+mod fio;
 mod interruption;
+mod ior;
 mod measuring;
 mod mpi;
 mod mpi_run;
 mod network;
 mod official_tools;
+mod planning;
 mod program;
 mod reports;
 mod storage;
+mod vdbench;

@@ -275,3 +275,27 @@ fn devices_are_written_only_by_name_and_never_while_they_are_used() {
     }
     assert!(run("write", true).failed_with(2).err.contains("mounted on"));
 }
+
+#[test]
+fn fio_measures_the_same_beside_assay() {
+    let test = "fio_measures_the_same_beside_assay";
+    let there = Command::new("fio").arg("--version").stdout(Stdio::null()).status();
+    if !there.is_ok_and(|it| it.success()) {
+        eprintln!("SKIPPED {test}: fio is not installed");
+        return;
+    }
+    let world = World::new();
+    let arguments =
+        [&["storage", "read", "file", "--by", "assay,fio", "--json"], SHORT].concat();
+    // fio counts its time in whole seconds.
+    let arguments: Vec<&str> =
+        arguments.into_iter().map(|word| if word == "300ms" { "1s" } else { word }).collect();
+    let document = world.json(&arguments);
+    for metric in ["rate", "bandwidth", "latency"] {
+        let found = results(&document, "storage", metric);
+        let by: Vec<_> = found.iter().map(|it| it["tool"]["name"].as_str().unwrap()).collect();
+        assert_eq!(by, ["assay", "fio"], "{metric}");
+        assert_eq!(found[0]["parameters"]["test"], found[1]["parameters"]["test"]);
+    }
+    assert!(!world.path("file").exists());
+}

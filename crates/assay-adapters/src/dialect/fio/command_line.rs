@@ -172,7 +172,7 @@ pub fn read(words: &[String], surroundings: &Surroundings<'_>) -> Result<Request
     }
     if request.sections.is_empty() && !request.version {
         let origin = Origin::of(COMMAND_LINE, &text, 0, text.len());
-        return Err(Fault { origin, kind: FaultKind::Empty });
+        return Err(Fault::new(origin, FaultKind::Empty));
     }
     Ok(request)
 }
@@ -213,13 +213,13 @@ impl Reading<'_> {
         let of_program = CARRIED_OUT.iter().chain(IDLE).find(|(known, _)| *known == dashed);
         if let Some((known, takes_value)) = of_program {
             let value = if *takes_value { value.or_else(|| self.value()) } else { value };
-            return self.program_option(known, value, origin);
+            return self.program_option(known, value.as_deref(), &origin);
         }
         if let Some((known, why)) = REFUSED.iter().find(|(known, _)| *known == dashed) {
             let name = format!("--{known}");
-            return Err(Fault { origin, kind: FaultKind::Refuse { name, why } });
+            return Err(Fault::new(origin, FaultKind::Refuse { name, why }));
         }
-        self.job_option(name, value, origin)
+        self.section_option(name, value, origin)
     }
 
     /// The next word, if it can be a value.
@@ -229,7 +229,7 @@ impl Reading<'_> {
         is_value.then(|| self.take().0)
     }
 
-    fn job_option(
+    fn section_option(
         &mut self,
         name: &str,
         value: Option<String>,
@@ -239,7 +239,7 @@ impl Reading<'_> {
             let program = CARRIED_OUT.iter().chain(IDLE).map(|(known, _)| *known);
             let near = option::near(name).or_else(|| nearest(name, program));
             let kind = FaultKind::Unknown { name: name.to_owned(), near };
-            return Err(Fault { origin, kind });
+            return Err(Fault::new(origin, kind));
         };
         let bare = WITHOUT_VALUE.contains(&row.name);
         let value = if bare { value } else { value.or_else(|| self.value()) };
@@ -262,30 +262,30 @@ impl Reading<'_> {
     fn program_option(
         &mut self,
         name: &'static str,
-        value: Option<String>,
-        origin: Origin,
+        value: Option<&str>,
+        origin: &Origin,
     ) -> Result<(), Fault> {
         let refuse = |why: &str| {
-            let value = value.clone().unwrap_or_default();
+            let value = value.unwrap_or_default().to_owned();
             let kind =
                 FaultKind::Value { name: format!("--{name}"), value, why: why.to_owned() };
-            Err(Fault { origin: origin.clone(), kind })
+            Err(Fault::new(origin.clone(), kind))
         };
         let request = &mut self.request;
-        match (name, value.clone()) {
-            ("output", Some(path)) => request.output.file = Some(path),
-            ("output-format", Some(list)) => match formats(&list) {
+        match (name, value) {
+            ("output", Some(path)) => request.output.file = Some(path.to_owned()),
+            ("output-format", Some(list)) => match formats(list) {
                 Some(formats) => request.output.formats = formats,
                 None => return refuse("it must be normal, json, json+ or terse"),
             },
             ("append-terse", _) => request.output.formats.push(Format::Terse),
             ("minimal", _) => request.output.formats = vec![Format::Terse],
             ("terse-version", Some(number)) => match number.parse() {
-                Ok(version @ (3 | 4 | 5)) => request.output.terse_version = version,
+                Ok(version @ 3..=5) => request.output.terse_version = version,
                 _ => return refuse("it must be 3, 4 or 5"),
             },
-            ("section", Some(section)) => self.names.push(section),
-            ("destroy-data", Some(path)) => request.destroy_data.push(path),
+            ("section", Some(section)) => self.names.push(section.to_owned()),
+            ("destroy-data", Some(path)) => request.destroy_data.push(path.to_owned()),
             ("parse-only", _) => request.parse_only = true,
             ("readonly", _) => request.read_only = true,
             ("version", _) => request.version = true,

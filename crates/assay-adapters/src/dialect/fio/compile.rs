@@ -11,7 +11,7 @@ use assay_model::workload::storage::{
 
 use super::command_line::Request;
 use super::fault::{Fault, FaultKind, Origin};
-use super::job::{Check, Job};
+use super::worker::{Check, Worker};
 
 mod files;
 mod streams;
@@ -36,7 +36,7 @@ pub struct FioPlan {
     /// What is carried out.
     pub plan: StoragePlan,
     /// The jobs as they were read.
-    pub jobs: Vec<Job>,
+    pub workers: Vec<Worker>,
     /// What is reported, in order.
     pub reports: Vec<ReportRow>,
     /// What the user should know before it begins.
@@ -47,7 +47,7 @@ pub struct FioPlan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportRow {
     /// Index of the (first) job.
-    pub job: usize,
+    pub worker: usize,
     /// fio's group.
     pub group: usize,
     /// Jobs that it sums up.
@@ -72,7 +72,7 @@ pub struct Part {
 pub fn compile(request: &Request, places: &Places<'_>) -> Result<FioPlan, Fault> {
     let mut jobs = vec![];
     for section in &request.sections {
-        jobs.push((Job::read(section)?, section.origin.clone()));
+        jobs.push((Worker::read(section)?, section.origin.clone()));
     }
     let mut compiler = Compiler {
         places,
@@ -91,8 +91,8 @@ pub fn compile(request: &Request, places: &Places<'_>) -> Result<FioPlan, Fault>
     }
     let Compiler { phases, reports, mut notes, .. } = compiler;
     notes.extend(remarks(&jobs));
-    let jobs = jobs.into_iter().map(|(job, _)| job).collect();
-    Ok(FioPlan { plan: StoragePlan { phases }, jobs, reports, notes })
+    let workers = jobs.into_iter().map(|(job, _)| job).collect();
+    Ok(FioPlan { plan: StoragePlan { phases }, workers, reports, notes })
 }
 
 struct Compiler<'a> {
@@ -104,7 +104,7 @@ struct Compiler<'a> {
     read_only: bool,
 }
 
-type Placed = (Job, Origin);
+type Placed = (Worker, Origin);
 
 impl Compiler<'_> {
     fn phase(&mut self, jobs: &[Placed], range: std::ops::Range<usize>) -> Result<(), Fault> {
@@ -172,7 +172,7 @@ impl Compiler<'_> {
     }
 
     /// Adds a clone to the report, or to the entry of its group.
-    fn report(&mut self, job: usize, of: &Job, part: Part) {
+    fn report(&mut self, job: usize, of: &Worker, part: Part) {
         let group = self.group;
         let same = |row: &&mut ReportRow| of.group_reporting && row.group == group;
         if let Some(row) = self.reports.last_mut().filter(same) {
@@ -180,7 +180,7 @@ impl Compiler<'_> {
             row.members += 1;
             return;
         }
-        self.reports.push(ReportRow { job, group, members: 1, parts: vec![part] });
+        self.reports.push(ReportRow { worker: job, group, members: 1, parts: vec![part] });
     }
 
     /// Ends a phase: what is read back belongs to the same entries, and a new group begins.
@@ -199,8 +199,8 @@ impl Compiler<'_> {
 /// A fault of a job as a whole.
 fn combine(placed: &Placed, why: impl Into<String>, hint: &'static str) -> Fault {
     let (job, origin) = placed;
-    let kind = FaultKind::Combine { job: job.name.clone(), why: why.into(), hint };
-    Fault { origin: origin.clone(), kind }
+    let kind = FaultKind::Combine { section: job.name.clone(), why: why.into(), hint };
+    Fault::new(origin.clone(), kind)
 }
 
 /// Jobs that run at the same time share one clock, so they must agree on times and data.

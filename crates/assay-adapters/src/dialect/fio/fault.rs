@@ -24,7 +24,7 @@ pub struct Fault {
     /// Where.
     pub origin: Origin,
     /// What.
-    pub kind: FaultKind,
+    pub kind: Box<FaultKind>,
 }
 
 /// What can be wrong.
@@ -71,10 +71,10 @@ pub enum FaultKind {
         why: String,
     },
     /// Options that are each fine and do not fit together.
-    #[error("job `{job}`: {why}")]
+    #[error("job `{section}`: {why}")]
     Combine {
         /// The job.
-        job: String,
+        section: String,
         /// What does not fit.
         why: String,
         /// What to do.
@@ -102,10 +102,14 @@ impl Origin {
 }
 
 impl Fault {
+    pub(super) fn new(origin: Origin, kind: FaultKind) -> Self {
+        Self { origin, kind: Box::new(kind) }
+    }
+
     /// What to do about it.
     #[must_use]
     pub fn hint(&self) -> String {
-        match &self.kind {
+        match &*self.kind {
             FaultKind::Unknown { near: Some(near), .. } => format!("did you mean `{near}`?"),
             FaultKind::Unknown { near: None, .. } => {
                 "`man fio` lists fio's options; docs/fio.md says which of them run".to_owned()

@@ -1,4 +1,4 @@
-//! Job files: sections, settings and where each stands. What a setting means is for `job`.
+//! Job files: sections, settings and where each stands. What a setting means is for `worker`.
 //!
 //! Opens nothing itself: files that are included come through the surroundings.
 
@@ -97,9 +97,8 @@ impl<'a> Reader<'a> {
         depth: u32,
         begun: &mut bool,
     ) -> Result<(), Fault> {
-        let failed = |why: String| Fault {
-            origin: origin.clone(),
-            kind: FaultKind::Read { path: path.to_owned(), why },
+        let failed = |why: String| {
+            Fault::new(origin.clone(), FaultKind::Read { path: path.to_owned(), why })
         };
         if depth > DEEPEST_INCLUDE {
             return Err(failed("files include each other more than 16 deep".to_owned()));
@@ -131,7 +130,7 @@ impl<'a> Reader<'a> {
         }
         let from = start + (written.len() - written.trim_start().len());
         let origin = Origin::of(file, text, from, from + trimmed.len());
-        let refuse = |why| Err(Fault { origin: origin.clone(), kind: FaultKind::Line { why } });
+        let refuse = |why| Err(Fault::new(origin.clone(), FaultKind::Line { why }));
         if let Some(rest) = trimmed.strip_prefix('[') {
             let Some((name, _)) = rest.split_once(']') else {
                 return refuse("a section has no closing bracket");
@@ -185,7 +184,7 @@ impl<'a> Reader<'a> {
 }
 
 fn refuse_many(origin: Origin) -> Result<(), Fault> {
-    Err(Fault { origin, kind: FaultKind::Line { why: "there are more than 100,000 settings" } })
+    Err(Fault::new(origin, FaultKind::Line { why: "there are more than 100,000 settings" }))
 }
 
 /// Reads `name=value` or `name`; what assay does not carry out ends here.
@@ -200,14 +199,14 @@ pub(super) fn setting(
     };
     let Some(row) = option::find(name) else {
         let kind = FaultKind::Unknown { name: name.to_owned(), near: option::near(name) };
-        return Err(Fault { origin, kind });
+        return Err(Fault::new(origin, kind));
     };
     let value = value.map(|value| keywords(&environment(value, surroundings), surroundings));
     if let Standing::Refused { why, unless } = row.standing
         && !unless.contains(&value.as_deref().unwrap_or("1"))
     {
         let name = value.map_or(name.to_owned(), |value| format!("{name}={value}"));
-        return Err(Fault { origin, kind: FaultKind::Refuse { name, why } });
+        return Err(Fault::new(origin, FaultKind::Refuse { name, why }));
     }
     Ok(Setting { row, value, origin })
 }

@@ -4,14 +4,14 @@ use super::command_line::Request;
 use super::compile::FioPlan;
 use super::document::Json;
 use super::jobfile::Setting;
-use super::statistics::{Circumstances, DiskUse, JobResult, Samples, Side, groups};
+use super::statistics::{Circumstances, DiskUse, Samples, Side, WorkerResult, groups};
 
 /// The document; with `bins`, as `json+`, every latency that occurred is told.
 #[must_use]
 pub fn document(
     request: &Request,
     plan: &FioPlan,
-    results: &[JobResult<'_>],
+    results: &[WorkerResult<'_>],
     circumstances: &Circumstances,
     bins: bool,
 ) -> String {
@@ -26,16 +26,16 @@ pub fn document(
         entries.push(("global options", globals));
     }
     let bandwidths = groups(results);
-    let job = |result: &JobResult<'_>| {
+    let entry = |result: &WorkerResult<'_>| {
         let group = bandwidths.iter().find(|group| group.0 == result.row.group);
         let of_group = group.map_or((0, 0), |(_, read, write)| {
             (read.map_or(0, |side| side.bytes_per_s), write.map_or(0, |side| side.bytes_per_s))
         });
-        let own = request.sections.get(result.row.job).map(|section| section.own.as_slice());
-        job(result, own.unwrap_or_default(), of_group, circumstances, bins)
+        let own = request.sections.get(result.row.worker).map(|section| section.own.as_slice());
+        entry_of(result, own.unwrap_or_default(), of_group, circumstances, bins)
     };
-    entries.push(("jobs", Json::List(results.iter().map(job).collect())));
-    if plan.jobs.iter().any(|job| job.engine != "null") && !circumstances.disks.is_empty() {
+    entries.push(("jobs", Json::List(results.iter().map(entry).collect())));
+    if plan.workers.iter().any(|job| job.engine != "null") && !circumstances.disks.is_empty() {
         let disks = circumstances.disks.iter().map(disk).collect();
         entries.push(("disk_util", Json::List(disks)));
     }
@@ -57,15 +57,15 @@ fn settings(settings: &[Setting]) -> Json {
     Json::Object(entries)
 }
 
-fn job(
-    result: &JobResult<'_>,
+fn entry_of(
+    result: &WorkerResult<'_>,
     own: &[Setting],
     of_group: (u64, u64),
     circumstances: &Circumstances,
     bins: bool,
 ) -> Json {
     let mut entries = vec![
-        ("jobname", Json::text(&result.job.name)),
+        ("jobname", Json::text(&result.worker.name)),
         ("groupid", Json::Whole(result.row.group as u64)),
         ("error", Json::Whole(result.error.0.unsigned_abs().into())),
         ("eta", Json::Whole(0)),
@@ -94,13 +94,13 @@ fn job(
         ("latency_ns", shares(&below, &result.below_us)),
         ("latency_us", shares(&below, &result.below_ms)),
         ("latency_ms", shares(&from, &result.from_ms)),
-        ("latency_depth", Json::Whole(u64::from(result.job.depth))),
+        ("latency_depth", Json::Whole(u64::from(result.worker.depth))),
         ("latency_target", Json::Whole(0)),
         ("latency_percentile", Json::Number(100.0)),
         ("latency_window", Json::Whole(0)),
     ]);
-    if !result.job.description.is_empty() {
-        entries.push(("desc", Json::text(&result.job.description)));
+    if !result.worker.description.is_empty() {
+        entries.push(("desc", Json::text(&result.worker.description)));
     }
     Json::Object(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
@@ -110,11 +110,11 @@ fn shares(names: &[&str], values: &[f64]) -> Json {
     Json::Object(names.iter().zip(values).map(entry).collect())
 }
 
-fn side(result: &JobResult<'_>, side: &Side, of_group: u64, bins: bool) -> Json {
+fn side(result: &WorkerResult<'_>, side: &Side, of_group: u64, bins: bool) -> Json {
     if side.ios == 0 {
         return nothing();
     }
-    let job = result.job;
+    let job = result.worker;
     let clat = latency(side, job.clat_percentiles.then_some(&job.percentiles), bins);
     let lat = latency(side, job.lat_percentiles.then_some(&job.percentiles), bins);
     counts(side, [no_latency(), clat, lat], of_group_percent(&side.bandwidth, of_group))
@@ -164,6 +164,7 @@ fn nothing() -> Json {
         ios: 0,
         bytes: 0,
         runtime_ms: 0,
+        runtime_s: 0.0,
         latency: hdrhistogram::Histogram::new(1).expect("one digit is within the bounds"),
         mean_ns: 0.0,
         deviation_ns: 0.0,

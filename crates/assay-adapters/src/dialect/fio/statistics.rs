@@ -7,7 +7,7 @@ use assay_model::storage_outcome::{Operation, StorageOutcome, Tally};
 use hdrhistogram::Histogram;
 
 use super::compile::{FioPlan, ReportRow};
-use super::job::Job;
+use super::worker::Worker;
 
 mod depth;
 mod samples;
@@ -79,8 +79,10 @@ pub struct Side {
     pub ios: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Milliseconds over which it was done.
+    /// Milliseconds over which it was done, at least one where anything was.
     pub runtime_ms: u64,
+    /// The same in seconds, not rounded: short runs would have wrong rates.
+    pub runtime_s: f64,
     /// Nanoseconds from submission to completion.
     pub latency: Histogram<u64>,
     /// Their mean.
@@ -97,21 +99,21 @@ impl Side {
     /// B/s, as whole as fio prints it.
     #[must_use]
     pub fn bytes_per_s(&self) -> u64 {
-        per_second(self.bytes, self.runtime_ms) as u64
+        per_second(self.bytes, self.runtime_s) as u64
     }
 
     /// IO/s.
     #[must_use]
     pub fn ios_per_s(&self) -> f64 {
-        per_second(self.ios, self.runtime_ms)
+        per_second(self.ios, self.runtime_s)
     }
 }
 
 /// One entry of the report.
 #[derive(Debug, Clone)]
-pub struct JobResult<'a> {
+pub struct WorkerResult<'a> {
     /// The (first) job.
-    pub job: &'a Job,
+    pub worker: &'a Worker,
     /// Its entry in the plan.
     pub row: &'a ReportRow,
     /// Reads.
@@ -163,22 +165,25 @@ pub fn results<'a>(
     plan: &'a FioPlan,
     outcomes: &[StorageOutcome],
     circumstances: &Circumstances,
-) -> Vec<JobResult<'a>> {
+) -> Vec<WorkerResult<'a>> {
     plan.reports.iter().map(|row| result(plan, row, outcomes, circumstances)).collect()
 }
 
 /// The groups of a report: number, reads, writes.
 #[must_use]
-pub fn groups(results: &[JobResult<'_>]) -> Vec<(usize, Option<GroupSide>, Option<GroupSide>)> {
+pub fn groups(
+    results: &[WorkerResult<'_>],
+) -> Vec<(usize, Option<GroupSide>, Option<GroupSide>)> {
     let mut numbers: Vec<usize> = results.iter().map(|result| result.row.group).collect();
     numbers.dedup();
-    let side = |number: usize, of: fn(&JobResult<'_>) -> Side| {
+    let side = |number: usize, of: fn(&WorkerResult<'_>) -> Side| {
         let members = results.iter().filter(|result| result.row.group == number);
         let sides: Vec<Side> = members.map(of).filter(|side| side.bytes > 0).collect();
         let longest_ms = sides.iter().map(|side| side.runtime_ms).max()?;
+        let longest_s = sides.iter().map(|side| side.runtime_s).fold(0.0, f64::max);
         let bytes = sides.iter().map(|side| side.bytes).sum();
         Some(GroupSide {
-            bytes_per_s: per_second(bytes, longest_ms) as u64,
+            bytes_per_s: per_second(bytes, longest_s) as u64,
             least: sides.iter().map(Side::bytes_per_s).min()?,
             greatest: sides.iter().map(Side::bytes_per_s).max()?,
             bytes,
@@ -196,7 +201,7 @@ fn result<'a>(
     row: &'a ReportRow,
     outcomes: &[StorageOutcome],
     circumstances: &Circumstances,
-) -> JobResult<'a> {
+) -> WorkerResult<'a> {
     let read = side(row, outcomes, Operation::Read);
     let write = side(row, outcomes, Operation::Write);
     let (below_us, below_ms, from_ms) = spread::classes([&read.latency, &write.latency]);
@@ -220,8 +225,8 @@ fn result<'a>(
         usage.minor_faults += share(all.minor_faults);
     }
     let failed = phases.iter().find_map(|(_, outcome)| outcome.errors.first());
-    JobResult {
-        job: &plan.jobs[row.job],
+    WorkerResult {
+        worker: &plan.workers[row.worker],
         row,
         depths: depth::levels(row, outcomes),
         read,
@@ -256,6 +261,7 @@ fn side(row: &ReportRow, outcomes: &[StorageOutcome], operation: Operation) -> S
         ios: 0,
         bytes: 0,
         runtime_ms: 0,
+        runtime_s: 0.0,
         latency: empty(),
         mean_ns: 0.0,
         deviation_ns: 0.0,
@@ -283,8 +289,9 @@ fn side(row: &ReportRow, outcomes: &[StorageOutcome], operation: Operation) -> S
             runtime_s = runtime_s.max(samples::active_s(outcome, part.stream));
         }
     }
-    side.runtime_ms = milliseconds(runtime_s);
+    side.runtime_s = runtime_s;
     if side.ios > 0 {
+        side.runtime_ms = milliseconds(runtime_s).max(1);
         let count = side.ios as f64;
         side.mean_ns = sum / count;
         let variance = (squares - sum * side.mean_ns) / (count - 1.0).max(1.0);
@@ -309,6 +316,6 @@ fn milliseconds(seconds: f64) -> u64 {
     (seconds * 1e3).round() as u64
 }
 
-fn per_second(amount: u64, runtime_ms: u64) -> f64 {
-    if runtime_ms == 0 { 0.0 } else { amount as f64 * 1e3 / runtime_ms as f64 }
+fn per_second(amount: u64, runtime_s: f64) -> f64 {
+    if runtime_s > 0.0 { amount as f64 / runtime_s } else { 0.0 }
 }

@@ -3,14 +3,18 @@
 use std::fmt::Write as _;
 
 use super::json::of_group_percent;
-use super::statistics::{Circumstances, JobResult, Side, groups};
+use super::statistics::{Circumstances, Side, WorkerResult, groups};
 
 /// fio has room for so many percentiles.
 const PERCENTILES: usize = 20;
 
 /// One line per entry of the report.
 #[must_use]
-pub fn lines(results: &[JobResult<'_>], circumstances: &Circumstances, version: u32) -> String {
+pub fn lines(
+    results: &[WorkerResult<'_>],
+    circumstances: &Circumstances,
+    version: u32,
+) -> String {
     let groups = groups(results);
     let mut text = String::new();
     for result in results {
@@ -21,7 +25,7 @@ pub fn lines(results: &[JobResult<'_>], circumstances: &Circumstances, version: 
         let _ = write!(
             text,
             "{version};{};{};{};{}",
-            circumstances.version, result.job.name, result.row.group, result.error.0
+            circumstances.version, result.worker.name, result.row.group, result.error.0
         );
         side(&mut text, result, Some(&result.read), rate(read), version);
         side(&mut text, result, Some(&result.write), rate(write), version);
@@ -33,7 +37,7 @@ pub fn lines(results: &[JobResult<'_>], circumstances: &Circumstances, version: 
     text
 }
 
-fn totals(text: &mut String, result: &JobResult<'_>, circumstances: &Circumstances) {
+fn totals(text: &mut String, result: &WorkerResult<'_>, circumstances: &Circumstances) {
     let used = &result.usage;
     let _ = write!(
         text,
@@ -71,8 +75,8 @@ fn totals(text: &mut String, result: &JobResult<'_>, circumstances: &Circumstanc
             disk.utilisation()
         );
     }
-    if !result.job.description.is_empty() {
-        let _ = write!(text, ";{}", result.job.description);
+    if !result.worker.description.is_empty() {
+        let _ = write!(text, ";{}", result.worker.description);
     }
     text.push('\n');
 }
@@ -80,7 +84,7 @@ fn totals(text: &mut String, result: &JobResult<'_>, circumstances: &Circumstanc
 /// Latencies are in microseconds here, bandwidths in KiB/s.
 fn side(
     text: &mut String,
-    result: &JobResult<'_>,
+    result: &WorkerResult<'_>,
     side: Option<&Side>,
     of_group: u64,
     version: u32,
@@ -101,7 +105,7 @@ fn side(
         },
     );
     let _ = write!(text, "{none}{moments}");
-    let list = &result.job.percentiles;
+    let list = &result.worker.percentiles;
     for index in 0..PERCENTILES {
         let _ = match list.get(index) {
             None => write!(text, ";0%=0"),

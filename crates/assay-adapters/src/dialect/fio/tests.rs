@@ -10,10 +10,10 @@ use proptest::prelude::*;
 use super::command_line::{Request, read};
 use super::compile::{FioPlan, Places, compile};
 use super::fault::Fault;
-use super::job::Job;
 use super::jobfile::Surroundings;
 use super::option::{self, Standing};
 use super::value::{self, Base, Size};
+use super::worker::Worker;
 
 mod report;
 
@@ -99,7 +99,7 @@ fn show(plan: &FioPlan) -> String {
         let _ = writeln!(
             text,
             "report {} group {} jobs {} parts {}",
-            plan.jobs[row.job].name,
+            plan.workers[row.worker].name,
             row.group,
             row.members,
             row.parts.len()
@@ -485,7 +485,7 @@ fn an_include_is_found_beside_its_file_and_may_not_go_round() {
 #[test]
 fn arithmetic_may_use_the_machine() {
     let request = request("--name=a --size=8*$pagesize --numjobs=$ncpus", &[]).unwrap();
-    let job = Job::read(&request.sections[0]).unwrap();
+    let job = Worker::read(&request.sections[0]).unwrap();
     assert_eq!(job.size, Some(Size::Bytes(32768)));
     assert_eq!(job.clones, 2);
 }

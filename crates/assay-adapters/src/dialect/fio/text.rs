@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use assay_model::workload::storage::SizeShare;
 
 use super::compile::FioPlan;
-use super::job::Job;
 use super::json::of_group_percent;
 use super::number::{FIGURES, Prefixes, TimeUnit, short};
-use super::statistics::{Circumstances, GroupSide, JobResult, Side, groups};
+use super::statistics::{Circumstances, GroupSide, Side, WorkerResult, groups};
+use super::worker::Worker;
 
 /// What is printed before the first job begins.
 #[must_use]
@@ -16,8 +16,8 @@ pub fn start(plan: &FioPlan, version: &str) -> String {
     let mut text = String::new();
     let mut clones = 0;
     let mut group = 0;
-    for (index, job) in plan.jobs.iter().enumerate() {
-        let of_job = plan.reports.iter().find(|row| row.job == index);
+    for (index, job) in plan.workers.iter().enumerate() {
+        let of_job = plan.reports.iter().find(|row| row.worker == index);
         group = of_job.map_or(group, |row| row.group);
         let (reads, writes) = (sizes(&job.sizes.read, job), sizes(&job.sizes.write, job));
         let _ = writeln!(
@@ -35,7 +35,7 @@ pub fn start(plan: &FioPlan, version: &str) -> String {
     text
 }
 
-fn sizes(sizes: &[SizeShare], job: &Job) -> String {
+fn sizes(sizes: &[SizeShare], job: &Worker) -> String {
     let least = sizes.iter().map(|size| size.min_bytes).min().unwrap_or(0);
     let most = sizes.iter().map(|size| size.max_bytes).max().unwrap_or(0);
     format!("{}-{}", bytes(least, job, false), bytes(most, job, false))
@@ -43,20 +43,20 @@ fn sizes(sizes: &[SizeShare], job: &Job) -> String {
 
 /// The results of all jobs and groups.
 #[must_use]
-pub fn end(results: &[JobResult<'_>], circumstances: &Circumstances) -> String {
+pub fn end(results: &[WorkerResult<'_>], circumstances: &Circumstances) -> String {
     let mut text = String::from("\n");
     let groups = groups(results);
     for result in results {
         let group = groups.iter().find(|group| group.0 == result.row.group);
         let (_, read, write) = group.copied().unwrap_or_default();
-        job(&mut text, result, (read, write), circumstances);
+        entry(&mut text, result, (read, write), circumstances);
     }
     for (number, read, write) in &groups {
         let _ = writeln!(text, "\nRun status group {number} (all jobs):");
         let base = results.iter().find(|result| result.row.group == *number);
         for (name, side) in [("   READ", read), ("  WRITE", write)] {
             if let (Some(side), Some(result)) = (side, base) {
-                group_line(&mut text, name, side, result.job);
+                group_line(&mut text, name, side, result.worker);
             }
         }
     }
@@ -81,9 +81,9 @@ pub fn end(results: &[JobResult<'_>], circumstances: &Circumstances) -> String {
     text
 }
 
-fn job(
+fn entry(
     text: &mut String,
-    result: &JobResult<'_>,
+    result: &WorkerResult<'_>,
     of_group: (Option<GroupSide>, Option<GroupSide>),
     circumstances: &Circumstances,
 ) {
@@ -92,14 +92,14 @@ fn job(
     let _ = writeln!(
         text,
         "{}: (groupid={}, jobs={}): err={number:2}{reason}: pid={}: {}",
-        result.job.name,
+        result.worker.name,
         result.row.group,
         result.row.members,
         circumstances.process,
         circumstances.ended
     );
-    if !result.job.description.is_empty() {
-        let _ = writeln!(text, "  Description  : [{}]", result.job.description);
+    if !result.worker.description.is_empty() {
+        let _ = writeln!(text, "  Description  : [{}]", result.worker.description);
     }
     side(text, "read", "", result, &result.read, of_group.0);
     side(text, "write", "; 0 zone resets", result, &result.write, of_group.1);
@@ -111,7 +111,7 @@ fn job(
     totals(text, result);
 }
 
-fn totals(text: &mut String, result: &JobResult<'_>) {
+fn totals(text: &mut String, result: &WorkerResult<'_>) {
     let used = &result.usage;
     let _ = writeln!(
         text,
@@ -141,7 +141,7 @@ fn totals(text: &mut String, result: &JobResult<'_>) {
     let _ = writeln!(
         text,
         "     latency   : target=0, window=0, percentile=100.00%, depth={}",
-        result.job.depth
+        result.worker.depth
     );
 }
 
@@ -149,14 +149,14 @@ fn side(
     text: &mut String,
     name: &str,
     behind: &str,
-    result: &JobResult<'_>,
+    result: &WorkerResult<'_>,
     side: &Side,
     group: Option<GroupSide>,
 ) {
     if side.bytes == 0 {
         return;
     }
-    let job = result.job;
+    let job = result.worker;
     let rate = short(side.ios_per_s() as u64, FIGURES, Prefixes::Decimal, "");
     let (one, other) = both(side.bytes_per_s(), job, "B/s");
     let total = bytes(side.bytes, job, false);
@@ -244,7 +244,7 @@ fn classes(text: &mut String, unit: &str, names: &[&str], shares: &[f64]) {
     }
 }
 
-fn group_line(text: &mut String, name: &str, side: &GroupSide, job: &Job) {
+fn group_line(text: &mut String, name: &str, side: &GroupSide, job: &Worker) {
     let (all, all_other) = both(side.bytes_per_s, job, "B/s");
     let (least, least_other) = both(side.least, job, "B/s");
     let (most, most_other) = both(side.greatest, job, "B/s");
@@ -257,13 +257,13 @@ fn group_line(text: &mut String, name: &str, side: &GroupSide, job: &Job) {
     );
 }
 
-fn bytes(value: u64, job: &Job, other: bool) -> String {
+fn bytes(value: u64, job: &Worker, other: bool) -> String {
     let binary = (job.kb_base == 1024) != other;
     short(value, FIGURES, if binary { Prefixes::Binary } else { Prefixes::Decimal }, "B")
 }
 
 /// In the prefixes of the job and in the others.
-fn both(value: u64, job: &Job, unit: &str) -> (String, String) {
+fn both(value: u64, job: &Worker, unit: &str) -> (String, String) {
     let rest = unit.strip_prefix('B').unwrap_or_default();
     (bytes(value, job, false) + rest, bytes(value, job, true) + rest)
 }

@@ -87,18 +87,19 @@ pub struct Moments {
 pub fn summary(results: &[AccessResult], access: Access) -> Option<Summary> {
     let of: Vec<&AccessResult> = results.iter().filter(|it| it.access == access).collect();
     let first = of.first()?;
-    let values = |value: fn(&AccessResult) -> f64| of.iter().map(|it| value(it)).collect();
+    let values =
+        |value: fn(&AccessResult) -> f64| of.iter().map(|it| value(it)).collect::<Vec<_>>();
     let seconds: f64 = of.iter().map(|it| it.elapsed_s).sum();
     Some(Summary {
-        bytes_per_s: Moments::of(values(AccessResult::bytes_per_s)),
-        transfers_per_s: Moments::of(values(AccessResult::transfers_per_s)),
+        bytes_per_s: Moments::of(&values(AccessResult::bytes_per_s)),
+        transfers_per_s: Moments::of(&values(AccessResult::transfers_per_s)),
         mean_s: seconds / of.len() as f64,
         bytes: first.bytes,
     })
 }
 
 impl Moments {
-    fn of(values: Vec<f64>) -> Self {
+    fn of(values: &[f64]) -> Self {
         let count = values.len().max(1) as f64;
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use assay_model::quantity::{Quantity, Unit};
+use assay_model::workload::file_set::FileTree;
 
 use super::{Execution, RateLabel, output};
 
@@ -14,10 +15,15 @@ pub fn explain(execution: &Execution) -> String {
     let mut text =
         String::from("Nothing is read or written: the runs of the parameter files.\n\n");
     let name = execution.runs.iter().map(|run| run.name.len()).max().unwrap_or(0).max(3);
+    let (storage, works, threads) = if execution.files.phases.is_empty() {
+        ("SDs", "WDs", "threads/SD")
+    } else {
+        ("FSDs", "work", "threads")
+    };
     let _ = writeln!(
         text,
-        "{:<name$}  {:>20} {:>8} {:>8} {:>6} {:>4} {:>10} {:>11}  for loops",
-        "run", "I/O rate", "warmup", "elapsed", "SDs", "WDs", "threads/SD", "outstanding",
+        "{:<name$}  {:>20} {:>8} {:>8} {storage:>6} {works:>4} {threads:>10} {:>11}  for loops",
+        "run", "I/O rate", "warmup", "elapsed", "outstanding",
     );
     for run in &execution.runs {
         let threads = run.parameters.threads.map_or("various".into(), |n| n.to_string());
@@ -30,7 +36,7 @@ pub fn explain(execution: &Execution) -> String {
             "{:<name$}  {rate:>20} {:>8} {:>8} {:>6} {:>4} {threads:>10} {:>11}  {}",
             run.name,
             format!("{} s", run.warmup_s),
-            format!("{} s", run.elapsed_s),
+            if run.elapsed_s > 0.0 { format!("{} s", run.elapsed_s) } else { "to end".into() },
             run.used.storages,
             run.used.workloads,
             run.used.outstanding,
@@ -48,16 +54,30 @@ fn totals(text: &mut String, execution: &Execution) {
         *bytes = (*bytes).max(target.size_bytes.unwrap_or(0));
     }
     let bytes: u64 = targets.values().sum();
-    let phases = execution.plan.phases.iter().zip(&execution.runs);
-    let seconds: f64 =
-        phases.map(|(phase, run)| run.elapsed_s + run.warmup_s + phase.pause_before_s).sum();
+    let trees: BTreeMap<&Path, &FileTree> = execution
+        .files
+        .phases
+        .iter()
+        .flat_map(|phase| &phase.workload.trees)
+        .map(|tree| (tree.anchor.as_path(), tree))
+        .collect();
+    let pauses = execution.plan.phases.iter().map(|phase| phase.pause_before_s);
+    let pauses = pauses.chain(execution.files.phases.iter().map(|phase| phase.pause_before_s));
+    let runs = execution.runs.iter().map(|run| run.elapsed_s + run.warmup_s);
+    let seconds: f64 = pauses.sum::<f64>() + runs.sum::<f64>();
     let outstanding = execution.runs.iter().map(|run| run.used.outstanding).max().unwrap_or(0);
+    let files: u64 = trees.values().filter_map(|tree| tree.file_count()).sum();
+    let (what, bytes) = if trees.is_empty() {
+        (format!("{} files or devices", targets.len()), bytes as f64)
+    } else {
+        let what = format!("{files} files in {} trees", trees.len());
+        (what, trees.values().map(|tree| tree.bytes()).sum())
+    };
     let _ = writeln!(
         text,
-        "\n{} runs on {} files or devices of {} from {} hosts; at most {outstanding} I/O in flight",
+        "\n{} runs on {what} of {} from {} hosts; at most {outstanding} I/O in flight",
         execution.runs.len(),
-        targets.len(),
-        Quantity::new(bytes as f64, Unit::Byte),
+        Quantity::new(bytes, Unit::Byte),
         execution.hosts.len(),
     );
     let _ = writeln!(

@@ -111,6 +111,18 @@ pub fn first_counted(label: &RunLabel) -> usize {
     }
 }
 
+/// Whether fewer operations were done than a rate asks for, beyond what chance explains.
+///
+/// With independent arrivals the number in a given time has a standard deviation of √expected
+/// (Poisson); three of them, and three per cent, must be missing.
+#[must_use]
+pub fn is_missed(rate_per_s: f64, count: u64, seconds: f64) -> bool {
+    /// Below this share of the requested rate, the rate counts as missed.
+    const REACHED: f64 = 0.97;
+    let (expected, count) = (rate_per_s * seconds, count as f64);
+    count < REACHED * expected && expected - count > 3.0 * expected.sqrt()
+}
+
 /// The columns of the table as Vdbench up to 5.04.06 writes them.
 fn table(first: &str, cells: &[&str; 13]) -> String {
     const WIDTHS: [usize; 13] = [10, 10, 8, 7, 6, 8, 8, 8, 8, 8, 5, 5, 5];

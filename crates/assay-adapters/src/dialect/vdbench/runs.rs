@@ -247,7 +247,7 @@ fn format(lines: &mut Lines, parameter: &Parameter) -> Format {
                 format.removes = false;
             }
             "only" => {
-                if !format.makes_files && !format.makes_directories {
+                if format == Format::default() {
                     all(&mut format);
                     format.removes = true;
                 }

@@ -181,6 +181,25 @@ fn a_rate_is_kept_and_told_from_the_intended_start() {
     assert!(done >= 1 && done as f64 <= due, "{done} of {due}");
     let from_intended = outcome.total.from_intended_ns.unwrap();
     assert_eq!(from_intended.len(), outcome.total.requested.count);
+    assert!(from_intended.max() > 2, "a histogram that does not grow holds 2 ns at most");
+}
+
+#[test]
+fn streams_that_feed_each_other_go_on() {
+    let folder = Folder::new("fed");
+    made(&folder.0);
+    let streams = vec![
+        stream(FileOperation::Create, FileOrder::Random),
+        stream(FileOperation::Delete, FileOrder::Random),
+    ];
+    let outcome = carried_out(&workload(&folder.0, streams, Some(0.3)));
+    assert_eq!((outcome.ended, outcome.error_count), (Ended::Time, 0));
+    let [created, deleted] =
+        [FileOperation::Create, FileOperation::Delete].map(|it| outcome.total.of(it).count);
+    assert!(
+        deleted >= 1 && created <= deleted && deleted <= created + 36,
+        "{created} {deleted}"
+    );
 }
 
 #[test]

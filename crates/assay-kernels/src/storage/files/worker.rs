@@ -124,6 +124,7 @@ impl<'s, 'w> Worker<'s, 'w> {
                 }
                 Step::Aside => {}
                 Step::Later => thread::sleep(PAUSE),
+                Step::Never if self.stream.is_fed => thread::sleep(PAUSE),
                 Step::Never => return,
             }
         }
@@ -447,7 +448,7 @@ fn requested(tally: &mut FileTally, ns: u64, from_intended_ns: Option<u64>) {
         let histogram = histogram.get_or_insert_with(|| {
             Histogram::new(DIGITS).expect("the digits are a constant that it allows")
         });
-        histogram.saturating_record(ns);
+        histogram.record(ns).expect("a histogram without bounds grows as it must");
     };
     put(&mut tally.service_ns, ns);
     if let Some(ns) = from_intended_ns {

@@ -15,9 +15,10 @@ const SEED: u64 = 2026;
 /// Share of a case's time that counts, and that warms up; the rest is for opening and closing.
 const COUNTING: f64 = 0.8;
 const WARMING: f64 = 0.1;
-/// Shortest and longest interval of the series in seconds, and how many a test has if it may.
-const INTERVAL_S: (f64, f64) = (0.1, 1.0);
-const INTERVALS: f64 = 30.0;
+/// Lengths an interval of the series may have, in seconds, and how many of them a test has at least if it
+/// may: the first that is long enough is taken.
+const INTERVALS_S: [f64; 4] = [0.1, 0.2, 0.5, 1.0];
+const INTERVALS: f64 = 60.0;
 /// The sum of what is known to be too much for any kernel or memory.
 const IN_FLIGHT_LIMIT: u64 = 65_536;
 const BLOCK_LIMIT_BYTES: u64 = 1 << 30;
@@ -104,11 +105,12 @@ fn operation(read_share: f64) -> &'static str {
 fn timing(asked: &StorageRequest, budget_s: f64) -> StorageTiming {
     let duration_s = asked.length_s.unwrap_or(COUNTING * budget_s);
     let warmup_s = asked.warmup_s.unwrap_or(WARMING * asked.length_s.unwrap_or(budget_s));
-    let (shortest, longest) = INTERVAL_S;
+    let long_enough = |it: &f64| *it >= duration_s / INTERVALS;
+    let interval_s = INTERVALS_S.into_iter().find(long_enough).unwrap_or(1.0);
     StorageTiming {
         warmup_s,
         duration_s: Some(duration_s),
-        interval_s: (duration_s / INTERVALS).clamp(shortest, longest).min(duration_s),
+        interval_s: interval_s.min(duration_s),
         stop_after_bytes: None,
     }
 }

@@ -329,18 +329,18 @@ fn storage_becomes_a_case_per_block_depth_and_point() {
         (
             "operation = \"mix\"\npath = \"/v\"\nbytes = [\"4KiB\", \"1MiB\"]\ndepth = [1, 8]",
             expect![[r#"
-                storage/random-mix-4KiB-depth-1 random-mix-4KiB-depth-1 None Closed 1.5 + 12.0 s, every 0.40 s 15.0 s
-                storage/random-mix-4KiB-depth-8 random-mix-4KiB-depth-8 None Closed 1.5 + 12.0 s, every 0.40 s 15.0 s
-                storage/random-mix-1MiB-depth-1 random-mix-1MiB-depth-1 None Closed 1.5 + 12.0 s, every 0.40 s 15.0 s
-                storage/random-mix-1MiB-depth-8 random-mix-1MiB-depth-8 None Closed 1.5 + 12.0 s, every 0.40 s 15.0 s
+                storage/random-mix-4KiB-depth-1 random-mix-4KiB-depth-1 None Closed 1.5 + 12.0 s, every 0.20 s 15.0 s
+                storage/random-mix-4KiB-depth-8 random-mix-4KiB-depth-8 None Closed 1.5 + 12.0 s, every 0.20 s 15.0 s
+                storage/random-mix-1MiB-depth-1 random-mix-1MiB-depth-1 None Closed 1.5 + 12.0 s, every 0.20 s 15.0 s
+                storage/random-mix-1MiB-depth-8 random-mix-1MiB-depth-8 None Closed 1.5 + 12.0 s, every 0.20 s 15.0 s
             "#]],
         ),
         (
             "name = \"RndRead\"\noperation = \"read\"\npath = \"/v\"\ncurve = [90, 50]",
             expect![[r#"
-                storage/RndRead/max RndRead Some(Greatest) Closed 2.0 + 16.0 s, every 0.53 s 20.0 s
-                storage/RndRead/50% RndRead Some(Share { percent: 50.0 }) ShareOf { phase: 0, percent: 50.0, rounding: Exact, arrivals: Exponential } 2.0 + 16.0 s, every 0.53 s 20.0 s
-                storage/RndRead/90% RndRead Some(Share { percent: 90.0 }) ShareOf { phase: 0, percent: 90.0, rounding: Exact, arrivals: Exponential } 2.0 + 16.0 s, every 0.53 s 20.0 s
+                storage/RndRead/max RndRead Some(Greatest) Closed 2.0 + 16.0 s, every 0.50 s 20.0 s
+                storage/RndRead/50% RndRead Some(Share { percent: 50.0 }) ShareOf { phase: 0, percent: 50.0, rounding: Exact, arrivals: Exponential } 2.0 + 16.0 s, every 0.50 s 20.0 s
+                storage/RndRead/90% RndRead Some(Share { percent: 90.0 }) ShareOf { phase: 0, percent: 90.0, rounding: Exact, arrivals: Exponential } 2.0 + 16.0 s, every 0.50 s 20.0 s
             "#]],
         ),
         (

@@ -52,7 +52,8 @@ const BLOCK: Bytes = Bytes::kib(8);
 const DEPTH: u32 = 32;
 
 pub(super) fn request(table: &Table<'_>) -> Read<Request> {
-    let bytes = table.optional("size", size)?.map(|size| size.0);
+    let file_size = table.optional("size", size)?;
+    let bytes = file_size.map(|size| size.0);
     let paths = table.optional("path", list_of(text_value))?.unwrap_or_default();
     let target = |path: String| TargetRequest { path: PathBuf::from(path), bytes };
     let arrivals = table.optional("arrivals", |it| one_of(it, ARRIVALS))?;
@@ -61,6 +62,7 @@ pub(super) fn request(table: &Table<'_>) -> Read<Request> {
     Ok(Request::Storage(Box::new(StorageRequest {
         name: table.optional("name", text_value)?,
         targets: paths.into_iter().map(target).collect(),
+        size: file_size,
         read_share: read_share(table)?,
         order: table.optional("pattern", |it| one_of(it, ORDERS))?.unwrap_or(Order::Random),
         bytes: table.optional("bytes", list_of(size))?.unwrap_or_else(|| vec![BLOCK]),

@@ -9,15 +9,12 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::{parameter, precision};
 
 /// Parameters that make two results results about the same thing.
-const IDENTITY: [&str; 16] = [
+const IDENTITY: [&str; 13] = [
     "placement",
     "bytes",
     "n",
     "cpu",
     "instruction_set",
-    "test",
-    "point",
-    "percent_of_max",
     "end",
     "streams",
     "direction",
@@ -27,6 +24,8 @@ const IDENTITY: [&str; 16] = [
     "load_streams",
     "messages_per_s",
 ];
+/// Parameters of storage that assay sets for every measurer: absent is a value, too.
+const TEST: [&str; 3] = ["test", "point", "percent_of_max"];
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if !context.several_measurers {
@@ -72,6 +71,7 @@ fn same(a: &Estimate, b: &Estimate) -> bool {
         && a.host == b.host
         && a.unit == b.unit
         && is_concurrent(a) == is_concurrent(b)
+        && TEST.iter().all(|name| a.parameters.get(*name) == b.parameters.get(*name))
         && IDENTITY.iter().all(|name| {
             match (a.parameters.get(*name), b.parameters.get(*name)) {
                 (Some(a), Some(b)) => a == b,

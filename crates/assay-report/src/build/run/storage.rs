@@ -15,11 +15,12 @@ use crate::{parameter, precision};
 const HEADING: &str = "Storage";
 const MEASURED: &str = "What was reached";
 const CIRCUMSTANCES: &str = "How it was done";
+const SIDES: &str = "Reads and writes apart, from submission to completion";
 const DUE: &str = "Latency from the moment I/O was due";
-const EXPLANATION: &str = "Latency is from submission to completion; where a rate was asked for, from \
-                           the moment I/O was due, too, which is what a user waits. Percentiles are \
-                           of every single I/O. Generator: what assay's generator does without any \
-                           I/O, over what was reached.";
+const EXPLANATION: &str = "Latency is from submission to completion; from due is from the moment the I/O \
+                           was to start, which is what a user waits, and what response curves show. \
+                           Percentiles are of every single I/O. Generator: what assay's generator \
+                           does without any I/O, over what was reached.";
 const CACHED: &str = "Some of this went through the page cache: it says as much about memory as \
                       about storage.";
 
@@ -48,6 +49,8 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         document.blocks.push(Block::Table(measured(context, &single)));
         document.blocks.extend(due(&single).map(Block::Table));
     }
+    let all: Vec<&Test<'_>> = tests.iter().collect();
+    document.blocks.extend(sides(&all).map(Block::Table));
     for points in curve::groups(&curves) {
         curve::add(document, context, &points);
     }
@@ -169,9 +172,9 @@ fn due(tests: &[&Test<'_>]) -> Option<Table> {
         ("test", Align::Left),
         ("asked for", Align::Right),
         ("reached", Align::Right),
-        ("median", Align::Right),
-        ("p99", Align::Right),
-        ("p99.9", Align::Right),
+        ("median from due", Align::Right),
+        ("p99 from due", Align::Right),
+        ("p99.9 from due", Align::Right),
     ];
     let mut table = Table::new(DUE, &columns);
     for test in tests.iter().filter(|test| test.from_due.is_some()) {
@@ -182,6 +185,40 @@ fn due(tests: &[&Test<'_>]) -> Option<Table> {
         table.rows.push(row);
     }
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
+}
+
+/// Reads and writes apart, of the tests that do both.
+fn sides(tests: &[&Test<'_>]) -> Option<Table> {
+    let columns = [
+        ("test", Align::Left),
+        ("", Align::Left),
+        ("rate", Align::Right),
+        ("median", Align::Right),
+        ("p99", Align::Right),
+        ("p99.9", Align::Right),
+    ];
+    let mut table = Table::new(SIDES, &columns);
+    for test in tests {
+        for side in ["read", "write"] {
+            let Some(rate) = test.number(&format!("{side}_rate")) else { continue };
+            let shown = |name: &str| -> Cell {
+                let value = test.number(&format!("{side}_{name}_s"));
+                value
+                    .map(|it| parameter::quantity(it, Unit::Second, 3))
+                    .unwrap_or_default()
+                    .into()
+            };
+            table.rows.push(vec![
+                test.name().into(),
+                side.into(),
+                parameter::quantity(rate, Unit::IoPerSecond, 4).into(),
+                shown("p50"),
+                shown("p99"),
+                shown("p99.9"),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// The bandwidth, and its share of what the volume is provisioned for.
@@ -272,9 +309,7 @@ fn target(test: &Test<'_>) -> Option<String> {
 }
 
 fn engine(test: &Test<'_>) -> Option<String> {
-    let engine = test.text("engine")?;
-    Some(match test.text("engine_reason") {
-        Some(reason) => format!("Engine: {engine}, {reason}"),
-        None => format!("Engine: {engine}"),
-    })
+    // A tool does not tell which of its engines it took, or why.
+    let (engine, reason) = (test.text("engine")?, test.text("engine_reason")?);
+    Some(format!("Engine: {engine}, {reason}"))
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use assay_adapters::dialect::vdbench::output::flat_file;
+use assay_adapters::dialect::vdbench::output::{self, flat_file};
 use assay_adapters::dialect::vdbench::{Execution, RunLabel};
-use assay_model::storage_outcome::{Ended, StorageOutcome};
+use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
     AccessPattern, AtEnd, Load, StoragePhase, StoragePlan, StorageWorkload,
 };
@@ -18,7 +18,6 @@ use super::report::Report;
 use crate::arguments::vdbench::VdbenchArguments;
 use crate::failure::Failure;
 use crate::signals;
-use crate::storage::created::Created;
 use crate::storage::runner::{self, RunOptions, StorageEvent};
 use crate::terminal::Terminal;
 
@@ -53,19 +52,23 @@ pub(super) fn execute(
         writers_make_files: first_run_fills_all(&execution.plan),
         store: typed.store.folder.clone(),
     };
-    let mut runs = Runs {
-        execution,
-        options,
-        stop: &stop,
-        report: &mut report,
-        done: vec![None; execution.runs.len()],
-        errors: 0,
+    let verdict = if execution.files.phases.is_empty() {
+        raw(execution, options, &stop, &mut report)
+    } else {
+        super::files::all(execution, &options, &stop, &mut report)
     };
-    let verdict = runs.all();
     if typed.test {
         // Vdbench's proof of installation leaves nothing behind.
-        runner::remove_made(&runs.options)?;
+        runner::remove_made(&RunOptions {
+            store: typed.store.folder.clone(),
+            ..RunOptions::default()
+        })?;
     }
+    close(report, verdict)
+}
+
+/// The last words.
+fn close(mut report: Report<'_>, verdict: Result<(), Failure>) -> Result<u8, Failure> {
     report.folder.failure()?;
     let words = match &verdict {
         Ok(()) => "Vdbench execution completed successfully.",
@@ -77,9 +80,30 @@ pub(super) fn execute(
     verdict.map(|()| 0)
 }
 
+fn raw(
+    execution: &Execution,
+    options: RunOptions,
+    stop: &AtomicBool,
+    report: &mut Report<'_>,
+) -> Result<(), Failure> {
+    let mut runs = Runs {
+        execution,
+        options,
+        stop,
+        report,
+        done: vec![None; execution.runs.len()],
+        errors: 0,
+    };
+    runs.all()
+}
+
 /// What stands in the pages before the first run.
 fn open(report: &mut Report<'_>, execution: &Execution, files: &Read) {
-    report.folder.flat_file.line(&flat_file::heading());
+    let heading = match execution.files.phases.is_empty() {
+        true => flat_file::heading(),
+        false => output::files::flat_heading(),
+    };
+    report.folder.flat_file.line(&heading);
     for (path, bytes) in files {
         report.folder.parameters.line(&format!("* {}", path.display()));
         report.folder.parameters.line(&String::from_utf8_lossy(bytes));
@@ -202,7 +226,6 @@ impl Runs<'_, '_> {
                 .advise("lengthen elapsed=, or see errorlog.html"));
         };
         self.done[index] = Some(reached(phase, outcome, measured.rate_per_s()));
-        self.note_filled(phase, outcome)?;
         let is_slow =
             label.stop_curve_ms.is_some_and(|limit_ms| measured.response_ms() > limit_ms);
         if is_slow {
@@ -240,30 +263,6 @@ impl Runs<'_, '_> {
             }
         }
         Ok(Some(workload))
-    }
-
-    /// A file that was written from start to end needs no laying out any more.
-    fn note_filled(
-        &self,
-        phase: &StoragePhase,
-        outcome: &StorageOutcome,
-    ) -> Result<(), Failure> {
-        if outcome.ended != Ended::Work || outcome.error_count > 0 || !fills(&phase.workload) {
-            return Ok(());
-        }
-        let created = Created::open(self.options.store.as_deref())?;
-        for target in &phase.workload.targets {
-            let Ok(path) = target.path.canonicalize() else { continue };
-            let noted = match created.find(&path) {
-                Some(mut record) => record.laid_out(target.size_bytes.unwrap_or(0)),
-                None => Ok(()),
-            };
-            noted.map_err(|error| {
-                Failure::measurement("the list of files that assay made cannot be written")
-                    .because(&error)
-            })?;
-        }
-        Ok(())
     }
 }
 

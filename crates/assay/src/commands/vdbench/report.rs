@@ -12,8 +12,9 @@ use super::folder::Folder;
 use crate::storage::runner::StorageEvent;
 use crate::terminal::Terminal;
 
-/// Below this share of the requested rate, the rate counts as missed.
-const REACHED: f64 = 0.97;
+/// From this share of its length on, an interval counts as whole: a busy machine looks at its clock a
+/// little late, which makes the next interval a little shorter.
+pub(super) const FULL: f64 = 0.5;
 
 /// The console and the folder.
 pub(super) struct Report<'t> {
@@ -117,7 +118,7 @@ impl<'t> Report<'t> {
         current.lines += 1;
         current.number += 1;
         // Of an interval that was cut short a rate can be told, but no average is made of it.
-        let is_full = tally.length_s >= 0.95 * current.label.interval_s;
+        let is_full = tally.length_s >= FULL * current.label.interval_s;
         current.full += usize::from(is_full);
         current.whole.add(tally);
         if is_full && current.number >= output::first_counted(&current.label) {
@@ -167,7 +168,9 @@ impl<'t> Report<'t> {
             ));
         }
         let reached = measured.rate_per_s();
-        if let Some(rate) = rate_per_s.filter(|rate| reached < REACHED * rate) {
+        let is_missed =
+            |rate: &f64| output::is_missed(*rate, measured.count(), measured.seconds());
+        if let Some(rate) = rate_per_s.filter(is_missed) {
             self.say_now(&format!(
                 "Rate not reached: {reached:.1} of the {rate:.1} I/O per second asked for"
             ));

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use assay_model::workload::storage::StorageTarget;
 
 use super::super::fault::Fault;
-use super::super::job::Job;
 use super::super::value::Size;
+use super::super::worker::Worker;
 use super::{Placed, Places, combine, path};
 
 /// Each is opened, and more would be a mistake.
@@ -93,7 +93,7 @@ pub(super) fn of_clone(
 }
 
 /// fio's names: those that are given, or `job.clone.file`.
-fn paths(job: &Job, clone: u32) -> Vec<PathBuf> {
+fn paths(job: &Worker, clone: u32) -> Vec<PathBuf> {
     let folders = &job.directories;
     let folder = folders.get(clone as usize % folders.len().max(1));
     if !job.files.is_empty() {
@@ -123,7 +123,7 @@ fn offset(placed: &Placed, clone: u32, exists: Option<u64>) -> Result<u64, Fault
 }
 
 /// Where the part begins: at a multiple of the size of an I/O.
-fn at_block(job: &Job, offset: u64) -> u64 {
+fn at_block(job: &Worker, offset: u64) -> u64 {
     let block = job.align_bytes.unwrap_or_else(|| smallest_io(job)).max(1);
     offset / block * block
 }
@@ -153,15 +153,15 @@ fn share(placed: &Placed, percent: f64, exists: Option<u64>) -> Result<u64, Faul
     Ok((size as f64 * percent / 100.0) as u64)
 }
 
-fn largest_io(job: &Job) -> u64 {
+fn largest_io(job: &Worker) -> u64 {
     each_io(job).map(|size| size.max_bytes).max().unwrap_or(1)
 }
 
-fn smallest_io(job: &Job) -> u64 {
+fn smallest_io(job: &Worker) -> u64 {
     each_io(job).map(|size| size.min_bytes).min().unwrap_or(1)
 }
 
-fn each_io(job: &Job) -> impl Iterator<Item = &assay_model::workload::storage::SizeShare> {
+fn each_io(job: &Worker) -> impl Iterator<Item = &assay_model::workload::storage::SizeShare> {
     let reads = job.sizes.read.iter().filter(|_| job.way.reads);
     reads.chain(job.sizes.write.iter().filter(|_| job.way.writes))
 }

@@ -5,8 +5,8 @@ use assay_model::workload::storage::{
 };
 
 use super::super::fault::Fault;
-use super::super::job::Job;
 use super::super::value::Size;
+use super::super::worker::Worker;
 use super::files::Used;
 use super::{ENGINES, Placed, arrivals, combine};
 
@@ -94,7 +94,7 @@ pub(super) fn load(members: &[Placed], streams: &mut [StorageStream]) -> Load {
 }
 
 /// Threads, and I/O in flight on each file.
-fn depth(job: &Job, files: usize) -> (u32, u32) {
+fn depth(job: &Worker, files: usize) -> (u32, u32) {
     let blocks = ENGINES.iter().any(|(name, _, blocks, _)| *blocks && *name == job.engine);
     let files = files.max(1) as u32;
     match (blocks, job.depth < files) {
@@ -104,7 +104,7 @@ fn depth(job: &Job, files: usize) -> (u32, u32) {
     }
 }
 
-fn pattern(job: &Job, sizes: &[SizeShare]) -> AccessPattern {
+fn pattern(job: &Worker, sizes: &[SizeShare]) -> AccessPattern {
     let one_size = matches!(sizes, [only] if only.min_bytes == only.max_bytes);
     if job.way.random && job.random_percent < 100.0 {
         return AccessPattern::Mixed { random_share: job.random_percent / 100.0 };
@@ -142,7 +142,7 @@ fn work(placed: &Placed, sizes: &[SizeShare], used: &Used) -> Result<Option<u64>
 }
 
 /// IO/s of the clone: the greatest rate at which neither reads nor writes exceed theirs.
-fn rate(job: &Job, sizes: &[SizeShare]) -> Option<f64> {
+fn rate(job: &Worker, sizes: &[SizeShare]) -> Option<f64> {
     let mean = mean_bytes(sizes);
     let limit = |per_s: Option<f64>, bytes_per_s: Option<f64>, share: f64| {
         let by_bytes = bytes_per_s.map(|rate| rate / mean);

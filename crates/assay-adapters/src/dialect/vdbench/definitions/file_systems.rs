@@ -186,7 +186,7 @@ impl FileWork {
             "stopafter" => self.stop_after = stop_after(lines, parameter),
             "openflags" => self.flags = attributes::open_flags(lines, parameter),
             "target" => {
-                unknown(lines, parameter, "copy and move, which need it, do not run here")
+                unknown(lines, parameter, "copy and move, which need it, do not run here");
             }
             _ => {}
         }

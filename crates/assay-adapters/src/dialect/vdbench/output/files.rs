@@ -41,6 +41,12 @@ impl FileMeasured {
         self.cpu_s.1 += interval.cpu_system * interval.length_s;
     }
 
+    /// Seconds it took.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
     /// Requested operations per second.
     #[must_use]
     pub fn rate_per_s(&self) -> f64 {

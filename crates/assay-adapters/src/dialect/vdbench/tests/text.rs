@@ -118,6 +118,20 @@ fn the_flat_file_names_its_columns() {
 }
 
 #[test]
+fn a_rate_is_missed_when_chance_does_not_explain_it() {
+    let table = [
+        (100.0, 376, 4.0, false),
+        (100.0, 330, 4.0, true),
+        (5000.0, 19_500, 4.0, false),
+        (5000.0, 16_000, 4.0, true),
+        (100.0, 0, 0.0, false),
+    ];
+    for (rate, count, seconds, expected) in table {
+        assert_eq!(output::is_missed(rate, count, seconds), expected, "{rate} {count}");
+    }
+}
+
+#[test]
 fn the_histogram_counts_everything_once() {
     let text = histogram::sections(&Measured::of(&interval(3, 1)));
     let shown: String = text

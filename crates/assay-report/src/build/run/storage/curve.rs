@@ -33,7 +33,9 @@ pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
 pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Test<'_>]) {
     let Some(first) = points.first() else { return };
     let name = first.text("test").unwrap_or_default();
-    document.paragraph(Tone::Plain, format!("{name}: {}.", knee(points)));
+    let by = first.measurer(context).text;
+    let by = if by.is_empty() { by } else { format!(" by {by}") };
+    document.paragraph(Tone::Plain, format!("{name}{by}: {}.", knee(points)));
     document.blocks.extend(plot(&name, points).map(Block::Plot));
     document.blocks.push(Block::Table(table(context, &name, points)));
 }
@@ -89,6 +91,10 @@ fn is_knee(point: &Test<'_>) -> bool {
 
 /// The knee in words, or why there is none.
 fn knee(points: &[&Test<'_>]) -> String {
+    if points.iter().all(|it| it.from_due.is_none()) {
+        return "latency from the moment I/O was due is not told, so there is no knee"
+            .to_owned();
+    }
     let found = points.first().and_then(|it| {
         let rate = Quantity::new(it.number("knee_rate")?, Unit::IoPerSecond);
         let latency = Quantity::new(it.number("knee_latency")?, Unit::Second);

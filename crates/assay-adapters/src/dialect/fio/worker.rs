@@ -44,7 +44,7 @@ pub enum Check {
 
 /// One job.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Job {
+pub struct Worker {
     /// As in its section.
     pub name: String,
     /// `description`.
@@ -155,7 +155,7 @@ const PERCENTILES: [f64; 17] = [
     99.95, 99.99,
 ];
 
-impl Job {
+impl Worker {
     /// Reads the settings of a section.
     ///
     /// # Errors
@@ -264,5 +264,5 @@ fn wrong(setting: &Setting, why: &str) -> Fault {
     let value = setting.value.clone().unwrap_or_default();
     let kind =
         FaultKind::Value { name: setting.row.name.to_owned(), value, why: why.to_owned() };
-    Fault { origin: setting.origin.clone(), kind }
+    Fault::new(setting.origin.clone(), kind)
 }

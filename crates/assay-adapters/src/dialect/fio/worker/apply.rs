@@ -7,14 +7,14 @@ use super::read::{
     at_colons, choice, first, milliseconds, number, one_size, percentage, percentiles, rates,
     sizes, sync,
 };
-use super::{Check, Job, Way};
+use super::{Check, Way, Worker};
 
 /// More would be a mistake: each clone is a thread.
 const MOST_CLONES: u64 = 4096;
 /// More would be a mistake: the kernel's rings end there.
 const DEEPEST: u64 = 32_768;
 
-impl Job {
+impl Worker {
     /// Applies one setting; an error says what its value should be.
     pub(super) fn apply(&mut self, setting: &Setting) -> Result<(), String> {
         if let Standing::Noted(why) = setting.row.standing {

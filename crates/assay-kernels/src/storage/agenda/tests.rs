@@ -1,0 +1,97 @@
+//! Who may start when.
+
+use assay_model::workload::storage::{
+    AccessPattern, Arrivals, SizeShare, StorageStream, StorageTarget, WriteSync,
+};
+
+use super::super::arrivals::Schedule;
+use super::super::crew::LanePlan;
+use super::super::places::Area;
+use super::super::random::Draws;
+use super::*;
+
+/// Lanes with one slot each.
+fn lanes(count: u32) -> Vec<Lane> {
+    let stream = StorageStream {
+        name: String::new(),
+        targets: vec![0],
+        threads: 1,
+        in_flight_per_target: 1,
+        pattern: AccessPattern::Random,
+        sizes: vec![SizeShare { min_bytes: 512, max_bytes: 512, step_bytes: 0, share: 1.0 }],
+        read_share: 1.0,
+        hit_area: None,
+        rate_share: 1.0,
+        own_rate_per_s: None,
+        sync_every: 0,
+        stop_after_bytes: None,
+    };
+    let target = StorageTarget {
+        name: String::new(),
+        path: "none".into(),
+        size_bytes: None,
+        range_bytes: None,
+        align_bytes: None,
+        direct: false,
+        sync: WriteSync::None,
+        sync_at_end: false,
+    };
+    let plan = |lane: u32| LanePlan {
+        target: lane as usize,
+        slots: 1,
+        area: Area { start: 0, end: 1 << 20 },
+        position: std::sync::Arc::default(),
+        arrivals: None,
+        id: u64::from(lane),
+    };
+    (0..count)
+        .map(|nth| {
+            let mut lane = Lane::new(&plan(nth), (0, &stream), &target, 1);
+            lane.free.push(nth);
+            lane
+        })
+        .collect()
+}
+
+fn every_microsecond(first: f64) -> Source {
+    Source::Own(Schedule::new(Arrivals::Constant, 1e6, first, Draws::new(0, 0)))
+}
+
+#[test]
+fn a_full_lane_holds_up_no_other_and_keeps_its_intended_moments() {
+    let mut lanes = lanes(2);
+    let mut agenda = Agenda::open(vec![every_microsecond(0.0), every_microsecond(0.5)], 0);
+    let mut started = Vec::new();
+    for now_ns in (0..=4000).step_by(500) {
+        while let Some((slot, intended_ns)) = agenda.take(now_ns, &mut lanes) {
+            agenda.issued(slot, 512);
+            started.push((slot, intended_ns.unwrap()));
+            // The first target hangs; the second is done at once.
+            if slot == 1 {
+                agenda.free(1, 1, &mut lanes);
+            }
+        }
+    }
+    assert_eq!(started, [(0, 0), (1, 500), (1, 1500), (1, 2500), (1, 3500)]);
+    agenda.free(0, 0, &mut lanes);
+    let (slot, intended_ns) = agenda.take(4000, &mut lanes).unwrap();
+    assert_eq!((slot, intended_ns), (0, Some(1000)), "what was due waits, and is late");
+}
+
+#[test]
+fn a_cap_spaces_io_out_and_catches_up_on_little() {
+    // A byte per nanosecond.
+    let mut agenda = Agenda::closed(4, Some(1e9), 0);
+    let take = |agenda: &mut Agenda, now_ns| {
+        let slot = agenda.take(now_ns, &mut [])?.0;
+        agenda.issued(0, 512);
+        agenda.free(slot, 0, &mut []);
+        Some(agenda.next_ns())
+    };
+    assert_eq!(take(&mut agenda, 0), Some(Some(512)));
+    assert_eq!(take(&mut agenda, 511), None);
+    assert_eq!(take(&mut agenda, 512), Some(Some(1024)));
+    let after_a_pause = 10_000_000_000;
+    let caught_up = (0..).take_while(|_| take(&mut agenda, after_a_pause).is_some()).count();
+    assert!(caught_up as f64 * 512.0 <= CATCH_UP_NS + 1024.0, "{caught_up}");
+}

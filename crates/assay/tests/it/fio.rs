@@ -1,0 +1,188 @@
+//! `assay fio` beside the real fio, on the same jobs: same keys, same types, figures that agree with
+//! themselves. Files are small and in the test's own folder.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::program::World;
+
+const MIB: u64 = 1 << 20;
+
+/// Two groups: a mix of two clones, and a sequential write that is done by its size.
+const JOB: &str = "[global]\nioengine=psync\nsize=2m\nthread\n\
+                   [mix]\nrw=randrw\nrwmixread=50\nbs=8k\nnumjobs=2\ngroup_reporting\n\
+                   time_based\nruntime=1\nfilename=mix\n\
+                   [fill]\nstonewall\nrw=write\nbs=64k\nfilename=fill\n";
+
+fn parsed(text: &str) -> Value {
+    let start = text.find("\n{").map_or(0, |at| if text.starts_with('{') { 0 } else { at + 1 });
+    serde_json::from_str(&text[start..]).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// The document of the real fio; `None` where it is not installed.
+fn real(world: &World, arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new("fio");
+    let output = command.args(arguments).current_dir(world.path("")).output().ok()?;
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// Every path in a document with the type of what is there; percentiles by their names, disks by
+/// their keys, options not at all: the real fio tells those of the process, too.
+fn shape(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(_) if path.ends_with(" options") => found.push(path.to_owned()),
+        Value::Object(entries) => {
+            for (name, value) in entries {
+                shape(value, &format!("{path}/{name}"), found);
+            }
+        }
+        Value::Array(values) if path.ends_with("disk_util") => {
+            values.iter().take(1).for_each(|disk| shape(disk, &format!("{path}[]"), found));
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                shape(value, &format!("{path}[{index}]"), found);
+            }
+        }
+        Value::Number(number) if number.is_f64() => found.push(format!("{path} fraction")),
+        Value::Number(_) => found.push(format!("{path} whole")),
+        Value::String(_) => found.push(format!("{path} text")),
+        Value::Bool(_) | Value::Null => found.push(format!("{path} other")),
+    }
+}
+
+/// What holds in every document of fio, whoever wrote it.
+fn check_figures(document: &Value) {
+    for job in document["jobs"].as_array().unwrap() {
+        assert_eq!(job["error"], 0);
+        for way in ["read", "write"] {
+            let side = &job[way];
+            let number = |name: &str| side[name].as_f64().unwrap();
+            if number("total_ios") < 1.0 {
+                continue;
+            }
+            let seconds = number("runtime") / 1e3;
+            // A time in whole milliseconds says little about less than a tenth of a second.
+            let near = |one: f64, other: f64| seconds < 0.1 || (one / other - 1.0).abs() < 0.01;
+            assert!(near(number("bw_bytes"), number("io_bytes") / seconds), "{side:#}");
+            assert!(near(number("iops"), number("total_ios") / seconds), "{side:#}");
+            let latency = |name: &str| side["clat_ns"][name].as_f64().unwrap();
+            assert!(latency("min") <= latency("mean") && latency("mean") <= latency("max"));
+            let percentiles = side["clat_ns"]["percentile"].as_object().unwrap();
+            let mut values: Vec<(f64, u64)> = percentiles
+                .iter()
+                .map(|(name, value)| (name.parse().unwrap(), value.as_u64().unwrap()))
+                .collect();
+            values.sort_by(|one, other| one.0.total_cmp(&other.0));
+            assert!(values.is_sorted_by_key(|(_, value)| *value), "{values:?}");
+        }
+        let depths = job["iodepth_level"].as_object().unwrap();
+        let sum: f64 = depths.values().map(|share| share.as_f64().unwrap()).sum();
+        assert!(sum > 99.0, "{depths:?}");
+    }
+}
+
+#[test]
+fn the_document_has_the_keys_and_types_of_fios_own() {
+    let world = World::new();
+    world.write("job.fio", JOB);
+    let ours = world.assay(&["fio", "job.fio", "--output-format=json"]).succeeded();
+    let ours = parsed(&ours.out);
+    check_figures(&ours);
+    let [mix, fill] = &ours["jobs"].as_array().unwrap()[..] else { panic!("{ours:#}") };
+    assert_eq!((&mix["jobname"], &fill["jobname"]), (&"mix".into(), &"fill".into()));
+    assert_eq!((&mix["groupid"], &fill["groupid"]), (&0.into(), &1.into()));
+    assert_eq!(fill["write"]["io_bytes"], 2 * MIB);
+    assert_eq!(fill["write"]["total_ios"], 32);
+    assert_eq!(ours["global options"]["size"], "2m");
+    assert_eq!(mix["job options"]["rwmixread"], "50");
+    let Some(real) = real(&world, &["job.fio", "--output-format=json"]) else {
+        eprintln!(
+            "SKIPPED the_document_has_the_keys_and_types_of_fios_own: fio is not installed"
+        );
+        return;
+    };
+    let real = parsed(&real);
+    check_figures(&real);
+    let (mut expected, mut found) = (vec![], vec![]);
+    shape(&real, "", &mut expected);
+    shape(&ours, "", &mut found);
+    // A file system without a device has no disk to tell of.
+    let plain = |path: &String| !path.contains("disk_util");
+    expected.retain(plain);
+    found.retain(plain);
+    expected.sort();
+    found.sort();
+    assert_eq!(found, expected);
+    assert_eq!(real["jobs"][1]["write"]["io_bytes"], fill["write"]["io_bytes"]);
+}
+
+#[test]
+fn words_are_enough_and_files_stay_unless_unlinked() {
+    let world = World::new();
+    let line = "fio --name=some --rw=randread --bs=4k --size=1m --ioengine=libaio --iodepth=4 \
+                --numjobs=2 --output-format=terse";
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let lines = world.assay(&words).succeeded().out;
+    let fields: Vec<Vec<&str>> = lines.lines().map(|line| line.split(';').collect()).collect();
+    assert_eq!(fields.len(), 2, "{lines}");
+    assert!(fields.iter().all(|job| job[0] == "3" && job[2] == "some" && job[5] == "1024"));
+    assert!(world.path("some.0.0").exists() && world.path("some.1.0").exists());
+    let unlinked = [&words[..], &["--unlink=1", "--directory=."]].concat();
+    let world = World::new();
+    world.assay(&unlinked).succeeded();
+    assert!(!world.path("some.0.0").exists());
+}
+
+#[test]
+fn text_and_json_can_go_to_a_file() {
+    let world = World::new();
+    let line =
+        "fio --name=a --rw=write --size=256k --output-format=normal,json --output=result";
+    let outcome = world.assay(&line.split_whitespace().collect::<Vec<_>>()).succeeded();
+    assert_eq!(outcome.out, "");
+    let written = std::fs::read_to_string(world.path("result")).unwrap();
+    for part in ["a: (g=0): rw=write, bs=(R) 4096B-4096B", "Run status group 0 (all jobs):"] {
+        assert!(written.contains(part), "{written}");
+    }
+    check_figures(&parsed(&written));
+}
+
+#[test]
+fn what_is_written_is_checked_when_asked() {
+    let world = World::new();
+    let line =
+        "fio --name=a --rw=randwrite --size=1m --bs=4k --verify=crc32c --output-format=json";
+    let outcome = world.assay(&line.split_whitespace().collect::<Vec<_>>()).succeeded();
+    let document = parsed(&outcome.out);
+    assert_eq!(document["jobs"][0]["write"]["total_ios"], 256);
+    assert_eq!(document["jobs"][0]["read"]["total_ios"], 256);
+}
+
+#[test]
+fn a_file_that_assay_did_not_make_is_not_written() {
+    let world = World::new();
+    let path = world.write("mine", &"x".repeat(1 << 20));
+    let job = ["fio", "--name=a", "--rw=write", "--size=1m", "--filename=mine"];
+    world.assay(&job).failed_with(2);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "x".repeat(1 << 20));
+    let permission = format!("--destroy-data={}", path.display());
+    world.assay(&[&job[..], &[&permission]].concat()).succeeded();
+}
+
+#[test]
+fn faults_have_their_exit_code_and_place() {
+    let world = World::new();
+    world.write("bad.fio", "[a]\nrw=read\niodpeth=3\n");
+    let outcome = world.assay(&["fio", "bad.fio"]).failed_with(3);
+    assert!(outcome.err.contains("bad.fio:3:1"), "{}", outcome.err);
+    assert!(outcome.err.contains("did you mean `iodepth`?"), "{}", outcome.err);
+    let outcome = world.assay(&["fio", "--name=a", "--rw=randred"]).failed_with(2);
+    assert!(outcome.err.contains("--rw=randred"), "{}", outcome.err);
+    world.assay(&["fio", "bad"]).failed_with(2);
+    world.assay(&["fio"]).failed_with(2);
+    let dry = world.assay(&["fio", "--name=a", "--size=1m", "--dry-run"]).succeeded();
+    assert!(dry.out.contains("sequential read"), "{}", dry.out);
+    assert!(!world.path("a.0.0").exists());
+}

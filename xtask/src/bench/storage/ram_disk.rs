@@ -1,0 +1,53 @@
+//! A block device in memory, made for a comparison and removed after it.
+//!
+//! Never touches a device that was there before.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::command;
+
+use super::super::workplace::Workplace;
+use super::SIZE;
+
+/// A zram device of our own.
+#[derive(Debug)]
+pub(super) struct RamDisk {
+    id: u32,
+    /// Where it is.
+    pub(super) path: PathBuf,
+}
+
+impl RamDisk {
+    /// Makes it and fills it: blocks that were never written cost the device nothing to read.
+    pub(super) fn new(workplace: &Workplace) -> Result<Self> {
+        let id = fs::read_to_string("/sys/class/zram-control/hot_add")
+            .context("no RAM disk: this kernel has no zram, or the user is not root")?;
+        let id: u32 = id.trim().parse().context("zram gave no number")?;
+        let disk = Self { id, path: PathBuf::from(format!("/dev/zram{id}")) };
+        fs::write(disk.sys("disksize"), SIZE).context("the RAM disk takes no size")?;
+        fill(workplace, &disk.path)?;
+        Ok(disk)
+    }
+
+    fn sys(&self, name: &str) -> String {
+        format!("/sys/block/zram{}/{name}", self.id)
+    }
+}
+
+impl Drop for RamDisk {
+    fn drop(&mut self) {
+        // What cannot be removed stays, as an empty device.
+        drop(fs::write(self.sys("reset"), "1"));
+        drop(fs::write("/sys/class/zram-control/hot_remove", self.id.to_string()));
+    }
+}
+
+/// Fills a file or a device with random data.
+pub(super) fn fill(workplace: &Workplace, path: &Path) -> Result<()> {
+    let mut dd = workplace.command("dd");
+    dd.args(["if=/dev/urandom", "bs=1M", "count=512", "conv=fsync", "status=none"]);
+    command::run(dd.arg(format!("of={}", path.display())))
+}
