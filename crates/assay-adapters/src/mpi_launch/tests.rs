@@ -98,13 +98,16 @@ fn a_pair_over_hosts_is_one_rank_on_each() {
         work.placement.cpus = vec![24, 24];
         work
     };
-    check(near, &expect![[r#"
+    check(
+        near,
+        &expect![[r#"
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 -hosts a,b -ppn 1 -bind-to user:24 assay mpi latency
         I_MPI_PIN=1 I_MPI_PIN_PROCESSOR_LIST=24 I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 2 -hosts a,b -ppn 1 assay mpi latency
         OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --host a,b --map-by ppr:1:node --bind-to cpu-list:ordered --cpu-list 24 assay mpi latency
         OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --host a,b --map-by ppr:1:node --bind-to none taskset -c 24 assay mpi latency
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 --nodelist a,b --ntasks-per-node=1 --mpi=pmix --cpu-bind=map_cpu:24 assay mpi latency
-    "#]]);
+    "#]],
+    );
     let file = |starter| {
         let mut work = work(starter, &[], "hosts");
         work.hosts.file = Some("/etc/hosts.mpi".into());
