@@ -51,6 +51,10 @@ pub(crate) fn mpi() -> Summary {
             made.results.push(told(MpiTest::Barrier, metric, seconds * factor, "node"));
         }
     }
+    // A rank that was kept from its CPU for a while.
+    if let Some(last) = made.results.last_mut() {
+        last.ci = Some([last.median * 0.9, last.median * 40.0]);
+    }
     made.results.push(by_osu());
     made
 }

@@ -20,6 +20,8 @@ const RULE: &str = "◀ marks the best of a row, ×1.20 how far another is from 
                     within one host all of them use shared memory.";
 /// The width of an interval that does not exist.
 const UNKNOWN_WIDTH: &str = "±?";
+/// One that reaches beyond ten times the value.
+const HOPELESS_WIDTH: &str = "±>1000\u{a0}%";
 /// Metrics of the tables that are shown at once; all others are for those who ask.
 const SHOWN: [&str; 4] = ["latency", "bandwidth", "message_rate", "overlap"];
 
@@ -209,7 +211,11 @@ fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
 /// Value, interval, and how far it is from the best of its row.
 fn cell(estimate: &Estimate, best: Option<&Estimate>, columns: usize) -> Cell {
     let value = precision::value(estimate);
-    let interval = precision::relative(estimate).unwrap_or_else(|| UNKNOWN_WIDTH.to_owned());
+    let interval = match precision::relative(estimate) {
+        Some(_) if is_hopeless(estimate) => HOPELESS_WIDTH.to_owned(),
+        Some(width) => width,
+        None => UNKNOWN_WIDTH.to_owned(),
+    };
     let against = match best {
         Some(best) if columns > 1 => standing(estimate, best),
         _ => String::new(),
@@ -218,6 +224,14 @@ fn cell(estimate: &Estimate, best: Option<&Estimate>, columns: usize) -> Cell {
         parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\u{a0}")
     };
     Cell::with_short(join(&[&value, &interval, &against]), Some(join(&[&value, &against])))
+}
+
+/// Whether the interval is so wide that its digits would only fill the table.
+fn is_hopeless(estimate: &Estimate) -> bool {
+    let median = estimate.median;
+    estimate
+        .ci
+        .is_some_and(|[low, high]| (high - median).max(median - low) > 10.0 * median.abs())
 }
 
 fn standing(estimate: &Estimate, best: &Estimate) -> String {
