@@ -32,7 +32,7 @@ mod workplace;
 pub(crate) const USAGE: &str = "\
 cargo xtask bench memory     beside likwid-bench and a plain C loop → docs/benchmarks/memory.md
 cargo xtask bench compute    beside OpenBLAS and HPL → docs/benchmarks/compute.md
-cargo xtask bench network    beside iperf3 and qperf over loopback → docs/benchmarks/network.md
+cargo xtask bench network    beside iperf3, qperf and a bare loop, loopback and veth → docs/benchmarks/network.md
 cargo xtask bench build      start-up, size and cold build → docs/benchmarks/build.md
     --turns N       how often everything is measured (10; at least 6 for an interval)
     --threads N     how many CPUs are used, one per core first (all cores)

@@ -53,7 +53,7 @@ pub(crate) const FOR_TESTS: &[Package] =
     &[GCC, LIBC, GIT, HPCC, OPENMPI, LIKWID, OPENBLAS, IPERF3, QPERF, PING, IPROUTE, ETHTOOL];
 
 /// What the comparison of the network uses.
-pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[IPERF3, QPERF];
+pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[GCC, LIBC, IPERF3, QPERF, IPROUTE];
 
 /// Installs those of `packages` that are missing. What cannot be installed is said and left out.
 pub(crate) fn install(root: &Path, packages: &[Package]) -> Result<()> {
