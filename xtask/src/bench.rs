@@ -34,7 +34,7 @@ mod workplace;
 pub(crate) const USAGE: &str = "\
 cargo xtask bench memory     beside likwid-bench and a plain C loop → docs/benchmarks/memory.md
 cargo xtask bench compute    beside OpenBLAS and HPL → docs/benchmarks/compute.md
-cargo xtask bench network    beside iperf3 and qperf over loopback → docs/benchmarks/network.md
+cargo xtask bench network    beside iperf3, qperf and a bare loop, loopback and veth → docs/benchmarks/network.md
 cargo xtask bench mpi        beside C compiled with each MPI's mpicc → docs/benchmarks/mpi.md
 cargo xtask bench storage    beside fio → docs/benchmarks/storage.md
 cargo xtask bench build      start-up, size and cold build → docs/benchmarks/build.md

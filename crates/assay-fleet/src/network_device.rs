@@ -32,6 +32,27 @@ pub fn read(root: &Root, name: &str) -> NetworkDevice {
     }
 }
 
+/// Hyper-V's synthetic device; others that have devices under them are bridges and bonds.
+pub const SYNTHETIC: &str = "hv_netvsc";
+
+/// The virtual function under a synthetic device: the device that names it as its master.
+#[must_use]
+pub fn virtual_function(root: &Root, name: &str) -> Option<String> {
+    if read(root, name).kernel_module.as_deref() != Some(SYNTHETIC) {
+        return None;
+    }
+    let entries = root.names(&format!("sys/class/net/{name}"));
+    entries.iter().find_map(|entry| entry.strip_prefix("lower_")).map(str::to_owned)
+}
+
+/// Bytes that a device has received and sent since it was made; `None` where it does not tell.
+#[must_use]
+pub fn carried_bytes(root: &Root, name: &str) -> Option<u64> {
+    let counter =
+        |file: &str| root.number::<u64>(&format!("sys/class/net/{name}/statistics/{file}"));
+    Some(counter("rx_bytes")?.wrapping_add(counter("tx_bytes")?))
+}
+
 /// The names of all devices that carry traffic beyond this machine.
 #[must_use]
 pub fn names(root: &Root) -> Vec<String> {
@@ -65,5 +86,24 @@ mod tests {
         fs::write(device.join("speed"), "-1\n").unwrap();
         assert_eq!(read(&root, "eth0").link_bit_per_s, None);
         assert_eq!(read(&root, "eth7").mtu_bytes, None);
+    }
+
+    #[test]
+    fn a_virtual_function_and_its_counters_are_found() {
+        let tree = tempfile::tempdir().unwrap();
+        let devices = tree.path().join("sys/class/net");
+        fs::create_dir_all(devices.join("eth0/lower_enP1s1")).unwrap();
+        fs::create_dir_all(devices.join("eth0/device")).unwrap();
+        fs::create_dir_all(devices.join("bridge/lower_eth9")).unwrap();
+        fs::write(devices.join("eth0/device/uevent"), "DRIVER=hv_netvsc\n").unwrap();
+        fs::create_dir_all(devices.join("enP1s1/statistics")).unwrap();
+        fs::write(devices.join("enP1s1/statistics/rx_bytes"), "1000\n").unwrap();
+        let root = Root::at(tree.path());
+        assert_eq!(virtual_function(&root, "eth0").as_deref(), Some("enP1s1"));
+        assert_eq!(virtual_function(&root, "enP1s1"), None);
+        assert_eq!(virtual_function(&root, "bridge"), None);
+        assert_eq!(carried_bytes(&root, "enP1s1"), None, "half an answer is none");
+        fs::write(devices.join("enP1s1/statistics/tx_bytes"), "24\n").unwrap();
+        assert_eq!(carried_bytes(&root, "enP1s1"), Some(1024));
     }
 }

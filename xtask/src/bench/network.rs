@@ -1,4 +1,4 @@
-//! Goodput and ping-pong beside iperf3 and qperf, over loopback.
+//! Goodput and ping-pong beside iperf3, qperf and a bare loop, over loopback and over a veth pair.
 //!
 //! Each contender is a pair of its own client and its own server; nobody is pinned, as users run them.
 
@@ -8,8 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use anyhow::{Context, Result};
 
 use crate::{command, packages};
 
@@ -20,34 +19,23 @@ use super::order::order;
 use super::page::Page;
 use super::ratio::{self, Ratio};
 use super::workplace::Workplace;
+use contenders::{ASSAY_PORT, BARE_PORT, Contender, IPERF3_PORT, Kind, QPERF_PORT};
+use place::Place;
 
-/// Ports of the servers of this comparison, away from those of servers that may already run.
-const IPERF3_PORT: &str = "45201";
-const ASSAY_PORT: &str = "45202";
-const QPERF_PORT: &str = "45203";
+mod contenders;
+mod place;
 
-/// One way to ask, by one pair of client and server.
-struct Contender {
-    name: &'static str,
-    command: Vec<String>,
-    read: fn(&str) -> Result<Figure>,
-}
-
-/// What one turn gives.
-struct Figure {
-    /// bit/s of goodput, or seconds of half a round trip.
-    value: f64,
-    /// CPU-seconds of both processes per GB; only for goodput.
-    cpu_s_per_gb: Option<f64>,
-}
-
-/// Ours, theirs, what is asked of the ratio, and whether less is better.
-const PAIRS: [(&str, &str, f64, bool); 5] = [
-    ("assay, 1 stream", "iperf3, 1 stream", 1.3, false),
-    ("assay, 6 streams", "iperf3, 6 streams", 1.3, false),
-    ("assay, 1 stream, no copy", "iperf3, 1 stream", 2.0, false),
-    ("assay, 6 streams, no copy", "iperf3, 6 streams", 2.0, false),
-    ("assay, 1 byte there and back", "qperf, 1 byte there and back", 1.0, true),
+/// Ours, theirs, what is compared, and what is asked of the ratio (turned round for costs, so that
+/// more is better in every row).
+const PAIRS: [(&str, &str, Kind, f64); 8] = [
+    ("assay, 1 stream", "iperf3, 1 stream", Kind::Goodput, 1.3),
+    ("assay, 6 streams", "iperf3, 6 streams", Kind::Goodput, 1.3),
+    ("assay, 1 stream", "iperf3, 1 stream", Kind::CpuPerGb, 1.0),
+    ("assay, 6 streams", "iperf3, 6 streams", Kind::CpuPerGb, 1.0),
+    ("assay, 1 stream, no copy", "iperf3, 1 stream", Kind::Goodput, 2.0),
+    ("assay, 6 streams, no copy", "iperf3, 6 streams", Kind::Goodput, 2.0),
+    ("assay, 1 byte", "bare loop, 1 byte", Kind::RoundTrip, 1.0 / 1.02),
+    ("assay, 1 byte", "qperf, 1 byte", Kind::HalfMean, 1.0),
 ];
 
 /// Compares and writes the page.
@@ -55,48 +43,71 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_NETWORK)?;
     let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
     let assay = workplace.build_assay()?;
+    let bare = workplace.build_peer("ping_pong", &["-O2"])?;
     let mut facts = machine::facts(&workplace);
     facts.push(machine::assay_version(&workplace, &assay));
     facts.push(("packages", machine::package_versions(&workplace, &["iperf3", "qperf"])?));
-    let _servers = servers(&assay)?;
-    let contenders = contenders(&assay);
-    let figures = measure(&contenders, options)?;
-    facts.push(("load after", machine::load()));
+    let congestion = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
+    facts.push(("congestion control", congestion.unwrap_or_default().trim().to_owned()));
     let mut page = Page::new("Network beside the field", "cargo xtask bench network");
+    let mut parts = Vec::new();
+    for place in [Ok(Place::loopback()), Place::veth(root)] {
+        let place = match place {
+            Ok(place) => place,
+            Err(error) => {
+                println!("no veth pair here: {error:#}");
+                continue;
+            }
+        };
+        let _servers = servers(&assay, &bare, &place)?;
+        let contenders = contenders::all(&assay, &bare, &place);
+        let figures = measure(&contenders, &place, options)?;
+        parts.push((place.name, rows(&figures)?, shown(&workplace, &contenders)));
+    }
+    facts.push(("load after", machine::load()));
     page.facts(&facts);
-    page.heading("Figures");
-    let head = ["assay", "figure", "peer", "peer's figure", "ratio", "95 %", "target", ""];
-    page.table(&head, &rows(&figures)?);
-    page.heading("CPU time");
-    page.table(&["", "CPU-s per GB, both ends' processes"], &costs(&figures));
     page.paragraph(ABOUT);
-    page.heading("Commands");
-    let commands: Vec<String> = contenders.iter().map(|it| it.command.join(" ")).collect();
-    page.commands(&commands);
+    let head =
+        ["what", "assay", "figure", "peer", "peer's figure", "ratio", "95 %", "target", ""];
+    for (name, rows, commands) in &parts {
+        page.heading(name);
+        page.table(&head, rows);
+        page.commands(commands);
+    }
     page.publish(root, "network")
 }
 
 const ABOUT: &str = "\
 All figures are medians over the turns. Within a turn everybody runs once, in an order drawn from a seed
 and reversed every other turn; the interval is that of the median ratio within a turn, from order
-statistics. Goodput is what the receiver took. Times are half round trips as qperf prints them, elapsed
-over messages. A target on times is reached when ours is no longer than the peer's. Everything goes over
-loopback, where sender, receiver and the kernel's work for both share the same CPUs.";
+statistics. Ratios of times and of costs are turned round, so that more is better in every row. Goodput is
+what the receiver took. Half round trips are those that qperf prints, elapsed over messages; the bare loop
+is `send` and `recv` in plain C with a reading of the clock after each round trip. Over loopback and over
+the veth pair, sender, receiver and the kernel's work for both share the same CPUs.";
 
-fn servers(assay: &Path) -> Result<[Server; 3]> {
-    let start = |command: &mut Command| -> Result<Server> {
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = child.spawn().context("a server cannot be started")?;
-        Ok(Server(child))
-    };
-    let started = [
-        start(Command::new("iperf3").args(["-s", "-p", IPERF3_PORT]))?,
-        start(Command::new(assay).args(["iperf3", "-s", "-p", ASSAY_PORT, "-i", "0"]))?,
-        start(Command::new("qperf").args(["-lp", QPERF_PORT]))?,
-    ];
+/// Servers that end with the comparison.
+fn servers(assay: &Path, bare: &Path, place: &Place) -> Result<Vec<Server>> {
+    let (assay, bare) = (assay.display().to_string(), bare.display().to_string());
+    let at = place.address;
+    let started: Result<Vec<Server>> = [
+        format!("iperf3 -s -B {at} -p {IPERF3_PORT}"),
+        format!("{assay} iperf3 -s -B {at} -p {ASSAY_PORT} -i 0"),
+        format!("qperf -lp {QPERF_PORT}"),
+        format!("{bare} serve {at} {BARE_PORT}"),
+    ]
+    .iter()
+    .map(|line| {
+        let (program, arguments) =
+            line.split_once(' ').context("a server without arguments")?;
+        let mut command = place.command(true, program);
+        command.args(arguments.split(' '));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(Server(command.spawn().context("a server cannot be started")?))
+    })
+    .collect();
     // None of them tells when it listens.
     thread::sleep(Duration::from_millis(500));
-    Ok(started)
+    started
 }
 
 /// A server that ends with the comparison.
@@ -110,90 +121,23 @@ impl Drop for Server {
     }
 }
 
-fn contenders(assay: &Path) -> Vec<Contender> {
-    let words = |program: &[&str], rest: &str| {
-        program.iter().copied().chain(rest.split(' ')).map(str::to_owned).collect()
-    };
-    let assay = PathBuf::from(assay).display().to_string();
-    let theirs = |streams: u32| format!("-c 127.0.0.1 -p {IPERF3_PORT} -t 2 -J -P {streams}");
-    let ours =
-        |streams: u32| format!("-c 127.0.0.1 -p {ASSAY_PORT} -t 2 -J -l 256K -P {streams}");
-    let tcp = |name, program: &[&str], rest: String| Contender {
-        name,
-        command: words(program, &rest),
-        read: goodput,
-    };
-    let own = [assay.as_str(), "iperf3"];
-    let no_copy = " -Z --skip-rx-copy";
-    vec![
-        tcp("iperf3, 1 stream", &["iperf3"], theirs(1)),
-        tcp("iperf3, 6 streams", &["iperf3"], theirs(6)),
-        tcp("assay, 1 stream", &own, ours(1)),
-        tcp("assay, 6 streams", &own, ours(6)),
-        tcp("assay, 1 stream, no copy", &own, ours(1) + no_copy),
-        tcp("assay, 6 streams, no copy", &own, ours(6) + no_copy),
-        Contender {
-            name: "qperf, 1 byte there and back",
-            command: words(&["qperf"], &format!("127.0.0.1 -lp {QPERF_PORT} -t 2 tcp_lat")),
-            read: qperf_latency,
-        },
-        Contender {
-            name: "assay, 1 byte there and back",
-            command: words(
-                &[assay.as_str(), "qperf"],
-                &format!("127.0.0.1 --listen-port {ASSAY_PORT} -t 2 --json tcp_lat"),
-            ),
-            read: assay_latency,
-        },
-    ]
-}
+/// What one contender reached of one kind, turn by turn.
+type Figures = BTreeMap<(&'static str, Kind), Vec<f64>>;
 
-fn goodput(output: &str) -> Result<Figure> {
-    let value: Value = serde_json::from_str(output).context("no JSON")?;
-    let end = &value["end"];
-    let number = |pointer: &str| {
-        end.pointer(pointer).and_then(Value::as_f64).with_context(|| format!("no {pointer}"))
-    };
-    let bit_per_s = number("/sum_received/bits_per_second")?;
-    let cpu = |end: &str| number(&format!("/cpu_utilization_percent/{end}_total"));
-    let cpus = (cpu("host")? + cpu("remote")?) / 100.0;
-    Ok(Figure { value: bit_per_s, cpu_s_per_gb: Some(cpus / (bit_per_s / 8e9)) })
-}
-
-/// qperf prints `latency = 29.3 us` with a unit of its choice.
-fn qperf_latency(output: &str) -> Result<Figure> {
-    let line = output.lines().find(|line| line.contains("latency")).context("no latency")?;
-    let (_, value) = line.split_once('=').context("no value")?;
-    let mut words = value.split_whitespace();
-    let number: f64 = words.next().context("no number")?.parse()?;
-    let factor = match words.next() {
-        Some("ns") => 1e-9,
-        Some("us") => 1e-6,
-        Some("ms") => 1e-3,
-        unit => bail!("unit {unit:?}"),
-    };
-    Ok(Figure { value: number * factor, cpu_s_per_gb: None })
-}
-
-fn assay_latency(output: &str) -> Result<Figure> {
-    let value: Value = serde_json::from_str(output).context("no JSON")?;
-    let value = value["tcp_lat"]["latency_s"].as_f64().context("no latency")?;
-    Ok(Figure { value, cpu_s_per_gb: None })
-}
-
-type Figures = BTreeMap<&'static str, Vec<Figure>>;
-
-fn measure(contenders: &[Contender], options: &Options) -> Result<Figures> {
+fn measure(contenders: &[Contender], place: &Place, options: &Options) -> Result<Figures> {
     let mut figures = Figures::new();
     for turn in 0..options.turns {
-        println!("turn {} of {}", turn + 1, options.turns);
+        println!("{}: turn {} of {}", place.name, turn + 1, options.turns);
         for at in order(options.seed, turn, contenders.len()) {
             let contender = &contenders[at];
-            let mut started = Command::new(&contender.command[0]);
+            let mut started = place.command(false, &contender.command[0]);
             let output = command::output(started.args(&contender.command[1..]))?;
-            let figure = (contender.read)(&output)
+            let read = (contender.read)(&output)
                 .with_context(|| format!("{}: {output}", contender.name))?;
-            figures.entry(contender.name).or_default().push(figure);
+            for figure in read {
+                let key = (contender.name, figure.kind);
+                figures.entry(key).or_default().push(figure.value);
+            }
             // A server needs a moment between two clients.
             thread::sleep(Duration::from_millis(100));
         }
@@ -202,61 +146,37 @@ fn measure(contenders: &[Contender], options: &Options) -> Result<Figures> {
 }
 
 fn rows(figures: &Figures) -> Result<Vec<Vec<String>>> {
-    let values = |name: &str| -> Result<Vec<f64>> {
-        let found = figures.get(name).with_context(|| format!("nobody measured {name}"))?;
-        Ok(found.iter().map(|figure| figure.value).collect())
-    };
-    let row = |(ours, theirs, target, is_time): &(&str, &str, f64, bool)| {
-        let (our_values, their_values) = (values(ours)?, values(theirs)?);
-        let shown = |values: &[f64]| {
-            let median = ratio::median(values).unwrap_or(f64::NAN);
-            if *is_time {
-                format!("{:.2} µs", median * 1e6)
-            } else {
-                format!("{:.1} Gbit/s", median / 1e9)
-            }
+    let row = |(ours, theirs, kind, target): &(&'static str, &'static str, Kind, f64)| {
+        let values = |name: &'static str| {
+            figures.get(&(name, *kind)).with_context(|| format!("nobody measured {name}"))
         };
-        // For times the quotient is turned round, so that more is better in every row.
-        let ratio = match is_time {
-            true => Ratio::of(&their_values, &our_values),
-            false => Ratio::of(&our_values, &their_values),
+        let (our_values, their_values) = (values(ours)?, values(theirs)?);
+        let median = |values: &[f64]| kind.shown(ratio::median(values).unwrap_or(f64::NAN));
+        let ratio = match kind.is_cost() {
+            true => Ratio::of(their_values, our_values),
+            false => Ratio::of(our_values, their_values),
         };
         let ratio = ratio.context("nothing was measured")?;
         Ok(vec![
+            kind.words().to_owned(),
             (*ours).to_owned(),
-            shown(&our_values),
+            median(our_values),
             (*theirs).to_owned(),
-            shown(&their_values),
+            median(their_values),
             format!("{:.3}", ratio.of_medians),
             ratio.interval_text(),
-            format!("≥ {target}"),
+            format!("≥ {target:.2}"),
             ratio.verdict(*target).to_owned(),
         ])
     };
     PAIRS.iter().map(row).collect()
 }
 
-fn costs(figures: &Figures) -> Vec<Vec<String>> {
-    let cost = |(name, figures): (&&str, &Vec<Figure>)| {
-        let costs: Vec<f64> = figures.iter().filter_map(|figure| figure.cpu_s_per_gb).collect();
-        Some(vec![(*name).to_owned(), format!("{:.3}", ratio::median(&costs)?)])
+fn shown(workplace: &Workplace, contenders: &[Contender]) -> Vec<String> {
+    let command = |contender: &Contender| {
+        let mut command = Command::new(PathBuf::from(&contender.command[0]));
+        command.args(&contender.command[1..]);
+        workplace.shown(&command)
     };
-    figures.iter().filter_map(cost).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_peers_print_is_read() {
-        let latency = qperf_latency("tcp_lat:\n    latency  =  56.9 us\n").unwrap();
-        assert!((latency.value - 56.9e-6).abs() < 1e-12);
-        assert!(qperf_latency("tcp_lat:\n    latency = 1 parsec\n").is_err());
-        let document = r#"{"end":{"sum_received":{"bits_per_second":8e9},
-            "cpu_utilization_percent":{"host_total":20,"remote_total":10}}}"#;
-        let figure = goodput(document).unwrap();
-        assert!((figure.cpu_s_per_gb.unwrap() - 0.3).abs() < 1e-12);
-        assert!(goodput("{}").is_err());
-    }
+    contenders.iter().map(command).collect()
 }

@@ -78,6 +78,24 @@ pub(super) const CHECKS: &[Check] = &[
         look: accelerated,
     },
     Check {
+        id: "network.receive-queues",
+        expected: "several receive queues, or packets spread over CPUs by the kernel (RPS)",
+        why: "one queue means one CPU that takes every packet in, and soon it is the limit",
+        source: "kernel documentation: networking/scaling.rst",
+        severity: Severity::Note,
+        change: "ethtool -L DEVICE combined N, or a mask in /sys/class/net/DEVICE/queues/rx-*/rps_cpus",
+        look: receive_queues,
+    },
+    Check {
+        id: "network.interrupts",
+        expected: "interrupts of one device on different CPUs",
+        why: "queues whose interrupts meet on one CPU share what that CPU can do",
+        source: "kernel documentation: networking/scaling.rst",
+        severity: Severity::Note,
+        change: "start irqbalance, or write a CPU to /proc/irq/N/smp_affinity_list for each queue",
+        look: interrupts,
+    },
+    Check {
         id: "network.ping",
         expected: "a range that holds this group",
         why: "ping needs a raw socket, and with it a privilege, where the range is empty",
@@ -138,13 +156,62 @@ fn speed(scene: &Scene) -> Result<Seen, Unseen> {
 /// The virtual function names the synthetic device as its master (`lower_*` links).
 fn accelerated(scene: &Scene) -> Result<Seen, Unseen> {
     of_devices(scene, |device| {
-        (device.kernel_module.as_deref() == Some("hv_netvsc")).then(|| {
-            let entries = scene.root.names(&format!("sys/class/net/{}", device.name));
-            match entries.iter().find_map(|entry| entry.strip_prefix("lower_")) {
+        (device.kernel_module.as_deref() == Some(network_device::SYNTHETIC)).then(|| {
+            match network_device::virtual_function(scene.root, &device.name) {
                 Some(function) => (true, format!("over virtual function {function}")),
                 None => (false, "without a virtual function".to_owned()),
             }
         })
+    })
+}
+
+/// Devices with something behind them; bridges and the like have no queues of their own.
+fn is_real(scene: &Scene, name: &str) -> bool {
+    !scene.root.names(&format!("sys/class/net/{name}/device")).is_empty()
+}
+
+fn receive_queues(scene: &Scene) -> Result<Seen, Unseen> {
+    let cpus = scene.facts.topology.cpu_ids().len();
+    of_devices(scene, |device| {
+        let folder = format!("sys/class/net/{}/queues", device.name);
+        let queues = scene.root.names(&folder);
+        let queues: Vec<&String> = queues.iter().filter(|it| it.starts_with("rx-")).collect();
+        if queues.is_empty() || !is_real(scene, &device.name) {
+            return None;
+        }
+        let is_spread = |queue: &&&String| {
+            let mask =
+                scene.root.text(&format!("{folder}/{queue}/rps_cpus")).unwrap_or_default();
+            mask.chars().any(|digit| digit.is_ascii_hexdigit() && digit != '0')
+        };
+        let spread = queues.iter().filter(is_spread).count();
+        let noun = if queues.len() == 1 { "queue" } else { "queues" };
+        let ok = queues.len() > 1 || spread > 0 || cpus <= 1;
+        Some((ok, format!("{} {noun}, {spread} spread by RPS", queues.len())))
+    })
+}
+
+/// Where the interrupts of each device's queues go; those of a device with a single one are not judged.
+fn interrupts(scene: &Scene) -> Result<Seen, Unseen> {
+    let cpus = scene.facts.topology.cpu_ids().len();
+    of_devices(scene, |device| {
+        let folders = ["device/msi_irqs", "device/../msi_irqs"];
+        let numbers = folders.iter().find_map(|folder| {
+            let names = scene.root.names(&format!("sys/class/net/{}/{folder}", device.name));
+            (!names.is_empty()).then_some(names)
+        })?;
+        let place = |number: &String| {
+            scene.root.text(&format!("proc/irq/{number}/effective_affinity_list"))
+        };
+        let mut places: Vec<String> = numbers.iter().filter_map(place).collect();
+        let count = places.len();
+        places.sort();
+        places.dedup();
+        if places.is_empty() {
+            return None;
+        }
+        let ok = count <= 2 || places.len() > 1 || cpus <= 1;
+        Some((ok, format!("{count} interrupts on CPUs {}", places.join(" "))))
     })
 }
 

@@ -70,6 +70,8 @@ fn a_guest() {
             network.mtu NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            network.receive-queues NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            network.interrupts NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm, docker)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
@@ -139,6 +141,8 @@ fn an_untuned_server() {
             network.mtu NotVisible: this about a network device is not visible on this host
             network.link-speed NotVisible: this about a network device is not visible on this host
             network.accelerated NotVisible: this about a network device is not visible on this host
+            network.receive-queues NotVisible: this about a network device is not visible on this host
+            network.interrupts NotVisible: this about a network device is not visible on this host
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible on this host
             mpi.library NotVisible: /proc/self/environ is not visible on this host
             mpi.root NotVisible: /proc/self/environ is not visible on this host
@@ -208,6 +212,8 @@ fn a_tuned_guest_without_huge_pages() {
             network.mtu NotVisible: this about a network device is not visible in this guest or container (hyperv)
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (hyperv)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            network.receive-queues NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            network.interrupts NotVisible: this about a network device is not visible in this guest or container (hyperv)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (hyperv)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
@@ -277,6 +283,8 @@ fn arm() {
             network.mtu NotVisible: this about a network device is not visible in this guest or container (kvm)
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (kvm)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm)
+            network.receive-queues NotVisible: this about a network device is not visible in this guest or container (kvm)
+            network.interrupts NotVisible: this about a network device is not visible in this guest or container (kvm)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
@@ -346,6 +354,8 @@ fn a_limited_container() {
             network.mtu NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            network.receive-queues NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            network.interrupts NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kubernetes)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
@@ -484,6 +494,31 @@ fn one_changed_file_changes_one_outcome() {
         host.write(path, content.as_bytes());
         assert_eq!(outcome(id), expected, "{id} {content}");
     }
+}
+
+#[test]
+fn queues_and_their_interrupts_are_judged_together_with_the_cpus() {
+    let host = Host::named("xeon-2s-smt");
+    let observed = |id: &str| {
+        let finding = findings(&host).into_iter().find(|it| it.id == id).unwrap();
+        (finding.outcome, finding.observed)
+    };
+    host.write("sys/class/net/eth7/device/uevent", b"DRIVER=mlx5_core\n");
+    host.write("sys/class/net/eth7/queues/rx-0/rps_cpus", b"00,00000000\n");
+    for number in [90, 91, 92] {
+        host.write(&format!("sys/class/net/eth7/device/msi_irqs/{number}"), b"msix\n");
+        host.write(&format!("proc/irq/{number}/effective_affinity_list"), b"3\n");
+    }
+    let one = "eth7 1 queue, 0 spread by RPS".to_owned();
+    assert_eq!(observed("network.receive-queues"), (Outcome::Deviates, one));
+    let together = "eth7 3 interrupts on CPUs 3".to_owned();
+    assert_eq!(observed("network.interrupts"), (Outcome::Deviates, together));
+    host.write("sys/class/net/eth7/queues/rx-0/rps_cpus", b"00,0000000f\n");
+    host.write("proc/irq/91/effective_affinity_list", b"5\n");
+    let spread = "eth7 1 queue, 1 spread by RPS".to_owned();
+    assert_eq!(observed("network.receive-queues"), (Outcome::Ok, spread));
+    let apart = "eth7 3 interrupts on CPUs 3 5".to_owned();
+    assert_eq!(observed("network.interrupts"), (Outcome::Ok, apart));
 }
 
 #[test]

@@ -80,6 +80,10 @@ fn send_block(
 /// through memory, and second-level caches hold 256 KiB and more.
 const RECEIVE_BYTES: usize = 128 * 1024;
 
+/// The same where nothing is copied: whatever has arrived is taken by one call, and the buffer, which
+/// is never written, takes no memory.
+const NO_COPY_RECEIVE_BYTES: usize = 4 << 20;
+
 /// Receives until told to stop or until the peer closes.
 pub(super) fn receive(
     stream: &TcpStream,
@@ -88,12 +92,12 @@ pub(super) fn receive(
     (progress, control): (&Progress, &Control),
 ) -> io::Result<()> {
     stream.set_read_timeout(Some(LOOK_EVERY))?;
-    // Zeroed memory takes no place before data arrives in it.
-    let mut buffer = vec![0_u8; block_bytes.min(RECEIVE_BYTES)];
-    let flags = match copying {
-        Copying::Copy => 0,
-        Copying::NoCopy => libc::MSG_TRUNC,
+    let (bytes, flags) = match copying {
+        Copying::Copy => (block_bytes.min(RECEIVE_BYTES), 0),
+        Copying::NoCopy => (NO_COPY_RECEIVE_BYTES, libc::MSG_TRUNC),
     };
+    // Zeroed memory takes no place before data arrives in it.
+    let mut buffer = vec![0_u8; bytes];
     while !control.is_stopped() {
         match receive_once(stream.as_raw_fd(), &mut buffer, flags) {
             Ok(0) => break,

@@ -4,6 +4,7 @@
 mod far_end;
 mod latency;
 mod throughput;
+mod virtual_function;
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 

@@ -13,7 +13,7 @@ use assay_model::warning::Warning;
 use assay_model::workload::{Direction, Throughput};
 
 use super::far_end::FarEnd;
-use super::{failed, is_within, learn_path};
+use super::{failed, is_within, learn_path, virtual_function};
 use crate::measuring::{self, Measurement};
 use crate::network::error::NetworkError;
 use crate::network::iperf3_client::{
@@ -112,6 +112,7 @@ fn repetition(
     progress: &mut Progress,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
+    let before = virtual_function::Carried::by_all();
     let done = run(test, recorder.cancel()).map_err(failed)?;
     let end = &done.outcome.end;
     let document = json::document(done.start.as_ref(), &done.intervals, Some(end), None);
@@ -136,6 +137,7 @@ fn repetition(
     costs(&done.outcome, &received, local, recorder);
     if !std::mem::replace(&mut progress.learned, true) {
         learn(&done, asked, local, recorder);
+        before.learn(local, recorder);
     }
     Ok(())
 }
@@ -213,6 +215,10 @@ fn learn(
     recorder.learn(None, "far_end", text(if is_assay { "assay" } else { "iperf3" }));
     if let (Some(sender), _) = &done.outcome.end.congestion {
         recorder.learn(None, "congestion", text(sender));
+    }
+    let tcp = done.intervals.iter().flat_map(|it| &it.streams).find_map(|stream| stream.tcp);
+    if let Some(path_mtu) = tcp.map(|tcp| tcp.path_mtu_bytes).filter(|bytes| *bytes > 0) {
+        recorder.learn(None, "path_mtu_bytes", Parameter::Integer(path_mtu.into()));
     }
     if let Some(start) = &done.start {
         recorder.learn(None, "block_bytes", Parameter::Integer(start.block_bytes.into()));

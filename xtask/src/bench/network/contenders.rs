@@ -1,0 +1,182 @@
+//! Who is asked, by which pair of client and server, and how their figures are read.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::place::Place;
+
+/// Ports of the servers of this comparison, away from those of servers that may already run.
+pub(super) const IPERF3_PORT: &str = "45201";
+pub(super) const ASSAY_PORT: &str = "45202";
+pub(super) const QPERF_PORT: &str = "45203";
+pub(super) const BARE_PORT: &str = "45204";
+
+/// One way to ask, by one pair of client and server.
+pub(super) struct Contender {
+    pub(super) name: &'static str,
+    pub(super) command: Vec<String>,
+    /// What one turn printed, as figures under their names.
+    pub(super) read: fn(&str) -> Result<Vec<Figure>>,
+}
+
+/// What one turn gives.
+pub(super) struct Figure {
+    pub(super) kind: Kind,
+    /// bit/s, or seconds.
+    pub(super) value: f64,
+}
+
+/// What a figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// bit/s that the receiver took.
+    Goodput,
+    /// CPU-seconds of both processes per GB.
+    CpuPerGb,
+    /// Median round trip in seconds.
+    RoundTrip,
+    /// Half the mean round trip in seconds, as qperf counts it.
+    HalfMean,
+}
+
+impl Kind {
+    pub(super) const fn is_cost(self) -> bool {
+        !matches!(self, Self::Goodput)
+    }
+
+    pub(super) fn shown(self, value: f64) -> String {
+        match self {
+            Self::Goodput => format!("{:.1} Gbit/s", value / 1e9),
+            Self::CpuPerGb => format!("{value:.3} s/GB"),
+            Self::RoundTrip | Self::HalfMean => format!("{:.2} µs", value * 1e6),
+        }
+    }
+
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Goodput => "goodput",
+            Self::CpuPerGb => "CPU time of both processes",
+            Self::RoundTrip => "median round trip",
+            Self::HalfMean => "mean half round trip",
+        }
+    }
+}
+
+pub(super) fn all(assay: &Path, bare: &Path, place: &Place) -> Vec<Contender> {
+    let (assay, bare) = (assay.display().to_string(), bare.display().to_string());
+    let at = place.address;
+    let words = |program: &[&str], rest: &str| {
+        program.iter().copied().chain(rest.split(' ')).map(str::to_owned).collect()
+    };
+    let theirs = |streams: u32| format!("-c {at} -p {IPERF3_PORT} -t 2 -J -P {streams}");
+    let ours = |streams: u32| format!("-c {at} -p {ASSAY_PORT} -t 2 -J -l 256K -P {streams}");
+    let tcp = |name, program: &[&str], rest: String| Contender {
+        name,
+        command: words(program, &rest),
+        read: goodput,
+    };
+    let own = [assay.as_str(), "iperf3"];
+    let no_copy = " -Z --skip-rx-copy";
+    let ping_pong = format!("{at} --listen-port {ASSAY_PORT} -t 2 --json tcp_lat");
+    vec![
+        tcp("iperf3, 1 stream", &["iperf3"], theirs(1)),
+        tcp("iperf3, 6 streams", &["iperf3"], theirs(6)),
+        tcp("assay, 1 stream", &own, ours(1)),
+        tcp("assay, 6 streams", &own, ours(6)),
+        tcp("assay, 1 stream, no copy", &own, ours(1) + no_copy),
+        tcp("assay, 6 streams, no copy", &own, ours(6) + no_copy),
+        Contender {
+            name: "qperf, 1 byte",
+            command: words(&["qperf"], &format!("{at} -lp {QPERF_PORT} -t 2 -e 6 tcp_lat")),
+            read: qperf_latency,
+        },
+        Contender {
+            name: "bare loop, 1 byte",
+            command: words(&[&bare], &format!("ask {at} {BARE_PORT} 2")),
+            read: bare_latency,
+        },
+        Contender {
+            name: "assay, 1 byte",
+            command: words(&[assay.as_str(), "qperf"], &ping_pong),
+            read: assay_latency,
+        },
+    ]
+}
+
+fn goodput(output: &str) -> Result<Vec<Figure>> {
+    let value: Value = serde_json::from_str(output).context("no JSON")?;
+    let end = &value["end"];
+    let number = |pointer: &str| {
+        end.pointer(pointer).and_then(Value::as_f64).with_context(|| format!("no {pointer}"))
+    };
+    let bit_per_s = number("/sum_received/bits_per_second")?;
+    let cpu = |end: &str| number(&format!("/cpu_utilization_percent/{end}_total"));
+    let cpus = (cpu("host")? + cpu("remote")?) / 100.0;
+    Ok(vec![
+        Figure { kind: Kind::Goodput, value: bit_per_s },
+        Figure { kind: Kind::CpuPerGb, value: cpus / (bit_per_s / 8e9) },
+    ])
+}
+
+/// qperf prints `latency = 29.3 us` with a unit of its choice.
+fn qperf_latency(output: &str) -> Result<Vec<Figure>> {
+    let line = output.lines().find(|line| line.contains("latency")).context("no latency")?;
+    let (_, value) = line.split_once('=').context("no value")?;
+    let mut words = value.split_whitespace();
+    let number: f64 = words.next().context("no number")?.parse()?;
+    let factor = match words.next() {
+        Some("ns") => 1e-9,
+        Some("us") => 1e-6,
+        Some("ms") => 1e-3,
+        unit => bail!("unit {unit:?}"),
+    };
+    Ok(vec![Figure { kind: Kind::HalfMean, value: number * factor }])
+}
+
+fn bare_latency(output: &str) -> Result<Vec<Figure>> {
+    let value: Value = serde_json::from_str(output).context("no JSON")?;
+    let value = value["p50"].as_f64().context("no p50")?;
+    Ok(vec![Figure { kind: Kind::RoundTrip, value }])
+}
+
+fn assay_latency(output: &str) -> Result<Vec<Figure>> {
+    let value: Value = serde_json::from_str(output).context("no JSON")?;
+    let test = &value["tcp_lat"];
+    let median = test["round_trip_s"]["p50"].as_f64().context("no median")?;
+    let mean = test["latency_s"].as_f64().context("no latency")?;
+    Ok(vec![
+        Figure { kind: Kind::RoundTrip, value: median },
+        Figure { kind: Kind::HalfMean, value: mean },
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(read: fn(&str) -> Result<Vec<Figure>>, output: &str, expected: &[(Kind, f64)]) {
+        let figures = read(output).unwrap();
+        assert_eq!(figures.len(), expected.len(), "{output}");
+        for (figure, (kind, value)) in figures.iter().zip(expected) {
+            assert_eq!(figure.kind, *kind, "{output}");
+            assert!((figure.value / value - 1.0).abs() < 1e-9, "{output}: {}", figure.value);
+        }
+    }
+
+    #[test]
+    fn what_everybody_prints_is_read() {
+        let qperf = "tcp_lat:\n    latency  =  56.9 us\n";
+        check(qperf_latency, qperf, &[(Kind::HalfMean, 56.9e-6)]);
+        assert!(qperf_latency("tcp_lat:\n    latency = 1 parsec\n").is_err());
+        let document = r#"{"end":{"sum_received":{"bits_per_second":8e9},
+            "cpu_utilization_percent":{"host_total":20,"remote_total":10}}}"#;
+        check(goodput, document, &[(Kind::Goodput, 8e9), (Kind::CpuPerGb, 0.3)]);
+        assert!(goodput("{}").is_err());
+        let bare = r#"{"p50": 1e-05, "mean": 2e-05, "n": 7}"#;
+        check(bare_latency, bare, &[(Kind::RoundTrip, 1e-5)]);
+        let ours = r#"{"tcp_lat":{"latency_s":6e-6,"round_trip_s":{"p50":1.1e-5}}}"#;
+        check(assay_latency, ours, &[(Kind::RoundTrip, 1.1e-5), (Kind::HalfMean, 6e-6)]);
+    }
+}

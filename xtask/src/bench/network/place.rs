@@ -1,0 +1,68 @@
+//! Where the traffic goes: over loopback, or over a veth pair between two network namespaces.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::command;
+
+/// Addresses of the veth pair's ends, from the range for benchmarks (RFC 2544).
+const NEAR: &str = "198.18.78.1";
+const FAR: &str = "198.18.78.2";
+
+/// One path between client and server.
+pub(super) struct Place {
+    pub(super) name: &'static str,
+    /// The server's address.
+    pub(super) address: &'static str,
+    /// Namespaces of the client and of the server.
+    namespaces: Option<[String; 2]>,
+}
+
+impl Place {
+    pub(super) const fn loopback() -> Self {
+        Self { name: "loopback", address: "127.0.0.1", namespaces: None }
+    }
+
+    /// Two namespaces with a pair of devices between them; an error where they cannot be made.
+    pub(super) fn veth(root: &Path) -> Result<Self> {
+        let id = std::process::id();
+        let [near, far] = ["n", "f"].map(|end| format!("assay-bench-{id}-{end}"));
+        let place =
+            Self { name: "veth", address: FAR, namespaces: Some([near.clone(), far.clone()]) };
+        let pair = format!("-n {near} link add veth0 type veth peer name veth0 netns {far}");
+        let mut commands = vec![format!("netns add {near}"), format!("netns add {far}"), pair];
+        for (name, address) in [(&near, NEAR), (&far, FAR)] {
+            commands.push(format!("-n {name} addr add {address}/24 dev veth0"));
+            commands.push(format!("-n {name} link set lo up"));
+            commands.push(format!("-n {name} link set veth0 up"));
+        }
+        for words in commands {
+            command::output(command::at_root(root, "ip").args(words.split(' ')))?;
+        }
+        Ok(place)
+    }
+
+    /// A program at the client's end, or at the server's.
+    pub(super) fn command(&self, is_server: bool, program: &str) -> Command {
+        match &self.namespaces {
+            None => Command::new(program),
+            Some(names) => {
+                let mut command = Command::new("ip");
+                let name = &names[usize::from(is_server)];
+                command.args(["netns", "exec", name, program]);
+                command
+            }
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        for name in self.namespaces.iter().flatten() {
+            // The devices go with their namespaces.
+            drop(Command::new("ip").args(["netns", "del", name]).status());
+        }
+    }
+}
