@@ -51,11 +51,8 @@ fn damaged(path: &Path, recipe: &str) -> String {
 /// The invocations whose output a golden file may be: all that the tool takes, on CPUs 0 and 1.
 pub(super) fn invocations(tool: &Tool) -> Vec<Invocation> {
     let found = found(tool, Some(LauncherKind::OpenMpi));
-    let workloads = [
-        linpack(1000, &[0, 1], None),
-        stream(1 << 24, &[&[0, 1]]),
-        random_mix(Load::Closed),
-    ];
+    let workloads =
+        [linpack(1000, &[0, 1], None), stream(1 << 24, &[&[0, 1]]), random_mix(Load::Closed)];
     let taken = workloads.iter().filter(|workload| (tool.takes)(workload));
     let request =
         |workload| Request { workload, found: &found, repetitions: 1, cpu_flags: &[] };
