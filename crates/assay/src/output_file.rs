@@ -22,7 +22,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     written.map_err(|error| {
         Failure::measurement(format!("{} cannot be written", path.display()))
             .because(&error)
-            .advise("name a file in a folder that exists and is yours with --output")
+            .advise("name a file in a folder that exists and is yours")
     })
 }
 

@@ -134,7 +134,11 @@ fn plan(
     choices: &Choices<'_>,
 ) -> Result<Plan, Failure> {
     expand::expand(suite, host, choices).map_err(|error| {
-        let failure = Failure::new(blame, error.to_string());
+        let whose = match blame {
+            Kind::Suite => format!("suite {}: ", suite.name),
+            _ => String::new(),
+        };
+        let failure = Failure::new(blame, format!("{whose}{error}"));
         match &error {
             expand::PlanError::NoSuchMeasurer { name, .. } => tools::advise(name, failure),
             _ => failure,

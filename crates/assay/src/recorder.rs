@@ -36,7 +36,7 @@ impl CaseError {
     }
 
     /// A failure that ends this case and not the run.
-    pub(crate) fn of_case(failure: Failure) -> Self {
+    pub(crate) fn of_case(failure: &Failure) -> Self {
         let (reason, advice) = (failure.reason(), failure.advice());
         Self::Failed { reason, advice }
     }

@@ -6,31 +6,12 @@ pub(crate) fn nearest<'a>(
     given: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let given: Vec<char> = given.chars().take(64).flat_map(char::to_lowercase).collect();
-    let allowed = (given.len() / 3).max(1);
-    let scored = candidates.map(|name| (differences(&given, name), name));
+    // Nobody means a word of more letters, and the distance costs their product.
+    let given: String = given.chars().take(64).flat_map(char::to_lowercase).collect();
+    let allowed = (given.chars().count() / 3).max(1);
+    let scored = candidates.map(|name| (strsim::osa_distance(&given, name), name));
     let near = scored.filter(|(count, _)| *count <= allowed);
     near.min_by_key(|(count, _)| *count).map(|(_, name)| name)
-}
-
-/// Letters to insert, delete, replace or swap with their neighbour (Damerau and Levenshtein).
-fn differences(given: &[char], name: &str) -> usize {
-    let name: Vec<char> = name.chars().collect();
-    let mut before: Vec<usize> = vec![];
-    let mut above: Vec<usize> = (0..=name.len()).collect();
-    for (i, left) in given.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, right) in name.iter().enumerate() {
-            let replaced = above[j] + usize::from(left != right);
-            let mut least = replaced.min(above[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *left == name[j - 1] && given[i - 1] == *right {
-                least = least.min(before[j - 1] + 1);
-            }
-            row.push(least);
-        }
-        before = std::mem::replace(&mut above, row);
-    }
-    above[name.len()]
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use assay_model::workload::storage::{
 use super::content::SECTOR_BYTES;
 use super::crew;
 use super::error::StorageError;
+use super::phase;
 use super::target::Opened;
 
 /// One I/O is at most this long: results of the kernel are signed 32-bit numbers, and fixed buffers end
@@ -16,6 +17,10 @@ use super::target::Opened;
 const GREATEST_IO_BYTES: u64 = 1 << 30;
 /// The greatest submission ring of the kernel (`IORING_MAX_ENTRIES`).
 const GREATEST_DEPTH: u64 = 32_768;
+
+/// Verification keeps a byte per block; with more blocks than this it would need more memory than
+/// machines commonly have to spare, 4 GiB.
+const MOST_BLOCKS: u64 = 1 << 32;
 
 /// What is asked for, without its targets.
 pub(super) fn workload(workload: &StorageWorkload) -> Result<(), StorageError> {
@@ -33,6 +38,11 @@ pub(super) fn workload(workload: &StorageWorkload) -> Result<(), StorageError> {
             refuse_if(!(rate.is_finite() && *rate > 0.0), || format!("a rate of {rate}"))?;
         }
         Load::Closed => {}
+    }
+    for target in &workload.targets {
+        refuse_if(target.align_bytes == Some(0), || {
+            format!("{}: I/O cannot start at multiples of 0 B", target.path.display())
+        })?;
     }
     workload.streams.iter().try_for_each(|it| stream(workload, it))
 }
@@ -59,6 +69,10 @@ fn stream(workload: &StorageWorkload, stream: &StorageStream) -> Result<(), Stor
             format!("stream `{name}`: I/O of {bytes} B; 1 B to 1 GiB can be had")
         })?;
     }
+    let varies = stream.sizes.iter().find(|size| size.max_bytes > size.min_bytes);
+    refuse_if(varies.is_some_and(|size| size.step_bytes == 0), || {
+        format!("stream `{name}`: sizes cannot vary in steps of 0 B")
+    })?;
     refuse_if(!ends(workload, stream), || {
         format!("stream `{name}` would never end: give a duration or a number of bytes")
     })
@@ -93,6 +107,14 @@ pub(super) fn targets(
             let stamped =
                 if workload.data.verify == Verify::Off { 1 } else { SECTOR_BYTES as u64 };
             let granule = opened.granule.max(stamped);
+            let room_blocks = || room / phase::block_bytes(workload, index, opened.area.start);
+            refuse_if(stamped > 1 && room_blocks() > MOST_BLOCKS, || {
+                format!(
+                    "{path}: verification keeps a byte per block, and {room} B hold {} of them; \
+                     use less of it, or greater I/O",
+                    room_blocks()
+                )
+            })?;
             for bytes in multiples(stream, target.align_bytes, opened.area.start) {
                 refuse_if(bytes % granule != 0, || {
                     format!(

@@ -71,8 +71,10 @@ impl<'a> Phase<'a> {
     pub(super) fn new(workload: &'a StorageWorkload, opened: &'a [Opened], mark: u64) -> Self {
         let verified = |(index, opened): (usize, &'a Opened)| Target {
             opened,
-            generations: (workload.data.verify != Verify::Off)
-                .then(|| generations(workload, index, opened, mark)),
+            generations: (workload.data.verify != Verify::Off).then(|| {
+                let bytes = block_bytes(workload, index, opened.area.start);
+                Generations::new(opened.area, bytes, mark, before(opened))
+            }),
             failures: AtomicU32::new(0),
         };
         Self {
@@ -115,13 +117,9 @@ impl<'a> Phase<'a> {
     }
 }
 
-/// Blocks of the size of which everything that is done to the target is a multiple.
-fn generations(
-    workload: &StorageWorkload,
-    index: usize,
-    opened: &Opened,
-    mark: u64,
-) -> Generations {
+/// The size of blocks of which everything that is done to a target is a multiple; its used part begins
+/// at `start`.
+pub(super) fn block_bytes(workload: &StorageWorkload, index: usize, start: u64) -> u64 {
     let mut block_bytes = workload.targets[index].align_bytes.unwrap_or(0);
     for stream in workload.streams.iter().filter(|stream| stream.targets.contains(&index)) {
         for size in &stream.sizes {
@@ -139,12 +137,11 @@ fn generations(
         }
     }
     // Random places are multiples of the size from the start of the target, not of the area.
-    block_bytes = divisor(block_bytes, opened.area.start);
-    Generations::new(opened.area, block_bytes, mark, before(opened))
+    divisor(block_bytes, start)
 }
 
 /// Greatest common divisor; 0 divides nothing and is divided by everything.
-pub(super) fn divisor(a: u64, b: u64) -> u64 {
+fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 

@@ -37,6 +37,15 @@ pub(crate) struct VdbenchArguments {
     /// Run a small test of five seconds instead of parameter files
     #[arg(short = 't', id = "test", conflicts_with = "files")]
     pub(crate) test: bool,
+    /// Journals are not kept
+    #[arg(short = 'j', hide = true, num_args = 0..=1)]
+    pub(crate) journal: Option<Option<String>>,
+    /// Files run once
+    #[arg(short = 'l', hide = true, num_args = 0..=1)]
+    pub(crate) again: Option<Option<String>>,
+    /// What is made of trees stands in the files
+    #[arg(short = 'c', hide = true, num_args = 0..=1)]
+    pub(crate) clean: Option<Option<String>>,
     /// name=value, when the options end before it
     #[arg(value_name = "NAME=VALUE")]
     pub(crate) variables: Vec<String>,

@@ -1,6 +1,7 @@
 //! `storage` by assay's own engine: one phase of I/O, its series as samples, and what every single
 //! I/O amounts to.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
@@ -28,6 +29,8 @@ const HEADROOM: f64 = 2.0;
 const REACHED: f64 = 0.97;
 /// How far the number in flight may differ from rate × latency.
 const LITTLE: f64 = 0.02;
+/// A file with less than this share of its size on the storage has holes.
+const WHOLE: f64 = 0.95;
 /// The range of addresses where a device is not opened: any large one does.
 const ADDRESSES_BYTES: u64 = 1 << 40;
 
@@ -46,11 +49,11 @@ pub(super) fn measure(
     let done = runner::carry_out(&plan, options, cancel, &mut |event| watcher.see(&event));
     let outcomes = match done {
         Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
-        Err(failure) => return Err(CaseError::of_case(failure)),
+        Err(failure) => return Err(CaseError::of_case(&failure)),
         Ok(outcomes) => outcomes,
     };
     if let Some(failure) = runner::io_failure(&plan, &outcomes) {
-        return Err(CaseError::of_case(failure));
+        return Err(CaseError::of_case(&failure));
     }
     let [outcome] = outcomes.as_slice() else {
         return Err(CaseError::failed("nothing was measured", "give it more time"));
@@ -59,6 +62,7 @@ pub(super) fn measure(
         return Err(CaseError::Interrupted);
     }
     record(outcome, workload, recorder)?;
+    doubt_holes(workload, recorder);
     if !matches!(test.point, Some(CurvePoint::Share { .. })) {
         learn_headroom(outcome, workload, recorder)?;
     }
@@ -81,7 +85,7 @@ pub(super) fn prepare(
     let done = runner::prepare(&plan, options, cancel, &mut |event| watcher.see(&event));
     match done {
         Err(_) if cancel.load(Ordering::Relaxed) => Err(CaseError::Interrupted),
-        Err(failure) => Err(CaseError::of_case(failure)),
+        Err(failure) => Err(CaseError::of_case(&failure)),
         Ok(()) => {
             let workload = plan.phases[0].workload.clone();
             if let Load::Open { rate_per_s, .. } = workload.load {
@@ -237,6 +241,31 @@ fn learn_sides(outcome: &StorageOutcome, recorder: &mut Recorder<'_, '_>) {
                 let name = format!("{name}_{percentile}_s");
                 recorder.learn(None, &name, Parameter::Number(seconds));
             }
+        }
+    }
+}
+
+/// A file that was there already may have holes, and reading them never reaches the storage.
+fn doubt_holes(workload: &StorageWorkload, recorder: &mut Recorder<'_, '_>) {
+    if workload.engine == EngineChoice::Null {
+        return;
+    }
+    for target in &workload.targets {
+        let Ok(found) = std::fs::metadata(&target.path) else { continue };
+        // Blocks are counted in 512 bytes, whatever the file system uses.
+        let stored_bytes = found.blocks() * 512;
+        if found.is_file() && (stored_bytes as f64) < WHOLE * found.len() as f64 {
+            recorder.doubt(Warning::new(
+                "file-with-holes",
+                format!(
+                    "{} has {} and only {:.3} of them are stored",
+                    target.path.display(),
+                    Bytes(found.len()),
+                    Bytes(stored_bytes).quantity()
+                ),
+                "reading a hole takes no I/O: name a path where assay makes a file, or write all of \
+                 this one first; or its file system compresses",
+            ));
         }
     }
 }

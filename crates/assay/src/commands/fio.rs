@@ -20,6 +20,7 @@ use fs_err as fs;
 use self::disks::Disks;
 use crate::arguments::fio::FioArguments;
 use crate::failure::{Failure, Kind};
+use crate::output_file;
 use crate::storage::explain::explain;
 use crate::storage::runner::{self, RunOptions, StorageEvent};
 use crate::terminal::Terminal;
@@ -126,10 +127,7 @@ fn carry_out(
     written.push_str(&output(request, plan, &outcomes, &circumstances));
     match &request.output.file {
         None => terminal.print(&written),
-        Some(path) => fs::write(path, written).map_err(|error| {
-            Failure::measurement(format!("the results cannot be written to {path}"))
-                .because(&error)
-        })?,
+        Some(path) => output_file::write(Path::new(path), &written)?,
     }
     match runner::io_failure(&plan.plan, &outcomes) {
         None => Ok(0),

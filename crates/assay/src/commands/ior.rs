@@ -11,10 +11,10 @@ use assay_adapters::dialect::ior::text::{Capacity, Circumstances, csv, first_fil
 use assay_adapters::dialect::ior::{json, text};
 use assay_fleet::capacity;
 use assay_fleet::root::Root;
-use fs_err as fs;
 
 use crate::arguments::ior::IorArguments;
 use crate::failure::Failure;
+use crate::output_file;
 use crate::signals;
 use crate::storage::explain::explain;
 use crate::storage::runner::{self, RunOptions, StorageEvent};
@@ -88,10 +88,7 @@ pub(crate) fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, F
     };
     match &options.summary_file {
         None => terminal.print(&written),
-        Some(path) => fs::write(path, written).map_err(|error| {
-            Failure::measurement(format!("the results cannot be written to {path}"))
-                .because(&error)
-        })?,
+        Some(path) => output_file::write(Path::new(path), &written)?,
     }
     failed.map_or(Ok(0), Err)
 }

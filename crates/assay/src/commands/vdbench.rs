@@ -61,6 +61,15 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
             return Err(Failure::usage(format!("{option} takes seconds, like {option} 60")));
         }
     }
+    let unsupported = [
+        (typed.journal.is_some(), "-j", "-v checks data within one execution"),
+        (typed.again.is_some(), "-l", "repeat the command instead"),
+        (typed.clean.is_some(), "-c", "say format=yes, format=no or format=clean in the file"),
+    ];
+    if let Some((_, option, advice)) = unsupported.into_iter().find(|(given, ..)| *given) {
+        let what = format!("{option} is known to Vdbench but not supported here");
+        return Err(Failure::usage(what).advise(advice));
+    }
     let mut files = Vec::new();
     let mut variables = Vec::new();
     for word in typed.files.iter().chain(&typed.variables) {

@@ -34,7 +34,7 @@ fn every_rank_may_have_its_file() {
     let test = &document["tests"][0];
     assert_eq!(test["Parameters"]["filePerProc"], 1);
     assert_eq!(test["Options"]["access"], "file-per-process");
-    let result = &test["Results"][0][0];
+    let result = &test["Results"][0];
     assert_eq!(result["access"], "write");
     let number = |name: &str| result[name].as_f64().unwrap();
     let mib = 3.0 * 65536.0 / 1_048_576.0;

@@ -299,3 +299,14 @@ fn fio_measures_the_same_beside_assay() {
     }
     assert!(!world.path("file").exists());
 }
+
+#[test]
+fn a_file_with_holes_is_doubted() {
+    let world = World::new();
+    std::fs::File::create(world.path("sparse")).unwrap().set_len(4 << 20).unwrap();
+    let document =
+        world.json(&[&["storage", "read", "sparse", "--json"], &SHORT[2..]].concat());
+    let rate = results(&document, "storage", "rate");
+    let doubted = |warning: &serde_json::Value| warning["id"] == "file-with-holes";
+    assert!(rate[0]["warnings"].as_array().unwrap().iter().any(doubted), "{rate:?}");
+}

@@ -132,6 +132,11 @@ fn what_cannot_run_is_told_with_its_place() {
             assert!(outcome.err.contains(part), "{part}\n{}", outcome.err);
         }
     }
+    for option in ["-jr", "-l2", "-cn"] {
+        let outcome = vdbench(&world, &["-f", "bad", option]);
+        assert_eq!(outcome.code, 2, "{}", outcome.err);
+        assert!(outcome.err.contains("known to Vdbench"), "{}", outcome.err);
+    }
     write(&world.path("precious"), &"x".repeat(1 << 20));
     let foreign = "sd=sd1,lun=precious,size=1m\nwd=wd1,sd=sd1,rdpct=0\n";
     write(&world.path("bad"), &format!("{foreign}{run}"));

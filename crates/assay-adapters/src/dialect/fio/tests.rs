@@ -233,11 +233,11 @@ fn sizes_mixes_and_rates() {
             "{base}rw=randrw\nrwmixread=70\nbssplit=4k/25:64k/\nsize=8m\nrate_iops=70,30\nrate_process=poisson\n"
         ),
         &expect![[r#"
-        a: None warm 0 s, Open { rate_per_s: 99.99999999999999, arrivals: Exponential }, Threads, seed 137
-          a.0: Random [(4096, 4096, 0.25), (65536, 65536, 0.75)] read 0.7 depth 1×1 sync 0 share 1.00 own None stop Some(8388608)
-            /there/x Some((0, 8388608)) make None direct
-        report a group 0 jobs 1 parts 1
-    "#]],
+            a: None warm 0 s, Open { rate_per_s: 100.0, arrivals: Exponential }, Threads, seed 137
+              a.0: Random [(4096, 4096, 0.25), (65536, 65536, 0.75)] read 0.7 depth 1×1 sync 0 share 1.00 own None stop Some(8388608)
+                /there/x Some((0, 8388608)) make None direct
+            report a group 0 jobs 1 parts 1
+        "#]],
     );
     check(
         "job",
@@ -468,6 +468,26 @@ fn faults_have_a_place_and_a_hint() {
         &expect![[r#"
         command line:1:1: cannot read nothing: not found
         check the path and the permissions
+    "#]],
+    );
+}
+
+#[test]
+fn what_the_plan_has_no_words_for_is_refused() {
+    check_refused(
+        "job",
+        "[a]\nnrfiles=4\nsize=1m\n",
+        &expect![[r#"
+        job:1:1: job `a`: 4 files cannot share 1 I/O in flight in equal parts
+        make iodepth a multiple of the number of files with libaio or io_uring, or use one file, or numjobs instead of nrfiles
+    "#]],
+    );
+    check_refused(
+        "job",
+        "[a]\nrw=randrw\nrate_iops=100,\nsize=1m\n",
+        &expect![[r#"
+        job:1:1: job `a`: reads or writes have a rate and the others none
+        give both, like rate_iops=200,100
     "#]],
     );
 }

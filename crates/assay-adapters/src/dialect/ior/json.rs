@@ -27,7 +27,7 @@ pub fn document(
         "Path": first_file(options),
         "Parameters": parameters(options, &format!("{host}({system})")),
         "Options": shown_options(options),
-        "Results": [results.iter().map(|it| one_result(options, it)).collect::<Vec<_>>()],
+        "Results": results.iter().map(|it| one_result(options, it)).collect::<Vec<_>>(),
     });
     if let Some(capacity) = circumstances.capacity {
         test["Capacity"] = format!("{:.1} GiB", capacity.bytes as f64 / 1_073_741_824.0).into();

@@ -3,11 +3,13 @@
 use assay_model::workload::storage::AccessPattern;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
+use serde_json::Value;
 
 use super::compile::{Access, compile};
+use super::json;
 use super::options::{Options, read};
 use super::result::AccessResult;
-use super::text::{self, Circumstances};
+use super::text::{self, Capacity, Circumstances};
 
 fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
@@ -241,6 +243,56 @@ fn lines_are_as_ior_prints_them() {
         read          576.20     571.82     574.01       2.19     576.20     571.82     574.01       2.19    0.02787         NA            NA     0      2   2    2   0     1        1         0    0      2  4194304  1048576      16.0 POSIX      0
         Finished            : Sat Nov 21 14:47:45 2026
     "#]].assert_eq(&shown);
+}
+
+/// Every path with the type of what is there.
+fn keys_of(value: &Value, path: &str, keys: &mut Vec<String>) {
+    match value {
+        Value::Object(entries) => {
+            entries.iter().for_each(|(name, it)| keys_of(it, &format!("{path}/{name}"), keys));
+        }
+        Value::Array(values) => {
+            values.iter().for_each(|it| keys_of(it, &format!("{path}[]"), keys));
+        }
+        Value::String(_) => keys.push(format!("{path} text")),
+        Value::Number(_) => keys.push(format!("{path} number")),
+        Value::Bool(_) | Value::Null => keys.push(format!("{path} other")),
+    }
+}
+
+#[test]
+fn json_has_the_keys_and_types_of_the_real_one() {
+    let real = include_str!("../../../tests/golden/ior/4.1.0-random-files.json");
+    let real: Value = serde_json::from_str(real).unwrap();
+    let line = "-N 2 -F -b 1m -t 256k -z -e -w -r -O summaryFormat=JSON -o /var/tmp/data/file";
+    let options = read(&words(line)).unwrap();
+    let capacity = Capacity { bytes: 1 << 40, free_bytes: 1 << 39, files: 100, free_files: 50 };
+    let circumstances = Circumstances { capacity: Some(capacity), ..Circumstances::default() };
+    let result = |access| AccessResult {
+        access,
+        repetition: 0,
+        bytes: 2 << 20,
+        transfers: 8,
+        elapsed_s: 0.1,
+        latency_s: 0.01,
+    };
+    let results = [result(Access::Write), result(Access::Read)];
+    let ours = json::document(&options, &circumstances, &results, "later");
+    let ours: Value = serde_json::from_str(&ours).unwrap();
+    let (mut expected, mut found) = (vec![], vec![]);
+    keys_of(&real, "", &mut expected);
+    keys_of(&ours, "", &mut found);
+    expected.sort();
+    found.sort();
+    assert_eq!(found, expected);
+    for name in ["Parameters", "Options"] {
+        let (mut real, mut ours) =
+            (real["tests"][0][name].clone(), ours["tests"][0][name].clone());
+        for both in [&mut real, &mut ours] {
+            both.as_object_mut().unwrap().remove("platform");
+        }
+        assert_eq!(ours, real, "{name}");
+    }
 }
 
 proptest! {

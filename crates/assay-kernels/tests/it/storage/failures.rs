@@ -85,7 +85,11 @@ fn what_makes_no_sense_is_refused_before_it_starts() {
     let folder = Folder::new();
     let path = folder.file("f");
     fs::write(&path, vec![0; MIB as usize]).unwrap();
-    let random = || stream(AccessPattern::Random, 4096, 1.0);
+    let random = || {
+        let mut random = stream(AccessPattern::Random, 4096, 1.0);
+        random.sizes[0].step_bytes = 0;
+        random
+    };
     let good = || workload(vec![target(&path, MIB)], random(), Some(1.0));
     let changed = |change: &dyn Fn(&mut StorageWorkload)| {
         let mut workload = good();
@@ -101,6 +105,15 @@ fn what_makes_no_sense_is_refused_before_it_starts() {
         (changed(&|it| it.streams[0].in_flight_per_target = 0), "nothing in flight"),
         (changed(&|it| it.load = Load::Capped { bytes_per_s: f64::NAN }), "a rate of NaN"),
         (changed(&|it| it.targets[0].range_bytes = Some((MIB, 2 * MIB))), "holds nothing"),
+        (changed(&|it| it.targets[0].align_bytes = Some(0)), "at multiples of 0 B"),
+        (changed(&|it| it.streams[0].sizes[0].max_bytes = 8192), "in steps of 0 B"),
+        (
+            changed(&|it| {
+                it.data.verify = Verify::OnRead;
+                it.targets[0].size_bytes = Some(1 << 50);
+            }),
+            "hold 274877906944 of them",
+        ),
         (changed(&|it| it.targets[0].path = folder.file("missing")), "cannot open"),
         (
             changed(&|it| {

@@ -25,13 +25,13 @@ pub(super) fn engine(placed: &Placed) -> Result<(EngineChoice, Option<String>), 
             "choose io_uring or libaio, or run this job with fio",
         ));
     };
-    let files = job.files.len().max(job.file_count as usize);
-    if !blocks && (job.depth as usize) < files && *choice != EngineChoice::Null {
-        let note = format!(
-            "{name}: {files} files share {} I/O in flight, so blocking calls take turns",
-            job.depth
-        );
-        return Ok((EngineChoice::Threads, Some(note)));
+    let files = job.files.len().max(job.file_count as usize) as u32;
+    let depth = if *blocks { 1 } else { job.depth };
+    if !depth.is_multiple_of(files) {
+        let why = format!("{files} files cannot share {depth} I/O in flight in equal parts");
+        let hint = "make iodepth a multiple of the number of files with libaio or io_uring, or \
+                    use one file, or numjobs instead of nrfiles";
+        return Err(combine(placed, why, hint));
     }
     let note = match (*blocks && job.depth > 1, *note) {
         (true, _) => Some(format!("iodepth changes nothing: {name} has one I/O in flight")),
@@ -47,18 +47,20 @@ pub(super) fn stream(placed: &Placed, clone: u32, used: &Used) -> Result<Storage
         let why = "reads and writes have different sizes";
         return Err(combine(placed, why, "use one bs= for both, or two jobs"));
     };
-    let (threads, in_flight_per_target) = depth(job, used.targets.len());
+    let (own_rate_per_s, read_share) = rate(placed, sizes)?;
+    let blocks = ENGINES.iter().any(|(name, _, blocks, _)| *blocks && *name == job.engine);
+    let depth = if blocks { 1 } else { job.depth };
     Ok(StorageStream {
         name: format!("{}.{clone}", job.name),
         targets: used.targets.clone(),
-        threads,
-        in_flight_per_target,
+        threads: 1,
+        in_flight_per_target: depth / used.targets.len().max(1) as u32,
         pattern: pattern(job, sizes),
         sizes: sizes.to_vec(),
-        read_share: job.read_share(),
+        read_share,
         hit_area: None,
         rate_share: 1.0,
-        own_rate_per_s: rate(job, sizes),
+        own_rate_per_s,
         sync_every: if job.way.writes { job.sync_every } else { 0 },
         stop_after_bytes: work(placed, sizes, used)?,
     })
@@ -91,17 +93,6 @@ pub(super) fn load(members: &[Placed], streams: &mut [StorageStream]) -> Load {
     }
     let poisson = members.iter().any(|(job, _)| job.poisson);
     Load::Open { rate_per_s, arrivals: arrivals(poisson) }
-}
-
-/// Threads, and I/O in flight on each file.
-fn depth(job: &Worker, files: usize) -> (u32, u32) {
-    let blocks = ENGINES.iter().any(|(name, _, blocks, _)| *blocks && *name == job.engine);
-    let files = files.max(1) as u32;
-    match (blocks, job.depth < files) {
-        (true, _) => (1, 1),
-        (false, true) => (job.depth, 1),
-        (false, false) => (1, job.depth / files),
-    }
 }
 
 fn pattern(job: &Worker, sizes: &[SizeShare]) -> AccessPattern {
@@ -141,23 +132,31 @@ fn work(placed: &Placed, sizes: &[SizeShare], used: &Used) -> Result<Option<u64>
     }
 }
 
-/// IO/s of the clone: the greatest rate at which neither reads nor writes exceed theirs.
-fn rate(job: &Worker, sizes: &[SizeShare]) -> Option<f64> {
+/// IO/s of the clone, and its share of reads. Reads and writes each have a rate of their own, and
+/// where both have one, the rates decide the mix.
+fn rate(placed: &Placed, sizes: &[SizeShare]) -> Result<(Option<f64>, f64), Fault> {
+    let (job, _) = placed;
     let mean = mean_bytes(sizes);
-    let limit = |per_s: Option<f64>, bytes_per_s: Option<f64>, share: f64| {
+    let least = |per_s: Option<f64>, bytes_per_s: Option<f64>| {
         let by_bytes = bytes_per_s.map(|rate| rate / mean);
-        let least = match (per_s, by_bytes) {
+        match (per_s, by_bytes) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
-        };
-        least.filter(|_| share > 0.0).map(|rate| rate / share)
+        }
     };
-    let share = job.read_share();
-    let reads = limit(job.rate_iops.read, job.rate_bytes.read, share);
-    let writes = limit(job.rate_iops.write, job.rate_bytes.write, 1.0 - share);
-    match (reads, writes) {
-        (Some(reads), Some(writes)) => Some(reads.min(writes)),
-        (reads, writes) => reads.or(writes),
+    let reads = least(job.rate_iops.read, job.rate_bytes.read);
+    let writes = least(job.rate_iops.write, job.rate_bytes.write);
+    match (job.way.reads, job.way.writes, reads, writes) {
+        (true, true, Some(reads), Some(writes)) => {
+            Ok((Some(reads + writes), reads / (reads + writes)))
+        }
+        (true, true, None, None) => Ok((None, job.read_share())),
+        (true, true, ..) => {
+            let why = "reads or writes have a rate and the others none";
+            Err(combine(placed, why, "give both, like rate_iops=200,100"))
+        }
+        (true, false, reads, _) => Ok((reads, 1.0)),
+        (_, _, _, writes) => Ok((writes, 0.0)),
     }
 }
 

@@ -62,6 +62,11 @@ impl Index {
             ("V131", format!("no {kind} is called `{}`", selector.text))
         };
         let mut error = lines.error(code, selector.spot, message).vdbench("stops");
+        // A hundred hints are enough, and each looks at every name.
+        if lines.found.len() > 100 {
+            lines.found.push(error);
+            return;
+        }
         let stem = selector.text.trim_end_matches('*');
         if self.names.is_empty() {
             error = error.help(format!("the file defines no {kind} at all"));
