@@ -111,26 +111,21 @@ fn throttled(
     Some(outcome)
 }
 
-fn check_close(name: &str, found: f64, truth: f64, tolerance: f64) {
-    assert!((found / truth - 1.0).abs() <= tolerance, "{name}: {found} instead of {truth}");
-}
-
-/// Runs until `value` is within half a percent of `truth`, three times at most: on a busy machine the
-/// generator can still be stopped for a tenth of a second, which the throttle makes up for at once.
-fn check_exact(
-    (test, limit, truth): (&str, Limit, u64),
-    bytes: u64,
-    value: fn(&StorageOutcome) -> u64,
+/// Runs until `value` is close to `truth`, three times at most: on a busy machine the generator can still
+/// be stopped for a tenth of a second, which the throttle makes up for at once.
+fn check(
+    (test, limit): (&str, (Limit, u64)),
+    asked: &(u64, Load, f64),
+    value: fn(&StorageOutcome) -> f64,
+    (truth, tolerance): (f64, f64),
 ) {
     let mut found = Vec::new();
     for _ in 0..3 {
-        let asked = (bytes, Load::Closed, 4.0);
-        let Some(outcome) = throttled(test, (limit, truth), asked) else { return };
-        let per_s = value(&outcome) as f64 / outcome.elapsed_s;
-        if (per_s / truth as f64 - 1.0).abs() <= 0.005 {
+        let Some(outcome) = throttled(test, limit, asked.clone()) else { return };
+        found.push(value(&outcome));
+        if found.iter().any(|it| (it / truth - 1.0).abs() <= tolerance) {
             return;
         }
-        found.push(per_s);
     }
     panic!("{found:?} instead of {truth}");
 }
@@ -138,33 +133,40 @@ fn check_exact(
 #[test]
 fn ten_thousand_reads_per_second_are_ten_thousand() {
     let test = "ten_thousand_reads_per_second_are_ten_thousand";
-    check_exact((test, Limit::ReadsPerS, 10_000), 4096, count);
+    let rate = |it: &StorageOutcome| count(it) as f64 / it.elapsed_s;
+    let asked = (4096, Load::Closed, 4.0);
+    check((test, (Limit::ReadsPerS, 10_000)), &asked, rate, (10_000.0, 0.005));
 }
 
 #[test]
 fn a_hundred_mebibytes_per_second_are_a_hundred() {
     let test = "a_hundred_mebibytes_per_second_are_a_hundred";
-    let bytes = |it: &StorageOutcome| it.tallies.iter().map(|part| part.tally.bytes).sum();
-    check_exact((test, Limit::BytesPerS, 100 * MIB), 16_384, bytes);
+    let bandwidth = |it: &StorageOutcome| {
+        let bytes: u64 = it.tallies.iter().map(|part| part.tally.bytes).sum();
+        bytes as f64 / it.elapsed_s
+    };
+    let asked = (16_384, Load::Closed, 4.0);
+    let limit = (Limit::BytesPerS, 100 * MIB);
+    check((test, limit), &asked, bandwidth, (100.0 * MIB as f64, 0.005));
 }
 
 /// At 5,000 arrivals and 4,000 completions per second the queue grows by 1,000 a second: what completes
-/// at t was due at 4/5·t, so its latency from there is t/5.
+/// at t was due at 4/5·t, so its latency from there is t/5, less what the throttle gave in advance. From a
+/// tenth to nine tenths of four seconds it grows by 0.64 s, while that in service stays at 32 / 4,000 s.
 #[test]
 fn a_rate_that_is_not_reached_shows_in_the_latency_from_the_intended_start() {
     let test = "a_rate_that_is_not_reached_shows_in_the_latency_from_the_intended_start";
     let load = Load::Open { rate_per_s: 5000.0, arrivals: Arrivals::Constant };
-    let Some(outcome) = throttled(test, (Limit::ReadsPerS, 4000), (4096, load, 4.0)) else {
-        return;
+    let growth = |it: &StorageOutcome| {
+        let tally = &it.tallies[0].tally;
+        let service_s = tally.service_ns.value_at_quantile(0.5) as f64 * 1e-9;
+        let at = |share| tally.from_intended_ns.value_at_quantile(share) as f64 * 1e-9;
+        assert!(service_s < at(0.5), "the wait before the start is no part of the service");
+        assert!((count(it) as f64) < 4800.0 * it.elapsed_s, "the rate is missed");
+        at(0.9) - at(0.1)
     };
-    check_close("IO/s", count(&outcome) as f64 / outcome.elapsed_s, 4000.0, 0.03);
-    let tally = &outcome.tallies[0].tally;
-    let quantile = |share| tally.from_intended_ns.value_at_quantile(share) as f64 * 1e-9;
-    check_close("greatest", quantile(1.0), 0.8, 0.1);
-    check_close("median", quantile(0.5), 0.4, 0.15);
-    // In service are the 32 that the depth allows, and no more: 32 / 4,000 s.
-    let service_s = tally.service_ns.value_at_quantile(0.5) as f64 * 1e-9;
-    assert!(service_s < 0.1, "{service_s}");
+    let limit = (Limit::ReadsPerS, 4000);
+    check((test, limit), &(4096, load, 4.0), growth, (0.64, 0.1));
 }
 
 #[test]
