@@ -1,10 +1,11 @@
 //! The timed code: what runs between two readings of the clock, and the few things it stands on.
 //!
 //! `clock`, `pin`, `mapping`, `barrier` and `team` are the ground; `timed` is the one place that starts
-//! and stops the clock around a team; `null` measures what that costs; `memory`, `compute`, `network`
-//! and `storage` are the kernels. This crate never knows of suites, hosts or output formats, and it is the only one with
-//! `unsafe`: one block per operation, each with its reason. At its border stand plain numbers whose
-//! names end in their unit.
+//! and stops the clock around a team; `null` measures what that costs; `memory`, `compute`, `network`,
+//! `storage` and `mpi` are the kernels; `library` opens what the user brings. This crate never knows of
+//! suites, hosts or output formats, and it is the only one with `unsafe`: one block per operation, each
+//! with its reason. At its border stand plain numbers whose names end in their unit, and the questions
+//! and answers of the model where they are many.
 
 pub mod barrier;
 pub mod clock;
