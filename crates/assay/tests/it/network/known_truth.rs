@@ -1,6 +1,7 @@
 //! A link of known speed: two namespaces, a veth pair and a token bucket at each end.
 
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
@@ -11,7 +12,11 @@ use crate::program::World;
 struct Link {
     near: String,
     far: String,
+    _alone: MutexGuard<'static, ()>,
 }
+
+/// One link at a time: a token bucket that the machine keeps waiting is no longer the truth.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// Addresses of the near and the far end, from the range for benchmarks (RFC 2544).
 const NEAR: &str = "198.18.77.1";
@@ -31,8 +36,12 @@ impl Link {
             }
         }
         let id = std::process::id();
-        let link =
-            Self { near: format!("assay-{test}-{id}-n"), far: format!("assay-{test}-{id}-f") };
+        let link = Self {
+            near: format!("assay-{test}-{id}-n"),
+            far: format!("assay-{test}-{id}-f"),
+            // A test that failed leaves nothing behind that matters to the next.
+            _alone: ALONE.lock().unwrap_or_else(PoisonError::into_inner),
+        };
         let commands = [
             format!("ip netns add {}", link.near),
             format!("ip netns add {}", link.far),
