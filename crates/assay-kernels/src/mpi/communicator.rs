@@ -1,7 +1,7 @@
 //! One process among those of an MPI job: the library's functions with its constants filled in.
 //!
 //! Every error comes back as a value, because the library was told to return errors; what to do about
-//! them is the caller's decision. Memory is passed as addresses: who owns it is [`super::test`]'s matter.
+//! them is the caller's decision. Memory is passed as addresses: who owns it is the business of the test that runs.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
