@@ -111,7 +111,8 @@ fn automatic(
 
 /// Why the kernel does not give this engine, if it does not.
 fn refusal<E: StorageEngine>() -> Option<io::Error> {
-    let nothing = Setup { files: &[], slab: (std::ptr::null_mut(), 0), slots: 1 };
+    let nothing =
+        Setup { files: &[], slab: (std::ptr::null_mut(), 0), slots: 1, is_far: false };
     E::set_up(nothing).err()
 }
 

@@ -85,6 +85,8 @@ pub(super) struct Setup<'a> {
     pub(super) slab: (*mut u8, usize),
     /// I/O in flight at most.
     pub(super) slots: u32,
+    /// Whether some target waits for another host.
+    pub(super) is_far: bool,
 }
 
 /// Hands I/O to the kernel and takes it back, on the thread that made it.

@@ -379,7 +379,8 @@ fn set_up<E: StorageEngine>(
         .map_err(|error| failed(&format!("{} B for I/O", error.bytes), error.source))?;
     let files: Vec<Files> =
         phase.targets.iter().map(|target| target.opened.descriptors()).collect();
-    let setup = Setup { files: &files, slab: buffers.all(), slots };
+    let is_far = phase.targets.iter().any(|target| target.opened.is_far);
+    let setup = Setup { files: &files, slab: buffers.all(), slots, is_far };
     let engine = E::set_up(setup).map_err(|source| StorageError::Engine {
         engine: E::NAME,
         failed: "cannot be set up",

@@ -38,13 +38,15 @@ pub(super) struct Opened {
     /// Whether the kernel may hand I/O from rings to threads of its own, because the target cannot say
     /// that an I/O would block.
     pub(super) may_detour: bool,
+    /// Whether I/O waits for another host.
+    pub(super) is_far: bool,
 }
 
 impl Opened {
     /// A target of the null engine: an address range.
     pub(super) fn without_file(target: &StorageTarget) -> Result<Self, StorageError> {
         let area = area(target, target.size_bytes.unwrap_or(0))?;
-        Ok(Self { files: None, area, granule: 1, may_detour: false })
+        Ok(Self { files: None, area, granule: 1, may_detour: false, is_far: false })
     }
 
     /// Opens a target.
@@ -64,7 +66,7 @@ impl Opened {
         let area = area(target, target.size_bytes.unwrap_or(size_bytes))?;
         let may_detour =
             (is_nfs && access.write) || !says_when_it_would_block(&target.path, granule);
-        Ok(Self { files: Some((first, second)), area, granule, may_detour })
+        Ok(Self { files: Some((first, second)), area, granule, may_detour, is_far: is_nfs })
     }
 
     /// Descriptors for an engine.

@@ -41,7 +41,12 @@ fn check<E: StorageEngine>() {
     let files = [Files { read: file.as_raw_fd(), write: file.as_raw_fd() }];
     let mut slab = Mapping::new(BLOCK * SLOTS as usize, PageAdvice::Default).unwrap();
     slab.as_mut_slice::<u8>().fill(99);
-    let setup = Setup { files: &files, slab: (slab.as_ptr(), slab.len_bytes()), slots: SLOTS };
+    let setup = Setup {
+        files: &files,
+        slab: (slab.as_ptr(), slab.len_bytes()),
+        slots: SLOTS,
+        is_far: false,
+    };
     let mut engine = match E::set_up(setup) {
         Ok(engine) => engine,
         Err(error) => {
@@ -98,7 +103,8 @@ fn an_error_is_a_completion() {
         let read_only = File::open("/dev/null").unwrap();
         let files = [Files { read: read_only.as_raw_fd(), write: read_only.as_raw_fd() }];
         let slab = Mapping::new(BLOCK, PageAdvice::Default).unwrap();
-        let setup = Setup { files: &files, slab: (slab.as_ptr(), BLOCK), slots: 1 };
+        let setup =
+            Setup { files: &files, slab: (slab.as_ptr(), BLOCK), slots: 1, is_far: false };
         let Ok(mut engine) = E::set_up(setup) else { return };
         engine.queue(Request {
             slot: 0,

@@ -69,9 +69,13 @@ impl StorageEngine for Uring {
         let fixed_buffers = register_slab(&submitter, setup.slab);
         // Without it every call looks the descriptor up, which costs a little more and nothing else.
         let fixed_ring = submitter.register_ring_fd().is_ok();
-        // Where I/O cannot be started without blocking, the kernel uses threads: as many as slots.
-        // An older kernel keeps its default, four per CPU.
-        let _ = submitter.register_iowq_max_workers(&mut [setup.slots, 0]);
+        if setup.is_far {
+            // Where I/O cannot be started without blocking, the kernel uses threads, four per CPU at
+            // most. Threads that wait for another host need no CPU, so there may be one per slot;
+            // for a device in this machine more threads only get into each other's way. A kernel
+            // that cannot set it keeps its number.
+            let _ = submitter.register_iowq_max_workers(&mut [setup.slots, 0]);
+        }
         for (name, is_granted) in [
             ("fixed files", fixed_files),
             ("fixed buffers", fixed_buffers),
