@@ -4,6 +4,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -39,9 +41,15 @@ impl RamDisk {
 
 impl Drop for RamDisk {
     fn drop(&mut self) {
-        // What cannot be removed stays, as an empty device.
-        drop(fs::write(self.sys("reset"), "1"));
-        drop(fs::write("/sys/class/zram-control/hot_remove", self.id.to_string()));
+        // Whoever looks at new devices may hold it for a moment. What cannot be removed stays.
+        for _ in 0..20 {
+            if fs::write(self.sys("reset"), "1").is_ok()
+                && fs::write("/sys/class/zram-control/hot_remove", self.id.to_string()).is_ok()
+            {
+                return;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
     }
 }
 
