@@ -1,5 +1,6 @@
 //! Notices another assay that measures on this machine at the same time.
 
+use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
@@ -11,24 +12,53 @@ pub(crate) struct Presence {
     _name: Option<UnixDatagram>,
 }
 
-/// The name in Linux's abstract namespace: no file, no permission, no stale lock.
+/// The name in Linux's abstract namespace, before the number of a seat: no file, no permission, no
+/// stale lock.
 const NAME: &str = "assay-measures-on-this-machine";
 
-/// Announces this process. The warning says that another one was there first.
+/// Each assay takes a seat of its own, so that one that came second is still seen when the first has
+/// gone. More than this many at once are seen, too; they only leave no trace themselves.
+const SEATS: u32 = 16;
+
+/// Announces this process. The warning says that another one is there.
 pub(crate) fn announce() -> (Presence, Option<Warning>) {
-    let bound =
-        SocketAddr::from_abstract_name(NAME).and_then(|name| UnixDatagram::bind_addr(&name));
-    match bound {
-        Ok(socket) => (Presence { _name: Some(socket) }, None),
-        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
-            let warning = Warning::new(
-                "another-assay",
-                "another assay is measuring on this machine; the two may disturb each other",
-                "wait until it has finished and measure again",
-            );
-            (Presence { _name: None }, Some(warning))
+    let mut own = None;
+    let mut is_company = false;
+    for seat in 0..SEATS {
+        match take(seat) {
+            // All other seats are given back at once: they were only looked at.
+            Ok(socket) => own = own.or(Some(socket)),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => is_company = true,
+            // Where no name can be had at all, nothing is known and nothing is claimed.
+            Err(_) => break,
         }
-        // Where the name cannot be had at all, nothing is known and nothing is claimed.
-        Err(_) => (Presence { _name: None }, None),
+    }
+    let warning = Warning::new(
+        "another-assay",
+        "another assay is measuring on this machine; the two may disturb each other",
+        "wait until it has finished and measure again",
+    );
+    (Presence { _name: own }, is_company.then_some(warning))
+}
+
+fn take(seat: u32) -> io::Result<UnixDatagram> {
+    let name = SocketAddr::from_abstract_name(format!("{NAME}-{seat}"))?;
+    UnixDatagram::bind_addr(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever else runs on this machine adds company and takes none away.
+    #[test]
+    fn the_second_is_still_seen_when_the_first_has_gone() {
+        let (first, _) = announce();
+        let (second, company) = announce();
+        assert!(company.is_some());
+        drop(first);
+        let (_third, company) = announce();
+        assert!(company.is_some());
+        drop(second);
     }
 }
