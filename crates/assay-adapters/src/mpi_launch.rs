@@ -6,6 +6,8 @@
 use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
 use assay_model::workload::{MpiHosts, MpiWorkload};
 
+use crate::invocation::{Invocation, Request, plain_language};
+
 /// One command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MpiLaunch {
@@ -15,6 +17,25 @@ pub struct MpiLaunch {
     pub arguments: Vec<String>,
     /// Variables added to the environment.
     pub environment: Vec<(String, String)>,
+}
+
+impl MpiLaunch {
+    /// The launch as a tool's invocation; the launcher binds the ranks.
+    pub(crate) fn invocation(self, tool: &str, request: &Request<'_>) -> Invocation {
+        let mut environment = self.environment;
+        environment.push(plain_language());
+        Invocation {
+            workload: request.workload.clone(),
+            label: tool.to_owned(),
+            program: self.program,
+            arguments: self.arguments,
+            environment,
+            files_to_write: vec![],
+            files_to_read: vec![],
+            cpus: vec![],
+            repetitions: request.repetitions.max(1),
+        }
+    }
 }
 
 /// Starts `program` as the ranks of `work`: on this machine rank i on the i-th CPU; over hosts one

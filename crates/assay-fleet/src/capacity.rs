@@ -2,18 +2,7 @@
 
 use std::path::Path;
 
-/// What a file system tells of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Capacity {
-    /// Bytes in all.
-    pub bytes: u64,
-    /// Of them free, for root.
-    pub free_bytes: u64,
-    /// Files that it can hold; 0 where it sets no number.
-    pub files: u64,
-    /// Of them free.
-    pub free_files: u64,
-}
+use assay_model::facts::Capacity;
 
 /// The file system of `path`, or of its folder while it does not exist; `None` where nothing tells.
 #[must_use]

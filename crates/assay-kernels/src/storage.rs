@@ -8,10 +8,11 @@ use std::sync::atomic::AtomicBool;
 
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{
-    EngineChoice, StorageData, StorageStream, StorageTarget, StorageWorkload, Verify,
+    EngineChoice, StorageStream, StorageTarget, StorageWorkload, Verify,
 };
 
 pub use self::error::StorageError;
+pub use self::layout::lay_out;
 
 use self::choice::Choice;
 use self::target::{Access, Opened};
@@ -73,21 +74,6 @@ pub fn run(
         }
     };
     session::carry_out(workload, &opened, chosen, control)
-}
-
-/// Writes all of a file, so that later reads find written blocks: no holes and no unwritten extents.
-/// Makes it if it does not exist; bytes it held are lost. `on_progress` gets the bytes done and all.
-///
-/// # Errors
-/// [`StorageError`]; what was written until then stays.
-pub fn lay_out(
-    target: &StorageTarget,
-    data: &StorageData,
-    seed: u64,
-    stop: &AtomicBool,
-    on_progress: &mut dyn FnMut(u64, u64),
-) -> Result<(), StorageError> {
-    layout::lay_out(target, data, seed, stop, on_progress)
 }
 
 fn open(workload: &StorageWorkload) -> Result<Vec<Opened>, StorageError> {

@@ -232,3 +232,16 @@ impl Topology {
         self.cpus.iter().filter(first).map(|cpu| cpu.id).collect()
     }
 }
+
+/// What a file system tells of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capacity {
+    /// Bytes in all.
+    pub bytes: u64,
+    /// Of them free, for root.
+    pub free_bytes: u64,
+    /// Files that it can hold; 0 where it sets no number.
+    pub files: u64,
+    /// Of them free.
+    pub free_files: u64,
+}

@@ -85,6 +85,13 @@ pub fn effective_median_interval(
     Some((*sorted.get(rank - 1)?, *sorted.get(n - rank)?))
 }
 
+/// Whether `n_effective` independent values can carry the `p`-quantile: the greatest of them lies above
+/// it with 95 % probability, `p`ⁿ ≤ 0.05. The median and what is below it always.
+#[must_use]
+pub fn carries(n_effective: f64, p: f64) -> bool {
+    p <= 0.5 || p.powf(n_effective) <= PERCENTILE_RISK
+}
+
 /// The percentiles that `n_effective` independent values can carry, by name; `None` when not even
 /// `p50`.
 ///
@@ -95,9 +102,10 @@ pub fn effective_median_interval(
 pub fn percentiles(sorted: &[f64], n_effective: f64) -> Option<BTreeMap<String, f64>> {
     let worth = n_effective.min(sorted.len() as f64);
     effective_median_interval(sorted, worth, LEVEL)?;
-    let carried = |p: f64| p <= 0.5 || p.powf(worth) <= PERCENTILE_RISK;
     let entry = |(name, p): (&str, f64)| Some((name.to_owned(), quantile(sorted, p)?));
-    Some(PERCENTILES.into_iter().filter(|(_, p)| carried(*p)).filter_map(entry).collect())
+    Some(
+        PERCENTILES.into_iter().filter(|(_, p)| carries(worth, *p)).filter_map(entry).collect(),
+    )
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use assay_model::workload::NetworkWorkload;
 use crate::analysis::Samples;
 use crate::laws;
 
-mod estimate;
+pub mod estimate;
 mod limits;
 mod parameters;
 mod response;

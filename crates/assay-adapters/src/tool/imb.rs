@@ -10,7 +10,7 @@ use assay_model::mpi_outcome::MpiAbi;
 use assay_model::workload::{MpiWorkload, Workload};
 
 use super::{Detect, Version, mpi_rows, not_taken};
-use crate::invocation::{Invocation, Request, plain_language};
+use crate::invocation::{Invocation, Request};
 use crate::mpi_launch;
 use crate::mpi_text::{self, Factor, Holds, Row, Words};
 use crate::outputs::{Outputs, Parsed, ToolError};
@@ -76,21 +76,9 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     }
     options.push(test.to_owned());
     let launch = mpi_launch::launch(work, &request.found.path, &options);
-    let mut environment = launch.environment;
-    environment.push(plain_language());
-    environment.extend(library_folder(work));
-    Ok(vec![Invocation {
-        workload: request.workload.clone(),
-        label: "imb".to_owned(),
-        program: launch.program,
-        arguments: launch.arguments,
-        environment,
-        files_to_write: vec![],
-        files_to_read: vec![],
-        // The launcher binds the ranks.
-        cpus: vec![],
-        repetitions: request.repetitions.max(1),
-    }])
+    let mut invocation = launch.invocation("imb", request);
+    invocation.environment.extend(library_folder(work));
+    Ok(vec![invocation])
 }
 
 /// The program names its library without a folder; it must be the one that is measured.

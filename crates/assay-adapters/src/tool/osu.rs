@@ -9,7 +9,7 @@ use assay_model::workload::Workload;
 
 use super::{Detect, Version, mpi_rows, not_taken};
 use crate::dialect::osu::title;
-use crate::invocation::{Invocation, Request, plain_language};
+use crate::invocation::{Invocation, Request};
 use crate::mpi_launch;
 use crate::mpi_text::{self, Factor, Holds, Words};
 use crate::outputs::{Outputs, Parsed, ToolError};
@@ -71,20 +71,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
         options.push("-f".to_owned());
     }
     let launch = mpi_launch::launch(work, &program, &options);
-    let mut environment = launch.environment;
-    environment.push(plain_language());
-    Ok(vec![Invocation {
-        workload: request.workload.clone(),
-        label: "osu".to_owned(),
-        program: launch.program,
-        arguments: launch.arguments,
-        environment,
-        files_to_write: vec![],
-        files_to_read: vec![],
-        // The launcher binds the ranks.
-        cpus: vec![],
-        repetitions: request.repetitions.max(1),
-    }])
+    Ok(vec![launch.invocation("osu", request)])
 }
 
 /// The program of a test beside `osu_latency`: in the same folder, or in its own where they are sorted,

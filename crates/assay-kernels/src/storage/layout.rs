@@ -25,8 +25,12 @@ const PIECE_BYTES: u64 = 1 << 20;
 /// Pieces in flight.
 const DEPTH: u32 = 8;
 
-/// See [`super::lay_out`].
-pub(super) fn lay_out(
+/// Writes all of a file, so that later reads find written blocks: no holes and no unwritten extents.
+/// Makes it if it does not exist; bytes it held are lost. `on_progress` gets the bytes done and all.
+///
+/// # Errors
+/// [`StorageError`]; what was written until then stays.
+pub fn lay_out(
     target: &StorageTarget,
     data: &StorageData,
     seed: u64,

@@ -2,22 +2,69 @@
 
 use std::collections::BTreeMap;
 
+use assay_model::benchmark::{Benchmark, Metric};
 use assay_model::event::{Parameter, Parameters, Stopped};
 use assay_model::quantity::Bytes;
 use assay_model::run::{CaseRecord, Run};
-use assay_model::summary::Estimate;
+use assay_model::summary::{Estimate, Tool};
 use assay_model::warning::Warning;
 use assay_model::workload::{StreamWorkload, Workload};
 
 use super::Series;
 use super::parameters::describe;
-use crate::analysis::analyse;
+use crate::analysis::{Analysis, analyse};
 use crate::doubts::doubts;
 use crate::mean;
 use crate::quantile::{LEVEL, percentiles};
 
 /// STREAM's own rule: arrays of at least four times the last-level caches.
 const CACHE_MULTIPLE: f64 = 4.0;
+
+/// What an estimate is about.
+#[derive(Debug)]
+pub struct About<'m> {
+    /// The benchmark.
+    pub benchmark: Benchmark,
+    /// Its metric.
+    pub metric: &'m Metric,
+    /// What distinguishes and describes it.
+    pub parameters: Parameters,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+/// An analysed series as an estimate in the metric's base unit, without a limit; `None` without a
+/// finite sample.
+#[must_use]
+pub fn of_analysis(
+    analysis: &Analysis,
+    about: About<'_>,
+    host: &str,
+    tool: Tool,
+) -> Option<Estimate> {
+    let About { benchmark, metric, parameters, warnings } = about;
+    Some(Estimate {
+        benchmark: benchmark.id().to_owned(),
+        metric: metric.name.to_owned(),
+        parameters,
+        unit: metric.unit,
+        better: metric.better,
+        n: analysis.sorted.len(),
+        n_effective: analysis.effective.n,
+        median: analysis.median,
+        ci: analysis.interval.map(|(low, high)| [low, high]),
+        ci_level: LEVEL,
+        min: *analysis.sorted.first()?,
+        max: *analysis.sorted.last()?,
+        mean: mean::of_unit(metric.unit, &analysis.sorted)?,
+        percentiles: percentiles(&analysis.sorted, analysis.effective.n),
+        limit: None,
+        percent_of_limit: None,
+        host: host.to_owned(),
+        tool,
+        warnings,
+    })
+}
 
 /// `None` when no sample of the series is a finite number.
 pub(super) fn estimate(
@@ -45,27 +92,8 @@ pub(super) fn estimate(
     warnings.retain(|warning| metric.name != "cpu_per_io" || warning.id != "no-interval");
     let is_storage = matches!(case.workload, Workload::Storage(_));
     let every_io = is_storage.then(|| EveryIo::take(&mut parameters)).flatten();
-    let mut estimate = Estimate {
-        benchmark: case.workload.benchmark().id().to_owned(),
-        metric: metric.name.to_owned(),
-        parameters,
-        unit: metric.unit,
-        better: metric.better,
-        n: analysis.sorted.len(),
-        n_effective: analysis.effective.n,
-        median: analysis.median,
-        ci: analysis.interval.map(|(low, high)| [low, high]),
-        ci_level: LEVEL,
-        min: *analysis.sorted.first()?,
-        max: *analysis.sorted.last()?,
-        mean: mean::of_unit(metric.unit, &analysis.sorted)?,
-        percentiles: percentiles(&analysis.sorted, analysis.effective.n),
-        limit: None,
-        percent_of_limit: None,
-        host: host.name.clone(),
-        tool,
-        warnings,
-    };
+    let about = About { benchmark: case.workload.benchmark(), metric, parameters, warnings };
+    let mut estimate = of_analysis(&analysis, about, &host.name, tool)?;
     every_io.into_iter().for_each(|all| all.put_into(&mut estimate));
     Some(estimate)
 }

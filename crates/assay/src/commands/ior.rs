@@ -7,7 +7,7 @@ use std::time::Instant;
 use assay_adapters::dialect::ior::compile::compile;
 use assay_adapters::dialect::ior::options::{self, Format, Options};
 use assay_adapters::dialect::ior::result::AccessResult;
-use assay_adapters::dialect::ior::text::{Capacity, Circumstances, csv, first_file};
+use assay_adapters::dialect::ior::text::{Circumstances, csv, first_file};
 use assay_adapters::dialect::ior::{json, text};
 use assay_fleet::capacity;
 use assay_fleet::root::Root;
@@ -171,18 +171,12 @@ fn circumstances(options: &Options, typed: &IorArguments) -> Circumstances {
         let told = root.text(&format!("proc/sys/kernel/{name}"));
         told.map_or_else(|| "unknown".to_owned(), |text| text.trim().to_owned())
     };
-    let capacity = capacity::of(Path::new(&first_file(options))).map(|told| Capacity {
-        bytes: told.bytes,
-        free_bytes: told.free_bytes,
-        files: told.files,
-        free_files: told.free_files,
-    });
     Circumstances {
         version: VERSION.to_owned(),
         began: now(),
         command: format!("ior {}", typed.words.join(" ")),
         machine: (kernel("ostype"), kernel("hostname")),
-        capacity,
+        capacity: capacity::of(Path::new(&first_file(options))),
     }
 }
 

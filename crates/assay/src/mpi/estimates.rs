@@ -11,8 +11,8 @@ use assay_model::summary::{Estimate, RunHead, SCHEMA, Summary, Tool};
 use assay_model::warning::Warning;
 use assay_stats::analysis::{Analysis, analyse};
 use assay_stats::doubts::doubts;
-use assay_stats::mean;
-use assay_stats::quantile::{LEVEL, percentiles};
+use assay_stats::quantile::carries;
+use assay_stats::summarize::estimate::{About, of_analysis};
 
 use super::ladder::TARGET;
 
@@ -131,30 +131,9 @@ fn estimate(
             doubts(&analysis, &stopping(), stopped, metric.unit)
         }
     };
-    Some(Estimate {
-        benchmark: benchmark.id().to_owned(),
-        metric: metric.name.to_owned(),
-        parameters,
-        unit: metric.unit,
-        better: metric.better,
-        n: analysis.sorted.len(),
-        n_effective: analysis.effective.n,
-        median: analysis.median,
-        ci: analysis.interval.map(|(low, high)| [low, high]),
-        ci_level: LEVEL,
-        min: *analysis.sorted.first()?,
-        max: *analysis.sorted.last()?,
-        mean: mean::of_unit(metric.unit, &analysis.sorted)?,
-        percentiles: percentiles(&analysis.sorted, analysis.effective.n),
-        limit: None,
-        percent_of_limit: None,
-        host: host.to_owned(),
-        tool: Tool {
-            name: "assay".to_owned(),
-            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        },
-        warnings,
-    })
+    let tool =
+        Tool { name: "assay".to_owned(), version: Some(env!("CARGO_PKG_VERSION").to_owned()) };
+    of_analysis(&analysis, About { benchmark, metric, parameters, warnings }, host, tool)
 }
 
 fn stopping() -> Stopping {
@@ -167,16 +146,15 @@ pub(crate) fn analysis(size: &MpiSize, metric: &str) -> Option<Analysis> {
 }
 
 /// Percentiles in percent of single messages in seconds, by nearest rank; `None` where the sample cannot
-/// carry one: (p/100)ⁿ must be at most 5 %.
+/// carry one.
 pub(crate) fn tails(messages_s: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
     let mut sorted = messages_s.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
     let tail = |percent: &f64| {
         let share = percent / 100.0;
-        let carried = share <= 0.5 || share.powf(n as f64) <= 0.05;
         let rank = (share * n as f64).ceil().max(1.0) as usize;
-        carried.then(|| sorted.get(rank - 1).copied()).flatten()
+        carries(n as f64, share).then(|| sorted.get(rank - 1).copied()).flatten()
     };
     percents.iter().map(tail).collect()
 }

@@ -9,7 +9,8 @@ use super::compile::{Access, compile};
 use super::json;
 use super::options::{Options, read};
 use super::result::AccessResult;
-use super::text::{self, Capacity, Circumstances};
+use super::text::{self, Circumstances};
+use assay_model::facts::Capacity;
 
 fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use assay_model::facts::Capacity;
+
 use super::compile::Access;
 use super::options::Options;
 use super::result::{AccessResult, Moments, summary};
@@ -20,19 +22,6 @@ pub struct Circumstances {
     pub machine: (String, String),
     /// The file system below the test file, where it tells.
     pub capacity: Option<Capacity>,
-}
-
-/// How full a file system is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Capacity {
-    /// Bytes in all.
-    pub bytes: u64,
-    /// Of them free.
-    pub free_bytes: u64,
-    /// Files that it can hold.
-    pub files: u64,
-    /// Of them free.
-    pub free_files: u64,
 }
 
 const MIB: f64 = 1_048_576.0;
