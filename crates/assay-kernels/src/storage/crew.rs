@@ -105,7 +105,9 @@ fn parts(stream: &StorageStream, whole: Area, count: u64) -> Vec<(Area, Position
     (0..count)
         .map(|nth| match stream.pattern {
             AccessPattern::Random
+            | AccessPattern::Skewed { .. }
             | AccessPattern::Permutation
+            | AccessPattern::Strides { .. }
             | AccessPattern::Blocks { .. }
             | AccessPattern::Sequential { cursor: Cursor::Shared, .. } => {
                 (whole, Arc::clone(&shared))
@@ -159,7 +161,9 @@ fn give_arrivals(
         (Load::Open { rate_per_s, arrivals }, None) => {
             ((rate_per_s - own).max(0.0) * share_of_rate(workload, stream), *arrivals)
         }
-        (Load::Closed | Load::Capped { .. } | Load::ShareOf { .. }, None) => return,
+        (Load::Closed | Load::Balanced | Load::Capped { .. } | Load::ShareOf { .. }, None) => {
+            return;
+        }
     };
     let all = slots(workers);
     let count = workers.iter().map(|worker| worker.lanes.len()).sum::<usize>() as f64;

@@ -95,6 +95,21 @@ impl Lane {
     /// Decides the next I/O and claims its place. It is charged to the budgets where it `counts`.
     #[inline]
     pub(super) fn next(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
+        let Some(balance) = &phase.balance else { return self.planned(phase, counts) };
+        if !balance.may_begin(self.stream) {
+            return Next::Busy;
+        }
+        let next = self.planned(phase, counts);
+        match next {
+            Next::Io(_) => balance.begins(self.stream),
+            Next::Done => balance.ends(self.stream),
+            Next::Busy => {}
+        }
+        next
+    }
+
+    #[inline]
+    fn planned(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
         let target = &phase.targets[self.target];
         if target.is_given_up() {
             return Next::Done;

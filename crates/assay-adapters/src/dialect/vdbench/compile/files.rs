@@ -117,6 +117,7 @@ impl Compiler<'_, '_> {
         let threads: u64 = workload.streams.iter().map(|it| u64::from(it.threads)).sum();
         let is_first = self.execution.runs.is_empty();
         self.execution.runs.push(RunLabel {
+            number: self.execution.runs.len(),
             name: name.clone(),
             rate,
             elapsed_s: workload.timing.duration_s.unwrap_or(0.0),
@@ -125,6 +126,8 @@ impl Compiler<'_, '_> {
             loops: loops.to_vec(),
             stop_curve_ms: None,
             shares_observed: false,
+            limits: run.limits(0),
+            commands: run.commands.clone(),
             parameters: RunParameters {
                 threads: Some(threads as f64),
                 compression: Some(self.all.general.compression),
@@ -380,8 +383,18 @@ impl Compiler<'_, '_> {
             self.lines.found.push(error.help("correct skew= of its fwd").vdbench("stops"));
             return None;
         }
-        if given > 0.0 && run.file_rates.contains(&Rate::Max) {
-            self.tell_of_skew(run);
+        let is_told = self.lines.found.iter().any(|found| found.code == "V164");
+        if given > 0.0 && run.file_rates.contains(&Rate::Max) && !is_told {
+            let message = format!(
+                "`{}` runs at fwdrate=max: the shares (skew) divide the threads, and are not held",
+                run.name.text
+            );
+            let warning = self
+                .lines
+                .warning("V164", run.name.spot, message)
+                .help("with a rate in numbers the shares are kept exactly")
+                .vdbench("holds the faster workloads back");
+            self.lines.found.push(warning);
         }
         let share = |(work, _): &(FileWork, Vec<usize>)| {
             work.skew_percent.unwrap_or(rest / without as f64) / 100.0
