@@ -175,8 +175,9 @@ impl<'a, 'b> Compiler<'a, 'b> {
 
     fn one_combination(&mut self, run: &Run, values: &Combination<'_>) -> Option<()> {
         let loops: Vec<(String, String)> =
-            values.iter().map(|(key, shown)| ((*key).to_owned(), shown.text.clone())).collect();
+            values.iter().map(|(key, shown)| (runs::called(key), shown.text.clone())).collect();
         for rate in &run.rates {
+            let loops = runs::with_rate(&loops, ("iorate", &run.rates), *rate);
             match *rate {
                 Rate::Max => {
                     self.phase(run, values, &loops, Load::Closed, RateLabel::UncontrolledMax)?;

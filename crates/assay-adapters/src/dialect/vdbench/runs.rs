@@ -263,7 +263,41 @@ fn rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
         };
         rates.push(rate);
     }
+    if rates.len() > 1 && rates.contains(&Rate::Curve) {
+        let message = format!("`{}` mixes a curve with other rates", parameter.keyword.spelled);
+        let error = lines.error("V120", parameter.spot, message);
+        lines.found.push(error.help("make two runs of it").vdbench("stops"));
+    }
     rates
+}
+
+/// What Vdbench calls a loop in its reports.
+pub(super) fn called(key: &str) -> String {
+    match key {
+        "operations" => "operation",
+        "compratio" => "comp",
+        other => other,
+    }
+    .to_owned()
+}
+
+/// The loops of a run at one of its rates: several rates are the innermost loop.
+pub(super) fn with_rate(
+    loops: &[(String, String)],
+    (key, rates): (&str, &[Rate]),
+    rate: Rate,
+) -> Vec<(String, String)> {
+    let mut loops = loops.to_vec();
+    let shown = match rate {
+        Rate::Max => "max".to_owned(),
+        Rate::PerSecond(per_s) => per_s.to_string(),
+        Rate::Percent(percent) => format!("{percent}%"),
+        Rate::Curve => "curve".to_owned(),
+    };
+    if rates.len() > 1 {
+        loops.push((key.to_owned(), shown));
+    }
+    loops
 }
 
 fn format(lines: &mut Lines, parameter: &Parameter) -> Format {

@@ -153,10 +153,10 @@ fn loops_nest_in_the_order_in_which_they_are_written() {
         .map(|run| format!("{} {}", output::loops(run), output::rate(run.rate, None)))
         .collect();
     assert_eq!(labels.len(), 12);
-    assert_eq!(labels[0], "threads=1 xfersize=4k 100");
-    assert_eq!(labels[1], "threads=1 xfersize=4k 200");
-    assert_eq!(labels[2], "threads=1 xfersize=8k 100");
-    assert_eq!(labels[11], "threads=4 xfersize=8k 200");
+    assert_eq!(labels[0], "threads=1 xfersize=4k iorate=100 100");
+    assert_eq!(labels[1], "threads=1 xfersize=4k iorate=200 200");
+    assert_eq!(labels[2], "threads=1 xfersize=8k iorate=100 100");
+    assert_eq!(labels[11], "threads=4 xfersize=8k iorate=200 200");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use assay_model::workload::file_set::{
 use assay_model::workload::storage::{RateRounding, StorageTiming, Verify, WriteSync};
 
 use super::super::definitions::{FileSystem, FileWork, Sizes};
-use super::super::runs::{Format, Rate, Run};
+use super::super::runs::{self, Format, Rate, Run};
 use super::super::values::{Shown, Value};
 use super::super::{RateLabel, RunLabel, RunParameters, Used};
 use super::phase::shares_of_sizes;
@@ -28,15 +28,21 @@ impl Compiler<'_, '_> {
     ) -> Option<()> {
         let (trees, works) = self.trees_and_works(run, values)?;
         let loops: Vec<(String, String)> =
-            values.iter().map(|(key, shown)| ((*key).to_owned(), shown.text.clone())).collect();
-        if first || !run.format.once {
-            self.format(run, &trees, run.format);
-        }
+            values.iter().map(|(key, shown)| (runs::called(key), shown.text.clone())).collect();
+        let wants = |first: bool| first || !run.format.once;
         if run.format.only || works.is_empty() {
+            if wants(first) {
+                self.format(run, &trees, run.format);
+            }
             return Some(());
         }
         let streams = self.file_streams(run, &works)?;
-        for rate in &run.file_rates {
+        for (nth, rate) in run.file_rates.iter().enumerate() {
+            // Several rates are a loop, and every turn of a loop begins with the trees.
+            if wants(first && nth == 0) {
+                self.format(run, &trees, run.format);
+            }
+            let loops = runs::with_rate(&loops, ("fwdrate", &run.file_rates), *rate);
             let (load, label) = match *rate {
                 Rate::Max => (FileLoad::Closed, RateLabel::UncontrolledMax),
                 Rate::PerSecond(per_s) => {

@@ -103,7 +103,9 @@ pub(in crate::dialect::vdbench) fn sizes(
             "a size is no multiple of 512"
         };
         let error = lines.error("V154", parameter.spot, message);
-        lines.found.push(error.help("sectors have 512 bytes").vdbench("stops"));
+        let one = numbers.len() == 1;
+        let does = if one { "takes it for a file" } else { "stops" };
+        lines.found.push(error.help("sectors have 512 bytes").vdbench(does));
         return None;
     }
     Some(sizes)
@@ -177,7 +179,8 @@ pub(in crate::dialect::vdbench) fn range(
     if low <= 100.0 && (100.0..=200.0).contains(&high) && high > 100.0 {
         let message = "a range that goes round the end is not supported here";
         let error = lines.error("V114", parameter.spot, message);
-        lines.found.push(error.help("use two workloads with a range each"));
+        let help = "use two workloads with a range each";
+        lines.found.push(error.help(help).vdbench("carries it out"));
         return None;
     }
     Some((low, high))

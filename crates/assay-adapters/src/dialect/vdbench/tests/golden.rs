@@ -18,6 +18,18 @@ const FLAT_FILE_OF_FILES: &str =
 const HISTOGRAM: &str = include_str!("../../../../tests/golden/vdbench/histogram.txt");
 const SKEW: &str = include_str!("../../../../tests/golden/vdbench/skew.txt");
 
+/// Parameter files, and what `-s` of Vdbench makes of them.
+const EXPANSIONS: [(&str, &str); 2] = [
+    (
+        include_str!("../../../../tests/golden/vdbench/expansion_raw.parm"),
+        include_str!("../../../../tests/golden/vdbench/expansion_raw.txt"),
+    ),
+    (
+        include_str!("../../../../tests/golden/vdbench/expansion_files.parm"),
+        include_str!("../../../../tests/golden/vdbench/expansion_files.txt"),
+    ),
+];
+
 /// Where words end, which is what scripts that cut columns go by.
 fn ends(line: &str) -> Vec<usize> {
     let bytes = line.as_bytes();
@@ -59,6 +71,33 @@ fn tables() {
     assert_eq!(heading.lines().collect::<Vec<_>>(), golden[..2]);
     let line = files::line("17:22:29.014", "1", &files::FileMeasured::default(), &shown);
     assert_eq!(ends(&line), ends(golden[2]), "\n{line}\n{}", golden[2]);
+}
+
+/// A run without its rate: `-s` of Vdbench takes 10,000 as the greatest rate of a curve and says the first
+/// of several rates for all of them.
+fn without_rate(line: &str) -> String {
+    let parts = line.split("; ").filter(|part| !part.starts_with("I/O rate: "));
+    let parts = parts.map(|part| match part.split_once("For loops: ") {
+        Some((_, loops)) => loops,
+        None if part.starts_with("fwdrate=") => "",
+        None => part,
+    });
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn files_expand_to_the_same_runs() {
+    for (text, expected) in EXPANSIONS {
+        let execution = fine(text);
+        let is_raw = execution.files.phases.is_empty();
+        let said = |run| {
+            if is_raw { output::simulating(run) } else { files::simulating(run) }
+        };
+        let ours: Vec<String> =
+            execution.runs.iter().map(said).map(|line| without_rate(&line)).collect();
+        let theirs: Vec<String> = expected.lines().map(without_rate).collect();
+        assert_eq!(ours, theirs);
+    }
 }
 
 #[test]
