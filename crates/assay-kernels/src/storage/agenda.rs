@@ -6,6 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use assay_model::workload::storage::Pauses;
+
 use super::arrivals::Source;
 use super::lane::Lane;
 
@@ -28,6 +30,7 @@ pub(super) struct Agenda {
 enum Law {
     Closed { ready: Vec<u32> },
     Capped { ready: Vec<u32>, ns_per_byte: f64, next_ns: f64 },
+    Pausing { ready: Vec<u32>, slots: usize, pauses: Pauses, left: u32, until_ns: Option<u64> },
     Open { due: BinaryHeap<Reverse<(u64, u32)>>, sources: Vec<Source>, start_ns: u64 },
 }
 
@@ -42,6 +45,14 @@ impl Agenda {
                 Law::Capped { ready, ns_per_byte: 1e9 / cap, next_ns: start_ns as f64 }
             }
         };
+        Self { law, put_back: Vec::with_capacity(slots as usize) }
+    }
+
+    /// As in a closed loop, with a pause after every so many I/O, once they are all done.
+    pub(super) fn pausing(slots: u32, pauses: Pauses) -> Self {
+        let ready = (0..slots).rev().collect();
+        let left = pauses.after_ios.max(1);
+        let law = Law::Pausing { ready, slots: slots as usize, pauses, left, until_ns: None };
         Self { law, put_back: Vec::with_capacity(slots as usize) }
     }
 
@@ -72,6 +83,22 @@ impl Agenda {
                 *next_ns = next_ns.max(now_ns as f64 - CATCH_UP_NS);
                 Some((ready.pop()?, None))
             }
+            Law::Pausing { ready, slots, pauses, left, until_ns } => {
+                if *left == 0 {
+                    if *slots == 0 || ready.len() < *slots {
+                        return None;
+                    }
+                    let end_ns =
+                        *until_ns.get_or_insert(now_ns.saturating_add(pauses.length_ns));
+                    if now_ns < end_ns {
+                        return None;
+                    }
+                    (*left, *until_ns) = (pauses.after_ios.max(1), None);
+                }
+                let slot = ready.pop()?;
+                *left -= 1;
+                Some((slot, None))
+            }
             Law::Open { due, .. } => loop {
                 let Reverse((due_ns, at)) = *due.peek()?;
                 if due_ns > now_ns {
@@ -91,7 +118,7 @@ impl Agenda {
     #[inline]
     pub(super) fn issued(&mut self, lane: u32, bytes: u64) {
         match &mut self.law {
-            Law::Closed { .. } => {}
+            Law::Closed { .. } | Law::Pausing { .. } => {}
             Law::Capped { ns_per_byte, next_ns, .. } => *next_ns += bytes as f64 * *ns_per_byte,
             Law::Open { due, sources, start_ns } => match &mut sources[lane as usize] {
                 // The next arrival belongs to whoever is free then.
@@ -100,6 +127,13 @@ impl Agenda {
                     due.push(Reverse((start_ns.saturating_add(own.next_ns()), lane)));
                 }
             },
+        }
+    }
+
+    /// Notes that the slot just taken never comes back.
+    pub(super) fn retire(&mut self) {
+        if let Law::Pausing { slots, .. } = &mut self.law {
+            *slots -= 1;
         }
     }
 
@@ -114,6 +148,10 @@ impl Agenda {
         while let Some((slot, lane, intended_ns)) = self.put_back.pop() {
             match &mut self.law {
                 Law::Closed { ready } | Law::Capped { ready, .. } => ready.push(slot),
+                Law::Pausing { ready, left, .. } => {
+                    ready.push(slot);
+                    *left += 1;
+                }
                 Law::Open { due, .. } => {
                     lanes[lane as usize].free.push(slot);
                     due.extend(intended_ns.map(|ns| Reverse((ns, lane))));
@@ -126,7 +164,9 @@ impl Agenda {
     #[inline]
     pub(super) fn free(&mut self, slot: u32, at: u32, lanes: &mut [Lane]) {
         match &mut self.law {
-            Law::Closed { ready } | Law::Capped { ready, .. } => ready.push(slot),
+            Law::Closed { ready } | Law::Capped { ready, .. } | Law::Pausing { ready, .. } => {
+                ready.push(slot)
+            }
             Law::Open { due, sources, start_ns } => {
                 let lane = &mut lanes[at as usize];
                 lane.free.push(slot);
@@ -143,6 +183,7 @@ impl Agenda {
     pub(super) fn next_ns(&self) -> Option<u64> {
         match &self.law {
             Law::Closed { .. } => None,
+            Law::Pausing { until_ns, .. } => *until_ns,
             Law::Capped { ready, next_ns, .. } => {
                 (!ready.is_empty()).then_some(*next_ns as u64)
             }

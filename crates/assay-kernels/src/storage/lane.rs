@@ -10,15 +10,16 @@ use super::mix::Mix;
 use super::phase::Phase;
 use super::places::{Area, Places};
 use super::random::Draws;
+use super::rotation::{Rotation, Seat};
+use super::skew::Law;
 
 /// Draws of a place before a lane gives way to those who hold the blocks it wants.
 const ATTEMPTS: u32 = 64;
 
-/// A stream of I/O to one target.
+/// A stream of I/O to one target, or to several that take turns.
 #[derive(Debug)]
 pub(super) struct Lane {
-    /// Index of the target.
-    pub(super) target: usize,
+    target: usize,
     /// Slots without work, in an open loop.
     pub(super) free: Vec<u32>,
     /// When the arrival is due that no slot was free for.
@@ -30,6 +31,8 @@ pub(super) struct Lane {
     pending: Option<Planned>,
     mix: Mix,
     places: Places,
+    skew: Option<Box<Law>>,
+    rotation: Option<Box<Rotation>>,
     draws: Draws,
 }
 
@@ -47,6 +50,8 @@ pub(super) enum Next {
 /// An I/O whose place is taken.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Planned {
+    /// Index of the target.
+    pub(super) target: usize,
     /// Read or write.
     pub(super) operation: Operation,
     /// Where, in bytes.
@@ -60,12 +65,29 @@ impl Lane {
     pub(super) fn new(
         plan: &LanePlan,
         (index, stream): (usize, &StorageStream),
-        target: &StorageTarget,
+        targets: &[StorageTarget],
         seed: u64,
     ) -> Self {
+        let target = &targets[plan.target];
         let mix = Mix::new(stream, plan.area);
         let area: Area = mix.rest(plan.area);
         let greatest = crew::greatest_bytes(stream);
+        let places = |target: &StorageTarget, area, position| {
+            let align = target.align_bytes;
+            Places::new((area, stream.pattern), position, align, greatest, seed)
+        };
+        let rotation = stream.conduct.turns.map(|turns| {
+            let own = std::iter::once((plan.target, plan.area, plan.position.clone()));
+            let seat = |(at, area, position): (usize, Area, _)| Seat {
+                target: at,
+                places: places(&targets[at], area, position),
+                bytes: area.end - area.start,
+                given: 0,
+            };
+            let seats = own.chain(plan.others.iter().cloned()).map(seat).collect();
+            Box::new(Rotation::new(turns, seats))
+        });
+        let skew = stream.conduct.skew.as_ref();
         let position = plan.position.clone();
         // A position at the start of a range with a hot area would begin inside it.
         position.fetch_max(
@@ -80,13 +102,9 @@ impl Lane {
             stream: index,
             align: target.align_bytes,
             pending: None,
-            places: Places::new(
-                (area, stream.pattern),
-                position,
-                target.align_bytes,
-                greatest,
-                seed,
-            ),
+            places: places(target, area, position),
+            skew: skew.map(|skew| Box::new(Law::new(skew, area, seed))),
+            rotation,
             mix,
             draws: Draws::new(seed, plan.id),
         }
@@ -95,15 +113,15 @@ impl Lane {
     /// Decides the next I/O and claims its place. It is charged to the budgets where it `counts`.
     #[inline]
     pub(super) fn next(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
-        let target = &phase.targets[self.target];
-        if target.is_given_up() {
+        if phase.targets[self.target].is_given_up() && !self.has_others() {
             return Next::Done;
         }
         for _ in 0..ATTEMPTS {
             let Some(planned) = self.pending.take().or_else(|| self.draw()) else {
                 return Next::Done;
             };
-            let Planned { offset, bytes, .. } = planned;
+            let Planned { target, offset, bytes, .. } = planned;
+            let target = &phase.targets[target];
             if !target.claim(offset, bytes) {
                 if self.places.ends() {
                     // This place does not come again.
@@ -121,14 +139,31 @@ impl Lane {
         Next::Busy
     }
 
+    /// Leaves a target that was given up; whether another takes its turn.
+    fn has_others(&mut self) -> bool {
+        let target = self.target;
+        self.rotation.as_mut().is_some_and(|rotation| rotation.leave(target))
+    }
+
     #[inline]
     fn draw(&mut self) -> Option<Planned> {
         let operation = self.mix.operation(&mut self.draws);
-        let bytes = self.mix.bytes(&mut self.draws);
-        let offset = match self.mix.hit(operation, &mut self.draws) {
-            Some(hot) => hot.random(bytes, self.align.unwrap_or(bytes), &mut self.draws)?,
-            None => self.places.next(bytes, &mut self.draws)?,
+        let bytes = self.mix.bytes(operation, &mut self.draws);
+        if let Some(rotation) = &mut self.rotation {
+            let (target, offset) = rotation.next(bytes, &mut self.draws)?;
+            self.target = target;
+            return Some(Planned { target, operation, offset, bytes });
+        }
+        let offset = match (self.mix.hit(operation, &mut self.draws), &self.skew) {
+            (Some(hot), _) => {
+                hot.random(bytes, self.align.unwrap_or(bytes), &mut self.draws)?
+            }
+            (None, Some(law)) => {
+                let align = self.align.unwrap_or(bytes);
+                law.place(operation, (bytes, align), &mut self.draws)?
+            }
+            (None, None) => self.places.next(bytes, &mut self.draws)?,
         };
-        Some(Planned { operation, offset, bytes })
+        Some(Planned { target: self.target, operation, offset, bytes })
     }
 }

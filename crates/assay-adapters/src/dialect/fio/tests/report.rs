@@ -1,7 +1,8 @@
 //! fio's three forms of output, of outcomes that are known.
 
 use assay_model::storage_outcome::{
-    Ended, IntervalTally, IoFailure, Operation, StorageOutcome, StreamCount, StreamTally, Tally,
+    Ended, IntervalTally, IoFailure, Operation, StorageOutcome, StreamCount, StreamRecord,
+    StreamTally, Tally,
 };
 use hdrhistogram::Histogram;
 use serde_json::Value;
@@ -26,7 +27,13 @@ fn tally(latencies_ns: &[u64], block_bytes: u64) -> Tally {
 /// One second, two halves: each stream reads three times 8 KiB in each.
 fn outcome(streams: usize) -> StorageOutcome {
     let latencies = [20_000, 30_000, 40_000, 100_000, 150_000, 2_000_000];
-    let count = StreamCount { reads: 3, read_bytes: 3 * 8192, writes: 0, write_bytes: 0 };
+    let count = StreamCount {
+        reads: 3,
+        read_bytes: 3 * 8192,
+        read_service_ns: 90_000,
+        read_greatest_ns: 40_000,
+        ..StreamCount::default()
+    };
     let interval = |start_s| IntervalTally {
         start_s,
         length_s: 0.5,
@@ -55,6 +62,7 @@ fn outcome(streams: usize) -> StorageOutcome {
         errors: vec![],
         error_count: 0,
         ended: Ended::Time,
+        streams: vec![StreamRecord { active_s: 1.0, ..StreamRecord::default() }; streams],
     }
 }
 
@@ -246,6 +254,7 @@ fn a_job_that_ends_early_has_its_own_time() {
     let plan = plan_of(&request).unwrap();
     let mut outcome = outcome(2);
     outcome.elapsed_s = 2.0;
+    outcome.streams[1].active_s = 2.0;
     let mut later = outcome.intervals[0].clone();
     later.streams[0] = StreamCount::default();
     outcome.intervals.extend([later.clone(), later]);
