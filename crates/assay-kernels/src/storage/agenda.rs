@@ -165,7 +165,7 @@ impl Agenda {
     pub(super) fn free(&mut self, slot: u32, at: u32, lanes: &mut [Lane]) {
         match &mut self.law {
             Law::Closed { ready } | Law::Capped { ready, .. } | Law::Pausing { ready, .. } => {
-                ready.push(slot)
+                ready.push(slot);
             }
             Law::Open { due, sources, start_ns } => {
                 let lane = &mut lanes[at as usize];

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use assay_kernels::storage::{self as kernel, Control};
 use assay_model::storage_outcome::{Ended, IntervalTally, Operation, StorageOutcome};
-use assay_model::workload::storage::{Load, StoragePhase, StoragePlan, StorageTarget};
+use assay_model::workload::storage::{
+    EngineChoice, Load, StoragePhase, StoragePlan, StorageTarget,
+};
 
 use super::created::{Created, Record};
 use super::safety::{self, ToLayOut};
@@ -151,7 +153,22 @@ fn make_files(
     for file in safety::check(plan, options, &created)? {
         fillings.extend(lay_out(plan, file, &created, stop, on)?);
     }
+    for path in trimmed(plan) {
+        let record = path.canonicalize().ok().and_then(|path| created.find(&path));
+        record.map_or(Ok(()), |mut it| noted(it.has_holes()))?;
+    }
     Ok(fillings)
+}
+
+/// What the plan gives back to the file system, so that a later run lays it out anew.
+fn trimmed(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
+    let workloads = plan.phases.iter().map(|phase| &phase.workload);
+    let real = workloads.filter(|workload| workload.engine != EngineChoice::Null);
+    real.flat_map(|workload| {
+        let trims = workload.streams.iter().filter(|stream| stream.conduct.trims);
+        let targets = trims.flat_map(|stream| &stream.targets);
+        targets.map(|target| &workload.targets[*target].path)
+    })
 }
 
 /// Removes the files that this process made.

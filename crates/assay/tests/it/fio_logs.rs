@@ -105,8 +105,9 @@ fn what_starts_and_draws_fio_takes_ours() {
     };
     run(
         "bench-fio",
-        "--target data --type directory --size 1m --mode randread randwrite --output results \
-         --iodepth 1 4 --numjobs 1 --runtime 1 --block-size 4k --direct 0",
+        "--target data --type directory --size 1m --mode randread randwrite --destructive \
+         --output results --iodepth 1 4 --numjobs 1 --runtime 1 --time-based --block-size 4k \
+         --direct 0 --extra-opts log_avg_msec=200",
     );
     let results = std::fs::read_dir(world.path("results/data")).unwrap().next().unwrap();
     let results = results.unwrap().path();

@@ -132,6 +132,8 @@ pub struct Worker {
     pub at_once: bool,
     /// Percent of each block that a compressor removes.
     pub compress_percent: f64,
+    /// `serialize_overlap`.
+    pub no_overlap: bool,
     /// `unlink`.
     pub unlink: bool,
     /// `stonewall`.
@@ -231,6 +233,7 @@ impl Worker {
             read_back: true,
             at_once: false,
             compress_percent: 0.0,
+            no_overlap: false,
             unlink: false,
             stonewall: false,
             new_group: false,

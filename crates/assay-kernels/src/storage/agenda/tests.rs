@@ -48,7 +48,8 @@ fn lanes(count: u32) -> Vec<Lane> {
     };
     (0..count)
         .map(|nth| {
-            let mut lane = Lane::new(&plan(nth), (0, &stream), &[target.clone()], 1);
+            let mut lane =
+                Lane::new(&plan(nth), (0, &stream), std::slice::from_ref(&target), 1);
             lane.free.push(nth);
             lane
         })

@@ -3,7 +3,7 @@
 use assay_model::workload::storage::{Conduct, Pauses, Skew, Turns, Zone};
 
 use super::super::fault::Fault;
-use super::super::worker::{Distribution, Worker, ZoneShare, ZoneSize};
+use super::super::worker::{Check, Distribution, Worker, ZoneShare, ZoneSize};
 use super::files::Used;
 use super::{Placed, Places, combine, differ};
 
@@ -64,6 +64,11 @@ pub(super) fn conduct(
             "thinktime and a rate exclude each other",
             "leave one out",
         ));
+    }
+    let may_overlap = job.depth > 1 && job.check == Check::Off && job.way.random && !job.map;
+    if job.no_overlap && may_overlap {
+        let why = "serialize_overlap needs a map of blocks or verify, which keep I/O apart";
+        return Err(combine(placed, why, "leave out norandommap"));
     }
     let pauses =
         Pauses { after_ios: manner.think_after_ios.max(1), length_ns: manner.think_ns };

@@ -65,6 +65,7 @@ impl Worker {
             "randrepeat" | "allrandrepeat" => &mut self.repeat,
             "end_fsync" | "fsync_on_close" => &mut self.sync_at_end,
             "unlink" => &mut self.unlink,
+            "serialize_overlap" => &mut self.no_overlap,
             "stonewall" => &mut self.stonewall,
             "new_group" => &mut self.new_group,
             "group_reporting" => &mut self.group_reporting,
