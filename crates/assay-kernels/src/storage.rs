@@ -34,6 +34,7 @@ mod lane;
 mod layout;
 mod ledger;
 mod mix;
+mod pace;
 mod phase;
 mod places;
 mod random;

@@ -10,13 +10,11 @@ use assay_model::workload::storage::Pauses;
 
 use super::arrivals::Source;
 use super::lane::Lane;
+use super::pace::Pace;
 
 /// Waits shorter than this are spent looking. A timer on an idle CPU of a virtual machine fires some
 /// 50 µs late, on bare metal some 5 µs; a longer spin would cost a CPU at 20,000 IO/s.
 pub(super) const SPIN_NS: u64 = 30_000;
-/// A capped worker that fell behind catches up on this much, so that a pause of its target does not
-/// become a burst.
-const CATCH_UP_NS: f64 = 100e6;
 
 /// The order of work.
 #[derive(Debug)]
@@ -29,8 +27,7 @@ pub(super) struct Agenda {
 #[derive(Debug)]
 enum Law {
     Closed { ready: Vec<u32> },
-    Capped { ready: Vec<u32>, ns_per_byte: f64, next_ns: f64 },
-    Pausing { ready: Vec<u32>, slots: usize, pauses: Pauses, left: u32, until_ns: Option<u64> },
+    Paced { ready: Vec<u32>, pace: Pace },
     Open { due: BinaryHeap<Reverse<(u64, u32)>>, sources: Vec<Source>, start_ns: u64 },
 }
 
@@ -41,9 +38,7 @@ impl Agenda {
         let ready = (0..slots).rev().collect();
         let law = match cap_bytes_per_s {
             None => Law::Closed { ready },
-            Some(cap) => {
-                Law::Capped { ready, ns_per_byte: 1e9 / cap, next_ns: start_ns as f64 }
-            }
+            Some(cap) => Law::Paced { ready, pace: Pace::cap(cap, start_ns) },
         };
         Self { law, put_back: Vec::with_capacity(slots as usize) }
     }
@@ -51,8 +46,7 @@ impl Agenda {
     /// As in a closed loop, with a pause after every so many I/O, once they are all done.
     pub(super) fn pausing(slots: u32, pauses: Pauses) -> Self {
         let ready = (0..slots).rev().collect();
-        let left = pauses.after_ios.max(1);
-        let law = Law::Pausing { ready, slots: slots as usize, pauses, left, until_ns: None };
+        let law = Law::Paced { ready, pace: Pace::pauses(pauses, slots) };
         Self { law, put_back: Vec::with_capacity(slots as usize) }
     }
 
@@ -76,28 +70,11 @@ impl Agenda {
     ) -> Option<(u32, Option<u64>)> {
         match &mut self.law {
             Law::Closed { ready } => Some((ready.pop()?, None)),
-            Law::Capped { ready, next_ns, .. } => {
-                if *next_ns > now_ns as f64 {
+            Law::Paced { ready, pace } => {
+                if !pace.may_start(now_ns, ready.len()) {
                     return None;
                 }
-                *next_ns = next_ns.max(now_ns as f64 - CATCH_UP_NS);
                 Some((ready.pop()?, None))
-            }
-            Law::Pausing { ready, slots, pauses, left, until_ns } => {
-                if *left == 0 {
-                    if *slots == 0 || ready.len() < *slots {
-                        return None;
-                    }
-                    let end_ns =
-                        *until_ns.get_or_insert(now_ns.saturating_add(pauses.length_ns));
-                    if now_ns < end_ns {
-                        return None;
-                    }
-                    (*left, *until_ns) = (pauses.after_ios.max(1), None);
-                }
-                let slot = ready.pop()?;
-                *left -= 1;
-                Some((slot, None))
             }
             Law::Open { due, .. } => loop {
                 let Reverse((due_ns, at)) = *due.peek()?;
@@ -118,8 +95,8 @@ impl Agenda {
     #[inline]
     pub(super) fn issued(&mut self, lane: u32, bytes: u64) {
         match &mut self.law {
-            Law::Closed { .. } | Law::Pausing { .. } => {}
-            Law::Capped { ns_per_byte, next_ns, .. } => *next_ns += bytes as f64 * *ns_per_byte,
+            Law::Closed { .. } => {}
+            Law::Paced { pace, .. } => pace.issued(bytes),
             Law::Open { due, sources, start_ns } => match &mut sources[lane as usize] {
                 // The next arrival belongs to whoever is free then.
                 Source::Shared(_) => {}
@@ -132,8 +109,8 @@ impl Agenda {
 
     /// Notes that the slot just taken never comes back.
     pub(super) fn retire(&mut self) {
-        if let Law::Pausing { slots, .. } = &mut self.law {
-            *slots -= 1;
+        if let Law::Paced { pace, .. } = &mut self.law {
+            pace.retire();
         }
     }
 
@@ -147,10 +124,10 @@ impl Agenda {
     pub(super) fn return_put_back(&mut self, lanes: &mut [Lane]) {
         while let Some((slot, lane, intended_ns)) = self.put_back.pop() {
             match &mut self.law {
-                Law::Closed { ready } | Law::Capped { ready, .. } => ready.push(slot),
-                Law::Pausing { ready, left, .. } => {
+                Law::Closed { ready } => ready.push(slot),
+                Law::Paced { ready, pace } => {
                     ready.push(slot);
-                    *left += 1;
+                    pace.not_started();
                 }
                 Law::Open { due, .. } => {
                     lanes[lane as usize].free.push(slot);
@@ -164,9 +141,7 @@ impl Agenda {
     #[inline]
     pub(super) fn free(&mut self, slot: u32, at: u32, lanes: &mut [Lane]) {
         match &mut self.law {
-            Law::Closed { ready } | Law::Capped { ready, .. } | Law::Pausing { ready, .. } => {
-                ready.push(slot);
-            }
+            Law::Closed { ready } | Law::Paced { ready, .. } => ready.push(slot),
             Law::Open { due, sources, start_ns } => {
                 let lane = &mut lanes[at as usize];
                 lane.free.push(slot);
@@ -183,10 +158,7 @@ impl Agenda {
     pub(super) fn next_ns(&self) -> Option<u64> {
         match &self.law {
             Law::Closed { .. } => None,
-            Law::Pausing { until_ns, .. } => *until_ns,
-            Law::Capped { ready, next_ns, .. } => {
-                (!ready.is_empty()).then_some(*next_ns as u64)
-            }
+            Law::Paced { ready, pace } => pace.next_ns(ready.len()),
             Law::Open { due, .. } => due.peek().map(|Reverse((due_ns, _))| *due_ns),
         }
     }

@@ -19,7 +19,8 @@ const ATTEMPTS: u32 = 64;
 /// A stream of I/O to one target, or to several that take turns.
 #[derive(Debug)]
 pub(super) struct Lane {
-    target: usize,
+    /// Index of the target of the I/O that was decided last.
+    pub(super) target: usize,
     /// Slots without work, in an open loop.
     pub(super) free: Vec<u32>,
     /// When the arrival is due that no slot was free for.
@@ -31,9 +32,15 @@ pub(super) struct Lane {
     pending: Option<Planned>,
     mix: Mix,
     places: Places,
-    skew: Option<Box<Law>>,
-    rotation: Option<Box<Rotation>>,
+    /// Places that are found in another way, which most lanes do not do.
+    elsewhere: Option<Box<Elsewhere>>,
     draws: Draws,
+}
+
+#[derive(Debug)]
+enum Elsewhere {
+    Skewed(Law),
+    InTurn(Rotation),
 }
 
 /// What a lane does next.
@@ -50,8 +57,6 @@ pub(super) enum Next {
 /// An I/O whose place is taken.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Planned {
-    /// Index of the target.
-    pub(super) target: usize,
     /// Read or write.
     pub(super) operation: Operation,
     /// Where, in bytes.
@@ -85,9 +90,10 @@ impl Lane {
                 given: 0,
             };
             let seats = own.chain(plan.others.iter().cloned()).map(seat).collect();
-            Box::new(Rotation::new(turns, seats))
+            Elsewhere::InTurn(Rotation::new(turns, seats))
         });
         let skew = stream.conduct.skew.as_ref();
+        let skewed = skew.map(|skew| Elsewhere::Skewed(Law::new(skew, area, seed)));
         let position = plan.position.clone();
         // A position at the start of a range with a hot area would begin inside it.
         position.fetch_max(
@@ -103,8 +109,7 @@ impl Lane {
             align: target.align_bytes,
             pending: None,
             places: places(target, area, position),
-            skew: skew.map(|skew| Box::new(Law::new(skew, area, seed))),
-            rotation,
+            elsewhere: rotation.or(skewed).map(Box::new),
             mix,
             draws: Draws::new(seed, plan.id),
         }
@@ -113,15 +118,18 @@ impl Lane {
     /// Decides the next I/O and claims its place. It is charged to the budgets where it `counts`.
     #[inline]
     pub(super) fn next(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
-        if phase.targets[self.target].is_given_up() && !self.has_others() {
-            return Next::Done;
-        }
         for _ in 0..ATTEMPTS {
             let Some(planned) = self.pending.take().or_else(|| self.draw()) else {
                 return Next::Done;
             };
-            let Planned { target, offset, bytes, .. } = planned;
-            let target = &phase.targets[target];
+            let Planned { offset, bytes, .. } = planned;
+            let target = &phase.targets[self.target];
+            if target.is_given_up() {
+                if self.has_others() {
+                    continue;
+                }
+                return Next::Done;
+            }
             if !target.claim(offset, bytes) {
                 if self.places.ends() {
                     // This place does not come again.
@@ -142,28 +150,39 @@ impl Lane {
     /// Leaves a target that was given up; whether another takes its turn.
     fn has_others(&mut self) -> bool {
         let target = self.target;
-        self.rotation.as_mut().is_some_and(|rotation| rotation.leave(target))
+        match self.elsewhere.as_deref_mut() {
+            Some(Elsewhere::InTurn(rotation)) => rotation.leave(target),
+            Some(Elsewhere::Skewed(_)) | None => false,
+        }
     }
 
     #[inline]
     fn draw(&mut self) -> Option<Planned> {
         let operation = self.mix.operation(&mut self.draws);
         let bytes = self.mix.bytes(operation, &mut self.draws);
-        if let Some(rotation) = &mut self.rotation {
-            let (target, offset) = rotation.next(bytes, &mut self.draws)?;
-            self.target = target;
-            return Some(Planned { target, operation, offset, bytes });
+        if self.elsewhere.is_some() {
+            return self.draw_elsewhere(operation, bytes);
         }
-        let offset = match (self.mix.hit(operation, &mut self.draws), &self.skew) {
-            (Some(hot), _) => {
-                hot.random(bytes, self.align.unwrap_or(bytes), &mut self.draws)?
+        let offset = match self.mix.hit(operation, &mut self.draws) {
+            Some(hot) => hot.random(bytes, self.align.unwrap_or(bytes), &mut self.draws)?,
+            None => self.places.next(bytes, &mut self.draws)?,
+        };
+        Some(Planned { operation, offset, bytes })
+    }
+
+    #[inline(never)]
+    fn draw_elsewhere(&mut self, operation: Operation, bytes: u64) -> Option<Planned> {
+        let offset = match self.elsewhere.as_deref_mut()? {
+            Elsewhere::InTurn(rotation) => {
+                let (target, offset) = rotation.next(bytes, &mut self.draws)?;
+                self.target = target;
+                offset
             }
-            (None, Some(law)) => {
+            Elsewhere::Skewed(law) => {
                 let align = self.align.unwrap_or(bytes);
                 law.place(operation, (bytes, align), &mut self.draws)?
             }
-            (None, None) => self.places.next(bytes, &mut self.draws)?,
         };
-        Some(Planned { target: self.target, operation, offset, bytes })
+        Some(Planned { operation, offset, bytes })
     }
 }

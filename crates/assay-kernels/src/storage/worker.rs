@@ -227,9 +227,9 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
 
     #[inline]
     fn begin(&mut self, slot: u32, planned: Planned, intended_ns: Option<u64>) {
-        let Planned { target, operation, offset, bytes } = planned;
+        let Planned { operation, offset, bytes } = planned;
         let at = &mut self.slots[slot as usize];
-        at.target = target as u32;
+        at.target = self.lanes[at.lane as usize].target as u32;
         at.offset = offset;
         // Sizes are checked against 1 GiB when the workload is accepted.
         at.bytes = bytes as u32;
@@ -289,7 +289,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         }
         self.engine.exchange(wait, &mut self.done)?;
         let now_ns = clock::now_ns();
-        let end_ns = self.end_ns();
+        let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
         let in_time = now_ns <= end_ns || self.phase.late_counts;
         self.ledger.advance(now_ns.min(end_ns), self.in_flight);
         let counts = in_time && self.ledger.is_counting(now_ns);

@@ -6,6 +6,7 @@ use assay_model::workload::storage::{
 
 use super::super::arrivals::Schedule;
 use super::super::crew::LanePlan;
+use super::super::pace::CATCH_UP_NS;
 use super::super::places::Area;
 use super::super::random::Draws;
 use super::*;
