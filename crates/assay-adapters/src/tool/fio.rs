@@ -73,12 +73,7 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
 }
 
 const fn is_unknown(pattern: &AccessPattern) -> bool {
-    matches!(
-        pattern,
-        AccessPattern::Blocks { .. }
-            | AccessPattern::Strides { .. }
-            | AccessPattern::Skewed { .. }
-    )
+    matches!(pattern, AccessPattern::Blocks { .. } | AccessPattern::Strides { .. })
 }
 
 pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
@@ -205,8 +200,6 @@ fn pattern(text: &mut String, stream: &StorageStream) {
             let share = (random_share * 100.0).round();
             (true, format!("norandommap=1\npercentage_random={share}\n"))
         }
-        // What the tool cannot do is refused before; see `refusal`.
-        AccessPattern::Skewed { .. } => (true, String::new()),
         AccessPattern::Sequential { .. }
         | AccessPattern::Strides { .. }
         | AccessPattern::Blocks { .. } => (false, String::new()),

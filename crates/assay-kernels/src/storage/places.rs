@@ -67,7 +67,6 @@ impl Places {
             | AccessPattern::Mixed { .. }
             | AccessPattern::Strides { .. } => area.start,
             AccessPattern::Random
-            | AccessPattern::Skewed { .. }
             | AccessPattern::Permutation
             | AccessPattern::Blocks { .. } => 0,
         }
@@ -79,10 +78,6 @@ impl Places {
         match self.pattern {
             AccessPattern::Random => self.anywhere(bytes, draws),
             AccessPattern::Permutation => self.permuted(),
-            AccessPattern::Skewed { mean_share } => {
-                let align = self.align.unwrap_or(bytes);
-                scattered::near_start(self.area, bytes, align, mean_share, draws)
-            }
             AccessPattern::Strides { least_bytes, most_bytes } => {
                 let gaps = (least_bytes, most_bytes);
                 scattered::onward(self.area, bytes, gaps, &self.position, draws)
@@ -160,7 +155,7 @@ impl Places {
 /// Where `n` of `slots` goes under a keyed permutation: a Feistel network of four rounds over the next
 /// even number of bits, walked until it comes back inside (Black and Rogaway 2002). On average less than
 /// four walks.
-fn permute(n: u64, slots: u64, seed: u64) -> u64 {
+pub(super) fn permute(n: u64, slots: u64, seed: u64) -> u64 {
     let bits = u64::BITS - (slots - 1).leading_zeros();
     let half = bits.div_ceil(2).max(1);
     let mask = (1 << half) - 1;

@@ -163,9 +163,6 @@ fn pattern(pattern: &AccessPattern) -> String {
     match pattern {
         AccessPattern::Random => "random".to_owned(),
         AccessPattern::Permutation => "random, each once,".to_owned(),
-        AccessPattern::Skewed { mean_share } => {
-            format!("random near the start (mean {} of the range)", percent(100.0 * mean_share))
-        }
         AccessPattern::Strides { least_bytes, most_bytes } => {
             let [least, most] =
                 [least_bytes, most_bytes].map(|it| joined(&Bytes(*it).to_string()));

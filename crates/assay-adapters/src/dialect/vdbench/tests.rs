@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, Load, RateRounding, SizeShare, StorageWorkload,
-    Verify,
+    AccessPattern, Arrivals, AtEnd, Cursor, Load, RateRounding, SizeShare, Skew,
+    StorageWorkload, Verify,
 };
 
 use super::diagnostic::{Diagnostic, Severity};
@@ -87,9 +87,6 @@ fn patterns_of_access() {
         ("wd=wd1,sd=sd1,seekpct=-1", sequential(Cursor::Shared, AtEnd::Stop)),
         ("wd=wd1,sd=sd1,see=20", AccessPattern::Mixed { random_share: 0.2 }),
         ("wd=wd1,sd=sd1,seekpct=0,streams=4", sequential(Cursor::Divided, AtEnd::Wrap)),
-        ("wd=wd1,sd=sd1,seekpct=poisson", AccessPattern::Skewed { mean_share: 1.0 / 3.0 }),
-        ("wd=wd1,sd=sd1,seekpct=(poisson,5)", AccessPattern::Skewed { mean_share: 0.2 }),
-        ("wd=wd1,sd=sd1,hotband=(10,20)", AccessPattern::Skewed { mean_share: 1.0 / 3.0 }),
         (
             "wd=wd1,sd=sd1,stride=(8k,1m)",
             AccessPattern::Strides { least_bytes: 8192, most_bytes: 1 << 20 },
@@ -265,6 +262,21 @@ fn the_command_line_overrides_times() {
     (input.elapsed_s, input.interval_s, input.warmup_s) = (Some(4.0), Some(1.0), Some(2.0));
     let run = compile(&files, &input).unwrap().runs.remove(0);
     assert_eq!((run.elapsed_s, run.interval_s, run.warmup_s), (4.0, 1.0, 2.0));
+}
+
+#[test]
+fn skewed_access_and_its_band() {
+    for (text, mean_share, range) in [
+        ("seekpct=poisson", 1.0 / 3.0, None),
+        ("seekpct=(poisson,5)", 0.2, None),
+        ("hotband=(50,75)", 1.0 / 3.0, Some((1 << 29, 3 << 28))),
+    ] {
+        let workload = workload(&format!("wd=wd1,sd=sd1,{text}"));
+        let stream = &workload.streams[0];
+        assert_eq!(stream.pattern, AccessPattern::Random, "{text}");
+        assert_eq!(stream.conduct.skew, Some(Skew::Exponential { mean_share }), "{text}");
+        assert_eq!(workload.targets[0].range_bytes, range, "{text}");
+    }
 }
 
 #[test]

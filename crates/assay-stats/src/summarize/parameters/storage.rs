@@ -65,7 +65,6 @@ const fn engine(engine: EngineChoice) -> &'static str {
 const fn pattern(pattern: &AccessPattern) -> &'static str {
     match pattern {
         AccessPattern::Random | AccessPattern::Permutation => "random",
-        AccessPattern::Skewed { .. } => "skewed",
         AccessPattern::Strides { .. } => "strides",
         AccessPattern::Sequential { cursor: Cursor::Shared, .. } => "sequential",
         AccessPattern::Sequential { .. } => "parts",

@@ -55,6 +55,7 @@ pub(super) fn execute(
         keep: true,
         writers_make_files: first_run_fills_all(&execution.plan),
         store: typed.store.folder.clone(),
+        ..RunOptions::default()
     };
     let repeat = Repeat::read(typed.again.as_ref())?;
     let verdict = all_runs(execution, (&options, repeat), &stop, &mut report);

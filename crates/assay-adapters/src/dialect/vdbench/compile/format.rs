@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, Load, SizeShare, StorageData, StoragePhase,
-    StorageStream, StorageTarget, StorageTiming, StorageWorkload,
+    AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, Load, SizeShare, StorageData,
+    StoragePhase, StorageStream, StorageTarget, StorageTiming, StorageWorkload,
 };
 
 use super::super::{RateLabel, RunLabel, RunParameters, Used};
@@ -87,6 +87,7 @@ impl Compiler<'_, '_> {
             own_rate_per_s: None,
             sync_every: 0,
             stop_after_bytes: None,
+            conduct: Conduct::default(),
         };
         StorageWorkload {
             targets,

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, HitArea, Load, SizeShare, StorageData,
-    StorageStream, StorageTarget, StorageWorkload, WriteSync,
+    AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, HitArea, Load, SizeShare, Skew,
+    StorageData, StorageStream, StorageTarget, StorageWorkload, WriteSync,
 };
 
 use super::super::definitions::{OpenFlags, SKEW_DIVISOR, Seek, Sizes, Storage, Workload};
@@ -425,6 +425,7 @@ impl Compiler<'_, '_> {
                 own_rate_per_s: share.rate_per_s.map(|rate| rate * part),
                 sync_every: 0,
                 stop_after_bytes: None,
+                conduct: Conduct { skew: skew(workload), ..Conduct::default() },
             });
         }
     }
@@ -508,7 +509,7 @@ fn pattern(workload: &Workload) -> AccessPattern {
     let sequential = |at_end| AccessPattern::Sequential { cursor, at_end, gap_bytes: 0 };
     match workload.seek {
         Seek::Eof => sequential(AtEnd::Stop),
-        Seek::Skewed(divisor) => AccessPattern::Skewed { mean_share: 1.0 / divisor },
+        Seek::Skewed(_) => AccessPattern::Random,
         Seek::Percent(percent) if percent >= 100.0 => match workload.strides {
             Some((least_bytes, most_bytes)) => {
                 AccessPattern::Strides { least_bytes, most_bytes }
@@ -517,6 +518,13 @@ fn pattern(workload: &Workload) -> AccessPattern {
         },
         Seek::Percent(percent) if percent <= 0.0 => sequential(AtEnd::Wrap),
         Seek::Percent(percent) => AccessPattern::Mixed { random_share: percent / 100.0 },
+    }
+}
+
+fn skew(workload: &Workload) -> Option<Skew> {
+    match workload.seek {
+        Seek::Skewed(divisor) => Some(Skew::Exponential { mean_share: 1.0 / divisor }),
+        Seek::Percent(_) | Seek::Eof => None,
     }
 }
 
