@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::mpi::one_at_a_time;
 use crate::program::{World, files_below, results};
 
 /// Something that looks like MPICH: tells its version, then does what `body` says.
@@ -133,6 +134,29 @@ fn hosts_are_handed_to_the_launcher() {
         let reason = document["failures"][0]["reason"].as_str().unwrap();
         assert!(reason.contains(&expected), "{reason}");
     }
+}
+
+/// This host by name, through the launcher's own means, is as good as a far one.
+#[test]
+fn a_pair_on_one_named_host_is_measured() {
+    let test = "mpi_run::a_pair_on_one_named_host_is_measured";
+    if !real_mpis(test).contains(&PathBuf::from("/usr")) {
+        eprintln!("SKIPPED {test}: Debian's MPIs are not installed");
+        return;
+    }
+    let world = World::new();
+    let _alone = one_at_a_time();
+    let suite = world.write(
+        "one.toml",
+        "name = \"one\"\nbudget = \"3s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\nto = \"8B\"\n",
+    );
+    // Open MPI takes a host for one slot unless told how many there are; Hydra reads the same words.
+    let asked = ["run", text(&suite), "--json", "--mpi", "/usr", "--hosts", "localhost:2"];
+    let document = world.json(&asked);
+    let found = results(&document, "mpi.latency", "latency");
+    let mpis: BTreeSet<&str> =
+        found.iter().map(|it| it["parameters"]["mpi"].as_str().unwrap()).collect();
+    assert_eq!(mpis.len(), 2, "{mpis:?}");
 }
 
 /// What OSU's program once printed, and what its launcher is told.
