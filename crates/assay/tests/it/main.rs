@@ -20,5 +20,6 @@ mod official_tools;
 mod planning;
 mod program;
 mod reports;
+mod slurm;
 mod storage;
 mod vdbench;
