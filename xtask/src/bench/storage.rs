@@ -19,6 +19,7 @@ use super::page::Page;
 use super::ratio::{self, Ratio};
 use super::workplace::Workplace;
 
+mod parameter_files;
 mod ram_disk;
 
 use ram_disk::RamDisk;
@@ -118,6 +119,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let head = ["what", "assay, program", "fio, program", "assay, kernel", "fio, kernel"];
     page.table(&head, &costs(&figures)?);
     page.paragraph(ABOUT);
+    parameter_files::compare(&mut page, &workplace, &assay, options)?;
     page.heading("Job files");
     for (question, file) in QUESTIONS.iter().zip(&files) {
         page.paragraph(&format!("{}, {}:", question.name, size_and_depth(question)));

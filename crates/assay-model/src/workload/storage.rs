@@ -190,6 +190,13 @@ pub enum AccessPattern {
         /// Bytes left out after each I/O; 0 = none.
         gap_bytes: u64,
     },
+    /// Onward with gaps that are drawn anew before each I/O, all equally likely; at the end from the start.
+    Strides {
+        /// Smallest gap in bytes.
+        least_bytes: u64,
+        /// Greatest gap in bytes; gaps between differ by whole sizes of the I/O.
+        most_bytes: u64,
+    },
     /// One after another, but a share of the I/O starts anew at a random place.
     Mixed {
         /// Share of I/O that jumps, 0 … 1.
@@ -234,6 +241,8 @@ pub enum AtEnd {
 pub enum Load {
     /// As soon as an earlier one is done: as many in flight as the streams allow, always.
     Closed,
+    /// As `Closed`, but no stream runs ahead of its share of the I/O: the slowest sets the pace.
+    Balanced,
     /// At moments fixed in advance, whatever happened to earlier ones.
     Open {
         /// IO/s of all streams together.

@@ -163,6 +163,11 @@ fn pattern(pattern: &AccessPattern) -> String {
     match pattern {
         AccessPattern::Random => "random".to_owned(),
         AccessPattern::Permutation => "random, each once,".to_owned(),
+        AccessPattern::Strides { least_bytes, most_bytes } => {
+            let [least, most] =
+                [least_bytes, most_bytes].map(|it| joined(&Bytes(*it).to_string()));
+            format!("onward with gaps of {least} to {most}")
+        }
         AccessPattern::Sequential { cursor, at_end, gap_bytes } => {
             let cursor = match cursor {
                 Cursor::Shared => "",
@@ -237,6 +242,7 @@ fn target(target: &StorageTarget) -> String {
 fn load(load: &Load, plan: &StoragePlan) -> String {
     match load {
         Load::Closed => "as fast as it goes".to_owned(),
+        Load::Balanced => "as fast as it goes, in given shares".to_owned(),
         Load::Open { rate_per_s, arrivals } => {
             format!("{}, {}", quantity(*rate_per_s, Unit::IoPerSecond, 4), law(*arrivals))
         }

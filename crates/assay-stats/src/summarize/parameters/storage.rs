@@ -65,6 +65,7 @@ const fn engine(engine: EngineChoice) -> &'static str {
 const fn pattern(pattern: &AccessPattern) -> &'static str {
     match pattern {
         AccessPattern::Random | AccessPattern::Permutation => "random",
+        AccessPattern::Strides { .. } => "strides",
         AccessPattern::Sequential { cursor: Cursor::Shared, .. } => "sequential",
         AccessPattern::Sequential { .. } => "parts",
         AccessPattern::Mixed { .. } => "mixed",
