@@ -5,6 +5,7 @@ pub(crate) mod aim;
 pub(crate) mod created;
 pub(crate) mod explain;
 pub(crate) mod file_trees;
+pub(crate) mod precondition;
 pub(crate) mod runner;
 mod safety;
 pub(crate) mod series;

@@ -19,5 +19,6 @@ mod official_tools;
 mod planning;
 mod program;
 mod reports;
+mod steady_state;
 mod storage;
 mod vdbench;
