@@ -144,13 +144,13 @@ impl Measurer<'_, '_, '_> {
         for phase in &phases {
             self.recorder.note(&format!("  {}", phase.name));
         }
-        self.carry_out(StoragePlan { phases }).map(drop)
+        self.carry_out(&StoragePlan { phases }).map(drop)
     }
 
     /// Carries the workload out once.
     fn once(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
         let phase = single(workload.clone(), &self.case.id);
-        let outcomes = self.carry_out(StoragePlan { phases: vec![phase] })?;
+        let outcomes = self.carry_out(&StoragePlan { phases: vec![phase] })?;
         outcomes
             .into_iter()
             .next()
@@ -158,18 +158,18 @@ impl Measurer<'_, '_, '_> {
     }
 
     /// Carries all phases out; I/O that failed is a failed measurement.
-    fn carry_out(&mut self, plan: StoragePlan) -> Result<Vec<StorageOutcome>, CaseError> {
+    fn carry_out(&mut self, plan: &StoragePlan) -> Result<Vec<StorageOutcome>, CaseError> {
         let cancel = self.recorder.cancel();
         let mut watcher =
             Watcher { case: &self.case.id, recorder: &mut *self.recorder, laying_out: None };
         let done =
-            runner::carry_out(&plan, self.options, cancel, &mut |event| watcher.see(&event));
+            runner::carry_out(plan, self.options, cancel, &mut |event| watcher.see(&event));
         let outcomes = match done {
             Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
             Err(failure) => return Err(CaseError::of_case(&failure)),
             Ok(outcomes) => outcomes,
         };
-        if let Some(failure) = runner::io_failure(&plan, &outcomes) {
+        if let Some(failure) = runner::io_failure(plan, &outcomes) {
             return Err(CaseError::of_case(&failure));
         }
         if outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted) {

@@ -216,7 +216,7 @@ fn a_rate_that_keeps_a_latency_is_found() {
     let number = |name: &str| parameters[name].as_f64().unwrap();
     assert!(number("goal_rate") > 0.0 && number("goal_rate") < number("goal_missed_at"));
     assert!(number("goal_missed_at") <= number("greatest_rate"));
-    assert_eq!(number("requested_rate"), number("goal_rate"));
+    assert_eq!(parameters["requested_rate"], parameters["goal_rate"]);
     assert_eq!(parameters["goal"], "p99 <= 10.00 s");
     let steps = parameters["goal_steps"].as_str().unwrap();
     assert!((1..=12).contains(&steps.split(' ').count()), "{steps}");
