@@ -3,8 +3,8 @@
 //! Never writes anything itself.
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, Load, SizeShare, StoragePhase, StorageStream, StorageTest,
-    StorageTiming, StorageWorkload,
+    AccessPattern, AtEnd, Conduct, Cursor, Load, SizeShare, StoragePhase, StorageStream,
+    StorageTest, StorageTiming, StorageWorkload,
 };
 
 /// The block of SNIA's preconditioning that does not depend on the workload.
@@ -57,6 +57,7 @@ fn pass_over(
         pattern,
         sizes: vec![size],
         read_share: 0.0,
+        conduct: Conduct::default(),
         ..stream.clone()
     };
     let timing = StorageTiming {

@@ -340,6 +340,7 @@ mod tests {
             engine_reason: String::new(),
             errors: vec![],
             error_count: 0,
+            streams: vec![],
             ended: assay_model::storage_outcome::Ended::Time,
         }
     }

@@ -6,9 +6,9 @@ use crate::suite::{Order, StorageRequest};
 use crate::workload::Workload;
 use crate::workload::course::Course;
 use crate::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, RateRounding,
-    SizeShare, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
-    StorageWorkload, Verify, WriteSync,
+    AccessPattern, Arrivals, AtEnd, Conduct, Cursor, CurvePoint, EngineChoice, Load,
+    RateRounding, SizeShare, StorageData, StorageStream, StorageTarget, StorageTest,
+    StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
 /// Any fixed number does: the same offsets in every run make runs comparable.
@@ -181,6 +181,7 @@ fn workload(
         own_rate_per_s: None,
         sync_every: 0,
         stop_after_bytes: None,
+        conduct: Conduct::default(),
     };
     StorageWorkload {
         targets,
