@@ -21,5 +21,6 @@ mod planning;
 mod program;
 mod reports;
 mod slurm;
+mod steady_state;
 mod storage;
 mod vdbench;
