@@ -34,7 +34,8 @@ const MPICH: Package =
     package("mpich", "an MPI with MPICH's binary interface, for `assay mpi`");
 const OPENMPI_HEADERS: Package = package("libopenmpi-dev", "its `mpicc`");
 const MPICH_HEADERS: Package = package("libmpich-dev", "its `mpicc`");
-const VENV: Package = package("python3-venv", "environments for the MPIs that Debian lacks");
+const VENV: Package =
+    package("python3-venv", "environments for the MPIs that Debian lacks, and for fio-plot");
 
 const IPERF3: Package =
     package("iperf3", "client and server of the network tests, in all pairings");

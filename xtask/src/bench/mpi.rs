@@ -77,7 +77,7 @@ type Blocks = BTreeMap<(usize, usize, u64), Vec<Vec<Block>>>;
 /// Compares and writes the page.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_MPI)?;
-    wheels::install(root, true);
+    wheels::install(root, &wheels::MPI, true);
     let workplace = Workplace::open(root, Cpus::choose(Some(options.threads.unwrap_or(2)))?)?;
     let ranks = build_ranks(&workplace)?;
     let mut facts = machine::facts(&workplace);
