@@ -10,7 +10,7 @@ mod mpi;
 mod network;
 pub mod storage;
 
-pub use mpi::{MpiHosts, MpiWorkload};
+pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
 pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
 
 /// One fully resolved request. The serialised form carries the benchmark's identifier.

@@ -14,6 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) mod fio;
 pub(crate) mod ior;
 pub(crate) mod mpi;
+pub(crate) mod mpi_refused;
 pub(crate) mod mpi_run;
 pub(crate) mod network;
 pub(crate) mod plan;

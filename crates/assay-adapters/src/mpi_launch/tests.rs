@@ -2,7 +2,7 @@
 
 use assay_model::benchmark::MpiTest;
 use assay_model::mpi_outcome::MpiAbi;
-use assay_model::workload::Domain;
+use assay_model::workload::{Domain, MpiPreset};
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -27,6 +27,7 @@ fn work(starter: MpiStarter, cpus: &[u32], placement: &str) -> MpiWorkload {
         hosts: MpiHosts::default(),
         from_bytes: 0,
         to_bytes: 8,
+        preset: MpiPreset::Assay,
     }
 }
 

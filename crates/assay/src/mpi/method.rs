@@ -2,10 +2,11 @@
 //!
 //! The numbers are those of OSU's programs, the same in 5.4.3 and 7 unless said.
 
-use assay_kernels::mpi::{Collective, Element, Kind, Pass, Timing};
+use assay_kernels::mpi::{Buffers, Collective, Element, Kind, Pass, Timing};
 use assay_model::benchmark::MpiTest;
 
-use crate::arguments::mpi::{ElementType, MpiArguments, Preset};
+use crate::arguments::mpi::{BufferNumber, ElementType, MpiArguments, Preset};
+use crate::failure::Failure;
 
 /// Above this a message is large and is sent fewer times.
 const LARGE_BYTES: u64 = 8192;
@@ -55,6 +56,47 @@ pub(crate) fn element(typed: &MpiArguments) -> Element {
 /// Whether OSU sends messages of this size fewer times.
 pub(crate) const fn is_large(bytes: u64) -> bool {
     bytes > LARGE_BYTES
+}
+
+/// Where the messages of a window lie.
+pub(crate) const fn buffers(typed: &MpiArguments) -> Buffers {
+    match typed.buffers {
+        Some(BufferNumber::Multiple) => Buffers::Multiple,
+        Some(BufferNumber::Single) | None => Buffers::Single,
+    }
+}
+
+/// Options that say nothing to this benchmark, or that assay does not have: an error with the reason.
+pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), Failure> {
+    if let Some(refusal) = typed.refused.first() {
+        return Err(Failure::usage(format!("assay mpi has no {}", refusal.option))
+            .explain(refusal.reason)
+            .advise(refusal.instead));
+    }
+    let (kind, name) = (kind(typed.test), typed.test.name());
+    let senseless = [
+        (
+            typed.buffers.is_some() && !kind.is_pairwise(),
+            "-b",
+            "the messages of a window can lie apart, and this benchmark has no window",
+        ),
+        (
+            typed.tests.is_some() && !matches!(kind, Kind::Overlap(_)),
+            "-t",
+            "calls of MPI_Test belong to the computation beside a non-blocking collective",
+        ),
+        (
+            typed.element == Some(ElementType::Byte) && is_reduction(kind),
+            "-T mpi_char",
+            "the MPI standard does not sum characters; use mpi_int or mpi_float",
+        ),
+    ];
+    match senseless.into_iter().find(|(is_senseless, ..)| *is_senseless) {
+        Some((_, option, reason)) => Err(Failure::usage(format!("{name} has no {option}"))
+            .explain(reason)
+            .advise(format!("leave {option} out"))),
+        None => Ok(()),
+    }
 }
 
 const fn is_reduction(kind: Kind) -> bool {
@@ -152,6 +194,29 @@ mod tests {
         ] {
             let sizes = sizes(&typed(words));
             assert_eq!((sizes[0], sizes[sizes.len() - 1], sizes.len()), (first, last, count));
+        }
+    }
+
+    #[test]
+    fn options_of_another_benchmark_are_refused_with_the_reason() {
+        for (words, expected) in [
+            ("latency -G png", "assay mpi has no -G"),
+            ("allreduce -b multiple", "allreduce has no -b"),
+            ("bw -t 100", "bw has no -t"),
+            ("iallreduce -T MPI_CHAR", "iallreduce has no -T mpi_char"),
+            ("put_latency -s fence", "assay mpi has no -s"),
+        ] {
+            let message = check_options(&typed(words)).unwrap_err().render(false);
+            assert!(message.contains(expected), "{words}: {message}");
+        }
+        for words in [
+            "bw -b multiple -T mpi_char",
+            "latency -b Single -I",
+            "iallgather -t 100",
+            "put_latency -w allocate -s flush",
+            "reduce -k fixed:0 -T mpi_int",
+        ] {
+            assert!(check_options(&typed(words)).is_ok(), "{words}");
         }
     }
 

@@ -64,7 +64,12 @@ pub(crate) fn open(typed: &MpiArguments, launched: &Launched) -> Result<Mpi, Fai
     let variable = |name: &str| std::env::var(name).ok();
     let ancestors = ancestors();
     let resolve = |path: &Path| path.canonicalize().ok();
-    let around = Surroundings { variable: &variable, ancestors: &ancestors, resolve: &resolve };
+    let around = Surroundings {
+        variable: &variable,
+        ancestors: &ancestors,
+        resolve: &resolve,
+        cray: &assay_fleet::mpi::cray_library,
+    };
     let files = match (&typed.library, &typed.prefix) {
         (Some(file), _) => vec![file.to_string_lossy().into_owned()],
         (None, Some(prefix)) => {
@@ -145,7 +150,8 @@ pub(crate) fn start(
     typed: &MpiArguments,
 ) -> Result<Ranks, Failure> {
     let library = library(mpi);
-    let world = mpi.start().map_err(|error| failed(&error))?;
+    let started = if typed.process_set { mpi.start_process_set() } else { mpi.start() };
+    let world = started.map_err(|error| failed(&error))?;
     if let Err(failure) = one_world(&world, launched, &library) {
         // Each of the lonely ranks ends its own world; there is nothing else to be ended.
         drop(world.finish());
@@ -166,7 +172,7 @@ pub(crate) fn start(
         format: FORMAT,
         assay: hello.assay,
         benchmark: typed.test.name().to_owned(),
-        preset: typed.preset.name().to_owned(),
+        preset: typed.preset.stored().name().to_owned(),
         library: Some(library),
         launcher: launched.launcher.to_owned(),
         ranks: hellos.iter().zip(0..).map(|(hello, rank)| place(hello, rank)).collect(),
@@ -230,6 +236,9 @@ impl Ranks {
 
 pub(crate) fn failed(error: &MpiError) -> Failure {
     let advice = match error {
+        MpiError::Symbol { missing: "MPI_Session_init", .. } => {
+            "sessions are new in MPI 4: leave -I out, or use a newer library"
+        }
         MpiError::Memory { .. } => "set a smaller largest size, like -m :1MiB",
         _ => "run the same with the MPI's own programs to see whether it works at all",
     };

@@ -265,3 +265,73 @@ fn a_plan_names_every_mpi_its_library_and_its_launcher() {
         assert_eq!(mpi["starter"], "hydra");
     }
 }
+
+/// Each launch of what stands in for MPIs leaves its name; the order of names is that of the launches.
+#[test]
+fn several_mpis_take_turns_there_and_back() {
+    let world = World::new();
+    let rank = |rank: u32| {
+        format!("{{\"rank\":{rank},\"host\":\"h\",\"cpus\":[{rank}],\"seen_on\":[{rank}]}}")
+    };
+    let text_of_rank_0 = format!(
+        "{{\"format\":1,\"assay\":\"{}\",\"benchmark\":\"latency\",\"preset\":\"assay\",\"library\":null,\
+         \"launcher\":\"hydra\",\"ranks\":[{},{}],\"environment\":{{}},\"window\":64,\"sizes\":[{{\"bytes\":8,\
+         \"iterations\":1,\"warm_up\":0,\"samples\":{{\"latency\":[1e-6]}},\"messages_s\":[]}}],\
+         \"complete\":true,\"failure\":null}}",
+        env!("CARGO_PKG_VERSION"),
+        rank(0),
+        rank(1)
+    );
+    let outcome = world.write("rank0.json", &text_of_rank_0);
+    let suite = world.write(
+        "latency.toml",
+        "name = \"l\"\nbudget = \"60s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\n\
+         placement = \"same-cache\"\nfrom = \"8B\"\nto = \"8B\"\n",
+    );
+    let mut arguments = vec!["run".to_owned(), text(&suite).to_owned()];
+    for name in ["a", "b", "c"] {
+        let body = format!(
+            "echo {name} >> {}\nwhile [ $# -gt 0 ]; do\n[ \"$1\" = --raw ] && cp {} \"$2\"\nshift; done",
+            world.path("order").display(),
+            outcome.display()
+        );
+        let prefix = pretended_mpi(&world, name, &body);
+        arguments.extend(["--mpi".to_owned(), text(&prefix).to_owned()]);
+    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    world.assay(&arguments).succeeded();
+    let order = std::fs::read_to_string(world.path("order")).unwrap();
+    let order: String = order.split_whitespace().collect();
+    assert!(order.starts_with("abccbaabc"), "{order}");
+}
+
+#[test]
+fn a_library_of_the_standard_is_a_column_of_its_own() {
+    let world = World::new();
+    let prefix = pretended_mpi(&world, "mpi", "exit 1");
+    std::fs::write(prefix.join("lib/libmpi_abi.so.1"), "").unwrap();
+    let planned = |options: &[&str]| {
+        let usual = ["run", "mpi", "--dry-run", "--json", "--mpi", text(&prefix)];
+        let plan = world.json(&[&usual, options].concat());
+        let cases = plan["cases"].as_array().unwrap();
+        let latency = cases.iter().filter(|it| it["workload"]["benchmark"] == "mpi.latency");
+        latency.map(|it| it["workload"].clone()).collect::<Vec<_>>()
+    };
+    for (options, expected) in [
+        (&[][..], vec!["mpich-9.9.1"]),
+        (&["--abi", "own"], vec!["mpich-9.9.1"]),
+        (&["--abi", "standard"], vec!["mpich-9.9.1-standard"]),
+        (&["--abi", "both", "--preset", "osu-7"], vec!["mpich-9.9.1", "mpich-9.9.1-standard"]),
+    ] {
+        let cases = planned(options);
+        let keys: Vec<&str> =
+            cases.iter().map(|it| it["mpi"]["key"].as_str().unwrap()).collect();
+        assert_eq!(keys, expected, "{options:?}");
+        let preset = options.contains(&"osu-7").then_some("osu-7");
+        assert!(cases.iter().all(|it| it["preset"].as_str() == preset), "{cases:?}");
+    }
+    std::fs::remove_file(prefix.join("lib/libmpi_abi.so.1")).unwrap();
+    let arguments = ["run", "mpi", "--mpi", text(&prefix), "--abi", "standard"];
+    let outcome = world.assay(&arguments).failed_with(4);
+    assert!(outcome.err.contains("no libmpi_abi.so.1 lies beside"), "{outcome:?}");
+}
