@@ -39,7 +39,8 @@ const SLURM_CONTROLLER: Package =
 const SLURM_NODE: Package = package("slurmd", "its node");
 const SLURM_CLIENT: Package = package("slurm-client", "`srun`, `salloc` and `sbatch`");
 const MUNGE: Package = package("munge", "by which Slurm's daemons trust each other");
-const VENV: Package = package("python3-venv", "environments for the MPIs that Debian lacks");
+const VENV: Package =
+    package("python3-venv", "environments for the MPIs that Debian lacks, and for fio-plot");
 
 const IPERF3: Package =
     package("iperf3", "client and server of the network tests, in all pairings");

@@ -122,7 +122,7 @@ impl<'a> Phase<'a> {
 pub(super) fn block_bytes(workload: &StorageWorkload, index: usize, start: u64) -> u64 {
     let mut block_bytes = workload.targets[index].align_bytes.unwrap_or(0);
     for stream in workload.streams.iter().filter(|stream| stream.targets.contains(&index)) {
-        for size in &stream.sizes {
+        for size in stream.every_size() {
             block_bytes = divisor(block_bytes, size.min_bytes);
             if size.max_bytes > size.min_bytes {
                 block_bytes = divisor(block_bytes, size.step_bytes);

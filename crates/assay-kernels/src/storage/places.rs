@@ -148,7 +148,7 @@ impl Places {
 /// Where `n` of `slots` goes under a keyed permutation: a Feistel network of four rounds over the next
 /// even number of bits, walked until it comes back inside (Black and Rogaway 2002). On average less than
 /// four walks.
-fn permute(n: u64, slots: u64, seed: u64) -> u64 {
+pub(super) fn permute(n: u64, slots: u64, seed: u64) -> u64 {
     let bits = u64::BITS - (slots - 1).leading_zeros();
     let half = bits.div_ceil(2).max(1);
     let mask = (1 << half) - 1;

@@ -7,6 +7,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::conduct::{Conduct, Pauses, Skew, Turns, Zone};
+
+mod conduct;
+
 /// Phases that run one after another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoragePlan {
@@ -133,6 +137,16 @@ pub struct StorageStream {
     /// The stream is done after this many bytes on all its targets together, warm-up not counted;
     /// `None` = no such end. A phase ends when all its streams are done.
     pub stop_after_bytes: Option<u64>,
+    /// What it does besides, which most streams do not.
+    #[serde(default, skip_serializing_if = "Conduct::is_nothing")]
+    pub conduct: Conduct,
+}
+
+impl StorageStream {
+    /// Sizes of reads and of writes.
+    pub fn every_size(&self) -> impl Iterator<Item = &SizeShare> {
+        self.sizes.iter().chain(&self.conduct.write_sizes)
+    }
 }
 
 /// One size of I/O.

@@ -6,8 +6,8 @@ use assay_model::event::{
 use assay_model::facts::{HostFacts, HostState, MemoryModule};
 use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::workload::storage::{
-    AccessPattern, CurvePoint, EngineChoice, Load, SizeShare, StorageData, StorageStream,
-    StorageTest, StorageTiming, StorageWorkload, Verify,
+    AccessPattern, Conduct, CurvePoint, EngineChoice, Load, SizeShare, StorageData,
+    StorageStream, StorageTest, StorageTiming, StorageWorkload, Verify,
 };
 use assay_model::workload::{
     Domain, LatencyWorkload, LinpackWorkload, PeakFlopsWorkload, StreamWorkload, Workload,
@@ -413,6 +413,7 @@ fn on_a_curve(percent: Option<f64>, rate: f64, latency_s: f64) -> Script {
         own_rate_per_s: None,
         sync_every: 0,
         stop_after_bytes: None,
+        conduct: Conduct::default(),
     };
     let test = StorageTest {
         name: "RndRead".into(),

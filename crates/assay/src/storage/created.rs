@@ -144,6 +144,12 @@ impl Record {
         self.keep()
     }
 
+    /// Notes that the file is not laid out any more: parts of it were given back.
+    pub(crate) fn has_holes(&mut self) -> io::Result<()> {
+        self.laid_out_bytes = None;
+        self.keep()
+    }
+
     /// Removes the file if it is still the one that was made, and the record in any case. `true` =
     /// there was a file.
     pub(crate) fn remove(&self) -> io::Result<bool> {

@@ -9,6 +9,7 @@ mod bad_input;
 mod conditions;
 mod explaining;
 mod fio;
+mod fio_logs;
 mod interruption;
 mod ior;
 mod measuring;

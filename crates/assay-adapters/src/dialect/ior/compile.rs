@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, Load, SizeShare, StorageData, StoragePhase, StoragePlan,
-    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, Conduct, EngineChoice, Load, SizeShare, StorageData, StoragePhase,
+    StoragePlan, StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify,
+    WriteSync,
 };
 
 use super::options::Options;
@@ -130,5 +131,6 @@ fn stream(options: &Options, access: Access, rank: u32) -> StorageStream {
         own_rate_per_s: None,
         sync_every: u64::from(writes && options.fsync_per_write),
         stop_after_bytes: None,
+        conduct: Conduct::default(),
     }
 }

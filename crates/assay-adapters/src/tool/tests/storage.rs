@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, EngineChoice, Load, RateRounding, SizeShare,
-    StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming, StorageWorkload,
-    Verify, WriteSync,
+    AccessPattern, Arrivals, AtEnd, Conduct, Cursor, EngineChoice, Load, RateRounding,
+    SizeShare, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
+    StorageWorkload, Verify, WriteSync,
 };
 use expect_test::{Expect, expect};
 
@@ -52,6 +52,7 @@ fn work(load: Load) -> StorageWorkload {
             own_rate_per_s: None,
             sync_every: 0,
             stop_after_bytes: None,
+            conduct: Conduct::default(),
         }],
         load,
         timing: StorageTiming {

@@ -5,9 +5,9 @@ use crate::quantity::Bytes;
 use crate::suite::{Order, StorageRequest};
 use crate::workload::Workload;
 use crate::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, RateRounding,
-    SizeShare, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
-    StorageWorkload, Verify, WriteSync,
+    AccessPattern, Arrivals, AtEnd, Conduct, Cursor, CurvePoint, EngineChoice, Load,
+    RateRounding, SizeShare, StorageData, StorageStream, StorageTarget, StorageTest,
+    StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
 /// Any fixed number does: the same offsets in every run make runs comparable.
@@ -160,6 +160,7 @@ fn workload(
         own_rate_per_s: None,
         sync_every: 0,
         stop_after_bytes: None,
+        conduct: Conduct::default(),
     };
     StorageWorkload {
         targets,

@@ -51,6 +51,7 @@ pub(super) fn execute(
         keep: true,
         writers_make_files: first_run_fills_all(&execution.plan),
         store: typed.store.folder.clone(),
+        ..RunOptions::default()
     };
     let verdict = if execution.files.phases.is_empty() {
         raw(execution, options, &stop, &mut report)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, HitArea, Load, SizeShare, StorageData,
+    AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, HitArea, Load, SizeShare, StorageData,
     StorageStream, StorageTarget, StorageWorkload, WriteSync,
 };
 
@@ -376,6 +376,7 @@ impl Compiler<'_, '_> {
                 own_rate_per_s: share.rate_per_s.map(|rate| rate * part),
                 sync_every: 0,
                 stop_after_bytes: None,
+                conduct: Conduct::default(),
             });
         }
     }
