@@ -133,25 +133,25 @@ fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
     }
     let failure =
         Failure::measurement(format!("{} holds no MPI that can be used", prefix.display()));
-    let lone = [&MPICH_LIBRARIES, &OPEN_MPI_LIBRARIES];
-    let lone = lone.into_iter().find_map(|names| mpi::library(&absolute, names));
-    Err(match last {
-        None if lone.is_some() => failure
+    let lone = mpi::library(&absolute, &MPICH_LIBRARIES)
+        .or_else(|| mpi::library(&absolute, &OPEN_MPI_LIBRARIES));
+    Err(match (last, lone) {
+        (None, Some(library)) => failure
             .explain(format!(
                 "{} is there, but in the folder bin no launcher beside it",
-                lone.unwrap_or_default().display()
+                library.display()
             ))
             .advise("install the launcher of the same make, or let Slurm start the ranks: --launcher srun"),
-        None => failure
+        (None, None) => failure
             .explain("its folder bin has no mpiexec.hydra, mpirun or mpiexec")
             .advise("give the folder that an MPI is installed in, the one above bin and lib: --mpi /opt/mpich"),
-        Some((candidate, Unusable::Launcher)) => failure
+        (Some((candidate, Unusable::Launcher)), _) => failure
             .explain(format!(
                 "{} is no launcher of MPICH, Intel MPI or Open MPI",
                 candidate.launcher.display()
             ))
             .advise("run it with --version and see what it says"),
-        Some((candidate, Unusable::Library(names))) => failure
+        (Some((candidate, Unusable::Library(names))), _) => failure
             .explain(format!(
                 "{} is there, but beside it no {}",
                 candidate.launcher.display(),
