@@ -3,8 +3,10 @@
 //!
 //! All traffic stays on loopback or in namespaces made here, and every server ends by itself.
 
+mod examining;
 mod interoperation;
 mod known_truth;
+mod link;
 mod peers;
 mod serving;
 mod tools;
