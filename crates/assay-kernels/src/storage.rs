@@ -27,6 +27,7 @@ mod choice;
 mod content;
 mod contest;
 mod crew;
+mod descriptor_table;
 mod engine;
 mod error;
 pub mod files;

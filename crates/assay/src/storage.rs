@@ -6,6 +6,7 @@ pub(crate) mod created;
 pub(crate) mod explain;
 pub(crate) mod file_trees;
 mod made_tree;
+pub(crate) mod precondition;
 pub(crate) mod runner;
 mod safety;
 pub(crate) mod series;

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::course::Course;
+
 pub use self::conduct::{Conduct, Pauses, Skew, Turns, Zone};
 
 mod conduct;
@@ -40,6 +42,12 @@ pub struct StorageTest {
     pub point: Option<CurvePoint>,
     /// What the volume is provisioned for, in B/s, if the user says so.
     pub provisioned_bytes_per_s: Option<f64>,
+    /// How often all of each target is written before; 0 = it is left as it is.
+    #[serde(default)]
+    pub precondition_passes: u32,
+    /// How often it is measured.
+    #[serde(default)]
+    pub course: Course,
     /// What is done. On a curve, a load of `ShareOf` phase 0 is of the curve's greatest rate.
     pub workload: StorageWorkload,
 }
@@ -54,6 +62,11 @@ pub enum CurvePoint {
     Share {
         /// In percent.
         percent: f64,
+    },
+    /// A share that is chosen when all points before it are known: where the curve bends.
+    Bend {
+        /// Its number, from 1.
+        nth: u32,
     },
 }
 
