@@ -18,7 +18,10 @@ use crate::failure::Failure;
 /// A launcher that only tells its version may take no longer.
 const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 /// Libraries of MPICH and its relatives; Debian's MPICH has a name of its own.
-const MPICH_LIBRARIES: [&str; 3] = ["libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"];
+const MPICH_LIBRARIES: [&str; 4] =
+    ["libmpi.so.12", "libmpich.so.12", MVAPICH_LIBRARY, "libmpi_abi.so.1"];
+/// MVAPICH's from version 3 on, whose sources set the version of the interface to 0.
+const MVAPICH_LIBRARY: &str = "libmpi.so.0";
 /// Libraries of Open MPI: from version 2, from 6 on in the standard's interface, too.
 const OPEN_MPI_LIBRARIES: [&str; 3] = ["libmpi.so.40", "libmpi.so.20", "libmpi_abi.so.1"];
 
@@ -130,25 +133,25 @@ fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
     }
     let failure =
         Failure::measurement(format!("{} holds no MPI that can be used", prefix.display()));
-    let lone = [&MPICH_LIBRARIES, &OPEN_MPI_LIBRARIES];
-    let lone = lone.into_iter().find_map(|names| mpi::library(&absolute, names));
-    Err(match last {
-        None if lone.is_some() => failure
+    let lone = mpi::library(&absolute, &MPICH_LIBRARIES)
+        .or_else(|| mpi::library(&absolute, &OPEN_MPI_LIBRARIES));
+    Err(match (last, lone) {
+        (None, Some(library)) => failure
             .explain(format!(
                 "{} is there, but in the folder bin no launcher beside it",
-                lone.unwrap_or_default().display()
+                library.display()
             ))
             .advise("install the launcher of the same make, or let Slurm start the ranks: --launcher srun"),
-        None => failure
+        (None, None) => failure
             .explain("its folder bin has no mpiexec.hydra, mpirun or mpiexec")
             .advise("give the folder that an MPI is installed in, the one above bin and lib: --mpi /opt/mpich"),
-        Some((candidate, Unusable::Launcher)) => failure
+        (Some((candidate, Unusable::Launcher)), _) => failure
             .explain(format!(
                 "{} is no launcher of MPICH, Intel MPI or Open MPI",
                 candidate.launcher.display()
             ))
             .advise("run it with --version and see what it says"),
-        Some((candidate, Unusable::Library(names))) => failure
+        (Some((candidate, Unusable::Library(names))), _) => failure
             .explain(format!(
                 "{} is there, but beside it no {}",
                 candidate.launcher.display(),
@@ -172,8 +175,9 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> 
         LauncherKind::Hydra => ("MPICH", MpiStarter::Hydra, &MPICH_LIBRARIES),
     };
     let (prefix, library) = library(candidate, names).ok_or(Unusable::Library(names))?;
-    // MVAPICH starts its ranks with MPICH's Hydra, which tells Hydra's version and not its own.
-    let is_mvapich = prefix.join("bin/mpiname").is_file();
+    // MVAPICH starts its ranks with MPICH's Hydra, which tells MPICH's version and not its own.
+    let is_mvapich = launcher.kind == LauncherKind::Hydra
+        && (prefix.join("bin/mpiname").is_file() || library.ends_with(MVAPICH_LIBRARY));
     let (name, version) = if is_mvapich { ("MVAPICH", String::new()) } else { (name, version) };
     Ok(MpiInstallation {
         key: String::new(),

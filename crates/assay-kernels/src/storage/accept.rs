@@ -37,7 +37,7 @@ pub(super) fn workload(workload: &StorageWorkload) -> Result<(), StorageError> {
         Load::Open { rate_per_s: rate, .. } | Load::Capped { bytes_per_s: rate } => {
             refuse_if(!(rate.is_finite() && *rate > 0.0), || format!("a rate of {rate}"))?;
         }
-        Load::Closed => {}
+        Load::Closed | Load::Balanced => {}
     }
     for target in &workload.targets {
         refuse_if(target.align_bytes == Some(0), || {
@@ -162,6 +162,7 @@ fn multiples(
     let gap = match stream.pattern {
         AccessPattern::Sequential { gap_bytes, .. } => gap_bytes,
         AccessPattern::Blocks { stride_bytes, .. } => stride_bytes,
+        AccessPattern::Strides { least_bytes, .. } => least_bytes,
         AccessPattern::Random | AccessPattern::Permutation | AccessPattern::Mixed { .. } => 0,
     };
     let sizes = stream.every_size().flat_map(|size| {

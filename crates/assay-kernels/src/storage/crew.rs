@@ -127,6 +127,7 @@ fn parts(stream: &StorageStream, whole: Area, count: u64) -> Vec<(Area, Position
         .map(|nth| match stream.pattern {
             AccessPattern::Random
             | AccessPattern::Permutation
+            | AccessPattern::Strides { .. }
             | AccessPattern::Blocks { .. }
             | AccessPattern::Sequential { cursor: Cursor::Shared, .. } => {
                 (whole, Arc::clone(&shared))
@@ -180,7 +181,9 @@ fn give_arrivals(
         (Load::Open { rate_per_s, arrivals }, None) => {
             ((rate_per_s - own).max(0.0) * share_of_rate(workload, stream), *arrivals)
         }
-        (Load::Closed | Load::Capped { .. } | Load::ShareOf { .. }, None) => return,
+        (Load::Closed | Load::Balanced | Load::Capped { .. } | Load::ShareOf { .. }, None) => {
+            return;
+        }
     };
     let all = slots(workers);
     let count = workers.iter().map(|worker| worker.lanes.len()).sum::<usize>() as f64;

@@ -118,6 +118,30 @@ impl Lane {
     /// Decides the next I/O and claims its place. It is charged to the budgets where it `counts`.
     #[inline]
     pub(super) fn next(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
+        if phase.balance.is_some() {
+            return self.balanced(phase, counts);
+        }
+        self.planned(phase, counts)
+    }
+
+    /// The same, unless the stream is ahead of its share.
+    #[inline(never)]
+    fn balanced(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
+        let Some(balance) = &phase.balance else { return Next::Done };
+        if !balance.may_begin(self.stream) {
+            return Next::Busy;
+        }
+        let next = self.planned(phase, counts);
+        match next {
+            Next::Io(_) => balance.begins(self.stream),
+            Next::Done => balance.ends(self.stream),
+            Next::Busy => {}
+        }
+        next
+    }
+
+    #[inline]
+    fn planned(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
         for _ in 0..ATTEMPTS {
             let Some(planned) = self.pending.take().or_else(|| self.draw()) else {
                 return Next::Done;

@@ -24,6 +24,7 @@ use super::agenda::Agenda;
 use super::buffers::{Buffers, Need};
 use super::choice::{Chosen, Engine};
 use super::crew::{self, WorkerPlan};
+use super::descriptor_table;
 use super::engine::{Files, Libaio, Null, Setup, StorageEngine, Threads, Uring};
 use super::error::StorageError;
 use super::lane::Lane;
@@ -423,6 +424,7 @@ fn set_up<E: StorageEngine>(
         pin::pin_current_thread(cpu).map_err(|source| failed("the worker's CPU", source))?;
     }
     timers::wake_on_time();
+    descriptor_table::make_own();
     let stream = &phase.workload.streams[plan.stream];
     let slots = plan.lanes.iter().map(|lane| lane.slots).sum();
     let verifies_writes = phase.workload.data.verify == Verify::AfterWrite;

@@ -1,4 +1,5 @@
-//! Random places that are not equally likely: Zipf's law, self-similarity, a bell, zones.
+//! Random places that are not equally likely: Zipf's law, self-similarity, a bell, an
+//! exponential law, zones.
 //!
 //! Popular places of the first two lie scattered over the range, as keys of a data base do. Never keeps
 //! a table: every law is drawn from directly.
@@ -22,6 +23,7 @@ enum Kind {
     Zipf { theta: f64 },
     SelfSimilar { power: f64 },
     Bell { spread: f64 },
+    Exponential { mean: f64 },
     Zones { reads: Vec<Zone>, writes: Vec<Zone> },
 }
 
@@ -35,6 +37,7 @@ impl Law {
                 Kind::SelfSimilar { power: area.ln() / (-area).ln_1p() }
             }
             Skew::Bell { spread_share } => Kind::Bell { spread: *spread_share },
+            Skew::Exponential { mean_share } => Kind::Exponential { mean: *mean_share },
             Skew::Zones { reads, writes } => {
                 Kind::Zones { reads: reads.clone(), writes: writes.clone() }
             }
@@ -68,6 +71,10 @@ impl Law {
             Kind::Bell { spread } => {
                 let mean = (0..12).map(|_| draws.unit()).sum::<f64>() / 12.0;
                 at((mean + spread * (draws.unit() - 0.5)).max(0.0))
+            }
+            // −ln u of a uniform u above 0 is exponential with mean 1.
+            Kind::Exponential { mean } => {
+                (-(1.0 - draws.unit()).ln() * mean * slots as f64) as u64 % slots
             }
             Kind::Zones { .. } => 0,
         }
@@ -180,6 +187,15 @@ mod tests {
     }
 
     #[test]
+    fn the_exponential_law_is_folded_at_the_end() {
+        let found = shares(&Skew::Exponential { mean_share: 1.0 / 3.0 }, 1000);
+        // Cut off at three means: half of it lies below −ln(1 − 0.5 (1 − e⁻³)) / 3 = 0.2148 of the range.
+        let near: f64 = found[..215].iter().sum();
+        assert!((near - 0.5).abs() < 0.01, "{near}");
+        assert!(found[999] > 0.0);
+    }
+
+    #[test]
     fn zones_get_their_shares() {
         let zone = |io_share, from_share, to_share| Zone { io_share, from_share, to_share };
         let reads = vec![zone(0.5, 0.0, 0.05), zone(0.3, 0.05, 0.2), zone(0.2, 0.2, 1.0)];
@@ -196,6 +212,7 @@ mod tests {
             Skew::Zipf { theta: 1.2 },
             Skew::SelfSimilar { area: 0.2 },
             Skew::Bell { spread_share: 0.0 },
+            Skew::Exponential { mean_share: 0.3 },
         ] {
             assert_eq!(shares(&skew, 1).len(), 1);
         }

@@ -331,7 +331,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             let times = (service_ns, from_intended_ns);
             self.ledger.record(key, u64::from(at.bytes), times, counts);
             if self.watches && counts {
-                self.watch(&at, operation, (now_ns, service_ns));
+                self.watch(slot, operation, (now_ns, service_ns));
             }
         }
         if operation == Operation::Write || self.verifies {
@@ -342,6 +342,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     }
 
     /// Hands the batch over and notes how long that took, if the engine does it apart from waiting.
+    #[inline(never)]
     fn time_submission(&mut self, now_ns: u64) -> io::Result<()> {
         if !self.engine.submit(&mut self.done)? {
             return Ok(());
@@ -361,7 +362,9 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     }
 
     /// Keeps an I/O, and ends the stream when it took too long.
-    fn watch(&mut self, at: &Slot, operation: Operation, (now_ns, service_ns): (u64, u64)) {
+    #[inline(never)]
+    fn watch(&mut self, slot: u32, operation: Operation, (now_ns, service_ns): (u64, u64)) {
+        let at = self.slots[slot as usize];
         let (offset, bytes) = (at.offset, at.bytes);
         let entry = JournalEntry { at_ns: 0, service_ns, offset, bytes, operation };
         self.ledger.keep(now_ns, entry);

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::course::Course;
+
 pub use self::conduct::{Conduct, Pauses, Skew, Turns, Zone};
 
 mod conduct;
@@ -40,6 +42,12 @@ pub struct StorageTest {
     pub point: Option<CurvePoint>,
     /// What the volume is provisioned for, in B/s, if the user says so.
     pub provisioned_bytes_per_s: Option<f64>,
+    /// How often all of each target is written before; 0 = it is left as it is.
+    #[serde(default)]
+    pub precondition_passes: u32,
+    /// How often it is measured.
+    #[serde(default)]
+    pub course: Course,
     /// What is done. On a curve, a load of `ShareOf` phase 0 is of the curve's greatest rate.
     pub workload: StorageWorkload,
 }
@@ -54,6 +62,11 @@ pub enum CurvePoint {
     Share {
         /// In percent.
         percent: f64,
+    },
+    /// A share that is chosen when all points before it are known: where the curve bends.
+    Bend {
+        /// Its number, from 1.
+        nth: u32,
     },
 }
 
@@ -190,6 +203,13 @@ pub enum AccessPattern {
         /// Bytes left out after each I/O; 0 = none.
         gap_bytes: u64,
     },
+    /// Onward with gaps that are drawn anew before each I/O, all equally likely; at the end from the start.
+    Strides {
+        /// Smallest gap in bytes.
+        least_bytes: u64,
+        /// Greatest gap in bytes; gaps between differ by whole sizes of the I/O.
+        most_bytes: u64,
+    },
     /// One after another, but a share of the I/O starts anew at a random place.
     Mixed {
         /// Share of I/O that jumps, 0 … 1.
@@ -234,6 +254,8 @@ pub enum AtEnd {
 pub enum Load {
     /// As soon as an earlier one is done: as many in flight as the streams allow, always.
     Closed,
+    /// As `Closed`, but no stream runs ahead of its share of the I/O: the slowest sets the pace.
+    Balanced,
     /// At moments fixed in advance, whatever happened to earlier ones.
     Open {
         /// IO/s of all streams together.

@@ -45,7 +45,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     match (&typed.switch, typed.label.as_slice()) {
         (Some(commands), names) => {
             let conditions = switching::conditions(commands, names)?;
-            switching::run(&question, &conditions, typed.turns, terminal)
+            switching::run(&question, &conditions, (typed.turns, typed.margin), terminal)
         }
         (None, [] | [_]) => {
             let label = typed.label.first().map(String::as_str);

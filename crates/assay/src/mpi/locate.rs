@@ -19,8 +19,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) cray: &'a dyn Fn(&Path) -> Option<PathBuf>,
 }
 
-/// Names of the libraries of MPICH's kin, Debian's and the first of Cray's among them.
-const MPICH: &[&str] = &["libmpi.so.12", "libmpich.so.12", "libmpi_cray.so.12"];
+/// Names of the libraries of MPICH's kin: everybody's, Debian's, the first of Cray's, and MVAPICH's from version 3 on.
+const MPICH: &[&str] = &["libmpi.so.12", "libmpich.so.12", "libmpi_cray.so.12", "libmpi.so.0"];
 /// Open MPI's, from version 2 on.
 const OPEN_MPI: &[&str] = &["libmpi.so.40", "libmpi.so.20"];
 /// The standard interface: what remains when there is none of its maker's own.
@@ -159,7 +159,8 @@ mod tests {
             "/opt/intel/mpi/lib/libmpi_abi.so.1".to_owned(),
             "/home/x/venv/lib/libmpi.so.40".to_owned(),
             "/opt/standard/lib/libmpi_abi.so.1".to_owned(),
-            "/opt/mvapich/lib64/libmpi.so.12".to_owned(),
+            "/opt/mvapich/lib/libmpi.so.0".to_owned(),
+            "/opt/mvapich2/lib64/libmpi.so.12".to_owned(),
         ];
         let cray = "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3";
         let links = [
@@ -198,6 +199,8 @@ mod tests {
         check(Make::Mpich, &intel, &path, "/opt/intel/mpi/lib/libmpi.so.12");
         let standard = ["/opt/standard/bin/hydra_pmi_proxy"];
         check(Make::Mpich, &standard, &path, "/opt/standard/lib/libmpi_abi.so.1");
+        let mvapich = ["/opt/mvapich/bin/hydra_pmi_proxy"];
+        check(Make::Mpich, &mvapich, &path, "/opt/mvapich/lib/libmpi.so.0");
     }
 
     #[test]
@@ -213,14 +216,14 @@ mod tests {
         let library = format!("{cray}/lib/libmpi_gnu_123.so.12");
         check(Make::Any, &slurm, &[("CRAY_MPICH_DIR", cray)], &library);
         check(Make::Mpich, &slurm, &[("MPICH_DIR", cray)], &library);
-        let mvapich = [("MVAPICH_HOME", "/opt/mvapich")];
+        let mvapich = [("MVAPICH_HOME", "/opt/mvapich2")];
         check(
             Make::Mpich,
-            &["/opt/mvapich/bin/mpirun_rsh"],
+            &["/opt/mvapich2/bin/mpirun_rsh"],
             &[],
-            "/opt/mvapich/lib64/libmpi.so.12",
+            "/opt/mvapich2/lib64/libmpi.so.12",
         );
-        check(Make::Any, &slurm, &mvapich, "/opt/mvapich/lib64/libmpi.so.12");
+        check(Make::Any, &slurm, &mvapich, "/opt/mvapich2/lib64/libmpi.so.12");
         check(Make::Any, &slurm, &[], "libmpi.so.12");
         check(Make::OpenMpi, &[], &[], "libmpi.so.40");
     }

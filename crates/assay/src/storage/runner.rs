@@ -222,7 +222,7 @@ impl PhaseRun<'_, '_> {
         workload.load = self.resolved(&workload.load)?;
         let rate_per_s = match workload.load {
             Load::Open { rate_per_s, .. } => Some(rate_per_s),
-            Load::Closed | Load::Capped { .. } | Load::ShareOf { .. } => None,
+            Load::Closed | Load::Balanced | Load::Capped { .. } | Load::ShareOf { .. } => None,
         };
         pause(phase.pause_before_s, self.stop);
         (self.on)(StorageEvent::PhaseStarts { rate_per_s });

@@ -20,5 +20,7 @@ mod official_tools;
 mod planning;
 mod program;
 mod reports;
+mod slurm;
+mod steady_state;
 mod storage;
 mod vdbench;

@@ -59,7 +59,7 @@ fn paths(job: &Worker, number: usize) -> Vec<(Kind, String)> {
     let logs = &job.logs;
     let path = |prefix: &str, what: &str| {
         let prefix = if prefix.is_empty() { &job.name } else { prefix };
-        let number = if logs.per_job { format!(".{number}") } else { String::new() };
+        let number = if logs.per_clone { format!(".{number}") } else { String::new() };
         format!("{prefix}_{what}{number}.log")
     };
     let mut paths = vec![];

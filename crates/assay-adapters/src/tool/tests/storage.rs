@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
     AccessPattern, Arrivals, AtEnd, Conduct, Cursor, EngineChoice, Load, RateRounding,
     SizeShare, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
@@ -23,6 +24,8 @@ fn test(workload: StorageWorkload) -> Workload {
         name,
         point: None,
         provisioned_bytes_per_s: None,
+        precondition_passes: 0,
+        course: Course::Once,
         workload,
     }))
 }

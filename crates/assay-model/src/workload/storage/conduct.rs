@@ -65,6 +65,11 @@ pub enum Skew {
         /// 0 … 1.
         spread_share: f64,
     },
+    /// The nearer to the start the likelier: exponential, and beyond the end on from the start.
+    Exponential {
+        /// Mean distance from the start, as a share of the range.
+        mean_share: f64,
+    },
     /// Zones with a share of the I/O each.
     Zones {
         /// For reads.

@@ -348,7 +348,12 @@ const REFUSED: &[Row] = &[
     ),
     refused("nodelay", "", &[], "it belongs to an engine that assay does not have"),
     refused("nowait", "", &["0"], "I/O is handed over as the kernel does by default"),
-    refused("numa_mem_policy", "", &[], "start assay under `taskset` or `numactl` instead"),
+    refused(
+        "numa_mem_policy",
+        "",
+        &["default", "local"],
+        "threads touch their buffers first; start assay under `numactl` for another policy",
+    ),
     refused("object_class", "", &[], "it belongs to an engine that assay does not have"),
     refused(
         "offset_align",

@@ -310,21 +310,27 @@ fn logs_tell_windows_or_every_io() {
                 1000, 30000, 0, 0, 0
             "#]],
         ),
-        ("write_lat_log\nlog_avg_msec=1000\nlog_max_value\nlog_unix_epoch\n", expect![[r#"
+        (
+            "write_lat_log\nlog_avg_msec=1000\nlog_max_value\nlog_unix_epoch\n",
+            expect![[r#"
             a_lat.1.log:
             1001000, 40000, 0, 0, 0
             a_slat.1.log:
             a_clat.1.log:
             1001000, 40000, 0, 0, 0
-        "#]]),
-        ("write_bw_log\nwrite_iops_log\nlog_offset\nper_job_logs=0\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "write_bw_log\nwrite_iops_log\nlog_offset\nper_job_logs=0\n",
+            expect![[r#"
             a_bw.log:
             1, 409600, 0, 8192, 16384, 0
             600, 273066, 1, 8192, 16384, 0
             a_iops.log:
             1, 1, 0, 8192, 16384, 0
             600, 1, 1, 8192, 16384, 0
-        "#]]),
+        "#]],
+        ),
     ] {
         expected.assert_eq(&logs(options));
     }

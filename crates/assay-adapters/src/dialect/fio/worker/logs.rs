@@ -15,7 +15,7 @@ pub struct Logs {
     /// `write_hist_log`.
     pub histogram: Option<String>,
     /// `per_job_logs`: whether every clone has a file of its own.
-    pub per_job: bool,
+    pub per_clone: bool,
     /// `log_avg_msec`; 0 = every I/O is told.
     pub average_ms: u64,
     /// `log_hist_msec`.
@@ -39,7 +39,7 @@ impl Default for Logs {
             rate: None,
             latency: None,
             histogram: None,
-            per_job: true,
+            per_clone: true,
             average_ms: 0,
             histogram_ms: 0,
             coarseness: 0,
@@ -64,7 +64,7 @@ impl Logs {
             "write_iops_log" => self.rate = Some(given().to_owned()),
             "write_lat_log" => self.latency = Some(given().to_owned()),
             "write_hist_log" => self.histogram = Some(given().to_owned()),
-            "per_job_logs" => self.per_job = flag()?,
+            "per_job_logs" => self.per_clone = flag()?,
             "log_avg_msec" => self.average_ms = times(DAY_MS)?,
             "log_hist_msec" => self.histogram_ms = times(DAY_MS)?,
             "log_hist_coarseness" => self.coarseness = times(6)? as u32,
