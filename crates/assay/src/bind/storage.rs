@@ -1,8 +1,10 @@
 //! `storage` by assay's own engine: one phase of I/O, its series as samples, and what every single
 //! I/O amounts to.
 
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use assay_kernels::storage::{self as kernel, Control};
@@ -87,7 +89,11 @@ pub(super) fn prepare(
         Err(_) if cancel.load(Ordering::Relaxed) => Err(CaseError::Interrupted),
         Err(failure) => Err(CaseError::of_case(&failure)),
         Ok(()) => {
-            let workload = plan.phases[0].workload.clone();
+            let mut workload = plan.phases[0].workload.clone();
+            // Tools that share a file out among processes must know its size.
+            for target in &mut workload.targets {
+                target.size_bytes = target.size_bytes.or_else(|| size_of(&target.path));
+            }
             if let Load::Open { rate_per_s, .. } = workload.load {
                 recorder.learn(None, "requested_rate", Parameter::Number(rate_per_s));
             }
@@ -95,6 +101,12 @@ pub(super) fn prepare(
             Ok(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() })
         }
     }
+}
+
+/// What is there now, of a file or a device.
+fn size_of(path: &Path) -> Option<u64> {
+    let mut file = File::open(path).ok()?;
+    file.seek(SeekFrom::End(0)).ok().filter(|bytes| *bytes > 0)
 }
 
 fn single(workload: StorageWorkload, name: &str) -> StoragePlan {
