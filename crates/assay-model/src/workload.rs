@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::benchmark::Benchmark;
 
+pub mod course;
 pub mod file_set;
 mod mpi;
 mod network;

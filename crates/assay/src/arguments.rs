@@ -256,6 +256,8 @@ pub(crate) enum Format {
     Markdown,
     /// One self-contained page with its plots
     Html,
+    /// One picture with all plots
+    Svg,
     /// One row per result, base units
     Csv,
     /// The machine-readable result

@@ -32,7 +32,9 @@ pub(crate) fn measure(
 ) -> Result<Stopped, CaseError> {
     if let Some(found) = tools.get(&case.by) {
         if let Workload::Storage(test) = &case.workload {
-            let case = storage::prepare(case, test, options, recorder)?;
+            let Some(case) = storage::prepare(case, test, options, recorder)? else {
+                return Ok(Stopped::NotNeeded);
+            };
             return tool::measure(&case, found, &host.cpu.flags, recorder);
         }
         return tool::measure(case, found, &host.cpu.flags, recorder);

@@ -17,7 +17,10 @@ use crate::failure::Failure;
 /// A launcher that only tells its version may take no longer.
 const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 /// Libraries of MPICH and its relatives; Debian's MPICH has a name of its own.
-const MPICH_LIBRARIES: [&str; 3] = ["libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"];
+const MPICH_LIBRARIES: [&str; 4] =
+    ["libmpi.so.12", "libmpich.so.12", MVAPICH_LIBRARY, "libmpi_abi.so.1"];
+/// MVAPICH's from version 3 on, whose sources set the version of the interface to 0.
+const MVAPICH_LIBRARY: &str = "libmpi.so.0";
 /// Libraries of Open MPI: from version 2, from 6 on in the standard's interface, too.
 const OPEN_MPI_LIBRARIES: [&str; 3] = ["libmpi.so.40", "libmpi.so.20", "libmpi_abi.so.1"];
 
@@ -112,8 +115,9 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> 
         LauncherKind::Hydra => ("MPICH", MpiStarter::Hydra, &MPICH_LIBRARIES),
     };
     let (prefix, library) = library(candidate, names).ok_or(Unusable::Library(names))?;
-    // MVAPICH starts its ranks with MPICH's Hydra, which tells Hydra's version and not its own.
-    let is_mvapich = prefix.join("bin/mpiname").is_file();
+    // MVAPICH starts its ranks with MPICH's Hydra, which tells MPICH's version and not its own.
+    let is_mvapich = launcher.kind == LauncherKind::Hydra
+        && (prefix.join("bin/mpiname").is_file() || library.ends_with(MVAPICH_LIBRARY));
     let (name, version) = if is_mvapich { ("MVAPICH", String::new()) } else { (name, version) };
     Ok(MpiInstallation {
         key: String::new(),

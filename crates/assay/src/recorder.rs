@@ -119,13 +119,18 @@ impl<'a, 't> Recorder<'a, 't> {
         }));
     }
 
+    /// Everything that was stored so far, in this case and before it.
+    pub(crate) fn past(&self) -> &[RunEvent] {
+        self.log.past()
+    }
+
     /// The median of a metric of a case that ended before, in the metric's base unit.
     pub(crate) fn median_of(&self, case: &str, metric: &str) -> Option<f64> {
         let of_case = |event: &RunEvent| match event {
             RunEvent::Sample(it) if it.case == case && it.metric == metric => Some(it.value),
             _ => None,
         };
-        let mut values: Vec<f64> = self.log.past().iter().filter_map(of_case).collect();
+        let mut values: Vec<f64> = self.past().iter().filter_map(of_case).collect();
         values.sort_by(f64::total_cmp);
         quantile::median(&values)
     }

@@ -100,7 +100,7 @@ type Figures = BTreeMap<(usize, usize, u64), Both>;
 /// Compares and writes the page.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_MPI)?;
-    wheels::install(root, true);
+    wheels::install(root, &wheels::MPI, true);
     let workplace = Workplace::open(root, Cpus::choose(Some(options.threads.unwrap_or(2)))?)?;
     let assay = workplace.build_assay()?;
     let mut facts = machine::facts(&workplace);

@@ -61,6 +61,7 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
         (work.load != Load::Closed, "IOR has no rate"),
         (stream.read_share > 0.0 && stream.read_share < 1.0, "IOR does not mix"),
         (stream.own_rate_per_s.is_some(), "IOR has no rate"),
+        (!stream.conduct.is_nothing(), "it has pauses, zones or the like, which are not IOR's"),
         (stream.hit_area.is_some(), "it has a hot area"),
         (stream.sync_every > 1, "IOR syncs after every write or at the end"),
         (transfer_bytes(stream).is_none(), "IOR has one size of transfer"),

@@ -55,6 +55,10 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
             divided.is_some_and(|parts| !stream.in_flight_per_target.is_multiple_of(parts)),
             "threads of Vdbench are a multiple of its streams",
         ),
+        (
+            !stream.conduct.is_nothing(),
+            "it has pauses, zones or the like, which are not Vdbench's",
+        ),
         (stream.own_rate_per_s.is_some(), "a rate of its own"),
         (stream.hit_area.is_some(), "it has a hot area"),
         (stream.sync_every > 0, "Vdbench does not fsync between writes"),
@@ -173,7 +177,8 @@ fn parameters(work: &StorageWorkload) -> Option<String> {
         words_of(stream)?
     ));
     let rate = match work.load {
-        Load::Closed => "max".to_owned(),
+        // Shares are held among several kinds of I/O; here is one.
+        Load::Closed | Load::Balanced => "max".to_owned(),
         Load::Open { rate_per_s, arrivals } => {
             let law = match arrivals {
                 Arrivals::Exponential => "exponential",

@@ -137,8 +137,9 @@ fn not_run(error: ProcessError, work: &MpiWorkload) -> CaseError {
         ProcessError::Cancelled { .. } => CaseError::Interrupted,
         ProcessError::Deadline { .. } => CaseError::because(
             &error,
-            "a rank hangs: run the recorded command by hand; a firewall between the hosts or a \
-             network that is named and not there are the usual causes",
+            "a rank hangs: run the recorded command by hand; a host without a name or a login by ssh \
+             (MPICH's launcher then waits for ever), a firewall between the hosts or a network that is \
+             named and not there are the usual causes",
         ),
         other => CaseError::because(
             &other,

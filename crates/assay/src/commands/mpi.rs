@@ -45,13 +45,8 @@ fn rank(
     let sizes = method::sizes(typed);
     check_ranks(typed, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
     let library = ranks::open(typed, launched)?;
-    if launched.speaks() && ranks::is_foreign(&library, launched) {
-        // Such a library ends the process while it is initialised, or makes each rank a world of one.
-        terminal.note(&format!(
-            "{} is of another make than {}, which started this",
-            library.path(),
-            launched.launcher
-        ));
+    if let Some(note) = ranks::misfit(&library, launched).filter(|_| launched.speaks()) {
+        terminal.note(&note);
     }
     let mut ranks = ranks::start(&library, launched, typed)?;
     if let Err(failure) = check(typed, &ranks, &sizes) {

@@ -17,9 +17,9 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) resolve: &'a dyn Fn(&Path) -> Option<PathBuf>,
 }
 
-/// Names of the libraries of MPICH's kin, Cray's and Debian's among them.
+/// Names of the libraries of MPICH's kin: everybody's, Debian's, Cray's, and MVAPICH's from version 3 on.
 const MPICH: &[&str] =
-    &["libmpi.so.12", "libmpich.so.12", "libmpi_cray.so.12", "libmpi_gnu.so.12"];
+    &["libmpi.so.12", "libmpich.so.12", "libmpi_cray.so.12", "libmpi_gnu.so.12", "libmpi.so.0"];
 /// Open MPI's, from version 2 on.
 const OPEN_MPI: &[&str] = &["libmpi.so.40", "libmpi.so.20"];
 /// The standard interface: what remains when there is none of its maker's own.
@@ -144,6 +144,7 @@ mod tests {
             "/opt/intel/mpi/lib/libmpi_abi.so.1".to_owned(),
             "/home/x/venv/lib/libmpi.so.40".to_owned(),
             "/opt/standard/lib/libmpi_abi.so.1".to_owned(),
+            "/opt/mvapich/lib/libmpi.so.0".to_owned(),
         ];
         let links = [
             ("/usr/bin/mpirun", "/usr/bin/orterun"),
@@ -178,6 +179,8 @@ mod tests {
         check(Make::Mpich, &intel, &path, "/opt/intel/mpi/lib/libmpi.so.12");
         let standard = ["/opt/standard/bin/hydra_pmi_proxy"];
         check(Make::Mpich, &standard, &path, "/opt/standard/lib/libmpi_abi.so.1");
+        let mvapich = ["/opt/mvapich/bin/hydra_pmi_proxy"];
+        check(Make::Mpich, &mvapich, &path, "/opt/mvapich/lib/libmpi.so.0");
     }
 
     #[test]

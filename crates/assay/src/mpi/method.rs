@@ -68,7 +68,8 @@ pub(crate) fn sizes(typed: &MpiArguments) -> Vec<u64> {
         return vec![0];
     }
     let least_bytes = match kind {
-        Kind::Latency | Kind::PairsLatency => 0,
+        // From 7.4 on OSU's programs count elements of a type, and send one at least.
+        Kind::Latency | Kind::PairsLatency if typed.preset != Preset::Osu7 => 0,
         kind if is_reduction(kind) => 4,
         _ => 1,
     };
@@ -96,6 +97,10 @@ pub(crate) fn osu_pass(typed: &MpiArguments, bytes: u64) -> Pass {
         _ => LARGE_BYTES,
     };
     let (iterations, warm_up) = match (kind, bytes > large_bytes) {
+        // These two of OSU's programs have one number for all: pairs are always many times at it, and
+        // a non-blocking barrier is as rare as large messages are.
+        (Kind::PairsBandwidth, _) => (100, 10),
+        (Kind::Overlap(Collective::Barrier), _) => (100, 10),
         (kind, false) if kind.is_windowed() => (100, 10),
         (kind, true) if kind.is_windowed() => (20, 2),
         (kind, false) if kind.collective().is_some() => (1000, 100),
@@ -137,6 +142,8 @@ mod tests {
             ("allreduce", 4, 1 << 20, 19),
             ("bcast", 1, 1 << 20, 21),
             ("barrier", 0, 0, 1),
+            ("latency --preset osu-7", 1, 4 << 20, 23),
+            ("multi_lat --preset osu-5.4.3", 0, 4 << 20, 24),
             ("latency -m 8", 0, 8, 5),
             ("latency -m 3:20", 3, 12, 3),
             ("bw -m 0:2", 1, 2, 2),
@@ -155,6 +162,11 @@ mod tests {
             ("latency --preset osu-5.4.3", 16_384, 1000, 10),
             ("bw --preset osu-7", 8192, 100, 10),
             ("bw --preset osu-7", 8193, 20, 2),
+            ("mbw_mr --preset osu-7", 1 << 20, 100, 10),
+            ("bibw --preset osu-5.4.3", 1 << 20, 20, 2),
+            ("barrier --preset osu-7", 0, 1000, 100),
+            ("ibarrier --preset osu-5.4.3", 0, 100, 10),
+            ("put_latency --preset osu-7", 8192, 10_000, 100),
             ("allreduce --preset osu-5.4.3", 32_768, 1000, 100),
             ("allreduce --preset osu-5.4.3", 65_536, 100, 10),
             ("allreduce --preset osu-7", 16_384, 100, 10),

@@ -124,7 +124,8 @@ impl Mpi {
     }
 }
 
-fn one_at_a_time() -> MutexGuard<'static, ()> {
+/// Held while ranks run, in whichever file of tests.
+pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
     // A test that failed before says so itself.
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use crate::program::World;
 
 /// A port that was free a moment ago.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, Load, SizeShare, StorageData, StoragePhase, StoragePlan,
-    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, Conduct, EngineChoice, Load, SizeShare, StorageData, StoragePhase,
+    StoragePlan, StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify,
+    WriteSync,
 };
 
 use super::options::Options;
@@ -196,6 +197,7 @@ fn stream(options: &Options, access: Access, rank: u32) -> StorageStream {
             (0, _) => Some(options.transfers_per_rank() * bytes),
             (most, _) => Some(most * bytes),
         },
+        conduct: Conduct::default(),
     }
 }
 

@@ -39,6 +39,7 @@ pub(super) fn workloads() -> Vec<Workload> {
         (MpiTest::Barrier, (0, 0)),
         (MpiTest::Allreduce, (4, 256)),
         (MpiTest::Iallgather, (1, 256)),
+        (MpiTest::Ibarrier, (0, 0)),
     ]
     .into_iter()
     .map(|(test, sizes)| workload(test, MpiAbi::Mpich, sizes))

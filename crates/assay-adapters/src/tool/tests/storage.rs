@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, EngineChoice, Load, RateRounding, SizeShare,
-    StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming, StorageWorkload,
-    Verify, WriteSync,
+    AccessPattern, Arrivals, AtEnd, Conduct, Cursor, EngineChoice, Load, RateRounding,
+    SizeShare, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
+    StorageWorkload, Verify, WriteSync,
 };
 use expect_test::{Expect, expect};
 
@@ -24,6 +25,8 @@ fn test(workload: StorageWorkload) -> Workload {
         name,
         point: None,
         provisioned_bytes_per_s: None,
+        precondition_passes: 0,
+        course: Course::Once,
         workload,
     }))
 }
@@ -53,6 +56,7 @@ fn work(load: Load) -> StorageWorkload {
             own_rate_per_s: None,
             sync_every: 0,
             stop_after_bytes: None,
+            conduct: Conduct::default(),
         }],
         load,
         timing: StorageTiming {

@@ -1,5 +1,6 @@
 //! Storage: rates, bandwidth and latency of single tests, how they were done, and response curves.
 
+mod course;
 mod curve;
 
 use assay_model::benchmark::Benchmark;
@@ -51,6 +52,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         document.blocks.push(Block::Table(measured(context, &single)));
         document.blocks.extend(due(&single).map(Block::Table));
     }
+    course::add(document, &tests);
     let all: Vec<&Test<'_>> = tests.iter().collect();
     document.blocks.extend(sides(&all).map(Block::Table));
     for points in curve::groups(&curves) {
