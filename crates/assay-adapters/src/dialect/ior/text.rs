@@ -149,7 +149,19 @@ fn wall(options: &Options, wall: Stonewall) -> String {
 #[must_use]
 pub fn result(options: &Options, result: &AccessResult) -> String {
     let name = if result.access == Access::Write { "write" } else { "read" };
-    let columns = [
+    let widths = [11, 11, 12, 11, 11, 11, 11, 11, 11];
+    let mut line = result.stonewall.map_or_else(String::new, |it| wall(options, it));
+    let _ = write!(line, "{name:<10}");
+    for (value, width) in columns(options, result).into_iter().zip(widths) {
+        let _ = write!(line, "{:<width$}", number(value));
+    }
+    let _ = writeln!(line, "{:<4}", result.repetition);
+    line
+}
+
+/// The numbers of a result, in the order of the columns.
+fn columns(options: &Options, result: &AccessResult) -> [f64; 9] {
+    [
         result.bytes_per_s() / MIB,
         result.transfers_per_s(),
         result.latency_s,
@@ -159,15 +171,7 @@ pub fn result(options: &Options, result: &AccessResult) -> String {
         result.elapsed_s,
         result.close_s,
         result.total_s(),
-    ];
-    let widths = [11, 11, 12, 11, 11, 11, 11, 11, 11];
-    let mut line = result.stonewall.map_or_else(String::new, |it| wall(options, it));
-    let _ = write!(line, "{name:<10}");
-    for (value, width) in columns.into_iter().zip(widths) {
-        let _ = write!(line, "{:<width$}", number(value));
-    }
-    let _ = writeln!(line, "{:<4}", result.repetition);
-    line
+    ]
 }
 
 /// With six digits behind the point below 1, with two below 3600, with none above.
@@ -262,19 +266,8 @@ pub fn csv(tests: &[Test]) -> String {
         tests.iter().flat_map(|it| it.results.iter().map(|r| (&it.options, r)))
     {
         let name = if result.access == Access::Write { "write" } else { "read" };
-        let numbers = [
-            result.bytes_per_s() / MIB,
-            result.transfers_per_s(),
-            result.latency_s,
-            options.block_bytes as f64 / 1024.0,
-            options.transfer_bytes as f64 / 1024.0,
-            result.open_s,
-            result.elapsed_s,
-            result.close_s,
-            result.total_s(),
-        ];
         text.push_str(name);
-        for number in numbers {
+        for number in columns(options, result) {
             let _ = write!(text, ",{number:.4}");
         }
         let _ = writeln!(text, ",{},{}", options.ranks, result.repetition);
