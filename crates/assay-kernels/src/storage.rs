@@ -6,6 +6,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::clock;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{
     EngineChoice, StorageStream, StorageTarget, StorageWorkload, Verify,
@@ -71,7 +72,9 @@ pub fn run(
     control: &mut Control<'_>,
 ) -> Result<StorageOutcome, StorageError> {
     accept::workload(workload)?;
+    let opening_ns = clock::now_ns();
     let opened = open(workload)?;
+    let opened_ns = clock::now_ns();
     accept::targets(workload, &opened)?;
     let chosen = match choice::choose(workload, &opened) {
         Choice::Of(chosen) => chosen,
@@ -79,7 +82,14 @@ pub fn run(
             contest::decide(workload, &opened, engines, reason, control.stop)?
         }
     };
-    session::carry_out(workload, &opened, chosen, control)
+    let outcome = session::carry_out(workload, &opened, chosen, control)?;
+    let closing_ns = clock::now_ns();
+    drop(opened);
+    Ok(StorageOutcome {
+        open_s: clock::seconds_between(opening_ns, opened_ns),
+        close_s: clock::seconds_between(closing_ns, clock::now_ns()),
+        ..outcome
+    })
 }
 
 fn open(workload: &StorageWorkload) -> Result<Vec<Opened>, StorageError> {

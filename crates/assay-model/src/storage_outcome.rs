@@ -9,6 +9,10 @@ use hdrhistogram::Histogram;
 pub struct StorageOutcome {
     /// Seconds that counted: the warm-up is not among them.
     pub elapsed_s: f64,
+    /// Seconds in which the targets were opened, one after another, before that.
+    pub open_s: f64,
+    /// Seconds in which they were closed again.
+    pub close_s: f64,
     /// Tallies of what counted, one per stream, target and operation that did any I/O.
     pub tallies: Vec<StreamTally>,
     /// The series, warm-up included, all streams and targets together.

@@ -13,7 +13,7 @@ use assay_model::storage_outcome::{
     Ended, IntervalTally, IoFailure, JournalEntry, Operation, StorageOutcome, StreamRecord,
     StreamTally, Tally,
 };
-use assay_model::workload::storage::{Conduct, StorageWorkload, Verify};
+use assay_model::workload::storage::{Conduct, StorageTarget, StorageWorkload, Verify};
 
 use crate::clock;
 use crate::network::cpu::{self, ProcessTime};
@@ -29,7 +29,7 @@ use super::engine::{Files, Libaio, Null, Setup, StorageEngine, Threads, Uring};
 use super::error::StorageError;
 use super::lane::Lane;
 use super::ledger::{Exchange, Handed, LaneTotals, Ledger};
-use super::phase::Phase;
+use super::phase::{Phase, Target};
 use super::places::Area;
 use super::series::{Contributor, Series};
 use super::tally;
@@ -40,6 +40,8 @@ use super::worker::{Slot, Worker};
 
 /// From the word to the start: long enough for a sleeping thread to wake, so that all start together.
 const LEAD_NS: u64 = 2_000_000;
+/// Calls of `fsync` at the same time at most.
+const SYNCS: usize = 64;
 /// The longest time between two looks at whether the user wants the end.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -182,6 +184,9 @@ impl<'scope> Crew<'scope> {
             |now_ns: u64, before_ns: u64| now_ns.saturating_sub(before_ns) as f64 * 1e-9;
         Ok(StorageOutcome {
             elapsed_s: clock::seconds_between(timeline.warm_end_ns, end_ns),
+            // Who opened them knows.
+            open_s: 0.0,
+            close_s: 0.0,
             ended: watch.reason(end_ns),
             intervals: watch.intervals,
             streams: records(&mut ends, phase, (timeline, end_ns)),
@@ -249,20 +254,38 @@ impl Watch<'_, '_> {
         if !self.phase.late_counts {
             return (Vec::new(), last_ns.min(planned_ns));
         }
+        (self.sync(), clock::now_ns())
+    }
+
+    /// `fsync` of every target that wants it, all at once, as processes do that have a file each. One after
+    /// another, 256 MiB in eight files on a virtual disk took 184 ms instead of 137 ms (real IOR: 131 ms;
+    /// medians of 12, in turns).
+    fn sync(&self) -> Vec<IoFailure> {
         let targets = self.phase.workload.targets.iter().zip(&self.phase.targets);
-        let mut failures = Vec::new();
-        for (index, (target, at)) in targets.enumerate().filter(|(_, it)| it.0.sync_at_end) {
-            if let Err(error) = at.opened.sync() {
-                failures.push(IoFailure {
-                    target: index,
-                    operation: Operation::Write,
-                    offset: 0,
-                    bytes: 0,
-                    reason: format!("fsync of {}: {error}", target.path.display()),
-                });
-            }
-        }
-        (failures, clock::now_ns())
+        let wanted: Vec<_> = targets.enumerate().filter(|(_, it)| it.0.sync_at_end).collect();
+        let one = |&(index, (target, at)): &(usize, (&StorageTarget, &Target<'_>))| {
+            let error = at.opened.sync().err()?;
+            Some(IoFailure {
+                target: index,
+                operation: Operation::Write,
+                offset: 0,
+                bytes: 0,
+                reason: format!("fsync of {}: {error}", target.path.display()),
+            })
+        };
+        let share = wanted.len().div_ceil(SYNCS).max(1);
+        thread::scope(|scope| {
+            let parts = wanted.chunks(share);
+            let parts: Vec<_> = parts
+                .map(|part| {
+                    scope.spawn(move || part.iter().filter_map(one).collect::<Vec<_>>())
+                })
+                .collect();
+            let joined = parts.into_iter().flat_map(|part| {
+                part.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+            });
+            joined.collect()
+        })
     }
 
     fn reason(&self, end_ns: u64) -> Ended {

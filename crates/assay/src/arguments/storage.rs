@@ -10,6 +10,12 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{MeasuringArguments, StoreArguments, seconds};
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+                  assay storage read /data --random --bs 4k --depth 64      a file is made in /data, and removed\n  \
+                  assay storage write /data/new --bs 1MiB --size 10GiB\n  \
+                  assay storage mix /data --read-share 70% --rate 5000      I/O is due 5000 times a second\n  \
+                  assay storage read /dev/nvme1n1 --for 60s --by assay,fio\n  \
+                  assay storage read --engine null --random                 what the generator itself can do")]
 pub(crate) struct StorageArguments {
     #[command(subcommand)]
     pub(crate) what: StorageCommand,

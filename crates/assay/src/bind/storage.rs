@@ -6,7 +6,9 @@ mod results;
 mod rounds;
 mod search;
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use assay_model::event::{Parameter, Stopped};
@@ -65,7 +67,7 @@ pub(super) fn prepare(
     options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<Case>, CaseError> {
-    let Some(test) = resolved(case, test, recorder)? else { return Ok(None) };
+    let Some(mut test) = resolved(case, test, recorder)? else { return Ok(None) };
     match test.course {
         Course::Once => {}
         Course::Rounds(_) => recorder.doubt(Warning::new(
@@ -89,12 +91,22 @@ pub(super) fn prepare(
         Err(_) if cancel.load(Ordering::Relaxed) => Err(CaseError::Interrupted),
         Err(failure) => Err(CaseError::of_case(&failure)),
         Ok(()) => {
+            // Tools that share a file out among processes must know its size.
+            for target in &mut test.workload.targets {
+                target.size_bytes = target.size_bytes.or_else(|| size_of(&target.path));
+            }
             if let Load::Open { rate_per_s, .. } = test.workload.load {
                 recorder.learn(None, "requested_rate", Parameter::Number(rate_per_s));
             }
             Ok(Some(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() }))
         }
     }
+}
+
+/// What is there now, of a file or a device.
+fn size_of(path: &Path) -> Option<u64> {
+    let mut file = File::open(path).ok()?;
+    file.seek(SeekFrom::End(0)).ok().filter(|bytes| *bytes > 0)
 }
 
 fn single(workload: StorageWorkload, name: &str) -> StoragePhase {

@@ -326,6 +326,8 @@ mod tests {
 
     fn outcome(latencies_ns: &[u64]) -> StorageOutcome {
         StorageOutcome {
+            open_s: 0.0,
+            close_s: 0.0,
             elapsed_s: 1.0,
             tallies: vec![assay_model::storage_outcome::StreamTally {
                 stream: 0,

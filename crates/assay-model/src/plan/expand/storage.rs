@@ -227,7 +227,8 @@ fn check(asked: &StorageRequest) -> Result<(), PlanError> {
         match (*depth, asked.engine) {
             (0, _) => return zero("the depth"),
             (depth, _) if depth < asked.threads => {
-                let (what, most) = ("the number of threads", u64::from(depth));
+                let what = "the number of threads, each of which needs one of the I/O in flight (the depth),";
+                let most = u64::from(depth);
                 return beyond(what, u64::from(asked.threads), most);
             }
             (_, EngineChoice::Null) => {}

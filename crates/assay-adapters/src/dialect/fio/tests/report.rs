@@ -53,6 +53,8 @@ fn outcome(streams: usize) -> StorageOutcome {
         tally: tally(&latencies, 8192),
     };
     StorageOutcome {
+        open_s: 0.0,
+        close_s: 0.0,
         elapsed_s: 1.0,
         tallies: (0..streams).map(of_stream).collect(),
         intervals: vec![interval(0.0), interval(0.5)],

@@ -145,6 +145,9 @@ fn skew_of_workloads() {
         StreamTally { stream: index, target: index, operation: Operation::Read, tally }
     };
     let outcome = StorageOutcome {
+        open_s: 0.0,
+        close_s: 0.0,
+        streams: vec![],
         elapsed_s: 5.0,
         tallies: vec![tally(0, 458), tally(1, 1021)],
         intervals: Vec::new(),
