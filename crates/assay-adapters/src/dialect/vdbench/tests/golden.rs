@@ -151,7 +151,6 @@ fn skew_of_workloads() {
         elapsed_s: 5.0,
         tallies: vec![tally(0, 458), tally(1, 1021)],
         intervals: Vec::new(),
-        streams: Vec::new(),
         cpu_user_s: 0.0,
         cpu_system_s: 0.0,
         engine: String::new(),
