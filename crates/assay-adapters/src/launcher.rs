@@ -89,6 +89,22 @@ impl Launcher {
             let words = ["-np", "1", "taskset", "-c", &cpu, program];
             arguments.extend(words.map(str::to_owned));
         }
+        self.launch(arguments, cpus.len())
+    }
+
+    /// `count` ranks of `program` on any CPUs, also more than there are: they wait for I/O.
+    pub(crate) fn free_ranks(&self, program: &str, count: u32) -> Launch {
+        let more_than_cpus: &[&str] = match self.kind {
+            LauncherKind::OpenMpi => &["--oversubscribe"],
+            LauncherKind::Hydra | LauncherKind::IntelMpi => &[],
+        };
+        let number = count.to_string();
+        let words = ["--bind-to", "none", "-np", &number, program];
+        let words = more_than_cpus.iter().chain(&words).map(|word| (*word).to_owned());
+        self.launch(words.collect(), count as usize)
+    }
+
+    fn launch(&self, arguments: Vec<String>, ranks: usize) -> Launch {
         let variables = self.kind.environment().iter();
         Launch {
             program: self.path.clone(),
@@ -96,7 +112,7 @@ impl Launcher {
             environment: variables
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
                 .collect(),
-            ranks: cpus.len().max(1),
+            ranks: ranks.max(1),
         }
     }
 }

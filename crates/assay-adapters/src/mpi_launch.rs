@@ -72,7 +72,7 @@ fn hosts(work: &MpiWorkload) -> Vec<String> {
         given.into_iter().filter_map(|(option, value)| Some((option, value.as_deref()?)));
     let mut found: Vec<String> =
         given.flat_map(|(option, value)| words(&[option, value])).collect();
-    if !work.hosts.is_here() && work.ranks == 2 {
+    if !work.hosts.is_here() && work.ranks == 2 && !is_one_host(list.as_deref()) {
         // Launchers fill one host before the next; a pair is meant to be on two.
         found.extend(match work.mpi.starter {
             MpiStarter::Hydra | MpiStarter::IntelHydra => words(&["-ppn", "1"]),
@@ -81,6 +81,12 @@ fn hosts(work: &MpiWorkload) -> Vec<String> {
         });
     }
     found
+}
+
+/// Whether a list names one host alone, on which both of a pair have to be: `node1`, `node1:2`, and not
+/// `node1,node2` or Slurm's `node[1-2]`.
+fn is_one_host(list: Option<&str>) -> bool {
+    list.is_some_and(|list| !list.contains([',', '[']))
 }
 
 /// The launcher's own option that binds; Intel MPI is told by variables.
@@ -131,6 +137,10 @@ fn bound_before_start(work: &MpiWorkload) -> Vec<String> {
 /// `0,1`: of one host; every host of several has the same.
 fn cpu_list(work: &MpiWorkload) -> String {
     let mut cpus = work.placement.cpus.clone();
+    if is_one_host(work.hosts.list.as_deref()) && cpus.len() < work.ranks as usize {
+        // The CPU near the network was meant for one rank of each host.
+        cpus.clear();
+    }
     cpus.dedup();
     cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }

@@ -148,13 +148,17 @@ impl Outputs {
     }
 
     /// What the tool itself said, as near to the cause as can be told: HPL quotes its errors in
-    /// `>>> … <<<`, wherever it writes them; else an `ERROR` on standard error, or its last line.
-    /// After the error of a rank, launchers print paragraphs of their own.
+    /// `>>> … <<<`, wherever it writes them; else an `ERROR` or a Java exception on standard error, or
+    /// its last line. After the error of a rank, launchers print paragraphs of their own, and after an
+    /// exception Java prints where it was.
     fn last_words(&self) -> String {
         let texts = [&self.stderr, &self.stdout].into_iter().chain(self.files.values());
         let quoted = texts.flat_map(|text| text.lines()).find(|line| line.starts_with(">>>"));
-        let mut errors = self.stderr.lines().filter(|line| !line.trim().is_empty());
-        let error = errors.clone().find(|line| line.contains("ERROR"));
+        // Launchers draw lines around what they say.
+        let says = |line: &&str| line.contains(char::is_alphanumeric);
+        let mut errors = self.stderr.lines().filter(says);
+        let is_error = |line: &&str| line.contains("ERROR") || line.contains("Exception: ");
+        let error = errors.clone().find(is_error);
         quoted.or(error).or_else(|| errors.next_back()).unwrap_or_default().trim().to_owned()
     }
 }

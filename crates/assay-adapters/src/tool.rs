@@ -11,6 +11,7 @@ use crate::outputs::{Outputs, Parsed, ToolError};
 mod fio;
 mod hpcc;
 mod imb;
+mod ior;
 mod iperf3;
 mod likwid_bench;
 mod mpi_rows;
@@ -18,6 +19,7 @@ mod osu;
 mod ping;
 mod qperf;
 mod stream;
+mod vdbench;
 mod xhpl;
 
 /// One official tool.
@@ -132,6 +134,24 @@ pub const TOOLS: &[Tool] = &[
         takes: fio::takes,
         command: fio::command,
         parse: fio::parse,
+    },
+    Tool {
+        name: "ior",
+        about: "Your IOR, versions 3 and 4: a task of an MPI launcher for each I/O in flight, one file, \
+                without a rate. Its bandwidth counts opening and closing the file.",
+        detect: ior::detect(),
+        takes: ior::takes,
+        command: ior::command,
+        parse: ior::parse,
+    },
+    Tool {
+        name: "vdbench",
+        about: "Your Vdbench 5.04 with its Java, with a parameter file that asks for the same I/O, \
+                also at a rate. Its response time is the mean of an interval.",
+        detect: vdbench::detect(),
+        takes: vdbench::takes,
+        command: vdbench::command,
+        parse: vdbench::parse,
     },
     Tool {
         name: "iperf3",

@@ -5,41 +5,49 @@
 
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::finding::Finding;
+use assay_model::network_setup::NetworkSetup;
 
 use crate::root::Root;
 
 mod check;
 mod cpu;
+mod devices;
 mod kernel;
 mod limits;
 mod load;
 mod memory;
 mod mpi;
 mod network;
+mod path;
 mod storage;
 
 use check::{Check, Scene};
 
 /// All checks, in the order in which they are reported.
-const THEMES: [&[Check]; 8] = [
+const THEMES: [&[Check]; 9] = [
     cpu::CHECKS,
     memory::CHECKS,
     kernel::CHECKS,
     limits::CHECKS,
     network::CHECKS,
+    devices::CHECKS,
     mpi::CHECKS,
     storage::CHECKS,
     load::CHECKS,
 ];
 
-/// Carries out every check on the host under `root`, whose facts and state were read just before.
-/// Takes about a fifth of a second, in which it watches which processes are busy.
+/// Carries out every check on the host under `root`, whose facts and state were read just before,
+/// those of a path where `network` has one. Takes about a fifth of a second, in which it watches
+/// which processes are busy.
 #[must_use]
-pub fn examine(root: &Root, facts: &HostFacts, state: &HostState) -> Vec<Finding> {
-    let scene = Scene { root, facts, state };
-    THEMES
-        .iter()
-        .flat_map(|checks| checks.iter())
-        .map(|check| check.carry_out(&scene))
-        .collect()
+pub fn examine(
+    root: &Root,
+    facts: &HostFacts,
+    state: &HostState,
+    network: &NetworkSetup,
+) -> Vec<Finding> {
+    let scene = Scene { root, facts, state, network };
+    let has_host = network.path.as_ref().is_some_and(|path| path.host.is_some());
+    let of_path = if has_host { path::CHECKS } else { &[] };
+    THEMES.into_iter().chain([of_path]).flatten().map(|check| check.carry_out(&scene)).collect()
 }

@@ -17,14 +17,42 @@ const LAUNCHERS: [&str; 5] =
 const LIBRARY_FOLDERS: [&str; 5] =
     ["lib", "lib64", "lib/release", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"];
 /// Folders whose entries, and the entries of those, may be prefixes.
-const COLLECTIONS: [&str; 6] =
-    ["opt", "opt/intel/oneapi/mpi", "opt/cray/pe", "usr/mpi/gcc", "usr/lib64", "usr/local"];
+const COLLECTIONS: [&str; 8] = [
+    "opt",
+    "opt/intel/oneapi/mpi",
+    "opt/cray/pe",
+    "opt/ohpc/pub/mpi",
+    "opt/apps",
+    "usr/mpi/gcc",
+    "usr/lib64",
+    "usr/local",
+];
+/// Where Cray MPICH lies: `VERSION/NETWORK/COMPILER/VERSION`, each with a `lib` and without a launcher.
+const CRAY_MPICH: &str = "opt/cray/pe/mpich";
 /// Folders of module files where `MODULEPATH` says nothing.
-const MODULE_FOLDERS: [&str; 4] = [
+const MODULE_FOLDERS: [&str; 11] = [
     "etc/modulefiles",
     "usr/share/modulefiles",
     "usr/share/modules/modulefiles",
     "usr/share/Modules/modulefiles",
+    "usr/share/lmod/lmod/modulefiles",
+    "usr/local/modulefiles",
+    "usr/local/Modules/modulefiles",
+    "opt/modulefiles",
+    "opt/apps/modulefiles",
+    "opt/ohpc/pub/modulefiles",
+    "opt/cray/pe/lmod/modulefiles",
+];
+/// Beginnings of the names that Cray MPICH's library has, by the compiler that its programs are built with:
+/// `libmpi_gnu_123.so.12`.
+const CRAY_LIBRARIES: [&str; 7] = [
+    "libmpi_cray",
+    "libmpi_gnu",
+    "libmpi_intel",
+    "libmpi_nvidia",
+    "libmpi_amd",
+    "libmpi_aocc",
+    "libmpi_crayclang",
 ];
 /// More module files than this are a site's whole software, most of which is no MPI.
 const MOST_MODULE_FILES: usize = 2000;
@@ -64,9 +92,17 @@ impl Places {
                 .collect::<Vec<PathBuf>>()
         };
         let mut prefixes = Vec::new();
-        for name in
-            ["VIRTUAL_ENV", "CONDA_PREFIX", "I_MPI_ROOT", "MPI_HOME", "MPI_ROOT", "OPAL_PREFIX"]
-        {
+        for name in [
+            "VIRTUAL_ENV",
+            "CONDA_PREFIX",
+            "I_MPI_ROOT",
+            "MPI_HOME",
+            "MPI_ROOT",
+            "OPAL_PREFIX",
+            "MVAPICH_HOME",
+            "MV2_HOME",
+            "CRAY_MPICH_DIR",
+        ] {
             prefixes.extend(list(name));
         }
         // What `pip install --user` installs.
@@ -99,6 +135,26 @@ impl Places {
             }));
         }
         found
+    }
+
+    /// Prefixes whose library comes without a launcher, because a batch system starts its ranks: Cray MPICH, the
+    /// one whose module is loaded first, then the newest.
+    #[must_use]
+    pub fn without_launcher(&self) -> Vec<PathBuf> {
+        let mut prefixes = self.prefixes.clone();
+        let mut versions = folders_in(&self.root.join(CRAY_MPICH));
+        versions.reverse();
+        let mut level = versions;
+        for _ in 0..3 {
+            level = level.iter().flat_map(|folder| folders_in(folder)).collect();
+        }
+        prefixes.extend(level);
+        let mut seen = BTreeSet::new();
+        prefixes.retain(|prefix| {
+            let real = prefix.canonicalize().unwrap_or_default();
+            cray_library(prefix).is_some() && seen.insert(real)
+        });
+        prefixes
     }
 
     /// Folders of programs that module files mention.
@@ -136,6 +192,29 @@ pub fn library(prefix: &Path, names: &[&str]) -> Option<PathBuf> {
         let files = LIBRARY_FOLDERS.iter().map(|folder| prefix.join(folder).join(name));
         files.into_iter().find(|file| file.is_file())
     })
+}
+
+/// Cray MPICH's library in the library folders of a prefix.
+#[must_use]
+pub fn cray_library(prefix: &Path) -> Option<PathBuf> {
+    let folders = LIBRARY_FOLDERS.iter().map(|folder| prefix.join(folder));
+    let mut files = folders.flat_map(|folder| entries(&folder));
+    files.find(|file| {
+        file.is_file() && file.file_name().and_then(OsStr::to_str).is_some_and(is_cray)
+    })
+}
+
+/// Whether a file name is one of Cray MPICH's libraries: `libmpi_cray.so.12`, `libmpi_gnu_123.so.12`.
+#[must_use]
+pub fn is_cray(name: &str) -> bool {
+    let Some(stem) = name.strip_suffix(".so.12") else { return false };
+    let is_number = |rest: &str| {
+        rest.is_empty()
+            || rest.strip_prefix('_').is_some_and(|digits| {
+                !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+            })
+    };
+    CRAY_LIBRARIES.iter().any(|start| stem.strip_prefix(start).is_some_and(is_number))
 }
 
 /// The NUMA node of the device that messages to other hosts take: the first for RDMA, else the first
@@ -264,6 +343,84 @@ mod tests {
                 "sw/openmpi/5.0/bin/mpirun",
             ]
         );
+    }
+
+    #[test]
+    fn clusters_keep_their_mpis_in_many_places() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let programs = [
+            // Azure's and NVIDIA's images, RHEL, OFED, OpenHPC, oneAPI, AWS.
+            "opt/mvapich2-2.3.7/bin/mpiexec.hydra",
+            "opt/hpcx-v2.18/ompi/bin/mpirun",
+            "usr/lib64/mpich/bin/mpiexec",
+            "usr/mpi/gcc/openmpi-4.1.7a1/bin/mpirun",
+            "opt/ohpc/pub/mpi/openmpi4-gnu12/4.1.6/bin/mpirun",
+            "opt/intel/oneapi/mpi/2021.14/bin/mpiexec.hydra",
+            "opt/amazon/openmpi5/bin/mpirun",
+            "apps/mvapich/4.0/bin/mpiexec",
+        ];
+        programs.iter().for_each(|name| program(root, name));
+        // A module file of Tcl in one of the usual places, whose path is put together.
+        let module = root.join("opt/ohpc/pub/modulefiles/mvapich/4.0");
+        fs::create_dir_all(module.parent().unwrap()).unwrap();
+        let base = root.join("apps/mvapich/4.0");
+        fs::write(
+            module,
+            format!("#%Module1.0\nset base {}\nprepend-path PATH $base/bin\n", base.display()),
+        )
+        .unwrap();
+        let places =
+            Places { root: root.to_owned(), path: vec![], prefixes: vec![], modules: vec![] };
+        let found: BTreeSet<PathBuf> =
+            places.launchers().into_iter().map(|it| it.launcher).collect();
+        for name in programs {
+            assert!(found.contains(&root.join(name)), "{name} is not in {found:?}");
+        }
+    }
+
+    #[test]
+    fn cray_mpich_is_found_by_its_library_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in [
+            "opt/cray/pe/mpich/8.1.28/ofi/gnu/12.3/lib/libmpi_gnu_123.so.12",
+            "opt/cray/pe/mpich/8.1.32/ofi/cray/17.0/lib/libmpi_cray.so.12",
+            "opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib/libmpi_gnu_123.so.12",
+            "opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3/lib/libmpifort_gnu_123.so.12",
+            "opt/cray/pe/mpich/8.1.32/ofi/gnu/11.2/include/mpi.h",
+        ] {
+            program(root, name);
+        }
+        let loaded = root.join("opt/cray/pe/mpich/8.1.28/ofi/gnu/12.3");
+        let places = |prefixes: Vec<PathBuf>| Places {
+            root: root.to_owned(),
+            path: vec![],
+            prefixes,
+            modules: vec![],
+        };
+        let check = |prefixes: Vec<PathBuf>, expected: &[&str]| {
+            let found = places(prefixes).without_launcher();
+            let expected: Vec<PathBuf> =
+                expected.iter().map(|it| root.join("opt/cray/pe/mpich").join(it)).collect();
+            assert_eq!(found, expected);
+        };
+        let newest = ["8.1.32/ofi/cray/17.0", "8.1.32/ofi/gnu/12.3", "8.1.28/ofi/gnu/12.3"];
+        check(vec![], &newest);
+        check(vec![loaded], &[newest[2], newest[0], newest[1]]);
+        assert_eq!(places(vec![]).launchers(), []);
+    }
+
+    #[test]
+    fn names_of_cray_s_libraries() {
+        for name in ["libmpi_cray.so.12", "libmpi_gnu_91.so.12", "libmpi_nvidia_207.so.12"] {
+            assert!(is_cray(name), "{name}");
+        }
+        for name in
+            ["libmpi.so.12", "libmpi_cxx.so.12", "libmpi_gnu_x.so.12", "libmpi_gnu.so", ""]
+        {
+            assert!(!is_cray(name), "{name}");
+        }
     }
 
     #[test]

@@ -11,6 +11,10 @@ pub struct NetworkDevice {
     pub link_bit_per_s: Option<u64>,
     /// Largest packet in bytes.
     pub mtu_bytes: Option<u64>,
+    /// `full` or `half`, where the device has such a thing.
+    pub duplex: Option<String>,
+    /// The kernel says that it cannot carry anything now.
+    pub is_down: bool,
     /// The kernel module that drives it.
     pub kernel_module: Option<String>,
 }
@@ -26,6 +30,8 @@ pub fn read(root: &Root, name: &str) -> NetworkDevice {
         name: name.to_owned(),
         link_bit_per_s: megabits.map(|speed| speed.unsigned_abs() * 1_000_000),
         mtu_bytes: root.number(&path("mtu")),
+        duplex: root.text(&path("duplex")).filter(|duplex| duplex != "unknown"),
+        is_down: root.text(&path("operstate")).as_deref() == Some("down"),
         kernel_module: root
             .text(&path("device/uevent"))
             .and_then(|text| text.lines().find_map(module)),
@@ -73,6 +79,8 @@ mod tests {
         fs::create_dir_all(tree.path().join("sys/class/net/lo")).unwrap();
         fs::write(device.join("speed"), "40000\n").unwrap();
         fs::write(device.join("mtu"), "1500\n").unwrap();
+        fs::write(device.join("duplex"), "full\n").unwrap();
+        fs::write(device.join("operstate"), "up\n").unwrap();
         fs::write(device.join("device/uevent"), "DRIVER=mlx5_core\nX=1\n").unwrap();
         let root = Root::at(tree.path());
         assert_eq!(names(&root), ["eth0"]);
@@ -80,9 +88,13 @@ mod tests {
             name: "eth0".into(),
             link_bit_per_s: Some(40_000_000_000),
             mtu_bytes: Some(1500),
+            duplex: Some("full".into()),
+            is_down: false,
             kernel_module: Some("mlx5_core".into()),
         };
         assert_eq!(read(&root, "eth0"), expected);
+        fs::write(device.join("operstate"), "down\n").unwrap();
+        assert!(read(&root, "eth0").is_down);
         fs::write(device.join("speed"), "-1\n").unwrap();
         assert_eq!(read(&root, "eth0").link_bit_per_s, None);
         assert_eq!(read(&root, "eth7").mtu_bytes, None);

@@ -18,15 +18,17 @@ mod contents;
 mod kind;
 mod pairs;
 mod prepared;
+mod process_set;
 mod timing;
 mod window;
 
 use calls::Calls;
 use communicator::{Communicator, Refused};
 use prepared::Prepared;
+use process_set::ProcessSetCalls;
 
 pub use abi::Abi;
-pub use kind::{Collective, ELEMENT_BYTES, Element, Kind};
+pub use kind::{Buffers, Collective, ELEMENT_BYTES, Element, Kind};
 pub use prepared::{Figures, Request};
 pub use timing::{Pass, Timing};
 
@@ -78,6 +80,7 @@ pub struct Mpi {
     banner: String,
     standard: (i32, i32),
     table: Table,
+    process_sets: Option<ProcessSets>,
 }
 
 /// The functions and constants, by the width of a handle.
@@ -85,6 +88,13 @@ pub struct Mpi {
 enum Table {
     Narrow(Calls<c_int>, abi::Constants<c_int>),
     Wide(Calls<usize>, abi::Constants<usize>),
+}
+
+/// The functions of sessions, where the library has them.
+#[derive(Debug)]
+enum ProcessSets {
+    Narrow(ProcessSetCalls<c_int>),
+    Wide(ProcessSetCalls<usize>),
 }
 
 impl Mpi {
@@ -119,6 +129,7 @@ impl Mpi {
             banner: banner(&library).ok_or(missing("MPI_Get_library_version"))?,
             standard: standard(&library).ok_or(missing("MPI_Get_version"))?,
             table,
+            process_sets: process_sets(&library, abi),
         })
     }
 
@@ -151,10 +162,7 @@ impl Mpi {
     /// # Errors
     /// [`MpiError::Call`]; most libraries end the process instead.
     pub fn start(&self) -> Result<World, MpiError> {
-        let failed = |refused: Refused| MpiError::Call {
-            call: refused.call,
-            text: format!("code {}", refused.code),
-        };
+        let failed = refused_at_start;
         Ok(World(match &self.table {
             Table::Narrow(calls, names) => {
                 Inner::Narrow(Communicator::start(*calls, *names).map_err(failed)?)
@@ -164,6 +172,34 @@ impl Mpi {
             }
         }))
     }
+
+    /// Initialises the library by a session, as MPI 4 has it, instead.
+    ///
+    /// # Errors
+    /// [`MpiError::Symbol`] where the library is older, and [`MpiError::Call`].
+    pub fn start_process_set(&self) -> Result<World, MpiError> {
+        let failed = refused_at_start;
+        Ok(World(match (&self.table, &self.process_sets) {
+            (Table::Narrow(calls, names), Some(ProcessSets::Narrow(process_set))) => {
+                Inner::Narrow(
+                    Communicator::start_process_set(*calls, *names, *process_set)
+                        .map_err(failed)?,
+                )
+            }
+            (Table::Wide(calls, names), Some(ProcessSets::Wide(process_set))) => Inner::Wide(
+                Communicator::start_process_set(*calls, *names, *process_set)
+                    .map_err(failed)?,
+            ),
+            _ => {
+                let path = self.path.clone();
+                return Err(MpiError::Symbol { path, missing: "MPI_Session_init" });
+            }
+        }))
+    }
+}
+
+fn refused_at_start(refused: Refused) -> MpiError {
+    MpiError::Call { call: refused.call, text: format!("code {}", refused.code) }
 }
 
 /// All ranks of a job, and this one among them. Calls that concern all ranks must be made by all.
@@ -297,6 +333,12 @@ impl Exchange<'_> {
         })
     }
 
+    /// Where messages are sent from and received at, so that a foreign loop can run on the same memory.
+    #[must_use]
+    pub fn places(&self) -> (*const u8, *mut u8) {
+        with!(&self.0, Ready, it => (it.send.as_ptr().cast_const(), it.receive.as_ptr()))
+    }
+
     /// Frees the memory; all ranks together.
     ///
     /// # Errors
@@ -311,6 +353,18 @@ impl Exchange<'_> {
 
 fn explain<H: abi::Handle>(comm: &Communicator<H>, refused: Refused) -> MpiError {
     MpiError::Call { call: refused.call, text: comm.text(refused.code) }
+}
+
+/// The functions of sessions, where the library has them.
+fn process_sets(library: &Library, abi: Abi) -> Option<ProcessSets> {
+    if abi == Abi::Mpich {
+        // SAFETY: handles of this interface are 32-bit integers.
+        let calls = unsafe { ProcessSetCalls::load(library) };
+        return calls.map(ProcessSets::Narrow);
+    }
+    // SAFETY: handles of the other two interfaces are pointers.
+    let calls = unsafe { ProcessSetCalls::load(library) };
+    calls.map(ProcessSets::Wide)
 }
 
 /// What the library says of itself; allowed before it is initialised.

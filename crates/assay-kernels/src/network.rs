@@ -6,8 +6,10 @@
 
 pub mod cpu;
 pub mod device;
+pub mod ethtool;
 pub mod icmp;
 pub mod pace;
+pub mod path_mtu;
 pub mod pingpong;
 pub mod socket;
 pub mod stream;

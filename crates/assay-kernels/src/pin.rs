@@ -17,15 +17,31 @@ pub fn pin_current_thread(cpu: usize) -> io::Result<()> {
     let refused = |error: io::Error| {
         io::Error::new(error.kind(), format!("cannot pin a thread to CPU {cpu}: {error}"))
     };
-    if cpu >= MASK_CPUS {
-        return Err(refused(io::Error::from(io::ErrorKind::InvalidInput)));
-    }
+    restrict(&[cpu]).map_err(refused)
+}
+
+/// Lets the calling thread run on these CPUs alone. Threads it starts later inherit this.
+///
+/// # Errors
+/// The system's error, with the CPUs' numbers: none of them can be had.
+pub fn keep_current_thread_on(cpus: &[usize]) -> io::Result<()> {
+    restrict(cpus).map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot keep a thread on CPUs {cpus:?}: {error}"))
+    })
+}
+
+fn restrict(cpus: &[usize]) -> io::Result<()> {
     let mut mask = [0_u64; MASK_WORDS];
-    mask[cpu / 64] = 1 << (cpu % 64);
+    for cpu in cpus {
+        match mask.get_mut(cpu / 64) {
+            Some(word) => *word |= 1 << (cpu % 64),
+            None => return Err(io::Error::from(io::ErrorKind::InvalidInput)),
+        }
+    }
     // SAFETY: the pointer and the size describe `mask`, which the call only reads.
     let result =
         unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) };
-    if result == 0 { Ok(()) } else { Err(refused(io::Error::last_os_error())) }
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// The CPU the calling thread runs on at this moment, or `None` where the system does not say.

@@ -6,6 +6,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::clock;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{
     EngineChoice, StorageStream, StorageTarget, StorageWorkload, Verify,
@@ -20,12 +21,14 @@ use self::target::{Access, Opened};
 mod accept;
 mod agenda;
 mod arrivals;
+mod balance;
 mod buffers;
 mod busy;
 mod choice;
 mod content;
 mod contest;
 mod crew;
+mod descriptor_table;
 mod engine;
 mod error;
 pub mod files;
@@ -34,11 +37,15 @@ mod lane;
 mod layout;
 mod ledger;
 mod mix;
+mod pace;
 mod phase;
 mod places;
 mod random;
+mod rotation;
+mod scattered;
 mod series;
 mod session;
+mod skew;
 mod tally;
 mod target;
 mod timeline;
@@ -65,7 +72,9 @@ pub fn run(
     control: &mut Control<'_>,
 ) -> Result<StorageOutcome, StorageError> {
     accept::workload(workload)?;
+    let opening_ns = clock::now_ns();
     let opened = open(workload)?;
+    let opened_ns = clock::now_ns();
     accept::targets(workload, &opened)?;
     let chosen = match choice::choose(workload, &opened) {
         Choice::Of(chosen) => chosen,
@@ -73,7 +82,14 @@ pub fn run(
             contest::decide(workload, &opened, engines, reason, control.stop)?
         }
     };
-    session::carry_out(workload, &opened, chosen, control)
+    let outcome = session::carry_out(workload, &opened, chosen, control)?;
+    let closing_ns = clock::now_ns();
+    drop(opened);
+    Ok(StorageOutcome {
+        open_s: clock::seconds_between(opening_ns, opened_ns),
+        close_s: clock::seconds_between(closing_ns, clock::now_ns()),
+        ..outcome
+    })
 }
 
 fn open(workload: &StorageWorkload) -> Result<Vec<Opened>, StorageError> {

@@ -168,6 +168,8 @@ pub enum Stopped {
     Budget,
     /// An official tool decides itself how often it repeats.
     Tool,
+    /// What it was to find out was known already: it has no samples.
+    NotNeeded,
 }
 
 /// How a run ended.

@@ -42,7 +42,7 @@ pub enum MpiStarter {
 }
 
 impl MpiInstallation {
-    /// Name and version: what stands above its column.
+    /// Name and version.
     #[must_use]
     pub fn label(&self) -> String {
         if self.version.is_empty() {
@@ -50,5 +50,11 @@ impl MpiInstallation {
         } else {
             format!("{} {}", self.name, self.version)
         }
+    }
+
+    /// Whether it is reached by the interface of the MPI 5 standard.
+    #[must_use]
+    pub fn is_standard(&self) -> bool {
+        self.abi == MpiAbi::Standard
     }
 }

@@ -9,6 +9,10 @@ use hdrhistogram::Histogram;
 pub struct StorageOutcome {
     /// Seconds that counted: the warm-up is not among them.
     pub elapsed_s: f64,
+    /// Seconds in which the targets were opened, one after another, before that.
+    pub open_s: f64,
+    /// Seconds in which they were closed again.
+    pub close_s: f64,
     /// Tallies of what counted, one per stream, target and operation that did any I/O.
     pub tallies: Vec<StreamTally>,
     /// The series, warm-up included, all streams and targets together.
@@ -27,6 +31,36 @@ pub struct StorageOutcome {
     pub error_count: u64,
     /// Why it ended.
     pub ended: Ended,
+    /// What else is known of each stream, in the workload's order.
+    pub streams: Vec<StreamRecord>,
+}
+
+/// What is known of a stream besides its reads and writes.
+#[derive(Debug, Clone, Default)]
+pub struct StreamRecord {
+    /// Seconds that counted, from its start to its last I/O.
+    pub active_s: f64,
+    /// Its calls of `fsync`; `None` = none was made.
+    pub syncs: Option<Tally>,
+    /// How long submitting took, of reads and of writes, where it was timed by itself.
+    pub submissions: [Option<Tally>; 2],
+    /// Every I/O that counted, in the order of completion, where they were to be kept.
+    pub journal: Vec<JournalEntry>,
+}
+
+/// One I/O that was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JournalEntry {
+    /// Nanoseconds from the end of the warm-up to its completion.
+    pub at_ns: u64,
+    /// Nanoseconds from submission to completion.
+    pub service_ns: u64,
+    /// Where, in bytes.
+    pub offset: u64,
+    /// How much, in bytes.
+    pub bytes: u32,
+    /// Read or write.
+    pub operation: Operation,
 }
 
 /// What one stream did to one target with one operation.
@@ -93,6 +127,14 @@ pub struct StreamCount {
     pub writes: u64,
     /// Bytes written.
     pub write_bytes: u64,
+    /// Sum of the service times of reads in ns.
+    pub read_service_ns: u64,
+    /// The same of writes.
+    pub write_service_ns: u64,
+    /// The greatest service time of a read in ns, to two digits.
+    pub read_greatest_ns: u64,
+    /// The same of a write.
+    pub write_greatest_ns: u64,
 }
 
 /// Reads from or writes to.

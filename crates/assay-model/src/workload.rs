@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::benchmark::Benchmark;
 
+pub mod course;
 pub mod file_set;
 mod mpi;
 mod network;
 pub mod storage;
 
-pub use mpi::{MpiHosts, MpiWorkload};
+pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
 pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
 
 /// One fully resolved request. The serialised form carries the benchmark's identifier.

@@ -18,9 +18,8 @@ fn kind(name: &str) -> Kind {
     match name {
         "bytes" | "bytes_per_array" => Kind::Size,
         "rpeak" => Kind::Flops,
-        "requested_rate" | "generator_rate" | "knee_rate" | "read_rate" | "write_rate" => {
-            Kind::Rate
-        }
+        "requested_rate" | "generator_rate" | "knee_rate" | "read_rate" | "write_rate"
+        | "goal_rate" | "goal_missed_at" | "greatest_rate" => Kind::Rate,
         "knee_latency" => Kind::Time,
         "percent_of_rpeak" | "percent_of_max" => Kind::Percent,
         "residual" => Kind::Scientific,

@@ -6,4 +6,4 @@ mod svg;
 
 pub(crate) use bars::bars;
 pub(crate) use scale::label;
-pub(crate) use svg::svg;
+pub(crate) use svg::{SIZE, escaped, svg};

@@ -33,7 +33,15 @@ pub fn value(estimate: &Estimate) -> String {
     }
     let digits = half_width(estimate)
         .map_or(DIGITS_WITHOUT_INTERVAL, |half| digits(estimate.median, half));
-    quantity(estimate.median, estimate.unit, digits)
+    written(estimate.median, estimate.unit, digits)
+}
+
+/// A value with its unit; a ratio of people's kind is a percentage.
+fn written(value: f64, unit: Unit, digits: usize) -> String {
+    match unit {
+        Unit::Ratio => format!("{}\u{a0}%", quantity(value * 100.0, unit, digits)),
+        _ => quantity(value, unit, digits),
+    }
 }
 
 /// The interval with its unit, `38.07–38.20 GB/s`; `None` when the samples carry none.
@@ -59,7 +67,7 @@ pub fn is_positive(value: f64) -> bool {
 
 /// Two values with one unit, or with two where their prefixes differ.
 fn range(low: f64, high: f64, half: f64, unit: Unit) -> String {
-    let write = |value: f64| quantity(value, unit, digits(value, half));
+    let write = |value: f64| written(value, unit, digits(value, half));
     let (low, high) = (write(low), write(high));
     let suffix = |text: &str| text.split_once('\u{a0}').map(|(_, unit)| unit.to_owned());
     match (low.split_once('\u{a0}'), suffix(&high)) {
@@ -105,6 +113,7 @@ mod tests {
         check(38.07e9, 38.20e9, 0.08e9, Unit::BytePerSecond, "38.070–38.200 GB/s");
         check(38.07e9, 38.30e9, 0.2e9, Unit::BytePerSecond, "38.07–38.30 GB/s");
         check(990e6, 1.1e9, 80e6, Unit::BytePerSecond, "990 MB/s–1.100 GB/s");
-        check(1.0, 1.5, 0.3, Unit::Ratio, "1.00–1.50");
+        check(0.1, 0.15, 0.03, Unit::Ratio, "10.0–15.0 %");
+        check(1.0, 1.5, 0.3, Unit::Count, "1.00–1.50");
     }
 }

@@ -1,7 +1,9 @@
-//! Renderers, one per format. Documents for people; CSV and JSON, for programs, from the summary.
+//! Renderers, one per format. Documents for people; CSV and JSON, for programs, from the summary; a
+//! picture from the plots alone.
 
 pub mod csv;
 pub mod html;
 pub mod json;
 pub mod markdown;
+pub mod svg;
 pub mod text;

@@ -83,6 +83,33 @@ pub fn knee(points: &[CurvePoint]) -> Knee {
     first_fall(&distances, SENSITIVITY * step).map_or(Knee::None(NoKnee::NoBend), Knee::At)
 }
 
+/// The share of the greatest rate that says most about where the curve bends, in percent; `None` where
+/// it is known to 5 %. `points` are in ascending order of their shares.
+///
+/// The wider of the gaps beside the knee is halved. Without a knee it may lie beyond the last point.
+#[must_use]
+pub fn next_share(points: &[(f64, CurvePoint)]) -> Option<f64> {
+    let known: Vec<CurvePoint> = points.iter().map(|(_, point)| *point).collect();
+    let share = |at: usize| points.get(at).map(|(percent, _)| *percent);
+    let gaps = match knee(&known) {
+        Knee::At(at) => {
+            [(at.checked_sub(1).and_then(share), share(at)), (share(at), share(at + 1))]
+        }
+        Knee::None(_) => [(share(points.len().checked_sub(1)?), Some(WHOLE)), (None, None)],
+    };
+    let width = |(from, to): &(f64, f64)| to - from;
+    gaps.into_iter()
+        .filter_map(|(from, to)| Some((from?, to?)))
+        .filter(|gap| width(gap) > RESOLUTION)
+        .max_by(|a, b| width(a).total_cmp(&width(b)))
+        .map(|(from, to)| f64::midpoint(from, to))
+}
+
+/// Percent of the greatest rate to which the place of a knee is looked for.
+const RESOLUTION: f64 = 5.0;
+/// Percent that the greatest rate is of itself.
+const WHOLE: f64 = 100.0;
+
 /// Each rate, or a greater one before it.
 fn rising(points: &[CurvePoint]) -> Vec<f64> {
     let mut greatest = f64::NEG_INFINITY;
@@ -177,6 +204,41 @@ mod tests {
         ] {
             assert_eq!(knee(&points), expected, "{points:?}");
         }
+    }
+
+    /// Shares that are added to a curve, one after another.
+    fn added(latency_s: impl Fn(f64) -> f64, first: &[f64]) -> Vec<f64> {
+        let point = |percent: f64| {
+            let latency_s = latency_s(percent);
+            (percent, CurvePoint { rate_per_s: percent, latency_s, uncertainty_s: 0.0 })
+        };
+        let mut points: Vec<_> = first.iter().copied().map(point).collect();
+        let mut shares = Vec::new();
+        while let Some(share) = next_share(&points) {
+            shares.push(share);
+            points.push(point(share));
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            assert!(shares.len() < 20, "it must end");
+        }
+        shares
+    }
+
+    #[test]
+    fn points_are_added_where_the_curve_bends() {
+        let first = [10.0, 30.0, 50.0, 70.0, 90.0];
+        // A corner at 60 %: everything is added around it.
+        let corner = |percent: f64| 1.0 + 9.0 * (percent - 60.0).max(0.0) / 40.0;
+        let shares = added(corner, &first);
+        assert!(
+            !shares.is_empty() && shares.iter().all(|it| (45.0..75.0).contains(it)),
+            "{shares:?}"
+        );
+        let nearest = shares.iter().map(|it| (it - 60.0).abs()).fold(f64::INFINITY, f64::min);
+        assert!(nearest <= 5.0, "{shares:?}");
+        // Flat as far as it was looked at: it may bend behind the last point.
+        assert_eq!(added(|_| 1.0, &first), [95.0]);
+        assert_eq!(added(|_| 1.0, &[10.0, 20.0]), [60.0, 80.0, 90.0, 95.0]);
+        assert_eq!(added(|_| 1.0, &[]), [0.0; 0]);
     }
 
     #[test]

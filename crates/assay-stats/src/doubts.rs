@@ -53,7 +53,9 @@ fn precision(analysis: &Analysis, stopping: &Stopping, stopped: Stopped) -> Opti
     let n = analysis.sorted.len();
     let worth = analysis.effective.n;
     let more = match stopped {
-        Stopped::Budget | Stopped::Precise => "give it more time, for example `--budget 10m`",
+        Stopped::Budget | Stopped::Precise | Stopped::NotNeeded => {
+            "give it more time, for example `--budget 10m`"
+        }
         Stopped::Tool => "the tool decides how often it repeats; run the case several times",
     };
     let Some(width) = analysis.relative_half_width() else {

@@ -18,6 +18,8 @@ pub mod mean;
 pub mod modality;
 pub mod quantile;
 pub mod rank;
+pub mod rate_search;
+pub mod rounds;
 pub mod steady_state;
 pub mod stopping;
 pub mod summarize;

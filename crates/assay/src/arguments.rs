@@ -12,8 +12,10 @@ use assay_model::suite::Placement;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod fio;
+pub(crate) mod foreign;
 pub(crate) mod ior;
 pub(crate) mod mpi;
+pub(crate) mod mpi_refused;
 pub(crate) mod mpi_run;
 pub(crate) mod network;
 pub(crate) mod plan;
@@ -108,6 +110,9 @@ pub(crate) struct RunArguments {
     /// With --switch: how many runs, in the order first, second, second, first and so on
     #[arg(long, value_name = "N", default_value_t = 4, requires = "switch", value_parser = turns)]
     pub(crate) turns: u32,
+    /// With --switch: a difference up to this makes no difference in practice
+    #[arg(long, value_name = "SHARE", default_value = "2%", requires = "switch", value_parser = margin)]
+    pub(crate) margin: f64,
     #[command(flatten)]
     pub(crate) mpi: MpiRunArguments,
     #[command(flatten)]
@@ -207,6 +212,15 @@ pub(crate) struct StoreArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
+    /// Look along the path to this host too: its device, round trip and path MTU
+    #[arg(long, value_name = "HOST")]
+    pub(crate) to: Option<String>,
+    /// Round trip that buffers are judged for, like 20ms [default: measured with --to]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub(crate) round_trip: Option<f64>,
+    /// Speed of the path, like 10Gbit/s [default: what the device of --to tells]
+    #[arg(long, value_name = "RATE", value_parser = network::bit_rate)]
+    pub(crate) rate: Option<u64>,
     /// Print the findings as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -256,6 +270,8 @@ pub(crate) enum Format {
     Markdown,
     /// One self-contained page with its plots
     Html,
+    /// One picture with all plots
+    Svg,
     /// One row per result, base units
     Csv,
     /// The machine-readable result

@@ -14,7 +14,7 @@ use assay_adapters::wire::iperf3::Protocol;
 use assay_model::event::Stopped;
 use assay_model::facts::HostFacts;
 use assay_model::plan::Case;
-use assay_model::workload::Workload;
+use assay_model::workload::{MpiWorkload, Workload};
 
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::runner::RunOptions;
@@ -32,7 +32,9 @@ pub(crate) fn measure(
 ) -> Result<Stopped, CaseError> {
     if let Some(found) = tools.get(&case.by) {
         if let Workload::Storage(test) = &case.workload {
-            let case = storage::prepare(case, test, options, recorder)?;
+            let Some(case) = storage::prepare(case, test, options, recorder)? else {
+                return Ok(Stopped::NotNeeded);
+            };
             return tool::measure(&case, found, &host.cpu.flags, recorder);
         }
         return tool::measure(case, found, &host.cpu.flags, recorder);
@@ -45,9 +47,29 @@ pub(crate) fn measure(
         Workload::NetworkTcp(work) => network::measure(work, Protocol::Tcp, recorder),
         Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, recorder),
         Workload::NetworkIcmp(work) => network::icmp(work, recorder),
-        Workload::Mpi(work) => mpi::measure(case, work, recorder),
+        Workload::Mpi(work) => (0..)
+            .find_map(|launch| mpi::turn(case, work, launch, recorder).transpose())
+            .expect("launches are counted until one is the last"),
         Workload::Storage(test) => storage::measure(case, test, options, recorder),
     }
+}
+
+/// The question of a case that is measured in turns, between which others may have theirs.
+pub(crate) fn in_turns<'a>(case: &'a Case, tools: &Tools) -> Option<&'a MpiWorkload> {
+    match &case.workload {
+        Workload::Mpi(work) if tools.get(&case.by).is_none() => Some(work),
+        _ => None,
+    }
+}
+
+/// One turn; why it was the last one, or `None`.
+pub(crate) fn turn(
+    case: &Case,
+    work: &MpiWorkload,
+    turn: u32,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Option<Stopped>, CaseError> {
+    mpi::turn(case, work, turn, recorder)
 }
 
 /// CPU numbers as the kernels take them.

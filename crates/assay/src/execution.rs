@@ -1,4 +1,4 @@
-//! Carries a plan out, case after case.
+//! Carries a plan out, case after case; the same question to several MPIs in turns.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use assay_fleet::root::Root;
 use assay_fleet::state;
 use assay_kernels::clock;
-use assay_model::event::{FORMAT, RunEvent, RunStarted, Status};
+use assay_model::event::{FORMAT, RunEvent, RunStarted, Status, Stopped};
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::plan::Plan;
+use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
 use assay_model::warning::Warning;
 use assay_store::{Store, StoreError};
@@ -16,11 +16,13 @@ use jiff::Timestamp;
 
 use crate::failure::Failure;
 use crate::log::Log;
-use crate::recorder::{CaseError, Recorder};
+use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::storage::runner::RunOptions;
 use crate::terminal::Terminal;
 use crate::tools::Tools;
 use crate::{bind, presence, stored};
+
+mod in_turns;
 
 /// Everything a plan needs to be carried out.
 pub(crate) struct Execution<'a> {
@@ -115,35 +117,61 @@ fn new_run_id(now: Timestamp) -> String {
     assay_store::new_run_id(now, entropy)
 }
 
-/// Every case in turn. One that fails does not stop the others.
+/// Every case, one after the other or, where they are the same question to several MPIs, in turns. One that
+/// fails does not stop the others.
 fn cases(
     execution: &Execution<'_>,
     log: &mut Log<'_>,
     started_ns: u64,
 ) -> Result<Status, Failure> {
     let mut status = Status::Complete;
-    for case in &execution.plan.cases {
-        log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
-        let mut recorder = Recorder::new(case, log, execution.cancel, started_ns);
-        let outcome = bind::measure(
-            case,
-            &execution.host,
-            execution.tools,
-            execution.storage,
-            &mut recorder,
-        );
-        let case = case.id.clone();
-        match outcome {
-            Ok(stopped) => log.add(RunEvent::CaseFinished { case, stopped })?,
-            Err(CaseError::Failed { reason, advice }) => {
-                status = Status::Failed;
-                log.add(RunEvent::CaseFailed { case, reason, advice })?;
-            }
-            Err(CaseError::Interrupted) => return Ok(Status::Interrupted),
-            Err(CaseError::Store(failure)) => return Err(failure),
+    for group in in_turns::groups(&execution.plan.cases, execution.tools) {
+        let ended = match group {
+            [case] => alone(case, execution, log, started_ns)?,
+            several => in_turns::measure(several, execution, log, started_ns)?,
+        };
+        match ended {
+            Status::Interrupted => return Ok(ended),
+            Status::Complete => {}
+            other => status = other,
         }
     }
     Ok(status)
+}
+
+fn alone(
+    case: &Case,
+    execution: &Execution<'_>,
+    log: &mut Log<'_>,
+    started_ns: u64,
+) -> Result<Status, Failure> {
+    log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
+    let mut state = CaseState::new(case);
+    let mut recorder = Recorder::new(&mut state, log, execution.cancel, started_ns);
+    let outcome =
+        bind::measure(case, &execution.host, execution.tools, execution.storage, &mut recorder);
+    end(case, outcome, log)
+}
+
+/// Stores how a case ended.
+fn end(
+    case: &Case,
+    outcome: Result<Stopped, CaseError>,
+    log: &mut Log<'_>,
+) -> Result<Status, Failure> {
+    let case = case.id.clone();
+    match outcome {
+        Ok(stopped) => {
+            log.add(RunEvent::CaseFinished { case, stopped })?;
+            Ok(Status::Complete)
+        }
+        Err(CaseError::Failed { reason, advice }) => {
+            log.add(RunEvent::CaseFailed { case, reason, advice })?;
+            Ok(Status::Failed)
+        }
+        Err(CaseError::Interrupted) => Ok(Status::Interrupted),
+        Err(CaseError::Store(failure)) => Err(failure),
+    }
 }
 
 #[cfg(test)]

@@ -37,13 +37,15 @@ use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
     let words = arguments::vdbench::as_called(std::env::args_os());
+    let words = arguments::network::spelled_out(words);
+    let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
     let typed = match Arguments::try_parse_from(words) {
         Ok(typed) => typed,
         // One of the ranks of an MPI job speaks for all.
         Err(error) if error.use_stderr() && !Launched::here().speaks() => {
             return ExitCode::from(Kind::Usage.exit_code());
         }
-        Err(error) => return commands::help::refused(&error),
+        Err(error) => return commands::help::refused(&error, &command),
     };
     let mut terminal = Terminal::attached();
     match carry_out(typed.command, &mut terminal) {

@@ -12,12 +12,16 @@ use assay_fleet::process::{self, Command};
 use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
 use assay_model::mpi_outcome::MpiAbi;
 
+use crate::arguments::mpi_run::Interfaces;
 use crate::failure::Failure;
 
 /// A launcher that only tells its version may take no longer.
 const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 /// Libraries of MPICH and its relatives; Debian's MPICH has a name of its own.
-const MPICH_LIBRARIES: [&str; 3] = ["libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"];
+const MPICH_LIBRARIES: [&str; 4] =
+    ["libmpi.so.12", "libmpich.so.12", MVAPICH_LIBRARY, "libmpi_abi.so.1"];
+/// MVAPICH's from version 3 on, whose sources set the version of the interface to 0.
+const MVAPICH_LIBRARY: &str = "libmpi.so.0";
 /// Libraries of Open MPI: from version 2, from 6 on in the standard's interface, too.
 const OPEN_MPI_LIBRARIES: [&str; 3] = ["libmpi.so.40", "libmpi.so.20", "libmpi_abi.so.1"];
 
@@ -25,25 +29,76 @@ const OPEN_MPI_LIBRARIES: [&str; 3] = ["libmpi.so.40", "libmpi.so.20", "libmpi_a
 pub(crate) fn find(
     asked: &[PathBuf],
     launcher: Option<&Path>,
+    interfaces: Interfaces,
 ) -> Result<Vec<MpiInstallation>, Failure> {
     let mut found = Vec::new();
     if asked.is_empty() {
         let candidates = Places::of_this_process().launchers();
         found.extend(candidates.iter().filter_map(|candidate| installation(candidate).ok()));
+        if launcher.is_some() {
+            let prefixes = Places::of_this_process().without_launcher();
+            found.extend(prefixes.iter().filter_map(|prefix| cray(prefix)));
+        }
     }
     for prefix in asked {
-        found.extend(of_prefix(prefix)?);
+        match launcher.and_then(|_| cray(prefix)) {
+            Some(it) => found.push(it),
+            None => found.extend(of_prefix(prefix)?),
+        }
     }
     let mut seen = BTreeSet::new();
     found.retain(|it| seen.insert(Path::new(&it.library).canonicalize().unwrap_or_default()));
     if found.is_empty() {
-        return Err(none());
+        let silent = Places::of_this_process().without_launcher();
+        return Err(silent.first().map_or_else(none, |prefix| none_but(prefix)));
+    }
+    let mut found = by_interface(found, interfaces);
+    if found.is_empty() {
+        return Err(none_standard());
     }
     if let Some(program) = launcher {
         start_by(program, &mut found)?;
     }
     give_keys(&mut found);
     Ok(found)
+}
+
+/// The library of the standard's interface beside a maker's own.
+const STANDARD_LIBRARY: &str = "libmpi_abi.so.1";
+
+/// Each installation by the interfaces that were asked for, as far as it has them.
+fn by_interface(found: Vec<MpiInstallation>, interfaces: Interfaces) -> Vec<MpiInstallation> {
+    let both = |it: MpiInstallation| {
+        let twin = standard_twin(&it);
+        let own = (!it.is_standard() || twin.is_none()).then_some(it);
+        match interfaces {
+            Interfaces::Own => vec![own],
+            Interfaces::Standard => vec![own.filter(MpiInstallation::is_standard), twin],
+            Interfaces::Both => vec![own, twin],
+        }
+    };
+    found.into_iter().flat_map(both).flatten().collect()
+}
+
+/// The same installation by the standard's interface; `None` where that is what it is, or it has none.
+fn standard_twin(own: &MpiInstallation) -> Option<MpiInstallation> {
+    let library = Path::new(&own.library).with_file_name(STANDARD_LIBRARY);
+    let is_other = !own.is_standard() && library.is_file();
+    let library = library.to_string_lossy().into_owned();
+    is_other.then(|| MpiInstallation { library, abi: MpiAbi::Standard, ..own.clone() })
+}
+
+fn none_standard() -> Failure {
+    Failure::measurement("no MPI with the interface of the MPI 5 standard was found")
+        .explain(format!("no {STANDARD_LIBRARY} lies beside a library that was found"))
+        .advise("leave --abi out, or install an MPI that has it: MPICH from 5.0, Intel MPI from 2021.17")
+}
+
+/// Only libraries whose ranks a batch system starts.
+fn none_but(prefix: &Path) -> Failure {
+    Failure::measurement("no launcher of an MPI was found on this machine")
+        .explain(format!("{} is an MPI whose ranks Slurm starts", prefix.display()))
+        .advise("inside an allocation: assay run mpi --launcher srun")
 }
 
 fn none() -> Failure {
@@ -78,17 +133,25 @@ fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
     }
     let failure =
         Failure::measurement(format!("{} holds no MPI that can be used", prefix.display()));
-    Err(match last {
-        None => failure
+    let lone = mpi::library(&absolute, &MPICH_LIBRARIES)
+        .or_else(|| mpi::library(&absolute, &OPEN_MPI_LIBRARIES));
+    Err(match (last, lone) {
+        (None, Some(library)) => failure
+            .explain(format!(
+                "{} is there, but in the folder bin no launcher beside it",
+                library.display()
+            ))
+            .advise("install the launcher of the same make, or let Slurm start the ranks: --launcher srun"),
+        (None, None) => failure
             .explain("its folder bin has no mpiexec.hydra, mpirun or mpiexec")
             .advise("give the folder that an MPI is installed in, the one above bin and lib: --mpi /opt/mpich"),
-        Some((candidate, Unusable::Launcher)) => failure
+        (Some((candidate, Unusable::Launcher)), _) => failure
             .explain(format!(
                 "{} is no launcher of MPICH, Intel MPI or Open MPI",
                 candidate.launcher.display()
             ))
             .advise("run it with --version and see what it says"),
-        Some((candidate, Unusable::Library(names))) => failure
+        (Some((candidate, Unusable::Library(names))), _) => failure
             .explain(format!(
                 "{} is there, but beside it no {}",
                 candidate.launcher.display(),
@@ -112,8 +175,9 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> 
         LauncherKind::Hydra => ("MPICH", MpiStarter::Hydra, &MPICH_LIBRARIES),
     };
     let (prefix, library) = library(candidate, names).ok_or(Unusable::Library(names))?;
-    // MVAPICH starts its ranks with MPICH's Hydra, which tells Hydra's version and not its own.
-    let is_mvapich = prefix.join("bin/mpiname").is_file();
+    // MVAPICH starts its ranks with MPICH's Hydra, which tells MPICH's version and not its own.
+    let is_mvapich = launcher.kind == LauncherKind::Hydra
+        && (prefix.join("bin/mpiname").is_file() || library.ends_with(MVAPICH_LIBRARY));
     let (name, version) = if is_mvapich { ("MVAPICH", String::new()) } else { (name, version) };
     Ok(MpiInstallation {
         key: String::new(),
@@ -124,6 +188,25 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> 
         library: library.to_string_lossy().into_owned(),
         launcher: path,
         starter,
+    })
+}
+
+/// Cray MPICH, whose ranks a batch system starts: its prefix ends with `8.1.32/ofi/gnu/12.3`.
+fn cray(prefix: &Path) -> Option<MpiInstallation> {
+    let library = mpi::cray_library(prefix)?;
+    let is_version =
+        |part: &&str| part.contains('.') && part.starts_with(|c: char| c.is_ascii_digit());
+    let path = prefix.to_string_lossy().into_owned();
+    let version = path.split('/').find(is_version).unwrap_or_default().to_owned();
+    Some(MpiInstallation {
+        key: String::new(),
+        name: "Cray MPICH".to_owned(),
+        version,
+        prefix: path,
+        abi: MpiAbi::Mpich,
+        library: library.to_string_lossy().into_owned(),
+        launcher: String::new(),
+        starter: MpiStarter::Srun,
     })
 }
 
@@ -173,6 +256,7 @@ fn give_keys(found: &mut [MpiInstallation]) {
     let mut taken = BTreeSet::new();
     for it in found {
         let plain: String = it.label().to_lowercase().replace(' ', "-");
+        let plain = if it.is_standard() { format!("{plain}-standard") } else { plain };
         let mut key = plain.clone();
         let mut letter = b'b';
         while !taken.insert(key.clone()) {
@@ -216,9 +300,45 @@ mod tests {
     }
 
     #[test]
+    fn cray_mpich_needs_no_launcher_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let prefix = folder.path().join("opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3");
+        std::fs::create_dir_all(prefix.join("lib")).unwrap();
+        assert!(cray(&prefix).is_none());
+        std::fs::write(prefix.join("lib/libmpi_gnu_123.so.12"), "").unwrap();
+        let it = cray(&prefix).unwrap();
+        assert_eq!((it.label().as_str(), it.abi), ("Cray MPICH 8.1.32", MpiAbi::Mpich));
+        assert!(it.library.ends_with("lib/libmpi_gnu_123.so.12"), "{}", it.library);
+    }
+
+    #[test]
+    fn mvapich_is_told_from_mpich_by_its_own_program() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let prefix = folder.path();
+        for (name, text) in [
+            ("bin/mpiexec.hydra", "#!/bin/sh\necho HYDRA build details:\necho Version: 4.1\n"),
+            ("lib/libmpi.so.12", ""),
+        ] {
+            let file = prefix.join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let label = || of_prefix(prefix).unwrap()[0].label();
+        assert_eq!(label(), "MPICH 4.1");
+        std::fs::write(prefix.join("bin/mpiname"), "").unwrap();
+        assert_eq!(label(), "MVAPICH");
+    }
+
+    #[test]
     fn a_folder_without_an_mpi_is_refused_with_what_is_missing() {
         let folder = tempfile::tempdir().unwrap();
         let failure = of_prefix(folder.path()).unwrap_err().render(false);
         assert!(failure.contains("no mpiexec.hydra, mpirun or mpiexec"), "{failure}");
+        std::fs::create_dir(folder.path().join("lib")).unwrap();
+        std::fs::write(folder.path().join("lib/libmpi.so.40"), "").unwrap();
+        let failure = of_prefix(folder.path()).unwrap_err().render(false);
+        assert!(failure.contains("lib/libmpi.so.40 is there, but"), "{failure}");
     }
 }

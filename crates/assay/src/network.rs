@@ -9,4 +9,5 @@ pub(crate) mod iperf3_server;
 pub(crate) mod meter;
 pub(crate) mod qperf_client;
 pub(crate) mod qperf_server;
+pub(crate) mod setup;
 pub(crate) mod target;

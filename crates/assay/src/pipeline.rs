@@ -21,6 +21,7 @@ use serde::Serialize;
 use crate::arguments::MeasuringArguments;
 use crate::execution::{self, Execution};
 use crate::failure::{Failure, Kind};
+use crate::storage::precondition;
 use crate::storage::runner::{self, RunOptions};
 use crate::terminal::Terminal;
 use crate::tools::{self, Tools};
@@ -148,16 +149,20 @@ fn plan(
 
 /// Everything the plan does to storage, so that all of it is judged before the first write.
 fn storage_of(plan: &Plan) -> StoragePlan {
-    let phase = |case: &Case| match &case.workload {
-        Workload::Storage(test) => Some(StoragePhase {
-            name: case.id.clone(),
-            loops: Vec::new(),
-            workload: test.workload.clone(),
-            pause_before_s: 0.0,
-        }),
-        _ => None,
+    let phases = |case: &Case| match &case.workload {
+        Workload::Storage(test) => {
+            let mut phases = precondition::phases(test);
+            phases.push(StoragePhase {
+                name: case.id.clone(),
+                loops: Vec::new(),
+                workload: test.workload.clone(),
+                pause_before_s: 0.0,
+            });
+            phases
+        }
+        _ => Vec::new(),
     };
-    StoragePlan { phases: plan.cases.iter().filter_map(phase).collect() }
+    StoragePlan { phases: plan.cases.iter().flat_map(phases).collect() }
 }
 
 /// Prints every case, resolved; nothing is measured.

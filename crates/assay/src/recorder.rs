@@ -52,35 +52,50 @@ impl From<Failure> for CaseError {
     }
 }
 
-/// The recorder of one case.
-pub(crate) struct Recorder<'a, 't> {
-    case: &'a Case,
-    log: &'a mut Log<'t>,
-    cancel: &'a AtomicBool,
-    run_started_ns: u64,
-    case_started_ns: u64,
+/// What is known of a case so far; it stays where the recorder is handed to another case meanwhile.
+pub(crate) struct CaseState {
+    case: Case,
+    /// Time of the turns that ended.
+    spent_s: f64,
     preparation: u32,
     pending: Vec<RunEvent>,
     history: BTreeMap<(String, Option<String>), Vec<Vec<f64>>>,
 }
 
-impl<'a, 't> Recorder<'a, 't> {
-    pub(crate) fn new(
-        case: &'a Case,
-        log: &'a mut Log<'t>,
-        cancel: &'a AtomicBool,
-        run_started_ns: u64,
-    ) -> Self {
+impl CaseState {
+    pub(crate) fn new(case: &Case) -> Self {
         Self {
-            case,
-            log,
-            cancel,
-            run_started_ns,
-            case_started_ns: clock::now_ns(),
+            case: case.clone(),
+            spent_s: 0.0,
             preparation: 0,
             pending: Vec::new(),
             history: BTreeMap::new(),
         }
+    }
+}
+
+/// The recorder of one case, or of one turn of it.
+pub(crate) struct Recorder<'a, 't> {
+    state: &'a mut CaseState,
+    log: &'a mut Log<'t>,
+    cancel: &'a AtomicBool,
+    run_started_ns: u64,
+    turn_started_ns: u64,
+}
+
+impl<'a, 't> Recorder<'a, 't> {
+    pub(crate) fn new(
+        state: &'a mut CaseState,
+        log: &'a mut Log<'t>,
+        cancel: &'a AtomicBool,
+        run_started_ns: u64,
+    ) -> Self {
+        Self { state, log, cancel, run_started_ns, turn_started_ns: clock::now_ns() }
+    }
+
+    /// Ends the turn, so that the time of others until the next one does not count.
+    pub(crate) fn pause(self) {
+        self.state.spent_s = self.elapsed_s();
     }
 
     /// Set when the user wants to stop; long kernels look at it themselves.
@@ -88,35 +103,40 @@ impl<'a, 't> Recorder<'a, 't> {
         self.cancel
     }
 
-    /// Seconds since the case began.
+    /// Seconds that the case has had so far.
     pub(crate) fn elapsed_s(&self) -> f64 {
-        clock::seconds_between(self.case_started_ns, clock::now_ns())
+        self.state.spent_s + clock::seconds_between(self.turn_started_ns, clock::now_ns())
     }
 
     /// Adds a sample in the metric's base unit.
     pub(crate) fn sample(&mut self, metric: &str, placement: Option<&str>, value: f64) {
         let key = (metric.to_owned(), placement.map(str::to_owned));
-        let series = self.history.entry(key).or_default();
-        series.resize(self.preparation as usize + 1, Vec::new());
-        series[self.preparation as usize].push(value);
-        self.pending.push(RunEvent::Sample(Sample {
-            case: self.case.id.clone(),
+        let series = self.state.history.entry(key).or_default();
+        series.resize(self.state.preparation as usize + 1, Vec::new());
+        series[self.state.preparation as usize].push(value);
+        self.state.pending.push(RunEvent::Sample(Sample {
+            case: self.state.case.id.clone(),
             metric: metric.to_owned(),
             placement: placement.map(str::to_owned),
             value,
-            preparation: self.preparation,
+            preparation: self.state.preparation,
             at_ns: clock::now_ns().saturating_sub(self.run_started_ns),
         }));
     }
 
     /// Adds something found out about one metric, or about all of the case.
     pub(crate) fn learn(&mut self, metric: Option<&str>, name: &str, value: Parameter) {
-        self.pending.push(RunEvent::Learned(Learned {
-            case: self.case.id.clone(),
+        self.state.pending.push(RunEvent::Learned(Learned {
+            case: self.state.case.id.clone(),
             metric: metric.map(str::to_owned),
             name: name.to_owned(),
             value,
         }));
+    }
+
+    /// Everything that was stored so far, in this case and before it.
+    pub(crate) fn past(&self) -> &[RunEvent] {
+        self.log.past()
     }
 
     /// The median of a metric of a case that ended before, in the metric's base unit.
@@ -125,7 +145,7 @@ impl<'a, 't> Recorder<'a, 't> {
             RunEvent::Sample(it) if it.case == case && it.metric == metric => Some(it.value),
             _ => None,
         };
-        let mut values: Vec<f64> = self.log.past().iter().filter_map(of_case).collect();
+        let mut values: Vec<f64> = self.past().iter().filter_map(of_case).collect();
         values.sort_by(f64::total_cmp);
         quantile::median(&values)
     }
@@ -142,20 +162,28 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// Adds a doubt about the case.
     pub(crate) fn doubt(&mut self, warning: Warning) {
-        self.pending.push(RunEvent::Doubt { case: Some(self.case.id.clone()), warning });
+        self.state
+            .pending
+            .push(RunEvent::Doubt { case: Some(self.state.case.id.clone()), warning });
     }
 
     /// Keeps a raw output of a tool.
     pub(crate) fn raw(&mut self, name: &str, bytes: &[u8]) -> Result<(), CaseError> {
         let hash = self.log.raw(bytes).map_err(CaseError::Store)?;
-        let (case, name) = (self.case.id.clone(), name.to_owned());
-        self.pending.push(RunEvent::RawOutput { case, name, hash, bytes: bytes.len() as u64 });
+        let (case, name) = (self.state.case.id.clone(), name.to_owned());
+        self.state.pending.push(RunEvent::RawOutput {
+            case,
+            name,
+            hash,
+            bytes: bytes.len() as u64,
+        });
         Ok(())
     }
 
     /// Stores everything recorded so far.
     pub(crate) fn flush(&mut self) -> Result<(), CaseError> {
-        self.pending
+        self.state
+            .pending
             .drain(..)
             .try_for_each(|event| self.log.add(event))
             .map_err(CaseError::Store)
@@ -167,18 +195,18 @@ impl<'a, 't> Recorder<'a, 't> {
             return Err(CaseError::Interrupted);
         }
         let spent = Spent { elapsed_s: self.elapsed_s(), repetition_s: Some(repetition_s) };
-        Ok(stopping::next(self.history.values(), &self.case.stopping, spent))
+        Ok(stopping::next(self.state.history.values(), &self.state.case.stopping, spent))
     }
 
     /// Whether every metric is known as precisely as was asked for.
     pub(crate) fn is_precise(&self) -> bool {
-        stopping::is_precise(self.history.values(), &self.case.stopping)
+        stopping::is_precise(self.state.history.values(), &self.state.case.stopping)
     }
 
     /// Everything is about to be allocated and placed afresh.
     pub(crate) fn prepare_afresh(&mut self) -> Result<(), CaseError> {
         self.flush()?;
-        self.preparation += 1;
+        self.state.preparation += 1;
         Ok(())
     }
 }

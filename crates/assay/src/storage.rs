@@ -5,6 +5,8 @@ pub(crate) mod aim;
 pub(crate) mod created;
 pub(crate) mod explain;
 pub(crate) mod file_trees;
+mod made_tree;
+pub(crate) mod precondition;
 pub(crate) mod runner;
 mod safety;
 pub(crate) mod series;

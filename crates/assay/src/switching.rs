@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assay_fleet::process::{self, Command, Completed, Status};
+use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
 use assay_report::build;
 use assay_stats::compare::{Condition, compare};
@@ -23,8 +24,6 @@ use crate::{signals, stored};
 /// Switching may take minutes where a cloud's interface has to be asked; a command that hangs must
 /// end some day.
 const DEADLINE: Duration = Duration::from_secs(900);
-/// What the difference of two networks must exceed to matter, as a share.
-const MARGIN: f64 = 0.02;
 
 /// One condition: what it is called and the command that leads to it.
 pub(crate) struct Switch {
@@ -59,7 +58,7 @@ pub(crate) fn conditions(
 pub(crate) fn run(
     question: &Question<'_>,
     conditions: &[Switch; 2],
-    turns: u32,
+    (turns, margin): (u32, f64),
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     if question.typed.dry_run {
@@ -81,7 +80,7 @@ pub(crate) fn run(
             return Err(first);
         }
     };
-    show(question, conditions, &runs, terminal)?;
+    show(question, conditions, (&runs, margin), terminal)?;
     let failed = runs.iter().flatten().find_map(|run| pipeline::verdict(&summarize(run)).err());
     failed.map_or(Ok(0), Err)
 }
@@ -104,19 +103,29 @@ fn in_turns(
         let index = condition_of(turn);
         let name = &present.conditions[index].name;
         terminal.note(&format!("turn {} of {turns}: {name}", turn + 1));
-        present.switch_to(index, cancel)?;
+        // A command that was cancelled did not fail by itself.
+        present.switch_to(index, cancel).map_err(|failure| {
+            let is_cancelled = cancel.load(Ordering::Relaxed);
+            if is_cancelled { interrupted(&runs, turn, turns) } else { failure }
+        })?;
         let prepared = pipeline::prepare(question)?;
         let asked = Question { label: Some(name), ..question.clone() };
         runs[index].push(pipeline::measure(&asked, prepared, &store, cancel, terminal)?);
         if cancel.load(Ordering::Relaxed) {
-            let of_both = runs.iter().flatten();
-            let ids: Vec<&str> = of_both.map(|run| run.started.run.as_str()).collect();
-            return Err(Failure::measurement("the comparison was interrupted")
-                .explain(format!("{} of {turns} turns were begun", turn + 1))
-                .advise(format!("their finished cases are kept: {}", ids.join(", "))));
+            return Err(interrupted(&runs, turn, turns));
         }
     }
     Ok(runs)
+}
+
+fn interrupted(runs: &[Vec<Run>; 2], turn: u32, turns: u32) -> Failure {
+    let ids: Vec<&str> = runs.iter().flatten().map(|run| run.started.run.as_str()).collect();
+    let failure = Failure::measurement("the comparison was interrupted")
+        .explain(format!("{} of {turns} turns were begun", turn + 1));
+    if ids.is_empty() {
+        return failure;
+    }
+    failure.advise(format!("their finished cases are kept: {}", ids.join(", ")))
 }
 
 /// Which condition holds at present.
@@ -182,7 +191,7 @@ fn last_words(completed: &Completed) -> String {
 fn show(
     question: &Question<'_>,
     conditions: &[Switch; 2],
-    runs: &[Vec<Run>; 2],
+    (runs, margin): (&[Vec<Run>; 2], f64),
     terminal: &mut Terminal,
 ) -> Result<(), Failure> {
     if question.typed.events {
@@ -193,7 +202,7 @@ fn show(
         Some(Condition { name: &conditions[index].name, first, more })
     };
     let (Some(a), Some(b)) = (side(0), side(1)) else { return Ok(()) };
-    let comparison = compare(a, b, MARGIN);
+    let comparison = compare(a, b, margin);
     if question.typed.json {
         terminal.print(&pipeline::json(&comparison)?);
         return Ok(());
@@ -201,6 +210,9 @@ fn show(
     let text = terminal.text(&build::comparison(&comparison));
     terminal.print(&text);
     let [a, b] = [&comparison.a, &comparison.b].map(|side| side.runs.join(","));
-    terminal.print(&format!("\nEvery run is stored. The same again: assay compare {a} {b}\n"));
+    let again = format!(" --margin {}", Quantity::new(margin, Unit::Ratio));
+    terminal.print(&format!(
+        "\nEvery run is stored. The same again: assay compare {a} {b}{again}\n"
+    ));
     Ok(())
 }

@@ -46,8 +46,14 @@ pub(crate) fn load() -> String {
 
 /// The version of assay: its own, and the commit it was built from.
 pub(crate) fn assay_version(workplace: &Workplace, program: &Path) -> Fact {
+    let (_, commit) = commit(workplace);
+    ("assay", format!("{}, {commit}", line(workplace, program, &["--version"])))
+}
+
+/// The commit that is measured.
+pub(crate) fn commit(workplace: &Workplace) -> Fact {
     let commit = line(workplace, "git", &["describe", "--always", "--dirty", "--abbrev=10"]);
-    ("assay", format!("{}, commit {commit}", line(workplace, program, &["--version"])))
+    ("assay", format!("commit {commit}"))
 }
 
 /// The first line a program prints.

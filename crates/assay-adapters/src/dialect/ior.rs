@@ -8,6 +8,7 @@ pub mod compile;
 pub mod json;
 pub mod options;
 pub mod result;
+mod script;
 pub mod text;
 mod units;
 

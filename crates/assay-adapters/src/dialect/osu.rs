@@ -10,10 +10,9 @@ use assay_model::benchmark::{Benchmark, MpiPattern, MpiTest};
 /// Width of the first column and of most others.
 const SIZE_WIDTH: usize = 10;
 const WIDTH: usize = 18;
-/// Width of the only column of a barrier.
-const BARRIER_WIDTH: usize = 17;
-const TAIL_WIDTH: usize = 20;
 const COUNT_WIDTH: usize = 12;
+/// What stands between two columns at least, where a heading is as wide as its column.
+const GAP: usize = 2;
 
 /// Whose table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,9 +99,12 @@ impl Table {
     #[must_use]
     pub fn head(&self) -> String {
         let mut text = String::new();
+        if self.begins_with_an_empty_line() {
+            text.push('\n');
+        }
         match self.shape {
             Shape::Osu5 => writeln!(text, "# {} v5.4.3", title(self.test)),
-            Shape::Osu7 => writeln!(text, "\n# {} v7.5", title(self.test)),
+            Shape::Osu7 => writeln!(text, "# {} v7.5", title(self.test)),
             Shape::Assay => {
                 let definition = Benchmark::Mpi(self.test).definition();
                 writeln!(text, "# {}: {}", definition.id, definition.title)
@@ -114,15 +116,21 @@ impl Table {
         text
     }
 
+    /// As OSU's programs do, each its own way.
+    fn begins_with_an_empty_line(&self) -> bool {
+        match self.shape {
+            Shape::Osu5 => !self.is_pairwise(),
+            Shape::Osu7 => !matches!(
+                self.test,
+                MpiTest::MessageRate | MpiTest::PutLatency | MpiTest::GetLatency
+            ),
+            Shape::Assay => false,
+        }
+    }
+
     /// What some of OSU's programs say between title and columns.
     fn notes(&self) -> String {
         let mut text = String::new();
-        if self.shape == Shape::Osu7 && self.test.has_sizes() {
-            let reduces =
-                matches!(self.test.name(), "reduce" | "allreduce" | "ireduce" | "iallreduce");
-            let element = if reduces { self.element } else { "MPI_CHAR" };
-            let _ = writeln!(text, "# Datatype: {element}.");
-        }
         match self.test {
             MpiTest::MessageRate => {
                 let (pairs, window) = (self.ranks / 2, self.window);
@@ -137,36 +145,49 @@ impl Table {
             }
             _ => {}
         }
+        if self.shape == Shape::Osu7 && self.test.has_sizes() {
+            let reduces =
+                matches!(self.test.name(), "reduce" | "allreduce" | "ireduce" | "iallreduce");
+            let element = if reduces { self.element } else { "MPI_CHAR" };
+            let _ = writeln!(text, "# Datatype: {element}.");
+        }
         text
     }
 
     fn column_heads(&self) -> String {
-        let mut text = String::new();
-        let mut widths = vec![WIDTH; self.columns().len()];
-        if self.test.has_sizes() {
-            let _ = write!(text, "{:<SIZE_WIDTH$}", "# Size");
-        } else {
-            text.push_str("# ");
-            widths[0] = BARRIER_WIDTH - text.len();
+        let mut text = self.first_head();
+        let sized = usize::from(!self.test.has_sizes());
+        for column in &self.columns()[sized..] {
+            let _ = write!(text, "{:>WIDTH$}", column.head);
         }
-        for (column, width) in self.columns().iter().zip(widths) {
-            let _ = write!(text, "{:>width$}", column.head);
-        }
-        if self.full && !self.is_pairwise() {
+        if self.full && !self.is_pairwise() && !self.is_overlap() {
             let _ = write!(text, "{:>COUNT_WIDTH$}", "Iterations");
         }
         if self.shape == Shape::Assay {
             let (low, high) = ("95% from", "95% to");
             let _ = write!(text, "{low:>COUNT_WIDTH$}{high:>COUNT_WIDTH$}{:>9}", "Batches");
         }
-        for percent in &self.percentiles {
-            let _ = write!(text, "{:>TAIL_WIDTH$}", format!("P{percent} Tail Lat(us)"));
-        }
         if self.validation {
             let _ = write!(text, "{:>WIDTH$}", "Validation");
         }
+        for percent in &self.percentiles {
+            let head = tail_head(*percent);
+            let _ = write!(text, "{head:>width$}", width = tail_width(&head));
+        }
         text.push('\n');
         text
+    }
+
+    /// The heading of the sizes; where messages have none, of the first values, whose width it sets.
+    fn first_head(&self) -> String {
+        match self.columns() {
+            _ if self.test.has_sizes() => format!("{:<SIZE_WIDTH$}", "# Size"),
+            // The only heading of OSU's that is no comment.
+            columns if self.is_overlap() && self.shape == Shape::Osu5 => {
+                format!("{:>WIDTH$}", columns[0].head)
+            }
+            columns => format!("# {}", columns[0].head),
+        }
     }
 
     /// One line. A metric that the row lacks leaves its column empty.
@@ -177,7 +198,7 @@ impl Table {
         if self.test.has_sizes() {
             let _ = write!(text, "{:<SIZE_WIDTH$}", row.bytes);
         } else {
-            widths[0] = BARRIER_WIDTH;
+            widths[0] = self.first_head().len();
         }
         let of = |metric: &str| {
             let found = row.values.iter().find(|(name, _)| name == metric);
@@ -186,7 +207,7 @@ impl Table {
         for (column, width) in self.columns().iter().zip(widths) {
             let _ = write!(text, "{:>width$}", decimals(of(column.metric), column.factor));
         }
-        if self.full && !self.is_pairwise() {
+        if self.full && !self.is_pairwise() && !self.is_overlap() {
             let _ = write!(text, "{:>COUNT_WIDTH$}", row.iterations);
         }
         if self.shape == Shape::Assay {
@@ -196,9 +217,6 @@ impl Table {
             }
             let _ = write!(text, "{:>9}", row.batches);
         }
-        for percentile in &row.percentiles {
-            let _ = write!(text, "{:>TAIL_WIDTH$}", decimals(*percentile, MICRO));
-        }
         if self.validation {
             let verdict = match row.is_right {
                 Some(true) => "Pass",
@@ -206,6 +224,10 @@ impl Table {
                 None => "-",
             };
             let _ = write!(text, "{verdict:>WIDTH$}");
+        }
+        for (percent, percentile) in self.percentiles.iter().zip(&row.percentiles) {
+            let width = tail_width(&tail_head(*percent));
+            let _ = write!(text, "{:>width$}", decimals(*percentile, MICRO));
         }
         text.push('\n');
         text
@@ -237,6 +259,15 @@ impl Table {
     }
 }
 
+fn tail_head(percent: f64) -> String {
+    format!("P{percent} Tail Lat(us)")
+}
+
+/// As wide as the other columns; wider where the heading would touch the one before.
+fn tail_width(head: &str) -> usize {
+    WIDTH.max(head.len() + GAP)
+}
+
 /// Two decimals, as OSU has them.
 fn decimals(value: Option<f64>, factor: f64) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{:.2}", value * factor))
@@ -261,7 +292,7 @@ pub(crate) fn title(test: MpiTest) -> &'static str {
         MpiTest::Allgather => "OSU MPI Allgather Latency Test",
         MpiTest::Alltoall => "OSU MPI All-to-All Personalized Exchange Latency Test",
         MpiTest::Ibarrier => "OSU MPI Non-blocking Barrier Latency Test",
-        MpiTest::Ibroadcast => "OSU MPI Non-blocking Broadcast Latency Test",
+        MpiTest::Ibroadcast => "OSU MPI Non-Blocking Broadcast Latency Test",
         MpiTest::Ireduce => "OSU MPI Non-blocking Reduce Latency Test",
         MpiTest::Iallreduce => "OSU MPI Non-blocking Allreduce Latency Test",
         MpiTest::Igather => "OSU MPI Non-blocking Gather Latency Test",

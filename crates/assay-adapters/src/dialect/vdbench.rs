@@ -3,12 +3,14 @@
 //! Files are opened and devices looked at by the caller; nothing here does I/O. Whatever a file says
 //! is carried out, told of, or refused with its place: nothing is ignored silently.
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{StoragePlan, Verify};
 
+pub mod commands;
 mod compile;
 mod definitions;
 pub mod diagnostic;
@@ -21,10 +23,11 @@ mod statements;
 mod tokens;
 mod values;
 
+use commands::{Commands, DataLimits};
 use compile::Compiler;
 use definitions::Definitions;
 use diagnostic::{Diagnostic, Place, Severity};
-use lines::Lines;
+use lines::{Lines, Spot};
 
 /// What is to be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,12 +42,25 @@ pub struct Input {
     pub interval_s: Option<f64>,
     /// Seconds that replace `warmup`.
     pub warmup_s: Option<f64>,
+    /// What `-c` says of trees, instead of `format=` in the files.
+    pub format: Option<FormatOption>,
     /// Whether data is checked.
     pub verify: Verify,
     /// Threads that submit I/O at most: the CPUs of the machine.
     pub submitters: u32,
     /// Seed of everything random.
     pub seed: u64,
+}
+
+/// What becomes of trees before every run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormatOption {
+    /// Removed and made anew.
+    Yes,
+    /// They stay as they are.
+    No,
+    /// Removed, and nothing runs.
+    CleanOnly,
 }
 
 /// What the reader may ask of the world.
@@ -78,6 +94,10 @@ pub struct Execution {
     pub runs: Vec<RunLabel>,
     /// Hosts that any run uses.
     pub hosts: Vec<UsedHost>,
+    /// Commands around all runs.
+    pub commands: Commands,
+    /// A file whose contents end a run (`end_rd`) or all of them (`end_vdbench`).
+    pub monitor: Option<PathBuf>,
     /// Failed I/O that end the execution.
     pub data_errors: u64,
     /// Warnings and notes.
@@ -98,6 +118,8 @@ pub struct UsedHost {
 /// What a report says about a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLabel {
+    /// Its place among all runs, from 0.
+    pub number: usize,
     /// `RndRead`, or `RndRead_(50%)` for a point of a curve.
     pub name: String,
     /// What is said of its rate.
@@ -114,6 +136,10 @@ pub struct RunLabel {
     pub stop_curve_ms: Option<f64>,
     /// Whether the workloads share the rate as they did in the curve's first run.
     pub shares_observed: bool,
+    /// Bytes that end it.
+    pub limits: DataLimits,
+    /// Commands around it.
+    pub commands: Commands,
     /// Parameters for the flat file.
     pub parameters: RunParameters,
     /// Hosts, storage and workloads it uses.
@@ -129,6 +155,8 @@ pub enum RateLabel {
     ControlledMax,
     /// As fast as it goes, as the first run of a curve.
     UncontrolledCurve,
+    /// The same, workloads in given shares.
+    ControlledCurve,
     /// IO/s.
     PerSecond(f64),
     /// Percent of an earlier run; the IO/s are known when that has run.
@@ -150,8 +178,8 @@ pub struct RunParameters {
     pub write_hit_percent: Option<f64>,
     /// Percent of random access; -1 = sequential to the end.
     pub seek_percent: Option<f64>,
-    /// Bytes of a storage definition.
-    pub lun_bytes: Option<f64>,
+    /// Bytes of all storage definitions together.
+    pub storage_bytes: u64,
     /// Compression ratio of what is written.
     pub compression: Option<f64>,
 }
@@ -190,6 +218,27 @@ pub fn read(
     }
     execution.notes = lines.found;
     Ok(execution)
+}
+
+/// What the reader made of the lines, for `parmscan.html`: every line, its keywords, their values.
+#[must_use]
+pub fn scan(input: &Input, around: &mut Surroundings<'_>) -> String {
+    let mut lines = Lines::read(input, around);
+    let mut text = String::new();
+    for line in 0..lines.count() {
+        if lines.text(line).starts_with('*') {
+            continue;
+        }
+        let _ = writeln!(text, "line: {}", lines.text(line));
+        for token in tokens::tokens(&mut lines, line) {
+            let Spot { start, end, .. } = token.spot;
+            let _ = writeln!(text, "keyw: {}", &lines.text(line)[start..end]);
+            for element in &token.elements {
+                let _ = writeln!(text, "parm: {}", element.text);
+            }
+        }
+    }
+    text
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use assay_model::benchmark::MpiTest;
 use assay_model::mpi_outcome::MpiAbi;
-use assay_model::workload::Domain;
+use assay_model::workload::{Domain, MpiPreset};
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -27,6 +27,7 @@ fn work(starter: MpiStarter, cpus: &[u32], placement: &str) -> MpiWorkload {
         hosts: MpiHosts::default(),
         from_bytes: 0,
         to_bytes: 8,
+        preset: MpiPreset::Assay,
     }
 }
 
@@ -73,6 +74,24 @@ fn each_launcher_binds_in_its_own_words() {
         OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --map-by pe-list=0,8:ordered:hwtcpus assay mpi latency
         MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 --mpi=pmix --cpu-bind=map_cpu:0,8 assay mpi latency
     "#]],
+    );
+}
+
+#[test]
+fn a_pair_on_one_named_host_is_not_torn_apart() {
+    check(
+        |starter| {
+            let mut work = work(starter, &[24], "hosts");
+            work.hosts.list = Some("a:2".into());
+            work
+        },
+        &expect![[r#"
+            MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 -hosts a:2 -bind-to core assay mpi latency
+            I_MPI_PIN=1 I_MPI_PIN_DOMAIN=core I_MPI_DEBUG=3 /opt/x/bin/mpiexec -n 2 -hosts a:2 assay mpi latency
+            OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --host a:2 --bind-to core assay mpi latency
+            OMPI_MCA_pml_base_verbose=10 /opt/x/bin/mpiexec -n 2 --host a:2 --bind-to core assay mpi latency
+            MV2_ENABLE_AFFINITY=0 MPIR_CVAR_DEBUG_SUMMARY=1 /opt/x/bin/mpiexec -n 2 --nodelist a:2 --mpi=pmix --cpu-bind=cores assay mpi latency
+        "#]],
     );
 }
 

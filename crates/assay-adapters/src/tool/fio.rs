@@ -45,15 +45,13 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
     let whole = |share: f64| (share * 100.0 - (share * 100.0).round()).abs() < 1e-6;
     let arrivals = match work.load {
         Load::Open { arrivals, .. } | Load::ShareOf { arrivals, .. } => Some(arrivals),
-        Load::Closed | Load::Capped { .. } => None,
+        Load::Closed | Load::Balanced | Load::Capped { .. } => None,
     };
     let several =
         |stream: &StorageStream| stream.threads > 1 || work.engine == EngineChoice::Threads;
     let table = [
-        (
-            streams.iter().any(|s| matches!(s.pattern, AccessPattern::Blocks { .. })),
-            "fio has no blocks that lie apart",
-        ),
+        (streams.iter().any(|s| is_unknown(&s.pattern)), "fio has no such order of places"),
+        (work.load == Load::Balanced, "fio does not hold shares without a rate"),
         (work.timing.duration_s.is_none(), "it has no length in time"),
         (work.timing.stop_after_bytes.is_some(), "it ends by bytes"),
         (streams.iter().any(|s| s.stop_after_bytes.is_some()), "it ends by bytes"),
@@ -72,6 +70,10 @@ fn refusal(work: &StorageWorkload) -> Option<&'static str> {
         ),
     ];
     table.into_iter().find(|(refused, _)| *refused).map(|(_, why)| why)
+}
+
+const fn is_unknown(pattern: &AccessPattern) -> bool {
+    matches!(pattern, AccessPattern::Blocks { .. } | AccessPattern::Strides { .. })
 }
 
 pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
@@ -102,7 +104,7 @@ fn file_that_asks(work: &StorageWorkload) -> Option<String> {
     let mut text = global(work);
     let rate_per_s = match work.load {
         Load::Open { rate_per_s, .. } => Some(rate_per_s),
-        Load::Closed | Load::Capped { .. } => None,
+        Load::Closed | Load::Balanced | Load::Capped { .. } => None,
         Load::ShareOf { .. } => return None,
     };
     let all: usize = work.streams.iter().map(|stream| stream.targets.len()).sum();
@@ -198,9 +200,9 @@ fn pattern(text: &mut String, stream: &StorageStream) {
             let share = (random_share * 100.0).round();
             (true, format!("norandommap=1\npercentage_random={share}\n"))
         }
-        AccessPattern::Sequential { .. } | AccessPattern::Blocks { .. } => {
-            (false, String::new())
-        }
+        AccessPattern::Sequential { .. }
+        | AccessPattern::Strides { .. }
+        | AccessPattern::Blocks { .. } => (false, String::new()),
     };
     let way = match (random, percent) {
         (true, 100) => "randread",

@@ -112,37 +112,20 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     outputs.ended_well()?;
     let text = &outputs.stdout;
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let titles: Vec<&str> = lines
+    let mut titles = lines
         .iter()
         .filter_map(|line| line.strip_prefix("# "))
-        .filter(|line| line.starts_with("OSU MPI"))
-        .collect();
-    let [printed] = titles.as_slice() else {
-        return Err(match titles.len() {
-            0 => ToolError::Find {
-                what: "title \"# OSU MPI …\"".to_owned(),
-                place: "the output",
-            },
-            several => ToolError::Reconcile {
-                what: format!(
-                    "{several} titles instead of one: every rank thinks that it is alone, because the \
-                     program was built with another MPI than the launcher's"
-                ),
-            },
-        });
+        .filter(|line| line.starts_with("OSU MPI"));
+    let Some(printed) = titles.next() else {
+        let what = "title \"# OSU MPI …\"".to_owned();
+        return Err(ToolError::Find { what, place: "the output" });
     };
     let (said, version) = printed.rsplit_once(" v").unwrap_or((printed, ""));
     if !said.trim().eq_ignore_ascii_case(title(work.test)) {
         let what = format!("{said:?} where {:?} was asked for", title(work.test));
         return Err(ToolError::Reconcile { what });
     }
-    let heading = lines.iter().position(|line| is_heading(line, work.test.has_sizes()));
-    let Some(heading) = heading else {
-        return Err(ToolError::Find {
-            what: "heading of columns".to_owned(),
-            place: "OSU's table",
-        });
-    };
+    let heading = heading(&lines, work.test.has_sizes())?;
     let columns = mpi_text::columns(lines[heading], WORDS);
     let rows = mpi_text::rows(lines[heading + 1..].iter().copied(), &columns)?;
     let version = Some(version.trim().to_owned()).filter(|text| !text.is_empty());
@@ -151,9 +134,28 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     Ok(parsed)
 }
 
+/// Where the only heading of columns stands. Titles do not tell how many tables there are: `osu_mbw_mr` 7.0
+/// prints its own twice.
+fn heading(lines: &[&str], has_sizes: bool) -> Result<usize, ToolError> {
+    let mut headings = (0..lines.len()).filter(|at| is_heading(lines[*at], has_sizes));
+    match (headings.next(), headings.count()) {
+        (Some(only), 0) => Ok(only),
+        (None, _) => {
+            Err(ToolError::Find { what: "heading of columns".to_owned(), place: "OSU's table" })
+        }
+        (Some(_), others) => Err(ToolError::Reconcile {
+            what: format!(
+                "{} tables instead of one: every rank thinks that it is alone, because the program was \
+                 built with another MPI than the launcher's",
+                others + 1
+            ),
+        }),
+    }
+}
+
+/// Whether columns are named here: in a comment, but for `osu_ibarrier` up to 7.0.
 fn is_heading(line: &str, has_sizes: bool) -> bool {
-    let Some(rest) = line.strip_prefix('#') else { return false };
-    let rest = rest.trim_start();
+    let rest = line.strip_prefix('#').map_or(line, str::trim_start);
     let first =
         if has_sizes { &["Size"][..] } else { &["Avg Latency", "Latency", "Overall("][..] };
     first.iter().any(|word| rest.starts_with(word))

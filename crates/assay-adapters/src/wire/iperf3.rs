@@ -17,6 +17,7 @@ pub mod datagram;
 pub mod parameters;
 pub mod results;
 mod server;
+mod server_error;
 
 pub use client::{Client, ClientEvent};
 pub use parameters::{Parameters, Protocol};
@@ -167,7 +168,7 @@ pub enum ProtocolError {
     #[error("the server is busy running a test, or refuses this client")]
     Denied,
     /// The server gave up with its own error numbers.
-    #[error("the server reported its error {iperf3}, system error {system}")]
+    #[error("the server gave up: {}", server_error::words(*iperf3, *system))]
     Server {
         /// `i_errno` of iperf3.
         iperf3: i32,

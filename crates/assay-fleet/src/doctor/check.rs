@@ -2,6 +2,7 @@
 
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::finding::{Finding, Outcome, Severity};
+use assay_model::network_setup::NetworkSetup;
 use assay_model::quantity::{Quantity, Unit};
 
 use crate::root::{Missing, Root};
@@ -36,6 +37,7 @@ pub(super) struct Scene<'a> {
     pub(super) root: &'a Root,
     pub(super) facts: &'a HostFacts,
     pub(super) state: &'a HostState,
+    pub(super) network: &'a NetworkSetup,
 }
 
 impl Check {

@@ -3,6 +3,7 @@
 use std::fs;
 
 use assay_fleet::{doctor, facts, state};
+use assay_model::network_setup::{DeviceSetup, Extent, NetworkPath, NetworkSetup};
 use proptest::prelude::*;
 
 use crate::tree::Host;
@@ -30,10 +31,26 @@ const ODD: [&str; 14] = [
 fn read_all(host: &Host) {
     let root = host.root();
     let (facts, state) = (facts::read(&root), state::read(&root));
-    let findings = doctor::examine(&root, &facts, &state);
+    let findings = doctor::examine(&root, &facts, &state, &network_on_paper());
     assert!(findings.iter().all(|finding| !finding.observed.is_empty()));
     let _ = state::disturbance(&state, &state::read(&root), 1.0);
     let _ = assay_model::limit::memory_bandwidth(&facts);
+}
+
+/// Everything that drivers could answer, so that every check of it looks at files too.
+fn network_on_paper() -> NetworkSetup {
+    let device = DeviceSetup {
+        device: "eth0".to_owned(),
+        receive_queues: Some(Extent { now: u32::MAX, most: u32::MAX }),
+        ..DeviceSetup::default()
+    };
+    let path = NetworkPath {
+        host: Some("far".to_owned()),
+        round_trip_s: Some(f64::MAX),
+        link_bit_per_s: Some(f64::MAX),
+        ..NetworkPath::default()
+    };
+    NetworkSetup { devices: vec![device], path: Some(path) }
 }
 
 fn host() -> Host {

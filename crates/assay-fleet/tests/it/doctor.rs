@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use assay_fleet::root::Root;
 use assay_fleet::{doctor, facts, state};
 use assay_model::finding::{Finding, Outcome};
+use assay_model::network_setup::NetworkSetup;
 use expect_test::{Expect, expect};
 
 use crate::tree::Host;
 
 fn findings(host: &Host) -> Vec<Finding> {
     let root = host.root();
-    doctor::examine(&root, &facts::read(&root), &state::read(&root))
+    doctor::examine(&root, &facts::read(&root), &state::read(&root), &NetworkSetup::default())
 }
 
 fn check(host: &str, expected: &Expect) {
@@ -67,12 +68,18 @@ fn a_guest() {
             network.receive-buffer NotVisible: /proc/sys/net/ipv4/tcp_rmem is not visible in this guest or container (kvm, docker)
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kvm, docker)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kvm, docker)
+            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm, docker)
             network.mtu NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
-            network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            network.driver NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            network.offloads NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            network.rings NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             network.receive-queues NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            network.channels NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            network.coalescing NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             network.interrupts NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
-            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm, docker)
+            network.interrupt-place NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
@@ -138,12 +145,18 @@ fn an_untuned_server() {
             network.receive-buffer NotVisible: /proc/sys/net/ipv4/tcp_rmem is not visible on this host
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible on this host
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible on this host
+            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible on this host
             network.mtu NotVisible: this about a network device is not visible on this host
             network.link-speed NotVisible: this about a network device is not visible on this host
-            network.accelerated NotVisible: this about a network device is not visible on this host
+            network.driver NotVisible: this about a network device is not visible on this host
+            network.offloads NotVisible: this about a network device is not visible on this host
+            network.rings NotVisible: this about a network device is not visible on this host
             network.receive-queues NotVisible: this about a network device is not visible on this host
+            network.channels NotVisible: this about a network device is not visible on this host
+            network.coalescing NotVisible: this about a network device is not visible on this host
             network.interrupts NotVisible: this about a network device is not visible on this host
-            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible on this host
+            network.interrupt-place NotVisible: this about a network device is not visible on this host
+            network.accelerated NotVisible: this about a network device is not visible on this host
             mpi.library NotVisible: /proc/self/environ is not visible on this host
             mpi.root NotVisible: /proc/self/environ is not visible on this host
             mpi.transport NotVisible: /proc/self/environ is not visible on this host
@@ -209,12 +222,18 @@ fn a_tuned_guest_without_huge_pages() {
             network.receive-buffer NotVisible: /proc/sys/net/ipv4/tcp_rmem is not visible in this guest or container (hyperv)
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (hyperv)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (hyperv)
+            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (hyperv)
             network.mtu NotVisible: this about a network device is not visible in this guest or container (hyperv)
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (hyperv)
-            network.accelerated NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            network.driver NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            network.offloads NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            network.rings NotVisible: this about a network device is not visible in this guest or container (hyperv)
             network.receive-queues NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            network.channels NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            network.coalescing NotVisible: this about a network device is not visible in this guest or container (hyperv)
             network.interrupts NotVisible: this about a network device is not visible in this guest or container (hyperv)
-            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (hyperv)
+            network.interrupt-place NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            network.accelerated NotVisible: this about a network device is not visible in this guest or container (hyperv)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
@@ -280,12 +299,18 @@ fn arm() {
             network.receive-buffer NotVisible: /proc/sys/net/ipv4/tcp_rmem is not visible in this guest or container (kvm)
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kvm)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kvm)
+            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm)
             network.mtu NotVisible: this about a network device is not visible in this guest or container (kvm)
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (kvm)
-            network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm)
+            network.driver NotVisible: this about a network device is not visible in this guest or container (kvm)
+            network.offloads NotVisible: this about a network device is not visible in this guest or container (kvm)
+            network.rings NotVisible: this about a network device is not visible in this guest or container (kvm)
             network.receive-queues NotVisible: this about a network device is not visible in this guest or container (kvm)
+            network.channels NotVisible: this about a network device is not visible in this guest or container (kvm)
+            network.coalescing NotVisible: this about a network device is not visible in this guest or container (kvm)
             network.interrupts NotVisible: this about a network device is not visible in this guest or container (kvm)
-            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm)
+            network.interrupt-place NotVisible: this about a network device is not visible in this guest or container (kvm)
+            network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
@@ -351,12 +376,18 @@ fn a_limited_container() {
             network.receive-buffer NotVisible: /proc/sys/net/ipv4/tcp_rmem is not visible in this guest or container (kubernetes)
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kubernetes)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kubernetes)
+            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kubernetes)
             network.mtu NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             network.link-speed NotVisible: this about a network device is not visible in this guest or container (kubernetes)
-            network.accelerated NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            network.driver NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            network.offloads NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            network.rings NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             network.receive-queues NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            network.channels NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            network.coalescing NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             network.interrupts NotVisible: this about a network device is not visible in this guest or container (kubernetes)
-            network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kubernetes)
+            network.interrupt-place NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            network.accelerated NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
@@ -552,7 +583,12 @@ fn every_row_is_complete_and_has_a_name_of_its_own() {
 #[test]
 fn this_machine_is_examined_without_a_word_missing() {
     let root = Root::machine();
-    let findings = doctor::examine(&root, &facts::read(&root), &state::read(&root));
+    let findings = doctor::examine(
+        &root,
+        &facts::read(&root),
+        &state::read(&root),
+        &NetworkSetup::default(),
+    );
     let affinity = findings.iter().find(|finding| finding.id == "cpu.affinity").unwrap();
     assert!(matches!(affinity.outcome, Outcome::Ok | Outcome::Deviates));
     assert!(findings.iter().all(|finding| !finding.observed.is_empty()));

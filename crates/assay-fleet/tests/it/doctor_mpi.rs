@@ -1,6 +1,7 @@
 //! What the doctor says about MPI: nothing where there is none, and each trap where it is laid.
 
 use assay_fleet::{doctor, facts, state};
+use assay_model::network_setup::NetworkSetup;
 use expect_test::{Expect, expect};
 
 use crate::tree::Host;
@@ -13,7 +14,12 @@ fn check(files: &[(&str, &str)], environment: &str, expected: &Expect) {
     host.write("proc/self/environ", environment.replace(' ', "\0").as_bytes());
     host.write("proc/self/status", b"Name:\tassay\nUid:\t1000\t1000\t1000\t1000\n");
     let root = host.root();
-    let findings = doctor::examine(&root, &facts::read(&root), &state::read(&root));
+    let findings = doctor::examine(
+        &root,
+        &facts::read(&root),
+        &state::read(&root),
+        &NetworkSetup::default(),
+    );
     let mpi = findings.iter().filter(|finding| finding.id.starts_with("mpi."));
     let lines: String = mpi
         .map(|finding| format!("{} {:?}: {}\n", finding.id, finding.outcome, finding.observed))

@@ -5,6 +5,7 @@ mod damage;
 #[cfg(test)]
 mod doctor;
 mod doctor_mpi;
+mod doctor_network;
 #[cfg(test)]
 mod facts;
 #[cfg(test)]

@@ -23,6 +23,7 @@ use crate::mapping::{MapError, Mapping, PageAdvice};
 use crate::timed::TimedTeam;
 
 mod crew;
+mod dot;
 mod factor;
 mod kernels;
 mod layout;
@@ -31,18 +32,20 @@ mod panel;
 mod problem;
 mod residual;
 mod solve;
+mod step;
 mod strip;
 mod tile;
 mod vector;
 
 use crew::Crews;
-use factor::{Factorisation, Halt, Scratch, Step};
+use factor::{Factorisation, Halt, Scratch};
 use kernels::Kernels;
 use matrix::{Matrix, Shape};
 use panel::Board;
 use problem::Problem;
 use residual::Norms;
 use solve::Unknowns;
+use step::Step;
 use strip::Engine;
 
 /// HPL's threshold for the scaled residual.

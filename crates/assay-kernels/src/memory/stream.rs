@@ -20,6 +20,7 @@ mod arrays;
 mod contents;
 mod error;
 mod kernel;
+mod operation;
 mod pass;
 mod vector;
 
@@ -29,7 +30,7 @@ use std::sync::{Mutex, PoisonError};
 
 pub use error::StreamError;
 pub use kernel::KernelInfo;
-pub use pass::Operation;
+pub use operation::Operation;
 
 use crate::mapping::PageAdvice;
 use crate::timed::TimedTeam;

@@ -58,6 +58,7 @@ table! {
     receive = "MPI_Recv"(Into, c_int, H, c_int, c_int, H, *mut c_void) -> c_int;
     isend = "MPI_Isend"(From, c_int, H, c_int, c_int, H, *mut H) -> c_int;
     ireceive = "MPI_Irecv"(Into, c_int, H, c_int, c_int, H, *mut H) -> c_int;
+    test = "MPI_Test"(*mut H, *mut c_int, *mut c_void) -> c_int;
     wait = "MPI_Wait"(*mut H, *mut c_void) -> c_int;
     wait_all = "MPI_Waitall"(c_int, *mut H, *mut c_void) -> c_int;
     barrier = "MPI_Barrier"(H) -> c_int;

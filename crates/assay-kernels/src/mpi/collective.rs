@@ -162,6 +162,7 @@ impl<H: Handle> Prepared<'_, H> {
     /// overlap = 1 − (overall − compute) / pure, not below 0: OSU's formula, from means over the ranks.
     pub(super) fn overlap(&mut self, operation: Collective, pass: &Pass) -> Done<Figures> {
         let (comm, call, mut request) = (self.comm, self.call(operation), H::default());
+        let tests = self.tests;
         let pure_s = comm.time_apart(pass, || {
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
@@ -174,7 +175,7 @@ impl<H: Handle> Prepared<'_, H> {
         let overall_s = comm.time_apart(pass, || {
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
-            let took_ns = compute(compute_ns);
+            let took_ns = compute(comm, &mut request, compute_ns, tests)?;
             computed_ns += if left == 0 { took_ns } else { 0 };
             left = left.saturating_sub(1);
             comm.wait(&mut request)
@@ -273,8 +274,27 @@ fn over_ranks<H: Handle>(comm: &Communicator<H>, own_s: f64) -> Done<Figures> {
     Ok(Figures::Call { mean_s, least_s, greatest_s })
 }
 
+/// Computes for a time, in as many parts as there are tests, with a test after each; nanoseconds that were
+/// computed, which the tests do not count to.
+fn compute<H: Handle>(
+    comm: &Communicator<H>,
+    request: &mut H,
+    length_ns: u64,
+    tests: u32,
+) -> Done<u64> {
+    if tests == 0 {
+        return Ok(spin(length_ns));
+    }
+    let mut computed_ns = 0;
+    for _ in 0..tests {
+        computed_ns += spin(length_ns / u64::from(tests));
+        comm.test(request)?;
+    }
+    Ok(computed_ns)
+}
+
 /// Keeps the processor busy for a time without calling the library; nanoseconds it really took.
-fn compute(length_ns: u64) -> u64 {
+fn spin(length_ns: u64) -> u64 {
     let start = now_ns();
     loop {
         let took_ns = now_ns() - start;

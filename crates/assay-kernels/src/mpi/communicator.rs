@@ -8,6 +8,7 @@ use std::ptr;
 
 use super::abi::{Constants, Handle};
 use super::calls::Calls;
+use super::process_set::{ProcessSet, ProcessSetCalls};
 
 /// A call that the library refused.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +29,8 @@ pub(super) struct Communicator<H: Handle> {
     pub(super) names: Constants<H>,
     pub(super) rank: c_int,
     pub(super) size: c_int,
+    /// Where the library was initialised by a session; `names.world` is its communicator then.
+    process_set: Option<ProcessSet<H>>,
 }
 
 /// 0 is success in all three interfaces.
@@ -45,6 +48,28 @@ impl<H: Handle> Communicator<H> {
     pub(super) fn start(calls: Calls<H>, names: Constants<H>) -> Done<Self> {
         // SAFETY: `MPI_Init` may be called once, with null for the arguments of the program.
         done("MPI_Init", unsafe { (calls.init)(ptr::null_mut(), ptr::null_mut()) })?;
+        Self::meet(calls, names, None)
+    }
+
+    /// The same by a session.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub(super) fn start_process_set(
+        calls: Calls<H>,
+        names: Constants<H>,
+        process_set: ProcessSetCalls<H>,
+    ) -> Done<Self> {
+        let process_set = ProcessSet::start(process_set, &names)?;
+        let names = Constants { world: process_set.world, ..names };
+        Self::meet(calls, names, Some(process_set))
+    }
+
+    fn meet(
+        calls: Calls<H>,
+        names: Constants<H>,
+        process_set: Option<ProcessSet<H>>,
+    ) -> Done<Self> {
         // SAFETY: two handles of the library.
         done("MPI_Comm_set_errhandler", unsafe {
             (calls.set_errhandler)(names.world, names.errors_return)
@@ -54,11 +79,14 @@ impl<H: Handle> Communicator<H> {
         done("MPI_Comm_rank", unsafe { (calls.rank)(names.world, &raw mut rank) })?;
         // SAFETY: as above.
         done("MPI_Comm_size", unsafe { (calls.size)(names.world, &raw mut size) })?;
-        Ok(Self { calls, names, rank, size })
+        Ok(Self { calls, names, rank, size, process_set })
     }
 
     /// Ends the use of the library on all ranks.
     pub(super) fn finish(&self) -> Done {
+        if let Some(process_set) = &self.process_set {
+            return process_set.finish();
+        }
         // SAFETY: the library was initialised, and nothing is under way.
         done("MPI_Finalize", unsafe { (self.calls.finalize)() })
     }
@@ -174,6 +202,14 @@ impl<H: Handle> Communicator<H> {
     pub(super) fn wait(&self, request: &mut H) -> Done {
         // SAFETY: a request of this library, or the null request it left behind.
         done("MPI_Wait", unsafe { (self.calls.wait)(request, self.names.status_ignore) })
+    }
+
+    /// Asks whether a request is complete, which lets the library make progress.
+    pub(super) fn test(&self, request: &mut H) -> Done {
+        let mut is_complete = 0;
+        let ignore = self.names.status_ignore;
+        // SAFETY: a request of this library, or the null request it left behind, and an integer.
+        done("MPI_Test", unsafe { (self.calls.test)(request, &raw mut is_complete, ignore) })
     }
 
     /// Completes all requests.

@@ -53,6 +53,16 @@ pub enum Element {
     Float,
 }
 
+/// Where the messages of a window lie, in OSU's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Buffers {
+    /// All in one place, as in every version of OSU by default.
+    #[default]
+    Single,
+    /// Each in a place of its own, as OSU 7 does when asked: more memory than caches hold takes part.
+    Multiple,
+}
+
 /// Bytes of an element of a reduction.
 pub const ELEMENT_BYTES: usize = 4;
 
@@ -95,11 +105,13 @@ impl Kind {
         }
     }
 
-    /// Messages that get a place of their own while contents are compared.
-    pub(super) fn slots(self, bytes: usize, window: u32) -> usize {
-        match self.is_windowed() {
-            true => (SLOTS_BYTES / bytes.max(1)).clamp(1, window.max(1) as usize),
-            false => 1,
+    /// Messages that get a place of their own, at least while contents are compared.
+    pub(super) fn slots(self, bytes: usize, window: u32, buffers: Buffers) -> usize {
+        let all = window.max(1) as usize;
+        match (self.is_windowed(), buffers) {
+            (false, _) => 1,
+            (true, Buffers::Multiple) => all,
+            (true, Buffers::Single) => (SLOTS_BYTES / bytes.max(1)).clamp(1, all),
         }
     }
 
@@ -109,11 +121,12 @@ impl Kind {
         bytes: usize,
         ranks: usize,
         window: u32,
+        buffers: Buffers,
     ) -> Option<(usize, usize)> {
         let all = bytes.checked_mul(ranks)?;
         Some(match self.collective() {
             None => {
-                let slots = bytes.checked_mul(self.slots(bytes, window))?;
+                let slots = bytes.checked_mul(self.slots(bytes, window, buffers))?;
                 (slots, slots)
             }
             Some(Collective::Barrier) => (0, 0),
@@ -127,8 +140,14 @@ impl Kind {
 
     /// Bytes of memory that each rank needs for messages of `bytes`; `None` beyond the address space.
     #[must_use]
-    pub fn memory_bytes(self, bytes: usize, ranks: usize, window: u32) -> Option<usize> {
-        let (send, receive) = self.buffers(bytes, ranks, window)?;
+    pub fn memory_bytes(
+        self,
+        bytes: usize,
+        ranks: usize,
+        window: u32,
+        buffers: Buffers,
+    ) -> Option<usize> {
+        let (send, receive) = self.buffers(bytes, ranks, window, buffers)?;
         let shared = if matches!(self, Self::Put | Self::Get) { bytes } else { 0 };
         send.checked_add(receive)?.checked_add(shared)
     }
@@ -140,7 +159,7 @@ mod tests {
 
     #[test]
     fn memory_grows_with_ranks_where_everybody_has_a_part() {
-        let four = |kind: Kind| kind.memory_bytes(1 << 20, 4, 64);
+        let four = |kind: Kind| kind.memory_bytes(1 << 20, 4, 64, Buffers::Single);
         for (kind, mib) in [
             (Kind::Latency, 2),
             (Kind::Bandwidth, 128),
@@ -155,6 +174,9 @@ mod tests {
             assert_eq!(four(kind), Some(mib << 20), "{kind:?}");
         }
         let gather = Kind::Collective(Collective::Gather);
-        assert_eq!(gather.memory_bytes(usize::MAX / 2, 4, 1), None);
+        assert_eq!(gather.memory_bytes(usize::MAX / 2, 4, 1, Buffers::Single), None);
+        let many = |kind: Kind| kind.memory_bytes(4 << 20, 2, 64, Buffers::Multiple);
+        assert_eq!(many(Kind::Bandwidth), Some(512 << 20));
+        assert_eq!(many(Kind::Latency), Some(8 << 20));
     }
 }

@@ -94,6 +94,7 @@ impl<H: Handle> Prepared<'_, H> {
     pub(super) fn bandwidth(&mut self, pass: &Pass) -> Done<Figures> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
+        let stride = self.stride;
         let requests = &mut self.requests[..self.in_flight];
         // The answer has a place of its own: messages may be shorter than it.
         let mut answer = [0_u8; ANSWER_BYTES as usize];
@@ -101,9 +102,11 @@ impl<H: Handle> Prepared<'_, H> {
         let elapsed_s = match side(comm) {
             None => None,
             Some(Side { peer, is_low: true }) => Some(comm.time(pass, || {
+                let mut from = out;
                 for request in &mut *requests {
                     // SAFETY: the bytes are ours and stay until all requests are complete, below.
-                    unsafe { comm.isend(out, count, peer, DATA, request)? };
+                    unsafe { comm.isend(from, count, peer, DATA, request)? };
+                    from = from.wrapping_add(stride);
                 }
                 comm.wait_all(requests)?;
                 // SAFETY: room for the answer.
@@ -111,9 +114,11 @@ impl<H: Handle> Prepared<'_, H> {
             })?),
             Some(Side { peer, is_low: false }) => {
                 comm.time(pass, || {
+                    let mut into = back;
                     for request in &mut *requests {
-                        // SAFETY: as above. All messages of a window share one place, as OSU does.
-                        unsafe { comm.ireceive(back, count, peer, DATA, request)? };
+                        // SAFETY: as above. All messages of a window may share one place, as in OSU.
+                        unsafe { comm.ireceive(into, count, peer, DATA, request)? };
+                        into = into.wrapping_add(stride);
                     }
                     comm.wait_all(requests)?;
                     // SAFETY: the bytes of the answer.
@@ -130,19 +135,23 @@ impl<H: Handle> Prepared<'_, H> {
     pub(super) fn both_ways(&mut self, pass: &Pass) -> Done<Figures> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
+        let stride = self.stride;
         let (receives, sends) = self.requests.split_at_mut(self.in_flight);
         let elapsed_s = match side(comm) {
             None => None,
             Some(Side { peer, is_low }) => {
                 let (ours, theirs) = if is_low { (DATA, BACK) } else { (BACK, DATA) };
                 let elapsed_s = comm.time(pass, || {
+                    let (mut from, mut into) = (out, back);
                     for request in &mut *receives {
                         // SAFETY: the bytes are ours and stay until all requests are complete, below.
-                        unsafe { comm.ireceive(back, count, peer, theirs, request)? };
+                        unsafe { comm.ireceive(into, count, peer, theirs, request)? };
+                        into = into.wrapping_add(stride);
                     }
                     for request in &mut *sends {
                         // SAFETY: as above.
-                        unsafe { comm.isend(out, count, peer, ours, request)? };
+                        unsafe { comm.isend(from, count, peer, ours, request)? };
+                        from = from.wrapping_add(stride);
                     }
                     comm.wait_all(sends)?;
                     comm.wait_all(receives)
@@ -166,7 +175,7 @@ impl<H: Handle> Prepared<'_, H> {
     pub(super) fn validate_pairs(&mut self, turn: u64) -> Done<Vec<bool>> {
         let Some(Side { peer, is_low }) = side(self.comm) else { return Ok(Vec::new()) };
         let (comm, bytes) = (self.comm, self.count as usize);
-        let slots = self.kind.slots(bytes, self.in_flight as u32);
+        let slots = self.slots;
         for slot in 0..slots {
             let place = slot * bytes..(slot + 1) * bytes;
             fill(&mut self.send.as_mut_slice::<u8>()[place], seed(turn, comm.rank, slot));

@@ -7,7 +7,7 @@ use crate::mapping::{Mapping, PageAdvice};
 
 use super::abi::Handle;
 use super::communicator::{Communicator, Done};
-use super::kind::{Element, Kind};
+use super::kind::{Buffers, Element, Kind};
 use super::timing::Pass;
 use super::window::Window;
 
@@ -56,6 +56,12 @@ pub(super) struct Prepared<'j, H: Handle> {
     pub(super) count: c_int,
     /// Messages in flight.
     pub(super) in_flight: usize,
+    /// Messages with a place of their own while contents are compared.
+    pub(super) slots: usize,
+    /// Bytes from the place of one message of a window to that of the next.
+    pub(super) stride: usize,
+    /// Calls of `MPI_Test` during computation.
+    pub(super) tests: u32,
     pub(super) send: Mapping,
     pub(super) receive: Mapping,
     pub(super) requests: Vec<H>,
@@ -73,6 +79,10 @@ pub struct Request {
     pub window: u32,
     /// What reductions sum.
     pub element: Element,
+    /// Where the messages of a window lie.
+    pub buffers: Buffers,
+    /// How often the computation beside a non-blocking operation asks whether it is complete.
+    pub tests: u32,
 }
 
 /// Memory that could not be had, or a call that was refused.
@@ -88,9 +98,9 @@ impl<'j, H: Handle> Prepared<'j, H> {
         comm: &'j Communicator<H>,
         request: &Request,
     ) -> Result<Self, Unprepared> {
-        let Request { kind, bytes, window, element } = *request;
+        let Request { kind, bytes, window, element, buffers: places, tests } = *request;
         let too_large = || Unprepared::Memory(std::io::Error::from_raw_os_error(libc::ENOMEM));
-        let buffers = kind.buffers(bytes, comm.size as usize, window);
+        let buffers = kind.buffers(bytes, comm.size as usize, window, places);
         let (send_bytes, receive_bytes) = buffers.ok_or_else(too_large)?;
         // A part of a collective may be counted in all ranks' parts together.
         let count = c_int::try_from(bytes).map_err(|_| too_large())?;
@@ -113,6 +123,9 @@ impl<'j, H: Handle> Prepared<'j, H> {
             element,
             count,
             in_flight,
+            slots: kind.slots(bytes, window, places),
+            stride: if places == Buffers::Multiple { bytes } else { 0 },
+            tests,
             send,
             receive,
             requests: vec![H::default(); 2 * in_flight],

@@ -68,6 +68,52 @@ impl Pinger {
         self.access
     }
 
+    /// From now on requests are sent whole or not at all; one that the kernel believes not to fit the path
+    /// is an error (`EMSGSIZE`).
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn never_fragment(&self) -> io::Result<()> {
+        let (level, option, value) = match self.remote {
+            IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO),
+            IpAddr::V6(_) => {
+                (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO)
+            }
+        };
+        super::socket::set(&self.socket, level, option, &value, "never to fragment")
+    }
+
+    /// From now on requests may take so many hops.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn limit_hops(&self, hops: u8) -> io::Result<()> {
+        let (level, option) = match self.remote {
+            IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TTL),
+            IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS),
+        };
+        super::socket::set(&self.socket, level, option, &i32::from(hops), "the hops")
+    }
+
+    /// The largest packet that the kernel believes fits the path, in bytes.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn believed_mtu_bytes(&self) -> io::Result<u32> {
+        let (level, option) = match self.remote {
+            IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU),
+            IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU),
+        };
+        let mut value = [0; 4];
+        super::socket::get(&self.socket, level, option, &mut value)?;
+        Ok(u32::from_ne_bytes(value))
+    }
+
+    /// Bytes of a packet around the payload of a request: the heads of IP and ICMP.
+    pub fn heads_bytes(&self) -> usize {
+        HEAD_BYTES + if self.remote.is_ipv4() { 20 } else { 40 }
+    }
+
     /// Sends one echo request and waits for its reply; `None` when none comes in time.
     ///
     /// # Errors
@@ -223,6 +269,19 @@ mod tests {
     }
 
     /// Machines that allow no ICMP socket at all say so; all others answer themselves.
+    #[test]
+    fn what_does_not_fit_the_path_is_an_error_and_hops_are_set() {
+        let Ok(pinger) = Pinger::open("127.0.0.1".parse().unwrap()) else { return };
+        pinger.never_fragment().unwrap();
+        assert!(pinger.believed_mtu_bytes().unwrap() >= 65535);
+        assert_eq!(pinger.heads_bytes(), 28);
+        pinger.limit_hops(1).unwrap();
+        let mut hops = [0; 4];
+        super::super::socket::get(&pinger.socket, libc::IPPROTO_IP, libc::IP_TTL, &mut hops)
+            .unwrap();
+        assert_eq!(i32::from_ne_bytes(hops), 1);
+    }
+
     #[test]
     fn loopback_answers_or_the_refusal_says_what_is_missing() {
         for remote in ["127.0.0.1", "::1"] {

@@ -316,7 +316,7 @@ fn wait_connected(socket: &OwnedFd, timeout: Duration) -> io::Result<()> {
     }
 }
 
-fn set<T: Copy>(
+pub(super) fn set<T: Copy>(
     socket: &impl AsFd,
     level: libc::c_int,
     option: libc::c_int,

@@ -37,7 +37,7 @@ pub(super) fn workload(workload: &StorageWorkload) -> Result<(), StorageError> {
         Load::Open { rate_per_s: rate, .. } | Load::Capped { bytes_per_s: rate } => {
             refuse_if(!(rate.is_finite() && *rate > 0.0), || format!("a rate of {rate}"))?;
         }
-        Load::Closed => {}
+        Load::Closed | Load::Balanced => {}
     }
     for target in &workload.targets {
         refuse_if(target.align_bytes == Some(0), || {
@@ -64,17 +64,41 @@ fn stream(workload: &StorageWorkload, stream: &StorageStream) -> Result<(), Stor
         )
     })?;
     refuse_if(stream.sizes.is_empty(), || format!("stream `{name}` has no size"))?;
-    for bytes in stream.sizes.iter().flat_map(|size| [size.min_bytes, size.max_bytes]) {
+    for bytes in stream.every_size().flat_map(|size| [size.min_bytes, size.max_bytes]) {
         refuse_if(bytes == 0 || bytes > GREATEST_IO_BYTES, || {
             format!("stream `{name}`: I/O of {bytes} B; 1 B to 1 GiB can be had")
         })?;
     }
-    let varies = stream.sizes.iter().find(|size| size.max_bytes > size.min_bytes);
+    let varies = stream.every_size().find(|size| size.max_bytes > size.min_bytes);
     refuse_if(varies.is_some_and(|size| size.step_bytes == 0), || {
         format!("stream `{name}`: sizes cannot vary in steps of 0 B")
     })?;
+    conduct(workload, stream)?;
     refuse_if(!ends(workload, stream), || {
         format!("stream `{name}` would never end: give a duration or a number of bytes")
+    })
+}
+
+/// What the stream does besides.
+fn conduct(workload: &StorageWorkload, stream: &StorageStream) -> Result<(), StorageError> {
+    let (name, conduct) = (&stream.name, &stream.conduct);
+    let waits = matches!(workload.engine, EngineChoice::Threads | EngineChoice::Null);
+    refuse_if(conduct.trims && !waits, || {
+        format!("stream `{name}`: trims block, so they need the engine of threads")
+    })?;
+    refuse_if(conduct.trims && workload.data.verify != Verify::Off, || {
+        format!("stream `{name}`: what was trimmed cannot be verified")
+    })?;
+    let has_rate = workload.load != Load::Closed || stream.own_rate_per_s.is_some();
+    refuse_if(conduct.pauses.is_some() && has_rate, || {
+        format!("stream `{name}`: pauses and a rate exclude each other")
+    })?;
+    let is_random = stream.pattern == AccessPattern::Random;
+    refuse_if(conduct.skew.is_some() && !is_random, || {
+        format!("stream `{name}`: only random places can be skewed")
+    })?;
+    refuse_if(conduct.turns.is_some() && stream.threads > 1, || {
+        format!("stream `{name}`: targets take turns within one thread")
     })
 }
 
@@ -88,6 +112,7 @@ fn ends(workload: &StorageWorkload, stream: &StorageStream) -> bool {
         || timing.duration_s.is_some()
         || timing.stop_after_bytes.is_some()
         || stream.stop_after_bytes.is_some()
+        || stream.conduct.duration_s.is_some()
 }
 
 /// The streams against the targets as they were found.
@@ -137,9 +162,10 @@ fn multiples(
     let gap = match stream.pattern {
         AccessPattern::Sequential { gap_bytes, .. } => gap_bytes,
         AccessPattern::Blocks { stride_bytes, .. } => stride_bytes,
+        AccessPattern::Strides { least_bytes, .. } => least_bytes,
         AccessPattern::Random | AccessPattern::Permutation | AccessPattern::Mixed { .. } => 0,
     };
-    let sizes = stream.sizes.iter().flat_map(|size| {
+    let sizes = stream.every_size().flat_map(|size| {
         let step = if size.max_bytes > size.min_bytes { size.step_bytes } else { 0 };
         [size.min_bytes, step]
     });

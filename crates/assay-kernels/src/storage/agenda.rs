@@ -6,15 +6,15 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use assay_model::workload::storage::Pauses;
+
 use super::arrivals::Source;
 use super::lane::Lane;
+use super::pace::Pace;
 
 /// Waits shorter than this are spent looking. A timer on an idle CPU of a virtual machine fires some
 /// 50 µs late, on bare metal some 5 µs; a longer spin would cost a CPU at 20,000 IO/s.
 pub(super) const SPIN_NS: u64 = 30_000;
-/// A capped worker that fell behind catches up on this much, so that a pause of its target does not
-/// become a burst.
-const CATCH_UP_NS: f64 = 100e6;
 
 /// The order of work.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Agenda {
 #[derive(Debug)]
 enum Law {
     Closed { ready: Vec<u32> },
-    Capped { ready: Vec<u32>, ns_per_byte: f64, next_ns: f64 },
+    Paced { ready: Vec<u32>, pace: Pace },
     Open { due: BinaryHeap<Reverse<(u64, u32)>>, sources: Vec<Source>, start_ns: u64 },
 }
 
@@ -38,10 +38,15 @@ impl Agenda {
         let ready = (0..slots).rev().collect();
         let law = match cap_bytes_per_s {
             None => Law::Closed { ready },
-            Some(cap) => {
-                Law::Capped { ready, ns_per_byte: 1e9 / cap, next_ns: start_ns as f64 }
-            }
+            Some(cap) => Law::Paced { ready, pace: Pace::cap(cap, start_ns) },
         };
+        Self { law, put_back: Vec::with_capacity(slots as usize) }
+    }
+
+    /// As in a closed loop, with a pause after every so many I/O, once they are all done.
+    pub(super) fn pausing(slots: u32, pauses: Pauses) -> Self {
+        let ready = (0..slots).rev().collect();
+        let law = Law::Paced { ready, pace: Pace::pauses(pauses, slots) };
         Self { law, put_back: Vec::with_capacity(slots as usize) }
     }
 
@@ -65,11 +70,10 @@ impl Agenda {
     ) -> Option<(u32, Option<u64>)> {
         match &mut self.law {
             Law::Closed { ready } => Some((ready.pop()?, None)),
-            Law::Capped { ready, next_ns, .. } => {
-                if *next_ns > now_ns as f64 {
+            Law::Paced { ready, pace } => {
+                if !pace.may_start(now_ns, ready.len()) {
                     return None;
                 }
-                *next_ns = next_ns.max(now_ns as f64 - CATCH_UP_NS);
                 Some((ready.pop()?, None))
             }
             Law::Open { due, .. } => loop {
@@ -92,7 +96,7 @@ impl Agenda {
     pub(super) fn issued(&mut self, lane: u32, bytes: u64) {
         match &mut self.law {
             Law::Closed { .. } => {}
-            Law::Capped { ns_per_byte, next_ns, .. } => *next_ns += bytes as f64 * *ns_per_byte,
+            Law::Paced { pace, .. } => pace.issued(bytes),
             Law::Open { due, sources, start_ns } => match &mut sources[lane as usize] {
                 // The next arrival belongs to whoever is free then.
                 Source::Shared(_) => {}
@@ -100,6 +104,13 @@ impl Agenda {
                     due.push(Reverse((start_ns.saturating_add(own.next_ns()), lane)));
                 }
             },
+        }
+    }
+
+    /// Notes that the slot just taken never comes back.
+    pub(super) fn retire(&mut self) {
+        if let Law::Paced { pace, .. } = &mut self.law {
+            pace.retire();
         }
     }
 
@@ -113,7 +124,11 @@ impl Agenda {
     pub(super) fn return_put_back(&mut self, lanes: &mut [Lane]) {
         while let Some((slot, lane, intended_ns)) = self.put_back.pop() {
             match &mut self.law {
-                Law::Closed { ready } | Law::Capped { ready, .. } => ready.push(slot),
+                Law::Closed { ready } => ready.push(slot),
+                Law::Paced { ready, pace } => {
+                    ready.push(slot);
+                    pace.not_started();
+                }
                 Law::Open { due, .. } => {
                     lanes[lane as usize].free.push(slot);
                     due.extend(intended_ns.map(|ns| Reverse((ns, lane))));
@@ -126,7 +141,7 @@ impl Agenda {
     #[inline]
     pub(super) fn free(&mut self, slot: u32, at: u32, lanes: &mut [Lane]) {
         match &mut self.law {
-            Law::Closed { ready } | Law::Capped { ready, .. } => ready.push(slot),
+            Law::Closed { ready } | Law::Paced { ready, .. } => ready.push(slot),
             Law::Open { due, sources, start_ns } => {
                 let lane = &mut lanes[at as usize];
                 lane.free.push(slot);
@@ -143,9 +158,7 @@ impl Agenda {
     pub(super) fn next_ns(&self) -> Option<u64> {
         match &self.law {
             Law::Closed { .. } => None,
-            Law::Capped { ready, next_ns, .. } => {
-                (!ready.is_empty()).then_some(*next_ns as u64)
-            }
+            Law::Paced { ready, pace } => pace.next_ns(ready.len()),
             Law::Open { due, .. } => due.peek().map(|Reverse((due_ns, _))| *due_ns),
         }
     }

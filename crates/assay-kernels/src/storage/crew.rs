@@ -39,6 +39,8 @@ pub(super) struct LanePlan {
     pub(super) arrivals: Option<Source>,
     /// Number of the lane's random words.
     pub(super) id: u64,
+    /// Targets that take turns with the first, each with its part and the position in it.
+    pub(super) others: Vec<(usize, Area, Position)>,
 }
 
 /// Random words of arrivals lie apart from those of places.
@@ -81,18 +83,37 @@ fn threads(index: usize, stream: &StorageStream, areas: &[Area]) -> Vec<WorkerPl
     let mut workers: Vec<_> = (0..count)
         .map(|_| WorkerPlan { stream: index, lanes: Vec::new(), cap_bytes_per_s: None })
         .collect();
+    if stream.conduct.turns.is_some() {
+        workers[0].lanes.push(in_turns(stream, areas));
+        return workers;
+    }
     for (nth, &target) in stream.targets.iter().enumerate() {
         let slots = |thread| share(stream.in_flight_per_target, count, thread, nth);
         let with_work: Vec<u32> = (0..count).filter(|&thread| slots(thread) > 0).collect();
         let parts = parts(stream, areas[target], with_work.len() as u64);
         for (thread, (area, position)) in with_work.into_iter().zip(parts) {
             let slots = slots(thread);
-            let lane = LanePlan { target, slots, area, position, arrivals: None, id: 0 };
+            let others = Vec::new();
+            let lane =
+                LanePlan { target, slots, area, position, arrivals: None, id: 0, others };
             workers[thread as usize].lanes.push(lane);
         }
     }
     workers.retain(|worker| !worker.lanes.is_empty());
     workers
+}
+
+/// One lane over all targets of a stream.
+fn in_turns(stream: &StorageStream, areas: &[Area]) -> LanePlan {
+    let whole = |&target: &usize| {
+        let position = Arc::new(AtomicU64::new(Places::first(areas[target], stream.pattern)));
+        (target, areas[target], position)
+    };
+    let mut targets = stream.targets.iter().map(whole);
+    // A workload whose stream has no target is not accepted.
+    let (target, area, position) = targets.next().expect("a stream has a target");
+    let slots = stream.in_flight_per_target;
+    LanePlan { target, slots, area, position, arrivals: None, id: 0, others: targets.collect() }
 }
 
 /// Area and position of each of `count` threads that work on one target.
@@ -106,6 +127,7 @@ fn parts(stream: &StorageStream, whole: Area, count: u64) -> Vec<(Area, Position
         .map(|nth| match stream.pattern {
             AccessPattern::Random
             | AccessPattern::Permutation
+            | AccessPattern::Strides { .. }
             | AccessPattern::Blocks { .. }
             | AccessPattern::Sequential { cursor: Cursor::Shared, .. } => {
                 (whole, Arc::clone(&shared))
@@ -125,7 +147,7 @@ fn parts(stream: &StorageStream, whole: Area, count: u64) -> Vec<(Area, Position
 
 /// The greatest I/O of a stream, at least one byte.
 pub(super) fn greatest_bytes(stream: &StorageStream) -> u64 {
-    stream.sizes.iter().map(|size| size.max_bytes.max(size.min_bytes)).max().unwrap_or(1).max(1)
+    stream.every_size().map(|size| size.max_bytes.max(size.min_bytes)).max().unwrap_or(1).max(1)
 }
 
 fn number(workers: &mut [WorkerPlan], before: u64) {
@@ -159,7 +181,9 @@ fn give_arrivals(
         (Load::Open { rate_per_s, arrivals }, None) => {
             ((rate_per_s - own).max(0.0) * share_of_rate(workload, stream), *arrivals)
         }
-        (Load::Closed | Load::Capped { .. } | Load::ShareOf { .. }, None) => return,
+        (Load::Closed | Load::Balanced | Load::Capped { .. } | Load::ShareOf { .. }, None) => {
+            return;
+        }
     };
     let all = slots(workers);
     let count = workers.iter().map(|worker| worker.lanes.len()).sum::<usize>() as f64;

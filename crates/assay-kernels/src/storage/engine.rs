@@ -9,6 +9,7 @@ use std::os::fd::RawFd;
 mod libaio;
 mod null;
 mod threads;
+mod trim;
 mod uring;
 
 pub(super) use libaio::Libaio;
@@ -25,6 +26,8 @@ pub(super) enum Action {
     Write,
     /// Wait until what was written is on stable storage.
     Sync,
+    /// Give the bytes back to the device or the file system. Only engines that block can.
+    Trim,
 }
 
 /// One I/O.
@@ -103,6 +106,15 @@ pub(super) trait StorageEngine: Sized {
 
     /// Puts one I/O into the next batch.
     fn queue(&mut self, request: Request);
+
+    /// Hands the batch over and waits for nothing, so that handing over can be timed by itself; whether
+    /// this engine has such a call.
+    ///
+    /// # Errors
+    /// The engine is broken.
+    fn submit(&mut self, _done: &mut Vec<Completion>) -> io::Result<bool> {
+        Ok(false)
+    }
 
     /// Hands the batch over, waits as told, and appends what has completed.
     ///

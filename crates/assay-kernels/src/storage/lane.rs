@@ -10,14 +10,16 @@ use super::mix::Mix;
 use super::phase::Phase;
 use super::places::{Area, Places};
 use super::random::Draws;
+use super::rotation::{Rotation, Seat};
+use super::skew::Law;
 
 /// Draws of a place before a lane gives way to those who hold the blocks it wants.
 const ATTEMPTS: u32 = 64;
 
-/// A stream of I/O to one target.
+/// A stream of I/O to one target, or to several that take turns.
 #[derive(Debug)]
 pub(super) struct Lane {
-    /// Index of the target.
+    /// Index of the target of the I/O that was decided last.
     pub(super) target: usize,
     /// Slots without work, in an open loop.
     pub(super) free: Vec<u32>,
@@ -30,7 +32,15 @@ pub(super) struct Lane {
     pending: Option<Planned>,
     mix: Mix,
     places: Places,
+    /// Places that are found in another way, which most lanes do not do.
+    elsewhere: Option<Box<Elsewhere>>,
     draws: Draws,
+}
+
+#[derive(Debug)]
+enum Elsewhere {
+    Skewed(Law),
+    InTurn(Rotation),
 }
 
 /// What a lane does next.
@@ -60,12 +70,30 @@ impl Lane {
     pub(super) fn new(
         plan: &LanePlan,
         (index, stream): (usize, &StorageStream),
-        target: &StorageTarget,
+        targets: &[StorageTarget],
         seed: u64,
     ) -> Self {
+        let target = &targets[plan.target];
         let mix = Mix::new(stream, plan.area);
         let area: Area = mix.rest(plan.area);
         let greatest = crew::greatest_bytes(stream);
+        let places = |target: &StorageTarget, area, position| {
+            let align = target.align_bytes;
+            Places::new((area, stream.pattern), position, align, greatest, seed)
+        };
+        let rotation = stream.conduct.turns.map(|turns| {
+            let own = std::iter::once((plan.target, plan.area, plan.position.clone()));
+            let seat = |(at, area, position): (usize, Area, _)| Seat {
+                target: at,
+                places: places(&targets[at], area, position),
+                bytes: area.end - area.start,
+                given: 0,
+            };
+            let seats = own.chain(plan.others.iter().cloned()).map(seat).collect();
+            Elsewhere::InTurn(Rotation::new(turns, seats))
+        });
+        let skew = stream.conduct.skew.as_ref();
+        let skewed = skew.map(|skew| Elsewhere::Skewed(Law::new(skew, area, seed)));
         let position = plan.position.clone();
         // A position at the start of a range with a hot area would begin inside it.
         position.fetch_max(
@@ -80,13 +108,8 @@ impl Lane {
             stream: index,
             align: target.align_bytes,
             pending: None,
-            places: Places::new(
-                (area, stream.pattern),
-                position,
-                target.align_bytes,
-                greatest,
-                seed,
-            ),
+            places: places(target, area, position),
+            elsewhere: rotation.or(skewed).map(Box::new),
             mix,
             draws: Draws::new(seed, plan.id),
         }
@@ -95,15 +118,42 @@ impl Lane {
     /// Decides the next I/O and claims its place. It is charged to the budgets where it `counts`.
     #[inline]
     pub(super) fn next(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
-        let target = &phase.targets[self.target];
-        if target.is_given_up() {
-            return Next::Done;
+        if phase.balance.is_some() {
+            return self.balanced(phase, counts);
         }
+        self.planned(phase, counts)
+    }
+
+    /// The same, unless the stream is ahead of its share.
+    #[inline(never)]
+    fn balanced(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
+        let Some(balance) = &phase.balance else { return Next::Done };
+        if !balance.may_begin(self.stream) {
+            return Next::Busy;
+        }
+        let next = self.planned(phase, counts);
+        match next {
+            Next::Io(_) => balance.begins(self.stream),
+            Next::Done => balance.ends(self.stream),
+            Next::Busy => {}
+        }
+        next
+    }
+
+    #[inline]
+    fn planned(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
         for _ in 0..ATTEMPTS {
             let Some(planned) = self.pending.take().or_else(|| self.draw()) else {
                 return Next::Done;
             };
             let Planned { offset, bytes, .. } = planned;
+            let target = &phase.targets[self.target];
+            if target.is_given_up() {
+                if self.has_others() {
+                    continue;
+                }
+                return Next::Done;
+            }
             if !target.claim(offset, bytes) {
                 if self.places.ends() {
                     // This place does not come again.
@@ -121,13 +171,41 @@ impl Lane {
         Next::Busy
     }
 
+    /// Leaves a target that was given up; whether another takes its turn.
+    fn has_others(&mut self) -> bool {
+        let target = self.target;
+        match self.elsewhere.as_deref_mut() {
+            Some(Elsewhere::InTurn(rotation)) => rotation.leave(target),
+            Some(Elsewhere::Skewed(_)) | None => false,
+        }
+    }
+
     #[inline]
     fn draw(&mut self) -> Option<Planned> {
         let operation = self.mix.operation(&mut self.draws);
-        let bytes = self.mix.bytes(&mut self.draws);
+        let bytes = self.mix.bytes(operation, &mut self.draws);
+        if self.elsewhere.is_some() {
+            return self.draw_elsewhere(operation, bytes);
+        }
         let offset = match self.mix.hit(operation, &mut self.draws) {
             Some(hot) => hot.random(bytes, self.align.unwrap_or(bytes), &mut self.draws)?,
             None => self.places.next(bytes, &mut self.draws)?,
+        };
+        Some(Planned { operation, offset, bytes })
+    }
+
+    #[inline(never)]
+    fn draw_elsewhere(&mut self, operation: Operation, bytes: u64) -> Option<Planned> {
+        let offset = match self.elsewhere.as_deref_mut()? {
+            Elsewhere::InTurn(rotation) => {
+                let (target, offset) = rotation.next(bytes, &mut self.draws)?;
+                self.target = target;
+                offset
+            }
+            Elsewhere::Skewed(law) => {
+                let align = self.align.unwrap_or(bytes);
+                law.place(operation, (bytes, align), &mut self.draws)?
+            }
         };
         Some(Planned { operation, offset, bytes })
     }

@@ -12,8 +12,8 @@ use std::sync::atomic::AtomicBool;
 
 use assay_model::storage_outcome::Ended;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, Load, SizeShare, StorageData, StorageStream,
-    StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, Load, SizeShare, StorageData,
+    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
 use super::content;
@@ -129,6 +129,7 @@ fn filling(
             own_rate_per_s: None,
             sync_every: 0,
             stop_after_bytes: None,
+            conduct: Conduct::default(),
         }],
         load: Load::Closed,
         timing: StorageTiming {

@@ -5,7 +5,9 @@
 
 use std::sync::mpsc::{Receiver, Sender};
 
-use assay_model::storage_outcome::{IoFailure, Operation, Tally};
+use assay_model::storage_outcome::{IoFailure, JournalEntry, Operation, Tally};
+
+use assay_model::workload::storage::StorageStream;
 
 use super::tally;
 use super::timeline::Timeline;
@@ -79,6 +81,12 @@ pub(super) struct Ledger {
     pub(super) failures: Vec<IoFailure>,
     /// All of them.
     pub(super) failure_count: u64,
+    /// Calls of `fsync`, where any may be made.
+    pub(super) syncs: Option<Box<Tally>>,
+    /// How long submitting took, where it is timed by itself.
+    pub(super) submissions: Option<Box<[Tally; 2]>>,
+    /// Every I/O that counted, where they are kept.
+    pub(super) journal: Option<Vec<JournalEntry>>,
     frame: Box<Frame>,
     index: usize,
     border_ns: u64,
@@ -89,9 +97,19 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// An empty book with room for these lanes.
-    pub(super) fn new(totals: Vec<LaneTotals>, exchange: Exchange, timeline: Timeline) -> Self {
+    pub(super) fn new(
+        totals: Vec<LaneTotals>,
+        stream: &StorageStream,
+        exchange: Exchange,
+        timeline: Timeline,
+    ) -> Self {
+        let conduct = &stream.conduct;
+        let pair = || Box::new([tally::total(), tally::total()]);
         Self {
             totals,
+            syncs: (stream.sync_every > 0).then(|| Box::new(tally::total())),
+            submissions: conduct.times_submission.then(pair),
+            journal: conduct.keeps_journal.then(Vec::new),
             failures: Vec::new(),
             failure_count: 0,
             frame: Box::new(Frame::empty()),
@@ -155,6 +173,28 @@ impl Ledger {
         tally::record(&mut self.frame.tallies[at], bytes, service_ns, from_intended_ns);
         if counts && let Some(total) = &mut self.totals[lane][at] {
             tally::record(total, bytes, service_ns, from_intended_ns);
+        }
+    }
+
+    /// Counts one `fsync`.
+    pub(super) fn record_sync(&mut self, service_ns: u64) {
+        if let Some(syncs) = &mut self.syncs {
+            tally::record(syncs, 0, service_ns, None);
+        }
+    }
+
+    /// Counts how long it took to submit an I/O, where that is timed.
+    pub(super) fn record_submission(&mut self, operation: Operation, submission_ns: u64) {
+        if let Some(both) = &mut self.submissions {
+            tally::record(&mut both[operation as usize], 0, submission_ns, None);
+        }
+    }
+
+    /// Keeps one I/O that was done at `now_ns`, where they are kept.
+    pub(super) fn keep(&mut self, now_ns: u64, entry: JournalEntry) {
+        if let Some(journal) = &mut self.journal {
+            let at_ns = now_ns.saturating_sub(self.timeline.warm_end_ns);
+            journal.push(JournalEntry { at_ns, ..entry });
         }
     }
 

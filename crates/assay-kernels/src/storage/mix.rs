@@ -13,6 +13,8 @@ use super::random::Draws;
 pub(super) struct Mix {
     read_share: f64,
     sizes: Vec<SizeShare>,
+    /// Empty = the same.
+    write_sizes: Vec<SizeShare>,
     hits: Option<(HitArea, Area)>,
 }
 
@@ -23,7 +25,12 @@ impl Mix {
             let end = area.start.saturating_add(hit.bytes).min(area.end);
             (hit, Area { end, ..area })
         });
-        Self { read_share: stream.read_share, sizes: stream.sizes.clone(), hits }
+        Self {
+            read_share: stream.read_share,
+            sizes: stream.sizes.clone(),
+            write_sizes: stream.conduct.write_sizes.clone(),
+            hits,
+        }
     }
 
     /// Read or write.
@@ -34,8 +41,12 @@ impl Mix {
 
     /// How many bytes.
     #[inline]
-    pub(super) fn bytes(&self, draws: &mut Draws) -> u64 {
-        match self.sizes.as_slice() {
+    pub(super) fn bytes(&self, operation: Operation, draws: &mut Draws) -> u64 {
+        let sizes = match operation {
+            Operation::Write if !self.write_sizes.is_empty() => &self.write_sizes,
+            Operation::Read | Operation::Write => &self.sizes,
+        };
+        match sizes.as_slice() {
             [only] => within(only, draws),
             several => chosen(several, draws),
         }

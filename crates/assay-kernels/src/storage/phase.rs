@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use assay_model::workload::storage::{AccessPattern, StorageWorkload, Verify};
 
+use super::balance::Balance;
 use super::content::{self, Expected};
 use super::generations::Generations;
 use super::target::Opened;
@@ -27,6 +28,8 @@ pub(super) struct Phase<'a> {
     /// Bytes left, of the phase and of each stream.
     phase_left: Option<AtomicU64>,
     stream_left: Vec<Option<AtomicU64>>,
+    /// Who may run ahead of whom; `None` = all may.
+    pub(super) balance: Option<Balance>,
 }
 
 /// One target, for all workers.
@@ -88,6 +91,7 @@ impl<'a> Phase<'a> {
                 .iter()
                 .map(|stream| stream.stop_after_bytes.map(AtomicU64::new))
                 .collect(),
+            balance: Balance::of(workload),
         }
     }
 
@@ -122,7 +126,7 @@ impl<'a> Phase<'a> {
 pub(super) fn block_bytes(workload: &StorageWorkload, index: usize, start: u64) -> u64 {
     let mut block_bytes = workload.targets[index].align_bytes.unwrap_or(0);
     for stream in workload.streams.iter().filter(|stream| stream.targets.contains(&index)) {
-        for size in &stream.sizes {
+        for size in stream.every_size() {
             block_bytes = divisor(block_bytes, size.min_bytes);
             if size.max_bytes > size.min_bytes {
                 block_bytes = divisor(block_bytes, size.step_bytes);
@@ -132,8 +136,10 @@ pub(super) fn block_bytes(workload: &StorageWorkload, index: usize, start: u64) 
         if let AccessPattern::Sequential { gap_bytes, .. } = stream.pattern {
             block_bytes = divisor(block_bytes, gap_bytes);
         }
-        if let AccessPattern::Blocks { stride_bytes, .. } = stream.pattern {
-            block_bytes = divisor(block_bytes, stride_bytes);
+        if let AccessPattern::Blocks { stride_bytes: stride, .. }
+        | AccessPattern::Strides { least_bytes: stride, .. } = stream.pattern
+        {
+            block_bytes = divisor(block_bytes, stride);
         }
     }
     // Random places are multiples of the size from the start of the target, not of the area.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use assay_model::workload::storage::{AccessPattern, AtEnd};
 
 use super::random::{self, Draws};
+use super::scattered;
 
 /// A range of bytes: first and one past the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +63,9 @@ impl Places {
     /// Where a fresh position stands.
     pub(super) fn first(area: Area, pattern: AccessPattern) -> u64 {
         match pattern {
-            AccessPattern::Sequential { .. } | AccessPattern::Mixed { .. } => area.start,
+            AccessPattern::Sequential { .. }
+            | AccessPattern::Mixed { .. }
+            | AccessPattern::Strides { .. } => area.start,
             AccessPattern::Random
             | AccessPattern::Permutation
             | AccessPattern::Blocks { .. } => 0,
@@ -75,6 +78,10 @@ impl Places {
         match self.pattern {
             AccessPattern::Random => self.anywhere(bytes, draws),
             AccessPattern::Permutation => self.permuted(),
+            AccessPattern::Strides { least_bytes, most_bytes } => {
+                let gaps = (least_bytes, most_bytes);
+                scattered::onward(self.area, bytes, gaps, &self.position, draws)
+            }
             AccessPattern::Blocks { block_bytes, stride_bytes, shuffled } => {
                 self.in_blocks(bytes, block_bytes, stride_bytes, shuffled)
             }
@@ -148,7 +155,7 @@ impl Places {
 /// Where `n` of `slots` goes under a keyed permutation: a Feistel network of four rounds over the next
 /// even number of bits, walked until it comes back inside (Black and Rogaway 2002). On average less than
 /// four walks.
-fn permute(n: u64, slots: u64, seed: u64) -> u64 {
+pub(super) fn permute(n: u64, slots: u64, seed: u64) -> u64 {
     let bits = u64::BITS - (slots - 1).leading_zeros();
     let half = bits.div_ceil(2).max(1);
     let mask = (1 << half) - 1;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 
-use assay_model::storage_outcome::{IntervalTally, StreamCount};
+use assay_model::storage_outcome::{IntervalTally, StreamCount, Tally};
 
 use super::busy::Busy;
 use super::ledger::{Frame, Handed};
@@ -69,6 +69,11 @@ impl Series {
         count.read_bytes += reads.bytes;
         count.writes += writes.count;
         count.write_bytes += writes.bytes;
+        count.read_service_ns += reads.service_sum_ns;
+        count.write_service_ns += writes.service_sum_ns;
+        let greatest = |tally: &Tally| if tally.count > 0 { tally.service_ns.max() } else { 0 };
+        count.read_greatest_ns = count.read_greatest_ns.max(greatest(reads));
+        count.write_greatest_ns = count.write_greatest_ns.max(greatest(writes));
         contributor.next = if is_last { usize::MAX } else { index + 1 };
         frame.clear();
         // A worker that has ended takes nothing back.

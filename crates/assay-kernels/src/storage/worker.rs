@@ -6,8 +6,9 @@
 
 use std::io;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use assay_model::storage_outcome::{IoFailure, Operation};
+use assay_model::storage_outcome::{IoFailure, JournalEntry, Operation};
 use assay_model::workload::storage::Verify;
 
 use crate::clock;
@@ -22,6 +23,8 @@ use super::phase::Phase;
 
 /// The longest wait between two looks at whether the phase has ended.
 const LOOK_NS: u64 = 50_000_000;
+/// Closer to the start than this a worker does not sleep: the common lead is 2 ms.
+const NEAR_NS: u64 = 5_000_000;
 /// The wait where other workers hold all blocks that this one wants.
 const GIVE_WAY_NS: u64 = 50_000;
 
@@ -44,6 +47,13 @@ pub(super) struct Worker<'a, E> {
     serial: u64,
     verifies: bool,
     sync_every: u64,
+    /// Whether writes are trims.
+    trims: bool,
+    /// When it ends, if that is before the phase does.
+    end_ns: u64,
+    /// Whether single I/O matter: they are kept, or one that takes too long ends the stream.
+    watches: bool,
+    most_latency_ns: u64,
     ledger: Ledger,
 }
 
@@ -51,6 +61,7 @@ pub(super) struct Worker<'a, E> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
     lane: u32,
+    target: u32,
     doing: Doing,
     bytes: u32,
     offset: u64,
@@ -74,6 +85,7 @@ impl Slot {
     pub(super) fn of(lane: u32) -> Self {
         Self {
             lane,
+            target: 0,
             doing: Doing::Read,
             bytes: 0,
             offset: 0,
@@ -95,6 +107,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         (agenda, ledger): (Agenda, Ledger),
     ) -> Self {
         let room = slots.len();
+        let conduct = &phase.workload.streams[stream].conduct;
         Self {
             engine,
             phase,
@@ -109,20 +122,30 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             serial: 0,
             verifies: phase.workload.data.verify != Verify::Off,
             sync_every: phase.workload.streams[stream].sync_every,
+            trims: conduct.trims,
+            end_ns: u64::MAX,
+            watches: conduct.keeps_journal || conduct.most_latency_ns.is_some(),
+            most_latency_ns: conduct.most_latency_ns.unwrap_or(u64::MAX),
             ledger,
         }
+    }
+
+    /// Ends it at `end_ns`, even if the phase goes on.
+    pub(super) fn until(self, end_ns: u64) -> Self {
+        Self { end_ns, ..self }
+    }
+
+    #[inline]
+    fn end_ns(&self) -> u64 {
+        self.phase.end_ns.load(Ordering::Relaxed).min(self.end_ns)
     }
 
     /// Works from `start_ns` until the phase ends or nothing is left to do, and waits for what is then
     /// in flight. Gives the book and the moment of the last completion that was seen.
     pub(super) fn work(mut self, start_ns: u64) -> (Ledger, u64, io::Result<()>) {
-        let mut now_ns = clock::now_ns();
-        while now_ns < start_ns {
-            std::hint::spin_loop();
-            now_ns = clock::now_ns();
-        }
+        let mut now_ns = self.await_start(start_ns);
         let result = self.run(&mut now_ns);
-        self.ledger.close(now_ns.min(self.phase.end_ns.load(Ordering::Relaxed)));
+        self.ledger.close(now_ns.min(self.end_ns()));
         if result.is_err() {
             // The kernel may still write to it.
             std::mem::forget(self.buffers);
@@ -130,9 +153,24 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         (self.ledger, now_ns, result)
     }
 
+    /// Sleeps while there is time, then looks, so that it starts to the microsecond.
+    fn await_start(&mut self, start_ns: u64) -> u64 {
+        loop {
+            let now_ns = clock::now_ns();
+            if now_ns >= start_ns.min(self.end_ns()) {
+                return now_ns;
+            }
+            self.ledger.advance(now_ns, 0);
+            match start_ns - now_ns {
+                ..=NEAR_NS => std::hint::spin_loop(),
+                left_ns => std::thread::sleep(Duration::from_nanos(left_ns.min(LOOK_NS) / 2)),
+            }
+        }
+    }
+
     fn run(&mut self, now_ns: &mut u64) -> io::Result<()> {
         loop {
-            let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
+            let end_ns = self.end_ns();
             if *now_ns >= end_ns {
                 break;
             }
@@ -173,7 +211,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
                     gives_way = true;
                 }
                 // Neither the slot nor the lane's next arrival comes back.
-                Next::Done => {}
+                Next::Done => self.agenda.retire(),
             }
         }
         self.agenda.return_put_back(&mut self.lanes);
@@ -191,6 +229,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     fn begin(&mut self, slot: u32, planned: Planned, intended_ns: Option<u64>) {
         let Planned { operation, offset, bytes } = planned;
         let at = &mut self.slots[slot as usize];
+        at.target = self.lanes[at.lane as usize].target as u32;
         at.offset = offset;
         // Sizes are checked against 1 GiB when the workload is accepted.
         at.bytes = bytes as u32;
@@ -199,7 +238,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             Operation::Read => Doing::Read,
             Operation::Write => Doing::Write,
         };
-        if operation == Operation::Write {
+        if operation == Operation::Write && !self.trims {
             self.prepare(slot);
         }
         self.queue(slot);
@@ -208,10 +247,9 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     /// Makes the data of a write.
     fn prepare(&mut self, slot: u32) {
         let at = &mut self.slots[slot as usize];
-        let lane = &self.lanes[at.lane as usize];
         let memory = self.buffers.writable(slot, at.bytes as usize);
         self.serial += 1;
-        match &self.phase.targets[lane.target].generations {
+        match &self.phase.targets[at.target as usize].generations {
             Some(generations) => {
                 at.stamp = generations.next(at.offset, u64::from(at.bytes));
                 content::stamp(memory, at.offset, at.stamp);
@@ -225,11 +263,11 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         let at = &self.slots[slot as usize];
         let (action, memory) = match at.doing {
             Doing::Read | Doing::ReadBack => (Action::Read, self.buffers.read_part(slot)),
+            Doing::Write if self.trims => (Action::Trim, self.buffers.write_part(slot)),
             Doing::Write => (Action::Write, self.buffers.write_part(slot)),
             Doing::Sync => (Action::Sync, self.buffers.write_part(slot)),
         };
-        let file = self.lanes[at.lane as usize].target as u32;
-        let (bytes, offset) = (at.bytes, at.offset);
+        let (file, bytes, offset) = (at.target, at.bytes, at.offset);
         self.engine.queue(Request { slot, action, file, bytes, offset, memory });
         self.batch.push(slot);
     }
@@ -241,9 +279,13 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             let now_ns = clock::now_ns();
             self.ledger.advance(now_ns, self.in_flight);
             self.in_flight += self.batch.len();
-            for slot in self.batch.drain(..) {
+            for &slot in &self.batch {
                 self.slots[slot as usize].submitted_ns = now_ns;
             }
+            if self.ledger.submissions.is_some() {
+                self.time_submission(now_ns)?;
+            }
+            self.batch.clear();
         }
         self.engine.exchange(wait, &mut self.done)?;
         let now_ns = clock::now_ns();
@@ -276,6 +318,10 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         let operation = match at.doing {
             Doing::Read => Operation::Read,
             Doing::Write => Operation::Write,
+            Doing::Sync if counts => {
+                self.ledger.record_sync(now_ns.saturating_sub(at.submitted_ns));
+                return self.follow(slot);
+            }
             Doing::ReadBack | Doing::Sync => return self.follow(slot),
         };
         if in_time {
@@ -284,6 +330,9 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             let key = (at.lane as usize, operation);
             let times = (service_ns, from_intended_ns);
             self.ledger.record(key, u64::from(at.bytes), times, counts);
+            if self.watches && counts {
+                self.watch(slot, operation, (now_ns, service_ns));
+            }
         }
         if operation == Operation::Write || self.verifies {
             self.follow(slot);
@@ -292,11 +341,55 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         }
     }
 
+    /// Hands the batch over and notes how long that took, if the engine does it apart from waiting.
+    #[inline(never)]
+    fn time_submission(&mut self, now_ns: u64) -> io::Result<()> {
+        if !self.engine.submit(&mut self.done)? {
+            return Ok(());
+        }
+        let end_ns = clock::now_ns();
+        if self.ledger.is_counting(end_ns) {
+            for slot in &self.batch {
+                let operation = match self.slots[*slot as usize].doing {
+                    Doing::Read => Operation::Read,
+                    Doing::Write => Operation::Write,
+                    Doing::ReadBack | Doing::Sync => continue,
+                };
+                self.ledger.record_submission(operation, end_ns.saturating_sub(now_ns));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps an I/O, and ends the stream when it took too long.
+    #[inline(never)]
+    fn watch(&mut self, slot: u32, operation: Operation, (now_ns, service_ns): (u64, u64)) {
+        let at = self.slots[slot as usize];
+        let (offset, bytes) = (at.offset, at.bytes);
+        let entry = JournalEntry { at_ns: 0, service_ns, offset, bytes, operation };
+        self.ledger.keep(now_ns, entry);
+        if service_ns > self.most_latency_ns {
+            self.ledger.fail(IoFailure {
+                target: at.target as usize,
+                operation,
+                offset,
+                bytes: u64::from(bytes),
+                reason: format!(
+                    "it took {} µs, and {} are the most (os error {})",
+                    service_ns / 1000,
+                    self.most_latency_ns / 1000,
+                    libc::ETIMEDOUT
+                ),
+            });
+            self.end_ns = now_ns;
+        }
+    }
+
     /// What comes after an I/O that was done: checks, reading back, `fsync`, the next.
     fn follow(&mut self, slot: u32) {
         let at = self.slots[slot as usize];
         let bytes = u64::from(at.bytes);
-        let target = self.lanes[at.lane as usize].target;
+        let target = at.target as usize;
         let verify = self.phase.workload.data.verify;
         if let Some(generations) = &self.phase.targets[target].generations {
             match at.doing {
@@ -336,7 +429,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     /// Holds every sector that was read against what it should be.
     fn verify(&mut self, slot: u32) {
         let at = self.slots[slot as usize];
-        let target = self.lanes[at.lane as usize].target;
+        let target = at.target as usize;
         let Some(generations) = &self.phase.targets[target].generations else { return };
         let memory = self.buffers.readable(slot, at.bytes as usize);
         let sectors = memory.chunks_exact(content::SECTOR_BYTES);
@@ -359,7 +452,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         if matches!(-result, libc::EAGAIN | libc::EINTR) {
             return self.again.push(slot);
         }
-        let target = self.lanes[at.lane as usize].target;
+        let target = at.target as usize;
         let failing = &self.phase.targets[target];
         let is_write = matches!(at.doing, Doing::Write | Doing::Sync);
         let reason = match (result, at.doing) {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use assay_kernels::storage::{self, Control, StorageError};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, Load, SizeShare, StorageData, StorageStream,
-    StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, Load, SizeShare, StorageData,
+    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
 mod device;
@@ -77,6 +77,7 @@ pub(crate) fn stream(pattern: AccessPattern, bytes: u64, read_share: f64) -> Sto
         own_rate_per_s: None,
         sync_every: 0,
         stop_after_bytes: None,
+        conduct: Conduct::default(),
     }
 }
 

@@ -8,8 +8,8 @@ use crate::mpi_installation::MpiInstallation;
 use crate::quantity::Bytes;
 use crate::suite::{InstructionSets, Measure, MpiPlacement, Placement, Request, Suite};
 use crate::workload::{
-    LatencyWorkload, LinpackWorkload, MpiHosts, PeakFlopsWorkload, StreamWorkload, Workload,
-    usual_line_bytes,
+    LatencyWorkload, LinpackWorkload, MpiHosts, MpiPreset, PeakFlopsWorkload, StreamWorkload,
+    Workload, usual_line_bytes,
 };
 
 mod domains;
@@ -59,6 +59,8 @@ pub struct MpiChoices {
     pub sizes: Option<(u64, u64)>,
     /// Where the ranks run; `None` = as the suite says.
     pub placements: Option<Vec<MpiPlacement>>,
+    /// Whose method.
+    pub preset: MpiPreset,
 }
 
 /// Why a suite cannot be carried out on this host.

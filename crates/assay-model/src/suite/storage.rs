@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::quantity::Bytes;
+use crate::workload::course::Course;
 use crate::workload::storage::{Arrivals, EngineChoice};
 
 /// One kind of I/O, with every size of block and every depth that is asked for.
@@ -38,6 +39,12 @@ pub struct StorageRequest {
     pub warmup_s: Option<f64>,
     /// Percent of the greatest rate at which the response is measured; empty = only the greatest.
     pub curve: Vec<f64>,
+    /// Points that are added to the curve where it bends.
+    pub bend_points: u32,
+    /// How often all of each target is written before the first case; 0 = it is left as it is.
+    pub precondition_passes: u32,
+    /// How often a case is measured; on a curve only its greatest rate is measured in rounds.
+    pub course: Course,
     /// What the volume is provisioned for, in B/s.
     pub provisioned_bytes_per_s: Option<f64>,
 }

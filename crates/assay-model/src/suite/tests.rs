@@ -147,6 +147,26 @@ fn refuses_with_place_and_help() {
             expect!["`curve` and `rate` exclude each other | at `[50]` | "],
         ),
         (
+            with("benchmark = \"storage\"\noperation = \"read\"\nbend-points = 2"),
+            expect!["only a curve bends | at `2` | like `curve = [10, 50, 90]`"],
+        ),
+        (
+            with("benchmark = \"storage\"\noperation = \"read\"\nfind-rate = \"1ms\""),
+            expect![[r#"`1ms` is no goal; write it like `p99<=1ms` | at `"1ms"` | "#]],
+        ),
+        (
+            with(
+                "benchmark = \"storage\"\noperation = \"read\"\nfind-rate = \"p99<=1ms\"\nrate = 5",
+            ),
+            expect![[r#"`find-rate` and `rate` exclude each other | at `"p99<=1ms"` | "#]],
+        ),
+        (
+            with("benchmark = \"storage\"\noperation = \"read\"\nprecondition = \"twice\""),
+            expect![[
+                r#"`twice` is no number of passes; write it like `2x` | at `"twice"` | "#
+            ]],
+        ),
+        (
             with("benchmark = \"compute.linpack\"\nmemory = \"110%\""),
             expect!["must lie above 0 % and not above 100 % | at `\"110%\"` | "],
         ),

@@ -24,6 +24,42 @@ pub struct MpiWorkload {
     pub from_bytes: u64,
     /// Largest message in bytes; all powers of two between the two are measured.
     pub to_bytes: u64,
+    /// Whose method.
+    #[serde(default, skip_serializing_if = "MpiPreset::is_assay")]
+    pub preset: MpiPreset,
+}
+
+/// Whose method decides how often a message is sent and where the clock is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum MpiPreset {
+    /// Assay's batches.
+    #[default]
+    #[serde(rename = "assay")]
+    Assay,
+    /// OSU's up to 5.6.
+    #[serde(rename = "osu-5.4.3")]
+    Osu5,
+    /// OSU's from 5.7 on.
+    #[serde(rename = "osu-7")]
+    Osu7,
+}
+
+impl MpiPreset {
+    /// The name as it is typed and stored.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Assay => "assay",
+            Self::Osu5 => "osu-5.4.3",
+            Self::Osu7 => "osu-7",
+        }
+    }
+
+    /// Whether it is what is meant where nothing is said.
+    #[must_use]
+    pub const fn is_assay(&self) -> bool {
+        matches!(self, Self::Assay)
+    }
 }
 
 /// Hosts as the user gave them, handed to the launcher unread.

@@ -7,6 +7,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::course::Course;
+
+pub use self::conduct::{Conduct, Pauses, Skew, Turns, Zone};
+
+mod conduct;
+
 /// Phases that run one after another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoragePlan {
@@ -36,6 +42,12 @@ pub struct StorageTest {
     pub point: Option<CurvePoint>,
     /// What the volume is provisioned for, in B/s, if the user says so.
     pub provisioned_bytes_per_s: Option<f64>,
+    /// How often all of each target is written before; 0 = it is left as it is.
+    #[serde(default)]
+    pub precondition_passes: u32,
+    /// How often it is measured.
+    #[serde(default)]
+    pub course: Course,
     /// What is done. On a curve, a load of `ShareOf` phase 0 is of the curve's greatest rate.
     pub workload: StorageWorkload,
 }
@@ -50,6 +62,11 @@ pub enum CurvePoint {
     Share {
         /// In percent.
         percent: f64,
+    },
+    /// A share that is chosen when all points before it are known: where the curve bends.
+    Bend {
+        /// Its number, from 1.
+        nth: u32,
     },
 }
 
@@ -133,6 +150,16 @@ pub struct StorageStream {
     /// The stream is done after this many bytes on all its targets together, warm-up not counted;
     /// `None` = no such end. A phase ends when all its streams are done.
     pub stop_after_bytes: Option<u64>,
+    /// What it does besides, which most streams do not.
+    #[serde(default, skip_serializing_if = "Conduct::is_nothing")]
+    pub conduct: Conduct,
+}
+
+impl StorageStream {
+    /// Sizes of reads and of writes.
+    pub fn every_size(&self) -> impl Iterator<Item = &SizeShare> {
+        self.sizes.iter().chain(&self.conduct.write_sizes)
+    }
 }
 
 /// One size of I/O.
@@ -175,6 +202,13 @@ pub enum AccessPattern {
         at_end: AtEnd,
         /// Bytes left out after each I/O; 0 = none.
         gap_bytes: u64,
+    },
+    /// Onward with gaps that are drawn anew before each I/O, all equally likely; at the end from the start.
+    Strides {
+        /// Smallest gap in bytes.
+        least_bytes: u64,
+        /// Greatest gap in bytes; gaps between differ by whole sizes of the I/O.
+        most_bytes: u64,
     },
     /// One after another, but a share of the I/O starts anew at a random place.
     Mixed {
@@ -220,6 +254,8 @@ pub enum AtEnd {
 pub enum Load {
     /// As soon as an earlier one is done: as many in flight as the streams allow, always.
     Closed,
+    /// As `Closed`, but no stream runs ahead of its share of the I/O: the slowest sets the pace.
+    Balanced,
     /// At moments fixed in advance, whatever happened to earlier ones.
     Open {
         /// IO/s of all streams together.

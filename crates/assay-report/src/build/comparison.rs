@@ -9,6 +9,8 @@ use super::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
 use crate::{parameter, precision};
 
+mod items;
+
 const TABLE: &str = "Medians and their ratio";
 const NOTHING: &str = "Nothing was measured under both conditions.";
 const DIFFERENCES: &str = "What else differs";
@@ -33,6 +35,10 @@ pub fn comparison(comparison: &Comparison) -> Document {
         document.paragraph(Tone::Bad, NOTHING);
     } else {
         document.paragraph(Tone::Plain, counts(comparison));
+        if let Some(items) = items::table(comparison) {
+            document.blocks.push(Block::Table(items));
+            document.paragraph(Tone::Quiet, items::CPU_IS.to_owned());
+        }
         document.blocks.push(Block::Table(table(comparison)));
         document.paragraph(Tone::Quiet, explanation(comparison));
     }

@@ -101,7 +101,7 @@ fn resolved(case: &Case) -> String {
         | Workload::NetworkUdp(work)
         | Workload::NetworkIcmp(work) => network(work),
         Workload::Mpi(work) => mpi(work),
-        Workload::Storage(test) => storage::phrase(&test.workload),
+        Workload::Storage(test) => storage::test_phrase(test),
     }
 }
 

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use assay_model::quantity::{Bytes, Unit};
+use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, EngineChoice, Load, SizeShare, StoragePhase,
-    StoragePlan, StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify,
-    WriteSync,
+    AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, SizeShare,
+    StoragePhase, StoragePlan, StorageStream, StorageTarget, StorageTest, StorageTiming,
+    StorageWorkload, Verify, WriteSync,
 };
 
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
@@ -50,8 +51,28 @@ pub fn storage_plan(plan: &StoragePlan) -> Document {
     document
 }
 
+/// A case of a suite in words: what comes before, the workload, and how often it is measured.
+pub(super) fn test_phrase(test: &StorageTest) -> String {
+    let before = match test.precondition_passes {
+        0 => None,
+        1 => Some("all of it written before".to_owned()),
+        passes => Some(format!("all of it written {passes} times before")),
+    };
+    let course = match test.course {
+        Course::Once => None,
+        Course::Rounds(rule) => {
+            Some(format!("in rounds until steady, {} at most", rule.most_rounds))
+        }
+        Course::Search(goal) => Some(format!("then the rate that keeps {goal}")),
+    };
+    let bend = matches!(test.point, Some(CurvePoint::Bend { .. }));
+    let bend = bend.then(|| "a share chosen where the curve bends".to_owned());
+    let parts = before.into_iter().chain([phrase(&test.workload)]).chain(course).chain(bend);
+    parts.collect::<Vec<_>>().join("; ")
+}
+
 /// One workload in words, without its targets' sizes.
-pub(super) fn phrase(workload: &StorageWorkload) -> String {
+fn phrase(workload: &StorageWorkload) -> String {
     let plan = StoragePlan { phases: Vec::new() };
     let parts = [
         streams(workload),
@@ -163,6 +184,11 @@ fn pattern(pattern: &AccessPattern) -> String {
     match pattern {
         AccessPattern::Random => "random".to_owned(),
         AccessPattern::Permutation => "random, each once,".to_owned(),
+        AccessPattern::Strides { least_bytes, most_bytes } => {
+            let [least, most] =
+                [least_bytes, most_bytes].map(|it| joined(&Bytes(*it).to_string()));
+            format!("onward with gaps of {least} to {most}")
+        }
         AccessPattern::Sequential { cursor, at_end, gap_bytes } => {
             let cursor = match cursor {
                 Cursor::Shared => "",
@@ -237,6 +263,7 @@ fn target(target: &StorageTarget) -> String {
 fn load(load: &Load, plan: &StoragePlan) -> String {
     match load {
         Load::Closed => "as fast as it goes".to_owned(),
+        Load::Balanced => "as fast as it goes, in given shares".to_owned(),
         Load::Open { rate_per_s, arrivals } => {
             format!("{}, {}", quantity(*rate_per_s, Unit::IoPerSecond, 4), law(*arrivals))
         }

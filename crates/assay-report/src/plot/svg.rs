@@ -18,8 +18,10 @@ use crate::document::{Plot, Point, Series};
 
 /// Drawn at a multiple of the size at which it is shown, because plotters rounds to whole pixels.
 const FINE: i32 = 4;
-const WIDTH: i32 = 760 * FINE;
-const HEIGHT: i32 = 400 * FINE;
+/// Width and height at which a plot is shown.
+pub(crate) const SIZE: (u32, u32) = (760, 400);
+const WIDTH: i32 = SIZE.0 as i32 * FINE;
+const HEIGHT: i32 = SIZE.1 as i32 * FINE;
 const LEFT: i32 = 80 * FINE;
 const TOP: i32 = 48 * FINE;
 const BOTTOM: i32 = 56 * FINE;
@@ -71,7 +73,8 @@ pub(crate) fn svg(plot: &Plot, id: usize) -> String {
     svg
 }
 
-fn escaped(text: &str) -> String {
+/// Text as XML holds it.
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

@@ -2,7 +2,7 @@
 
 use assay_model::event::Parameter;
 use assay_model::workload::Workload;
-use assay_model::workload::storage::{CurvePoint as Place, StorageTest};
+use assay_model::workload::storage::StorageTest;
 
 use super::Entry;
 use crate::curve::{self, CurvePoint, Knee};
@@ -46,14 +46,18 @@ fn points(entries: &[Entry<'_>], curve: &(String, String)) -> Vec<(f64, CurvePoi
         .filter(|entry| curve_of(entry).as_ref() == Some(curve))
         .filter(|entry| entry.estimate.metric == LATENCY)
         .filter_map(|entry| {
-            let Place::Share { percent } = test(entry)?.point? else { return None };
+            // Of a point that was added where the curve bends it was learned.
+            let parameters = &entry.estimate.parameters;
+            let Some(Parameter::Number(percent)) = parameters.get("percent_of_max") else {
+                return None;
+            };
             let case = &entry.record.case.id;
             let is_rate =
                 |it: &&Entry<'_>| it.record.case.id == *case && it.estimate.metric == "rate";
             let rate_per_s = entries.iter().find(is_rate)?.estimate.median;
             let half = entry.estimate.ci.map_or(0.0, |[low, high]| (high - low) / 2.0);
             let latency_s = entry.estimate.median;
-            Some((percent, CurvePoint { rate_per_s, latency_s, uncertainty_s: half }))
+            Some((*percent, CurvePoint { rate_per_s, latency_s, uncertainty_s: half }))
         })
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));

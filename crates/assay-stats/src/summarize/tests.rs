@@ -5,9 +5,10 @@ use assay_model::event::{
 };
 use assay_model::facts::{HostFacts, HostState, MemoryModule};
 use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
-    AccessPattern, CurvePoint, EngineChoice, Load, SizeShare, StorageData, StorageStream,
-    StorageTest, StorageTiming, StorageWorkload, Verify,
+    AccessPattern, Conduct, CurvePoint, EngineChoice, Load, SizeShare, StorageData,
+    StorageStream, StorageTest, StorageTiming, StorageWorkload, Verify,
 };
 use assay_model::workload::{
     Domain, LatencyWorkload, LinpackWorkload, PeakFlopsWorkload, StreamWorkload, Workload,
@@ -413,11 +414,14 @@ fn on_a_curve(percent: Option<f64>, rate: f64, latency_s: f64) -> Script {
         own_rate_per_s: None,
         sync_every: 0,
         stop_after_bytes: None,
+        conduct: Conduct::default(),
     };
     let test = StorageTest {
         name: "RndRead".into(),
         point: Some(point),
         provisioned_bytes_per_s: Some(1e9),
+        precondition_passes: 0,
+        course: Course::Once,
         workload: StorageWorkload {
             targets: vec![],
             streams: vec![stream],
@@ -452,6 +456,15 @@ fn on_a_curve(percent: Option<f64>, rate: f64, latency_s: f64) -> Script {
         });
     }
     script.finished(Stopped::Precise)
+}
+
+#[test]
+fn a_case_that_was_not_needed_is_no_failure() {
+    let work = on_a_curve(None, 100e3, 5e-3);
+    let idle = stream(&[domain("node", &[0])], 4.0);
+    let scripts = vec![work, case("idle", "assay", idle).finished(Stopped::NotNeeded)];
+    let summary = summarize(&run(scripts, None));
+    assert!(summary.failures.is_empty() && !summary.results.is_empty());
 }
 
 #[test]

@@ -3,12 +3,22 @@
 use clap::Args;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Ranks are threads: -N says how many. Of assay itself: --dryRun shows the plan, \
-                  --destroy-data=PATH lets a test write to a device or to a file that assay did not \
-                  make, --allow-unmounted lets it use a folder below /mnt on which nothing is \
-                  mounted. docs/ior.md says which options of IOR run."
-)]
+#[command(after_help = "What runs:\n  \
+                  -N RANKS                  threads, one I/O in flight each\n  \
+                  -b -t -s                  bytes of a block and of a transfer, segments; k, m and g are binary\n  \
+                  -w -r -W -R               write, read, check after writing, check while reading\n  \
+                  -o FILE -F -m -u          a shared file; one per rank, per repetition, in folders\n  \
+                  -i -d -T                  repetitions, seconds between, minutes at most\n  \
+                  -e -Y --posix.odirect     fsync at the end, after every write; past the page cache\n  \
+                  -C -Q -Z -X               ranks read what others wrote: shifted, at random\n  \
+                  -z, -z -z                 transfers in random order, anywhere\n  \
+                  -D -O stoneWallingWearOut=1   a deadline in seconds, after which all catch up\n  \
+                  -k -K -E                  files stay, stay after errors, are used again\n  \
+                  -f FILE                   a script: several tests\n  \
+                  -O summaryFormat=JSON|CSV,summaryFile=FILE   and any option by its long name\n\n\
+                  Of assay itself: --dryRun shows the plan, --destroy-data=PATH lets a test write to a device \
+                  or to a file that assay did not make, --allow-unmounted lets it use a folder below /mnt on \
+                  which nothing is mounted. docs/ior.md tells of every option and where assay differs.")]
 pub(crate) struct IorArguments {
     /// IOR's options: -N 4 -b 1g -t 1m -s 2 -F -C -e -i 3 -w -r -k -o FILE …
     #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true)]

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use assay_model::benchmark::MpiTest;
 use assay_model::quantity::Bytes;
+use assay_model::workload::MpiPreset;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use super::mpi_refused::RefusedArguments;
 use super::seconds;
 
 #[derive(Debug, Args)]
@@ -30,6 +32,16 @@ pub(crate) struct MpiArguments {
     #[arg(short = 'W', long = "window-size", value_name = "N", default_value_t = 64,
         value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) window: u32,
+    /// Bandwidth tests: all messages of a window in one place, or each in its own
+    #[arg(short, long = "buffer-num", value_enum, ignore_case = true)]
+    pub(crate) buffers: Option<BufferNumber>,
+    /// Non-blocking collectives: calls of MPI_Test during the computation
+    #[arg(short = 't', long = "num-test-calls", value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) tests: Option<u32>,
+    /// Initialise the library by a session, as MPI 4 has it
+    #[arg(short = 'I', long = "session")]
+    pub(crate) process_set: bool,
     /// Compare the contents of every message in a pass of its own
     #[arg(short = 'c', long = "validation")]
     pub(crate) validate: bool,
@@ -43,8 +55,8 @@ pub(crate) struct MpiArguments {
     #[arg(short = 'z', long = "tail-lat", value_name = "P,P,…", num_args = 0..=1,
         default_missing_value = "50,90,99", value_delimiter = ',', value_parser = percentile)]
     pub(crate) percentiles: Vec<f64>,
-    /// What reductions sum [default: floats, and integers with osu-7]
-    #[arg(short = 'T', long = "type", value_enum)]
+    /// What reductions sum [default: floats, and integers with osu-7]; other messages are bytes
+    #[arg(short = 'T', long = "type", value_enum, ignore_case = true)]
     pub(crate) element: Option<ElementType>,
     /// Time for all sizes together, like 20s; only for assay's own method
     #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "20s")]
@@ -61,6 +73,8 @@ pub(crate) struct MpiArguments {
     /// Write every sample to this file as JSON and print nothing
     #[arg(long, value_name = "FILE", hide = true, conflicts_with = "json")]
     pub(crate) raw: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) refused: RefusedArguments,
 }
 
 /// Whose method.
@@ -77,14 +91,23 @@ pub(crate) enum Preset {
 }
 
 impl Preset {
-    /// The name as it is typed and stored.
-    pub(crate) const fn name(self) -> &'static str {
+    /// As it is stored.
+    pub(crate) const fn stored(self) -> MpiPreset {
         match self {
-            Self::Assay => "assay",
-            Self::Osu5 => "osu-5.4.3",
-            Self::Osu7 => "osu-7",
+            Self::Assay => MpiPreset::Assay,
+            Self::Osu5 => MpiPreset::Osu5,
+            Self::Osu7 => MpiPreset::Osu7,
         }
     }
+}
+
+/// Where the messages of a window lie, in OSU's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BufferNumber {
+    /// All in one place
+    Single,
+    /// Each in a place of its own
+    Multiple,
 }
 
 /// What reductions sum, in OSU's words.
@@ -96,6 +119,9 @@ pub(crate) enum ElementType {
     /// Single precision
     #[value(name = "mpi_float", alias = "float")]
     Float,
+    /// Bytes: of all but reductions
+    #[value(name = "mpi_char", alias = "char")]
+    Byte,
 }
 
 /// Smallest and largest message; what is not given is the preset's.

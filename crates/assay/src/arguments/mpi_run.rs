@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use assay_model::quantity::Bytes;
 use assay_model::suite::MpiPlacement;
-use clap::Args;
+use clap::{Args, ValueEnum};
+
+use super::mpi::Preset;
 
 /// All options have no meaning for suites without MPI, and are refused there.
 #[derive(Debug, Args)]
@@ -35,6 +37,23 @@ pub(crate) struct MpiRunArguments {
     /// Start ranks by srun instead of each MPI's own launcher
     #[arg(long, value_name = "srun", help_heading = "MPI")]
     pub(crate) launcher: Option<PathBuf>,
+    /// Whose method: assay's batches, or one figure per launch as OSU takes it
+    #[arg(long, value_enum, help_heading = "MPI")]
+    pub(crate) preset: Option<Preset>,
+    /// By which binary interface a library is called that has two
+    #[arg(long, value_enum, help_heading = "MPI")]
+    pub(crate) abi: Option<Interfaces>,
+}
+
+/// Binary interfaces of libraries that have their maker's own and that of the MPI 5 standard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Interfaces {
+    /// The maker's, as programs compiled with its mpicc use it
+    Own,
+    /// The standard's
+    Standard,
+    /// Each in a column of its own
+    Both,
 }
 
 impl MpiRunArguments {
@@ -48,6 +67,8 @@ impl MpiRunArguments {
             ("--sizes", self.sizes.is_some()),
             ("--placement", !self.placements.is_empty()),
             ("--launcher", self.launcher.is_some()),
+            ("--preset", self.preset.is_some()),
+            ("--abi", self.abi.is_some()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }

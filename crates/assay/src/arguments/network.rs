@@ -2,6 +2,7 @@
 //!
 //! Sizes and rates are read as iperf3 reads them: `k` is 1024 in a size and 1000 in a rate.
 
+use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 
 use assay_adapters::dialect::iperf3::units::{self, Format};
@@ -42,6 +43,12 @@ pub(crate) struct Iperf3Arguments {
     /// Pin each stream to a CPU of its own, in turn
     #[arg(long)]
     pub(crate) pinned: bool,
+    /// Print the CPU time of both ends and the congestion control too
+    #[arg(short = 'V', long)]
+    pub(crate) verbose: bool,
+    /// Taken for scripts' sake: every line is printed at once
+    #[arg(long)]
+    pub(crate) forceflush: bool,
     #[command(flatten)]
     pub(crate) serving: Iperf3Serving,
     #[command(flatten)]
@@ -108,6 +115,15 @@ pub(crate) struct Iperf3Test {
     /// Type of service, decimal or 0x…
     #[arg(short = 'S', long, value_name = "N", value_parser = byte, default_value = "0")]
     pub(crate) tos: u32,
+    /// Differentiated services, 0 to 63 or a name like ef, af41, cs1
+    #[arg(long, value_name = "N", value_parser = services, conflicts_with = "tos")]
+    pub(crate) dscp: Option<u32>,
+    /// Microseconds between two looks of the server at a limited rate
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) pacing_timer: Option<u32>,
+    /// Taken for scripts' sake: datagrams always have 64-bit numbers
+    #[arg(long = "udp-counters-64bit")]
+    pub(crate) wide_counters: bool,
     /// Send without copying
     #[arg(short = 'Z', long)]
     pub(crate) zerocopy: bool,
@@ -160,6 +176,9 @@ pub(crate) struct QperfArguments {
     /// Socket buffers (qperf: -sb)
     #[arg(long = "sock_buf_size", visible_alias = "sock-buf-size", alias = "sb", value_name = "SIZE", value_parser = size)]
     pub(crate) sock_buf_size: Option<u64>,
+    /// Every test again with growing messages, like msg_size:1:64K:*2 (qperf: -oo)
+    #[arg(long = "loop", value_name = "msg_size:FIRST:LAST:STEP", value_parser = sweep, conflicts_with = "msg_size")]
+    pub(crate) sweep: Option<Sweep>,
     /// Print more: messages per second, CPU cost, what was sent and received
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -194,6 +213,18 @@ pub(crate) struct PingArguments {
     /// Seconds to wait for an answer
     #[arg(short = 'W', long, value_name = "SECONDS", default_value_t = 1.0)]
     pub(crate) timeout: f64,
+    /// Seconds after which no more requests are sent
+    #[arg(short = 'w', long, value_name = "SECONDS")]
+    pub(crate) deadline: Option<f64>,
+    /// do: requests are never cut, and one that does not fit the path is told with the path MTU
+    #[arg(short = 'M', long = "pmtudisc", value_name = "do|want", value_parser = ["do", "want"], default_value = "want")]
+    pub(crate) cutting: String,
+    /// Hops that a request may take
+    #[arg(short = 't', long = "ttl", value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    pub(crate) hops: Option<u8>,
+    /// Taken for scripts' sake: addresses are never looked up
+    #[arg(short = 'n', long)]
+    pub(crate) numeric: bool,
     /// Print the summary alone
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -206,6 +237,44 @@ pub(crate) struct PingArguments {
     /// IPv6 only
     #[arg(short = '6', long = "ipv6")]
     pub(crate) ipv6: bool,
+}
+
+/// The words as clap wants them, where they begin with `qperf`: its options have one dash before many
+/// letters, and a host may come as an option.
+pub(crate) fn spelled_out(words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_none_or(|word| word != "qperf") {
+        return words;
+    }
+    let mut spelled = Vec::with_capacity(words.len());
+    let mut host = None;
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            Some("-H" | "--host") => host = words.next(),
+            Some("-lp") => spelled.push("--listen_port".into()),
+            Some("-sb") => spelled.push("--sock_buf_size".into()),
+            Some("-oo") => spelled.push("--loop".into()),
+            Some("-v" | "-vc" | "-vs" | "-vt" | "-vu" | "-vv" | "-vvc" | "-vvs" | "-vvt") => {
+                spelled.push("--verbose".into());
+            }
+            // Options of qperf that assay has not are named whole when they are refused.
+            Some(text) if is_long_with_one_dash(text) => {
+                spelled.push(format!("-{text}").into());
+            }
+            _ => spelled.push(word),
+        }
+    }
+    if let Some(host) = host {
+        spelled.insert(2, host);
+    }
+    spelled
+}
+
+/// `-cm1`, and not `-t2` or `-m64K`, which are a letter and its value.
+fn is_long_with_one_dash(text: &str) -> bool {
+    let mut letters = text.strip_prefix('-').unwrap_or_default().chars();
+    letters.next().is_some_and(|first| first.is_ascii_lowercase())
+        && letters.next().is_some_and(|second| second.is_ascii_lowercase())
 }
 
 #[derive(Debug, Args)]
@@ -341,6 +410,31 @@ fn byte(text: &str) -> Result<u32, String> {
     parsed.map(u32::from).map_err(|_| format!("`{text}` is no number from 0 to 255"))
 }
 
+/// The code point in the upper six bits of the type of service (RFC 2474); names from RFC 2597,
+/// RFC 3246 and RFC 5865.
+fn services(text: &str) -> Result<u32, String> {
+    let name = text.to_ascii_lowercase();
+    let digit = |at: usize| name.as_bytes().get(at).map(|it| u32::from(it.wrapping_sub(b'0')));
+    let point = match (&*name, digit(2), digit(3)) {
+        ("ef", ..) => Some(46),
+        ("voice-admit" | "va", ..) => Some(44),
+        ("be" | "default", ..) => Some(0),
+        (_, Some(class @ 0..=7), None) if name.starts_with("cs") => Some(class * 8),
+        (_, Some(class @ 1..=4), Some(drop @ 1..=3))
+            if name.starts_with("af") && name.len() == 4 =>
+        {
+            Some(class * 8 + drop * 2)
+        }
+        _ => match name.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).ok(),
+            None => name.parse().ok(),
+        },
+    };
+    point.filter(|point| *point < 64).map(|point| point << 2).ok_or_else(|| {
+        format!("`{text}` is neither a number from 0 to 63 nor a name like ef, af41 or cs1")
+    })
+}
+
 fn format_letter(text: &str) -> Result<Format, String> {
     Format::from_letter(text)
         .ok_or_else(|| format!("`{text}` is none of k, m, g, t, K, M, G, T"))
@@ -352,13 +446,51 @@ fn qperf_test(text: &str) -> Result<assay_adapters::wire::qperf::Test, String> {
     })
 }
 
+/// Sizes of messages from the first up to the last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sweep(pub(crate) Vec<u64>);
+
+/// qperf's own shape: a variable, the first and the last value, and what is added to each or, after
+/// `*`, what it is multiplied by.
+fn sweep(text: &str) -> Result<Sweep, String> {
+    /// More sizes than a doubling from one byte to the largest message has, by far.
+    const MOST: usize = 1000;
+    let wrong = || format!("`{text}` is not of the form msg_size:1:64K:*2");
+    let [variable, first, last, step] = text.split(':').collect::<Vec<_>>()[..] else {
+        return Err(wrong());
+    };
+    if variable != "msg_size" {
+        return Err(format!("`{variable}` cannot be varied, msg_size can"));
+    }
+    let (first, last) = (size(first)?, size(last)?);
+    let grow: Box<dyn Fn(u64) -> Option<u64>> = match step.strip_prefix('*') {
+        Some(factor) => {
+            let factor: u64 = factor.parse().map_err(|_| wrong())?;
+            Box::new(move |size| size.checked_mul(factor))
+        }
+        None => {
+            let step = size(step)?;
+            Box::new(move |size| size.checked_add(step))
+        }
+    };
+    let sizes = std::iter::successors(Some(first), |size| {
+        grow(*size).filter(|next| next > size && *next <= last)
+    });
+    let sizes: Vec<u64> = sizes.take(MOST + 1).collect();
+    match sizes.len() {
+        _ if first == 0 || first > last => Err(wrong()),
+        ..=MOST => Ok(Sweep(sizes)),
+        _ => Err(format!("more than {MOST} sizes")),
+    }
+}
+
 fn way(text: &str) -> Result<Direction, String> {
     let all = Direction::ALL;
     let found = all.into_iter().find(|(name, _)| *name == text);
     found.map(|(_, way)| way).ok_or_else(|| format!("`{text}` is none of send, receive, both"))
 }
 
-fn bit_rate(text: &str) -> Result<u64, String> {
+pub(super) fn bit_rate(text: &str) -> Result<u64, String> {
     let quantity =
         Quantity::parse(text, Unit::BitPerSecond).map_err(|error| error.to_string())?;
     if quantity.value >= 1.0 {
@@ -367,3 +499,6 @@ fn bit_rate(text: &str) -> Result<u64, String> {
         Err("it must be at least 1 bit/s".into())
     }
 }
+
+#[cfg(test)]
+mod tests;

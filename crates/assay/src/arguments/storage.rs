@@ -3,12 +3,19 @@
 use std::path::PathBuf;
 
 use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::workload::course::{self, Course, LatencyGoal, SteadyRule};
 use assay_model::workload::storage::{Arrivals, EngineChoice};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{MeasuringArguments, StoreArguments, seconds};
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+                  assay storage read /data --random --bs 4k --depth 64      a file is made in /data, and removed\n  \
+                  assay storage write /data/new --bs 1MiB --size 10GiB\n  \
+                  assay storage mix /data --read-share 70% --rate 5000      I/O is due 5000 times a second\n  \
+                  assay storage read /dev/nvme1n1 --for 60s --by assay,fio\n  \
+                  assay storage read --engine null --random                 what the generator itself can do")]
 pub(crate) struct StorageArguments {
     #[command(subcommand)]
     pub(crate) what: StorageCommand,
@@ -52,6 +59,25 @@ pub(crate) struct StorageTestArguments {
     /// Time that counts, like 60s; a tenth more warms up
     #[arg(long = "for", value_name = "TIME", value_parser = seconds, default_value = "10s")]
     pub(crate) length: f64,
+    /// Find the greatest rate that keeps a latency, counted from the moment I/O is due, like `p99<=1ms`; every
+    /// rate that is tried takes the time of --for
+    #[arg(long, value_name = "GOAL", value_parser = LatencyGoal::parse, conflicts_with = "rate")]
+    pub(crate) find_rate: Option<LatencyGoal>,
+    /// Measure round after round, each of the time of --for, until five of them differ by 20 % at most and
+    /// slope by 10 % at most (SNIA), 25 rounds at most
+    #[arg(long, conflicts_with = "find_rate")]
+    pub(crate) steady_state: bool,
+    /// First write all of every target this often, and once more in random order with --random; a
+    /// file or a device that assay did not make must be named with --destroy-data
+    #[arg(
+        long,
+        value_name = "PASSES",
+        value_parser = course::passes,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "2x"
+    )]
+    pub(crate) precondition: Option<u32>,
     /// How I/O is handed to the kernel
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub(crate) engine: Engine,
@@ -138,6 +164,17 @@ pub(crate) enum Gaps {
     Uniform,
     /// All the same
     Constant,
+}
+
+impl StorageTestArguments {
+    /// How often it is measured.
+    pub(crate) const fn course(&self) -> Course {
+        match (self.find_rate, self.steady_state) {
+            (Some(goal), _) => Course::Search(goal),
+            (None, true) => Course::Rounds(SteadyRule::SNIA),
+            (None, false) => Course::Once,
+        }
+    }
 }
 
 impl Engine {

@@ -29,23 +29,24 @@ pub(crate) struct VdbenchArguments {
     #[arg(short, long = "dry-run")]
     pub(crate) simulate: bool,
     /// Check data: every block is stamped, every read compared; -vr also reads back after writing
-    #[arg(short, value_name = "r", num_args = 0..=1, value_parser = ["r"])]
+    #[arg(short, value_name = "r|t|w", num_args = 0..=1, value_parser = ["r", "t", "w"])]
     pub(crate) verify: Option<Option<String>>,
     /// Java machines per host; has no effect, one process does all I/O
     #[arg(short = 'm', value_name = "N")]
     pub(crate) machines: Option<u32>,
-    /// Run a small test of five seconds instead of parameter files
-    #[arg(short = 't', id = "test", conflicts_with = "files")]
-    pub(crate) test: bool,
+    /// Run a small test of five seconds instead of parameter files: on a file, or with -tf on a tree
+    #[arg(short = 't', id = "test", value_name = "f", conflicts_with = "files", num_args = 0..=1,
+          value_parser = ["f"])]
+    pub(crate) test: Option<Option<String>>,
+    /// Repeat all runs until stopped, or with -l30s, -l10m, -l2h until that time has passed
+    #[arg(short = 'l', value_name = "TIME", num_args = 0..=1)]
+    pub(crate) again: Option<Option<String>>,
+    /// Trees of files: -c and -cy make them anew, -cn leaves them, -co only removes them; overrides format=
+    #[arg(short = 'c', value_name = "y|n|o", num_args = 0..=1, value_parser = ["y", "n", "o"])]
+    pub(crate) clean: Option<Option<String>>,
     /// Journals are not kept
     #[arg(short = 'j', hide = true, num_args = 0..=1)]
     pub(crate) journal: Option<Option<String>>,
-    /// Files run once
-    #[arg(short = 'l', hide = true, num_args = 0..=1)]
-    pub(crate) again: Option<Option<String>>,
-    /// What is made of trees stands in the files
-    #[arg(short = 'c', hide = true, num_args = 0..=1)]
-    pub(crate) clean: Option<Option<String>>,
     /// name=value, when the options end before it
     #[arg(value_name = "NAME=VALUE")]
     pub(crate) variables: Vec<String>,

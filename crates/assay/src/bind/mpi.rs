@@ -27,33 +27,28 @@ const LAUNCH_S: (f64, f64) = (0.5, 20.0);
 /// The file in which rank 0 writes what it measured.
 const OUTCOME: &str = "outcome.json";
 
-/// Starts the ranks again and again: every launch has the luck of its own buffers and connections, as a
-/// preparation has, so that one alone shows too little.
-pub(super) fn measure(
+/// One launch of the ranks, and why no other follows; `None` where another is worth while: every launch has
+/// the luck of its own buffers and connections, as a preparation has, so that one alone shows too little.
+pub(super) fn turn(
     case: &Case,
     work: &MpiWorkload,
+    launch: u32,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
-    let launches = case.stopping.preparations.max(1);
-    for launch in 0.. {
-        let began_s = recorder.elapsed_s();
-        if let Err(error) = launch_once(case, work, launch, recorder) {
-            // What was printed tells why; it must not go with the samples that do not count.
-            recorder.flush()?;
-            return Err(error);
-        }
-        let took_s = recorder.elapsed_s() - began_s;
-        if launch + 1 >= launches && recorder.is_precise() {
-            recorder.flush()?;
-            return Ok(Stopped::Precise);
-        }
-        if recorder.elapsed_s() + took_s > case.stopping.budget_s {
-            break;
-        }
+) -> Result<Option<Stopped>, CaseError> {
+    if launch > 0 {
         recorder.prepare_afresh()?;
     }
+    let began_s = recorder.elapsed_s();
+    let launched = launch_once(case, work, launch, recorder);
+    // What was printed tells why a launch failed; it must not go with the samples that do not count.
     recorder.flush()?;
-    Ok(Stopped::Budget)
+    launched?;
+    let took_s = recorder.elapsed_s() - began_s;
+    if launch + 1 >= case.stopping.preparations.max(1) && recorder.is_precise() {
+        return Ok(Some(Stopped::Precise));
+    }
+    let is_spent = recorder.elapsed_s() + took_s > case.stopping.budget_s;
+    Ok(is_spent.then_some(Stopped::Budget))
 }
 
 fn launch_once(
@@ -100,6 +95,9 @@ fn command(
     words.extend(["--raw".to_owned(), file.to_string_lossy().into_owned()]);
     let launch_s = (case.stopping.budget_s / LAUNCHES).clamp(LAUNCH_S.0, LAUNCH_S.1);
     words.extend(["--budget".to_owned(), format!("{launch_s:.3}s")]);
+    if !work.preset.is_assay() {
+        words.extend(["--preset".to_owned(), work.preset.name().to_owned()]);
+    }
     if launch == 0 {
         // A pass of its own compares all contents; once shows whether the library delivers them.
         words.push("-c".to_owned());
@@ -137,8 +135,9 @@ fn not_run(error: ProcessError, work: &MpiWorkload) -> CaseError {
         ProcessError::Cancelled { .. } => CaseError::Interrupted,
         ProcessError::Deadline { .. } => CaseError::because(
             &error,
-            "a rank hangs: run the recorded command by hand; a firewall between the hosts or a \
-             network that is named and not there are the usual causes",
+            "a rank hangs: run the recorded command by hand; a host without a name or a login by ssh \
+             (MPICH's launcher then waits for ever), a firewall between the hosts or a network that is \
+             named and not there are the usual causes",
         ),
         other => CaseError::because(
             &other,

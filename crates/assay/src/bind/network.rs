@@ -6,7 +6,7 @@ mod latency;
 mod throughput;
 mod virtual_function;
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::IpAddr;
 
 use assay_adapters::wire::iperf3::Protocol;
 use assay_fleet::network_device;
@@ -16,7 +16,8 @@ use assay_model::event::{Parameter, Stopped};
 use assay_model::workload::{NetworkQuestion, NetworkWorkload, Workload};
 
 use crate::network::error::NetworkError;
-use crate::network::target::{self, Target};
+use crate::network::setup::{is_within, local_towards};
+use crate::network::target::Target;
 use crate::recorder::{CaseError, Recorder};
 
 use far_end::FarEnd;
@@ -72,15 +73,6 @@ pub(super) fn reach(
     Ok(Some(Reached { workload, _far_end: far_end }))
 }
 
-/// This end's address on the way to another.
-fn local_towards(remote: SocketAddr) -> IpAddr {
-    let any = if remote.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
-    let socket = UdpSocket::bind(any);
-    // Connecting a datagram socket sends nothing; it only asks the routes.
-    let local = socket.and_then(|it| it.connect(remote).and_then(|()| it.local_addr()));
-    local.map_or(remote.ip(), |address| address.ip())
-}
-
 fn failed(error: NetworkError) -> CaseError {
     match error {
         NetworkError::Interrupted => CaseError::Interrupted,
@@ -108,9 +100,4 @@ fn learn_path(local: IpAddr, remote: IpAddr, recorder: &mut Recorder<'_, '_>) {
     if let Some(module) = &device.kernel_module {
         recorder.learn(None, "kernel_module", text(module));
     }
-}
-
-/// Traffic to one's own address takes the loopback device, whatever the address.
-fn is_within(local: IpAddr, remote: IpAddr) -> bool {
-    target::is_loopback(remote) || local.to_canonical() == remote.to_canonical()
 }

@@ -1,70 +1,58 @@
-//! `storage` by assay's own engine: one phase of I/O, its series as samples, and what every single
-//! I/O amounts to.
+//! `storage` by assay's own engine: phases of I/O, their series as samples, and what every single I/O
+//! amounts to.
 
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+mod curve;
+mod results;
+mod rounds;
+mod search;
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use assay_kernels::storage::{self as kernel, Control};
 use assay_model::event::{Parameter, Stopped};
 use assay_model::plan::Case;
 use assay_model::quantity::{Bytes, Quantity, Unit};
-use assay_model::storage_outcome::{Ended, Operation, StorageOutcome};
+use assay_model::storage_outcome::{Ended, StorageOutcome};
 use assay_model::warning::Warning;
 use assay_model::workload::Workload;
+use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
-    CurvePoint, EngineChoice, Load, StoragePhase, StoragePlan, StorageTest, StorageWorkload,
+    CurvePoint, Load, StoragePhase, StoragePlan, StorageTest, StorageWorkload,
 };
 use assay_stats::stopping::Next;
 
 use crate::recorder::{CaseError, Recorder};
+use crate::storage::precondition;
 use crate::storage::runner::{self, RunOptions, StorageEvent};
-use crate::storage::series::{self, Distribution, Stretch};
 
-/// Seconds that the generator runs alone.
-const ALONE_S: f64 = 0.25;
-/// A generator that could not do twice as much may be what was measured.
-const HEADROOM: f64 = 2.0;
-/// A rate below this share of what was asked for is missed; Vdbench is silent about it.
-const REACHED: f64 = 0.97;
-/// How far the number in flight may differ from rate × latency.
-const LITTLE: f64 = 0.02;
-/// A file with less than this share of its size on the storage has holes.
-const WHOLE: f64 = 0.95;
-/// The range of addresses where a device is not opened: any large one does.
-const ADDRESSES_BYTES: u64 = 1 << 40;
-
-/// Does the I/O of one case.
+/// Does the I/O of one case. A point that no curve needs any more is not measured.
 pub(super) fn measure(
     case: &Case,
     test: &StorageTest,
     options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
-    let plan = plan(case, test, recorder)?;
-    let workload = &plan.phases[0].workload;
+    let Some(test) = resolved(case, test, recorder)? else {
+        return Ok(Stopped::NotNeeded);
+    };
     let began_s = recorder.elapsed_s();
-    let cancel = recorder.cancel();
-    let mut watcher = Watcher { case: &case.id, recorder, laying_out: None };
-    let done = runner::carry_out(&plan, options, cancel, &mut |event| watcher.see(&event));
-    let outcomes = match done {
-        Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
-        Err(failure) => return Err(CaseError::of_case(&failure)),
-        Ok(outcomes) => outcomes,
+    let mut measurer = Measurer { case, options, recorder };
+    measurer.precondition(&test)?;
+    let workload = test.workload;
+    let (workload, outcome) = match test.course {
+        Course::Once => measurer.once(&workload).map(|outcome| (workload, outcome))?,
+        Course::Rounds(rule) => {
+            let outcome = rounds::measure(&mut measurer, &workload, &rule)?;
+            (workload, outcome)
+        }
+        Course::Search(goal) => search::measure(&mut measurer, &workload, &goal)?,
     };
-    if let Some(failure) = runner::io_failure(&plan, &outcomes) {
-        return Err(CaseError::of_case(&failure));
-    }
-    let [outcome] = outcomes.as_slice() else {
-        return Err(CaseError::failed("nothing was measured", "give it more time"));
-    };
-    if outcome.ended == Ended::Interrupted {
-        return Err(CaseError::Interrupted);
-    }
-    record(outcome, workload, recorder)?;
-    doubt_holes(workload, recorder);
-    if !matches!(test.point, Some(CurvePoint::Share { .. })) {
-        learn_headroom(outcome, workload, recorder)?;
+    results::record(&outcome, &workload, recorder)?;
+    results::doubt_holes(&workload, recorder);
+    if matches!(test.point, None | Some(CurvePoint::Greatest)) {
+        results::learn_headroom(&outcome, &workload, recorder)?;
     }
     let next = recorder.next(recorder.elapsed_s() - began_s)?;
     recorder.flush()?;
@@ -72,14 +60,30 @@ pub(super) fn measure(
 }
 
 /// Makes the files that a case needs, for a tool that measures it; the case comes back with the rate
-/// that its share is.
+/// that its share is. `None` = a point that no curve needs any more.
 pub(super) fn prepare(
     case: &Case,
     test: &StorageTest,
     options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Case, CaseError> {
-    let plan = plan(case, test, recorder)?;
+) -> Result<Option<Case>, CaseError> {
+    let Some(mut test) = resolved(case, test, recorder)? else { return Ok(None) };
+    match test.course {
+        Course::Once => {}
+        Course::Rounds(_) => recorder.doubt(Warning::new(
+            "measured-once",
+            format!("{} measures once, without looking for a steady state", case.by),
+            "let assay measure in the same run first: what it finds steady is so for both",
+        )),
+        Course::Search(_) => {
+            return Err(CaseError::failed(
+                format!("{} measures a rate, and does not look for one", case.by),
+                "let assay look for it, and give the tool what it finds as --rate",
+            ));
+        }
+    }
+    Measurer { case, options, recorder: &mut *recorder }.precondition(&test)?;
+    let plan = StoragePlan { phases: vec![single(test.workload.clone(), &test.name)] };
     let cancel = recorder.cancel();
     let mut watcher = Watcher { case: &case.id, recorder, laying_out: None };
     let done = runner::prepare(&plan, options, cancel, &mut |event| watcher.see(&event));
@@ -87,43 +91,104 @@ pub(super) fn prepare(
         Err(_) if cancel.load(Ordering::Relaxed) => Err(CaseError::Interrupted),
         Err(failure) => Err(CaseError::of_case(&failure)),
         Ok(()) => {
-            let workload = plan.phases[0].workload.clone();
-            if let Load::Open { rate_per_s, .. } = workload.load {
+            // Tools that share a file out among processes must know its size.
+            for target in &mut test.workload.targets {
+                target.size_bytes = target.size_bytes.or_else(|| size_of(&target.path));
+            }
+            if let Load::Open { rate_per_s, .. } = test.workload.load {
                 recorder.learn(None, "requested_rate", Parameter::Number(rate_per_s));
             }
-            let test = StorageTest { workload, ..test.clone() };
-            Ok(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() })
+            Ok(Some(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() }))
         }
     }
 }
 
-fn single(workload: StorageWorkload, name: &str) -> StoragePlan {
-    let phase =
-        StoragePhase { name: name.to_owned(), loops: vec![], workload, pause_before_s: 0.0 };
-    StoragePlan { phases: vec![phase] }
+/// What is there now, of a file or a device.
+fn size_of(path: &Path) -> Option<u64> {
+    let mut file = File::open(path).ok()?;
+    file.seek(SeekFrom::End(0)).ok().filter(|bytes| *bytes > 0)
 }
 
-/// A share of a curve's greatest rate becomes a rate.
-fn plan(
+fn single(workload: StorageWorkload, name: &str) -> StoragePhase {
+    StoragePhase { name: name.to_owned(), loops: vec![], workload, pause_before_s: 0.0 }
+}
+
+/// A share of a curve's greatest rate becomes a rate; `None` = no share is worth a point any more.
+fn resolved(
     case: &Case,
     test: &StorageTest,
-    recorder: &Recorder<'_, '_>,
-) -> Result<StoragePlan, CaseError> {
-    let mut workload = test.workload.clone();
-    if let Load::ShareOf { percent, rounding, arrivals, .. } = workload.load {
-        let id = case.workload.benchmark().id();
-        let by = if case.by == "assay" { String::new() } else { format!("/{}", case.by) };
-        let greatest = recorder.median_of(&format!("{id}/{}/max{by}", test.name), "rate");
-        let greatest = greatest.ok_or_else(|| {
-            CaseError::failed(
-                "the greatest rate of this curve is not known",
-                "the case before it failed: look at its reason first",
-            )
-        })?;
-        let rate_per_s = rounding.share(greatest, percent);
-        workload.load = Load::Open { rate_per_s, arrivals };
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Option<StorageTest>, CaseError> {
+    let mut test = test.clone();
+    let Load::ShareOf { mut percent, rounding, arrivals, .. } = test.workload.load else {
+        return Ok(Some(test));
+    };
+    let id = case.workload.benchmark().id();
+    let by = if case.by == "assay" { String::new() } else { format!("/{}", case.by) };
+    let greatest = recorder.median_of(&format!("{id}/{}/max{by}", test.name), "rate");
+    let greatest = greatest.ok_or_else(|| {
+        CaseError::failed(
+            "the greatest rate of this curve is not known",
+            "the case before it failed: look at its reason first",
+        )
+    })?;
+    if let Some(CurvePoint::Bend { .. }) = test.point {
+        let Some(share) = curve::next_share(case, &test, recorder) else { return Ok(None) };
+        recorder.learn(None, "percent_of_max", Parameter::Number(share));
+        percent = share;
     }
-    Ok(single(workload, &test.name))
+    let rate_per_s = rounding.share(greatest, percent);
+    test.workload.load = Load::Open { rate_per_s, arrivals };
+    Ok(Some(test))
+}
+
+/// What every measurement of one case needs.
+struct Measurer<'m, 'a, 't> {
+    case: &'m Case,
+    options: &'m RunOptions,
+    recorder: &'m mut Recorder<'a, 't>,
+}
+
+impl Measurer<'_, '_, '_> {
+    /// Writes what is to be written before.
+    fn precondition(&mut self, test: &StorageTest) -> Result<(), CaseError> {
+        let phases = precondition::phases(test);
+        for phase in &phases {
+            self.recorder.note(&format!("  {}", phase.name));
+        }
+        self.carry_out(&StoragePlan { phases }).map(drop)
+    }
+
+    /// Carries the workload out once.
+    fn once(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
+        let phase = single(workload.clone(), &self.case.id);
+        let outcomes = self.carry_out(&StoragePlan { phases: vec![phase] })?;
+        outcomes
+            .into_iter()
+            .next()
+            .ok_or_else(|| CaseError::failed("nothing was measured", "give it more time"))
+    }
+
+    /// Carries all phases out; I/O that failed is a failed measurement.
+    fn carry_out(&mut self, plan: &StoragePlan) -> Result<Vec<StorageOutcome>, CaseError> {
+        let cancel = self.recorder.cancel();
+        let mut watcher =
+            Watcher { case: &self.case.id, recorder: &mut *self.recorder, laying_out: None };
+        let done =
+            runner::carry_out(plan, self.options, cancel, &mut |event| watcher.see(&event));
+        let outcomes = match done {
+            Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
+            Err(failure) => return Err(CaseError::of_case(&failure)),
+            Ok(outcomes) => outcomes,
+        };
+        if let Some(failure) = runner::io_failure(plan, &outcomes) {
+            return Err(CaseError::of_case(&failure));
+        }
+        if outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted) {
+            return Err(CaseError::Interrupted);
+        }
+        Ok(outcomes)
+    }
 }
 
 /// Tells the user what goes on.
@@ -159,209 +224,4 @@ impl Watcher<'_, '_, '_> {
             | StorageEvent::PhaseFailed => {}
         }
     }
-}
-
-fn record(
-    outcome: &StorageOutcome,
-    workload: &StorageWorkload,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<(), CaseError> {
-    let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();
-    if count == 0 {
-        return Err(CaseError::failed(
-            "no I/O completed in the time that counts",
-            "give it more time with --for or --budget",
-        ));
-    }
-    let stretch_s = series::stretch_s(outcome.elapsed_s);
-    let stretches = series::stretches(&outcome.intervals, stretch_s);
-    for stretch in &stretches {
-        recorder.sample("rate", None, stretch.rate_per_s());
-        recorder.sample("bandwidth", None, stretch.bytes_per_s());
-        recorder.sample("latency", None, stretch.service_median_s());
-        if let Some(median_s) = stretch.median_from_intended_s() {
-            recorder.sample("latency_from_intended", None, median_s);
-        }
-    }
-    recorder.sample(
-        "cpu_per_io",
-        None,
-        (outcome.cpu_user_s + outcome.cpu_system_s) / count as f64,
-    );
-    let [service, intended] = series::totals(outcome);
-    learn_distribution("latency", &service, recorder);
-    learn_distribution("latency_from_intended", &intended, recorder);
-    learn_sides(outcome, recorder);
-    recorder.learn(None, "engine", Parameter::Text(outcome.engine.clone()));
-    recorder.learn(None, "engine_reason", Parameter::Text(outcome.engine_reason.clone()));
-    recorder.raw("series.csv", series::table(&outcome.intervals).as_bytes())?;
-    recorder.raw("latency.csv", service.table().as_bytes())?;
-    check_little(outcome, &stretches, recorder);
-    if let Load::Open { rate_per_s, .. } = workload.load {
-        recorder.learn(None, "requested_rate", Parameter::Number(rate_per_s));
-        check_rate(rate_per_s, count as f64 / outcome.elapsed_s, recorder);
-    }
-    Ok(())
-}
-
-/// What every single I/O amounts to: the summary takes it for the samples' own.
-fn learn_distribution(
-    metric: &str,
-    distribution: &Distribution,
-    recorder: &mut Recorder<'_, '_>,
-) {
-    if distribution.count() == 0 {
-        return;
-    }
-    let mut learn = |name: &str, seconds: f64| {
-        recorder.learn(Some(metric), &format!("all_{name}_s"), Parameter::Number(seconds));
-    };
-    learn("min", distribution.least_s());
-    learn("mean", distribution.mean_s());
-    learn("max", distribution.greatest_s());
-    for (name, seconds) in distribution.percentiles_s() {
-        learn(name, seconds);
-    }
-    recorder.learn(Some(metric), "io", Parameter::Integer(distribution.count()));
-}
-
-/// Reads and writes apart, where there are both: their rates and their latencies.
-fn learn_sides(outcome: &StorageOutcome, recorder: &mut Recorder<'_, '_>) {
-    let [reads, writes] =
-        [Operation::Read, Operation::Write].map(|side| series::side(outcome, side));
-    if reads.count() == 0 || writes.count() == 0 {
-        return;
-    }
-    for (name, side) in [("read", reads), ("write", writes)] {
-        let rate = side.count() as f64 / outcome.elapsed_s;
-        recorder.learn(None, &format!("{name}_rate"), Parameter::Number(rate));
-        let wanted = ["p50", "p99", "p99.9"];
-        for (percentile, seconds) in side.percentiles_s() {
-            if wanted.contains(&percentile) {
-                let name = format!("{name}_{percentile}_s");
-                recorder.learn(None, &name, Parameter::Number(seconds));
-            }
-        }
-    }
-}
-
-/// A file that was there already may have holes, and reading them never reaches the storage.
-fn doubt_holes(workload: &StorageWorkload, recorder: &mut Recorder<'_, '_>) {
-    if workload.engine == EngineChoice::Null {
-        return;
-    }
-    for target in &workload.targets {
-        let Ok(found) = std::fs::metadata(&target.path) else { continue };
-        // Blocks are counted in 512 bytes, whatever the file system uses.
-        let stored_bytes = found.blocks() * 512;
-        if found.is_file() && (stored_bytes as f64) < WHOLE * found.len() as f64 {
-            recorder.doubt(Warning::new(
-                "file-with-holes",
-                format!(
-                    "{} has {} and only {:.3} of them are stored",
-                    target.path.display(),
-                    Bytes(found.len()),
-                    Bytes(stored_bytes).quantity()
-                ),
-                "reading a hole takes no I/O: name a path where assay makes a file, or write all of \
-                 this one first; or its file system compresses",
-            ));
-        }
-    }
-}
-
-/// In flight = rate × latency, over all the time that counts.
-fn check_little(
-    outcome: &StorageOutcome,
-    stretches: &[Stretch],
-    recorder: &mut Recorder<'_, '_>,
-) {
-    let counting = outcome.intervals.iter().filter(|interval| !interval.warmup);
-    let time_s: f64 = counting.clone().map(|interval| interval.length_s).sum();
-    let weighted: f64 = counting.map(|interval| interval.in_flight * interval.length_s).sum();
-    let service_s: f64 = stretches.iter().map(Stretch::service_sum_s).sum();
-    if time_s <= 0.0 || weighted <= 0.0 {
-        return;
-    }
-    let (in_flight, product) = (weighted / time_s, service_s / time_s);
-    let error = (in_flight - product).abs() / in_flight;
-    recorder.learn(None, "in_flight", Parameter::Number(in_flight));
-    recorder.learn(None, "little_error", Parameter::Number(error));
-    // A few I/O more or less at the ends are no fault of the accounting.
-    let ends = 2.0 * in_flight * product / service_s.max(f64::MIN_POSITIVE) / time_s.max(1.0);
-    if error > LITTLE + ends {
-        recorder.doubt(Warning::new(
-            "littles-law",
-            format!(
-                "{in_flight:.2} I/O were in flight, but rate × latency is {product:.2}: they \
-                 differ by {:.1} %",
-                100.0 * error
-            ),
-            "latency or rate is wrong; look at the series kept with the run",
-        ));
-    }
-}
-
-fn check_rate(asked_per_s: f64, reached_per_s: f64, recorder: &mut Recorder<'_, '_>) {
-    if reached_per_s >= REACHED * asked_per_s {
-        return;
-    }
-    let rate = |value| Quantity::new(value, Unit::IoPerSecond);
-    recorder.doubt(Warning::new(
-        "rate-missed",
-        format!(
-            "{:.4} were asked for and {:.4} were reached",
-            rate(asked_per_s),
-            rate(reached_per_s)
-        ),
-        "the storage or the depth is the limit: latency from the intended start grows as long as \
-         it runs; ask for less, or for more depth",
-    ));
-}
-
-/// The same workload without any I/O.
-fn learn_headroom(
-    outcome: &StorageOutcome,
-    workload: &StorageWorkload,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<(), CaseError> {
-    if workload.engine == EngineChoice::Null {
-        return Ok(());
-    }
-    let mut alone = workload.clone();
-    alone.engine = EngineChoice::Null;
-    alone.load = Load::Closed;
-    alone.timing.warmup_s = 0.0;
-    alone.timing.duration_s = Some(ALONE_S);
-    alone.timing.interval_s = ALONE_S;
-    for target in &mut alone.targets {
-        target.size_bytes = target.size_bytes.or(Some(ADDRESSES_BYTES));
-        target.path = PathBuf::from("null");
-    }
-    let mut control = Control { stop: recorder.cancel(), on_interval: &mut |_| {} };
-    let alone = kernel::run(&alone, &mut control).map_err(|error| {
-        CaseError::because(&error, "the generator alone must run anywhere: tell us")
-    })?;
-    let rate = |outcome: &StorageOutcome| {
-        let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();
-        count as f64 / outcome.elapsed_s
-    };
-    let (most, reached) = (rate(&alone), rate(outcome));
-    if !most.is_finite() || most <= 0.0 {
-        return Ok(());
-    }
-    recorder.learn(None, "generator_rate", Parameter::Number(most));
-    recorder.learn(None, "generator_headroom", Parameter::Number(most / reached));
-    if most < HEADROOM * reached {
-        recorder.doubt(Warning::new(
-            "generator-near",
-            format!(
-                "the generator alone does {:.3}, only {:.1} times what was reached",
-                Quantity::new(most, Unit::IoPerSecond),
-                most / reached
-            ),
-            "give it more threads: part of the latency may be the generator's",
-        ));
-    }
-    Ok(())
 }

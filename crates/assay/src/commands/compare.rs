@@ -50,6 +50,7 @@ fn rendered(
         Format::Csv => render::csv::comparison(comparison),
         Format::Text => terminal.text(&page()),
         Format::Markdown => render::markdown::document(&page()),
+        Format::Svg => super::show::picture(&page())?,
         Format::Html => render::html::document(&page(), None),
     })
 }

@@ -4,17 +4,26 @@ use assay_fleet::root::Root;
 use assay_fleet::{doctor as checks, facts, state};
 use assay_report::build;
 
+use super::iperf3::failed;
 use crate::arguments::DoctorArguments;
 use crate::failure::Failure;
+use crate::network::setup::{self, PathAsked};
 use crate::pipeline;
 use crate::terminal::Terminal;
 
 pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let root = Root::machine();
     let host = facts::read(&root);
-    let findings = checks::examine(&root, &host, &state::read(&root));
+    let asked = PathAsked {
+        host: typed.to.clone(),
+        round_trip_s: typed.round_trip,
+        link_bit_per_s: typed.rate.map(|rate| rate as f64),
+    };
+    let network = setup::read(&asked).map_err(|error| failed(&error))?;
+    let findings = checks::examine(&root, &host, &state::read(&root), &network);
     if typed.json {
-        let document = serde_json::json!({ "host": host, "findings": findings });
+        let document =
+            serde_json::json!({ "host": host, "findings": findings, "network": network });
         terminal.print(&pipeline::json(&document)?);
     } else {
         let text = terminal.text(&build::findings(&host.name, &findings));

@@ -1,8 +1,10 @@
 //! `assay fio`: fio's job files and options in, fio's output out.
 
 use std::fmt::Write as _;
-use std::io::{Seek, SeekFrom};
+use std::io::{BufWriter, Seek, SeekFrom, Write as _};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use assay_adapters::dialect::fio::command_line::{self, COMMAND_LINE, Format, Request};
@@ -10,11 +12,12 @@ use assay_adapters::dialect::fio::compile::{self, FioPlan, Places};
 use assay_adapters::dialect::fio::fault::Fault;
 use assay_adapters::dialect::fio::jobfile::Surroundings;
 use assay_adapters::dialect::fio::statistics::{Circumstances, ProcessUse, results};
-use assay_adapters::dialect::fio::{json, terse, text};
+use assay_adapters::dialect::fio::steady::Window;
+use assay_adapters::dialect::fio::{json, log, terse, text};
 use assay_fleet::facts;
 use assay_fleet::root::Root;
 use assay_kernels::process_use::process_use;
-use assay_model::storage_outcome::StorageOutcome;
+use assay_model::storage_outcome::{Ended, StorageOutcome};
 use fs_err as fs;
 
 use self::disks::Disks;
@@ -35,7 +38,8 @@ pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, F
         let bytes = fs::read(path).map_err(|error| error.to_string())?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
-    let memory = facts::read(&Root::machine()).memory;
+    let facts = facts::read(&Root::machine());
+    let memory = facts.memory;
     let surroundings = Surroundings {
         read_file: &read_file,
         variable: &|name| std::env::var(name).ok(),
@@ -49,11 +53,21 @@ pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, F
         terminal.print(&format!("{VERSION}\n"));
         return Ok(0);
     }
-    let places = Places { size_of: &size_of, fresh_seed: fresh_seed() };
+    if request.show_command {
+        terminal.print(&format!("{}\n", request.as_command()));
+        return Ok(0);
+    }
+    let nodes = &facts.topology.numa;
+    let cpus_of_node = |node: usize| {
+        let node = nodes.iter().find(|it| it.id as usize == node)?;
+        Some(node.cpus.iter().map(|cpu| *cpu as usize).collect())
+    };
+    let places =
+        Places { size_of: &size_of, cpus_of_node: &cpus_of_node, fresh_seed: fresh_seed() };
     let plan = compile::compile(&request, &places)
         .map_err(|fault| refused(&fault, &typed.words, &read_file))?;
     for note in &plan.notes {
-        terminal.note(&format!("note: {note}"));
+        tell(&request, terminal, &format!("note: {note}"));
     }
     if request.dry_run {
         explain(&plan.plan, false, terminal)?;
@@ -63,6 +77,15 @@ pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, F
         return Ok(0);
     }
     carry_out(&request, &plan, terminal)
+}
+
+/// Says something about the run: on standard error, or on standard output where results go to a file,
+/// because scripts take a word on standard error for a failure.
+fn tell(request: &Request, terminal: &mut Terminal, text: &str) {
+    match request.output.file {
+        Some(_) => terminal.print(&format!("{text}\n")),
+        None => terminal.note(text),
+    }
 }
 
 /// Shows the place of a fault: wrong usage on the command line, an invalid file elsewhere.
@@ -110,15 +133,21 @@ fn carry_out(
         allow_unmounted: request.allow_unmounted,
         // fio leaves its files behind, unless it is told to unlink them.
         keep: !plan.workers.iter().any(|job| job.unlink),
+        keeps_partial: true,
+        enough: asks_for_steady_state(plan).then(Arc::default),
         ..RunOptions::default()
     };
     let on_screen = request.output.file.is_none() && request.output.formats == [Format::Normal];
     if on_screen {
         terminal.print(&text::start(plan, VERSION));
     }
-    let mut watch = Watch::default();
-    let outcomes =
-        runner::run_plan(&plan.plan, &options, &mut |event| watch.see(plan, &event, terminal))?;
+    let mut watch = Watch { enough: options.enough.clone(), ..Watch::default() };
+    let outcomes = runner::run_plan(&plan.plan, &options, &mut |event| {
+        watch.see(plan, &event, &mut |text| tell(request, terminal, text));
+    })?;
+    let interrupted = outcomes.len() < plan.plan.phases.len()
+        || outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted);
+    write_logs(plan, &outcomes, &watch.counted_from_ms)?;
     let circumstances = watch.circumstances();
     let mut written = String::new();
     if !on_screen && request.output.formats.contains(&Format::Normal) {
@@ -130,9 +159,35 @@ fn carry_out(
         Some(path) => output_file::write(Path::new(path), &written)?,
     }
     match runner::io_failure(&plan.plan, &outcomes) {
-        None => Ok(0),
         Some(failure) => Err(failure),
+        None if interrupted => Err(runner::interrupted()),
+        None => Ok(0),
     }
+}
+
+fn asks_for_steady_state(plan: &FioPlan) -> bool {
+    (0..plan.plan.phases.len()).any(|phase| compile::steady_window(plan, phase).is_some())
+}
+
+/// Writes the logs that jobs ask for; what lies there is replaced, as by fio.
+fn write_logs(
+    plan: &FioPlan,
+    outcomes: &[StorageOutcome],
+    counted_from_ms: &[u64],
+) -> Result<(), Failure> {
+    for file in log::files(plan) {
+        let write = || {
+            let mut to = BufWriter::new(fs::File::create(&file.path)?);
+            file.write(plan, outcomes, counted_from_ms, &mut to)?;
+            to.flush()
+        };
+        write().map_err(|error| {
+            Failure::measurement(format!("the log {} cannot be written", file.path))
+                .because(&error)
+                .advise("make its folder, or give another name to write_bw_log and its like")
+        })?;
+    }
+    Ok(())
 }
 
 fn output(
@@ -157,6 +212,11 @@ fn output(
     written
 }
 
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
 /// What is seen of a run besides its outcomes.
 #[derive(Debug, Default)]
 struct Watch {
@@ -165,16 +225,21 @@ struct Watch {
     before: assay_kernels::process_use::ProcessUse,
     uses: Vec<ProcessUse>,
     laid_out: Vec<String>,
+    /// Of each phase that began, when it began to count, since 1970.
+    counted_from_ms: Vec<u64>,
+    /// Ends a phase.
+    enough: Option<Arc<AtomicBool>>,
+    steady: Option<(Window, Vec<usize>)>,
 }
 
 impl Watch {
-    fn see(&mut self, plan: &FioPlan, event: &StorageEvent<'_>, terminal: &mut Terminal) {
+    fn see(&mut self, plan: &FioPlan, event: &StorageEvent<'_>, tell: &mut dyn FnMut(&str)) {
         match event {
             StorageEvent::LayingOut { target, total_bytes, .. } => {
                 if !self.laid_out.contains(&target.name) {
                     self.laid_out.push(target.name.clone());
                     let mib = total_bytes >> 20;
-                    terminal.note(&format!("{}: laying out the file ({mib} MiB)", target.name));
+                    tell(&format!("{}: laying out the file ({mib} MiB)", target.name));
                 }
             }
             StorageEvent::PhaseStarts { .. } => {
@@ -182,6 +247,10 @@ impl Watch {
                     self.disks = Disks::below(&plan.plan);
                     self.began = Some(Instant::now());
                 }
+                let phase = self.counted_from_ms.len();
+                let warmup_s = plan.plan.phases[phase].workload.timing.warmup_s;
+                self.counted_from_ms.push(now_ms().saturating_add((warmup_s * 1e3) as u64));
+                self.steady = compile::steady_window(plan, phase);
                 self.before = process_use();
             }
             StorageEvent::PhaseDone { outcome, .. } => {
@@ -191,10 +260,17 @@ impl Watch {
                     major_faults: used.major_faults,
                     minor_faults: used.minor_faults,
                 });
-                terminal
-                    .note(&format!("engine: {} ({})", outcome.engine, outcome.engine_reason));
+                tell(&format!("engine: {} ({})", outcome.engine, outcome.engine_reason));
             }
-            StorageEvent::Interval { .. } | StorageEvent::PhaseFailed { .. } => {}
+            StorageEvent::Interval { tally } => {
+                if let (Some((window, streams)), Some(enough)) =
+                    (&mut self.steady, &self.enough)
+                    && window.add(tally, streams)
+                {
+                    enough.store(true, Ordering::Relaxed);
+                }
+            }
+            StorageEvent::PhaseFailed { .. } => {}
         }
     }
 

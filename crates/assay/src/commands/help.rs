@@ -8,10 +8,10 @@ use assay_adapters::tool::TOOLS;
 use assay_model::suite::did_you_mean;
 use assay_report::build;
 use assay_report::document::{Document, Tone};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
-use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments};
+use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments, foreign};
 use crate::failure::{EXIT_CODES, Failure, Kind};
 use crate::suites;
 use crate::terminal::Terminal;
@@ -26,14 +26,29 @@ const TOPICS: [(&str, Explain); 4] = [
     ("exit-codes", exit_codes),
 ];
 
-/// Prints what clap says about arguments it did not accept, or about `--help` and `--version`.
-pub(crate) fn refused(error: &clap::Error) -> ExitCode {
+/// Prints what clap says about arguments it did not accept, or about `--help` and `--version`; of an
+/// option that only the tool has that `command` stands in for, why it is not taken.
+pub(crate) fn refused(error: &clap::Error, command: &str) -> ExitCode {
+    if let Some(failure) = foreign(error, command) {
+        Terminal::attached().complain(&failure);
+        return ExitCode::from(failure.kind.exit_code());
+    }
     // A closed pipe is no failure: the reader had enough.
     drop(error.print());
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
         _ => ExitCode::from(Kind::Usage.exit_code()),
     }
+}
+
+fn foreign(error: &clap::Error, command: &str) -> Option<Failure> {
+    let ContextValue::String(option) = error.get(ContextKind::InvalidArg)? else { return None };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let (reason, instead) = foreign::reason(command, option)?;
+    let failure = Failure::usage(format!("`assay {command}` does not take {option}"));
+    Some(failure.explain(reason).advise(instead))
 }
 
 pub(crate) fn help(typed: &HelpArguments, terminal: &mut Terminal) -> Result<u8, Failure> {

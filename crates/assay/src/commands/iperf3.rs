@@ -7,8 +7,8 @@ use std::time::Duration;
 use assay_adapters::dialect::iperf3::text::Style;
 use assay_adapters::dialect::iperf3::{End, Interval, Start, json, text};
 use assay_adapters::wire::iperf3::parameters::{
-    Direction, Length, OMIT_LIMIT_S, STREAMS_LIMIT, TCP_BLOCK_BYTES, TCP_BLOCK_LIMIT,
-    TIME_LIMIT_S, UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT,
+    Direction, Length, OMIT_LIMIT_S, PACING_TIMER_US, STREAMS_LIMIT, TCP_BLOCK_BYTES,
+    TCP_BLOCK_LIMIT, TIME_LIMIT_S, UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT,
 };
 use assay_adapters::wire::iperf3::{Parameters, Protocol};
 
@@ -141,7 +141,8 @@ fn parameters(typed: &Typed) -> Result<Parameters, Failure> {
         window_bytes: bounded("a window", typed.window, 1, 512 << 20)?,
         segment_bytes: bounded("a segment size", typed.set_mss.map(u64::from), 88, 32767)?,
         congestion: typed.congestion.clone(),
-        type_of_service: typed.tos,
+        type_of_service: typed.dscp.unwrap_or(typed.tos),
+        pacing_timer_us: typed.pacing_timer.unwrap_or(PACING_TIMER_US),
         zero_copy: typed.zerocopy,
         skip_receive_copy: typed.skip_rx_copy,
         wide_counters: true,
@@ -212,7 +213,12 @@ impl Page {
             (_, true) => Shape::Stream,
             _ => Shape::Text,
         };
-        let style = Style { format: typed.format, is_client, ..Style::default() };
+        let style = Style {
+            format: typed.format,
+            is_client,
+            verbose: typed.verbose,
+            ..Style::default()
+        };
         let title = typed.test.title.clone();
         Self { shape, style, title, start: None, intervals: Vec::new() }
     }
@@ -273,7 +279,11 @@ impl Page {
     /// What was measured before a failure stays, and says that it is not whole.
     fn fail(&mut self, error: &NetworkError, terminal: &mut Terminal) {
         match self.shape {
-            Shape::Text => {}
+            Shape::Text => {
+                if self.start.is_some() {
+                    self.lines(text::INCOMPLETE, terminal);
+                }
+            }
             Shape::Stream => {
                 Self::event("error", &serde_json::Value::String(error.to_string()), terminal);
             }

@@ -42,16 +42,12 @@ fn rank(
     launched: &Launched,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
+    method::check_options(typed)?;
     let sizes = method::sizes(typed);
     check_ranks(typed, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
     let library = ranks::open(typed, launched)?;
-    if launched.speaks() && ranks::is_foreign(&library, launched) {
-        // Such a library ends the process while it is initialised, or makes each rank a world of one.
-        terminal.note(&format!(
-            "{} is of another make than {}, which started this",
-            library.path(),
-            launched.launcher
-        ));
+    if let Some(note) = ranks::misfit(&library, launched).filter(|_| launched.speaks()) {
+        terminal.note(&note);
     }
     let mut ranks = ranks::start(&library, launched, typed)?;
     if let Err(failure) = check(typed, &ranks, &sizes) {
@@ -101,7 +97,7 @@ fn check(typed: &MpiArguments, ranks: &Ranks, sizes: &[u64]) -> Result<(), Failu
     let size = ranks.world.size() as usize;
     let each = usize::try_from(*most)
         .ok()
-        .and_then(|bytes| kind.memory_bytes(bytes, size, typed.window));
+        .and_then(|bytes| kind.memory_bytes(bytes, size, typed.window, method::buffers(typed)));
     ranks.check_memory(*most, each)
 }
 
@@ -249,7 +245,7 @@ fn failed_outcome(typed: &MpiArguments, launched: &Launched, failure: &Failure) 
         format: FORMAT,
         assay: env!("CARGO_PKG_VERSION").to_owned(),
         benchmark: typed.test.name().to_owned(),
-        preset: typed.preset.name().to_owned(),
+        preset: typed.preset.stored().name().to_owned(),
         library: None,
         launcher: launched.launcher.to_owned(),
         ranks: Vec::new(),

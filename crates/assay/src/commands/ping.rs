@@ -22,6 +22,13 @@ struct Tally {
     elapsed: Duration,
 }
 
+/// How long things may take.
+struct Times {
+    interval: Duration,
+    timeout: Duration,
+    deadline: Option<Duration>,
+}
+
 pub(crate) fn ping(
     typed: &PingArguments,
     cancel: &AtomicBool,
@@ -43,13 +50,25 @@ pub(crate) fn ping(
             "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root",
         )
     })?;
+    let prepared = || -> std::io::Result<()> {
+        if typed.cutting == "do" {
+            pinger.never_fragment()?;
+        }
+        typed.hops.map_or(Ok(()), |hops| pinger.limit_hops(hops))
+    };
+    prepared().map_err(|error| {
+        Failure::measurement(format!("cannot ping {remote}")).because(&error)
+    })?;
+    let deadline =
+        typed.deadline.map(|seconds| wait("the deadline", seconds, 0.001)).transpose()?;
     if !typed.json {
         let bytes = typed.size;
         let host = &typed.host;
         terminal
             .print(&format!("PING {host} ({remote}) {bytes}({}) bytes of data.\n", bytes + 28));
     }
-    let tally = exchange(typed, &pinger, (interval, timeout), cancel, terminal)?;
+    let tally =
+        exchange(typed, &pinger, &Times { interval, timeout, deadline }, cancel, terminal)?;
     conclude(typed, remote, &pinger, &tally, terminal)
 }
 
@@ -67,21 +86,31 @@ fn address(typed: &PingArguments) -> Result<IpAddr, Failure> {
 fn exchange(
     typed: &PingArguments,
     pinger: &Pinger,
-    (interval, timeout): (Duration, Duration),
+    times: &Times,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<Tally, Failure> {
     let start = Instant::now();
     let mut tally = Tally { sent: 0, times_ns: Vec::new(), elapsed: Duration::ZERO };
+    let end = times.deadline.map(|deadline| start + deadline);
     while tally.sent < u64::from(typed.count) && !cancel.load(Ordering::Relaxed) {
-        let due = start + interval.mul_f64(tally.sent as f64);
-        sleep_until(due, cancel);
+        let due = start + times.interval.mul_f64(tally.sent as f64);
+        sleep_until(end.map_or(due, |end| due.min(end)), cancel);
+        if end.is_some_and(|end| Instant::now() >= end) {
+            break;
+        }
         tally.sent += 1;
         // The number has 16 bits on the wire.
         let sequence = tally.sent as u16;
-        let reply = pinger.ping(sequence, typed.size as usize, timeout).map_err(|error| {
-            Failure::measurement(format!("cannot send to {}", typed.host)).because(&error)
-        })?;
+        let reply = match pinger.ping(sequence, typed.size as usize, times.timeout) {
+            Err(error) if is_too_long(&error) => {
+                too_long(typed, pinger, terminal);
+                None
+            }
+            reply => reply.map_err(|error| {
+                Failure::measurement(format!("cannot send to {}", typed.host)).because(&error)
+            })?,
+        };
         if let Some(reply) = reply {
             tally.times_ns.push(reply.round_trip_ns);
             if !typed.quiet && !typed.json {
@@ -91,6 +120,22 @@ fn exchange(
     }
     tally.elapsed = start.elapsed();
     Ok(tally)
+}
+
+/// The system's word for a request that may not be cut and does not fit the path.
+fn is_too_long(error: &std::io::Error) -> bool {
+    const EMSGSIZE: i32 = 90;
+    error.raw_os_error() == Some(EMSGSIZE)
+}
+
+/// In the words of ping, which scripts that look for the path MTU wait for.
+fn too_long(typed: &PingArguments, pinger: &Pinger, terminal: &mut Terminal) {
+    if let Ok(bytes) = pinger.believed_mtu_bytes()
+        && !typed.quiet
+        && !typed.json
+    {
+        terminal.print(&format!("ping: local error: message too long, mtu={bytes}\n"));
+    }
 }
 
 fn sleep_until(due: Instant, cancel: &AtomicBool) {

@@ -68,23 +68,23 @@ fn client(
     }
     let mut document = serde_json::Map::new();
     for test in &typed.tests {
-        let request = request(*test, typed)?;
-        let asked = QperfTest {
-            target: Target::new(host, typed.listen_port),
-            request,
-            waiting: Waiting::Sleep,
-            rate_per_s: None,
-            busy_poll_us: None,
+        let mut told = Vec::new();
+        for size in sizes(typed) {
+            let request = request(*test, typed, size)?;
+            let outcome = ask(host, &request, typed, cancel)?;
+            if typed.json {
+                told.push(values(&outcome, size.filter(|_| typed.sweep.is_some())));
+            } else {
+                let shown = typed.sweep.is_some();
+                terminal.print(&lines(*test, &request, &outcome, (typed.verbose, shown)));
+            }
+        }
+        // Several sizes are a list, and one is its own figures.
+        let value = match (typed.sweep.is_some(), told.pop()) {
+            (false, Some(value)) => value,
+            (_, last) => told.into_iter().chain(last).collect(),
         };
-        if *test == Test::Quit {
-            return Err(Failure::usage("`quit` is not sent: stop the server where it runs"));
-        }
-        let outcome = qperf_client::run(&asked, cancel).map_err(|error| failed(&error))?;
-        if typed.json {
-            document.insert(test.name().to_owned(), values(&outcome));
-        } else {
-            terminal.print(&lines(*test, &request, &outcome, typed.verbose));
-        }
+        document.insert(test.name().to_owned(), value);
     }
     if typed.json {
         terminal.print(&format!("{:#}\n", Value::Object(document)));
@@ -92,7 +92,38 @@ fn client(
     Ok(0)
 }
 
-fn request(test: Test, typed: &QperfArguments) -> Result<Request, Failure> {
+/// The sizes of messages that are asked for, one after another; `None` stands for the test's own.
+fn sizes(typed: &QperfArguments) -> Vec<Option<u64>> {
+    match &typed.sweep {
+        Some(sweep) => sweep.0.iter().copied().map(Some).collect(),
+        None => vec![typed.msg_size],
+    }
+}
+
+fn ask(
+    host: &str,
+    request: &Request,
+    typed: &QperfArguments,
+    cancel: &AtomicBool,
+) -> Result<QperfOutcome, Failure> {
+    if request.test == Test::Quit {
+        return Err(Failure::usage("`quit` is not sent: stop the server where it runs"));
+    }
+    let asked = QperfTest {
+        target: Target::new(host, typed.listen_port),
+        request: *request,
+        waiting: Waiting::Sleep,
+        rate_per_s: None,
+        busy_poll_us: None,
+    };
+    qperf_client::run(&asked, cancel).map_err(|error| failed(&error))
+}
+
+fn request(
+    test: Test,
+    typed: &QperfArguments,
+    message_bytes: Option<u64>,
+) -> Result<Request, Failure> {
     let mut request = Request { time_s: typed.time, ..Request::new(test) };
     let fits = |what: &str, size: u64, most: u32| match u32::try_from(size) {
         Ok(size) if (1..=most).contains(&size) => Ok(size),
@@ -103,7 +134,7 @@ fn request(test: Test, typed: &QperfArguments) -> Result<Request, Failure> {
     if typed.time == 0 || typed.time > 86_400 {
         return Err(Failure::usage("the time must lie between 1 and 86400 seconds"));
     }
-    if let Some(size) = typed.msg_size {
+    if let Some(size) = message_bytes {
         let most = if test.is_udp() { 65507 } else { 1 << 26 };
         request.message_bytes = fits("a message size", size, most)?;
     }
@@ -114,8 +145,13 @@ fn request(test: Test, typed: &QperfArguments) -> Result<Request, Failure> {
 }
 
 /// qperf's lines: names to the left, `=`, value and unit. What qperf does not print follows.
-fn lines(test: Test, request: &Request, outcome: &QperfOutcome, verbose: bool) -> String {
-    let rows = match outcome {
+fn lines(
+    test: Test,
+    request: &Request,
+    outcome: &QperfOutcome,
+    (verbose, with_size): (bool, bool),
+) -> String {
+    let mut rows = match outcome {
         QperfOutcome::Configuration(there) => {
             let here = qperf_server::configuration();
             let rows = [
@@ -133,6 +169,9 @@ fn lines(test: Test, request: &Request, outcome: &QperfOutcome, verbose: bool) -
         QperfOutcome::Latency(latency) => latency_rows(latency, verbose),
         QperfOutcome::Bandwidth(bandwidth) => bandwidth_rows(test, request, bandwidth, verbose),
     };
+    if with_size && rows.iter().all(|(name, _)| name != "msg_size") {
+        rows.push(("msg_size".to_owned(), format!("{} bytes", request.message_bytes)));
+    }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let rows: String =
         rows.iter().map(|(name, value)| format!("    {name:width$}  =  {value}\n")).collect();
@@ -230,7 +269,15 @@ fn three_digits(value: f64, unit: &str) -> String {
     format!("{scaled:.digits$} {prefix}{unit}")
 }
 
-fn values(outcome: &QperfOutcome) -> Value {
+fn values(outcome: &QperfOutcome, message_bytes: Option<u64>) -> Value {
+    let mut value = figures(outcome);
+    if let Some(bytes) = message_bytes {
+        value["msg_size_bytes"] = json!(bytes);
+    }
+    value
+}
+
+fn figures(outcome: &QperfOutcome) -> Value {
     match outcome {
         QperfOutcome::Configuration(it) => {
             json!({ "node": it.node, "cpu": it.cpu, "os": it.os, "qperf": it.qperf })

@@ -9,7 +9,8 @@ use assay_model::plan::expand::MpiChoices;
 use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
 use assay_model::workload::MpiHosts;
 
-use crate::arguments::mpi_run::MpiRunArguments;
+use crate::arguments::mpi::Preset;
+use crate::arguments::mpi_run::{Interfaces, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
 use crate::failure::{Failure, Kind};
 use crate::pipeline::{self, Question};
@@ -44,7 +45,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     match (&typed.switch, typed.label.as_slice()) {
         (Some(commands), names) => {
             let conditions = switching::conditions(commands, names)?;
-            switching::run(&question, &conditions, typed.turns, terminal)
+            switching::run(&question, &conditions, (typed.turns, typed.margin), terminal)
         }
         (None, [] | [_]) => {
             let label = typed.label.first().map(String::as_str);
@@ -68,7 +69,11 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
             None => Ok(MpiChoices::default()),
         };
     }
-    let installations = mpi_installations::find(&typed.prefixes, typed.launcher.as_deref())?;
+    let installations = mpi_installations::find(
+        &typed.prefixes,
+        typed.launcher.as_deref(),
+        typed.abi.unwrap_or(Interfaces::Own),
+    )?;
     let file = typed.hostfile.as_deref().map(absolute).transpose()?;
     Ok(MpiChoices {
         installations,
@@ -77,6 +82,7 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
         ranks: typed.ranks,
         sizes: typed.sizes,
         placements: (!typed.placements.is_empty()).then(|| typed.placements.clone()),
+        preset: typed.preset.map(Preset::stored).unwrap_or_default(),
     })
 }
 

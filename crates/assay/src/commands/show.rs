@@ -1,5 +1,6 @@
 //! `assay show` and `assay report`: a stored run, printed or written as a page.
 
+use assay_report::document::Document;
 use assay_report::{build, render};
 use assay_stats::summarize::summarize;
 
@@ -39,6 +40,16 @@ fn rendered(
         Format::Csv => render::csv::summary(&summary),
         Format::Text => terminal.text(&page()),
         Format::Markdown => render::markdown::document(&page()),
+        Format::Svg => picture(&page())?,
         Format::Html => render::html::document(&page(), Some(&summary)),
+    })
+}
+
+/// All plots of a page as one picture.
+pub(super) fn picture(page: &Document) -> Result<String, Failure> {
+    render::svg::document(page).ok_or_else(|| {
+        Failure::usage(format!("there is no plot in \"{}\"", page.title))
+            .explain("plots are drawn of ladders of sizes, of scaling, and of response curves")
+            .advise("`--format html` shows everything there is")
     })
 }

@@ -49,6 +49,7 @@ fn measure(
 ) -> Result<u8, Failure> {
     // The budget of a run of one test is the time of that test.
     let length_s = typed.measuring.budget.unwrap_or(typed.length);
+    let course = typed.course();
     let request = StorageRequest {
         name: None,
         targets: Vec::new(),
@@ -65,12 +66,15 @@ fn measure(
         length_s: Some(length_s),
         warmup_s: Some(WARMING * length_s),
         curve: Vec::new(),
+        bend_points: 0,
+        precondition_passes: typed.precondition.unwrap_or(0),
+        course,
         provisioned_bytes_per_s: None,
     };
     let mut suite = Suite {
         name: "storage".to_owned(),
         title: Benchmark::Storage.definition().title.to_owned(),
-        budget_s: length_s * (1.0 + WARMING),
+        budget_s: length_s * (1.0 + WARMING) * f64::from(course.most_measurements()),
         measures: vec![Measure {
             by: Vec::new(),
             share: 1.0,

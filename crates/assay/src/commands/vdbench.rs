@@ -8,7 +8,9 @@ use std::thread::available_parallelism;
 
 use assay_adapters::dialect::vdbench::diagnostic::{Diagnostic, Severity};
 use assay_adapters::dialect::vdbench::explain::explain;
-use assay_adapters::dialect::vdbench::{self, Execution, Input, Present, Surroundings};
+use assay_adapters::dialect::vdbench::{
+    self, Execution, FormatOption, Input, Present, Surroundings,
+};
 use assay_model::workload::storage::Verify;
 use fs_err as fs;
 
@@ -17,9 +19,12 @@ use crate::failure::{Failure, Kind};
 use crate::storage;
 use crate::terminal::Terminal;
 
+mod around;
+mod ending;
 mod execute;
 mod files;
 mod folder;
+mod repeat;
 mod report;
 
 /// Findings that are shown; a file for another tool would fill screens.
@@ -28,6 +33,8 @@ const MOST_SHOWN: usize = 20;
 const SEED: u64 = 0x5eed;
 /// The name that `-t` runs under.
 const SELF_TEST: &str = "self-test";
+/// The name that `-tf` runs under.
+const SELF_TEST_OF_FILES: &str = "self-test of files";
 
 /// The parameter files, as they were read.
 type Read = BTreeMap<PathBuf, Vec<u8>>;
@@ -50,7 +57,8 @@ pub(crate) fn vdbench(
         return Ok(0);
     }
     all_hosts_are_here(&execution, terminal)?;
-    execute::execute(typed, &execution, &files, terminal)
+    let scan = scan(&input, &files);
+    execute::execute(typed, &execution, (&files, &scan), terminal)
 }
 
 fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
@@ -61,15 +69,22 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
             return Err(Failure::usage(format!("{option} takes seconds, like {option} 60")));
         }
     }
-    let unsupported = [
-        (typed.journal.is_some(), "-j", "-v checks data within one execution"),
-        (typed.again.is_some(), "-l", "repeat the command instead"),
-        (typed.clean.is_some(), "-c", "say format=yes, format=no or format=clean in the file"),
-    ];
-    if let Some((_, option, advice)) = unsupported.into_iter().find(|(given, ..)| *given) {
-        let what = format!("{option} is known to Vdbench but not supported here");
-        return Err(Failure::usage(what).advise(advice));
+    if typed.journal.is_some() {
+        return Err(Failure::usage("-j is known to Vdbench but not supported here").advise(
+            "-v stamps blocks and checks them; run the files again with -v and rdpct=100 to check what an \
+             earlier execution wrote",
+        ));
     }
+    repeat::Repeat::read(typed.again.as_ref())?;
+    let format = match &typed.clean {
+        None => None,
+        Some(None) => Some(FormatOption::Yes),
+        Some(Some(letter)) => Some(match letter.as_str() {
+            "o" => FormatOption::CleanOnly,
+            "n" => FormatOption::No,
+            _ => FormatOption::Yes,
+        }),
+    };
     let mut files = Vec::new();
     let mut variables = Vec::new();
     for word in typed.files.iter().chain(&typed.variables) {
@@ -80,8 +95,10 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
             _ => files.push(PathBuf::from(word)),
         }
     }
-    if typed.test {
-        files.push(PathBuf::from(SELF_TEST));
+    match &typed.test {
+        None => {}
+        Some(None) => files.push(PathBuf::from(SELF_TEST)),
+        Some(Some(_)) => files.push(PathBuf::from(SELF_TEST_OF_FILES)),
     }
     if files.is_empty() {
         return Err(Failure::usage("no parameter file is given")
@@ -93,10 +110,13 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
         elapsed_s: typed.elapsed,
         interval_s: typed.interval,
         warmup_s: typed.warmup,
-        verify: match &typed.verify {
+        format,
+        verify: match typed.verify.as_ref().map(Option::as_deref) {
             None => Verify::Off,
-            Some(None) => Verify::OnRead,
-            Some(Some(_)) => Verify::AfterWrite,
+            Some(Some("r")) => Verify::AfterWrite,
+            // Stamps always hold which write it was (`-vt`), and nothing is read before it is written
+            // (`-vw`).
+            Some(_) => Verify::OnRead,
         },
         submitters: available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
         seed: SEED,
@@ -113,14 +133,25 @@ fn self_test() -> String {
     )
 }
 
+/// What `-tf` runs: the same on a small tree of files, which is removed at its end.
+fn self_test_of_files() -> String {
+    let folder = std::env::temp_dir().join("assay-vdbench-self-test-of-files");
+    format!(
+        "fsd=fsd1,anchor=\"{}\",depth=1,width=1,files=20,size=64k\n\
+         fwd=fwd1,fsd=fsd1,operation=read,rdpct=50,xfersize=4k,fileselect=random\n\
+         rd=rd1,fwd=fwd1,fwdrate=100,format=yes,elapsed=5,interval=1\n",
+        folder.display()
+    )
+}
+
 /// Reads and compiles the files; every finding is shown.
 fn read(input: &Input, terminal: &mut Terminal) -> Result<(Execution, Read), Failure> {
     let files = RefCell::new(Read::new());
     let mut load = |path: &Path| {
-        let bytes = if path == Path::new(SELF_TEST) {
-            self_test().into_bytes()
-        } else {
-            std::fs::read(path)?
+        let bytes = match path.to_str() {
+            Some(SELF_TEST) => self_test().into_bytes(),
+            Some(SELF_TEST_OF_FILES) => self_test_of_files().into_bytes(),
+            _ => std::fs::read(path)?,
         };
         files.borrow_mut().insert(path.to_path_buf(), bytes.clone());
         Ok(bytes)
@@ -131,6 +162,15 @@ fn read(input: &Input, terminal: &mut Terminal) -> Result<(Execution, Read), Fai
         Ok(execution) => Ok((execution, files.into_inner())),
         Err(found) => Err(refused(&found, terminal)),
     }
+}
+
+/// The same files once more, line by line.
+fn scan(input: &Input, files: &Read) -> String {
+    let mut load = |path: &Path| {
+        files.get(path).cloned().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    };
+    let mut look = |_: &Path| None;
+    vdbench::scan(input, &mut Surroundings { load: &mut load, look: &mut look })
 }
 
 fn refused(found: &[Diagnostic], terminal: &mut Terminal) -> Failure {
@@ -186,8 +226,8 @@ fn all_hosts_are_here(execution: &Execution, terminal: &mut Terminal) -> Result<
         place: first.place.clone(),
         message: format!("the host `{}` ({}) is not this machine", first.label, first.system),
         help: Some(
-            "several hosts come with the fleet; until then give system=localhost, or run each \
-             host's part on that host"
+            "several hosts come with the fleet; until then run each host's part on that host, or \
+             say system=localhost where one machine is to play them all"
                 .into(),
         ),
         vdbench: Some("starts a slave on every host".into()),

@@ -46,6 +46,8 @@ pub(crate) fn measure(world: &World, step: &Step<'_>) -> Result<MpiSize, MpiErro
         bytes: step.bytes as usize,
         window: typed.window,
         element: method::element(typed),
+        buffers: method::buffers(typed),
+        tests: typed.tests.unwrap_or(0),
     };
     let mut exchange = world.prepare(&request)?;
     let mut size = match typed.preset {

@@ -4,6 +4,9 @@
 //! The number of ranks is what the library's own answer is later held against: a library that does not
 //! understand its launcher makes every rank a world of one, without a word.
 
+/// The launcher `srun`.
+pub(crate) const SLURM: &str = "slurm";
+
 /// Whose library a launcher's ranks can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Make {
@@ -23,6 +26,8 @@ pub(crate) struct Launched {
     pub(crate) make: Make,
     pub(crate) rank: Option<u32>,
     pub(crate) ranks: Option<u32>,
+    /// Whether it serves its ranks by `PMIx`, which Open MPI needs.
+    pub(crate) serves_pmix: bool,
 }
 
 struct Row {
@@ -57,7 +62,7 @@ const TABLE: &[Row] = &[
         ranks: &["FLUX_JOB_SIZE"],
     },
     Row {
-        launcher: "slurm",
+        launcher: SLURM,
         make: Make::Any,
         rank: "SLURM_PROCID",
         ranks: &["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"],
@@ -74,23 +79,29 @@ impl Launched {
     /// By the values of variables.
     fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
         let number = |name: &str| variable(name)?.trim().parse().ok();
-        let row = TABLE.iter().find(|row| variable(row.rank).is_some());
+        let is_set = |name: &str| variable(name).is_some();
+        let serves_pmix = is_set("PMIX_RANK");
+        // A batch script is told a rank, too, and it is none.
+        let counts = |row: &Row| row.launcher != SLURM || is_set("SLURM_STEP_ID");
+        let row = TABLE.iter().find(|row| is_set(row.rank) && counts(row));
         let Some(row) = row else {
-            return Self { launcher: "unknown", make: Make::Any, rank: None, ranks: None };
+            let (launcher, make) = ("unknown", Make::Any);
+            return Self { launcher, make, rank: None, ranks: None, serves_pmix };
         };
         let found = Self {
             launcher: row.launcher,
             make: row.make,
             rank: number(row.rank),
             ranks: row.ranks.iter().find_map(|name| number(name)),
+            serves_pmix,
         };
-        let is_set = |name: &str| variable(name).is_some();
         match row.launcher {
             "orterun" if is_set("PRTE_LAUNCHED") => Self { launcher: "prterun", ..found },
             "hydra" if is_set("I_MPI_HYDRA_UUID") => Self { launcher: "intel-hydra", ..found },
-            // Slurm speaks Hydra's protocol to the ranks that its own srun starts.
-            "hydra" if is_set("SLURM_STEP_ID") && !is_set("HYDI_CONTROL_FD") => {
-                Self { launcher: "slurm", make: Make::Any, ..found }
+            // Slurm speaks Hydra's protocol to the ranks that its own srun starts. Inside a job, Hydra has
+            // its helpers started by srun, and they tell their ranks of a number among those of the host.
+            "hydra" if is_set("SLURM_STEP_ID") && !is_set("MPI_LOCALNRANKS") => {
+                Self { launcher: SLURM, make: Make::Any, ..found }
             }
             _ => found,
         }
@@ -112,7 +123,7 @@ mod tests {
             let mut pairs = words.filter_map(|word| word.split_once('='));
             pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
         });
-        let Launched { launcher, make, rank, ranks } = launched;
+        let Launched { launcher, make, rank, ranks, .. } = launched;
         assert_eq!((launcher, make, rank, ranks), expected, "{environment}");
     }
 
@@ -141,17 +152,27 @@ mod tests {
             ("mpirun_rsh", Make::Mpich, Some(1), Some(2)),
         );
         check(
-            "SLURM_PROCID=5 SLURM_NTASKS=8 PMIX_RANK=5",
+            "SLURM_PROCID=5 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=8 SLURM_NTASKS=9 PMIX_RANK=5",
             ("slurm", Make::Any, Some(5), Some(8)),
         );
         check(
-            "SLURM_PROCID=5 SLURM_STEP_ID=0 PMI_RANK=5 PMI_SIZE=8",
+            "SLURM_PROCID=5 SLURM_STEP_ID=0 PMI_RANK=5 PMI_SIZE=8 PMI_JOBID=17.0",
             ("slurm", Make::Any, Some(5), Some(8)),
-        );
-        check(
-            "SLURM_PROCID=0 SLURM_NTASKS=8 PMI_RANK=1 PMI_SIZE=2 HYDI_CONTROL_FD=3 SLURM_STEP_ID=0",
-            ("hydra", Make::Mpich, Some(1), Some(2)),
         );
         check("PMI_RANK=x PMI_SIZE=-1", ("hydra", Make::Mpich, None, None));
+    }
+
+    #[test]
+    fn inside_a_job_of_slurm_other_launchers_start_ranks_too() {
+        let job = "SLURM_PROCID=0 SLURM_NTASKS=8 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1";
+        check(
+            &format!("{job} PMI_RANK=1 PMI_SIZE=2 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2"),
+            ("hydra", Make::Mpich, Some(1), Some(2)),
+        );
+        check(
+            &format!("{job} OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2"),
+            ("orterun", Make::OpenMpi, Some(1), Some(2)),
+        );
+        check("SLURM_PROCID=0 SLURM_NTASKS=8", ("unknown", Make::Any, None, None));
     }
 }

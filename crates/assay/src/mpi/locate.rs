@@ -15,11 +15,12 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) ancestors: &'a [PathBuf],
     /// Where a path leads, links followed; `None` when there is nothing.
     pub(crate) resolve: &'a dyn Fn(&Path) -> Option<PathBuf>,
+    /// Cray MPICH's library below a prefix, which has a name for each compiler.
+    pub(crate) cray: &'a dyn Fn(&Path) -> Option<PathBuf>,
 }
 
-/// Names of the libraries of MPICH's kin, Cray's and Debian's among them.
-const MPICH: &[&str] =
-    &["libmpi.so.12", "libmpich.so.12", "libmpi_cray.so.12", "libmpi_gnu.so.12"];
+/// Names of the libraries of MPICH's kin: everybody's, Debian's, the first of Cray's, and MVAPICH's from version 3 on.
+const MPICH: &[&str] = &["libmpi.so.12", "libmpich.so.12", "libmpi_cray.so.12", "libmpi.so.0"];
 /// Open MPI's, from version 2 on.
 const OPEN_MPI: &[&str] = &["libmpi.so.40", "libmpi.so.20"];
 /// The standard interface: what remains when there is none of its maker's own.
@@ -47,7 +48,16 @@ const LAUNCHERS: &[&str] = &[
 ];
 
 /// Variables that hold the prefix of the MPI whose environment was loaded.
-const PREFIX_VARIABLES: &[&str] = &["I_MPI_ROOT", "MPI_HOME", "OPAL_PREFIX", "MPICH_DIR"];
+const PREFIX_VARIABLES: &[&str] = &[
+    "I_MPI_ROOT",
+    "MPI_HOME",
+    "MPI_ROOT",
+    "OPAL_PREFIX",
+    "MPICH_DIR",
+    "CRAY_MPICH_DIR",
+    "MVAPICH_HOME",
+    "MV2_HOME",
+];
 
 fn names(make: Make) -> Vec<&'static str> {
     match make {
@@ -61,7 +71,12 @@ fn names(make: Make) -> Vec<&'static str> {
 pub(crate) fn below(prefix: &Path, make: Make, around: &Surroundings<'_>) -> Vec<String> {
     let folders =
         FOLDERS.iter().map(|it| prefix.join(it.replace("{}", std::env::consts::ARCH)));
-    within(folders, make, around)
+    let mut found = within(folders, make, around);
+    if make != Make::OpenMpi {
+        let cray = (around.cray)(prefix).map(|file| file.to_string_lossy().into_owned());
+        found.extend(cray.filter(|file| !found.contains(file)));
+    }
+    found
 }
 
 /// The libraries that may belong to this job, the likeliest first; at the end names for the loader.
@@ -144,7 +159,10 @@ mod tests {
             "/opt/intel/mpi/lib/libmpi_abi.so.1".to_owned(),
             "/home/x/venv/lib/libmpi.so.40".to_owned(),
             "/opt/standard/lib/libmpi_abi.so.1".to_owned(),
+            "/opt/mvapich/lib/libmpi.so.0".to_owned(),
+            "/opt/mvapich2/lib64/libmpi.so.12".to_owned(),
         ];
+        let cray = "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3";
         let links = [
             ("/usr/bin/mpirun", "/usr/bin/orterun"),
             ("/home/x/venv/bin/mpirun", "/home/x/venv/bin/mpirun"),
@@ -160,6 +178,9 @@ mod tests {
                 let link = links.iter().find(|(from, _)| *from == text);
                 let link = link.map(|(_, to)| PathBuf::from(to));
                 link.or_else(|| files.contains(&text.into_owned()).then(|| path.to_owned()))
+            },
+            cray: &|prefix| {
+                (prefix == Path::new(cray)).then(|| prefix.join("lib/libmpi_gnu_123.so.12"))
             },
         };
         let found = candidates(make, &around);
@@ -178,6 +199,8 @@ mod tests {
         check(Make::Mpich, &intel, &path, "/opt/intel/mpi/lib/libmpi.so.12");
         let standard = ["/opt/standard/bin/hydra_pmi_proxy"];
         check(Make::Mpich, &standard, &path, "/opt/standard/lib/libmpi_abi.so.1");
+        let mvapich = ["/opt/mvapich/bin/hydra_pmi_proxy"];
+        check(Make::Mpich, &mvapich, &path, "/opt/mvapich/lib/libmpi.so.0");
     }
 
     #[test]
@@ -189,6 +212,18 @@ mod tests {
         check(Make::Any, &slurm, &path, intel);
         let venv = [("PATH", "/home/x/venv/bin:/usr/bin")];
         check(Make::Any, &slurm, &venv, "/home/x/venv/lib/libmpi.so.40");
+        let cray = "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3";
+        let library = format!("{cray}/lib/libmpi_gnu_123.so.12");
+        check(Make::Any, &slurm, &[("CRAY_MPICH_DIR", cray)], &library);
+        check(Make::Mpich, &slurm, &[("MPICH_DIR", cray)], &library);
+        let mvapich = [("MVAPICH_HOME", "/opt/mvapich2")];
+        check(
+            Make::Mpich,
+            &["/opt/mvapich2/bin/mpirun_rsh"],
+            &[],
+            "/opt/mvapich2/lib64/libmpi.so.12",
+        );
+        check(Make::Any, &slurm, &mvapich, "/opt/mvapich2/lib64/libmpi.so.12");
         check(Make::Any, &slurm, &[], "libmpi.so.12");
         check(Make::OpenMpi, &[], &[], "libmpi.so.40");
     }

@@ -2,10 +2,11 @@
 //!
 //! The numbers are those of OSU's programs, the same in 5.4.3 and 7 unless said.
 
-use assay_kernels::mpi::{Collective, Element, Kind, Pass, Timing};
+use assay_kernels::mpi::{Buffers, Collective, Element, Kind, Pass, Timing};
 use assay_model::benchmark::MpiTest;
 
-use crate::arguments::mpi::{ElementType, MpiArguments, Preset};
+use crate::arguments::mpi::{BufferNumber, ElementType, MpiArguments, Preset};
+use crate::failure::Failure;
 
 /// Above this a message is large and is sent fewer times.
 const LARGE_BYTES: u64 = 8192;
@@ -57,6 +58,47 @@ pub(crate) const fn is_large(bytes: u64) -> bool {
     bytes > LARGE_BYTES
 }
 
+/// Where the messages of a window lie.
+pub(crate) const fn buffers(typed: &MpiArguments) -> Buffers {
+    match typed.buffers {
+        Some(BufferNumber::Multiple) => Buffers::Multiple,
+        Some(BufferNumber::Single) | None => Buffers::Single,
+    }
+}
+
+/// Options that say nothing to this benchmark, or that assay does not have: an error with the reason.
+pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), Failure> {
+    if let Some(refusal) = typed.refused.first() {
+        return Err(Failure::usage(format!("assay mpi has no {}", refusal.option))
+            .explain(refusal.reason)
+            .advise(refusal.instead));
+    }
+    let (kind, name) = (kind(typed.test), typed.test.name());
+    let senseless = [
+        (
+            typed.buffers.is_some() && !kind.is_pairwise(),
+            "-b",
+            "the messages of a window can lie apart, and this benchmark has no window",
+        ),
+        (
+            typed.tests.is_some() && !matches!(kind, Kind::Overlap(_)),
+            "-t",
+            "calls of MPI_Test belong to the computation beside a non-blocking collective",
+        ),
+        (
+            typed.element == Some(ElementType::Byte) && is_reduction(kind),
+            "-T mpi_char",
+            "the MPI standard does not sum characters; use mpi_int or mpi_float",
+        ),
+    ];
+    match senseless.into_iter().find(|(is_senseless, ..)| *is_senseless) {
+        Some((_, option, reason)) => Err(Failure::usage(format!("{name} has no {option}"))
+            .explain(reason)
+            .advise(format!("leave {option} out"))),
+        None => Ok(()),
+    }
+}
+
 const fn is_reduction(kind: Kind) -> bool {
     matches!(kind.collective(), Some(Collective::Reduce | Collective::AllReduce))
 }
@@ -68,7 +110,8 @@ pub(crate) fn sizes(typed: &MpiArguments) -> Vec<u64> {
         return vec![0];
     }
     let least_bytes = match kind {
-        Kind::Latency | Kind::PairsLatency => 0,
+        // From 7.4 on OSU's programs count elements of a type, and send one at least.
+        Kind::Latency | Kind::PairsLatency if typed.preset != Preset::Osu7 => 0,
         kind if is_reduction(kind) => 4,
         _ => 1,
     };
@@ -96,6 +139,10 @@ pub(crate) fn osu_pass(typed: &MpiArguments, bytes: u64) -> Pass {
         _ => LARGE_BYTES,
     };
     let (iterations, warm_up) = match (kind, bytes > large_bytes) {
+        // These two of OSU's programs have one number for all: pairs are always many times at it, and
+        // a non-blocking barrier is as rare as large messages are.
+        (Kind::PairsBandwidth, _) => (100, 10),
+        (Kind::Overlap(Collective::Barrier), _) => (100, 10),
         (kind, false) if kind.is_windowed() => (100, 10),
         (kind, true) if kind.is_windowed() => (20, 2),
         (kind, false) if kind.collective().is_some() => (1000, 100),
@@ -137,6 +184,8 @@ mod tests {
             ("allreduce", 4, 1 << 20, 19),
             ("bcast", 1, 1 << 20, 21),
             ("barrier", 0, 0, 1),
+            ("latency --preset osu-7", 1, 4 << 20, 23),
+            ("multi_lat --preset osu-5.4.3", 0, 4 << 20, 24),
             ("latency -m 8", 0, 8, 5),
             ("latency -m 3:20", 3, 12, 3),
             ("bw -m 0:2", 1, 2, 2),
@@ -149,12 +198,40 @@ mod tests {
     }
 
     #[test]
+    fn options_of_another_benchmark_are_refused_with_the_reason() {
+        for (words, expected) in [
+            ("latency -G png", "assay mpi has no -G"),
+            ("allreduce -b multiple", "allreduce has no -b"),
+            ("bw -t 100", "bw has no -t"),
+            ("iallreduce -T MPI_CHAR", "iallreduce has no -T mpi_char"),
+            ("put_latency -s fence", "assay mpi has no -s"),
+        ] {
+            let message = check_options(&typed(words)).unwrap_err().render(false);
+            assert!(message.contains(expected), "{words}: {message}");
+        }
+        for words in [
+            "bw -b multiple -T mpi_char",
+            "latency -b Single -I",
+            "iallgather -t 100",
+            "put_latency -w allocate -s flush",
+            "reduce -k fixed:0 -T mpi_int",
+        ] {
+            assert!(check_options(&typed(words)).is_ok(), "{words}");
+        }
+    }
+
+    #[test]
     fn iterations_are_osus() {
         for (words, bytes, iterations, warm_up) in [
             ("latency --preset osu-5.4.3", 8192, 10_000, 100),
             ("latency --preset osu-5.4.3", 16_384, 1000, 10),
             ("bw --preset osu-7", 8192, 100, 10),
             ("bw --preset osu-7", 8193, 20, 2),
+            ("mbw_mr --preset osu-7", 1 << 20, 100, 10),
+            ("bibw --preset osu-5.4.3", 1 << 20, 20, 2),
+            ("barrier --preset osu-7", 0, 1000, 100),
+            ("ibarrier --preset osu-5.4.3", 0, 100, 10),
+            ("put_latency --preset osu-7", 8192, 10_000, 100),
             ("allreduce --preset osu-5.4.3", 32_768, 1000, 100),
             ("allreduce --preset osu-5.4.3", 65_536, 100, 10),
             ("allreduce --preset osu-7", 16_384, 100, 10),

@@ -10,7 +10,7 @@ use assay_model::mpi_outcome::{FORMAT, MpiAbi, MpiLibrary, MpiOutcome, MpiRank};
 use assay_model::quantity::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::launched::{Launched, Make};
+use super::launched::{Launched, Make, SLURM};
 use super::locate::{self, Surroundings};
 use crate::arguments::mpi::MpiArguments;
 use crate::failure::Failure;
@@ -64,7 +64,12 @@ pub(crate) fn open(typed: &MpiArguments, launched: &Launched) -> Result<Mpi, Fai
     let variable = |name: &str| std::env::var(name).ok();
     let ancestors = ancestors();
     let resolve = |path: &Path| path.canonicalize().ok();
-    let around = Surroundings { variable: &variable, ancestors: &ancestors, resolve: &resolve };
+    let around = Surroundings {
+        variable: &variable,
+        ancestors: &ancestors,
+        resolve: &resolve,
+        cray: &assay_fleet::mpi::cray_library,
+    };
     let files = match (&typed.library, &typed.prefix) {
         (Some(file), _) => vec![file.to_string_lossy().into_owned()],
         (None, Some(prefix)) => {
@@ -80,18 +85,33 @@ pub(crate) fn open(typed: &MpiArguments, launched: &Launched) -> Result<Mpi, Fai
             }
             files
         }
-        (None, None) => locate::candidates(launched.make, &around),
+        (None, None) => {
+            // Whoever asked a batch system for PMIx, will rather mean Open MPI than MPICH.
+            let asked_for = (launched.launcher == SLURM && launched.serves_pmix)
+                .then(|| locate::candidates(Make::OpenMpi, &around));
+            let others = locate::candidates(launched.make, &around);
+            asked_for.into_iter().flatten().chain(others).collect()
+        }
     };
     first_that_opens(&files)
 }
 
-/// Whether the library is of another make than a launcher that serves its own make alone.
-pub(crate) fn is_foreign(mpi: &Mpi, launched: &Launched) -> bool {
+/// Why a library will not find the other ranks: it ends the process while it is initialised, or makes each
+/// rank a world of one.
+pub(crate) fn misfit(mpi: &Mpi, launched: &Launched) -> Option<String> {
     let is_open_mpi = identify(mpi.banner()).0 == "Open MPI";
-    match launched.make {
+    let is_foreign = match launched.make {
         Make::OpenMpi => !is_open_mpi,
         Make::Mpich => is_open_mpi,
         Make::Any => false,
+    };
+    let (path, launcher) = (mpi.path(), launched.launcher);
+    if is_foreign {
+        Some(format!("{path} is of another make than {launcher}, which started this"))
+    } else if launcher == SLURM && is_open_mpi && !launched.serves_pmix {
+        Some(format!("{path} is Open MPI, and srun was not told to serve it: --mpi=pmix"))
+    } else {
+        None
     }
 }
 
@@ -130,7 +150,8 @@ pub(crate) fn start(
     typed: &MpiArguments,
 ) -> Result<Ranks, Failure> {
     let library = library(mpi);
-    let world = mpi.start().map_err(|error| failed(&error))?;
+    let started = if typed.process_set { mpi.start_process_set() } else { mpi.start() };
+    let world = started.map_err(|error| failed(&error))?;
     if let Err(failure) = one_world(&world, launched, &library) {
         // Each of the lonely ranks ends its own world; there is nothing else to be ended.
         drop(world.finish());
@@ -151,7 +172,7 @@ pub(crate) fn start(
         format: FORMAT,
         assay: hello.assay,
         benchmark: typed.test.name().to_owned(),
-        preset: typed.preset.name().to_owned(),
+        preset: typed.preset.stored().name().to_owned(),
         library: Some(library),
         launcher: launched.launcher.to_owned(),
         ranks: hellos.iter().zip(0..).map(|(hello, rank)| place(hello, rank)).collect(),
@@ -215,6 +236,9 @@ impl Ranks {
 
 pub(crate) fn failed(error: &MpiError) -> Failure {
     let advice = match error {
+        MpiError::Symbol { missing: "MPI_Session_init", .. } => {
+            "sessions are new in MPI 4: leave -I out, or use a newer library"
+        }
         MpiError::Memory { .. } => "set a smaller largest size, like -m :1MiB",
         _ => "run the same with the MPI's own programs to see whether it works at all",
     };
@@ -224,20 +248,28 @@ pub(crate) fn failed(error: &MpiError) -> Failure {
 /// A library that does not understand its launcher makes every rank a world of one.
 fn one_world(world: &World, launched: &Launched, library: &MpiLibrary) -> Result<(), Failure> {
     let size = world.size();
-    match launched.ranks {
-        Some(ranks) if ranks != size => Err(Failure::measurement(format!(
-            "{} started {ranks} ranks, but the library sees a world of {size}",
-            launched.launcher
-        ))
-        .explain(format!(
-            "{} {} ({}) is of another make than the launcher, and measured nothing",
-            library.name, library.version, library.path
-        ))
-        .advise(
-            "start with the mpirun of that library, or name the launcher's own library with --mpi PREFIX",
-        )),
-        _ => Ok(()),
-    }
+    let Some(ranks) = launched.ranks.filter(|ranks| *ranks != size) else { return Ok(()) };
+    let failure = Failure::measurement(format!(
+        "{} started {ranks} ranks, but the library sees a world of {size}",
+        launched.launcher
+    ));
+    let library = format!("{} {} ({})", library.name, library.version, library.path);
+    Err(if launched.launcher == SLURM {
+        failure
+            .explain(format!("{library} was not served by srun, and measured nothing"))
+            .advise(
+                "`srun --mpi=pmi2` serves MPICH, Intel MPI and MVAPICH, `srun --mpi=pmix` Open MPI; \
+                 `srun --mpi=list` tells what this Slurm has",
+            )
+    } else {
+        failure
+            .explain(format!(
+                "{library} is of another make than the launcher, and measured nothing"
+            ))
+            .advise(
+                "start with the mpirun of that library, or name the launcher's own library with --mpi PREFIX",
+            )
+    })
 }
 
 /// The greetings of all ranks, if all are of this assay.
@@ -357,6 +389,11 @@ mod tests {
                 "4.1.4",
             ),
             ("MVAPICH2 Version      :\t2.3.7\nMVAPICH2 Release date :", "MVAPICH", "2.3.7"),
+            (
+                "MVAPICH Version:        4.0\nMVAPICH Release date:   06 Mar 2025",
+                "MVAPICH",
+                "4.0",
+            ),
             (
                 "MPI VERSION    : CRAY MPICH version 8.1.32.110 (ANL base 3.4a2)",
                 "Cray MPICH",

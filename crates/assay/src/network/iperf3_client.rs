@@ -236,17 +236,18 @@ impl Conversation<'_> {
         observe: &mut dyn FnMut(Observed<'_>),
     ) -> Result<Measured, NetworkError> {
         let parameters = &self.test.parameters;
-        let limit_bytes = limit_bytes(parameters);
         let cut = Cut {
             udp: parameters.protocol == Protocol::Udp,
             omit_s: f64::from(parameters.omit_s),
             interval_s: self.test.interval_s,
-            limit_bytes,
+            limit_bytes: limit_bytes(parameters),
         };
         let mut meter = Meter::start(flows, lanes, cut)?;
         let mut tell = |interval: &Interval| observe(Observed::Interval(interval));
-        let ended_ns = self.watch(&mut meter, &mut tell)?;
-        let measured = meter.end(ended_ns, &mut tell);
+        let watched = self.watch(&mut meter, &mut tell);
+        // What an unfinished interval brought is told before a failure.
+        let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut tell);
+        watched?;
         self.control.send(&Client::end())?;
         Ok(measured)
     }

@@ -14,6 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
+use super::made_tree;
 use crate::failure::Failure;
 
 /// Below the folder of the store.
@@ -34,6 +35,9 @@ pub(crate) struct Record {
     inode: u64,
     /// Nanoseconds since 1970, where the file system keeps it.
     born_ns: Option<u64>,
+    /// What lies behind it.
+    #[serde(default)]
+    made: Made,
     /// Its size once it is laid out, in bytes; `None` = it is not, or the work was cut off.
     pub(crate) laid_out_bytes: Option<u64>,
     /// The process that made it.
@@ -42,6 +46,19 @@ pub(crate) struct Record {
     started: String,
     #[serde(skip)]
     record: PathBuf,
+}
+
+/// What a record stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Made {
+    /// The file itself.
+    #[default]
+    File,
+    /// The tree of files in its folder, which it marks.
+    Tree,
+    /// That, and the folder too.
+    TreeAndFolder,
 }
 
 impl Created {
@@ -94,6 +111,7 @@ impl Created {
                 device: found.dev(),
                 inode: found.ino(),
                 born_ns: born_ns(&found),
+                made: Made::File,
                 laid_out_bytes: None,
                 process: std::process::id(),
                 started: this_process().to_owned(),
@@ -106,6 +124,16 @@ impl Created {
             // It is empty and a moment old; without a record nobody would remove it.
             drop(fs::remove_file(path));
             cannot(&error)
+        })
+    }
+
+    /// Makes the mark of a tree of files, with these words in it, and its record.
+    pub(crate) fn mark(&self, path: &Path, words: &str, made: Made) -> Result<(), Failure> {
+        let mut record = self.create(path)?;
+        record.made = made;
+        record.keep().and_then(|()| fs::write(path, words)).map_err(|error| {
+            Failure::measurement(format!("the mark {} cannot be made", path.display()))
+                .because(&error)
         })
     }
 
@@ -144,12 +172,24 @@ impl Record {
         self.keep()
     }
 
+    /// Notes that the file is not laid out any more: parts of it were given back.
+    pub(crate) fn has_holes(&mut self) -> io::Result<()> {
+        self.laid_out_bytes = None;
+        self.keep()
+    }
+
     /// Removes the file if it is still the one that was made, and the record in any case. `true` =
     /// there was a file.
     pub(crate) fn remove(&self) -> io::Result<bool> {
         let there = self.is_still_there();
         if there {
+            let folder = self.path.parent().filter(|_| self.made != Made::File);
+            folder.map_or(Ok(()), made_tree::remove)?;
             fs::remove_file(&self.path)?;
+            if let Some(folder) = folder.filter(|_| self.made == Made::TreeAndFolder) {
+                // What somebody else put there keeps the folder.
+                drop(std::fs::remove_dir(folder));
+            }
         }
         fs::remove_file(&self.record)?;
         Ok(there)

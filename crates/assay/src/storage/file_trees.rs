@@ -19,6 +19,7 @@ use assay_model::workload::file_set::{
 };
 use fs_err as fs;
 
+use super::created::{Created, Made};
 use super::runner::RunOptions;
 use super::safety::{self, MARGIN_BYTES};
 use crate::failure::Failure;
@@ -39,8 +40,9 @@ pub(crate) fn prepare(
         may_use(usage, options)?;
     }
     enough_space(&uses)?;
+    let created = Created::open(options.store.as_deref())?;
     for usage in uses.values().filter(|usage| usage.is_written) {
-        make_and_mark(&usage.tree.anchor, create_anchors)?;
+        make_and_mark(&usage.tree.anchor, create_anchors, &created)?;
     }
     Ok(())
 }
@@ -137,20 +139,35 @@ fn is_marked(anchor: &Path) -> bool {
     std::fs::read(anchor.join(MARK)).is_ok_and(|found| found == WORDS.as_bytes())
 }
 
-fn make_and_mark(anchor: &Path, create_anchors: bool) -> Result<(), Failure> {
+fn make_and_mark(
+    anchor: &Path,
+    create_anchors: bool,
+    created: &Created,
+) -> Result<(), Failure> {
     if is_marked(anchor) {
         return Ok(());
     }
-    let made = match anchor.is_dir() {
+    let is_there = anchor.is_dir();
+    let made = match is_there {
         true => Ok(()),
         false if create_anchors => fs::create_dir_all(anchor),
         false => fs::create_dir(anchor),
     };
-    made.and_then(|()| fs::write(anchor.join(MARK), WORDS)).map_err(|error| {
+    let folder = made.and_then(|()| anchor.canonicalize()).map_err(|error| {
         Failure::measurement(format!("the folder {} cannot be made", anchor.display()))
             .because(&error)
             .advise("make the folder above it, or say create_anchors=yes in the file")
-    })
+    })?;
+    let mark = folder.join(MARK);
+    if mark.exists() {
+        // The user's word was needed for this folder: whoever made the mark, it is not recorded.
+        return fs::write(&mark, WORDS).map_err(|error| {
+            Failure::measurement(format!("the mark {} cannot be written", mark.display()))
+                .because(&error)
+        });
+    }
+    let made = if is_there { Made::Tree } else { Made::TreeAndFolder };
+    created.mark(&mark, WORDS, made)
 }
 
 /// All trees of one file system together must fit.

@@ -3,12 +3,15 @@
 //! Whoever called is told what happens while it happens; nothing here prints.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use assay_kernels::storage::{self as kernel, Control};
 use assay_model::storage_outcome::{Ended, IntervalTally, Operation, StorageOutcome};
-use assay_model::workload::storage::{Load, StoragePhase, StoragePlan, StorageTarget};
+use assay_model::workload::storage::{
+    EngineChoice, Load, StoragePhase, StoragePlan, StorageTarget,
+};
 
 use super::created::{Created, Record};
 use super::safety::{self, ToLayOut};
@@ -30,6 +33,10 @@ pub(crate) struct RunOptions {
     /// Whether a file whose first phase writes it in order is made by that phase, as IOR does;
     /// otherwise every file is laid out before the first phase.
     pub(crate) writers_make_files: bool,
+    /// Whether an interruption leaves what was measured so far; otherwise it is a failure.
+    pub(crate) keeps_partial: bool,
+    /// Set by the listener to end a phase as if its work were done. The series is what looks at it.
+    pub(crate) enough: Option<Arc<AtomicBool>>,
     /// Folder of the store, which also lists the files that were made; `None` = the user's own.
     pub(crate) store: Option<PathBuf>,
 }
@@ -75,7 +82,8 @@ pub(crate) fn carry_out(
     on: &mut Listener<'_>,
 ) -> Result<Vec<StorageOutcome>, Failure> {
     let mut fillings = make_files(plan, options, stop, on)?;
-    let mut run = PhaseRun { reached_per_s: vec![None; plan.phases.len()], stop, on };
+    let reached_per_s = vec![None; plan.phases.len()];
+    let mut run = PhaseRun { reached_per_s, stop, enough: options.enough.as_deref(), on };
     let mut outcomes = Vec::new();
     let mut failed = None;
     for (index, phase) in plan.phases.iter().enumerate() {
@@ -92,7 +100,8 @@ pub(crate) fn carry_out(
             }
         }
         if stop.load(Ordering::Relaxed) {
-            return Err(interrupted());
+            let partial = options.keeps_partial && failed.is_none();
+            return if partial { Ok(outcomes) } else { Err(interrupted()) };
         }
     }
     failed.map_or(Ok(outcomes), Err)
@@ -144,7 +153,22 @@ fn make_files(
     for file in safety::check(plan, options, &created)? {
         fillings.extend(lay_out(plan, file, &created, stop, on)?);
     }
+    for path in trimmed(plan) {
+        let record = path.canonicalize().ok().and_then(|path| created.find(&path));
+        record.map_or(Ok(()), |mut it| noted(it.has_holes()))?;
+    }
     Ok(fillings)
+}
+
+/// What the plan gives back to the file system, so that a later run lays it out anew.
+fn trimmed(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
+    let workloads = plan.phases.iter().map(|phase| &phase.workload);
+    let real = workloads.filter(|workload| workload.engine != EngineChoice::Null);
+    real.flat_map(|workload| {
+        let trims = workload.streams.iter().filter(|stream| stream.conduct.trims);
+        let targets = trims.flat_map(|stream| &stream.targets);
+        targets.map(|target| &workload.targets[*target].path)
+    })
 }
 
 /// Removes the files that this process made.
@@ -188,6 +212,7 @@ struct PhaseRun<'r, 'l> {
     /// IO/s of each phase that is done.
     reached_per_s: Vec<Option<f64>>,
     stop: &'r AtomicBool,
+    enough: Option<&'r AtomicBool>,
     on: &'r mut Listener<'l>,
 }
 
@@ -197,16 +222,28 @@ impl PhaseRun<'_, '_> {
         workload.load = self.resolved(&workload.load)?;
         let rate_per_s = match workload.load {
             Load::Open { rate_per_s, .. } => Some(rate_per_s),
-            Load::Closed | Load::Capped { .. } | Load::ShareOf { .. } => None,
+            Load::Closed | Load::Balanced | Load::Capped { .. } | Load::ShareOf { .. } => None,
         };
         pause(phase.pause_before_s, self.stop);
         (self.on)(StorageEvent::PhaseStarts { rate_per_s });
-        let on = &mut self.on;
-        let mut on_interval = |tally: &IntervalTally| on(StorageEvent::Interval { tally });
-        let mut control = Control { stop: self.stop, on_interval: &mut on_interval };
-        let outcome = kernel::run(&workload, &mut control).map_err(|error| {
+        let (on, stop, enough) = (&mut self.on, self.stop, self.enough);
+        if let Some(enough) = enough {
+            enough.store(false, Ordering::Relaxed);
+        }
+        let mut on_interval = |tally: &IntervalTally| {
+            on(StorageEvent::Interval { tally });
+            if let Some(enough) = enough.filter(|_| stop.load(Ordering::Relaxed)) {
+                enough.store(true, Ordering::Relaxed);
+            }
+        };
+        let ends = enough.unwrap_or(stop);
+        let mut control = Control { stop: ends, on_interval: &mut on_interval };
+        let mut outcome = kernel::run(&workload, &mut control).map_err(|error| {
             Failure::measurement(format!("phase {} failed", phase.name)).because(&error)
         })?;
+        if outcome.ended == Ended::Interrupted && !stop.load(Ordering::Relaxed) {
+            outcome.ended = Ended::Work;
+        }
         let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();
         if outcome.elapsed_s > 0.0 && count > 0 {
             self.reached_per_s[index] = Some(count as f64 / outcome.elapsed_s);
@@ -289,6 +326,7 @@ fn pause(seconds: f64, stop: &AtomicBool) {
     }
 }
 
-fn interrupted() -> Failure {
+/// The user wanted the end.
+pub(crate) fn interrupted() -> Failure {
     Failure::measurement("the run was interrupted")
 }

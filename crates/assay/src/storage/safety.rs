@@ -56,11 +56,14 @@ pub(super) fn check(
 ) -> Result<Vec<ToLayOut>, Failure> {
     let mounts = mounts::read(&Root::machine());
     let mut missing = Vec::new();
+    // Read once: a plan may have a thousand files.
+    let records = created.list();
     for (path, usage) in uses(plan)? {
         if !options.allow_unmounted {
             refuse_unmounted(&path, &mounts)?;
         }
-        let judge = Judge { path: &path, usage: &usage, options, created, mounts: &mounts };
+        let judge =
+            Judge { path: &path, usage: &usage, options, records: &records, mounts: &mounts };
         missing.extend(judge.judge()?);
     }
     refuse_lack_of_space(&missing)?;
@@ -161,7 +164,7 @@ struct Judge<'a> {
     path: &'a Path,
     usage: &'a Use<'a>,
     options: &'a RunOptions,
-    created: &'a Created,
+    records: &'a [Record],
     mounts: &'a [Mount],
 }
 
@@ -179,7 +182,8 @@ impl Judge<'_> {
     }
 
     fn file(&self, found: &Metadata) -> Result<Option<ToLayOut>, Failure> {
-        let record = self.created.find(self.path);
+        let is_it = |it: &&Record| it.path == self.path && it.is_still_there();
+        let record = self.records.iter().find(is_it).cloned();
         let needed = self.usage.size_bytes.unwrap_or(0);
         let is_short = found.len() < needed;
         let own = record.as_ref();

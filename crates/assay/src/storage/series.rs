@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome, Tally};
+use assay_stats::rate_search::Lateness;
 use hdrhistogram::Histogram;
 
 /// The percentiles that are told, and from how many values on: an upper bound of p99 at 95 %
@@ -69,6 +70,38 @@ pub(crate) fn stretches(intervals: &[IntervalTally], least_s: f64) -> Vec<Stretc
         _ => {}
     }
     stretches
+}
+
+/// I/O that counts.
+pub(crate) fn count(outcome: &StorageOutcome) -> u64 {
+    outcome.tallies.iter().map(|it| it.tally.count).sum()
+}
+
+/// I/O that counts over the time that counts, in IO/s; 0 where there is none.
+pub(crate) fn rate_per_s(outcome: &StorageOutcome) -> f64 {
+    if outcome.elapsed_s > 0.0 { count(outcome) as f64 / outcome.elapsed_s } else { 0.0 }
+}
+
+/// Several phases with the same streams and targets as if they were one: the time between them is left
+/// out. `None` without any.
+pub(crate) fn joined(outcomes: &[StorageOutcome]) -> Option<StorageOutcome> {
+    let (first, others) = outcomes.split_first()?;
+    let mut all = first.clone();
+    for other in others {
+        let ended_s = all.intervals.last().map_or(0.0, |last| last.start_s + last.length_s);
+        let moved = other.intervals.iter().cloned().map(|mut interval| {
+            interval.start_s += ended_s;
+            interval
+        });
+        all.intervals.extend(moved);
+        all.tallies.extend(other.tallies.iter().cloned());
+        all.elapsed_s += other.elapsed_s;
+        all.cpu_user_s += other.cpu_user_s;
+        all.cpu_system_s += other.cpu_system_s;
+        all.errors.extend(other.errors.iter().cloned());
+        all.error_count += other.error_count;
+    }
+    Some(all)
 }
 
 /// Service times and times from the intended start of all I/O that counts.
@@ -169,6 +202,14 @@ impl Stretch {
     /// Sum of the service times in seconds.
     pub(crate) fn service_sum_s(&self) -> f64 {
         self.service_sum_ns as f64 * 1e-9
+    }
+
+    /// I/O that took longer than this from the moment it was due, to 1 %, and all I/O.
+    pub(crate) fn lateness(&self, most_s: f64) -> Lateness {
+        let most_ns = (most_s * 1e9) as u64;
+        let in_time = self.from_intended.histogram.count_between(0, most_ns);
+        let all = self.from_intended.count();
+        Lateness { late: all.saturating_sub(in_time), all }
     }
 
     pub(crate) fn service_median_s(&self) -> f64 {
@@ -281,6 +322,42 @@ mod tests {
         check(&[], &[]);
         // Bursts of a throttle and the pauses between them make one rate.
         check(&[(0.1, 10), (0.1, 0)].repeat(10), &[50.0, 50.0]);
+    }
+
+    fn outcome(latencies_ns: &[u64]) -> StorageOutcome {
+        StorageOutcome {
+            open_s: 0.0,
+            close_s: 0.0,
+            elapsed_s: 1.0,
+            tallies: vec![assay_model::storage_outcome::StreamTally {
+                stream: 0,
+                target: 0,
+                operation: Operation::Read,
+                tally: tally(latencies_ns),
+            }],
+            intervals: vec![interval(true, 0.5, &[1]), interval(false, 1.0, latencies_ns)],
+            cpu_user_s: 0.25,
+            cpu_system_s: 0.5,
+            engine: "null".into(),
+            engine_reason: String::new(),
+            errors: vec![],
+            error_count: 0,
+            streams: vec![],
+            ended: assay_model::storage_outcome::Ended::Time,
+        }
+    }
+
+    #[test]
+    fn phases_add_up_to_one() {
+        let all = joined(&[outcome(&[1000; 10]), outcome(&[3000; 30])]).unwrap();
+        assert_eq!((count(&all), all.elapsed_s, all.cpu_user_s), (40, 2.0, 0.5));
+        assert!((rate_per_s(&all) - 20.0).abs() < 1e-9);
+        let rates: Vec<f64> =
+            stretches(&all.intervals, 1.0).iter().map(Stretch::rate_per_s).collect();
+        assert_eq!(rates, [10.0, 30.0]);
+        let starts: Vec<f64> = all.intervals.iter().map(|it| it.start_s).collect();
+        assert_eq!(starts, [0.0, 0.0, 1.0, 1.0]);
+        assert!(joined(&[]).is_none());
     }
 
     #[test]

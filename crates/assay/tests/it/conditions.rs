@@ -68,6 +68,7 @@ fn what_cannot_be_compared_is_said() {
         &["run", "tiny.toml", "--switch", "true", "true", "--turns", "3"],
         &["run", "tiny.toml", "--switch", "true"],
         &["run", "tiny.toml", "--turns", "4"],
+        &["run", "tiny.toml", "--margin", "5%"],
     ] {
         let outcome = world.assay(wrong).failed_with(2);
         assert!(!outcome.err.is_empty());
@@ -81,11 +82,13 @@ fn conditions_take_turns_and_the_first_one_is_left_behind() {
     let switch = ["--switch", "echo one >> told", "echo two >> told"];
     let words =
         [&["run", "tiny.toml", "--budget", "1s", "--label", "one,two", "--json"], &switch[..]];
+    let words = [&words[..], &[&["--margin", "99%"]]].concat();
     let outcome = world.assay(&words.concat()).succeeded();
     let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
     for side in ["a", "b"] {
         assert_eq!(document[side]["runs"].as_array().unwrap().len(), 2, "{document}");
     }
+    assert_eq!(document["margin"], 0.99);
     let told = std::fs::read_to_string(world.path("told")).unwrap();
     assert_eq!(told, "one\ntwo\none\n", "the second condition holds for two turns");
     let list = world.json(&["list", "--json"]);

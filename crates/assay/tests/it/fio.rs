@@ -141,7 +141,7 @@ fn text_and_json_can_go_to_a_file() {
     let line =
         "fio --name=a --rw=write --size=256k --output-format=normal,json --output=result";
     let outcome = world.assay(&line.split_whitespace().collect::<Vec<_>>()).succeeded();
-    assert_eq!(outcome.out, "");
+    assert!(outcome.err.is_empty(), "{}: scripts take it for a failure", outcome.err);
     let written = std::fs::read_to_string(world.path("result")).unwrap();
     for part in ["a: (g=0): rw=write, bs=(R) 4096B-4096B", "Run status group 0 (all jobs):"] {
         assert!(written.contains(part), "{written}");
@@ -185,4 +185,107 @@ fn faults_have_their_exit_code_and_place() {
     let dry = world.assay(&["fio", "--name=a", "--size=1m", "--dry-run"]).succeeded();
     assert!(dry.out.contains("sequential read"), "{}", dry.out);
     assert!(!world.path("a.0.0").exists());
+}
+
+#[test]
+fn an_interrupted_run_tells_what_it_measured() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::Stdio;
+
+    let world = World::new();
+    let line = "fio --name=a --rw=randread --size=1m --time_based --runtime=60 \
+                --output-format=normal,json --write_iops_log=a --log_avg_msec=100";
+    let mut child = world
+        .command(&line.split_whitespace().collect::<Vec<_>>())
+        .args(["--name=b", "--stonewall", "--rw=read", "--size=1m"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The file is laid out before the first I/O that counts.
+    let reader = BufReader::new(child.stderr.as_mut().unwrap());
+    assert!(reader.lines().map_while(Result::ok).any(|line| line.contains("laying out")));
+    std::thread::sleep(std::time::Duration::from_millis(1000));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let (out, err) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(output.status.code(), Some(4), "{err}");
+    assert!(err.contains("interrupted"), "{err}");
+    assert!(out.contains("Run status group 0 (all jobs):"), "{out}");
+    let document = parsed(&out);
+    assert_eq!(document["jobs"].as_array().unwrap().len(), 2);
+    assert!(document["jobs"][0]["read"]["total_ios"].as_u64().unwrap() > 0);
+    assert_eq!(document["jobs"][1]["read"]["total_ios"], 0);
+    assert!(!std::fs::read_to_string(world.path("a_iops.1.log")).unwrap().is_empty());
+}
+
+/// What a job does besides, in figures that are known beforehand.
+#[test]
+fn what_jobs_do_besides_is_counted() {
+    let run = |line: &str| {
+        let world = World::new();
+        let words = format!("fio --name=a --size=1m --bs=4k --output-format=json {line}");
+        let outcome = world.assay(&words.split_whitespace().collect::<Vec<_>>()).succeeded();
+        (parsed(&outcome.out), world)
+    };
+    let (synced, _) = run("--rw=write --fsync=16");
+    assert_eq!(synced["jobs"][0]["sync"]["total_ios"], 16);
+    assert_eq!(synced["jobs"][0]["sync"]["lat_ns"]["N"], 16);
+    let (trimmed, world) = run("--rw=randtrim --bs=64k");
+    assert_eq!(trimmed["jobs"][0]["trim"]["total_ios"], 16);
+    assert_eq!(trimmed["jobs"][0]["write"]["total_ios"], 0);
+    let left = std::fs::read(world.path("a.0.0")).unwrap();
+    assert!(left.len() == 1 << 20 && left.iter().all(|byte| *byte == 0), "all was given back");
+    for turns in ["roundrobin", "random", "sequential"] {
+        let line = format!("--rw=randread --nrfiles=8 --file_service_type={turns}");
+        let (several, world) = run(&line);
+        assert_eq!(several["jobs"][0]["read"]["total_ios"], 256, "{turns}");
+        assert!(world.path("a.0.7").is_file());
+    }
+    let (sizes, _) = run("--rw=randrw --bs=4k,16k --number_ios=500 --loops=100 --norandommap");
+    let way = |name: &str, of: &str| sizes["jobs"][0][name][of].as_u64().unwrap();
+    assert_eq!(way("read", "io_bytes"), way("read", "total_ios") * 4096);
+    assert_eq!(way("write", "io_bytes"), way("write", "total_ios") * 16384);
+    let (strided, _) =
+        run("--rw=read --size=16m --zonemode=strided --zonesize=1m --zoneskip=3m");
+    assert_eq!(strided["jobs"][0]["read"]["io_bytes"], 4 * MIB);
+    let (steady, _) = run("--rw=randread --runtime=60 --time_based --ss=iops:90% --ss_dur=1");
+    assert_eq!(steady["jobs"][0]["steadystate"]["attained"], 1);
+    assert!(steady["jobs"][0]["read"]["runtime"].as_u64().unwrap() < 60_000);
+    // A hundred I/O with a pause of a millisecond between them.
+    let (paused, _) = run("--rw=randread --thinktime=1ms --size=400k");
+    assert!(paused["jobs"][0]["read"]["runtime"].as_u64().unwrap() >= 99, "{paused:#}");
+}
+
+#[test]
+fn jobs_that_run_together_have_their_own_time() {
+    let world = World::new();
+    world.write(
+        "job.fio",
+        "[global]\nsize=1m\ntime_based\n[long]\nrw=read\nruntime=2\n\
+         [late]\nrw=read\nstartdelay=1\nruntime=500ms\n",
+    );
+    let outcome = world.assay(&["fio", "job.fio", "--output-format=json"]).succeeded();
+    let document = parsed(&outcome.out);
+    let runtime = |job: usize| document["jobs"][job]["read"]["runtime"].as_u64().unwrap();
+    assert!(runtime(1) < runtime(0) && runtime(1) > 0, "{} {}", runtime(0), runtime(1));
+    world.write(
+        "end.fio",
+        "[global]\nsize=1m\n[long]\nrw=read\ntime_based\nruntime=60\n\
+         [short]\nrw=read\nexitall\n",
+    );
+    let outcome = world.assay(&["fio", "end.fio", "--output-format=json"]).succeeded();
+    let document = parsed(&outcome.out);
+    assert!(document["jobs"][0]["read"]["runtime"].as_u64().unwrap() < 60_000);
+}
+
+#[test]
+fn an_io_that_takes_too_long_ends_the_job_with_an_error() {
+    let world = World::new();
+    let line = "fio --name=a --rw=read --size=1m --max_latency=0.1 --output-format=json";
+    let outcome = world.assay(&line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(outcome.code, 4, "{outcome:?}");
+    assert!(outcome.err.contains("are the most"), "{}", outcome.err);
 }

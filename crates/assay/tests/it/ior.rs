@@ -14,10 +14,19 @@ fn a_shared_file_is_written_and_read_in_segments() {
     let world = World::new();
     let outcome = ior(&world, "-N 2 -b 64k -t 16k -s 3 -i 2 -C -e -o shared").succeeded();
     let lines: Vec<&str> = outcome.out.lines().collect();
+    // access, bw, IOPS, latency, block, transfer, open, wr/rd, close, total, iteration
     let rows = |name: &str| {
-        lines.iter().filter(|line| line.starts_with(name) && line.contains(" - ")).count()
+        let words = lines.iter().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        words.filter(|words| words[..].first() == Some(&name) && words.len() == 11).collect()
     };
-    assert_eq!((rows("write"), rows("read")), (2, 2), "{}", outcome.out);
+    let (written, read): (Vec<Vec<&str>>, Vec<Vec<&str>>) = (rows("write"), rows("read"));
+    assert_eq!((written.len(), read.len()), (2, 2), "{}", outcome.out);
+    for row in written.iter().chain(&read) {
+        let seconds = |at: usize| row[at].parse::<f64>().unwrap();
+        let (open_s, access_s, close_s) = (seconds(6), seconds(7), seconds(8));
+        assert!(open_s > 0.0 && access_s > 0.0 && close_s > 0.0, "{row:?}");
+        assert!((open_s + access_s + close_s - seconds(9)).abs() < 1e-5, "{row:?}");
+    }
     assert!(lines.contains(&"aggregate filesize  : 393216 bytes"), "{}", outcome.out);
     assert!(!world.path("shared").exists(), "the file is removed without -k");
 }
@@ -68,17 +77,81 @@ fn random_offsets_and_the_other_format() {
 }
 
 #[test]
+fn folders_of_ranks_and_files_of_repetitions() {
+    let world = World::new();
+    std::fs::create_dir(world.path("data")).unwrap();
+    let line = "-N 2 -F -u -m -Z -i 2 -b 32k -t 16k -o data/own";
+    ior(&world, &format!("{line} -k")).succeeded();
+    for name in ["0/own.00000000.0", "0/own.00000000.1", "1/own.00000001.0", "1/own.00000001.1"]
+    {
+        assert_eq!(world.path("data").join(name).metadata().unwrap().len(), 32768, "{name}");
+    }
+    std::fs::remove_dir_all(world.path("data")).unwrap();
+    let told = ior(&world, line).failed_with(4).err;
+    assert!(told.contains("its folder must be there"), "{told}");
+    std::fs::create_dir(world.path("data")).unwrap();
+    ior(&world, line).succeeded();
+    assert_eq!(std::fs::read_dir(world.path("data")).unwrap().count(), 0, "nothing is left");
+}
+
+#[test]
+fn ranks_wear_out_after_a_deadline() {
+    let world = World::new();
+    // Far more than a second writes, so that the deadline comes first; what is laid out is a mebibyte.
+    let line = "-N 2 -F -z -z -b 4k -t 4k -s 256 -D 1 -Y -w -r -k -o own \
+                -O stoneWallingWearOut=1,stoneWallingStatusFile=reached";
+    let outcome = ior(&world, line).succeeded();
+    assert!(outcome.out.contains("stonewalling pairs accessed min: "), "{}", outcome.out);
+    let reached: u64 = std::fs::read_to_string(world.path("reached")).unwrap().parse().unwrap();
+    assert!((1..=256).contains(&reached), "{reached}");
+    let later = "-N 2 -F -b 4k -t 4k -s 256 -r -k -o own -O stoneWallingStatusFile=reached \
+                 -O summaryFormat=JSON";
+    let document: Value = serde_json::from_str(&ior(&world, later).succeeded().out).unwrap();
+    let mib = document["summary"][0]["xsizeMiB"].as_f64().unwrap();
+    assert!((mib - 2.0 * reached as f64 / 256.0).abs() < 1e-9, "{mib} {reached}");
+}
+
+#[test]
+fn a_script_is_several_tests() {
+    let world = World::new();
+    let text = "IOR START\ntestFile=one\nblockSize=64k,transferSize=16k\nRUN\nfilePerProc=1\nRUN\nIOR STOP\n";
+    world.write("script", text);
+    let outcome = ior(&world, "-N 2 -f script").succeeded();
+    assert_eq!(outcome.out.matches("StartTime").count(), 2, "{}", outcome.out);
+    let (_, summary) = outcome.out.split_once("Summary of all tests:").unwrap();
+    let rows = summary.lines().filter(|line| line.contains("POSIX"));
+    let numbers: Vec<_> = rows.map(|row| row.split_whitespace().nth(12).unwrap()).collect();
+    assert_eq!(numbers, ["0", "0", "1", "1"], "{summary}");
+    let document = ior(&world, "-N 2 -f script -O summaryFormat=JSON").succeeded().out;
+    let document: Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(document["tests"].as_array().unwrap().len(), 2);
+    world.write("script", "IOR START\nblockSize=1x\n");
+    let told = ior(&world, "-f script").failed_with(2).err;
+    assert!(told.contains("script:2: `1x` is no value"), "{told}");
+}
+
+#[test]
 fn what_does_not_run_is_refused_by_name() {
     let world = World::new();
     let table = [
         ("-a MPIIO -o x", "assay has POSIX alone"),
-        ("-Z -o x", "ranks are threads of one host"),
+        ("-M 1g -o x", "no memory is set aside"),
+        ("-f nowhere", "`nowhere` cannot be read"),
+        ("-O stoneWallingWearOut=1 -o x", "belongs to a deadline"),
         ("-b 1m -t 300k -o x", "must be a multiple"),
         ("--posix.odirct", "did you mean"),
     ];
     for (line, expected) in table {
         let outcome = ior(&world, line).failed_with(2);
         assert!(outcome.err.contains(expected), "{line}: {}", outcome.err);
+    }
+    let told = ior(&world, "-r -o nothing").failed_with(4);
+    assert!(told.err.contains("there is no file nothing to read"), "{}", told.err);
+    assert_eq!(told.out, "", "nothing is shown before it can be done");
+    assert_eq!(ior(&world, "-o no/folder").failed_with(4).out, "");
+    let help = ior(&world, "--help").succeeded().out;
+    for option in ["-N RANKS", "stoneWallingWearOut=1", "-f FILE", "--posix.odirect"] {
+        assert!(help.contains(option), "{help}");
     }
     let mut launched = world.command(&["ior", "-o", "x"]);
     let output = launched.env("OMPI_COMM_WORLD_SIZE", "4").output().unwrap();

@@ -124,7 +124,8 @@ impl Mpi {
     }
 }
 
-fn one_at_a_time() -> MutexGuard<'static, ()> {
+/// Held while ranks run, in whichever file of tests.
+pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
     // A test that failed before says so itself.
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -256,6 +257,37 @@ fn every_benchmark_keeps_its_contents_whole() {
     }
 }
 
+/// Buffers of their own, tests during computation and sessions go through handles and constants that each
+/// interface has in its own way.
+#[test]
+fn options_of_osu_7_work_under_every_interface() {
+    for mpi in &MPIS {
+        let Some(launcher) = mpi.launcher("options_of_osu_7_work_under_every_interface") else {
+            continue;
+        };
+        let (world, _alone) = (World::new(), one_at_a_time());
+        for words in [
+            vec!["bw", "-b", "multiple", "-W", "8"],
+            vec!["bibw", "-b", "multiple", "-W", "8"],
+            vec!["iallgather", "-t", "10"],
+            vec!["latency", "-I", "-T", "MPI_CHAR"],
+            vec!["allreduce", "--session"],
+        ] {
+            let usual = ["--preset", "osu-7", "-m", "8:16", "-i", "5", "-x", "1", "-c"];
+            let words = [words, usual.to_vec()].concat();
+            let outcome = mpi.start(&launcher, &world, 2, &words);
+            let is_session = words.contains(&"-I") || words.contains(&"--session");
+            if is_session && mpi.name == "Open MPI 4." {
+                let told = outcome.failed_with(4).err;
+                assert!(told.contains("sessions are new in MPI 4"), "{told}");
+                continue;
+            }
+            let outcome = outcome.succeeded();
+            assert_eq!(outcome.out.matches("Pass").count(), 2, "{words:?}: {outcome:?}");
+        }
+    }
+}
+
 #[test]
 fn samples_are_handed_over_as_they_come() {
     let mpi = &MPIS[1];
@@ -314,6 +346,8 @@ fn bad_input_is_told_once_with_a_remedy() {
         (2, vec!["latencies"], 2, "invalid value 'latencies'"),
         (2, vec!["latency", "-m", "8:1"], 2, "the smallest goes first"),
         (2, vec!["latency", "-i", "0"], 2, "0 is not in 1..=100000000"),
+        (2, vec!["latency", "-D", "cont"], 2, "messages are contiguous bytes"),
+        (2, vec!["bcast", "-b", "single"], 2, "bcast has no -b"),
     ] {
         let outcome = mpi.start(&launcher, &world, ranks, &words).failed_with(code);
         assert_eq!(outcome.err.matches(expected).count(), 1, "{words:?}: {outcome:?}");

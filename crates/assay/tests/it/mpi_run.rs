@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::mpi::one_at_a_time;
 use crate::program::{World, files_below, results};
 
 /// Something that looks like MPICH: tells its version, then does what `body` says.
@@ -135,15 +136,38 @@ fn hosts_are_handed_to_the_launcher() {
     }
 }
 
-/// What OSU's programs print, and what their launcher is told, from the shape of their tables.
+/// This host by name, through the launcher's own means, is as good as a far one.
+#[test]
+fn a_pair_on_one_named_host_is_measured() {
+    let test = "mpi_run::a_pair_on_one_named_host_is_measured";
+    if !real_mpis(test).contains(&PathBuf::from("/usr")) {
+        eprintln!("SKIPPED {test}: Debian's MPIs are not installed");
+        return;
+    }
+    let world = World::new();
+    let _alone = one_at_a_time();
+    let suite = world.write(
+        "one.toml",
+        "name = \"one\"\nbudget = \"3s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\nto = \"8B\"\n",
+    );
+    // Open MPI takes a host for one slot unless told how many there are; Hydra reads the same words.
+    let asked = ["run", text(&suite), "--json", "--mpi", "/usr", "--hosts", "localhost:2"];
+    let document = world.json(&asked);
+    let found = results(&document, "mpi.latency", "latency");
+    let mpis: BTreeSet<&str> =
+        found.iter().map(|it| it["parameters"]["mpi"].as_str().unwrap()).collect();
+    assert_eq!(mpis.len(), 2, "{mpis:?}");
+}
+
+/// What OSU's program once printed, and what its launcher is told.
 #[test]
 fn osu_s_figures_stand_beside_assay_s() {
     let world = World::new();
-    let recipe = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../assay-adapters/tests/golden/osu/format-7.5-latency-tails.out");
+    let printed = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../assay-adapters/tests/golden/osu/5.4.3-latency.out");
     let body = format!(
         "for word in \"$@\"; do case \"$word\" in */osu_latency) exec cat {};; esac; done; exit 1",
-        recipe.display()
+        printed.display()
     );
     let prefix = pretended_mpi(&world, "mpi", &body);
     let osu = prefix.join("bin/osu_latency");
@@ -160,8 +184,8 @@ fn osu_s_figures_stand_beside_assay_s() {
     assert_eq!(latencies.len(), 10, "0 to 256 bytes");
     let eight = latencies.iter().find(|it| it["parameters"]["bytes"] == 8).unwrap();
     assert_eq!(eight["tool"]["name"], "osu");
-    assert_eq!(eight["tool"]["version"], "7.5");
-    assert_eq!(eight["median"], 0.19e-6);
+    assert_eq!(eight["tool"]["version"], "5.4.3");
+    assert_eq!(eight["median"], 0.2e-6);
     let warnings = eight["warnings"].as_array().unwrap();
     assert!(warnings.iter().any(|it| it["id"] == "rounded-output"), "{eight}");
 }
@@ -240,4 +264,74 @@ fn a_plan_names_every_mpi_its_library_and_its_launcher() {
         assert!(mpi["library"].as_str().unwrap().ends_with("mpi/lib/libmpi.so.12"), "{mpi}");
         assert_eq!(mpi["starter"], "hydra");
     }
+}
+
+/// Each launch of what stands in for MPIs leaves its name; the order of names is that of the launches.
+#[test]
+fn several_mpis_take_turns_there_and_back() {
+    let world = World::new();
+    let rank = |rank: u32| {
+        format!("{{\"rank\":{rank},\"host\":\"h\",\"cpus\":[{rank}],\"seen_on\":[{rank}]}}")
+    };
+    let text_of_rank_0 = format!(
+        "{{\"format\":1,\"assay\":\"{}\",\"benchmark\":\"latency\",\"preset\":\"assay\",\"library\":null,\
+         \"launcher\":\"hydra\",\"ranks\":[{},{}],\"environment\":{{}},\"window\":64,\"sizes\":[{{\"bytes\":8,\
+         \"iterations\":1,\"warm_up\":0,\"samples\":{{\"latency\":[1e-6]}},\"messages_s\":[]}}],\
+         \"complete\":true,\"failure\":null}}",
+        env!("CARGO_PKG_VERSION"),
+        rank(0),
+        rank(1)
+    );
+    let outcome = world.write("rank0.json", &text_of_rank_0);
+    let suite = world.write(
+        "latency.toml",
+        "name = \"l\"\nbudget = \"60s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\n\
+         placement = \"same-cache\"\nfrom = \"8B\"\nto = \"8B\"\n",
+    );
+    let mut arguments = vec!["run".to_owned(), text(&suite).to_owned()];
+    for name in ["a", "b", "c"] {
+        let body = format!(
+            "echo {name} >> {}\nwhile [ $# -gt 0 ]; do\n[ \"$1\" = --raw ] && cp {} \"$2\"\nshift; done",
+            world.path("order").display(),
+            outcome.display()
+        );
+        let prefix = pretended_mpi(&world, name, &body);
+        arguments.extend(["--mpi".to_owned(), text(&prefix).to_owned()]);
+    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    world.assay(&arguments).succeeded();
+    let order = std::fs::read_to_string(world.path("order")).unwrap();
+    let order: String = order.split_whitespace().collect();
+    assert!(order.starts_with("abccbaabc"), "{order}");
+}
+
+#[test]
+fn a_library_of_the_standard_is_a_column_of_its_own() {
+    let world = World::new();
+    let prefix = pretended_mpi(&world, "mpi", "exit 1");
+    std::fs::write(prefix.join("lib/libmpi_abi.so.1"), "").unwrap();
+    let planned = |options: &[&str]| {
+        let usual = ["run", "mpi", "--dry-run", "--json", "--mpi", text(&prefix)];
+        let plan = world.json(&[&usual, options].concat());
+        let cases = plan["cases"].as_array().unwrap();
+        let latency = cases.iter().filter(|it| it["workload"]["benchmark"] == "mpi.latency");
+        latency.map(|it| it["workload"].clone()).collect::<Vec<_>>()
+    };
+    for (options, expected) in [
+        (&[][..], vec!["mpich-9.9.1"]),
+        (&["--abi", "own"], vec!["mpich-9.9.1"]),
+        (&["--abi", "standard"], vec!["mpich-9.9.1-standard"]),
+        (&["--abi", "both", "--preset", "osu-7"], vec!["mpich-9.9.1", "mpich-9.9.1-standard"]),
+    ] {
+        let cases = planned(options);
+        let keys: Vec<&str> =
+            cases.iter().map(|it| it["mpi"]["key"].as_str().unwrap()).collect();
+        assert_eq!(keys, expected, "{options:?}");
+        let preset = options.contains(&"osu-7").then_some("osu-7");
+        assert!(cases.iter().all(|it| it["preset"].as_str() == preset), "{cases:?}");
+    }
+    std::fs::remove_file(prefix.join("lib/libmpi_abi.so.1")).unwrap();
+    let arguments = ["run", "mpi", "--mpi", text(&prefix), "--abi", "standard"];
+    let outcome = world.assay(&arguments).failed_with(4);
+    assert!(outcome.err.contains("no libmpi_abi.so.1 lies beside"), "{outcome:?}");
 }

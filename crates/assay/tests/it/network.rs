@@ -3,8 +3,10 @@
 //!
 //! All traffic stays on loopback or in namespaces made here, and every server ends by itself.
 
+mod examining;
 mod interoperation;
 mod known_truth;
+mod link;
 mod peers;
 mod serving;
 mod tools;
@@ -16,7 +18,7 @@ use std::time::{Duration, Instant};
 use crate::program::World;
 
 /// A port that was free a moment ago.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 

@@ -98,3 +98,85 @@ fn a_blas_library_works_inside_the_same_algorithm() {
     assert!(found[0]["parameters"]["blas"].as_str().unwrap().starts_with("OpenBLAS 0."));
     assert!(found[0]["parameters"]["residual"].as_f64().unwrap() < 16.0);
 }
+
+/// A script in the place of a tool, which prints or leaves what the real one did elsewhere.
+fn stand_in(world: &World, name: &str, body: &str) -> String {
+    let script = world.write(name, &format!("#!/bin/sh\n{body}"));
+    let mut permissions = std::fs::metadata(&script).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+    std::fs::set_permissions(&script, permissions).unwrap();
+    format!("{name}={}", script.to_str().unwrap())
+}
+
+fn golden(name: &str) -> String {
+    let adapters = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../assay-adapters");
+    let path = adapters.join("tests/golden").join(name);
+    path.canonicalize().unwrap().to_str().unwrap().to_owned()
+}
+
+#[test]
+fn ior_and_vdbench_stand_beside_assay() {
+    let world = World::new();
+    // One task instead of four: the words that say so are changed.
+    let told = golden("ior/4.1.0-read.out");
+    let ior = format!("sed 's/     0      4   4/     0      1   1/' {told}\n");
+    let ior = stand_in(&world, "ior", &ior);
+    let flat = golden("vdbench/5.04.06-mix.out");
+    let vdbench = format!(
+        "cp assay.vdbench {}\nmkdir output\ncp {flat} output/flatfile.html\n",
+        world.path("asked").display()
+    );
+    let vdbench = stand_in(&world, "vdbench", &vdbench);
+    let document = world.json(&[
+        "storage",
+        "read",
+        "file",
+        "--random",
+        "--bs",
+        "8k",
+        "--depth",
+        "1",
+        "--size",
+        "1MiB",
+        "--for",
+        "300ms",
+        "--buffered",
+        "--by",
+        "assay,ior,vdbench",
+        "--tool",
+        &ior,
+        "--tool",
+        &vdbench,
+        "--json",
+    ]);
+    let by = |metric| {
+        let found = results(&document, "storage", metric);
+        found.iter().map(|it| it["tool"]["name"].as_str().unwrap()).collect::<Vec<_>>()
+    };
+    for metric in ["rate", "bandwidth"] {
+        assert_eq!(by(metric), ["assay", "ior", "vdbench"], "{metric}");
+    }
+    // The latency of four tasks is more than one can have in flight.
+    assert_eq!(by("latency"), ["assay", "vdbench"]);
+    let rates = results(&document, "storage", "rate");
+    assert_eq!(rates[1]["max"], 36_759.0);
+    assert_eq!(rates[1]["tool"]["version"], "4.1.0+dev");
+    assert_eq!(rates[2]["n"], 3);
+    let asked = std::fs::read_to_string(world.path("asked")).unwrap();
+    let file = world.path("file").canonicalize().unwrap_or_else(|_| world.path("file"));
+    let lun = format!("lun=\"{}\",size=1048576,threads=1", file.display());
+    assert!(asked.contains(&lun), "{asked}");
+    assert!(!world.path("file").exists(), "assay made it for all three, and removed it");
+}
+
+#[test]
+fn tools_that_are_not_there_are_told_with_where_to_get_them() {
+    let world = World::new();
+    for name in ["ior", "vdbench"] {
+        let mut command = world.command(&["storage", "read", "file", "--by", name]);
+        let output = command.env("PATH", "/nonexistent").output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(&format!("--tool {name}=PATH")), "{told}");
+    }
+}

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::program::{Outcome, World, results};
 
 /// A tenth of a second on a file of a megabyte.
@@ -172,6 +174,93 @@ ceiling = "1TB/s"
 }
 
 #[test]
+fn points_are_added_where_a_curve_bends_and_drawn() {
+    let world = World::new();
+    world.write(
+        "curve.toml",
+        r#"
+name = "curve"
+budget = "3s"
+[[measure]]
+benchmark = "storage"
+name = "RndRead"
+operation = "read"
+depth = 2
+buffered = true
+size = "1MiB"
+curve = [1, 2, 3, 4, 5]
+bend-points = 6
+"#,
+    );
+    let document = world.json(&["run", "curve.toml", "--target", ".", "--json"]);
+    let due = results(&document, "storage", "latency_from_intended");
+    let share = |it: &&Value| it["parameters"]["percent_of_max"].as_f64().unwrap();
+    let shares: Vec<f64> = due.iter().map(share).collect();
+    assert!((5..=11).contains(&shares.len()), "{shares:?}");
+    assert!(shares.iter().all(|it| (1.0..100.0).contains(it)), "{shares:?}");
+    let picture = world.assay(&["report", "latest", "--format", "svg"]).succeeded().out;
+    assert!(picture.starts_with("<svg xmlns=") && picture.contains("Response of RndRead"));
+    assert_eq!(picture.matches("<svg").count(), picture.matches("</svg>").count());
+    assert!(picture.matches("<svg").count() >= 3);
+    world.assay(&["storage", "read", "--engine", "null", "--for", "100ms"]).succeeded();
+    let refused = world.assay(&["report", "latest", "--format", "svg"]).failed_with(2);
+    assert!(refused.err.contains("no plot"), "{refused:?}");
+}
+
+#[test]
+fn a_rate_that_keeps_a_latency_is_found() {
+    let world = World::new();
+    let goal = ["storage", "read", "file", "--find-rate", "p99<=10s", "--json"];
+    let document = world.json(&[&goal[..], SHORT].concat());
+    let parameters = &results(&document, "storage", "rate")[0]["parameters"];
+    let number = |name: &str| parameters[name].as_f64().unwrap();
+    assert!(number("goal_rate") > 0.0 && number("goal_rate") < number("goal_missed_at"));
+    assert!(number("goal_missed_at") <= number("greatest_rate"));
+    assert_eq!(parameters["requested_rate"], parameters["goal_rate"]);
+    assert_eq!(parameters["goal"], "p99 <= 10.00 s");
+    let steps = parameters["goal_steps"].as_str().unwrap();
+    assert!((1..=12).contains(&steps.split(' ').count()), "{steps}");
+    let page = world.assay(&["show"]).succeeded().out;
+    assert!(page.contains("is kept at") && page.contains("the goal is"), "{page}");
+    // No storage answers within a nanosecond.
+    let goal = ["storage", "read", "file", "--find-rate", "p50<=1ns"];
+    let failed = world.assay(&[&goal[..], SHORT].concat()).failed_with(4);
+    assert!(failed.err.contains("no rate was shown to keep p50 <= 1.000 ns"), "{failed:?}");
+    for (arguments, says) in [
+        (["--find-rate", "p99<=1ms", "--rate", "5"], "cannot be used with"),
+        (["--find-rate", "fast", "--for", "1s"], "p99<=1ms"),
+        (["--precondition=twice", "--for", "1s", "--random"], "2x"),
+    ] {
+        let all = [&["storage", "read", "file"][..], &arguments].concat();
+        assert!(world.assay(&all).failed_with(2).err.contains(says), "{arguments:?}");
+    }
+}
+
+#[test]
+fn rounds_end_when_they_are_steady_or_too_many() {
+    let world = World::new();
+    let rounds =
+        ["storage", "write", "file", "--random", "--steady-state", "--precondition", "--json"];
+    let document = world.json(&[&rounds[..], SHORT].concat());
+    let parameters = &results(&document, "storage", "rate")[0]["parameters"];
+    assert_eq!(parameters["precondition_passes"], 2);
+    let state = parameters["steady_state"].as_str().unwrap();
+    let rates = parameters["round_rates"].as_str().unwrap().split(' ').count();
+    match state.strip_prefix("reached in round ") {
+        Some(round) => assert_eq!(round, rates.to_string()),
+        None => assert_eq!((state, rates), ("not reached in 25 rounds", 25)),
+    }
+    assert!(rates >= 5);
+    let page = world.assay(&["show"]).succeeded().out;
+    assert!(page.contains("steady state") && page.contains("  round  "), "{page}");
+    // It writes, also before a test that only reads.
+    std::fs::write(world.path("foreign"), vec![7; 1 << 20]).unwrap();
+    let arguments = ["storage", "read", "foreign", "--precondition", "--for", "100ms"];
+    assert!(world.assay(&arguments).failed_with(2).err.contains("--destroy-data="));
+    assert_eq!(std::fs::read(world.path("foreign")).unwrap(), vec![7; 1 << 20]);
+}
+
+#[test]
 fn a_suite_file_that_makes_no_sense_is_exit_code_3() {
     let world = World::new();
     world.write(
@@ -298,6 +387,35 @@ fn fio_measures_the_same_beside_assay() {
         assert_eq!(found[0]["parameters"]["test"], found[1]["parameters"]["test"]);
     }
     assert!(!world.path("file").exists());
+}
+
+#[test]
+fn a_device_that_fails_is_told_with_the_offset_and_the_others_go_on() {
+    let test = "a_device_that_fails_is_told_with_the_offset_and_the_others_go_on";
+    let world = World::new();
+    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    std::fs::File::options()
+        .write(true)
+        .open(world.path("disk"))
+        .unwrap()
+        .set_len(1 << 20)
+        .unwrap();
+    let measure = |name: &str, path: &str| {
+        format!(
+            "[[measure]]\nbenchmark = \"storage\"\nname = \"{name}\"\npath = \"{path}\"\n\
+             operation = \"read\"\nbytes = \"4KiB\"\nbuffered = {}\n",
+            name == "good"
+        )
+    };
+    let cases = measure("bad", &device.0) + &measure("good", "file") + "size = \"1MiB\"\n";
+    world.write("two.toml", &format!("name = \"two\"\nbudget = \"1s\"\n{cases}"));
+    let failed = world.assay(&["run", "two.toml", "--json"]).failed_with(4);
+    assert!(failed.err.contains("storage/bad failed"), "{failed:?}");
+    let document: Value = serde_json::from_str(&failed.out).unwrap();
+    let reason = document["failures"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("Input/output error") && reason.contains("at byte "), "{reason}");
+    let done = results(&document, "storage", "rate");
+    assert_eq!((done.len(), &done[0]["parameters"]["test"]), (1, &Value::from("good")));
 }
 
 #[test]

@@ -79,9 +79,17 @@ fn the_files_of_a_page_run_and_their_averages_are_found() {
     assert_eq!(runs, ["RndMix", "Curve", "Curve_(10%)", "Curve_(50%)"]);
     assert!(read(&world, "summary.html").contains("From the intended start of each I/O"));
     assert!(read(&world, "histogram.html").contains("Reads and writes:"));
-    assert!(read(&world, "status.html").contains("Workload done\trd=RndMix\tthreads=2"));
+    assert!(
+        read(&world, "status.html").contains("Workload done\trd=RndMix\tFor loops: threads=2")
+    );
     assert!(read(&world, "parmfile.html").contains("rd=default,warmup=60"));
+    assert!(read(&world, "parmscan.html").contains("keyw: warmup=60"));
     assert!(read(&world, "logfile.html").contains("Differences from Vdbench:"));
+    let skew = read(&world, "skew.html");
+    assert!(skew.contains("sd-1-1 ") && skew.contains("100.00%  100.00%"), "{skew}");
+    let of_one = read(&world, "sd-1-1.html");
+    assert_eq!(of_one.matches("avg_2-3").count(), 4, "{of_one}");
+    assert!(read(&world, "RndMix.histogram.html").contains("Reads and writes:"));
 }
 
 #[test]
@@ -132,10 +140,12 @@ fn what_cannot_run_is_told_with_its_place() {
             assert!(outcome.err.contains(part), "{part}\n{}", outcome.err);
         }
     }
-    for option in ["-jr", "-l2", "-cn"] {
+    for (option, word) in
+        [("-jr", "known to Vdbench"), ("-lx", "-l30s"), ("-cx", "invalid value")]
+    {
         let outcome = vdbench(&world, &["-f", "bad", option]);
         assert_eq!(outcome.code, 2, "{}", outcome.err);
-        assert!(outcome.err.contains("known to Vdbench"), "{}", outcome.err);
+        assert!(outcome.err.contains(word), "{}", outcome.err);
     }
     write(&world.path("precious"), &"x".repeat(1 << 20));
     let foreign = "sd=sd1,lun=precious,size=1m\nwd=wd1,sd=sd1,rdpct=0\n";
@@ -163,7 +173,7 @@ fn trees_of_files_are_made_worked_on_and_removed() {
     assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
     let summary = read(&world, "summary.html");
     assert!(summary.contains("Starting RD=format_for_rd1"), "{summary}");
-    assert!(summary.contains("Starting RD=rd1; elapsed=2; fwdrate=200. For loops: None"));
+    assert!(summary.contains("Starting RD=rd1; elapsed=2; fwdrate=200; For loops: None"));
     assert!(summary.contains("avg_2-2"), "{summary}");
     assert!(world.path("tree/vdb1_2.dir/vdb2_2.dir/vdb_f0005.file").exists());
 
@@ -173,4 +183,68 @@ fn trees_of_files_are_made_worked_on_and_removed() {
     assert_eq!(std::fs::read_dir(world.path("tree")).unwrap().count(), 1, "the mark alone");
     let again = vdbench(&world, &["-f", "make", "-s"]);
     assert!(again.out.contains("20 files in 1 trees"), "{}", again.out);
+}
+
+#[test]
+fn commands_run_around_the_runs_and_bytes_or_a_file_end_them() {
+    let world = World::new();
+    let text = "startcmd=(\"echo first > first; echo begun\",cons)\nendcmd=\"cp first $output/last\"\n\
+         monitor=word\nsd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1,rdpct=50\n\
+         rd=default,elapsed=600,interval=1,iorate=max\n\
+         rd=rd1,wd=wd1,maxdatawritten=2m,startcmd=\"echo each\",endcmd=\"echo end_vdbench > word\"\n\
+         rd=rd2,wd=wd1\nrd=rd3,wd=wd1\n";
+    write(&world.path("file"), text);
+    let outcome = vdbench(&world, &["-f", "file"]);
+    assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
+    for part in [
+        "Cmd: begun",
+        "Cmd: each",
+        "Reached maxdatawritten",
+        "Starting RD=rd2",
+        "the execution ends",
+    ] {
+        assert!(outcome.out.contains(part), "{part}\n{}", outcome.out);
+    }
+    assert!(!outcome.out.contains("RD=rd3"), "{}", outcome.out);
+    assert_eq!(read(&world, "last"), "first\n");
+}
+
+#[test]
+fn formatsds_writes_everything_before_the_first_run() {
+    let world = World::new();
+    let text = "formatsds=yes\nsd=sd1,lun=f,size=1m\nsd=sd2,lun=g,size=2m\n\
+         wd=wd1,sd=sd*,rdpct=100\nrd=rd1,wd=wd1,iorate=curve,curve=50,elapsed=2,interval=1\n";
+    write(&world.path("file"), text);
+    let outcome = vdbench(&world, &["-f", "file", "-l1"]);
+    assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
+    let header = "Starting RD=SD_format; I/O rate: Uncontrolled MAX; elapsed=(none); \
+         For loops: threads=2 iorate=max";
+    assert!(outcome.out.contains(header), "{}", outcome.out);
+    assert!(outcome.out.contains("Starting RD=rd1_(50%)"), "{}", outcome.out);
+    let flat = read(&world, "flatfile.html");
+    let written =
+        flat.lines().find(|line| line.contains(" SD_format ") && line.contains("avg_"));
+    assert!(written.is_some_and(|line| line.contains(" 131072 ")), "{flat}");
+}
+
+#[test]
+fn trees_that_were_made_are_cleaned_up() {
+    let world = World::new();
+    let tree = world.path("tree");
+    let text = format!(
+        "fsd=fsd1,anchor=\"{}\",depth=1,width=2,files=3,size=4k\n\
+         fwd=fwd1,fsd=fsd1,operation=getattr\n\
+         rd=rd1,fwd=fwd1,fwdrate=100,elapsed=2,interval=1\n",
+        tree.display()
+    );
+    write(&world.path("file"), &text);
+    let outcome = vdbench(&world, &["-f", "file", "-cy"]);
+    assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
+    assert!(outcome.out.contains("Starting RD=format_for_rd1"), "{}", outcome.out);
+    assert!(tree.join("vdb1_2.dir/vdb_f0003.file").exists());
+    let outcome = vdbench(&world, &["-f", "file", "-co", "-s"]);
+    assert!(!outcome.out.contains("Simulating RD=rd1"), "{}", outcome.out);
+    let outcome = world.assay(&["storage", "clean"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.err);
+    assert!(!tree.exists(), "{}", outcome.out);
 }

@@ -2,6 +2,8 @@
 //!
 //! Both `--name=value` and `-name=value` are read, and a value may be the next word, as fio allows.
 
+use std::fmt::Write as _;
+
 use super::fault::{Fault, FaultKind, Origin};
 use super::jobfile::{Reader, Section, Setting, Surroundings, setting};
 use super::option;
@@ -26,6 +28,10 @@ pub struct Request {
     pub parse_only: bool,
     /// Refuse to write.
     pub read_only: bool,
+    /// Print the jobs as a command line and end.
+    pub show_command: bool,
+    /// What the user should know about options of the program.
+    pub notes: Vec<String>,
     /// Print the version and end.
     pub version: bool,
     /// Every text by name, for showing places in it.
@@ -65,16 +71,17 @@ impl Default for Output {
 /// The name of the command line in places.
 pub const COMMAND_LINE: &str = "command line";
 
-/// Options of the program itself that change nothing here.
-const IDLE: &[(&str, bool)] = &[
-    ("eta", true),
-    ("eta-interval", true),
-    ("eta-newline", true),
-    ("status-interval", true),
-    ("warnings-fatal", false),
-    ("max-jobs", true),
-    ("alloc-size", true),
-    ("aux-path", true),
+/// Options of the program itself that change nothing here: name, whether a value follows, and why, where
+/// a user would miss something.
+const IDLE: &[(&str, bool, &str)] = &[
+    ("eta", true, ""),
+    ("eta-interval", true, ""),
+    ("eta-newline", true, ""),
+    ("status-interval", true, "results are printed when all is done, or at Ctrl-C"),
+    ("warnings-fatal", false, "notes end nothing"),
+    ("max-jobs", true, ""),
+    ("alloc-size", true, ""),
+    ("aux-path", true, "no state is kept between runs"),
 ];
 
 /// Options of the program itself that would do something else.
@@ -84,9 +91,9 @@ const REFUSED: &[(&str, &str)] = &[
     ("remote-config", "hosts are driven by assay's own agents"),
     ("daemonize", "assay does not leave the terminal"),
     ("profile", "profiles are not supported"),
-    ("latency-log", "logs per I/O are not written"),
-    ("bandwidth-log", "logs per I/O are not written"),
-    ("inflate-log", "logs per I/O are not read"),
+    ("latency-log", "the option of a job is write_lat_log"),
+    ("bandwidth-log", "the option of a job is write_bw_log"),
+    ("inflate-log", "logs are not compressed, so there is nothing to inflate"),
     ("cpuclock-test", "it tests fio itself"),
     ("crctest", "it tests fio itself"),
     ("memcpytest", "it tests fio itself"),
@@ -97,7 +104,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("trigger-remote", "nothing is triggered"),
     ("merge-blktrace-only", "recorded I/O is not replayed"),
     ("debug", "fio's debugging output is its own"),
-    ("showcmd", "`--dry-run` shows what a job amounts to"),
     ("cmdhelp", "`man fio` describes the options, docs/fio.md says which of them run"),
     ("enghelp", "`man fio` describes the options, docs/fio.md says which of them run"),
 ];
@@ -111,6 +117,7 @@ const CARRIED_OUT: &[(&str, bool)] = &[
     ("terse-version", true),
     ("section", true),
     ("parse-only", false),
+    ("showcmd", false),
     ("readonly", false),
     ("version", false),
     ("dry-run", false),
@@ -137,6 +144,34 @@ const WITHOUT_VALUE: &[&str] = &[
     "sqthread_poll",
     "userspace_reap",
 ];
+
+impl Request {
+    /// The jobs as one command line, every option with each of them.
+    #[must_use]
+    pub fn as_command(&self) -> String {
+        let mut line = String::from("fio");
+        for section in &self.sections {
+            let _ = write!(line, " --name={}", quoted(&section.name));
+            let settings = section.globals.iter().chain(&section.own);
+            for setting in settings.filter(|setting| setting.row.name != "name") {
+                let _ = write!(line, " --{}", setting.row.name);
+                if let Some(value) = &setting.value {
+                    let _ = write!(line, "={}", quoted(value));
+                }
+            }
+        }
+        line
+    }
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,%+=@".contains(c);
+    match word.chars().all(plain) && !word.is_empty() {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
 
 /// Reads the words after `fio` and all files that they name.
 ///
@@ -210,7 +245,17 @@ impl Reading<'_> {
             None => (option, None),
         };
         let dashed = name.replace('_', "-");
-        let of_program = CARRIED_OUT.iter().chain(IDLE).find(|(known, _)| *known == dashed);
+        let idle = IDLE.iter().find(|(known, ..)| *known == dashed);
+        if let Some((known, takes_value, why)) = idle {
+            if *takes_value && value.is_none() {
+                self.value();
+            }
+            if !why.is_empty() {
+                self.request.notes.push(format!("--{known} changes nothing: {why}"));
+            }
+            return Ok(());
+        }
+        let of_program = CARRIED_OUT.iter().find(|(known, _)| *known == dashed);
         if let Some((known, takes_value)) = of_program {
             let value = if *takes_value { value.or_else(|| self.value()) } else { value };
             return self.program_option(known, value.as_deref(), &origin);
@@ -236,7 +281,8 @@ impl Reading<'_> {
         origin: Origin,
     ) -> Result<(), Fault> {
         let Some(row) = option::find(name) else {
-            let program = CARRIED_OUT.iter().chain(IDLE).map(|(known, _)| *known);
+            let idle = IDLE.iter().map(|(known, ..)| *known);
+            let program = CARRIED_OUT.iter().map(|(known, _)| *known).chain(idle);
             let near = option::near(name).or_else(|| nearest(name, program));
             let kind = FaultKind::Unknown { name: name.to_owned(), near };
             return Err(Fault::new(origin, kind));
@@ -287,6 +333,7 @@ impl Reading<'_> {
             ("section", Some(section)) => self.names.push(section.to_owned()),
             ("destroy-data", Some(path)) => request.destroy_data.push(path.to_owned()),
             ("parse-only", _) => request.parse_only = true,
+            ("showcmd", _) => request.show_command = true,
             ("readonly", _) => request.read_only = true,
             ("version", _) => request.version = true,
             ("dry-run", _) => request.dry_run = true,

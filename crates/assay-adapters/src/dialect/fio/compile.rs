@@ -11,8 +11,10 @@ use assay_model::workload::storage::{
 
 use super::command_line::Request;
 use super::fault::{Fault, FaultKind, Origin};
+use super::steady::Window;
 use super::worker::{Check, Worker};
 
+mod conduct;
 mod files;
 mod streams;
 
@@ -20,6 +22,8 @@ mod streams;
 pub struct Places<'a> {
     /// Bytes of a file or device that exists.
     pub size_of: &'a dyn Fn(&Path) -> Option<u64>,
+    /// The CPUs of a NUMA node.
+    pub cpus_of_node: &'a dyn Fn(usize) -> Option<Vec<usize>>,
     /// A seed for jobs that do not repeat their offsets.
     pub fresh_seed: u64,
 }
@@ -39,6 +43,8 @@ pub struct FioPlan {
     pub workers: Vec<Worker>,
     /// What is reported, in order.
     pub reports: Vec<ReportRow>,
+    /// Every clone of every job, in order: fio numbers them from 1.
+    pub clones: Vec<Clone>,
     /// What the user should know before it begins.
     pub notes: Vec<String>,
 }
@@ -54,6 +60,15 @@ pub struct ReportRow {
     pub members: u32,
     /// Phase and stream of everything it sums up.
     pub parts: Vec<Part>,
+}
+
+/// One clone of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clone {
+    /// Index of the job.
+    pub worker: usize,
+    /// What it does in the plan.
+    pub part: Part,
 }
 
 /// One stream of one phase.
@@ -78,6 +93,7 @@ pub fn compile(request: &Request, places: &Places<'_>) -> Result<FioPlan, Fault>
         places,
         phases: vec![],
         reports: vec![],
+        clones: vec![],
         notes: vec![],
         group: 0,
         read_only: request.read_only,
@@ -89,16 +105,18 @@ pub fn compile(request: &Request, places: &Places<'_>) -> Result<FioPlan, Fault>
             first = next;
         }
     }
-    let Compiler { phases, reports, mut notes, .. } = compiler;
+    let Compiler { phases, reports, clones, mut notes, .. } = compiler;
+    notes.extend(request.notes.iter().cloned());
     notes.extend(remarks(&jobs));
     let workers = jobs.into_iter().map(|(job, _)| job).collect();
-    Ok(FioPlan { plan: StoragePlan { phases }, workers, reports, notes })
+    Ok(FioPlan { plan: StoragePlan { phases }, workers, reports, clones, notes })
 }
 
 struct Compiler<'a> {
     places: &'a Places<'a>,
     phases: Vec<StoragePhase>,
     reports: Vec<ReportRow>,
+    clones: Vec<Clone>,
     notes: Vec<String>,
     group: usize,
     read_only: bool,
@@ -133,9 +151,12 @@ impl Compiler<'_> {
             engines.push(engine);
             for clone in 0..job.clones {
                 let used = files::of_clone(placed, clone, self.places, &mut targets)?;
-                let stream = streams::stream(placed, clone, &used)?;
+                let mut stream = streams::stream(placed, clone, &used)?;
+                let times = conduct::times(members, job);
+                stream.conduct = conduct::conduct(placed, clone, &used, times, self.places)?;
                 let part = Part { phase: index, stream: streams.len() };
                 self.report(range.start + offset, job, part);
+                self.clones.push(Clone { worker: range.start + offset, part });
                 streams.push(stream);
             }
         }
@@ -164,11 +185,26 @@ impl Compiler<'_> {
             name,
             loops: vec![],
             workload,
-            pause_before_s: job.delay_s,
+            pause_before_s: conduct::common_delay_s(members),
         });
         self.phases.extend(again);
+        self.one_steady_state(members, index)?;
         self.close(index, read_back);
         Ok(())
+    }
+
+    /// A steady state is one of all jobs that run together, so they must be one entry.
+    fn one_steady_state(&self, members: &[Placed], phase: usize) -> Result<(), Fault> {
+        let asks = |(job, _): &&Placed| Window::of(&job.manner).is_some();
+        let here = |row: &&ReportRow| row.parts.iter().any(|part| part.phase == phase);
+        match members.iter().find(asks) {
+            Some(placed) if self.reports.iter().filter(here).count() > 1 => Err(combine(
+                placed,
+                "steadystate is that of all jobs that run together",
+                "add group_reporting, or separate the jobs with stonewall",
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Adds a clone to the report, or to the entry of its group.
@@ -209,9 +245,8 @@ fn agree(members: &[Placed]) -> Result<(), Fault> {
     for placed in members {
         let (job, _) = placed;
         let differs = [
-            ("runtime", job.runtime_s != first.runtime_s),
             ("ramp_time", differ(job.ramp_s, first.ramp_s)),
-            ("startdelay", differ(job.delay_s, first.delay_s)),
+            ("steadystate", job.manner.steady != first.manner.steady),
             ("verify", job.check != first.check || job.at_once != first.at_once),
             ("randrepeat", job.repeat != first.repeat),
             (
@@ -239,15 +274,19 @@ fn differ(one: f64, other: f64) -> bool {
 
 fn timing(members: &[Placed]) -> Result<StorageTiming, Fault> {
     let (first, _) = &members[0];
-    if let Some(endless) = members.iter().find(|(job, _)| job.time_based)
-        && first.runtime_s.is_none()
-    {
+    let endless = |(job, _): &&Placed| job.time_based && job.runtime_s.is_none();
+    if let Some(endless) = members.iter().find(endless) {
         return Err(combine(endless, "time_based needs a runtime", "add runtime=60"));
     }
-    let sample_s = members.iter().map(|(job, _)| job.sample_s).fold(f64::INFINITY, f64::min);
+    let each_s = |(job, _): &Placed| {
+        let logged_s = job.logs.average_ms as f64 / 1e3;
+        let averages = job.logs.any() && logged_s > 0.0;
+        job.sample_s.min(if averages { logged_s } else { f64::INFINITY })
+    };
+    let sample_s = members.iter().map(each_s).fold(f64::INFINITY, f64::min);
     Ok(StorageTiming {
         warmup_s: first.ramp_s,
-        duration_s: first.runtime_s,
+        duration_s: conduct::duration_s(members),
         interval_s: sample_s,
         stop_after_bytes: None,
     })
@@ -276,6 +315,14 @@ fn reading_back(name: &str, written: &StorageWorkload) -> StoragePhase {
         workload,
         pause_before_s: 0.0,
     }
+}
+
+/// The window that ends a phase, with the streams that count.
+#[must_use]
+pub fn steady_window(plan: &FioPlan, phase: usize) -> Option<(Window, Vec<usize>)> {
+    let here = || plan.clones.iter().filter(|clone| clone.part.phase == phase);
+    let window = here().find_map(|clone| Window::of(&plan.workers[clone.worker].manner))?;
+    Some((window, here().map(|clone| clone.part.stream).collect()))
 }
 
 /// What a user of fio would not expect.

@@ -4,7 +4,8 @@ use super::command_line::Request;
 use super::compile::FioPlan;
 use super::document::Json;
 use super::jobfile::Setting;
-use super::statistics::{Circumstances, DiskUse, Samples, Side, WorkerResult, groups};
+use super::statistics::{Circumstances, DiskUse, Samples, Side, Times, WorkerResult, groups};
+use super::steady::Window;
 
 /// The document; with `bins`, as `json+`, every latency that occurred is told.
 #[must_use]
@@ -28,8 +29,8 @@ pub fn document(
     let bandwidths = groups(results);
     let entry = |result: &WorkerResult<'_>| {
         let group = bandwidths.iter().find(|group| group.0 == result.row.group);
-        let of_group = group.map_or((0, 0), |(_, read, write)| {
-            (read.map_or(0, |side| side.bytes_per_s), write.map_or(0, |side| side.bytes_per_s))
+        let of_group = group.map_or([0; 3], |(_, sides)| {
+            sides.map(|side| side.map_or(0, |side| side.bytes_per_s))
         });
         let own = request.sections.get(result.row.worker).map(|section| section.own.as_slice());
         entry_of(result, own.unwrap_or_default(), of_group, circumstances, bins)
@@ -60,7 +61,7 @@ fn settings(settings: &[Setting]) -> Json {
 fn entry_of(
     result: &WorkerResult<'_>,
     own: &[Setting],
-    of_group: (u64, u64),
+    of_group: [u64; 3],
     circumstances: &Circumstances,
     bins: bool,
 ) -> Json {
@@ -71,10 +72,10 @@ fn entry_of(
         ("eta", Json::Whole(0)),
         ("elapsed", Json::Whole(circumstances.elapsed_ms / 1000 + 1)),
         ("job options", settings(own)),
-        ("read", side(result, &result.read, of_group.0, bins)),
-        ("write", side(result, &result.write, of_group.1, bins)),
-        ("trim", nothing()),
-        ("sync", Json::object([("total_ios", Json::Whole(0)), ("lat_ns", no_latency())])),
+        ("read", side(result, &result.read, of_group[0], bins)),
+        ("write", side(result, &result.write, of_group[1], bins)),
+        ("trim", side(result, &result.trim, of_group[2], bins)),
+        ("sync", syncs(result, bins)),
         ("job_runtime", Json::Whole(result.runtime_ms)),
         ("usr_cpu", Json::Number(result.user_percent)),
         ("sys_cpu", Json::Number(result.system_percent)),
@@ -102,7 +103,44 @@ fn entry_of(
     if !result.worker.description.is_empty() {
         entries.push(("desc", Json::text(&result.worker.description)));
     }
+    entries.extend(result.steady.as_ref().map(|window| ("steadystate", steady(window))));
     Json::Object(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+fn syncs(result: &WorkerResult<'_>, bins: bool) -> Json {
+    let job = result.worker;
+    let list = (job.clat_percentiles || job.lat_percentiles).then_some(&job.percentiles);
+    let (count, latency) = result.syncs.as_ref().map_or_else(
+        || (0, no_latency()),
+        |times| (times.all.len(), times_of(times, list, bins)),
+    );
+    Json::object([("total_ios", Json::Whole(count)), ("lat_ns", latency)])
+}
+
+fn steady(window: &Window) -> Json {
+    let (rate, bandwidth) = window.means();
+    let percent = if window.steady().in_percent { "%" } else { "" };
+    let list = |of: fn(&(u64, u64)) -> u64| {
+        let told = window.samples.iter().map(of).chain(std::iter::repeat(0));
+        Json::List(told.take(window.seconds()).map(Json::Whole).collect())
+    };
+    Json::object([
+        ("ss", Json::text(&window.asked())),
+        ("duration", Json::Whole(window.seconds() as u64)),
+        ("attained", Json::Whole(window.attained.into())),
+        ("criterion", Json::text(&format!("{:.6}{percent}", window.criterion))),
+        ("max_deviation", Json::Number(window.deviation)),
+        ("slope", Json::Number(window.slope)),
+        (
+            "data",
+            Json::object([
+                ("bw_mean", Json::Whole(bandwidth)),
+                ("iops_mean", Json::Whole(rate)),
+                ("iops", list(|it| it.0)),
+                ("bw", list(|it| it.1)),
+            ]),
+        ),
+    ])
 }
 
 fn shares(names: &[&str], values: &[f64]) -> Json {
@@ -112,12 +150,19 @@ fn shares(names: &[&str], values: &[f64]) -> Json {
 
 fn side(result: &WorkerResult<'_>, side: &Side, of_group: u64, bins: bool) -> Json {
     if side.ios == 0 {
-        return nothing();
+        return counts(side, [no_latency(), no_latency(), no_latency()], 0.0);
     }
     let job = result.worker;
-    let clat = latency(side, job.clat_percentiles.then_some(&job.percentiles), bins);
-    let lat = latency(side, job.lat_percentiles.then_some(&job.percentiles), bins);
-    counts(side, [no_latency(), clat, lat], of_group_percent(&side.bandwidth, of_group))
+    let all = Times {
+        all: side.latency.clone(),
+        mean_ns: side.mean_ns,
+        deviation_ns: side.deviation_ns,
+    };
+    let clat = times_of(&all, job.clat_percentiles.then_some(&job.percentiles), bins);
+    let lat = times_of(&all, job.lat_percentiles.then_some(&job.percentiles), bins);
+    let submission = side.submission.as_ref();
+    let slat = submission.map_or_else(no_latency, |times| times_of(times, None, bins));
+    counts(side, [slat, clat, lat], of_group_percent(&side.bandwidth, of_group))
 }
 
 /// A job's mean bandwidth in percent of its group's.
@@ -158,22 +203,6 @@ fn counts(side: &Side, [slat, clat, lat]: [Json; 3], percent: f64) -> Json {
     ])
 }
 
-/// What stands where nothing was done.
-fn nothing() -> Json {
-    let empty = Side {
-        ios: 0,
-        bytes: 0,
-        runtime_ms: 0,
-        runtime_s: 0.0,
-        latency: hdrhistogram::Histogram::new(1).expect("one digit is within the bounds"),
-        mean_ns: 0.0,
-        deviation_ns: 0.0,
-        bandwidth: Samples::default(),
-        rate: Samples::default(),
-    };
-    counts(&empty, [no_latency(), no_latency(), no_latency()], 0.0)
-}
-
 fn no_latency() -> Json {
     moments(0, 0, 0.0, 0.0, 0)
 }
@@ -188,9 +217,9 @@ fn moments(least: u64, greatest: u64, mean: f64, deviation: f64, count: u64) -> 
     ])
 }
 
-fn latency(side: &Side, percentiles: Option<&Vec<f64>>, bins: bool) -> Json {
-    let all = &side.latency;
-    let mut json = moments(all.min(), all.max(), side.mean_ns, side.deviation_ns, all.len());
+fn times_of(times: &Times, percentiles: Option<&Vec<f64>>, bins: bool) -> Json {
+    let all = &times.all;
+    let mut json = moments(all.min(), all.max(), times.mean_ns, times.deviation_ns, all.len());
     let (Json::Object(entries), Some(percentiles)) = (&mut json, percentiles) else {
         return json;
     };

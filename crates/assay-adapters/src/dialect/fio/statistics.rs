@@ -1,12 +1,13 @@
 //! fio's figures, made of what the engine measured.
 //!
-//! Submission is not timed by itself, so `slat` has no samples, and `clat` begins where fio's `lat`
-//! does: just before the call that submits.
+//! `clat` begins where fio's `lat` does: just before the call that submits. Where that call is timed by
+//! itself, `slat` tells how long it took.
 
 use assay_model::storage_outcome::{Operation, StorageOutcome, Tally};
 use hdrhistogram::Histogram;
 
-use super::compile::{FioPlan, ReportRow};
+use super::compile::{FioPlan, Part, ReportRow};
+use super::steady::Window;
 use super::worker::Worker;
 
 mod depth;
@@ -46,6 +47,20 @@ pub struct DiskUse {
 }
 
 impl DiskUse {
+    /// Its figures in fio's order, the last in percent; text and terse differ in what stands between.
+    pub(super) fn figures(&self) -> [String; 8] {
+        [
+            self.ios.0.to_string(),
+            self.ios.1.to_string(),
+            self.merges.0.to_string(),
+            self.merges.1.to_string(),
+            self.ticks_ms.0.to_string(),
+            self.ticks_ms.1.to_string(),
+            self.in_queue_ms.to_string(),
+            format!("{:.2}%", self.utilisation()),
+        ]
+    }
+
     /// Percent of the time in which it was busy.
     #[must_use]
     pub fn utilisation(&self) -> f64 {
@@ -93,9 +108,62 @@ pub struct Side {
     pub bandwidth: Samples,
     /// IO/s over the intervals.
     pub rate: Samples,
+    /// How long submitting took, where it was timed by itself.
+    pub submission: Option<Times>,
+}
+
+/// Times of one kind, in nanoseconds.
+#[derive(Debug, Clone)]
+pub struct Times {
+    /// All of them.
+    pub all: Histogram<u64>,
+    /// Their mean.
+    pub mean_ns: f64,
+    /// Their standard deviation.
+    pub deviation_ns: f64,
+}
+
+impl Times {
+    fn of(parts: &[&Tally]) -> Option<Self> {
+        let mut all = empty();
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for part in parts {
+            all.add(&part.service_ns).expect("a histogram that grows holds every value");
+            sum += part.service_sum_ns as f64;
+            squares += part.service_square_sum;
+        }
+        let (mean_ns, deviation_ns) = moments(all.len(), sum, squares);
+        (!all.is_empty()).then_some(Self { all, mean_ns, deviation_ns })
+    }
+}
+
+/// Mean and standard deviation.
+fn moments(count: u64, sum: f64, squares: f64) -> (f64, f64) {
+    if count == 0 {
+        return (0.0, 0.0);
+    }
+    let mean = sum / count as f64;
+    let variance = (squares - sum * mean) / (count as f64 - 1.0).max(1.0);
+    (mean, variance.max(0.0).sqrt())
 }
 
 impl Side {
+    /// What stands where nothing was done.
+    pub(super) fn none() -> Self {
+        Self {
+            ios: 0,
+            bytes: 0,
+            runtime_ms: 0,
+            runtime_s: 0.0,
+            latency: empty(),
+            mean_ns: 0.0,
+            deviation_ns: 0.0,
+            bandwidth: Samples::default(),
+            rate: Samples::default(),
+            submission: None,
+        }
+    }
+
     /// B/s, as whole as fio prints it.
     #[must_use]
     pub fn bytes_per_s(&self) -> u64 {
@@ -120,6 +188,12 @@ pub struct WorkerResult<'a> {
     pub read: Side,
     /// Writes.
     pub write: Side,
+    /// Trims.
+    pub trim: Side,
+    /// Calls of `fsync`.
+    pub syncs: Option<Times>,
+    /// The window of a steady state, where one was asked for.
+    pub steady: Option<Window>,
     /// Milliseconds of all its jobs together.
     pub runtime_ms: u64,
     /// CPU in user mode in percent of `runtime_ms`.
@@ -169,11 +243,9 @@ pub fn results<'a>(
     plan.reports.iter().map(|row| result(plan, row, outcomes, circumstances)).collect()
 }
 
-/// The groups of a report: number, reads, writes.
+/// The groups of a report: number; reads, writes, trims.
 #[must_use]
-pub fn groups(
-    results: &[WorkerResult<'_>],
-) -> Vec<(usize, Option<GroupSide>, Option<GroupSide>)> {
+pub fn groups(results: &[WorkerResult<'_>]) -> Vec<(usize, [Option<GroupSide>; 3])> {
     let mut numbers: Vec<usize> = results.iter().map(|result| result.row.group).collect();
     numbers.dedup();
     let side = |number: usize, of: fn(&WorkerResult<'_>) -> Side| {
@@ -191,9 +263,11 @@ pub fn groups(
             longest_ms,
         })
     };
-    let both =
-        |number| (number, side(number, |r| r.read.clone()), side(number, |r| r.write.clone()));
-    numbers.into_iter().map(both).collect()
+    let each = |number| {
+        let trims = side(number, |r| r.trim.clone());
+        (number, [side(number, |r| r.read.clone()), side(number, |r| r.write.clone()), trims])
+    };
+    numbers.into_iter().map(each).collect()
 }
 
 fn result<'a>(
@@ -202,16 +276,21 @@ fn result<'a>(
     outcomes: &[StorageOutcome],
     circumstances: &Circumstances,
 ) -> WorkerResult<'a> {
-    let read = side(row, outcomes, Operation::Read);
-    let write = side(row, outcomes, Operation::Write);
-    let (below_us, below_ms, from_ms) = spread::classes([&read.latency, &write.latency]);
+    let worker = &plan.workers[row.worker];
+    let read = side(worker, row, outcomes, Operation::Read);
+    let (mut write, mut trim) = (side(worker, row, outcomes, Operation::Write), Side::none());
+    if worker.way.trims {
+        std::mem::swap(&mut write, &mut trim);
+    }
+    let (below_us, below_ms, from_ms) =
+        spread::classes([&read.latency, &write.latency, &trim.latency]);
     let phases = phases(row, outcomes);
     let streams = |index: usize| plan.plan.phases[index].workload.streams.len().max(1) as f64;
     let mine = |index: usize| {
         row.parts.iter().filter(|part| part.phase == index).count() as f64 / streams(index)
     };
-    let elapsed_s: f64 = phases.iter().map(|(_, outcome)| outcome.elapsed_s).sum();
-    let runtime_s = elapsed_s * f64::from(row.members);
+    let active_s = |part: &Part| Some(active_s(outcomes.get(part.phase)?, part.stream));
+    let runtime_s: f64 = row.parts.iter().filter_map(active_s).sum();
     let percent =
         |seconds: f64| if runtime_s > 0.0 { 100.0 * seconds / runtime_s } else { 0.0 };
     let user: f64 = phases.iter().map(|(i, outcome)| outcome.cpu_user_s * mine(*i)).sum();
@@ -226,11 +305,14 @@ fn result<'a>(
     }
     let failed = phases.iter().find_map(|(_, outcome)| outcome.errors.first());
     WorkerResult {
-        worker: &plan.workers[row.worker],
+        worker,
         row,
         depths: depth::levels(row, outcomes),
         read,
         write,
+        trim,
+        syncs: syncs(row, outcomes),
+        steady: steady(worker, row, outcomes),
         runtime_ms: milliseconds(runtime_s),
         user_percent: percent(user),
         system_percent: percent(system),
@@ -245,6 +327,30 @@ fn result<'a>(
     }
 }
 
+fn syncs(row: &ReportRow, outcomes: &[StorageOutcome]) -> Option<Times> {
+    let streams =
+        row.parts.iter().filter_map(|part| outcomes.get(part.phase)?.streams.get(part.stream));
+    Times::of(&streams.filter_map(|stream| stream.syncs.as_ref()).collect::<Vec<_>>())
+}
+
+fn steady(worker: &Worker, row: &ReportRow, outcomes: &[StorageOutcome]) -> Option<Window> {
+    let mut window = Window::of(&worker.manner)?;
+    let phase = row.parts.first()?.phase;
+    let streams: Vec<usize> =
+        row.parts.iter().filter(|part| part.phase == phase).map(|part| part.stream).collect();
+    for interval in &outcomes.get(phase)?.intervals {
+        if window.add(interval, &streams) {
+            break;
+        }
+    }
+    Some(window)
+}
+
+/// Seconds for which a stream was at work.
+fn active_s(outcome: &StorageOutcome, stream: usize) -> f64 {
+    outcome.streams.get(stream).map_or(outcome.elapsed_s, |record| record.active_s)
+}
+
 /// The phases of an entry with their outcomes, each once.
 fn phases<'o>(
     row: &ReportRow,
@@ -256,18 +362,14 @@ fn phases<'o>(
     indices.into_iter().filter_map(|index| Some((index, outcomes.get(index)?))).collect()
 }
 
-fn side(row: &ReportRow, outcomes: &[StorageOutcome], operation: Operation) -> Side {
-    let mut side = Side {
-        ios: 0,
-        bytes: 0,
-        runtime_ms: 0,
-        runtime_s: 0.0,
-        latency: empty(),
-        mean_ns: 0.0,
-        deviation_ns: 0.0,
-        bandwidth: Samples::default(),
-        rate: Samples::default(),
-    };
+fn side(
+    worker: &Worker,
+    row: &ReportRow,
+    outcomes: &[StorageOutcome],
+    operation: Operation,
+) -> Side {
+    let mut side = Side::none();
+    let mut submissions = vec![];
     let (mut sum, mut squares) = (0.0, 0.0);
     let mut runtime_s: f64 = 0.0;
     for part in &row.parts {
@@ -286,17 +388,19 @@ fn side(row: &ReportRow, outcomes: &[StorageOutcome], operation: Operation) -> S
             any |= *count > 0;
         }
         if any {
-            runtime_s = runtime_s.max(samples::active_s(outcome, part.stream));
+            runtime_s = runtime_s.max(active_s(outcome, part.stream));
         }
+        let record = outcome.streams.get(part.stream);
+        let [read, write] =
+            record.map_or([None, None], |it| it.submissions.each_ref().map(Option::as_ref));
+        submissions.extend(if operation == Operation::Read { read } else { write });
     }
     side.runtime_s = runtime_s;
     if side.ios > 0 {
         side.runtime_ms = milliseconds(runtime_s).max(1);
-        let count = side.ios as f64;
-        side.mean_ns = sum / count;
-        let variance = (squares - sum * side.mean_ns) / (count - 1.0).max(1.0);
-        side.deviation_ns = variance.max(0.0).sqrt();
-        (side.bandwidth, side.rate) = samples::series(row, outcomes, operation);
+        (side.mean_ns, side.deviation_ns) = moments(side.ios, sum, squares);
+        (side.bandwidth, side.rate) = samples::series(worker, row, outcomes, operation);
+        side.submission = Times::of(&submissions);
     }
     side
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use hdrhistogram::Histogram;
+
 use super::json::of_group_percent;
 use super::statistics::{Circumstances, Side, WorkerResult, groups};
 
@@ -19,18 +21,17 @@ pub fn lines(
     let mut text = String::new();
     for result in results {
         let group = groups.iter().find(|group| group.0 == result.row.group);
-        let (_, read, write) = group.copied().unwrap_or_default();
-        let rate =
-            |side: Option<super::statistics::GroupSide>| side.map_or(0, |s| s.bytes_per_s);
+        let (_, sides) = group.copied().unwrap_or_default();
+        let [read, write, trim] = sides.map(|side| side.map_or(0, |side| side.bytes_per_s));
         let _ = write!(
             text,
             "{version};{};{};{};{}",
             circumstances.version, result.worker.name, result.row.group, result.error.0
         );
-        side(&mut text, result, Some(&result.read), rate(read), version);
-        side(&mut text, result, Some(&result.write), rate(write), version);
+        side(&mut text, result, &result.read, read, version);
+        side(&mut text, result, &result.write, write, version);
         if version > 3 {
-            side(&mut text, result, None, 0, version);
+            side(&mut text, result, &result.trim, trim, version);
         }
         totals(&mut text, result, circumstances);
     }
@@ -61,19 +62,7 @@ fn totals(text: &mut String, result: &WorkerResult<'_>, circumstances: &Circumst
         let _ = write!(text, ";{share:.2}%");
     }
     for disk in &circumstances.disks {
-        let _ = write!(
-            text,
-            ";{};{};{};{};{};{};{};{};{:.2}%",
-            disk.name,
-            disk.ios.0,
-            disk.ios.1,
-            disk.merges.0,
-            disk.merges.1,
-            disk.ticks_ms.0,
-            disk.ticks_ms.1,
-            disk.in_queue_ms,
-            disk.utilisation()
-        );
+        let _ = write!(text, ";{};{}", disk.name, disk.figures().join(";"));
     }
     if !result.worker.description.is_empty() {
         let _ = write!(text, ";{}", result.worker.description);
@@ -85,26 +74,29 @@ fn totals(text: &mut String, result: &WorkerResult<'_>, circumstances: &Circumst
 fn side(
     text: &mut String,
     result: &WorkerResult<'_>,
-    side: Option<&Side>,
+    side: &Side,
     of_group: u64,
     version: u32,
 ) {
-    let done = side.filter(|side| side.ios > 0);
+    let done = Some(side).filter(|side| side.ios > 0);
     let count = done.map_or((0, 0, 0, 0), |side| {
         let kib_per_s = side.bytes_per_s() / 1024;
         (side.bytes >> 10, kib_per_s, side.ios_per_s() as u64, side.runtime_ms)
     });
     let _ = write!(text, ";{};{};{};{}", count.0, count.1, count.2, count.3);
     let none = ";0;0;0.000000;0.000000".to_owned();
+    let told = |all: &Histogram<u64>, mean_ns: f64, deviation_ns: f64| {
+        let (least, most) = (all.min() / 1000, all.max() / 1000);
+        format!(";{least};{most};{:.6};{:.6}", mean_ns / 1e3, deviation_ns / 1e3)
+    };
+    let submission = done.and_then(|side| side.submission.as_ref());
+    let slat = submission
+        .map_or_else(|| none.clone(), |it| told(&it.all, it.mean_ns, it.deviation_ns));
     let moments = done.map_or_else(
         || none.clone(),
-        |side| {
-            let (least, most) = (side.latency.min() / 1000, side.latency.max() / 1000);
-            let (mean, deviation) = (side.mean_ns / 1e3, side.deviation_ns / 1e3);
-            format!(";{least};{most};{mean:.6};{deviation:.6}")
-        },
+        |side| told(&side.latency, side.mean_ns, side.deviation_ns),
     );
-    let _ = write!(text, "{none}{moments}");
+    let _ = write!(text, "{slat}{moments}");
     let list = &result.worker.percentiles;
     for index in 0..PERCENTILES {
         let _ = match list.get(index) {

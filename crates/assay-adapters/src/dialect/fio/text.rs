@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 
 use assay_model::workload::storage::SizeShare;
+use hdrhistogram::Histogram;
 
 use super::compile::FioPlan;
 use super::json::of_group_percent;
 use super::number::{FIGURES, Prefixes, TimeUnit, short};
 use super::statistics::{Circumstances, GroupSide, Side, WorkerResult, groups};
+use super::steady::Window;
 use super::worker::Worker;
 
 /// What is printed before the first job begins.
@@ -48,13 +50,13 @@ pub fn end(results: &[WorkerResult<'_>], circumstances: &Circumstances) -> Strin
     let groups = groups(results);
     for result in results {
         let group = groups.iter().find(|group| group.0 == result.row.group);
-        let (_, read, write) = group.copied().unwrap_or_default();
-        entry(&mut text, result, (read, write), circumstances);
+        let (_, sides) = group.copied().unwrap_or_default();
+        entry(&mut text, result, sides, circumstances);
     }
-    for (number, read, write) in &groups {
+    for (number, [read, write, trim]) in &groups {
         let _ = writeln!(text, "\nRun status group {number} (all jobs):");
         let base = results.iter().find(|result| result.row.group == *number);
-        for (name, side) in [("   READ", read), ("  WRITE", write)] {
+        for (name, side) in [("   READ", read), ("  WRITE", write), ("   TRIM", trim)] {
             if let (Some(side), Some(result)) = (side, base) {
                 group_line(&mut text, name, side, result.worker);
             }
@@ -64,18 +66,12 @@ pub fn end(results: &[WorkerResult<'_>], circumstances: &Circumstances) -> Strin
         text.push_str("\nDisk stats (read/write):\n");
     }
     for disk in &circumstances.disks {
+        let [r, w, r_merged, w_merged, r_ticks, w_ticks, in_queue, util] = disk.figures();
         let _ = writeln!(
             text,
-            "  {}: ios={}/{}, merge={}/{}, ticks={}/{}, in_queue={}, util={:.2}%",
-            disk.name,
-            disk.ios.0,
-            disk.ios.1,
-            disk.merges.0,
-            disk.merges.1,
-            disk.ticks_ms.0,
-            disk.ticks_ms.1,
-            disk.in_queue_ms,
-            disk.utilisation()
+            "  {}: ios={r}/{w}, merge={r_merged}/{w_merged}, ticks={r_ticks}/{w_ticks}, \
+             in_queue={in_queue}, util={util}",
+            disk.name
         );
     }
     text
@@ -84,7 +80,7 @@ pub fn end(results: &[WorkerResult<'_>], circumstances: &Circumstances) -> Strin
 fn entry(
     text: &mut String,
     result: &WorkerResult<'_>,
-    of_group: (Option<GroupSide>, Option<GroupSide>),
+    of_group: [Option<GroupSide>; 3],
     circumstances: &Circumstances,
 ) {
     let (number, reason) = &result.error;
@@ -101,8 +97,10 @@ fn entry(
     if !result.worker.description.is_empty() {
         let _ = writeln!(text, "  Description  : [{}]", result.worker.description);
     }
-    side(text, "read", "", result, &result.read, of_group.0);
-    side(text, "write", "; 0 zone resets", result, &result.write, of_group.1);
+    side(text, "read", "", result, &result.read, of_group[0]);
+    side(text, "write", "; 0 zone resets", result, &result.write, of_group[1]);
+    side(text, "trim", "", result, &result.trim, of_group[2]);
+    syncs(text, result);
     let below = ["2=", "4=", "10=", "20=", "50=", "100=", "250=", "500=", "750=", "1000="];
     classes(text, "nsec", &below, &result.below_us);
     classes(text, "usec", &below, &result.below_ms);
@@ -128,8 +126,11 @@ fn totals(text: &mut String, result: &WorkerResult<'_>) {
     let _ = writeln!(text, "  IO depths    : {}", depths.collect::<Vec<_>>().join(", "));
     let _ = writeln!(
         text,
-        "     issued rwts: total={},{},0,0 short=0,0,0,0 dropped=0,0,0,0",
-        result.read.ios, result.write.ios
+        "     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0",
+        result.read.ios,
+        result.write.ios,
+        result.trim.ios,
+        result.syncs.as_ref().map_or(0, |times| times.all.len())
     );
     if result.errors > 0 {
         let _ = writeln!(
@@ -142,6 +143,51 @@ fn totals(text: &mut String, result: &WorkerResult<'_>) {
         text,
         "     latency   : target=0, window=0, percentile=100.00%, depth={}",
         result.worker.depth
+    );
+    if let Some(window) = &result.steady {
+        steady(text, window, result.worker);
+    }
+}
+
+fn steady(text: &mut String, window: &Window, job: &Worker) {
+    let (rate, bandwidth) = window.means();
+    let (one, other) = both(bandwidth, job, "B/s");
+    let kind = if window.steady().by_slope { "slope" } else { "mean dev" };
+    let percent = if window.steady().in_percent { "%" } else { "" };
+    let _ = writeln!(
+        text,
+        "  steadystate  : attained={}, bw={one} ({other}), iops={}, {} {kind}={:.3}{percent}",
+        if window.attained { "yes" } else { "no" },
+        short(rate, FIGURES, Prefixes::Decimal, ""),
+        window.what(),
+        window.criterion
+    );
+}
+
+fn syncs(text: &mut String, result: &WorkerResult<'_>) {
+    let Some(times) = &result.syncs else { return };
+    text.push_str("  fsync/fdatasync/sync_file_range:\n");
+    latency_line(text, "sync", &times.all, (times.mean_ns, times.deviation_ns));
+    percentiles(text, "sync", &times.all, &result.worker.percentiles);
+}
+
+fn latency_line(
+    text: &mut String,
+    kind: &str,
+    all: &Histogram<u64>,
+    (mean_ns, deviation_ns): (f64, f64),
+) {
+    let unit = TimeUnit::of(all.min(), all.max(), deviation_ns);
+    let number = |ns: u64| short(ns / unit.ns(), 6, Prefixes::Decimal, "");
+    let scaled = |ns: f64| ns / unit.ns() as f64;
+    let _ = writeln!(
+        text,
+        "    {kind} ({}): min={}, max={}, avg={:5.2}, stdev={:5.2}",
+        unit.name(),
+        number(all.min()),
+        number(all.max()),
+        scaled(mean_ns),
+        scaled(deviation_ns)
     );
 }
 
@@ -165,26 +211,17 @@ fn side(
         "  {name}: IOPS={rate}, BW={one} ({other})({total}/{}msec){behind}",
         side.runtime_ms
     );
-    let all = &side.latency;
-    let unit = TimeUnit::of(all.min(), all.max(), side.deviation_ns);
-    let number = |ns: u64| short(ns / unit.ns(), 6, Prefixes::Decimal, "");
-    let scaled = |ns: f64| ns / unit.ns() as f64;
+    if let Some(times) = &side.submission {
+        latency_line(text, "slat", &times.all, (times.mean_ns, times.deviation_ns));
+    }
     for kind in ["clat", " lat"] {
-        let _ = writeln!(
-            text,
-            "    {kind} ({}): min={}, max={}, avg={:5.2}, stdev={:5.2}",
-            unit.name(),
-            number(all.min()),
-            number(all.max()),
-            scaled(side.mean_ns),
-            scaled(side.deviation_ns)
-        );
+        latency_line(text, kind, &side.latency, (side.mean_ns, side.deviation_ns));
     }
     if job.clat_percentiles {
-        percentiles(text, "clat", side, &job.percentiles);
+        percentiles(text, "clat", &side.latency, &job.percentiles);
     }
     if job.lat_percentiles {
-        percentiles(text, "lat", side, &job.percentiles);
+        percentiles(text, "lat", &side.latency, &job.percentiles);
     }
     samples(text, side, group);
 }
@@ -212,8 +249,7 @@ fn samples(text: &mut String, side: &Side, group: Option<GroupSide>) {
     );
 }
 
-fn percentiles(text: &mut String, kind: &str, side: &Side, list: &[f64]) {
-    let all = &side.latency;
+fn percentiles(text: &mut String, kind: &str, all: &Histogram<u64>, list: &[f64]) {
     let at = |percent: &f64| all.value_at_quantile(percent / 100.0).min(all.max());
     let values: Vec<u64> = list.iter().map(at).collect();
     let least = values.iter().copied().min().unwrap_or(0);

@@ -9,15 +9,22 @@ use super::jobfile::{Section, Setting};
 use super::value::{Base, Size};
 
 mod apply;
+mod logs;
+mod manner;
 mod read;
+
+pub use self::logs::Logs;
+pub use self::manner::{Distribution, Manner, Steady, ZoneShare, ZoneSize};
 
 /// What fio's `rw=` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Way {
     /// Whether it reads.
     pub reads: bool,
-    /// Whether it writes.
+    /// Whether it writes, or trims.
     pub writes: bool,
+    /// Whether it trims what another would write.
+    pub trims: bool,
     /// Whether offsets are random.
     pub random: bool,
     /// Bytes left out after each sequential I/O.
@@ -125,6 +132,8 @@ pub struct Worker {
     pub at_once: bool,
     /// Percent of each block that a compressor removes.
     pub compress_percent: f64,
+    /// `serialize_overlap`.
+    pub no_overlap: bool,
     /// `unlink`.
     pub unlink: bool,
     /// `stonewall`.
@@ -143,6 +152,10 @@ pub struct Worker {
     pub sample_s: f64,
     /// `kb_base`, for the report.
     pub kb_base: u32,
+    /// How it does its I/O besides.
+    pub manner: Manner,
+    /// The logs it writes.
+    pub logs: Logs,
     /// Options that change nothing here: name and why.
     pub noted: Vec<(&'static str, &'static str)>,
 }
@@ -185,7 +198,7 @@ impl Worker {
             files: vec![],
             directories: vec![],
             name_format: String::new(),
-            way: Way { reads: true, writes: false, random: false, gap_bytes: 0 },
+            way: Way { reads: true, writes: false, trims: false, random: false, gap_bytes: 0 },
             way_text: "read".to_owned(),
             read_percent: 50.0,
             random_percent: 100.0,
@@ -220,6 +233,7 @@ impl Worker {
             read_back: true,
             at_once: false,
             compress_percent: 0.0,
+            no_overlap: false,
             unlink: false,
             stonewall: false,
             new_group: false,
@@ -229,6 +243,8 @@ impl Worker {
             lat_percentiles: false,
             sample_s: 0.5,
             kb_base: 1024,
+            manner: Manner::default(),
+            logs: Logs::default(),
             noted: vec![],
         }
     }
@@ -247,15 +263,16 @@ impl Worker {
         }
     }
 
-    /// The sizes of its I/O, if reads and writes have the same.
+    /// The sizes of its reads, or of its writes where it does not read; and those of its writes where
+    /// they differ.
     #[must_use]
-    pub fn common_sizes(&self) -> Option<&[SizeShare]> {
+    pub fn sizes_of_io(&self) -> (&[SizeShare], &[SizeShare]) {
         match (self.way.reads, self.way.writes) {
-            (true, true) => {
-                (self.sizes.read == self.sizes.write).then_some(self.sizes.read.as_slice())
+            (true, true) if self.sizes.read != self.sizes.write => {
+                (&self.sizes.read, &self.sizes.write)
             }
-            (true, false) => Some(&self.sizes.read),
-            _ => Some(&self.sizes.write),
+            (true, _) => (&self.sizes.read, &[]),
+            _ => (&self.sizes.write, &[]),
         }
     }
 }

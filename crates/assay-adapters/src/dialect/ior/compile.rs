@@ -1,10 +1,12 @@
 //! One repetition of a test as a plan: every rank a stream with one I/O in flight.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, Load, SizeShare, StorageData, StoragePhase, StoragePlan,
-    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, Conduct, EngineChoice, Load, SizeShare, StorageData, StoragePhase,
+    StoragePlan, StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify,
+    WriteSync,
 };
 
 use super::options::Options;
@@ -25,20 +27,29 @@ const SEED: u64 = 0x10_12;
 /// One entry of the series per second, as fine as anything here is looked at.
 const INTERVAL_S: f64 = 1.0;
 
-/// The phases of one repetition with what they are for.
+/// The phases of one repetition, from 0, with what they are for.
 #[must_use]
-pub fn compile(options: &Options, first: bool) -> (StoragePlan, Vec<Access>) {
-    let mut accesses = vec![];
-    if options.write {
-        accesses.push(Access::Write);
-    }
-    if options.check_write {
-        accesses.push(Access::CheckWrite);
-    }
-    if options.read || options.check_read {
-        accesses.push(Access::Read);
-    }
-    let phase = |(index, access): (usize, &Access)| StoragePhase {
+pub fn compile(options: &Options, repetition: u32) -> (StoragePlan, Vec<Access>) {
+    let wanted = [
+        (options.write, Access::Write),
+        (options.check_write, Access::CheckWrite),
+        (options.read || options.check_read, Access::Read),
+    ];
+    let accesses: Vec<Access> = wanted
+        .into_iter()
+        .filter(|(is_wanted, _)| *is_wanted)
+        .map(|(_, access)| access)
+        .collect();
+    let phases = accesses.iter().map(|access| phase(options, *access, repetition)).collect();
+    (StoragePlan { phases }, accesses)
+}
+
+/// One access of one repetition.
+#[must_use]
+pub fn phase(options: &Options, access: Access, repetition: u32) -> StoragePhase {
+    // IOR waits before it writes and before it reads.
+    let waits = access != Access::CheckWrite;
+    StoragePhase {
         name: match access {
             Access::Write => "write",
             Access::CheckWrite => "check",
@@ -46,19 +57,17 @@ pub fn compile(options: &Options, first: bool) -> (StoragePlan, Vec<Access>) {
         }
         .to_owned(),
         loops: vec![],
-        workload: workload(options, *access),
-        pause_before_s: if index == 0 && !first { f64::from(options.delay_s) } else { 0.0 },
-    };
-    let phases = accesses.iter().enumerate().map(phase).collect();
-    (StoragePlan { phases }, accesses)
+        workload: workload(options, access, repetition),
+        pause_before_s: if waits { f64::from(options.delay_s) } else { 0.0 },
+    }
 }
 
-fn workload(options: &Options, access: Access) -> StorageWorkload {
+fn workload(options: &Options, access: Access, repetition: u32) -> StorageWorkload {
     let ranks = 0..options.ranks;
     let checked = options.check_write || options.check_read;
     let limited = options.deadline_s > 0 && access != Access::CheckWrite;
     StorageWorkload {
-        targets: ranks.clone().map(|rank| target(options, access, rank)).collect(),
+        targets: ranks.clone().map(|rank| target(options, access, rank, repetition)).collect(),
         streams: ranks.map(|rank| stream(options, access, rank)).collect(),
         load: Load::Closed,
         timing: StorageTiming {
@@ -76,21 +85,71 @@ fn workload(options: &Options, access: Access) -> StorageWorkload {
     }
 }
 
+/// Whose part a rank reads: its own, or with -C and -Z another's, so that no cache of its own answers.
+fn read_by(options: &Options, rank: u32, repetition: u32) -> u32 {
+    let ranks = u64::from(options.ranks);
+    // Below zero the order changes with every repetition.
+    let seed = match options.reorder_seed {
+        seed @ ..0 => seed.unsigned_abs().wrapping_add(u64::from(repetition)),
+        seed => seed.unsigned_abs(),
+    };
+    let part = match options.reorder_random {
+        0 if options.reorder => (u64::from(rank) + u64::from(options.reorder_offset)) % ranks,
+        0 => u64::from(rank),
+        1 => (u64::from(rank) + mix(seed.wrapping_add(u64::from(rank))) % ranks) % ranks,
+        _ => {
+            let mut parts: Vec<u32> = (0..options.ranks).collect();
+            parts.sort_by_key(|part| mix(mix(seed).wrapping_add(u64::from(*part))));
+            u64::from(parts[rank as usize])
+        }
+    };
+    u32::try_from(part).unwrap_or(rank)
+}
+
+/// `SplitMix64`: a number that looks random for every number.
+const fn mix(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// The file with the part of `rank`.
+#[must_use]
+pub fn file_name(options: &Options, rank: u32, repetition: u32) -> String {
+    let mut name = options.test_file.clone();
+    if options.file_per_rank {
+        if options.unique_dir {
+            let at = name.rfind('/').map_or(0, |at| at + 1);
+            name.insert_str(at, &format!("{rank}/"));
+        }
+        let _ = write!(name, ".{rank:08}");
+    }
+    if options.multi_file {
+        let _ = write!(name, ".{repetition}");
+    }
+    name
+}
+
+/// The folders of the ranks with `-u`, which must be there before the files.
+#[must_use]
+pub fn folders(options: &Options) -> Vec<PathBuf> {
+    if !(options.unique_dir && options.file_per_rank) {
+        return vec![];
+    }
+    let name = |rank| PathBuf::from(file_name(options, rank, 0));
+    (0..options.ranks).filter_map(|rank| Some(name(rank).parent()?.to_path_buf())).collect()
+}
+
 /// The part of a file that a rank uses: all of its own, or every block that is its own in a shared
-/// one, where the blocks of all ranks take turns.
-fn target(options: &Options, access: Access, rank: u32) -> StorageTarget {
-    // With -C a rank reads what another has written, so that no cache of its own answers.
-    let shift =
-        if options.reorder && access != Access::Write { options.reorder_offset } else { 0 };
-    let of = (u64::from(rank) + u64::from(shift)) % u64::from(options.ranks);
-    let (name, start, bytes) = match options.file_per_rank {
-        true => {
-            let bytes = options.block_bytes * options.segments;
-            (format!("{}.{of:08}", options.test_file), 0, bytes)
-        }
-        false => {
-            (options.test_file.clone(), of * options.block_bytes, options.aggregate_bytes())
-        }
+/// one, where the blocks of all ranks take turns. With -z -z a rank goes anywhere.
+fn target(options: &Options, access: Access, rank: u32, repetition: u32) -> StorageTarget {
+    let of = if access == Access::Write { rank } else { read_by(options, rank, repetition) };
+    let name = file_name(options, of, repetition);
+    let (start, bytes) = match options.file_per_rank {
+        true => (0, options.block_bytes * options.segments),
+        false if options.random > 1 => (0, options.aggregate_bytes()),
+        false => (u64::from(of) * options.block_bytes, options.aggregate_bytes()),
     };
     StorageTarget {
         path: PathBuf::from(&name),
@@ -108,15 +167,19 @@ fn stream(options: &Options, access: Access, rank: u32) -> StorageStream {
     let stride = if options.file_per_rank { 1 } else { u64::from(options.ranks) };
     let bytes = options.transfer_bytes;
     let writes = access == Access::Write;
+    let most = if writes { 0 } else { options.wear_out_transfers };
     StorageStream {
         name: format!("rank {rank}"),
         targets: vec![rank as usize],
         threads: 1,
         in_flight_per_target: 1,
-        pattern: AccessPattern::Blocks {
-            block_bytes: options.block_bytes,
-            stride_bytes: options.block_bytes * stride,
-            shuffled: options.random,
+        pattern: match options.random {
+            2.. => AccessPattern::Random,
+            times => AccessPattern::Blocks {
+                block_bytes: options.block_bytes,
+                stride_bytes: options.block_bytes * stride,
+                shuffled: times == 1,
+            },
         },
         sizes: vec![SizeShare {
             min_bytes: bytes,
@@ -129,6 +192,98 @@ fn stream(options: &Options, access: Access, rank: u32) -> StorageStream {
         rate_share: 1.0 / f64::from(options.ranks),
         own_rate_per_s: None,
         sync_every: u64::from(writes && options.fsync_per_write),
-        stop_after_bytes: None,
+        stop_after_bytes: match (most, options.random) {
+            (0, 0 | 1) => None,
+            (0, _) => Some(options.transfers_per_rank() * bytes),
+            (most, _) => Some(most * bytes),
+        },
+        conduct: Conduct::default(),
     }
+}
+
+/// What the ranks lack after a deadline to have done as many transfers as the one that did most (`done`,
+/// by rank): the rest of the block that each stands in, then whole blocks. Fewer phases, and none, where
+/// nothing is lacking.
+#[must_use]
+pub fn rest(
+    options: &Options,
+    access: Access,
+    repetition: u32,
+    done: &[u64],
+) -> Vec<StoragePhase> {
+    let most = done.iter().copied().max().unwrap_or(0);
+    // What goes anywhere stands in no block.
+    let per_block = match options.random {
+        2.. => 1,
+        _ => options.block_bytes / options.transfer_bytes,
+    };
+    let rest_of_block = |done: u64| match done % per_block {
+        0 => 0,
+        within => (per_block - within).min(most - done),
+    };
+    let begun = |done: u64| (done, rest_of_block(done));
+    let whole = |done: u64| {
+        let from = done + rest_of_block(done);
+        (from, most - from)
+    };
+    let parts: [Vec<(u64, u64)>; 2] = [
+        done.iter().map(|it| begun(*it)).collect(),
+        done.iter().map(|it| whole(*it)).collect(),
+    ];
+    let phases = parts.iter().map(|parts| lacking(options, access, repetition, parts));
+    phases.filter(|phase| !phase.workload.streams.is_empty()).collect()
+}
+
+/// A phase in which every rank does so many transfers, from so many on.
+fn lacking(
+    options: &Options,
+    access: Access,
+    repetition: u32,
+    parts: &[(u64, u64)],
+) -> StoragePhase {
+    let mut phase = phase(options, access, repetition);
+    phase.pause_before_s = 0.0;
+    phase.workload.timing.duration_s = None;
+    let per_block = options.block_bytes / options.transfer_bytes;
+    let stride = if options.file_per_rank { 1 } else { u64::from(options.ranks) };
+    let work = &mut phase.workload;
+    let mut left = vec![];
+    for (rank, (mut stream, (from, count))) in
+        std::mem::take(&mut work.streams).into_iter().zip(parts).enumerate()
+    {
+        if *count == 0 {
+            continue;
+        }
+        let within = from % per_block;
+        if let Some((start, end)) =
+            work.targets[rank].range_bytes.as_mut().filter(|_| options.random < 2)
+        {
+            *start += from / per_block * stride * options.block_bytes
+                + within * options.transfer_bytes;
+            if within > 0 {
+                // The rest of one block is a block of its own.
+                let bytes = count * options.transfer_bytes;
+                *end = *start + bytes;
+                stream.pattern = AccessPattern::Blocks {
+                    block_bytes: bytes,
+                    stride_bytes: bytes,
+                    shuffled: false,
+                };
+            }
+        }
+        stream.stop_after_bytes = Some(count * options.transfer_bytes);
+        left.push(stream);
+    }
+    // A target without a stream would only be opened.
+    work.targets = left
+        .iter_mut()
+        .enumerate()
+        .map(|(index, stream)| {
+            let target = work.targets[stream.targets[0]].clone();
+            stream.targets = vec![index];
+            target
+        })
+        .collect();
+    work.streams = left;
+    phase
 }

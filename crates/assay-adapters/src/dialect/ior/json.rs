@@ -2,58 +2,81 @@
 
 use serde_json::{Map, Value, json};
 
-use super::compile::Access;
+use super::compile::{Access, file_name};
 use super::options::Options;
-use super::result::{AccessResult, Moments, summary};
-use super::text::{Circumstances, described, first_file};
+use super::result::{AccessResult, Moments, Test, summary};
+use super::text::{Circumstances, described};
 
 const MIB: f64 = 1_048_576.0;
 
 /// The document.
 #[must_use]
-pub fn document(
-    options: &Options,
-    circumstances: &Circumstances,
-    results: &[AccessResult],
-    finished: &str,
-) -> String {
+pub fn document(circumstances: &Circumstances, tests: &[Test], finished: &str) -> String {
     let (system, host) = &circumstances.machine;
-    let summaries = [Access::Write, Access::Read].into_iter();
-    let summaries: Vec<Value> =
-        summaries.filter_map(|access| one_summary(options, results, access)).collect();
-    let mut test = json!({
-        "TestID": 0,
-        "StartTime": circumstances.began,
-        "Path": first_file(options),
-        "Parameters": parameters(options, &format!("{host}({system})")),
-        "Options": shown_options(options),
-        "Results": results.iter().map(|it| one_result(options, it)).collect::<Vec<_>>(),
-    });
-    if let Some(capacity) = circumstances.capacity {
-        test["Capacity"] = format!("{:.1} GiB", capacity.bytes as f64 / 1_073_741_824.0).into();
-        let used = 100.0 * (1.0 - capacity.free_bytes as f64 / capacity.bytes.max(1) as f64);
-        test["Used Capacity"] = format!("{used:.1}%").into();
-        test["Inodes"] = format!("{:.1} Mi", capacity.files as f64 / MIB).into();
-        let used = 100.0 * (1.0 - capacity.free_files as f64 / capacity.files.max(1) as f64);
-        test["Used Inodes"] = format!("{used:.1}%").into();
-    }
+    let numbered = || tests.iter().enumerate();
+    let summaries: Vec<Value> = numbered()
+        .flat_map(|(number, test)| {
+            let accesses = [Access::Write, Access::Read].into_iter();
+            accesses.filter_map(move |access| one_summary(test, number, access))
+        })
+        .collect();
+    let platform = format!("{host}({system})");
     let document = json!({
         "Version": circumstances.version,
         "Began": circumstances.began,
         "Command line": circumstances.command,
         "Machine": format!("{system} {host}"),
-        "tests": [test],
+        "tests": numbered().map(|(number, it)| one_test(it, number, &platform)).collect::<Vec<_>>(),
         "summary": summaries,
         "Finished": finished,
     });
     format!("{document:#}\n")
 }
 
+fn one_test(test: &Test, number: usize, platform: &str) -> Value {
+    let options = &test.options;
+    let mut shown = json!({
+        "TestID": number,
+        "StartTime": test.began,
+        "Path": file_name(options, 0, 0),
+        "Parameters": parameters(options, number, platform),
+        "Options": shown_options(options),
+        "Results": test.results.iter().map(|it| one_result(options, it)).collect::<Vec<_>>(),
+    });
+    if options.verbose > 0 {
+        shown["max"] = greatest(test);
+    }
+    if let Some(capacity) = test.capacity {
+        shown["Capacity"] =
+            format!("{:.1} GiB", capacity.bytes as f64 / 1_073_741_824.0).into();
+        let used = 100.0 * (1.0 - capacity.free_bytes as f64 / capacity.bytes.max(1) as f64);
+        shown["Used Capacity"] = format!("{used:.1}%").into();
+        shown["Inodes"] = format!("{:.1} Mi", capacity.files as f64 / MIB).into();
+        let used = 100.0 * (1.0 - capacity.free_files as f64 / capacity.files.max(1) as f64);
+        shown["Used Inodes"] = format!("{used:.1}%").into();
+    }
+    shown
+}
+
+/// The greatest bandwidths, which IOR adds with -v.
+fn greatest(test: &Test) -> Value {
+    let mut shown = Map::new();
+    for (name, access) in [("write", Access::Write), ("read", Access::Read)] {
+        if let Some(summary) = summary(test, access) {
+            let rate = summary.bytes_per_s.greatest;
+            shown.insert(format!("{name}MiB"), (rate / MIB).into());
+            shown.insert(format!("{name}MB"), (rate / 1e6).into());
+        }
+    }
+    Value::Object(shown)
+}
+
 /// Numbers are numbers and the rest is text, as IOR has it.
 fn shown_options(options: &Options) -> Value {
-    const NUMBERS: [&str; 9] = [
+    const NUMBERS: [&str; 10] = [
         "segments",
         "task offset",
+        "reorder random seed",
         "nodes",
         "tasks",
         "clients per node",
@@ -63,25 +86,29 @@ fn shown_options(options: &Options) -> Value {
         "verbose",
     ];
     let entry = |(name, value): (&'static str, String)| {
-        let number = value.parse::<u64>().ok().filter(|_| NUMBERS.contains(&name));
+        let number = value.parse::<i64>().ok().filter(|_| NUMBERS.contains(&name));
         (name.to_owned(), number.map_or_else(|| Value::from(value), Value::from))
     };
     Value::Object(described(options).into_iter().map(entry).collect::<Map<_, _>>())
 }
 
-fn parameters(options: &Options, platform: &str) -> Value {
+/// As IOR numbers them; its four names for them are moved by one, which is left as it is.
+const PACKETS: [char; 4] = ['t', 'o', 'i', 'r'];
+
+fn parameters(options: &Options, number: usize, platform: &str) -> Value {
+    let packet = PACKETS.iter().position(|it| *it == options.packet).unwrap_or(0);
     let texts = [
         ("api", "POSIX"),
         ("platform", platform),
         ("testFileName", options.test_file.as_str()),
         ("options", "(null)"),
-        ("data packet type", "g"),
+        ("data packet type", ["g", "t", "o", "i"][packet]),
     ];
     let numbers = [
-        ("testID", 0),
+        ("testID", number as u64),
         ("refnum", options.ref_num),
         ("deadlineForStonewall", u64::from(options.deadline_s)),
-        ("stoneWallingWearOut", 0),
+        ("stoneWallingWearOut", u64::from(options.wear_out)),
         ("maxTimeDuration", u64::from(options.most_minutes)),
         ("outlierThreshold", 0),
         ("dryRun", 0),
@@ -90,25 +117,24 @@ fn parameters(options: &Options, platform: &str) -> Value {
         ("memoryPerNode", 0),
         ("tasksPerNode", u64::from(options.ranks)),
         ("repetitions", u64::from(options.repetitions)),
-        ("multiFile", 0),
+        ("multiFile", u64::from(options.multi_file)),
         ("interTestDelay", u64::from(options.delay_s)),
         ("fsync", u64::from(options.fsync)),
         ("fsyncperwrite", u64::from(options.fsync_per_write)),
         ("useExistingTestFile", u64::from(options.use_existing)),
-        ("uniqueDir", 0),
+        ("uniqueDir", u64::from(options.unique_dir)),
         ("singleXferAttempt", 0),
         ("readFile", u64::from(options.read)),
         ("writeFile", u64::from(options.write)),
         ("filePerProc", u64::from(options.file_per_rank)),
         ("reorderTasks", u64::from(options.reorder)),
-        ("reorderTasksRandom", 0),
-        ("reorderTasksRandomSeed", 0),
+        ("reorderTasksRandom", u64::from(options.reorder_random)),
         ("randomOffset", u64::from(options.random)),
         ("checkWrite", u64::from(options.check_write)),
         ("checkRead", u64::from(options.check_read)),
-        ("dataPacketType", 0),
+        ("dataPacketType", packet as u64),
         ("keepFile", u64::from(options.keep)),
-        ("keepFileWithError", 0),
+        ("keepFileWithError", u64::from(options.keep_with_error)),
         ("warningAsErrors", 0),
         ("verbose", u64::from(options.verbose)),
         ("setTimeStampSignature/incompressibleSeed", options.signature),
@@ -120,7 +146,8 @@ fn parameters(options: &Options, platform: &str) -> Value {
     let texts = texts.into_iter().map(|(name, text)| (name.to_owned(), Value::from(text)));
     let numbers =
         numbers.into_iter().map(|(name, number)| (name.to_owned(), Value::from(number)));
-    Value::Object(texts.chain(numbers).collect())
+    let seed = ("reorderTasksRandomSeed".to_owned(), Value::from(options.reorder_seed));
+    Value::Object(texts.chain(numbers).chain([seed]).collect())
 }
 
 fn one_result(options: &Options, result: &AccessResult) -> Value {
@@ -131,23 +158,23 @@ fn one_result(options: &Options, result: &AccessResult) -> Value {
         "xferKiB": options.transfer_bytes as f64 / 1024.0,
         "iops": result.transfers_per_s(),
         "latency": result.latency_s,
-        // Below zero is what IOR has for a time that was not taken.
-        "openTime": -1.0,
+        "openTime": result.open_s,
         "wrRdTime": result.elapsed_s,
-        "closeTime": -1.0,
-        "totalTime": result.elapsed_s,
+        "closeTime": result.close_s,
+        "totalTime": result.total_s(),
     })
 }
 
-fn one_summary(options: &Options, results: &[AccessResult], access: Access) -> Option<Value> {
-    let summary = summary(results, access)?;
+fn one_summary(test: &Test, number: usize, access: Access) -> Option<Value> {
+    let summary = summary(test, access)?;
+    let Test { options, results, .. } = test;
     let Moments { greatest, least, mean, deviation } = summary.bytes_per_s;
     let transfers = summary.transfers_per_s;
     let done = results.iter().filter(|it| it.access == access).count();
-    Some(json!({
+    let mut shown = json!({
         "operation": if access == Access::Write { "write" } else { "read" },
         "API": "POSIX",
-        "TestID": 0,
+        "TestID": number,
         "ReferenceNumber": options.ref_num,
         "segmentCount": options.segments,
         "blockSize": options.block_bytes,
@@ -158,8 +185,8 @@ fn one_summary(options: &Options, results: &[AccessResult], access: Access) -> O
         "filePerProc": u8::from(options.file_per_rank),
         "reorderTasks": u8::from(options.reorder),
         "taskPerNodeOffset": options.reorder_offset,
-        "reorderTasksRandom": 0,
-        "reorderTasksRandomSeed": 0,
+        "reorderTasksRandom": options.reorder_random,
+        "reorderTasksRandomSeed": options.reorder_seed,
         "bwMaxMIB": greatest / MIB,
         "bwMinMIB": least / MIB,
         "bwMeanMIB": mean / MIB,
@@ -170,5 +197,10 @@ fn one_summary(options: &Options, results: &[AccessResult], access: Access) -> O
         "OPsSD": transfers.deviation,
         "MeanTime": summary.mean_s,
         "xsizeMiB": summary.bytes as f64 / MIB,
-    }))
+    });
+    if let Some((seconds, bytes_per_s)) = summary.stonewall {
+        shown["StoneWallTime"] = seconds.into();
+        shown["StoneWallbwMeanMIB"] = (bytes_per_s / MIB).into();
+    }
+    Some(shown)
 }

@@ -2,8 +2,12 @@
 
 use thiserror::Error;
 
-use super::units;
+use super::{script, units};
 use crate::dialect::near::nearest;
+
+mod directives;
+
+pub(super) use directives::apply as directive;
 
 /// What was asked for. The names are those of IOR's own output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +24,10 @@ pub struct Options {
     pub reorder: bool,
     /// `-Q`.
     pub reorder_offset: u32,
+    /// `-Z`, how often: 1 = each reads the part of any, 2 = all parts are dealt out anew.
+    pub reorder_random: u32,
+    /// `-X`; below zero it changes with the repetition.
+    pub reorder_seed: i64,
     /// `-d`, seconds.
     pub delay_s: u32,
     /// `-D`, seconds; 0 = none.
@@ -40,6 +48,22 @@ pub struct Options {
     pub repetitions: u32,
     /// `-k`.
     pub keep: bool,
+    /// `-K`.
+    pub keep_with_error: bool,
+    /// `-m`.
+    pub multi_file: bool,
+    /// `-u`.
+    pub unique_dir: bool,
+    /// `-O stoneWallingWearOut`.
+    pub wear_out: bool,
+    /// `-O stoneWallingWearOutIterations`, transfers of a rank; 0 = all.
+    pub wear_out_transfers: u64,
+    /// `-O stoneWallingStatusFile`.
+    pub status_file: Option<String>,
+    /// `-l`: `t`, `o`, `i` or `r`.
+    pub packet: char,
+    /// `--randomPrefill`, bytes; 0 = none.
+    pub prefill_bytes: u64,
     /// `-N`.
     pub ranks: u32,
     /// `-o`.
@@ -52,8 +76,8 @@ pub struct Options {
     pub check_write: bool,
     /// `-R`.
     pub check_read: bool,
-    /// `-z`.
-    pub random: bool,
+    /// `-z`, how often: 1 = every transfer once, 2 = anywhere.
+    pub random: u32,
     /// `-v`, how often.
     pub verbose: u32,
     /// `--posix.odirect`.
@@ -112,6 +136,24 @@ pub enum OptionsError {
         /// What it should be.
         why: &'static str,
     },
+    /// The script of `-f` cannot be read.
+    #[error("the script `{file}` cannot be read: {why}")]
+    Script {
+        /// As written.
+        file: String,
+        /// What the system says.
+        why: String,
+    },
+    /// A line of the script cannot be carried out.
+    #[error("{file}:{line}: {what}")]
+    Line {
+        /// The script.
+        file: String,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        what: Box<Self>,
+    },
     /// Options that do not fit together.
     #[error("{what}")]
     Combine {
@@ -133,6 +175,10 @@ impl OptionsError {
             Self::Refuse { .. } => {
                 "remove it, or run this test with IOR itself; docs/ior.md lists what runs".to_owned()
             }
+            Self::Script { .. } => {
+                "give it as -f FILE: lines of NAME=VALUE between `IOR START` and `IOR STOP`".to_owned()
+            }
+            Self::Line { what, .. } => what.hint(),
             Self::Combine { .. } => "IOR itself refuses this, too; see docs/ior.md".to_owned(),
         }
     }
@@ -147,6 +193,8 @@ impl Default for Options {
             segments: 1,
             reorder: false,
             reorder_offset: 1,
+            reorder_random: 0,
+            reorder_seed: 0,
             delay_s: 0,
             deadline_s: 0,
             most_minutes: 0,
@@ -157,13 +205,21 @@ impl Default for Options {
             signature: 0,
             repetitions: 1,
             keep: false,
+            keep_with_error: false,
+            multi_file: false,
+            unique_dir: false,
+            wear_out: false,
+            wear_out_transfers: 0,
+            status_file: None,
+            packet: 't',
+            prefill_bytes: 0,
             ranks: 1,
             test_file: "testFile".to_owned(),
             write: false,
             read: false,
             check_write: false,
             check_read: false,
-            random: false,
+            random: 0,
             verbose: 0,
             direct: false,
             format: Format::Text,
@@ -177,21 +233,32 @@ impl Default for Options {
 }
 
 /// Switches that are carried out or change nothing.
-const FLAGS: &str = "CeEFgkKrRvwWxYzB";
+const FLAGS: &str = "CeEFgkKmqrRuvwWxYzZB";
 /// Options with a value.
 const VALUED: &str = "abtsiodDTQGNAOXjl";
 /// Options that are not carried out.
 const REFUSED: &[(char, &str)] = &[
     ('c', "POSIX I/O is never collective"),
-    ('f', "scripts of IOR are not read; give the options themselves"),
-    ('m', "one set of files serves all repetitions"),
-    ('M', "no memory is set aside; --posix.odirect avoids the page cache"),
-    ('u', "all files lie in one folder"),
-    ('y', "there is one mount point"),
-    ('Z', "ranks are threads of one host, so -C shifts as well as any order"),
+    ('f', "a script is read only where `-f FILE` stands by itself"),
     ('H', "there are no MPI hints"),
+    ('I', "there are no data sets without HDF5"),
+    ('J', "there is no alignment of HDF5"),
+    ('M', "no memory is set aside; --posix.odirect avoids the page cache"),
+    ('n', "there are no files of HDF5"),
+    ('p', "space is not set aside; files are written whole"),
+    ('P', "there are no shared file pointers without MPI-IO"),
     ('S', "there are no strided types without MPI-IO"),
+    ('U', "there are no MPI hints"),
     ('V', "there are no file views without MPI-IO"),
+    ('y', "there is one mount point"),
+];
+/// Long options of the interface that are not carried out.
+const REFUSED_LONG: &[(&str, &str)] = &[
+    ("collective", "POSIX I/O is never collective"),
+    ("posix.rangelocks", "ranks of one process would not keep each other out"),
+    ("dummy.", "assay has POSIX alone"),
+    ("mpiio.", "assay has POSIX alone"),
+    ("mmap.", "assay has POSIX alone"),
 ];
 /// Long options.
 const LONG: &[&str] = &[
@@ -207,15 +274,24 @@ const LONG: &[&str] = &[
     "allow-unmounted",
 ];
 
-/// Reads the words after `ior`.
+/// Gives the text of a script.
+pub type Load<'l> = dyn FnMut(&str) -> std::io::Result<String> + 'l;
+
+/// Reads the words after `ior`, and the script that `-f` names with `load`: one or more tests.
 ///
 /// # Errors
 /// The first word that cannot be carried out, or options that do not fit together.
-pub fn read(words: &[String]) -> Result<Options, OptionsError> {
+pub fn read(words: &[String], load: &mut Load<'_>) -> Result<Vec<Options>, OptionsError> {
     let mut options = Options::default();
+    let mut script = None;
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        if let Some(long) = word.strip_prefix("--") {
+        if let Some(glued) = word.strip_prefix("-f") {
+            let glued = glued.strip_prefix('=').unwrap_or(glued);
+            let file =
+                if glued.is_empty() { words.next().cloned() } else { Some(glued.to_owned()) };
+            script = Some(file.unwrap_or_default());
+        } else if let Some(long) = word.strip_prefix("--") {
             options.long(long, &mut words)?;
         } else if let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
             options.cluster(cluster, &mut words)?;
@@ -223,7 +299,16 @@ pub fn read(words: &[String]) -> Result<Options, OptionsError> {
             return Err(OptionsError::Unknown { name: word.clone(), near: None });
         }
     }
-    options.complete()
+    match script {
+        None => Ok(vec![options.complete()?]),
+        Some(file) => {
+            let text = load(&file).map_err(|error| OptionsError::Script {
+                file: file.clone(),
+                why: error.to_string(),
+            })?;
+            script::tests(&options, &text, &file)
+        }
+    }
 }
 
 type Words<'a> = std::slice::Iter<'a, String>;
@@ -267,11 +352,15 @@ impl Options {
             'w' => return self.write = true,
             'W' => return self.check_write = true,
             'Y' => return self.fsync_per_write = true,
-            'z' => return self.random = true,
+            'z' => return self.random += 1,
+            'Z' => return self.reorder_random += 1,
+            'm' => return self.multi_file = true,
+            'u' => return self.unique_dir = true,
+            'K' => return self.keep_with_error = true,
             'B' => return self.direct = true,
             'v' => return self.verbose += 1,
             'g' => "-g changes nothing: all ranks begin and end a phase together",
-            'K' => "-K changes nothing: -k alone decides whether files stay",
+            'q' => "-q changes nothing: data that is damaged fails the test in any case",
             _ => "-x changes nothing: a short transfer is an error",
         };
         self.notes.push(note.to_owned());
@@ -286,7 +375,7 @@ impl Options {
             })
         };
         let bytes = units::size(value);
-        let Some(number) = bytes.or_else(|| "aoOl".contains(letter).then_some(0)) else {
+        let Some(number) = bytes.or_else(|| "aoOlX".contains(letter).then_some(0)) else {
             return refuse("it must be a number, or a size like 4k, 1m or 2g");
         };
         let small = u32::try_from(number).unwrap_or(u32::MAX);
@@ -297,8 +386,17 @@ impl Options {
                 return refuse("it must be one file");
             }
             'o' => value.clone_into(&mut self.test_file),
-            'O' => return value.split(',').try_for_each(|part| self.directive(part)),
-            'l' => self.notes.push("-l changes nothing: data cannot be compressed".to_owned()),
+            'O' => return value.split(',').try_for_each(|part| directive(self, part)),
+            'l' => match value.chars().next().filter(|first| "toir".contains(*first)) {
+                Some(first) => self.packet = first,
+                None => {
+                    return refuse("it must be offset, incompressible, timestamp or random");
+                }
+            },
+            'X' => match value.parse() {
+                Ok(seed) => self.reorder_seed = seed,
+                Err(_) => return refuse("it must be a whole number"),
+            },
             'b' | 't' | 's' | 'N' | 'i' if number == 0 => return refuse("it must be above 0"),
             'N' if number > 4096 => return refuse("more than 4096 threads are no ranks"),
             'i' if number > 100_000 => return refuse("100,000 repetitions are enough"),
@@ -313,45 +411,7 @@ impl Options {
             'Q' => self.reorder_offset = small,
             'G' => self.signature = number,
             'A' => self.ref_num = number,
-            'X' => self.notes.push("-X changes nothing: it belongs to -Z".to_owned()),
             _ => self.notes.push("-j changes nothing: all times are reported".to_owned()),
-        }
-        Ok(())
-    }
-
-    fn directive(&mut self, text: &str) -> Result<(), OptionsError> {
-        let (name, value) = text.split_once('=').unwrap_or((text, ""));
-        let refuse = |why| {
-            let (name, value) = (format!("-O {name}"), value.to_owned());
-            Err(OptionsError::Value { name, value, why })
-        };
-        let refused = |why| Err(OptionsError::Refuse { name: format!("-O {text}"), why });
-        match (name, value) {
-            ("summaryFormat", "default") => self.format = Format::Text,
-            ("summaryFormat", "JSON") => self.format = Format::Json,
-            ("summaryFormat", "CSV") => self.format = Format::Csv,
-            ("summaryFormat", _) => return refuse("it must be default, JSON or CSV"),
-            ("summaryFile", "") => return refuse("it must be a file"),
-            ("summaryFile", path) => self.summary_file = Some(path.to_owned()),
-            ("stoneWallingWearOut" | "minTimeDuration", "0") => {}
-            ("stoneWallingWearOut", _) => {
-                return refused("a deadline ends every rank where it stands");
-            }
-            ("minTimeDuration", _) => return refused("a repetition is done once"),
-            ("stoneWallingStatusFile" | "stoneWallingWearOutIterations", _) => {
-                return refused("a deadline ends every rank where it stands");
-            }
-            ("saveRankPerformanceDetailsCSV" | "savePerOpDataCSV", _) => {
-                return refused("details of ranks are not written");
-            }
-            ("allocateBufferOnGPU" | "GPUid" | "GPUDirect", _) => {
-                return refused("memory of graphics cards is not used");
-            }
-            _ => {
-                let known = ["summaryFormat", "summaryFile", "stoneWallingWearOut"];
-                let near = nearest(name, known.into_iter());
-                return Err(OptionsError::Unknown { name: format!("-O {name}"), near });
-            }
         }
         Ok(())
     }
@@ -361,6 +421,9 @@ impl Options {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (long, None),
         };
+        if let Some((_, why)) = REFUSED_LONG.iter().find(|(start, _)| name.starts_with(start)) {
+            return Err(OptionsError::Refuse { name: format!("--{name}"), why });
+        }
         let mut value = || glued.clone().or_else(|| words.next().cloned()).unwrap_or_default();
         match name {
             "posix.odirect" => self.direct = true,
@@ -369,7 +432,6 @@ impl Options {
             "destroy-data" => self.destroy_data.push(value()),
             "ranks" => return self.value('N', &value()),
             "dataPacketType" => return self.value('l', &value()),
-            "collective" => return self.cluster("c", words),
             "warningAsErrors" => {
                 self.notes
                     .push("--warningAsErrors changes nothing: nothing is warned of".into());
@@ -385,10 +447,16 @@ impl Options {
                     });
                 }
             },
-            "randomPrefill" => {
-                let why = "files that are written in random order are made by that";
-                return Err(OptionsError::Refuse { name: format!("--{name}"), why });
-            }
+            "randomPrefill" => match units::size(&value()) {
+                Some(bytes) => self.prefill_bytes = bytes,
+                None => {
+                    return Err(OptionsError::Value {
+                        name: format!("--{name}"),
+                        value: glued.unwrap_or_default(),
+                        why: "it must be a size like 2m",
+                    });
+                }
+            },
             _ => {
                 let near = nearest(name, LONG.iter().copied());
                 return Err(OptionsError::Unknown { name: format!("--{name}"), near });
@@ -398,22 +466,45 @@ impl Options {
     }
 
     /// What is left to default, and what does not fit together.
-    fn complete(mut self) -> Result<Self, OptionsError> {
+    pub(super) fn complete(mut self) -> Result<Self, OptionsError> {
         if !(self.write || self.read || self.check_write || self.check_read) {
             (self.write, self.read) = (true, true);
         }
+        let reordered = self.reorder || self.reorder_random > 0;
         let whole = self.block_bytes.is_multiple_of(self.transfer_bytes);
         let bytes = self.block_bytes.checked_mul(self.segments);
         let aggregate = bytes.and_then(|bytes| bytes.checked_mul(u64::from(self.ranks)));
         let table = [
             (!whole, "block size (-b) must be a multiple of transfer size (-t)"),
             (
-                self.random && self.block_bytes == self.transfer_bytes,
+                self.random == 1 && self.block_bytes == self.transfer_bytes,
                 "-z shuffles the transfers of a block, and there is one transfer in a block",
             ),
             (
-                self.random && self.reorder && !self.file_per_rank,
-                "-z and -C do not go together on a shared file",
+                self.random > 0 && reordered && !self.file_per_rank,
+                "-z goes with neither -C nor -Z on a shared file",
+            ),
+            (self.reorder && self.reorder_random > 0, "-C and -Z do not go together"),
+            (self.random == 0 && self.prefill_bytes > 0, "--randomPrefill belongs to -z"),
+            (
+                self.prefill_bytes > 0 && !self.block_bytes.is_multiple_of(self.prefill_bytes),
+                "--randomPrefill must divide the block size (-b)",
+            ),
+            (
+                self.wear_out && self.random == 1,
+                "-O stoneWallingWearOut goes with -z -z, not with one -z: its order ends with the time",
+            ),
+            (
+                self.wear_out && self.deadline_s == 0,
+                "-O stoneWallingWearOut belongs to a deadline, -D",
+            ),
+            (
+                self.status_file.is_some() && !self.keep,
+                "-O stoneWallingStatusFile belongs to files that stay, -k",
+            ),
+            (
+                self.status_file.is_some() && self.write && !self.wear_out,
+                "-O stoneWallingStatusFile belongs to -O stoneWallingWearOut=1 when writing",
             ),
             (
                 aggregate.is_none_or(|bytes| i64::try_from(bytes).is_err()),
@@ -424,6 +515,12 @@ impl Options {
             Some((_, what)) => Err(OptionsError::Combine { what }),
             None => Ok(self),
         }
+    }
+
+    /// Transfers of one rank in one repetition.
+    #[must_use]
+    pub const fn transfers_per_rank(&self) -> u64 {
+        self.block_bytes / self.transfer_bytes * self.segments
     }
 
     /// Bytes of one repetition of one direction.

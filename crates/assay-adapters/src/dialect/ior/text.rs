@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use assay_model::facts::Capacity;
 
-use super::compile::Access;
+use super::compile::{Access, file_name};
 use super::options::Options;
-use super::result::{AccessResult, Moments, summary};
+use super::result::{AccessResult, Moments, Stonewall, Test, summary};
 use super::units::readable;
 
 /// What a report tells of the place and the time.
@@ -20,8 +20,6 @@ pub struct Circumstances {
     pub command: String,
     /// System and host: `Linux node1`.
     pub machine: (String, String),
-    /// The file system below the test file, where it tells.
-    pub capacity: Option<Capacity>,
 }
 
 const MIB: f64 = 1_048_576.0;
@@ -30,23 +28,30 @@ fn key(text: &mut String, key: &str, value: &str) {
     let _ = writeln!(text, "{key:<20}: {value}");
 }
 
-/// Everything before the first result.
+/// What stands once before all tests.
 #[must_use]
-pub fn start(options: &Options, circumstances: &Circumstances) -> String {
+pub fn head(circumstances: &Circumstances) -> String {
     let (system, host) = &circumstances.machine;
     let mut text =
         format!("IOR-{}: MPI Coordinated Test of Parallel I/O\n", circumstances.version);
     key(&mut text, "Began", &circumstances.began);
     key(&mut text, "Command line", &circumstances.command);
     key(&mut text, "Machine", &format!("{system} {host}"));
-    key(&mut text, "TestID", "0");
-    key(&mut text, "StartTime", &circumstances.began);
-    key(&mut text, "Path", &first_file(options));
-    if let Some(capacity) = circumstances.capacity {
+    text
+}
+
+/// Everything of a test before its first result; `number` counts tests from 0.
+#[must_use]
+pub fn start(test: &Test, number: usize) -> String {
+    let mut text = String::new();
+    key(&mut text, "TestID", &number.to_string());
+    key(&mut text, "StartTime", &test.began);
+    key(&mut text, "Path", &file_name(&test.options, 0, 0));
+    if let Some(capacity) = test.capacity {
         key(&mut text, "FS", &filled(capacity));
     }
     text.push_str("\nOptions: \n");
-    for (name, value) in described(options) {
+    for (name, value) in described(&test.options) {
         key(&mut text, name, &value);
     }
     text.push_str(
@@ -55,15 +60,6 @@ pub fn start(options: &Options, circumstances: &Circumstances) -> String {
          ------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   --------   ----\n",
     );
     text
-}
-
-/// The first file that is opened.
-#[must_use]
-pub fn first_file(options: &Options) -> String {
-    match options.file_per_rank {
-        true => format!("{}.00000000", options.test_file),
-        false => options.test_file.clone(),
-    }
 }
 
 fn filled(capacity: Capacity) -> String {
@@ -92,14 +88,24 @@ pub fn described(options: &Options) -> Vec<(&'static str, String)> {
         ("access", access(options).to_owned()),
         ("type", "independent".to_owned()),
         ("segments", options.segments.to_string()),
-        ("ordering in a file", if options.random { "random" } else { "sequential" }.to_owned()),
+        (
+            "ordering in a file",
+            if options.random > 0 { "random" } else { "sequential" }.to_owned(),
+        ),
     ];
-    match options.reorder {
-        true => {
-            list.push(("ordering inter file", "constant task offset".to_owned()));
-            list.push(("task offset", options.reorder_offset.to_string()));
+    let offset = || ("task offset", options.reorder_offset.to_string());
+    match (options.reorder, options.reorder_random) {
+        (false, 0) => list.push(("ordering inter file", "no tasks offsets".to_owned())),
+        (true, _) => {
+            list.extend([("ordering inter file", "constant task offset".to_owned()), offset()]);
         }
-        false => list.push(("ordering inter file", "no tasks offsets".to_owned())),
+        (false, 1) => list.extend([
+            ("ordering inter file", "random task offset".to_owned()),
+            offset(),
+            ("reorder random seed", options.reorder_seed.to_string()),
+        ]),
+        // IOR does not name the order here.
+        (false, _) => {}
     }
     list.extend([
         ("nodes", "1".to_owned()),
@@ -113,12 +119,12 @@ pub fn described(options: &Options) -> Vec<(&'static str, String)> {
         ("blocksize", readable(options.block_bytes)),
         ("aggregate filesize", readable(options.aggregate_bytes())),
     ]);
-    if options.deadline_s > 0 {
-        list.push(("stonewallingTime", options.deadline_s.to_string()));
-        list.push(("stoneWallingWearOut", "0".to_owned()));
-    }
     if options.verbose > 0 {
         list.push(("verbose", options.verbose.to_string()));
+    }
+    if options.deadline_s > 0 {
+        list.push(("stonewallingTime", options.deadline_s.to_string()));
+        list.push(("stoneWallingWearOut", u8::from(options.wear_out).to_string()));
     }
     list
 }
@@ -127,86 +133,117 @@ const fn access(options: &Options) -> &'static str {
     if options.file_per_rank { "file-per-process" } else { "single-shared-file" }
 }
 
+/// The line that IOR prints when a deadline with wear-out has come.
+fn wall(options: &Options, wall: Stonewall) -> String {
+    let gib = |transfers: u64| (transfers * options.transfer_bytes) as f64 / 1_073_741_824.0;
+    let Stonewall { least, most, all, elapsed_s } = wall;
+    format!(
+        "stonewalling pairs accessed min: {least} max: {most} -- min data: {:.1} GiB mean data: {:.1} GiB \
+         time: {elapsed_s:.1}s\n",
+        gib(least),
+        gib(all / u64::from(options.ranks.max(1)))
+    )
+}
+
 /// The line of one result.
 #[must_use]
 pub fn result(options: &Options, result: &AccessResult) -> String {
     let name = if result.access == Access::Write { "write" } else { "read" };
-    let columns = [
-        Some(result.bytes_per_s() / MIB),
-        Some(result.transfers_per_s()),
-        Some(result.latency_s),
-        Some(options.block_bytes as f64 / 1024.0),
-        Some(options.transfer_bytes as f64 / 1024.0),
-        // Files are opened before the clock starts and closed after it stops.
-        None,
-        Some(result.elapsed_s),
-        None,
-        Some(result.elapsed_s),
-    ];
     let widths = [11, 11, 12, 11, 11, 11, 11, 11, 11];
-    let mut line = format!("{name:<10}");
-    for (value, width) in columns.into_iter().zip(widths) {
+    let mut line = result.stonewall.map_or_else(String::new, |it| wall(options, it));
+    let _ = write!(line, "{name:<10}");
+    for (value, width) in columns(options, result).into_iter().zip(widths) {
         let _ = write!(line, "{:<width$}", number(value));
     }
     let _ = writeln!(line, "{:<4}", result.repetition);
     line
 }
 
+/// The numbers of a result, in the order of the columns.
+fn columns(options: &Options, result: &AccessResult) -> [f64; 9] {
+    [
+        result.bytes_per_s() / MIB,
+        result.transfers_per_s(),
+        result.latency_s,
+        options.block_bytes as f64 / 1024.0,
+        options.transfer_bytes as f64 / 1024.0,
+        result.open_s,
+        result.elapsed_s,
+        result.close_s,
+        result.total_s(),
+    ]
+}
+
 /// With six digits behind the point below 1, with two below 3600, with none above.
-fn number(value: Option<f64>) -> String {
+fn number(value: f64) -> String {
     match value {
-        None => "-".to_owned(),
-        Some(value) if value < 1.0 => format!("{value:.6}"),
-        Some(value) if value < 3600.0 => format!("{value:.2}"),
-        Some(value) => format!("{value:.0}"),
+        ..1.0 => format!("{value:.6}"),
+        ..3600.0 => format!("{value:.2}"),
+        _ => format!("{value:.0}"),
     }
 }
 
-/// Everything behind the last result.
+/// What stands behind the results of one test: the lines that scripts for IOR 3 look for.
 #[must_use]
-pub fn end(options: &Options, results: &[AccessResult], finished: &str) -> String {
+pub fn greatest(test: &Test) -> String {
     let mut text = String::new();
     for (name, access) in [("Max Write: ", Access::Write), ("Max Read:  ", Access::Read)] {
-        if let Some(summary) = summary(results, access) {
+        if let Some(summary) = summary(test, access) {
             let rate = summary.bytes_per_s.greatest;
             let (mib, mb) = (rate / MIB, rate / 1e6);
             let _ = writeln!(text, "{name}{mib:.2} MiB/sec ({mb:.2} MB/sec)");
         }
     }
-    text.push_str(
-        "\nSummary of all tests:\n\
+    text
+}
+
+/// Everything behind the last test.
+#[must_use]
+pub fn end(tests: &[Test], finished: &str) -> String {
+    let mut text = "\nSummary of all tests:\n\
          Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     StdDev    Mean(s) \
          Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff reordrand seed segcnt   blksiz    xsize \
-         aggs(MiB)   API RefNum\n",
-    );
-    for (name, access) in [("write", Access::Write), ("read", Access::Read)] {
-        let Some(summary) = summary(results, access) else { continue };
-        let done = results.iter().filter(|it| it.access == access).count();
-        let _ = write!(text, "{name:<9} {}", moments(summary.bytes_per_s, MIB));
-        let _ = write!(text, "{}", moments(summary.transfers_per_s, 1.0));
-        let _ = writeln!(
-            text,
-            "{:10.5}         NA            NA {:5} {:6} {:3} {done:4} {:3} {:5} {:8} {:9} {:4} \
-             {:6} {:8} {:8} {:9.1} {:3} {:6}",
-            summary.mean_s,
-            0,
-            options.ranks,
-            options.ranks,
-            u32::from(options.file_per_rank),
-            u32::from(options.reorder),
-            options.reorder_offset,
-            0,
-            0,
-            options.segments,
-            options.block_bytes,
-            options.transfer_bytes,
-            summary.bytes as f64 / MIB,
-            "POSIX",
-            options.ref_num
-        );
+         aggs(MiB)   API RefNum\n"
+        .to_owned();
+    for (number, test) in tests.iter().enumerate() {
+        for access in [Access::Write, Access::Read] {
+            summary_line(&mut text, test, number, access);
+        }
     }
     key(&mut text, "Finished", finished);
     text
+}
+
+fn summary_line(text: &mut String, test: &Test, number: usize, access: Access) {
+    let Some(summary) = summary(test, access) else { return };
+    let options = &test.options;
+    let name = if access == Access::Write { "write" } else { "read" };
+    let done = test.results.iter().filter(|it| it.access == access).count();
+    let _ = write!(text, "{name:<9} {}", moments(summary.bytes_per_s, MIB));
+    let _ = write!(text, "{}", moments(summary.transfers_per_s, 1.0));
+    let _ = match summary.stonewall {
+        None => write!(text, "{:10.5} {:>10} {:>13} ", summary.mean_s, "NA", "NA"),
+        Some((seconds, bytes_per_s)) => {
+            write!(text, "{:10.5} {seconds:10.2} {:13.2} ", summary.mean_s, bytes_per_s / MIB)
+        }
+    };
+    let _ = writeln!(
+        text,
+        "{number:5} {:6} {:3} {done:4} {:3} {:5} {:8} {:9} {:4} {:6} {:8} {:8} {:9.1} {:3} {:6}",
+        options.ranks,
+        options.ranks,
+        u32::from(options.file_per_rank),
+        u32::from(options.reorder),
+        options.reorder_offset,
+        options.reorder_random,
+        options.reorder_seed,
+        options.segments,
+        options.block_bytes,
+        options.transfer_bytes,
+        summary.bytes as f64 / MIB,
+        "POSIX",
+        options.ref_num
+    );
 }
 
 fn moments(of: Moments, by: f64) -> String {
@@ -220,26 +257,20 @@ fn moments(of: Moments, by: f64) -> String {
 
 /// A line per result, for `summaryFormat=CSV`.
 #[must_use]
-pub fn csv(options: &Options, results: &[AccessResult]) -> String {
+pub fn csv(tests: &[Test]) -> String {
     let mut text =
         "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),\
                     total(s),numTasks,iter\n"
             .to_owned();
-    for result in results {
-        let _ = writeln!(
-            text,
-            "{},{:.4},{:.4},{:.4},{:.4},{:.4},,{:.4},,{:.4},{},{}",
-            if result.access == Access::Write { "write" } else { "read" },
-            result.bytes_per_s() / MIB,
-            result.transfers_per_s(),
-            result.latency_s,
-            options.block_bytes as f64 / 1024.0,
-            options.transfer_bytes as f64 / 1024.0,
-            result.elapsed_s,
-            result.elapsed_s,
-            options.ranks,
-            result.repetition
-        );
+    for (options, result) in
+        tests.iter().flat_map(|it| it.results.iter().map(|r| (&it.options, r)))
+    {
+        let name = if result.access == Access::Write { "write" } else { "read" };
+        text.push_str(name);
+        for number in columns(options, result) {
+            let _ = write!(text, ",{number:.4}");
+        }
+        let _ = writeln!(text, ",{},{}", options.ranks, result.repetition);
     }
     text
 }

@@ -112,7 +112,7 @@ fn calendar(time_s: u64) -> String {
 pub fn interval(interval: &Interval, bidirectional: bool) -> Value {
     let streams: Vec<Value> = interval.streams.iter().map(stretch).collect();
     let mut value = json!({ "streams": streams });
-    let forward = interval.streams.first().is_none_or(|first| first.sends) || bidirectional;
+    let forward = interval.streams.first().is_none_or(|first| first.sends);
     if let Some(sum) = interval.sum(forward) {
         value["sum"] = stretch(&sum);
     }
@@ -186,7 +186,9 @@ pub fn end(end: &End, udp: bool, bidirectional: bool) -> Value {
             "remote_system": end.cpu_there.2,
         },
     });
-    let forward = end.streams.first().is_none_or(|first| first.sends) || bidirectional;
+    // With both directions the client's streams come first at either end, so that `sum_sent` is
+    // what the client sent, whoever tells it.
+    let forward = end.streams.first().is_none_or(|first| first.sends);
     let mut put = |key: &str, sum: Option<Stretch>, is_sent: bool, sender: bool| {
         if let Some(sum) = sum {
             value[key] = end_stretch(&sum, is_sent, sender);

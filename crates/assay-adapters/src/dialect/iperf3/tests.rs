@@ -73,6 +73,34 @@ fn several_streams_are_summed() {
     assert_eq!(last, Some(sum));
 }
 
+/// What 3.12 and 3.21 print at both ends of one test: `sum` is what the client sends, and the other
+/// way has its suffix, at the server too.
+#[test]
+fn both_directions_are_named_after_the_client() {
+    for is_client in [true, false] {
+        let up = Stretch { sends: is_client, bytes: 1000, tcp: None, ..tcp_stretch() };
+        let down = Stretch { sends: !is_client, bytes: 7, tcp: None, ..tcp_stretch() };
+        let both = json::interval(&Interval { streams: vec![up, down] }, true);
+        assert_eq!(both["sum"]["bytes"], 1000);
+        assert_eq!(both["sum"]["sender"], is_client);
+        assert_eq!(both["sum_bidir_reverse"]["bytes"], 7);
+        let stream = |stretch: Stretch| StreamEnd {
+            sends: stretch.sends,
+            sent: Some(stretch).filter(|_| stretch.sends),
+            received: Some(stretch).filter(|_| !stretch.sends),
+            ..ended(false).streams[0]
+        };
+        let end = End { streams: vec![stream(up), stream(down)], ..End::default() };
+        let end = json::end(&end, false, true);
+        let (up, down) = if is_client {
+            ("sum_sent", "sum_received_bidir_reverse")
+        } else {
+            ("sum_received", "sum_sent_bidir_reverse")
+        };
+        assert_eq!((&end[up]["bytes"], &end[down]["bytes"]), (&1000.into(), &7.into()));
+    }
+}
+
 fn ended(udp: bool) -> End {
     let (sent, received) = if udp {
         (udp_stretch(true), udp_stretch(false))
@@ -102,6 +130,18 @@ fn the_summary_is_iperf3s() {
 iperf Done.
 ";
     assert_eq!(text::end(&ended(false), style), expected);
+    let verbose = Style { verbose: true, ..style };
+    let congestion = (Some("bbr".to_owned()), Some("cubic".to_owned()));
+    let cpu_there = (70.4, 1.2, 69.2);
+    let costs = text::end(&End { congestion, cpu_there, ..ended(false) }, verbose);
+    let told = "\
+CPU Utilization: local/sender 3.0% (1.0%u/2.0%s), remote/receiver 70.4% (1.2%u/69.2%s)
+snd_tcp_congestion bbr
+rcv_tcp_congestion cubic
+
+iperf Done.
+";
+    assert!(costs.ends_with(told), "{costs}");
     let expected = "\
 - - - - - - - - - - - - - - - - - - - - - - - - -
 [ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams

@@ -18,9 +18,15 @@ pub struct Style {
     pub udp: bool,
     /// Both directions at once: a column tells which.
     pub bidirectional: bool,
+    /// CPU of both ends and congestion control as well (`-V`).
+    pub verbose: bool,
 }
 
 const RULE: &str = "- - - - - - - - - - - - - - - - - - - - - - - - -\n";
+
+/// The last line of a test that failed after it had begun.
+pub const INCOMPLETE: &str =
+    "The test failed before its end: the intervals above are all that was measured.\n";
 
 /// The lines before the first interval.
 #[must_use]
@@ -169,11 +175,36 @@ pub fn end(end: &End, style: Style) -> String {
             text.push_str(&end_lines(end.sent(sends), end.received(sends), sends, style));
         }
     }
+    if style.verbose {
+        text.push_str(&costs(end, style));
+    }
     if let Some(output) = &end.server_output_text {
         let _ = write!(text, "\nServer output:\n{output}");
     }
     if style.is_client {
         text.push_str("\niperf Done.\n");
+    }
+    text
+}
+
+/// `CPU Utilization: local/sender 23.0% (0.0%u/23.0%s), remote/receiver 70.4% (1.2%u/69.2%s)`
+fn costs(end: &End, style: Style) -> String {
+    let sends = end.streams.first().is_none_or(|first| first.sends);
+    let (here, there) = if sends { ("sender", "receiver") } else { ("receiver", "sender") };
+    let percent = |(total, user, system)| format!("{total:.1}% ({user:.1}%u/{system:.1}%s)");
+    let mut text = String::new();
+    // A server is not told what its client spent.
+    if style.is_client {
+        let (local, remote) = (percent(end.cpu_here), percent(end.cpu_there));
+        let _ =
+            writeln!(text, "CPU Utilization: local/{here} {local}, remote/{there} {remote}");
+    } else {
+        let _ = writeln!(text, "CPU Utilization: local/{here} {}", percent(end.cpu_here));
+    }
+    for (name, congestion) in [("snd", &end.congestion.0), ("rcv", &end.congestion.1)] {
+        if let Some(congestion) = congestion {
+            let _ = writeln!(text, "{name}_tcp_congestion {congestion}");
+        }
     }
     text
 }

@@ -12,11 +12,12 @@ use assay_model::workload::storage::{
 
 use super::definitions::Definitions;
 use super::lines::Lines;
-use super::runs::{Rate, Run};
+use super::runs::{self, Format, Rate, Run};
 use super::values::Shown;
 use super::{Execution, Input, RateLabel, RunLabel, Surroundings, UsedHost};
 
 mod files;
+mod format;
 mod phase;
 mod select;
 
@@ -40,8 +41,6 @@ pub(super) struct Compiler<'a, 'b> {
     file_systems: Index,
     file_works: Index,
     used_hosts: BTreeSet<usize>,
-    /// Whether it was said that shares are not enforced without a rate.
-    told_of_skew: bool,
     execution: Execution,
 }
 
@@ -57,6 +56,8 @@ impl<'a, 'b> Compiler<'a, 'b> {
             runs: Vec::new(),
             files: FilePlan::default(),
             create_anchors: all.general.create_anchors,
+            commands: all.general.commands.clone(),
+            monitor: all.general.monitor.as_ref().map(PathBuf::from),
             hosts: Vec::new(),
             data_errors: all.general.data_errors,
             notes: Vec::new(),
@@ -72,7 +73,6 @@ impl<'a, 'b> Compiler<'a, 'b> {
             file_systems: Index::new(all.file_systems.iter().map(|it| it.name.text.as_str())),
             file_works: Index::new(all.file_works.iter().map(|work| work.name.as_str())),
             used_hosts: BTreeSet::new(),
-            told_of_skew: false,
             execution,
         }
     }
@@ -100,6 +100,9 @@ impl<'a, 'b> Compiler<'a, 'b> {
         for run in &all.runs {
             self.run(run);
         }
+        if all.general.formats && is_raw {
+            self.format_all();
+        }
         self.execution.hosts = self.hosts_used();
         self.execution
     }
@@ -109,6 +112,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         run.elapsed_s = self.input.elapsed_s.unwrap_or(run.elapsed_s);
         run.interval_s = self.input.interval_s.unwrap_or(run.interval_s);
         run.warmup_s = self.input.warmup_s.unwrap_or(run.warmup_s);
+        run.format = self.input.format.map_or(run.format, Format::by_option);
         if !self.checked(&run) {
             return;
         }
@@ -171,8 +175,9 @@ impl<'a, 'b> Compiler<'a, 'b> {
 
     fn one_combination(&mut self, run: &Run, values: &Combination<'_>) -> Option<()> {
         let loops: Vec<(String, String)> =
-            values.iter().map(|(key, shown)| ((*key).to_owned(), shown.text.clone())).collect();
+            values.iter().map(|(key, shown)| (runs::called(key), shown.text.clone())).collect();
         for rate in &run.rates {
+            let loops = runs::with_rate(&loops, ("iorate", &run.rates), *rate);
             match *rate {
                 Rate::Max => {
                     self.phase(run, values, &loops, Load::Closed, RateLabel::UncontrolledMax)?;
@@ -228,12 +233,16 @@ impl<'a, 'b> Compiler<'a, 'b> {
         mut rate: RateLabel,
     ) -> Option<()> {
         let built = self.build(run, values, load)?;
-        if built.shares_given && rate == RateLabel::UncontrolledMax {
-            rate = RateLabel::ControlledMax;
-            self.tell_of_skew(run);
+        if built.is_balanced() {
+            rate = match rate {
+                RateLabel::UncontrolledMax => RateLabel::ControlledMax,
+                RateLabel::UncontrolledCurve => RateLabel::ControlledCurve,
+                other => other,
+            };
         }
         let first = self.execution.runs.is_empty();
         self.execution.runs.push(RunLabel {
+            number: self.execution.runs.len(),
             name: run.name.text.clone(),
             rate,
             elapsed_s: run.elapsed_s,
@@ -242,6 +251,8 @@ impl<'a, 'b> Compiler<'a, 'b> {
             loops: loops.to_vec(),
             stop_curve_ms: None,
             shares_observed: !built.shares_given && built.used.workloads > 1,
+            limits: run.limits(built.parameters.storage_bytes),
+            commands: run.commands.clone(),
             parameters: built.parameters,
             used: built.used,
         });
@@ -252,22 +263,6 @@ impl<'a, 'b> Compiler<'a, 'b> {
             pause_before_s: if first { 0.0 } else { run.pause_s },
         });
         Some(())
-    }
-
-    fn tell_of_skew(&mut self, run: &Run) {
-        if std::mem::replace(&mut self.told_of_skew, true) {
-            return;
-        }
-        let message = format!(
-            "`{}` runs at iorate=max: the shares (skew) divide the threads, and are not enforced",
-            run.name.text
-        );
-        let warning = self
-            .lines
-            .warning("V164", run.name.spot, message)
-            .help("with a rate in numbers the shares are kept exactly")
-            .vdbench("holds the faster workloads back");
-        self.lines.found.push(warning);
     }
 
     /// No tree may lie within another one.
@@ -329,10 +324,7 @@ fn combination(run: &Run, mut number: usize) -> Combination<'_> {
 
 /// When a run is over.
 fn timing(run: &Run, total_bytes: u64) -> StorageTiming {
-    let stop_after_bytes = run.max_data.map(|limit| {
-        // Up to 100 it is a multiple of all storage, above that it is bytes.
-        if limit <= 100.0 { (limit * total_bytes as f64) as u64 } else { limit as u64 }
-    });
+    let stop_after_bytes = run.max_data.map(|limit| runs::of_data(limit, total_bytes));
     StorageTiming {
         warmup_s: run.warmup_s,
         duration_s: Some(run.elapsed_s),

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use assay_model::workload::storage::WriteSync;
 
+use super::commands::Commands;
 use super::keywords::Kind;
 use super::lines::{Lines, Spot};
 use super::runs::Run;
@@ -16,8 +17,8 @@ use super::values::{self, Value};
 mod attributes;
 mod file_systems;
 
-use attributes::{divided, pair, percent, range, sectors, sizes};
-pub(super) use attributes::{open_flags, positive, seek};
+use attributes::{band, divided, pair, percent, range, sectors, sizes, strides};
+pub(super) use attributes::{commands, open_flags, positive, seek};
 pub(super) use file_systems::{FileSystem, FileWork, operation};
 
 /// Everything that the files define.
@@ -48,6 +49,12 @@ pub(super) struct General {
     pub(super) data_errors: u64,
     /// Whether missing folders above a tree are made.
     pub(super) create_anchors: bool,
+    /// Whether every file is written anew before the first run, and with which size of I/O.
+    pub(super) formats: bool,
+    pub(super) format_bytes: u64,
+    pub(super) commands: Commands,
+    /// A file whose contents end a run.
+    pub(super) monitor: Option<String>,
 }
 
 /// A host.
@@ -88,6 +95,8 @@ pub(super) enum Seek {
     Percent(f64),
     /// One after another, to the end.
     Eof,
+    /// All jump, most of them near the start: the mean distance is the range divided by this.
+    Skewed(f64),
 }
 
 /// Sizes of one I/O.
@@ -112,6 +121,9 @@ pub(super) struct Workload {
     pub(super) hit_percents: (f64, f64),
     pub(super) range: Option<(f64, f64)>,
     pub(super) streams: Option<u32>,
+    /// Smallest and greatest gap of random access that goes onward, in bytes.
+    pub(super) strides: Option<(u64, u64)>,
+    pub(super) priority: Option<(u32, Spot)>,
     pub(super) rate_per_s: Option<f64>,
     pub(super) flags: Option<OpenFlags>,
     pub(super) spot: Spot,
@@ -121,7 +133,15 @@ const NOWHERE: Spot = Spot { line: 0, start: 0, end: 0 };
 
 impl Default for General {
     fn default() -> Self {
-        Self { compression: 1.0, data_errors: 50, create_anchors: false }
+        Self {
+            compression: 1.0,
+            data_errors: 50,
+            create_anchors: false,
+            formats: false,
+            format_bytes: 128 << 10,
+            commands: Commands::default(),
+            monitor: None,
+        }
     }
 }
 
@@ -155,6 +175,8 @@ impl Default for Workload {
             hit_percents: (0.0, 0.0),
             range: None,
             streams: None,
+            strides: None,
+            priority: None,
             rate_per_s: None,
             flags: None,
             spot: NOWHERE,
@@ -334,9 +356,17 @@ impl General {
                 "create_anchors" => {
                     self.create_anchors = values::yes_no(lines, parameter) == Some(true);
                 }
-                "formatsds" => always_or_never(lines, parameter),
-                // Layout is not timed here, so its transfer size changes nothing.
-                "formatxfersize" => drop(values::one_number(lines, parameter)),
+                "formatsds" => self.formats = always(lines, parameter),
+                "formatxfersize" => {
+                    let bytes = values::one_number(lines, parameter);
+                    self.format_bytes = bytes.map_or(self.format_bytes, |bytes| bytes as u64);
+                    sectors(lines, parameter, self.format_bytes);
+                }
+                "startcmd" => self.commands.start = commands(parameter),
+                "endcmd" => self.commands.end = commands(parameter),
+                "monitor" => {
+                    self.monitor = parameter.elements.first().map(|path| path.text.clone());
+                }
                 _ => {}
             }
         }
@@ -390,6 +420,9 @@ impl Storage {
     }
 }
 
+/// What Vdbench divides the range by for the mean distance of skewed access, unless the file says.
+pub(super) const SKEW_DIVISOR: f64 = 3.0;
+
 /// More threads than this on one target were not meant.
 pub(super) const MOST_THREADS: u32 = 65_536;
 
@@ -416,11 +449,28 @@ impl Workload {
                 if let Some(seek) = values.first().and_then(|v| seek(lines, parameter, v)) {
                     self.seek = seek;
                 }
+                // `(poisson,5)`: the mean distance is a fifth.
+                if let (Seek::Skewed(_), Some(Value::Number(divisor))) =
+                    (self.seek, values.get(1).map(|shown| &shown.value))
+                {
+                    self.seek = Seek::Skewed(divisor.value.max(1.0));
+                }
             }
             "skew" => self.skew_percent = percent(lines, parameter),
             "rhpct" => self.hit_percents.0 = percent(lines, parameter).unwrap_or(0.0),
             "whpct" => self.hit_percents.1 = percent(lines, parameter).unwrap_or(0.0),
             "range" => self.range = range(lines, parameter),
+            "hotband" => {
+                self.range = band(lines, parameter);
+                self.seek = Seek::Skewed(SKEW_DIVISOR);
+            }
+            "stride" => self.strides = strides(lines, parameter),
+            "priority" => {
+                let value = values::one_number(lines, parameter);
+                let rank =
+                    value.and_then(|value| values::count(lines, parameter, value, u32::MAX));
+                self.priority = rank.map(|rank| (rank, parameter.spot));
+            }
             "streams" => {
                 let streams = values::numbers(lines, parameter).unwrap_or_default();
                 match streams[..] {
@@ -448,23 +498,18 @@ impl Workload {
     }
 }
 
-/// `formatsds=`: files are laid out where they are missing or too short, nothing else.
-fn always_or_never(lines: &mut Lines, parameter: &Parameter) {
-    let found = match values::yes_no(lines, parameter) {
-        None => return,
-        Some(true) => lines
-            .error("V114", parameter.spot, "`formatsds=yes` is not supported here")
-            .help("remove the files, then they are laid out anew"),
-        Some(false) => lines
-            .warning(
-                "V114",
-                parameter.spot,
-                "files are laid out nevertheless where they are missing",
-            )
+/// `formatsds=`: whether every file is written anew.
+fn always(lines: &mut Lines, parameter: &Parameter) -> bool {
+    let yes = values::yes_no(lines, parameter);
+    if yes == Some(false) {
+        let message = "files are laid out nevertheless where they are missing";
+        let warning = lines
+            .warning("V114", parameter.spot, message)
             .help("reading what was never written measures nothing")
-            .vdbench("uses them as they are"),
-    };
-    lines.found.push(found);
+            .vdbench("uses them as they are");
+        lines.found.push(warning);
+    }
+    yes == Some(true)
 }
 
 /// A name with its number behind it, or where `%d` or `%04d` stands.

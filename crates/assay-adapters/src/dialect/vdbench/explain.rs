@@ -13,13 +13,17 @@ use super::{Execution, RateLabel, output};
 #[must_use]
 pub fn explain(execution: &Execution) -> String {
     let mut text =
-        String::from("Nothing is read or written: the runs of the parameter files.\n\n");
+        String::from("Nothing is read or written: the runs of the parameter files.\n");
+    let is_raw = execution.files.phases.is_empty();
+    for run in &execution.runs {
+        let words =
+            if is_raw { output::simulating(run) } else { output::files::simulating(run) };
+        let _ = writeln!(text, "{words}");
+    }
+    text.push('\n');
     let name = execution.runs.iter().map(|run| run.name.len()).max().unwrap_or(0).max(3);
-    let (storage, works, threads) = if execution.files.phases.is_empty() {
-        ("SDs", "WDs", "threads/SD")
-    } else {
-        ("FSDs", "work", "threads")
-    };
+    let (storage, works, threads) =
+        if is_raw { ("SDs", "WDs", "threads/SD") } else { ("FSDs", "work", "threads") };
     let _ = writeln!(
         text,
         "{:<name$}  {:>20} {:>8} {:>8} {storage:>6} {works:>4} {threads:>10} {:>11}  for loops",

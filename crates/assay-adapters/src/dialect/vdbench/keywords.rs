@@ -148,7 +148,6 @@ const fn none(spelled: &'static str, why: &'static str) -> Keyword {
 
 use Values::{Either, Numbers, Times, Words};
 
-const NO_COMMANDS: &str = "commands in a parameter file are not executed; run them beforehand";
 const NO_JOURNAL: &str = "journals are not kept; -v checks data within one execution";
 const NO_REPLAY: &str = "traces are not replayed";
 const UNIQUE: &str =
@@ -169,9 +168,11 @@ const GENERAL: &[Keyword] = &[
     row("formatsds", Words),
     row("formatxfersize", Numbers),
     idle("histogram", "the histogram has its default limits"),
-    none("startcmd", NO_COMMANDS),
-    none("endcmd", NO_COMMANDS),
-    none("monitor", "a file that ends a run is not watched; interrupt assay instead"),
+    row("startcmd", Words),
+    also("start_cmd", "startcmd", Words),
+    row("endcmd", Words),
+    also("end_cmd", "endcmd", Words),
+    row("monitor", Words),
     none("validate", "give -v instead"),
     none("journal", NO_JOURNAL),
     idle("report", "all reports are written"),
@@ -182,7 +183,7 @@ const GENERAL: &[Keyword] = &[
     idle("swat", "no Swat file is written"),
     idle("timeout", "an I/O may take as long as the kernel allows"),
     idle("ios_per_jvm", "one process does all I/O"),
-    none("loop", "the file runs once; repeat the command"),
+    none("loop", "the option -l repeats the runs"),
     idle("pattern", "what is written is random and as compressible as compratio says"),
     none("force_error_after", "errors are not made up"),
     idle("abort_failed_skew", "the shares reached are told, not enforced"),
@@ -195,8 +196,8 @@ const HOST: &[Keyword] = &[
     row("shell", Words),
     row("user", Words),
     idle("vdbench", "assay is needed on the host, not Vdbench"),
-    none("clients", "logical clients are not made"),
-    none("mount", "nothing is mounted; mount it beforehand"),
+    none("clients", "several clients per host come with the fleet; define each as a host (hd)"),
+    none("mount", "assay mounts nothing; mount it on each host beforehand and remove mount="),
     idle("master", "the master is the host that assay is started on"),
 ];
 
@@ -218,7 +219,7 @@ const STORAGE: &[Keyword] = &[
     idle("dedupunit", UNIQUE),
     idle("dedupsets", UNIQUE),
     none("replay", NO_REPLAY),
-    none("resetlun", NO_COMMANDS),
+    none("resetlun", "no command is sent to a device"),
     none("concatenate", "storage definitions are not joined into one"),
 ];
 
@@ -236,11 +237,11 @@ const WORKLOAD: &[Keyword] = &[
     row("rhpct", Numbers),
     row("whpct", Numbers),
     row("range", Numbers),
-    none("hotband", "there is no skewed random access"),
-    none("stride", "there is no access with gaps of several lengths"),
+    row("hotband", Numbers),
+    row("stride", Numbers),
     row("streams", Numbers),
     row("iorate", Numbers),
-    none("priority", "workloads are not ranked"),
+    row("priority", Numbers),
     row("threads", Numbers),
     row("openflags", Words),
 ];
@@ -261,10 +262,12 @@ const RUN: &[Keyword] = &[
     row("maxdataread", Numbers),
     row("maxdatawritten", Numbers),
     row("openflags", Words),
-    none("startcmd", NO_COMMANDS),
-    none("endcmd", NO_COMMANDS),
+    row("startcmd", Words),
+    also("start_cmd", "startcmd", Words),
+    row("endcmd", Words),
+    also("end_cmd", "endcmd", Words),
     none("replay", NO_REPLAY),
-    none("mount", "nothing is mounted; mount it beforehand"),
+    none("mount", "assay mounts nothing; mount it on each host beforehand and remove mount="),
     also("forxfersize", "xfersize", Either),
     also("xfersize", "xfersize", Either),
     also("forthreads", "threads", Numbers),

@@ -10,6 +10,8 @@ pub mod files;
 pub mod flat_file;
 pub mod histogram;
 mod measured;
+pub mod pages;
+pub mod skew;
 
 pub use measured::Measured;
 
@@ -19,14 +21,34 @@ pub type TimeOfDay<'a> = &'a str;
 /// Lines between two headings of the table.
 pub const LINES_PER_HEADING: usize = 30;
 
+/// When a row of a file for scripts was written.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment<'a> {
+    /// The time of day.
+    pub tod: TimeOfDay<'a>,
+    /// Date, time and zone: `11/21/2026-17:20:02-UTC`.
+    pub timestamp: &'a str,
+}
+
 /// `Starting RD=…` without the time of day; `rate_per_s` where the run's rate is known by now.
 #[must_use]
 pub fn starting(label: &RunLabel, rate_per_s: Option<f64>) -> String {
+    format!("Starting {}", described(label, rate_per_s))
+}
+
+/// `Simulating RD=…`, as `-s` says it.
+#[must_use]
+pub fn simulating(label: &RunLabel) -> String {
+    format!("Simulating {}", described(label, None))
+}
+
+fn described(label: &RunLabel, rate_per_s: Option<f64>) -> String {
     let mut text = format!(
-        "Starting RD={}; I/O rate: {}; elapsed={}",
+        "RD={}; I/O rate: {}; elapsed={}",
         label.name,
         rate(label.rate, rate_per_s),
-        label.elapsed_s
+        // Without an end in time it goes on until its work is done.
+        if label.elapsed_s > 0.0 { label.elapsed_s.to_string() } else { "(none)".into() }
     );
     if label.warmup_s > 0.0 {
         let _ = write!(text, " warmup={}", label.warmup_s);
@@ -53,6 +75,7 @@ pub fn rate(label: RateLabel, rate_per_s: Option<f64>) -> String {
         (RateLabel::UncontrolledMax, _) => "Uncontrolled MAX".into(),
         (RateLabel::ControlledMax, _) => "Controlled MAX".into(),
         (RateLabel::UncontrolledCurve, _) => "Uncontrolled curve".into(),
+        (RateLabel::ControlledCurve, _) => "Controlled curve".into(),
         (RateLabel::PerSecond(rate), _) | (RateLabel::Percent(_), Some(rate)) => {
             format!("{rate}")
         }

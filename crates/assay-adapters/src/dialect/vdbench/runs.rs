@@ -4,6 +4,8 @@
 
 use assay_model::workload::storage::Arrivals;
 
+use super::FormatOption;
+use super::commands::{Commands, DataLimits};
 use super::definitions::{self, OpenFlags};
 use super::keywords::Values;
 use super::lines::Lines;
@@ -34,6 +36,9 @@ pub(super) struct Run {
     pub(super) warmup_s: f64,
     pub(super) pause_s: f64,
     pub(super) max_data: Option<f64>,
+    pub(super) max_data_read: Option<f64>,
+    pub(super) max_data_written: Option<f64>,
+    pub(super) commands: Commands,
     pub(super) flags: Option<OpenFlags>,
     pub(super) loops: Vec<Loop>,
 }
@@ -49,6 +54,24 @@ pub(super) enum Rate {
     Percent(f64),
     /// As fast as it goes, then at percentages of that.
     Curve,
+}
+
+impl Format {
+    /// What the option `-c` says instead of the file.
+    pub(super) fn by_option(option: FormatOption) -> Self {
+        let all = Self {
+            removes: true,
+            makes_directories: true,
+            makes_files: true,
+            only: false,
+            once: false,
+        };
+        match option {
+            FormatOption::Yes => all,
+            FormatOption::No => Self::default(),
+            FormatOption::CleanOnly => Self { removes: true, only: true, ..Self::default() },
+        }
+    }
 }
 
 /// What is made of the trees before a file-system run.
@@ -93,6 +116,9 @@ impl Default for Run {
             warmup_s: 0.0,
             pause_s: 0.0,
             max_data: None,
+            max_data_read: None,
+            max_data_written: None,
+            commands: Commands::default(),
             flags: None,
             loops: Vec::new(),
         }
@@ -120,14 +146,10 @@ impl Run {
             "warmup" => self.warmup_s = seconds(lines, self.warmup_s),
             "pause" => self.pause_s = seconds(lines, self.pause_s),
             "maxdata" => self.max_data = definitions::positive(lines, parameter),
-            "maxdataread" | "maxdatawritten" => {
-                let message = format!(
-                    "`{}` is known to Vdbench but not supported here",
-                    parameter.keyword.spelled
-                );
-                let error = lines.error("V114", parameter.spot, message);
-                lines.found.push(error.help("maxdata counts reads and writes together"));
-            }
+            "maxdataread" => self.max_data_read = definitions::positive(lines, parameter),
+            "maxdatawritten" => self.max_data_written = definitions::positive(lines, parameter),
+            "startcmd" => self.commands.start = definitions::commands(parameter),
+            "endcmd" => self.commands.end = definitions::commands(parameter),
             "openflags" => self.flags = definitions::open_flags(lines, parameter),
             "threads" | "xfersize" | "rdpct" | "rhpct" | "whpct" | "seekpct" | "hitarea"
             | "compratio" | "depth" | "width" | "files" | "sizes" | "totalsize"
@@ -135,6 +157,15 @@ impl Run {
                 self.add_loop(lines, parameter);
             }
             _ => {}
+        }
+    }
+
+    /// Bytes that end it, where all its storage has `total_bytes`.
+    pub(super) fn limits(&self, total_bytes: u64) -> DataLimits {
+        let bytes = |limit: Option<f64>| limit.map(|limit| of_data(limit, total_bytes));
+        DataLimits {
+            read_bytes: bytes(self.max_data_read),
+            written_bytes: bytes(self.max_data_written),
         }
     }
 
@@ -166,6 +197,11 @@ impl Run {
             };
         }
     }
+}
+
+/// What `maxdata=` means: up to 100 a multiple of all storage, above that bytes.
+pub(super) fn of_data(limit: f64, total_bytes: u64) -> u64 {
+    if limit <= 100.0 { (limit * total_bytes as f64) as u64 } else { limit as u64 }
 }
 
 /// Whether every value of a loop can be used; tells of the first that cannot.
@@ -227,7 +263,41 @@ fn rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
         };
         rates.push(rate);
     }
+    if rates.len() > 1 && rates.contains(&Rate::Curve) {
+        let message = format!("`{}` mixes a curve with other rates", parameter.keyword.spelled);
+        let error = lines.error("V120", parameter.spot, message);
+        lines.found.push(error.help("make two runs of it").vdbench("stops"));
+    }
     rates
+}
+
+/// What Vdbench calls a loop in its reports.
+pub(super) fn called(key: &str) -> String {
+    match key {
+        "operations" => "operation",
+        "compratio" => "comp",
+        other => other,
+    }
+    .to_owned()
+}
+
+/// The loops of a run at one of its rates: several rates are the innermost loop.
+pub(super) fn with_rate(
+    loops: &[(String, String)],
+    (key, rates): (&str, &[Rate]),
+    rate: Rate,
+) -> Vec<(String, String)> {
+    let mut loops = loops.to_vec();
+    let shown = match rate {
+        Rate::Max => "max".to_owned(),
+        Rate::PerSecond(per_s) => per_s.to_string(),
+        Rate::Percent(percent) => format!("{percent}%"),
+        Rate::Curve => "curve".to_owned(),
+    };
+    if rates.len() > 1 {
+        loops.push((key.to_owned(), shown));
+    }
+    loops
 }
 
 fn format(lines: &mut Lines, parameter: &Parameter) -> Format {

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, Load, RateRounding, SizeShare, StorageWorkload,
-    Verify,
+    AccessPattern, Arrivals, AtEnd, Cursor, Load, RateRounding, SizeShare, Skew,
+    StorageWorkload, Verify,
 };
 
 use super::diagnostic::{Diagnostic, Severity};
@@ -14,6 +14,7 @@ use super::{Execution, Input, Present, RateLabel, Surroundings, output, read};
 
 mod bytes;
 mod file_systems;
+mod golden;
 mod page;
 mod refused;
 mod text;
@@ -39,6 +40,7 @@ fn input(file: &str) -> Input {
         elapsed_s: None,
         interval_s: None,
         warmup_s: None,
+        format: None,
         verify: Verify::Off,
         submitters: 2,
         seed: 1,
@@ -85,6 +87,10 @@ fn patterns_of_access() {
         ("wd=wd1,sd=sd1,seekpct=-1", sequential(Cursor::Shared, AtEnd::Stop)),
         ("wd=wd1,sd=sd1,see=20", AccessPattern::Mixed { random_share: 0.2 }),
         ("wd=wd1,sd=sd1,seekpct=0,streams=4", sequential(Cursor::Divided, AtEnd::Wrap)),
+        (
+            "wd=wd1,sd=sd1,stride=(8k,1m)",
+            AccessPattern::Strides { least_bytes: 8192, most_bytes: 1 << 20 },
+        ),
     ];
     for (text, expected) in table {
         assert_eq!(workload(text).streams[0].pattern, expected, "{text}");
@@ -144,10 +150,10 @@ fn loops_nest_in_the_order_in_which_they_are_written() {
         .map(|run| format!("{} {}", output::loops(run), output::rate(run.rate, None)))
         .collect();
     assert_eq!(labels.len(), 12);
-    assert_eq!(labels[0], "threads=1 xfersize=4k 100");
-    assert_eq!(labels[1], "threads=1 xfersize=4k 200");
-    assert_eq!(labels[2], "threads=1 xfersize=8k 100");
-    assert_eq!(labels[11], "threads=4 xfersize=8k 200");
+    assert_eq!(labels[0], "threads=1 xfersize=4k iorate=100 100");
+    assert_eq!(labels[1], "threads=1 xfersize=4k iorate=200 200");
+    assert_eq!(labels[2], "threads=1 xfersize=8k iorate=100 100");
+    assert_eq!(labels[11], "threads=4 xfersize=8k iorate=200 200");
 }
 
 #[test]
@@ -256,4 +262,77 @@ fn the_command_line_overrides_times() {
     (input.elapsed_s, input.interval_s, input.warmup_s) = (Some(4.0), Some(1.0), Some(2.0));
     let run = compile(&files, &input).unwrap().runs.remove(0);
     assert_eq!((run.elapsed_s, run.interval_s, run.warmup_s), (4.0, 1.0, 2.0));
+}
+
+#[test]
+fn skewed_access_and_its_band() {
+    for (text, mean_share, range) in [
+        ("seekpct=poisson", 1.0 / 3.0, None),
+        ("seekpct=(poisson,5)", 0.2, None),
+        ("hotband=(50,75)", 1.0 / 3.0, Some((1 << 29, 3 << 28))),
+    ] {
+        let workload = workload(&format!("wd=wd1,sd=sd1,{text}"));
+        let stream = &workload.streams[0];
+        assert_eq!(stream.pattern, AccessPattern::Random, "{text}");
+        assert_eq!(stream.conduct.skew, Some(Skew::Exponential { mean_share }), "{text}");
+        assert_eq!(workload.targets[0].range_bytes, range, "{text}");
+    }
+}
+
+#[test]
+fn shares_are_held_without_a_rate() {
+    let table = [
+        (
+            "wd=wd1,sd=sd1,skew=30\nwd=wd2,sd=sd1,skew=70",
+            Load::Balanced,
+            RateLabel::ControlledMax,
+        ),
+        ("wd=wd1,sd=sd1\nwd=wd2,sd=sd1", Load::Closed, RateLabel::UncontrolledMax),
+    ];
+    for (text, load, label) in table {
+        let text = format!(
+            "sd=sd1,lun=/a,size=1g\n{text}\nrd=rd1,wd=wd*,iorate=max,elapsed=10,interval=1"
+        );
+        let execution = fine(&text);
+        assert_eq!(execution.plan.phases[0].workload.load, load, "{text}");
+        assert_eq!(execution.runs[0].rate, label, "{text}");
+    }
+}
+
+#[test]
+fn workloads_with_a_rate_may_come_first() {
+    let usual = |middle: &str| {
+        format!(
+            "sd=sd1,lun=/a,size=1g\n{middle}\nrd=rd1,wd=wd*,iorate=max,elapsed=10,interval=1"
+        )
+    };
+    fine(&usual("wd=wd1,sd=sd1,iorate=50,priority=1\nwd=wd2,sd=sd1,priority=2"));
+    for refused in [
+        "wd=wd1,sd=sd1,priority=1\nwd=wd2,sd=sd1,priority=2",
+        "wd=wd1,sd=sd1,priority=1\nwd=wd2,sd=sd1,iorate=50,priority=2",
+    ] {
+        let found = one(&usual(refused)).unwrap_err();
+        assert!(found.iter().any(|one| one.code == "V114"), "{}", shown(&found));
+    }
+}
+
+#[test]
+fn formatsds_shifts_the_runs_behind_it() {
+    let execution = fine(
+        "formatsds=yes\nsd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
+         rd=rd1,wd=wd1,iorate=curve,curve=50,elapsed=10,interval=1",
+    );
+    let names: Vec<&str> = execution.runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names, ["SD_format", "rd1", "rd1_(50%)"]);
+    let numbers: Vec<usize> = execution.runs.iter().map(|run| run.number).collect();
+    assert_eq!(numbers, [0, 1, 2]);
+    let Load::ShareOf { phase, .. } = execution.plan.phases[2].workload.load else {
+        panic!("a point of a curve is a share");
+    };
+    assert_eq!(phase, 1);
+    let found =
+        one("formatsds=yes,formatxfersize=1m\nsd=sd1,lun=/a,size=1536k\nwd=wd1,sd=sd1\n\
+         rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1")
+        .unwrap_err();
+    assert_eq!(found[0].code, "V154");
 }

@@ -97,7 +97,7 @@ fn unmatched(lines: &mut Lines, line: usize, at: usize, what: &str) -> Option<us
     let error = lines
         .error("V112", Spot { line, start: at, end: at + 1 }, what)
         .help("parentheses and quotation marks come in pairs, on one line")
-        .vdbench("stops");
+        .vdbench("does not notice, and takes the rest of the line as it stands");
     lines.found.push(error);
     None
 }

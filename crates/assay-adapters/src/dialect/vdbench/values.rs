@@ -243,8 +243,9 @@ fn numbers_of_list(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Shown
         }
     }
     let are_numbers = values.iter().filter(|shown| as_number(shown).is_some()).count();
-    // Seek percentages alone mix freely: `(eof,50,random)`.
-    if are_numbers != 0 && are_numbers != values.len() && parameter.keyword.name != "seekpct" {
+    // Some mix freely: `(eof,50,random)`, `(100,200,max)`.
+    let may_mix = matches!(parameter.keyword.name, "seekpct" | "iorate" | "fwdrate");
+    if are_numbers != 0 && are_numbers != values.len() && !may_mix {
         return mixed(lines, parameter);
     }
     Some(values)

@@ -10,7 +10,7 @@ use assay_model::benchmark::Benchmark;
 use assay_model::event::Parameter;
 use assay_model::workload::storage::Load;
 
-use super::storage::random_mix;
+use super::storage::{self, random_mix};
 use super::{found, linpack, mpi, network, stream};
 use crate::invocation::{Invocation, Request};
 use crate::launcher::LauncherKind;
@@ -56,6 +56,7 @@ pub(super) fn invocations(tool: &Tool) -> Vec<Invocation> {
         stream(1 << 24, &[&[0, 1]]),
         random_mix(Load::Closed),
     ];
+    workloads.extend(storage::workloads());
     workloads.extend(mpi::workloads());
     workloads.extend(network::workloads());
     let taken = workloads.iter().filter(|workload| (tool.takes)(workload));

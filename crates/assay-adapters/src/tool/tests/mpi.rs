@@ -3,7 +3,7 @@
 use assay_model::benchmark::MpiTest;
 use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
 use assay_model::mpi_outcome::MpiAbi;
-use assay_model::workload::{MpiHosts, MpiWorkload};
+use assay_model::workload::{MpiHosts, MpiPreset, MpiWorkload};
 
 use super::*;
 
@@ -27,6 +27,7 @@ pub(super) fn workload(test: MpiTest, abi: MpiAbi, sizes: (u64, u64)) -> Workloa
         hosts: MpiHosts::default(),
         from_bytes: sizes.0,
         to_bytes: sizes.1,
+        preset: MpiPreset::Assay,
     })
 }
 
@@ -39,6 +40,7 @@ pub(super) fn workloads() -> Vec<Workload> {
         (MpiTest::Barrier, (0, 0)),
         (MpiTest::Allreduce, (4, 256)),
         (MpiTest::Iallgather, (1, 256)),
+        (MpiTest::Ibarrier, (0, 0)),
     ]
     .into_iter()
     .map(|(test, sizes)| workload(test, MpiAbi::Mpich, sizes))

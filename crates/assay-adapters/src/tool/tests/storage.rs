@@ -1,11 +1,13 @@
 //! What tools of storage are asked.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, EngineChoice, Load, RateRounding, SizeShare,
-    StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming, StorageWorkload,
-    Verify, WriteSync,
+    AccessPattern, Arrivals, AtEnd, Conduct, Cursor, EngineChoice, Load, RateRounding,
+    SizeShare, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
+    StorageWorkload, Verify, WriteSync,
 };
 use expect_test::{Expect, expect};
 
@@ -23,6 +25,8 @@ fn test(workload: StorageWorkload) -> Workload {
         name,
         point: None,
         provisioned_bytes_per_s: None,
+        precondition_passes: 0,
+        course: Course::Once,
         workload,
     }))
 }
@@ -52,6 +56,7 @@ fn work(load: Load) -> StorageWorkload {
             own_rate_per_s: None,
             sync_every: 0,
             stop_after_bytes: None,
+            conduct: Conduct::default(),
         }],
         load,
         timing: StorageTiming {
@@ -71,16 +76,32 @@ pub(super) fn random_mix(load: Load) -> Workload {
     test(work(load))
 }
 
+/// What IOR takes and fio does not, and what Vdbench takes and neither does: each golden output has one
+/// reader.
+pub(super) fn workloads() -> Vec<Workload> {
+    let mut each_once = work(Load::Closed);
+    each_once.engine = EngineChoice::Auto;
+    let stream = &mut each_once.streams[0];
+    (stream.threads, stream.in_flight_per_target) = (4, 4);
+    (stream.pattern, stream.read_share) = (AccessPattern::Permutation, 1.0);
+    each_once.targets[0].path = PathBuf::from("/var/tmp/assay/file");
+    let mut writes = each_once.clone();
+    writes.streams[0].read_share = 0.0;
+    let mut due = work(Load::Open { rate_per_s: 2000.0, arrivals: Arrivals::Uniform });
+    due.engine = EngineChoice::Auto;
+    [each_once, writes, due].map(test).to_vec()
+}
+
 fn check(name: &str, workload: &Workload, expected: &Expect) {
     let tool = find(name).unwrap();
-    let found = found(tool, None);
+    let found = found(tool, Some(LauncherKind::OpenMpi));
     let request = Request { workload, found: &found, repetitions: 1, cpu_flags: &[] };
     let shown = match (tool.command)(&request) {
         Err(error) => format!("refused: {error}\n"),
         Ok(invocations) => {
             let it = &invocations[0];
-            let file = &it.files_to_write[0];
-            format!("{} {}\n{}", it.program, it.arguments.join(" "), file.content)
+            let file = it.files_to_write.first().map_or("", |file| file.content.as_str());
+            format!("{} {}\n{file}", it.program, it.arguments.join(" "))
         }
     };
     expected.assert_eq(&shown);
@@ -229,4 +250,169 @@ fn fio_refuses_what_it_has_no_words_for() {
         refused: fio cannot be asked for this: a path is not absolute, or not plain text
     "#]],
     );
+}
+
+/// Closed, of one kind, with blocking calls or whatever assay chooses.
+fn plain(pattern: AccessPattern, read_share: f64, threads: u32, depth: u32) -> StorageWorkload {
+    let mut plain = work(Load::Closed);
+    plain.engine = EngineChoice::Auto;
+    plain.targets[0].path = PathBuf::from("/data/file");
+    let stream = &mut plain.streams[0];
+    (stream.pattern, stream.read_share) = (pattern, read_share);
+    (stream.threads, stream.in_flight_per_target) = (threads, depth);
+    stream.sizes = vec![size(MIB, 1.0)];
+    plain
+}
+
+const fn sequential(cursor: Cursor) -> AccessPattern {
+    AccessPattern::Sequential { cursor, at_end: AtEnd::Wrap, gap_bytes: 0 }
+}
+
+#[test]
+fn ior_is_asked_for_the_same_io() {
+    check(
+        "ior",
+        &test(plain(sequential(Cursor::Shared), 1.0, 1, 8)),
+        &expect![[r#"
+        /usr/bin/mpirun --oversubscribe --bind-to none -np 8 /opt/ior -a POSIX -k -E -r -b 1048576 -t 1048576 -s 8 -i 6 -D 1 -O useO_DIRECT=1 -o /data/file
+    "#]],
+    );
+    let mut parts = plain(sequential(Cursor::Divided), 0.0, 4, 4);
+    parts.targets[0].sync_at_end = true;
+    parts.targets[0].direct = false;
+    check(
+        "ior",
+        &test(parts),
+        &expect![[r#"
+        /usr/bin/mpirun --oversubscribe --bind-to none -np 4 /opt/ior -a POSIX -k -E -w -e -b 16777216 -t 1048576 -s 1 -i 6 -D 1 -O useO_DIRECT=0 -o /data/file
+    "#]],
+    );
+    let mut random = plain(AccessPattern::Random, 0.0, 2, 16);
+    random.streams[0].sizes = vec![size(4096, 1.0)];
+    random.streams[0].sync_every = 1;
+    check(
+        "ior",
+        &test(random.clone()),
+        &expect![[r#"
+        /usr/bin/mpirun --oversubscribe --bind-to none -np 16 /opt/ior -a POSIX -k -E -w -z -Y -b 4194304 -t 4096 -s 1 -i 6 -D 1 -O useO_DIRECT=1 -o /data/file
+    "#]],
+    );
+    random.targets[0].size_bytes = None;
+    check(
+        "ior",
+        &test(random.clone()),
+        &expect![[r#"
+        refused: ior cannot be asked for this: the size of its target is not known
+    "#]],
+    );
+    random.targets[0].size_bytes = Some(64 << 10);
+    check(
+        "ior",
+        &test(random),
+        &expect![[r#"
+        refused: ior cannot be asked for this: its target is too small for so many tasks
+    "#]],
+    );
+}
+
+#[test]
+fn ior_needs_a_launcher_for_more_than_one_task() {
+    let tool = find("ior").unwrap();
+    let found = found(tool, None);
+    let ask = |depth| {
+        let workload = test(plain(sequential(Cursor::Shared), 1.0, 1, depth));
+        let request =
+            Request { workload: &workload, found: &found, repetitions: 10, cpu_flags: &[] };
+        (tool.command)(&request).map(|all| (all[0].program.clone(), all[0].repetitions))
+    };
+    assert_eq!(ask(1).unwrap(), ("/opt/ior".to_owned(), 2));
+    expect![[r#"
+        ior cannot be asked for this: 8 in flight are 8 tasks of an MPI launcher, and no usable mpirun was found
+    "#]].assert_eq(&format!("{}\n", ask(8).unwrap_err()));
+}
+
+#[test]
+fn vdbench_is_asked_for_the_same_io() {
+    let mut curve = work(Load::Open { rate_per_s: 916.126, arrivals: Arrivals::Exponential });
+    curve.engine = EngineChoice::Auto;
+    curve.streams[0].sizes = vec![size(4096, 0.255), size(65536, 0.745)];
+    curve.targets[0].sync = WriteSync::Data;
+    curve.data.compressible = 0.5;
+    check(
+        "vdbench",
+        &test(curve),
+        &expect![[r#"
+        /opt/vdbench -f assay.vdbench -o output
+        messagescan=no
+        compratio=2.0000
+        sd=sd1,lun="/var/tmp/assay:golden/file",size=67108864,threads=8,openflags=(o_direct,o_dsync)
+        wd=wd1,sd=sd*,xfersize=(4096,25.5,65536,74.5),rdpct=70,seekpct=100
+        rd=run,wd=wd1,iorate=916.13,distribution=exponential,elapsed=3,interval=1,warmup=1
+    "#]],
+    );
+    let mut parts = plain(sequential(Cursor::Divided), 1.0, 4, 8);
+    parts.targets[0].path = PathBuf::from("/mnt/a b/file");
+    parts.timing.warmup_s = 0.0;
+    check(
+        "vdbench",
+        &test(parts),
+        &expect![[r#"
+        /opt/vdbench -f assay.vdbench -o output
+        messagescan=no
+        sd=sd1,lun="/mnt/a b/file",size=67108864,threads=8,openflags=o_direct
+        wd=wd1,sd=sd*,xfersize=1048576,rdpct=100,seekpct=seq,streams=4
+        rd=run,wd=wd1,iorate=max,elapsed=3,interval=1
+    "#]],
+    );
+}
+
+#[test]
+fn ior_and_vdbench_refuse_what_they_have_no_words_for() {
+    type Change = fn(&mut StorageWorkload);
+    let table: &[(&str, Change)] = &[
+        ("ior", |work| work.load = Load::Capped { bytes_per_s: 1e6 }),
+        ("ior", |work| work.streams[0].read_share = 0.5),
+        ("ior", |work| work.targets.push(work.targets[0].clone())),
+        ("ior", |work| work.streams[0].pattern = sequential(Cursor::PerThread)),
+        ("ior", |work| work.streams[0].threads = 2),
+        ("ior", |work| work.engine = EngineChoice::IoUring),
+        ("ior", |work| work.targets[0].path = PathBuf::from("/a@b")),
+        ("ior", |work| work.targets[0].sync = WriteSync::All),
+        ("vdbench", |work| work.load = Load::Capped { bytes_per_s: 1e6 }),
+        ("vdbench", |work| work.streams[0].sizes = vec![size(1000, 1.0)]),
+        ("vdbench", |work| work.streams[0].pattern = AccessPattern::Permutation),
+        ("vdbench", |work| work.streams[0].threads = 3),
+        ("vdbench", |work| work.targets[0].path = PathBuf::from("/data/$x")),
+        ("vdbench", |work| work.targets[0].sync_at_end = true),
+        ("vdbench", |work| work.data.verify = Verify::OnRead),
+    ];
+    let mut shown = String::new();
+    for (name, change) in table {
+        let mut changed = plain(sequential(Cursor::Divided), 0.0, 4, 4);
+        assert!((find(name).unwrap().takes)(&test(changed.clone())), "{name}");
+        change(&mut changed);
+        let (tool, workload) = (find(name).unwrap(), test(changed));
+        assert!(!(tool.takes)(&workload));
+        let found = found(tool, Some(LauncherKind::OpenMpi));
+        let request =
+            Request { workload: &workload, found: &found, repetitions: 1, cpu_flags: &[] };
+        writeln!(shown, "{}", (tool.command)(&request).unwrap_err()).unwrap();
+    }
+    expect![[r#"
+        ior cannot be asked for this: IOR has no rate
+        ior cannot be asked for this: IOR does not mix
+        ior cannot be asked for this: it has one kind of access to one file
+        ior cannot be asked for this: each byte belongs to one of IOR's tasks
+        ior cannot be asked for this: a task of IOR has one transfer in flight in its part
+        ior cannot be asked for this: tasks of IOR use blocking calls
+        ior cannot be asked for this: a path is not absolute, or not plain text, or has an @
+        ior cannot be asked for this: IOR opens without O_SYNC and O_DSYNC
+        vdbench cannot be asked for this: Vdbench limits I/O, not bytes
+        vdbench cannot be asked for this: Vdbench has no such mix of sizes
+        vdbench cannot be asked for this: Vdbench has no such order of I/O
+        vdbench cannot be asked for this: threads of Vdbench are a multiple of its streams
+        vdbench cannot be asked for this: a path is not absolute, or has characters that mean something to Vdbench
+        vdbench cannot be asked for this: fsync of Vdbench is not within its time
+        vdbench cannot be asked for this: its stamps are not Vdbench's
+    "#]].assert_eq(&shown);
 }

@@ -124,7 +124,8 @@ impl Default for Parameters {
 pub const TCP_BLOCK_BYTES: u32 = 128 * 1024;
 /// The version of the protocol that assay speaks, as clients announce it.
 pub const CLIENT_VERSION: &str = "3.12";
-const PACING_TIMER_US: u32 = 1000;
+/// iperf3's default for the time between two looks at a limited rate.
+pub const PACING_TIMER_US: u32 = 1000;
 
 /// The limits of iperf3 3.21, so that whoever is told them there is told them here.
 pub const STREAMS_LIMIT: u32 = 128;

@@ -4,10 +4,10 @@
 //! instruction sets there are.
 
 use crate::compute::isa::Isa;
+use crate::compute::linpack::dot;
 use crate::compute::linpack::layout::Panel;
 use crate::compute::linpack::panel::sweep::{self, Candidate, Columns, Pivot};
 use crate::compute::linpack::panel::update::{self, PanelProduct};
-use crate::compute::linpack::solve;
 use crate::compute::linpack::tile::{self, TILE_VECTORS, Tile};
 use crate::compute::linpack::vector::Vector;
 #[cfg(target_arch = "aarch64")]
@@ -103,7 +103,7 @@ macro_rules! kernels {
             $(#[$feature])?
             unsafe fn dot(a: &[f64], b: &[f64]) -> f64 {
                 // SAFETY: passed on to the caller.
-                unsafe { solve::dot::<$vector>(a, b) }
+                unsafe { dot::dot::<$vector>(a, b) }
             }
         }
     };

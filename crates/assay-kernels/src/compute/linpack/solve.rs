@@ -3,13 +3,9 @@
 //! triangle solved by one member.
 
 use crate::compute::linpack::crew::Crew;
-use crate::compute::linpack::factor::Step;
 use crate::compute::linpack::kernels::Kernels;
 use crate::compute::linpack::matrix::Grid;
-use crate::compute::linpack::vector::Vector;
-
-/// Accumulators of a scalar product: 8 chains cover 4 cycles of latency on two pipes.
-const CHAINS: usize = 8;
+use crate::compute::linpack::step::Step;
 
 /// The unknowns, as the members share them.
 #[derive(Debug, Clone, Copy)]
@@ -73,32 +69,4 @@ pub(super) unsafe fn back_substitute(
 unsafe fn row_slice<'a>(grid: Grid, row: usize, from: usize, to: usize) -> &'a [f64] {
     // SAFETY: within a row of the matrix that nobody writes, vouched for by the caller.
     unsafe { std::slice::from_raw_parts(grid.at(row, from), to - from) }
-}
-
-/// The scalar product of two slices; the longer one's rest is left out.
-///
-/// # Safety
-/// The instruction set of `V`.
-#[inline(always)]
-pub(super) unsafe fn dot<V: Vector>(a: &[f64], b: &[f64]) -> f64 {
-    let len = a.len().min(b.len());
-    let mut lanes = [0.0; CHAINS * 8];
-    let mut done = 0;
-    // SAFETY: every load lies before `len`, every store within `lanes`.
-    unsafe {
-        let mut sums = [V::splat(0.0); CHAINS];
-        while done + CHAINS * V::LANES <= len {
-            for (chain, sum) in sums.iter_mut().enumerate() {
-                let at = done + chain * V::LANES;
-                let (a, b) = (V::load(a.as_ptr().add(at)), V::load(b.as_ptr().add(at)));
-                *sum = sum.plus_product(a, b);
-            }
-            done += CHAINS * V::LANES;
-        }
-        for (chain, sum) in sums.into_iter().enumerate() {
-            sum.store(lanes.as_mut_ptr().add(chain * V::LANES));
-        }
-    }
-    let rest = a[done..len].iter().zip(&b[done..len]).map(|(a, b)| a * b);
-    lanes.iter().sum::<f64>() + rest.sum::<f64>()
 }

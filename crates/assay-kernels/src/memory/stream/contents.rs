@@ -8,7 +8,8 @@
 
 use super::arrays::Part;
 use super::error::StreamError;
-use super::pass::{Operation, SCALAR, WRITTEN};
+use super::operation::Operation;
+use super::pass::{SCALAR, WRITTEN};
 
 /// Beyond these the values are renewed before they overflow or fade: unusual orders of operations
 /// make them grow or shrink by a constant factor each time.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::pass::Operation;
+use super::operation::Operation;
 use crate::mapping::MapError;
 
 /// A STREAM measurement could not be prepared, or its result is wrong.

@@ -3,7 +3,8 @@
 
 use super::arrays::Part;
 use super::error::StreamError;
-use super::pass::{Operation, Style, pass};
+use super::operation::Operation;
+use super::pass::{Style, pass};
 
 /// What is known about a kernel without running it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //! specialised there. Never reads the clock.
 
 use super::arrays::{LINE, PAGE, Part};
+use super::operation::Operation;
 use super::vector::Vector;
 
 /// The scalar `q` of Scale and Triad: √2 − 1 solves 2q + q² = 1, so STREAM's usual sequence of
@@ -21,50 +22,6 @@ const AHEAD: usize = 4 * LINE;
 /// How many elements more than a whole number of pages lie between two walks, for the same reason as
 /// `arrays::STAGGER`. On Zen 4, 5 KiB was at or near the best of 0 to 5 KiB; differences were small.
 const WALK_STAGGER: usize = 640;
-
-/// What a pass does with the arrays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Operation {
-    /// `c = a`
-    Copy,
-    /// `b = q·c`
-    Scale,
-    /// `c = a + b`
-    Add,
-    /// `a = b + q·c`
-    Triad,
-    /// The sum of `a`, which is checked.
-    Read,
-    /// `a = constant`
-    Write,
-}
-
-impl Operation {
-    /// All operations, in STREAM's order.
-    pub const ALL: [Self; 6] =
-        [Self::Copy, Self::Scale, Self::Add, Self::Triad, Self::Read, Self::Write];
-
-    /// The name in lower case.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Copy => "copy",
-            Self::Scale => "scale",
-            Self::Add => "add",
-            Self::Triad => "triad",
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-
-    /// Arrays that STREAM counts as moved.
-    pub(super) fn arrays_counted(self) -> u64 {
-        match self {
-            Self::Copy | Self::Scale => 2,
-            Self::Add | Self::Triad => 3,
-            Self::Read | Self::Write => 1,
-        }
-    }
-}
 
 /// How a kernel walks through a part and stores.
 #[derive(Debug, Clone, Copy)]

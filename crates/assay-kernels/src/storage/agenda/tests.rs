@@ -1,11 +1,12 @@
 //! Who may start when.
 
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, SizeShare, StorageStream, StorageTarget, WriteSync,
+    AccessPattern, Arrivals, Conduct, SizeShare, StorageStream, StorageTarget, WriteSync,
 };
 
 use super::super::arrivals::Schedule;
 use super::super::crew::LanePlan;
+use super::super::pace::CATCH_UP_NS;
 use super::super::places::Area;
 use super::super::random::Draws;
 use super::*;
@@ -25,6 +26,7 @@ fn lanes(count: u32) -> Vec<Lane> {
         own_rate_per_s: None,
         sync_every: 0,
         stop_after_bytes: None,
+        conduct: Conduct::default(),
     };
     let target = StorageTarget {
         name: String::new(),
@@ -37,16 +39,18 @@ fn lanes(count: u32) -> Vec<Lane> {
         sync_at_end: false,
     };
     let plan = |lane: u32| LanePlan {
-        target: lane as usize,
+        target: 0,
         slots: 1,
         area: Area { start: 0, end: 1 << 20 },
         position: std::sync::Arc::default(),
         arrivals: None,
         id: u64::from(lane),
+        others: Vec::new(),
     };
     (0..count)
         .map(|nth| {
-            let mut lane = Lane::new(&plan(nth), (0, &stream), &target, 1);
+            let mut lane =
+                Lane::new(&plan(nth), (0, &stream), std::slice::from_ref(&target), 1);
             lane.free.push(nth);
             lane
         })

@@ -1,7 +1,7 @@
 //! What is shared out adds up.
 
 use assay_model::workload::storage::{
-    AtEnd, EngineChoice, SizeShare, StorageData, StorageTiming, Verify,
+    AtEnd, Conduct, EngineChoice, SizeShare, StorageData, StorageTiming, Verify,
 };
 
 use super::*;
@@ -25,6 +25,7 @@ fn stream(
         own_rate_per_s: None,
         sync_every: 0,
         stop_after_bytes: None,
+        conduct: Conduct::default(),
     }
 }
 

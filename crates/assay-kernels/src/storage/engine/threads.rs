@@ -5,7 +5,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait};
+use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait, trim};
 
 /// The engine that blocks.
 #[derive(Debug)]
@@ -58,6 +58,7 @@ fn call(files: Files, request: &Request) -> i32 {
             },
             // SAFETY: the call takes no memory.
             Action::Sync => unsafe { libc::fsync(files.write) as isize },
+            Action::Trim => return trim::trim(files.write, request.offset, request.bytes),
         };
         if result >= 0 {
             // At most the length of the request.

@@ -75,6 +75,33 @@ fn a_device_that_loses_its_medium_is_given_up() {
     assert!(outcome.errors.iter().all(|it| (MIB..2 * MIB).contains(&it.offset)));
 }
 
+#[test]
+fn a_target_that_disappears_leaves_the_others_to_go_on() {
+    let folder = Folder::new();
+    let [gone, stays] = ["gone", "stays"].map(|name| folder.file(name));
+    for path in [&gone, &stays] {
+        fs::write(path, vec![1; MIB as usize]).unwrap();
+    }
+    let mut stream = stream(AccessPattern::Random, 4096, 1.0);
+    stream.targets = vec![0, 1];
+    let phase = workload(vec![target(&gone, MIB), target(&stays, MIB)], stream, Some(1.0));
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            File::options().write(true).open(&gone).unwrap().set_len(0).unwrap();
+        });
+        run(&phase).unwrap()
+    });
+    assert_eq!(outcome.ended, Ended::Time, "the other target goes on to the end");
+    assert!(outcome.error_count >= 100, "it is given up only then: {}", outcome.error_count);
+    for failure in &outcome.errors {
+        assert_eq!((failure.target, failure.bytes), (0, 4096), "{failure:?}");
+        assert!(failure.offset < MIB && failure.reason == "short: 0 of 4096 B", "{failure:?}");
+    }
+    let after = outcome.intervals.last().unwrap();
+    assert!(after.reads.count > 0 && done_on(&outcome, 1) > done_on(&outcome, 0));
+}
+
 fn check_refused(workload: &StorageWorkload, expected: &str) {
     let error = run(workload).expect_err(expected).to_string();
     assert!(error.contains(expected), "{error}");

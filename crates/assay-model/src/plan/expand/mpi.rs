@@ -34,6 +34,7 @@ pub(super) fn resolve(
                 hosts: choices.hosts.clone(),
                 from_bytes,
                 to_bytes,
+                preset: choices.preset,
             };
             named.push((work.name(), Workload::Mpi(work)));
         }

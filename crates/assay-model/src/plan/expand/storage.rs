@@ -4,10 +4,11 @@ use super::{Named, PlanError};
 use crate::quantity::Bytes;
 use crate::suite::{Order, StorageRequest};
 use crate::workload::Workload;
+use crate::workload::course::Course;
 use crate::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, RateRounding,
-    SizeShare, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
-    StorageWorkload, Verify, WriteSync,
+    AccessPattern, Arrivals, AtEnd, Conduct, Cursor, CurvePoint, EngineChoice, Load,
+    RateRounding, SizeShare, StorageData, StorageStream, StorageTarget, StorageTest,
+    StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
 /// Any fixed number does: the same offsets in every run make runs comparable.
@@ -26,13 +27,20 @@ const BLOCK_LIMIT_BYTES: u64 = 1 << 30;
 /// Every case of the request, in `budget_s` all together.
 pub(super) fn resolve(asked: &StorageRequest, budget_s: f64) -> Result<Vec<Named>, PlanError> {
     check(asked)?;
-    let points = asked.bytes.len() * asked.depths.len() * (1 + asked.curve.len());
-    let timing = timing(asked, budget_s / points as f64);
+    let bends = if asked.curve.is_empty() { 0 } else { asked.bend_points as usize };
+    // A case takes its share of the budget even if it needs all of its rounds or steps.
+    let greatest = asked.course.most_measurements() as usize + asked.curve.len() + bends;
+    let measurements = asked.bytes.len() * asked.depths.len() * greatest;
+    let timing = timing(asked, budget_s / measurements as f64);
     let mut named = Vec::new();
     for bytes in &asked.bytes {
         for depth in &asked.depths {
             named.extend(points_of(asked, *bytes, *depth, timing));
         }
+    }
+    // The targets are then as they must be for all cases.
+    if let Some((_, Workload::Storage(first))) = named.first_mut() {
+        first.precondition_passes = asked.precondition_passes;
     }
     Ok(named)
 }
@@ -50,8 +58,13 @@ fn points_of(
     };
     let test = |point: Option<CurvePoint>, load: Load| StorageTest {
         name: name.clone(),
+        course: match point {
+            None | Some(CurvePoint::Greatest) => asked.course,
+            Some(CurvePoint::Share { .. } | CurvePoint::Bend { .. }) => Course::Once,
+        },
         point,
         provisioned_bytes_per_s: asked.provisioned_bytes_per_s,
+        precondition_passes: 0,
         workload: workload(asked, bytes, depth, load, timing),
     };
     if asked.curve.is_empty() {
@@ -59,17 +72,25 @@ fn points_of(
     }
     let greatest = test(Some(CurvePoint::Greatest), load);
     let greatest = (format!("{name}/max"), Workload::Storage(Box::new(greatest)));
+    let load = |percent| Load::ShareOf {
+        phase: 0,
+        percent,
+        rounding: RateRounding::Exact,
+        arrivals: Arrivals::Exponential,
+    };
     let share = |percent: &f64| {
-        let load = Load::ShareOf {
-            phase: 0,
-            percent: *percent,
-            rounding: RateRounding::Exact,
-            arrivals: Arrivals::Exponential,
-        };
-        let test = test(Some(CurvePoint::Share { percent: *percent }), load);
+        let test = test(Some(CurvePoint::Share { percent: *percent }), load(*percent));
         (format!("{name}/{percent}%"), Workload::Storage(Box::new(test)))
     };
-    std::iter::once(greatest).chain(asked.curve.iter().map(share)).collect()
+    let bend = |nth: u32| {
+        // Which share it is, is known when the points before it are measured.
+        let test = test(Some(CurvePoint::Bend { nth }), load(100.0));
+        (format!("{name}/bend-{nth}"), Workload::Storage(Box::new(test)))
+    };
+    std::iter::once(greatest)
+        .chain(asked.curve.iter().map(share))
+        .chain((1..=asked.bend_points).map(bend))
+        .collect()
 }
 
 /// `random-read-8KiB`, and the depth where there are several.
@@ -160,6 +181,7 @@ fn workload(
         own_rate_per_s: None,
         sync_every: 0,
         stop_after_bytes: None,
+        conduct: Conduct::default(),
     };
     StorageWorkload {
         targets,
@@ -205,7 +227,8 @@ fn check(asked: &StorageRequest) -> Result<(), PlanError> {
         match (*depth, asked.engine) {
             (0, _) => return zero("the depth"),
             (depth, _) if depth < asked.threads => {
-                let (what, most) = ("the number of threads", u64::from(depth));
+                let what = "the number of threads, each of which needs one of the I/O in flight (the depth),";
+                let most = u64::from(depth);
                 return beyond(what, u64::from(asked.threads), most);
             }
             (_, EngineChoice::Null) => {}

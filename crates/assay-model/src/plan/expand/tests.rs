@@ -350,8 +350,31 @@ fn storage_becomes_a_case_per_block_depth_and_point() {
             "#]],
         ),
         (
+            "name = \"RndRead\"\noperation = \"read\"\npath = \"/v\"\ncurve = [50]\nbend-points = 2",
+            expect![[r#"
+                storage/RndRead/max RndRead Some(Greatest) Closed 1.5 + 12.0 s, every 0.20 s 15.0 s
+                storage/RndRead/50% RndRead Some(Share { percent: 50.0 }) ShareOf { phase: 0, percent: 50.0, rounding: Exact, arrivals: Exponential } 1.5 + 12.0 s, every 0.20 s 15.0 s
+                storage/RndRead/bend-1 RndRead Some(Bend { nth: 1 }) ShareOf { phase: 0, percent: 100.0, rounding: Exact, arrivals: Exponential } 1.5 + 12.0 s, every 0.20 s 15.0 s
+                storage/RndRead/bend-2 RndRead Some(Bend { nth: 2 }) ShareOf { phase: 0, percent: 100.0, rounding: Exact, arrivals: Exponential } 1.5 + 12.0 s, every 0.20 s 15.0 s
+            "#]],
+        ),
+        (
+            "operation = \"write\"\npath = \"/v\"\nsteady-state = true\nprecondition = \"2x\"\nlength = \"60s\"",
+            expect![[r#"
+                storage/random-write-8KiB random-write-8KiB None Closed 6.0 + 60.0 s, every 1.00 s 60.0 s
+            "#]],
+        ),
+        (
+            "operation = \"read\"\npath = \"/v\"\nfind-rate = \"p99<=1ms\"",
+            expect![[r#"
+            storage/random-read-8KiB random-read-8KiB None Closed 0.5 + 3.7 s, every 0.10 s 60.0 s
+        "#]],
+        ),
+        (
             "operation = \"read\"\npath = \"/v\"\ndepth = 2\nthreads = 3",
-            expect!["the number of threads of 3 is impossible; it must be at most 2"],
+            expect![
+                "the number of threads, each of which needs one of the I/O in flight (the depth), of 3 is impossible; it must be at most 2"
+            ],
         ),
         (
             "operation = \"read\"\npath = \"/v\"\ndepth = 99999",

@@ -9,6 +9,7 @@ use super::{
     text_value, wrong,
 };
 use crate::quantity::{Bytes, Quantity, Unit};
+use crate::workload::course::{Course, LatencyGoal, SteadyRule};
 use crate::workload::storage::{Arrivals, EngineChoice};
 
 pub(super) const KEYS: &[&str] = &[
@@ -29,6 +30,10 @@ pub(super) const KEYS: &[&str] = &[
     "length",
     "warmup",
     "curve",
+    "bend-points",
+    "precondition",
+    "steady-state",
+    "find-rate",
     "ceiling",
 ];
 
@@ -77,6 +82,9 @@ pub(super) fn request(table: &Table<'_>) -> Read<Request> {
         length_s: table.optional("length", seconds)?,
         warmup_s: table.optional("warmup", seconds)?,
         curve: curve(table)?,
+        bend_points: bend_points(table)?,
+        precondition_passes: table.optional("precondition", passes)?.unwrap_or(0),
+        course: course(table)?,
         provisioned_bytes_per_s: table.optional("ceiling", bandwidth)?,
     })))
 }
@@ -112,6 +120,43 @@ fn point(value: &Value<'_>) -> Read<f64> {
     number(value).filter(|percent| *percent > 0.0 && *percent <= 200.0).ok_or_else(|| {
         wrong(value, "a number of percent above 0 is wanted here, like 50", None)
     })
+}
+
+fn bend_points(table: &Table<'_>) -> Read<u32> {
+    let points = table.optional("bend-points", count)?.unwrap_or(0);
+    if points > 0 && table.get("curve").is_none() {
+        let help = Some("like `curve = [10, 50, 90]`".to_owned());
+        return Err(wrong(table.require("bend-points")?, "only a curve bends", help));
+    }
+    Ok(points)
+}
+
+/// Once over all of the target as a number, or `2x`.
+fn passes(value: &Value<'_>) -> Read<u32> {
+    match value.get_ref().as_str() {
+        Some(text) => {
+            crate::workload::course::passes(text).map_err(|error| wrong(value, error, None))
+        }
+        None => count(value),
+    }
+}
+
+fn course(table: &Table<'_>) -> Read<Course> {
+    let rounds = table.optional("steady-state", flag)?.unwrap_or(false);
+    let goal = |value: &Value<'_>| {
+        LatencyGoal::parse(&text_value(value)?).map_err(|error| wrong(value, error, None))
+    };
+    let Some(goal) = table.optional("find-rate", goal)? else {
+        return Ok(if rounds { Course::Rounds(SteadyRule::SNIA) } else { Course::Once });
+    };
+    for other in ["curve", "rate", "steady-state"] {
+        if table.get(other).is_some() {
+            let place = table.require("find-rate")?;
+            let what = format!("`find-rate` and `{other}` exclude each other");
+            return Err(wrong(place, what, None));
+        }
+    }
+    Ok(Course::Search(goal))
 }
 
 fn bandwidth(value: &Value<'_>) -> Read<f64> {

@@ -168,9 +168,13 @@ fn by_assay(estimate: &&Estimate) -> bool {
     estimate.tool.name == "assay"
 }
 
-/// `MPICH 4.0.2`.
+/// `MPICH 4.0.2`; the same library by the interface of the standard is a column of its own.
 fn name(estimate: &Estimate) -> String {
-    text(estimate, "mpi").unwrap_or_else(|| estimate.tool.name.clone())
+    match (text(estimate, "mpi"), text(estimate, "abi").as_deref()) {
+        (Some(mpi), Some("standard")) => format!("{mpi}, standard ABI"),
+        (Some(mpi), _) => mpi,
+        (None, _) => estimate.tool.name.clone(),
+    }
 }
 
 fn size(estimate: &Estimate) -> Option<u64> {

@@ -102,7 +102,8 @@ fn place(estimate: &Estimate) -> String {
     }
 }
 
-fn case(estimate: &Estimate) -> String {
+/// What tells the cases of one metric apart: streams, direction, sizes, rates, load.
+pub(in crate::build) fn case(estimate: &Estimate) -> String {
     let flag = |name: &str| estimate.parameters.get(name) == Some(&Parameter::Flag(false));
     let streams = number(estimate, "streams").map(|streams| match streams as u64 {
         1 => "1 stream".to_owned(),

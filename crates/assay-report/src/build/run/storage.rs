@@ -1,5 +1,6 @@
 //! Storage: rates, bandwidth and latency of single tests, how they were done, and response curves.
 
+mod course;
 mod curve;
 
 use assay_model::benchmark::Benchmark;
@@ -14,6 +15,7 @@ use crate::{parameter, precision};
 
 const HEADING: &str = "Storage";
 const MEASURED: &str = "What was reached";
+const PAIRS: &str = "Reads and writes, as data sheets have them";
 const CIRCUMSTANCES: &str = "How it was done";
 const SIDES: &str = "Reads and writes apart, from submission to completion";
 const DUE: &str = "Latency from the moment I/O was due";
@@ -46,9 +48,11 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         document.paragraph(Tone::Plain, sentence);
     }
     if !single.is_empty() {
+        document.blocks.extend(pairs(context, &single).map(Block::Table));
         document.blocks.push(Block::Table(measured(context, &single)));
         document.blocks.extend(due(&single).map(Block::Table));
     }
+    course::add(document, &tests);
     let all: Vec<&Test<'_>> = tests.iter().collect();
     document.blocks.extend(sides(&all).map(Block::Table));
     for points in curve::groups(&curves) {
@@ -166,6 +170,42 @@ fn measured(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
     table.without_empty_columns()
 }
 
+/// One row per kind of I/O that was both read and written: bandwidth of large blocks, rate of small ones.
+fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
+    /// From this size on people ask for bandwidth.
+    const LARGE_BYTES: f64 = 65_536.0;
+    let columns = [
+        ("what", Align::Left),
+        ("reads", Align::Right),
+        ("writes", Align::Right),
+        ("by", Align::Left),
+    ];
+    let mut table = Table::new(PAIRS, &columns);
+    let kind = |test: &Test<'_>| {
+        let of = |name| test.text(name);
+        let by = test.any()?;
+        let place = (of("target"), by.tool.name.clone(), by.host.clone());
+        // Who asks for a rate asks for something else.
+        let is_closed = test.number("requested_rate").is_none();
+        let what = format!("{} {}, {} in flight", of("pattern")?, of("bytes")?, of("depth")?);
+        is_closed.then_some((what, place))
+    };
+    let is = |test: &Test<'_>, operation| test.text("operation").as_deref() == Some(operation);
+    for read in tests.iter().filter(|test| is(test, "read")) {
+        let Some(found) = kind(read) else { continue };
+        let same = |test: &&&Test<'_>| is(test, "write") && kind(test).as_ref() == Some(&found);
+        let Some(write) = tests.iter().find(same) else { continue };
+        let shown = |test: &Test<'_>| -> Cell {
+            let is_large = test.number("bytes").is_some_and(|bytes| bytes >= LARGE_BYTES);
+            let figure = if is_large { test.bandwidth } else { test.rate };
+            figure.map(precision::value).unwrap_or_default().into()
+        };
+        let by = read.measurer(context);
+        table.rows.push(vec![found.0.into(), shown(read), shown(write), by]);
+    }
+    (!table.rows.is_empty()).then(|| table.without_empty_columns())
+}
+
 /// Latency as a user sees it, of the tests that have a rate.
 fn due(tests: &[&Test<'_>]) -> Option<Table> {
     let columns = [
@@ -238,7 +278,15 @@ fn latency(estimate: Option<&Estimate>) -> [Cell; 3] {
     let shown = |value: Option<f64>| -> Cell {
         value.map(|it| parameter::quantity(it, Unit::Second, 3)).unwrap_or_default().into()
     };
-    [shown(Some(estimate.median)), shown(percentile("p99")), shown(percentile("p99.9"))]
+    // Some tools tell no more than a mean.
+    let is_mean = text(estimate, "statistic").is_some_and(|it| it.starts_with("mean"));
+    let median = match is_mean {
+        true => {
+            format!("{} (mean)", parameter::quantity(estimate.median, Unit::Second, 3)).into()
+        }
+        false => shown(Some(estimate.median)),
+    };
+    [median, shown(percentile("p99")), shown(percentile("p99.9"))]
 }
 
 fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {

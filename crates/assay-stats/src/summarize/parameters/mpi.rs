@@ -14,6 +14,9 @@ pub(super) fn asked(work: &MpiWorkload, bytes: Option<&str>) -> Vec<(&'static st
     ];
     let bytes = bytes.and_then(|text| text.parse().ok());
     list.extend(bytes.map(|bytes| ("bytes", Parameter::Integer(bytes))));
+    if !work.preset.is_assay() {
+        list.push(("preset", named(work.preset.name())));
+    }
     let hosts = [("hosts", &work.hosts.list), ("hostfile", &work.hosts.file)];
     list.extend(
         hosts.into_iter().filter_map(|(name, value)| Some((name, named(value.as_ref()?)))),

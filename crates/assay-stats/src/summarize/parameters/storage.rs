@@ -1,6 +1,7 @@
 //! What was asked of storage.
 
 use assay_model::event::Parameter;
+use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
     AccessPattern, Cursor, CurvePoint, EngineChoice, Load, StorageTest,
 };
@@ -33,10 +34,19 @@ pub(super) fn asked(test: &StorageTest) -> Vec<(&'static str, Parameter)> {
     if let Load::Open { rate_per_s, .. } = work.load {
         list.push(("requested_rate", Parameter::Number(rate_per_s)));
     }
-    list.extend(test.point.map(|point| match point {
-        CurvePoint::Greatest => ("point", text("max")),
-        CurvePoint::Share { percent } => ("percent_of_max", Parameter::Number(percent)),
+    list.extend(test.point.and_then(|point| match point {
+        CurvePoint::Greatest => Some(("point", text("max"))),
+        CurvePoint::Share { percent } => Some(("percent_of_max", Parameter::Number(percent))),
+        // It was learned.
+        CurvePoint::Bend { .. } => None,
     }));
+    if let Course::Search(goal) = test.course {
+        list.push(("goal", Parameter::Text(goal.to_string())));
+    }
+    if test.precondition_passes > 0 {
+        let passes = u64::from(test.precondition_passes);
+        list.push(("precondition_passes", Parameter::Integer(passes)));
+    }
     if work.targets.iter().any(|target| !target.direct) {
         list.push(("page_cache", Parameter::Flag(true)));
     }
@@ -65,6 +75,7 @@ const fn engine(engine: EngineChoice) -> &'static str {
 const fn pattern(pattern: &AccessPattern) -> &'static str {
     match pattern {
         AccessPattern::Random | AccessPattern::Permutation => "random",
+        AccessPattern::Strides { .. } => "strides",
         AccessPattern::Sequential { cursor: Cursor::Shared, .. } => "sequential",
         AccessPattern::Sequential { .. } => "parts",
         AccessPattern::Mixed { .. } => "mixed",

@@ -14,12 +14,13 @@ use assay_model::warning::Warning;
 use assay_model::workload::{Direction, Throughput};
 
 use super::far_end::FarEnd;
-use super::{failed, is_within, learn_path, virtual_function};
+use super::{failed, learn_path, virtual_function};
 use crate::measuring::{self, Measurement};
 use crate::network::error::NetworkError;
 use crate::network::iperf3_client::{
     self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed, Outcome,
 };
+use crate::network::setup::is_within;
 use crate::recorder::{CaseError, Recorder};
 
 /// Bytes per write over TCP by a stream that has a CPU to itself. A write that fills the send buffer wakes
@@ -131,12 +132,12 @@ fn repetition(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     let before = virtual_function::Carried::by_all();
-    let done = run(test, recorder.cancel()).map_err(failed)?;
+    let mut told = Told::default();
+    let outcome = run(test, recorder.cancel(), &mut told);
+    keep(&told, &outcome, progress, recorder)?;
+    let outcome = outcome.map_err(failed)?;
+    let done = Repetition { outcome, start: told.start, intervals: told.intervals };
     let end = &done.outcome.end;
-    let document = json::document(done.start.as_ref(), &done.intervals, Some(end), None);
-    let name = format!("iperf3.{}.json", progress.repetition);
-    recorder.raw(&name, document.to_string().as_bytes())?;
-    progress.repetition += 1;
     let (sent, received) = (total(end, End::sent), total(end, End::received));
     recorder.sample("goodput", None, received.bit_per_s());
     recorder.sample("send_rate", None, sent.bit_per_s());
@@ -160,13 +161,43 @@ fn repetition(
     Ok(())
 }
 
-fn run(test: &Iperf3Test, cancel: &AtomicBool) -> Result<Repetition, NetworkError> {
-    let (mut start, mut intervals) = (None, Vec::new());
-    let outcome = iperf3_client::run(test, cancel, &mut |observed| match observed {
-        Observed::Start(it) => start = Some(it.clone()),
-        Observed::Interval(it) => intervals.push(it.clone()),
-    })?;
-    Ok(Repetition { outcome, start, intervals })
+/// What was told until the test ended, or failed.
+#[derive(Default)]
+struct Told {
+    start: Option<Start>,
+    intervals: Vec<Interval>,
+}
+
+fn run(
+    test: &Iperf3Test,
+    cancel: &AtomicBool,
+    told: &mut Told,
+) -> Result<Outcome, NetworkError> {
+    iperf3_client::run(test, cancel, &mut |observed| match observed {
+        Observed::Start(it) => told.start = Some(it.clone()),
+        Observed::Interval(it) => told.intervals.push(it.clone()),
+    })
+}
+
+/// Keeps everything with the run; what a failed test brought until then stays, with the reason.
+fn keep(
+    told: &Told,
+    outcome: &Result<Outcome, NetworkError>,
+    progress: &mut Progress,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<(), CaseError> {
+    let (end, error) = match outcome {
+        Ok(outcome) => (Some(&outcome.end), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    if end.is_none() && told.intervals.is_empty() {
+        return Ok(());
+    }
+    let document = json::document(told.start.as_ref(), &told.intervals, end, error.as_deref());
+    let kind = if error.is_some() { "partial." } else { "" };
+    let name = format!("iperf3.{}.{kind}json", progress.repetition);
+    progress.repetition += 1;
+    recorder.raw(&name, document.to_string().as_bytes())
 }
 
 /// Both directions together.

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use assay_adapters::dialect::vdbench::output::{self, flat_file};
 use assay_adapters::dialect::vdbench::{Execution, RunLabel};
@@ -12,9 +13,11 @@ use assay_model::workload::storage::{
     AccessPattern, AtEnd, Load, StoragePhase, StoragePlan, StorageWorkload,
 };
 
-use super::Read;
+use super::ending::{self, Ending};
 use super::folder::Folder;
+use super::repeat::Repeat;
 use super::report::Report;
+use super::{Read, around};
 use crate::arguments::vdbench::VdbenchArguments;
 use crate::failure::Failure;
 use crate::signals;
@@ -22,7 +25,7 @@ use crate::storage::runner::{self, RunOptions, StorageEvent};
 use crate::terminal::Terminal;
 
 /// What people who know Vdbench must know of these results.
-const DIFFERENCES: [&str; 8] = [
+const DIFFERENCES: [&str; 9] = [
     "response times are from submission to completion, as Vdbench's; with a rate, times from the intended \
      start are told beside them",
     "o_sync and o_rsync mean O_SYNC; Vdbench makes O_DSYNC of them",
@@ -32,39 +35,57 @@ const DIFFERENCES: [&str; 8] = [
     "a full queue at one SD does not hold up the others",
     "the histogram leaves the warm-up out; Vdbench counts it",
     "a rate that is not reached is said so",
+    "pages of single SDs and WDs hold averages over all time that counts",
 ];
 
 /// Carries the runs out.
 pub(super) fn execute(
     typed: &VdbenchArguments,
     execution: &Execution,
-    files: &Read,
+    (files, scan): (&Read, &str),
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let stop = signals::cancel_on_signals()?;
     let folder = Folder::make(&typed.output)?;
-    let mut report = Report::new(folder, terminal);
-    open(&mut report, execution, files);
+    let mut report = Report::new(folder, terminal, &execution.runs);
+    open(&mut report, execution, (files, scan));
     let options = RunOptions {
         destroy_data: typed.destroy_data.clone(),
         allow_unmounted: typed.allow_unmounted,
         keep: true,
         writers_make_files: first_run_fills_all(&execution.plan),
         store: typed.store.folder.clone(),
+        ..RunOptions::default()
     };
-    let verdict = if execution.files.phases.is_empty() {
-        raw(execution, options, &stop, &mut report)
-    } else {
-        super::files::all(execution, &options, &stop, &mut report)
-    };
-    if typed.test {
+    let repeat = Repeat::read(typed.again.as_ref())?;
+    let verdict = all_runs(execution, (&options, repeat), &stop, &mut report);
+    if typed.test.is_some() {
         // Vdbench's proof of installation leaves nothing behind.
-        runner::remove_made(&RunOptions {
-            store: typed.store.folder.clone(),
-            ..RunOptions::default()
-        })?;
+        runner::remove_made(&options)?;
     }
     close(report, verdict)
+}
+
+/// The runs with what is to be done around them, once or over and over.
+fn all_runs(
+    execution: &Execution,
+    (options, repeat): (&RunOptions, Repeat),
+    stop: &AtomicBool,
+    report: &mut Report<'_>,
+) -> Result<(), Failure> {
+    around::run(execution.commands.start.as_ref(), report, stop)?;
+    let began = Instant::now();
+    loop {
+        if execution.files.phases.is_empty() {
+            raw(execution, options.clone(), stop, report)?;
+        } else {
+            super::files::all(execution, options, stop, report)?;
+        }
+        if report.is_over || !repeat.again(began) {
+            break;
+        }
+    }
+    around::run(execution.commands.end.as_ref(), report, stop)
 }
 
 /// The last words.
@@ -75,6 +96,7 @@ fn close(mut report: Report<'_>, verdict: Result<(), Failure>) -> Result<u8, Fai
         Err(_) => "Vdbench execution abnormally terminated.",
     };
     let output = report.folder.path.display().to_string();
+    report.status("Shutting down slaves", None);
     report.status("Vdbench complete", None);
     report.say_now(&format!("{words} Output directory: {output}"));
     verdict.map(|()| 0)
@@ -98,16 +120,18 @@ fn raw(
 }
 
 /// What stands in the pages before the first run.
-fn open(report: &mut Report<'_>, execution: &Execution, files: &Read) {
+fn open(report: &mut Report<'_>, execution: &Execution, (files, scan): (&Read, &str)) {
     let heading = match execution.files.phases.is_empty() {
         true => flat_file::heading(),
         false => output::files::flat_heading(),
     };
+    report.heads();
     report.folder.flat_file.line(&heading);
     for (path, bytes) in files {
         report.folder.parameters.line(&format!("* {}", path.display()));
         report.folder.parameters.line(&String::from_utf8_lossy(bytes));
     }
+    report.folder.scan.line(scan);
     report.folder.log.line("Differences from Vdbench:");
     for difference in DIFFERENCES {
         report.folder.log.line(&format!("- {difference}"));
@@ -116,6 +140,7 @@ fn open(report: &mut Report<'_>, execution: &Execution, files: &Read) {
         report.folder.log.line(&note.to_string());
     }
     report.status("Starting slaves", None);
+    report.status("Slaves connected", None);
 }
 
 /// Runs and what they reached.
@@ -193,13 +218,52 @@ impl Runs<'_, '_> {
             };
             phase.workload = workload;
         }
+        around::run(label.commands.start.as_ref(), self.report, self.stop)?;
         let plan = StoragePlan { phases: vec![phase] };
+        let outcome = self.carry_out(&plan, label)?;
+        let next = match plan.phases.first() {
+            Some(phase) => self.judge(index, phase, label, &outcome)?,
+            None => Next::End,
+        };
+        around::run(label.commands.end.as_ref(), self.report, self.stop)?;
+        Ok(if self.report.is_over { Next::End } else { next })
+    }
+
+    /// Carries out a plan of one phase, which bytes or a watched file may end early.
+    fn carry_out(
+        &mut self,
+        plan: &StoragePlan,
+        label: &RunLabel,
+    ) -> Result<StorageOutcome, Failure> {
+        let ends = AtomicBool::new(false);
+        let mut ending = Ending::new(label.limits, self.execution.monitor.as_ref());
+        let mut outcome = None;
         let report = &mut *self.report;
-        let mut on = |event: StorageEvent<'_>| report.event(&event, label);
-        let outcomes = runner::carry_out(&plan, &self.options, self.stop, &mut on)?;
-        let [phase] = &plan.phases[..] else { return Ok(Next::End) };
-        let [outcome] = &outcomes[..] else { return Ok(Next::End) };
-        self.judge(index, phase, label, outcome)
+        let mut on = |event: StorageEvent<'_>| {
+            report.event(&event, label);
+            match event {
+                StorageEvent::Interval { tally } => {
+                    let (read, written) = (tally.reads.bytes, tally.writes.bytes);
+                    if ending.interval(tally.warmup, read, written) {
+                        ends.store(true, Ordering::Relaxed);
+                    }
+                }
+                StorageEvent::PhaseDone { outcome: done } => outcome = Some(done.clone()),
+                _ => {}
+            }
+        };
+        let done = ending::following(self.stop, &ends, || {
+            runner::carry_out(plan, &self.options, &ends, &mut on)
+        });
+        let is_early = ending.reason.is_some() && !self.stop.load(Ordering::Relaxed);
+        if !is_early {
+            done?;
+        }
+        if let Some(reason) = ending.reason.filter(|_| is_early) {
+            self.report.say_now(&reason);
+            self.report.is_over |= ending.is_last;
+        }
+        outcome.ok_or_else(|| Failure::measurement(format!("RD={} did no I/O", label.name)))
     }
 
     /// What a run that is over means for those to come.
@@ -210,7 +274,7 @@ impl Runs<'_, '_> {
         label: &RunLabel,
         outcome: &StorageOutcome,
     ) -> Result<Next, Failure> {
-        let measured = self.report.done(outcome);
+        let measured = self.report.done(&phase.workload, outcome);
         self.report.failed_io(phase, outcome);
         self.errors += outcome.error_count;
         if self.errors >= self.execution.data_errors.max(1) {
@@ -270,7 +334,7 @@ impl Runs<'_, '_> {
 fn base(phase: &StoragePhase) -> Option<usize> {
     match phase.workload.load {
         Load::ShareOf { phase, .. } => Some(phase),
-        Load::Closed | Load::Open { .. } | Load::Capped { .. } => None,
+        Load::Closed | Load::Balanced | Load::Open { .. } | Load::Capped { .. } => None,
     }
 }
 

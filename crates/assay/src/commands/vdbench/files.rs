@@ -4,13 +4,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use assay_adapters::dialect::vdbench::output::files::{self as output, FileMeasured};
-use assay_adapters::dialect::vdbench::output::{self as shared, LINES_PER_HEADING};
+use assay_adapters::dialect::vdbench::output::{
+    self as shared, LINES_PER_HEADING, Moment, histogram,
+};
 use assay_adapters::dialect::vdbench::{Execution, RunLabel};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
-use assay_model::workload::file_set::{FileLoad, FilePhase};
-use jiff::Zoned;
+use assay_model::workload::file_set::{FileLoad, FileOperation, FilePhase};
 
-use super::report::{FULL, Report, time_of_day};
+use super::around;
+use super::ending::{self, Ending};
+use super::report::{FULL, Report, time_of_day, timestamp, today};
 use crate::failure::Failure;
 use crate::storage::file_trees;
 use crate::storage::runner::RunOptions;
@@ -29,6 +32,7 @@ pub(super) fn all(
         report,
         reached_per_s: vec![None; execution.runs.len()],
         errors: 0,
+        shown: output::shown(&execution.files),
     };
     let mut left_out = None;
     for (index, (phase, label)) in
@@ -59,6 +63,8 @@ struct Runs<'r, 't> {
     reached_per_s: Vec<Option<f64>>,
     /// Operations that failed so far.
     errors: u64,
+    /// Operations with columns of their own.
+    shown: Vec<FileOperation>,
 }
 
 /// Whether there is more to run.
@@ -74,6 +80,7 @@ struct Table<'r, 't> {
     report: &'r mut Report<'t>,
     label: &'r RunLabel,
     per_s: Option<f64>,
+    shown: &'r [FileOperation],
     number: usize,
     full: usize,
     counted: FileMeasured,
@@ -108,12 +115,29 @@ impl Runs<'_, '_> {
             FileLoad::Open { per_s, .. } => Some(per_s),
             FileLoad::Closed | FileLoad::ShareOf { .. } => None,
         };
-        let mut table = Table::begin(self.report, label, per_s);
+        around::run(label.commands.start.as_ref(), self.report, self.stop)?;
+        let ends = AtomicBool::new(false);
+        let mut ending = Ending::new(label.limits, self.execution.monitor.as_ref());
+        let mut table = Table::begin(self.report, label, per_s, &self.shown);
         let left = self.execution.data_errors.saturating_sub(self.errors).max(1);
-        let mut on_interval = |interval: &FileInterval| table.interval(interval);
-        let outcome = file_trees::run_phase(&phase, self.stop, left, &mut on_interval)?;
+        let mut on_interval = |interval: &FileInterval| {
+            table.interval(interval);
+            let tally = &interval.tally;
+            if ending.interval(interval.warmup, tally.read_bytes, tally.written_bytes) {
+                ends.store(true, Ordering::Relaxed);
+            }
+        };
+        let outcome = ending::following(self.stop, &ends, || {
+            file_trees::run_phase(&phase, &ends, left, &mut on_interval)
+        })?;
         let measured = table.end();
-        self.judge(index, &phase, label, &outcome, &measured)
+        if let Some(reason) = ending.reason {
+            self.report.say_now(&reason);
+            self.report.is_over |= ending.is_last;
+        }
+        let next = self.judge(index, &phase, label, &outcome, &measured)?;
+        around::run(label.commands.end.as_ref(), self.report, self.stop)?;
+        Ok(if self.report.is_over { Next::End } else { next })
     }
 
     fn judge(
@@ -165,16 +189,18 @@ impl Runs<'_, '_> {
 }
 
 impl<'r, 't> Table<'r, 't> {
-    fn begin(report: &'r mut Report<'t>, label: &'r RunLabel, per_s: Option<f64>) -> Self {
-        let header = output::starting(label, per_s);
-        report.say("");
-        report.say_now(&header);
-        report.folder.totals.line(&format!("\n{} {header}", time_of_day()));
-        report.status("Starting", Some(label));
+    fn begin(
+        report: &'r mut Report<'t>,
+        label: &'r RunLabel,
+        per_s: Option<f64>,
+        shown: &'r [FileOperation],
+    ) -> Self {
+        report.begins(&output::starting(label, per_s), label, &table_heading(shown));
         Self {
             report,
             label,
             per_s,
+            shown,
             number: 0,
             full: 0,
             counted: FileMeasured::default(),
@@ -184,8 +210,7 @@ impl<'r, 't> Table<'r, 't> {
 
     fn interval(&mut self, interval: &FileInterval) {
         if self.number.is_multiple_of(LINES_PER_HEADING) {
-            let date = Zoned::now().strftime("%b %d, %Y").to_string();
-            self.report.say(&format!("\n{}", output::heading(&date)));
+            self.report.say(&table_heading(self.shown));
         }
         self.number += 1;
         let is_full = interval.length_s >= FULL * self.label.interval_s;
@@ -197,25 +222,37 @@ impl<'r, 't> Table<'r, 't> {
         let mut measured = FileMeasured::default();
         measured.add(interval);
         let (tod, number) = (time_of_day(), self.number.to_string());
-        self.report.say(&output::line(&tod, &number, &measured));
-        let row = output::flat_row(&tod, self.label, &number, self.per_s, &measured);
+        self.report.say(&output::line(&tod, &number, &measured, self.shown));
+        self.flat_row(&tod, &number, &measured);
+        if self.number == 1 {
+            self.report.status("Warmup done", Some(self.label));
+        }
+    }
+
+    fn flat_row(&mut self, tod: &str, interval: &str, measured: &FileMeasured) {
+        let moment = Moment { tod, timestamp: &timestamp() };
+        let row = output::flat_row(moment, self.label, interval, self.per_s, measured);
         self.report.folder.flat_file.line(&row);
     }
 
     /// The average, and what Vdbench does not tell.
-    fn end(self) -> FileMeasured {
+    fn end(mut self) -> FileMeasured {
         let first = shared::first_counted(self.label);
         let (measured, average) = if self.counted.tally.requested.count > 0 {
-            (self.counted, shared::average_label(first, self.full.max(first)))
+            (
+                std::mem::take(&mut self.counted),
+                shared::average_label(first, self.full.max(first)),
+            )
         } else {
-            (self.whole, shared::average_label(1, self.number.max(1)))
+            (std::mem::take(&mut self.whole), shared::average_label(1, self.number.max(1)))
         };
         let tod = time_of_day();
-        let line = output::line(&tod, &average, &measured);
+        let line = output::line(&tod, &average, &measured, self.shown);
         self.report.say(&line);
         self.report.folder.totals.line(&line);
-        let row = output::flat_row(&tod, self.label, &average, self.per_s, &measured);
-        self.report.folder.flat_file.line(&row);
+        self.flat_row(&tod, &average, &measured);
+        let sections = histogram::of_operations(measured.tally.service_ns.as_ref());
+        self.report.folder.histogram.line(&sections);
         if let Some((mean_ms, p99_ms)) = measured.from_intended_ms() {
             self.report.say_now(&format!(
                 "From the intended start of each operation: mean {mean_ms:.3} ms, p99 {p99_ms:.3} ms"
@@ -229,9 +266,16 @@ impl<'r, 't> Table<'r, 't> {
                 "Rate not reached: {reached:.1} of the {rate:.1} operations per second asked for"
             ));
         }
+        self.report.busy(measured.cpu_percent().0);
         self.report.status("Workload done", Some(self.label));
+        self.report.status("Slaves done", Some(self.label));
         measured
     }
+}
+
+/// The heading of the table with today's date, behind an empty line.
+fn table_heading(shown: &[FileOperation]) -> String {
+    format!("\n{}", output::heading(&today(), shown))
 }
 
 /// The run that a run's rate is a share of.

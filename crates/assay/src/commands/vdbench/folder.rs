@@ -1,5 +1,6 @@
 //! The output folder: the files that people's scripts read, each a page of plain text.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,12 @@ pub(super) struct Folder {
     pub(super) errors: Page,
     pub(super) status: Page,
     pub(super) parameters: Page,
+    pub(super) scan: Page,
+    pub(super) skew: Page,
+    /// Pages of single definitions that were begun.
+    parts: BTreeSet<String>,
+    /// What went wrong with one of them.
+    failed: Option<io::Error>,
 }
 
 /// One file; a line that cannot be written is kept as the failure that it is.
@@ -49,8 +56,33 @@ impl Folder {
             errors: page("errorlog.html")?,
             status: page("status.html")?,
             parameters: page("parmfile.html")?,
+            scan: page("parmscan.html")?,
+            skew: page("skew.html")?,
+            parts: BTreeSet::new(),
+            failed: None,
             path,
         })
+    }
+
+    /// Adds lines to the page of one storage or workload definition, which is open no longer than that:
+    /// there may be thousands. A page that is new begins with `head`.
+    pub(super) fn part(&mut self, name: &str, head: &str, text: &str) {
+        // A name becomes a file name; a slash in it would lead elsewhere.
+        let file = format!("{}.html", name.replace('/', "_"));
+        let is_new = self.parts.insert(file.clone());
+        let path = self.path.join(&file);
+        let written = if is_new {
+            Page::make(&self.path, &file)
+                .and_then(|mut page| writeln!(page.file, "{head}\n{text}"))
+        } else {
+            fs::OpenOptions::new()
+                .append(true)
+                .open(&path)
+                .and_then(|mut file| writeln!(file, "{text}"))
+        };
+        if let Err(error) = written {
+            self.failed.get_or_insert(error);
+        }
     }
 
     /// The first line that could not be written, of all pages.
@@ -64,8 +96,11 @@ impl Folder {
             &mut self.errors,
             &mut self.status,
             &mut self.parameters,
+            &mut self.scan,
+            &mut self.skew,
         ];
-        match pages.into_iter().find_map(|page| page.failed.take()) {
+        let failed = pages.into_iter().find_map(|page| page.failed.take());
+        match failed.or(self.failed.take()) {
             None => Ok(()),
             Some(error) => Err(Failure::measurement(format!(
                 "the output folder {} cannot be written",

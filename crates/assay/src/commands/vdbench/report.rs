@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use assay_adapters::dialect::vdbench::output::{self, Measured, flat_file, histogram};
+use assay_adapters::dialect::vdbench::output::{
+    self, Measured, Moment, flat_file, histogram, pages, skew,
+};
 use assay_adapters::dialect::vdbench::{RateLabel, RunLabel};
 use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome};
-use assay_model::workload::storage::StoragePhase;
+use assay_model::workload::storage::{StoragePhase, StorageWorkload};
 use jiff::Zoned;
 
 use super::folder::Folder;
@@ -22,6 +24,12 @@ pub(super) struct Report<'t> {
     pub(super) terminal: &'t mut Terminal,
     current: Option<Current>,
     laying_out: Option<PathBuf>,
+    /// Links to all runs.
+    contents: String,
+    /// Runs that began.
+    begun: usize,
+    /// Whether no run is to follow.
+    pub(super) is_over: bool,
 }
 
 /// The run that is going on.
@@ -39,8 +47,66 @@ struct Current {
 }
 
 impl<'t> Report<'t> {
-    pub(super) fn new(folder: Folder, terminal: &'t mut Terminal) -> Self {
-        Self { folder, terminal, current: None, laying_out: None }
+    pub(super) fn new(folder: Folder, terminal: &'t mut Terminal, runs: &[RunLabel]) -> Self {
+        let contents = pages::contents(runs);
+        Self {
+            folder,
+            terminal,
+            current: None,
+            laying_out: None,
+            contents,
+            begun: 0,
+            is_over: false,
+        }
+    }
+
+    /// What stands on the pages before the first run.
+    pub(super) fn heads(&mut self) {
+        let created = Zoned::now().strftime("%H:%M:%S %b %d %Y %Z");
+        self.folder.summary.line(&format!("Vdbench summary report, created {created}\n"));
+        for (words, name) in LINKS {
+            self.folder.summary.line(&pages::link(words, name));
+        }
+        let contents = &self.contents;
+        self.folder.summary.line(contents);
+        self.folder.totals.line(&format!("Run totals\n{contents}"));
+        self.folder.histogram.line(&format!("Total response time histogram.\n{contents}"));
+        self.folder.skew.line(&format!("Workload skew report\n{contents}"));
+        let nothing = "If there are no lines below, no I/O failed and no data was wrong.";
+        self.folder.errors.line(&format!("Vdbench error log, created {created}\n{nothing}\n"));
+        self.folder.status.line(
+            "* Vdbench status: what happened when, for programs that watch; the values of a line \
+             are separated by tabs.\n",
+        );
+    }
+
+    /// The line that begins a run, on the console and on every page about runs.
+    pub(super) fn begins(&mut self, header: &str, label: &RunLabel, table: &str) {
+        let line = format!("{} {header}", time_of_day());
+        let anchor = pages::anchor(label.number, &line);
+        self.terminal.print_line(&line);
+        self.folder.log.line(&line);
+        for page in [
+            &mut self.folder.summary,
+            &mut self.folder.totals,
+            &mut self.folder.histogram,
+            &mut self.folder.skew,
+        ] {
+            page.line(&anchor);
+        }
+        // Totals have one heading for all runs.
+        if self.begun == 0 {
+            self.folder.totals.line(table);
+        }
+        self.begun += 1;
+        self.status("Starting", Some(label));
+    }
+
+    /// A warning when the machine itself was busy.
+    pub(super) fn busy(&mut self, cpu_percent: f64) {
+        for line in pages::busy("localhost", cpu_percent).into_iter().flatten() {
+            self.say_now(&line);
+        }
     }
 
     /// A line on the console, in the summary and in the log.
@@ -57,11 +123,10 @@ impl<'t> Report<'t> {
 
     /// A line of the status page.
     pub(super) fn status(&mut self, event: &str, label: Option<&RunLabel>) {
-        let now = Zoned::now().strftime("%m/%d/%Y-%H:%M:%S-%Z");
         let run = label.map_or_else(String::new, |label| {
-            format!("\trd={}\t{}", label.name, output::loops(label))
+            format!("\trd={}\tFor loops: {}", label.name, output::loops(label))
         });
-        self.folder.status.line(&format!("{now}\t{event}{run}"));
+        self.folder.status.line(&format!("{} \t{event}{run}", timestamp()));
     }
 
     pub(super) fn event(&mut self, event: &StorageEvent<'_>, label: &RunLabel) {
@@ -88,19 +153,14 @@ impl<'t> Report<'t> {
             RateLabel::PerSecond(rate) => Some(rate),
             _ => rate_per_s,
         };
-        let header = output::starting(label, rate_per_s);
-        self.say("");
-        self.say_now(&header);
-        let totals = format!("\n{} {header}", time_of_day());
-        self.folder.totals.line(&totals);
-        self.status("Starting", Some(label));
+        self.begins(&output::starting(label, rate_per_s), label, &table_heading());
         self.current = Some(Current {
             label: label.clone(),
             rate_per_s,
             number: 0,
             full: 0,
             lines: 0,
-            is_warm: label.warmup_s <= 0.0,
+            is_warm: false,
             counted: Measured::default(),
             whole: Measured::default(),
         });
@@ -109,8 +169,7 @@ impl<'t> Report<'t> {
     fn interval(&mut self, tally: &IntervalTally) {
         let Some(mut current) = self.current.take() else { return };
         if current.lines.is_multiple_of(output::LINES_PER_HEADING) {
-            let date = Zoned::now().strftime("%b %d, %Y").to_string();
-            self.say(&format!("\n{}", output::heading(&date)));
+            self.say(&table_heading());
         }
         if !tally.warmup && !std::mem::replace(&mut current.is_warm, true) {
             self.status("Warmup done", Some(&current.label));
@@ -127,19 +186,28 @@ impl<'t> Report<'t> {
         let measured = Measured::of(tally);
         let (tod, number) = (time_of_day(), current.number.to_string());
         self.say(&output::line(&tod, &number, &measured));
-        let row = flat_file::row(&tod, &current.label, &number, current.rate_per_s, &measured);
-        self.folder.flat_file.line(&row);
+        self.flat_row(&tod, &current, &number, &measured);
         self.current = Some(current);
     }
 
     /// The average and what is to be said about it; `None` when nothing was measured.
-    pub(super) fn done(&mut self, outcome: &StorageOutcome) -> Option<Measured> {
-        let current = self.current.take()?;
+    pub(super) fn done(
+        &mut self,
+        workload: &StorageWorkload,
+        outcome: &StorageOutcome,
+    ) -> Option<Measured> {
+        let mut current = self.current.take()?;
         let first = output::first_counted(&current.label);
         let (measured, label) = if current.counted.count() > 0 {
-            (current.counted, output::average_label(first, current.full.max(first)))
+            (
+                std::mem::take(&mut current.counted),
+                output::average_label(first, current.full.max(first)),
+            )
         } else {
-            (current.whole, output::average_label(1, current.number.max(1)))
+            (
+                std::mem::take(&mut current.whole),
+                output::average_label(1, current.number.max(1)),
+            )
         };
         if measured.count() == 0 {
             return None;
@@ -148,16 +216,55 @@ impl<'t> Report<'t> {
         let line = output::line(&tod, &label, &measured);
         self.say(&line);
         self.folder.totals.line(&line);
-        let row = flat_file::row(&tod, &current.label, &label, current.rate_per_s, &measured);
-        self.folder.flat_file.line(&row);
-        let header = output::starting(&current.label, current.rate_per_s);
-        let sections = histogram::sections(&measured);
-        self.folder.histogram.line(&format!("{tod} {header}\n\n{sections}"));
+        self.flat_row(&tod, &current, &label, &measured);
+        self.folder.histogram.line(&histogram::sections(&measured));
+        self.parts(&tod, &current, workload, outcome, &measured);
         self.beyond_vdbench(&measured, current.rate_per_s);
+        self.busy(measured.cpu_percent());
         let engine = format!("Engine: {}; {}", outcome.engine, outcome.engine_reason);
         self.folder.log.line(&format!("{tod} {engine}"));
         self.status("Workload done", Some(&current.label));
+        self.status("Slaves done", Some(&current.label));
         Some(measured)
+    }
+
+    fn flat_row(&mut self, tod: &str, current: &Current, interval: &str, measured: &Measured) {
+        let moment = Moment { tod, timestamp: &timestamp() };
+        let row =
+            flat_file::row(moment, &current.label, interval, current.rate_per_s, measured);
+        self.folder.flat_file.line(&row);
+    }
+
+    /// Who did how much: the skew page, and the page of each storage and workload definition.
+    fn parts(
+        &mut self,
+        tod: &str,
+        current: &Current,
+        workload: &StorageWorkload,
+        outcome: &StorageOutcome,
+        measured: &Measured,
+    ) {
+        let storage = skew::of_storage(workload, outcome, measured);
+        let workloads = skew::of_workloads(workload, outcome, measured);
+        let report = skew::report(tod, &current.label, (&storage, &workloads));
+        self.folder.skew.line(&report);
+        let label = &current.label;
+        let header = output::starting(label, current.rate_per_s);
+        let anchor = pages::anchor(label.number, &format!("{tod} {header}"));
+        let first = (label.warmup_s / label.interval_s).round() as usize + 1;
+        let average = output::average_label(first, current.full.max(first));
+        let kinds = [("SD report for sd=", storage), ("Workload Report for wd=", workloads)];
+        for (title, parts) in kinds {
+            for skew::Part { name, measured, .. } in parts {
+                let line = output::line(tod, &average, &measured);
+                let head = format!("{title}{name}\n\n{}\n", histogram_link(&name));
+                let text = format!("{anchor}\n{}\n{line}", table_heading());
+                self.folder.part(&name, &head, &text);
+                let head = format!("{title}{name}: response time histogram.\n");
+                let text = format!("{anchor}\n{}", histogram::sections(&measured));
+                self.folder.part(&format!("{name}.histogram"), &head, &text);
+            }
+        }
     }
 
     /// What Vdbench does not tell: a rate that was missed, and the wait before an I/O could start.
@@ -202,6 +309,38 @@ impl<'t> Report<'t> {
             self.say_now(&format!("{count} I/O failed; see errorlog.html"));
         }
     }
+}
+
+/// The links at the top of the summary.
+const LINKS: [(&str, &str); 9] = [
+    ("Link to logfile:", "logfile"),
+    ("Run totals:", "totals"),
+    ("Vdbench status:", "status"),
+    ("Copy of input parameter files:", "parmfile"),
+    ("Copy of parameter scan detail:", "parmscan"),
+    ("Link to errorlog:", "errorlog"),
+    ("Link to flatfile:", "flatfile"),
+    ("Link to response time histogram:", "histogram"),
+    ("Link to workload skew report:", "skew"),
+];
+
+fn histogram_link(name: &str) -> String {
+    pages::link("Link to response time histogram:", &format!("{name}.histogram"))
+}
+
+/// The heading of the table with today's date, behind an empty line.
+fn table_heading() -> String {
+    format!("\n{}", output::heading(&today()))
+}
+
+/// `Nov 21, 2026`.
+pub(super) fn today() -> String {
+    Zoned::now().strftime("%b %d, %Y").to_string()
+}
+
+/// Date, time and zone, as files for scripts have them.
+pub(super) fn timestamp() -> String {
+    Zoned::now().strftime("%m/%d/%Y-%H:%M:%S-%Z").to_string()
 }
 
 /// The time of day that opens every line.

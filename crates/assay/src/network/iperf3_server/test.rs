@@ -222,17 +222,19 @@ impl Test<'_> {
             }
             desk.report(Served::Interval(interval.clone()));
         };
-        self.watch(&mut meter, parameters, &mut tell)?;
-        Ok(meter.end(None, &mut tell))
+        let watched = self.watch(&mut meter, parameters, &mut tell);
+        // What an unfinished interval brought is told before a failure.
+        let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut tell);
+        watched.map(|_| measured)
     }
 
-    /// Waits until the client ends the test.
+    /// Waits until the client ends the test; when that was, where nothing was left to take.
     fn watch(
         &mut self,
         meter: &mut Meter,
         parameters: &Parameters,
         tell: &mut dyn FnMut(&Interval),
-    ) -> Result<(), NetworkError> {
+    ) -> Result<Option<u64>, NetworkError> {
         let longest = match parameters.length {
             Length::Seconds(seconds) => {
                 let counted = Duration::from_secs(u64::from(seconds + parameters.omit_s));
@@ -250,10 +252,10 @@ impl Test<'_> {
             }
             let event = self.server.next_event().map_err(|it| broke(&self.control, it))?;
             if event == Some(ServerEvent::Ended) {
-                if parameters.direction == Direction::Forward {
-                    take_the_rest(meter, parameters);
-                }
-                return Ok(());
+                let ended_ns = clock::now_ns();
+                let takes = parameters.direction == Direction::Forward;
+                let is_whole = takes && take_the_rest(meter, parameters);
+                return Ok(Some(ended_ns).filter(|_| !is_whole));
             }
             if self.desk.is_closing() {
                 return Err(NetworkError::Interrupted);
@@ -268,15 +270,20 @@ impl Test<'_> {
     }
 }
 
-/// Under a limit, what the client has sent may still lie in the kernel when it ends the test.
-fn take_the_rest(meter: &Meter, parameters: &Parameters) {
+/// Under a limit, what the client has sent may still lie in the kernel when it ends the test; whether
+/// all of it came. What datagrams were lost is waited for in vain, and that wait is no part of the test.
+fn take_the_rest(meter: &Meter, parameters: &Parameters) -> bool {
     /// Data that is there is read at once; what takes longer was lost.
     const LONGEST: Duration = Duration::from_millis(200);
-    let Some(limit_bytes) = iperf3_client::limit_bytes(parameters) else { return };
+    let Some(limit_bytes) = iperf3_client::limit_bytes(parameters) else { return false };
     let deadline = Instant::now() + LONGEST;
-    while meter.received_bytes() < limit_bytes && Instant::now() < deadline {
+    while meter.received_bytes() < limit_bytes {
+        if Instant::now() > deadline {
+            return false;
+        }
         std::thread::sleep(Duration::from_millis(1));
     }
+    true
 }
 
 /// What came on the socket that waits for hellos.

@@ -54,7 +54,9 @@ fn plan(anchor: &Path, operation: FileOperation, files: u64) -> FilePlan {
 #[test]
 fn foreign_files_stay() {
     let root = tempfile::tempdir().unwrap();
-    let options = RunOptions::default();
+    let store = tempfile::tempdir().unwrap();
+    let options =
+        RunOptions { store: Some(store.path().to_path_buf()), ..RunOptions::default() };
     let check = |anchor: &Path, operation, options: &RunOptions| {
         prepare(&plan(anchor, operation, 2), options, false)
             .map_err(|failure| failure.render(false))
@@ -67,7 +69,7 @@ fn foreign_files_stay() {
     );
     check(&full, FileOperation::Read, &options).unwrap();
     assert!(!full.join(MARK).exists(), "reading leaves no mark");
-    let named = RunOptions { destroy_data: vec![full.clone()], ..RunOptions::default() };
+    let named = RunOptions { destroy_data: vec![full.clone()], ..options.clone() };
     check(&full, FileOperation::Create, &named).unwrap();
     // Marked now, so it needs no word any more.
     check(&full, FileOperation::Delete, &options).unwrap();
@@ -79,6 +81,13 @@ fn foreign_files_stay() {
         check(&deep, FileOperation::Create, &options).unwrap_err().contains("create_anchors")
     );
     prepare(&plan(&deep, FileOperation::Create, 2), &options, true).unwrap();
+    // What was marked can be found and removed; the folder itself only where assay made it.
+    std::fs::create_dir(new.join("vdb1_1.dir")).unwrap();
+    std::fs::write(new.join("vdb1_1.dir/vdb_f0001.file"), "x").unwrap();
+    let made = Created::open(Some(store.path())).unwrap();
+    assert!(made.remove_own().is_empty() && made.list().is_empty());
+    assert!(full.join("precious").exists() && !full.join(MARK).exists());
+    assert!(!new.exists() && !deep.exists());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Plans on files of every kind, and what is said of each before anything is written.
 
 use assay_model::workload::storage::{
-    AtEnd, Cursor, Load, SizeShare, StorageData, StoragePhase, StorageStream, StorageTiming,
-    Verify, WriteSync,
+    AtEnd, Conduct, Cursor, Load, SizeShare, StorageData, StoragePhase, StorageStream,
+    StorageTiming, Verify, WriteSync,
 };
 
 use super::*;
@@ -35,6 +35,7 @@ fn plan(path: &Path, size_bytes: Option<u64>, read_share: f64) -> StoragePlan {
         own_rate_per_s: None,
         sync_every: 0,
         stop_after_bytes: None,
+        conduct: Conduct::default(),
     };
     let workload = StorageWorkload {
         targets: vec![target],

@@ -26,6 +26,8 @@ const MODES: &[&str] = &[
     "-u -t 1 -b 20M --bidir",
     "-u -t 1 -b 5M -P 3 -l 1000",
     "-u -n 1M -b 50M",
+    "-t 1 -b 20M --pacing-timer 500",
+    "-u -t 1 -b 20M --udp-counters-64bit --dscp ef",
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::link::{FAR, Link, NEAR, run};
 use super::{Serving, free_port};
-use crate::program::{Outcome, World};
+use crate::program::{Outcome, World, files_below};
 
 /// One test against a peer that does `act` with its first connection.
 fn against(act: impl FnOnce(TcpStream) + Send + 'static, arguments: &[&str]) -> Outcome {
@@ -48,6 +49,20 @@ fn a_refused_connection_and_an_unknown_host_are_told_apart() {
         world.assay(&["net", "latency", "127.0.0.1", "-p", &port, "--for", "1s"]),
         &["refused"],
     );
+}
+
+#[test]
+fn a_path_that_drops_everything_is_a_timeout_that_names_firewalls() {
+    let Some(link) = Link::plain("drops") else { return };
+    let world = World::new();
+    // What arrives at the far end has no way back.
+    let hole = format!("ip -n {} route add blackhole {NEAR}/32", link.far);
+    assert!(run(&hole), "{hole}");
+    let asked = ["iperf3", "-c", FAR, "-t", "1", "--connect-timeout", "500"];
+    let output = link.within(false, &world, &asked).output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{err}");
+    assert!(err.contains("timed out") && err.contains("firewall"), "{err}");
 }
 
 #[test]
@@ -125,6 +140,75 @@ fn a_server_that_dies_in_the_middle_leaves_the_intervals_and_a_failure() {
     let value: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
     assert!(value["error"].is_string(), "{value}");
     assert!(!value["intervals"].as_array().unwrap().is_empty(), "partial intervals are kept");
+}
+
+/// Until a server on loopback has so many connections, the control connection among them.
+fn wait_for_connections(port: u16, count: usize) {
+    let local = format!(" 0100007F:{port:04X} ");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let is_one = |line: &&str| line.contains(&local) && line.contains(" 01 ");
+    while std::fs::read_to_string("/proc/net/tcp").unwrap().lines().filter(is_one).count()
+        < count
+    {
+        assert!(Instant::now() < deadline, "nobody connects to {port}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn what_was_measured_before_a_peer_died_stays_and_is_marked() {
+    let world = World::new();
+    let dies_early = || {
+        let port = free_port();
+        let serving = Serving::assay(&world, port);
+        let dying = thread::spawn(move || {
+            wait_for_connections(port, 2);
+            thread::sleep(Duration::from_millis(800));
+            drop(serving);
+        });
+        (port.to_string(), dying)
+    };
+    // The first interval would end long after the server does.
+    let (port, dying) = dies_early();
+    let outcome =
+        world.assay(&["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "20", "-i", "15"]);
+    dying.join().unwrap();
+    let outcome = outcome.failed_with(4);
+    let lines: Vec<&str> = outcome.out.lines().collect();
+    let [.., interval, mark] = lines[..] else { panic!("{outcome:?}") };
+    assert!(interval.contains("0.00-") && interval.contains("bits/sec"), "{outcome:?}");
+    assert!(mark.contains("failed before its end"), "{outcome:?}");
+
+    let (port, dying) = dies_early();
+    let asked = ["net", "throughput", "127.0.0.1", "-p", &port, "--for", "20s"];
+    world.assay(&asked).failed_with(4);
+    dying.join().unwrap();
+    let kept = files_below(&world.path("assay")).into_iter().find_map(|path| {
+        let text = std::fs::read_to_string(path).ok()?;
+        serde_json::from_str::<serde_json::Value>(&text)
+            .ok()
+            .filter(|it| it["error"].is_string())
+    });
+    let kept = kept.expect("the part of the test is stored");
+    assert!(!kept["intervals"].as_array().unwrap().is_empty(), "{kept}");
+}
+
+#[test]
+fn options_of_the_tools_that_are_not_taken_are_refused_with_a_reason() {
+    let world = World::new();
+    for (arguments, reason) in [
+        (&["iperf3", "-c", "h", "--logfile", "x"][..], "standard output"),
+        (&["iperf3", "-s", "-D"], "foreground"),
+        (&["qperf", "h", "-ip", "5", "tcp_lat"], "ephemeral"),
+        (&["qperf", "h", "-cm1", "tcp_lat"], "RDMA"),
+        (&["ping", "h", "-f"], "one at a time"),
+    ] {
+        let outcome = world.assay(arguments).failed_with(2);
+        assert!(outcome.err.contains("does not take"), "{outcome:?}");
+        assert!(outcome.err.contains(reason), "{outcome:?}");
+    }
+    let unknown = world.assay(&["iperf3", "-c", "h", "--nonsense"]).failed_with(2);
+    assert!(unknown.err.contains("unexpected argument"), "{unknown:?}");
 }
 
 #[test]

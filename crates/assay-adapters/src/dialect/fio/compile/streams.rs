@@ -1,12 +1,13 @@
 //! From a clone of a job to a stream: pattern, depth, rate and end.
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, Load, SizeShare, StorageStream, StorageTarget,
+    AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, Load, SizeShare, StorageStream,
+    StorageTarget,
 };
 
 use super::super::fault::Fault;
 use super::super::value::Size;
-use super::super::worker::Worker;
+use super::super::worker::{Distribution, Worker};
 use super::files::Used;
 use super::{ENGINES, Placed, arrivals, combine};
 
@@ -25,13 +26,9 @@ pub(super) fn engine(placed: &Placed) -> Result<(EngineChoice, Option<String>), 
             "choose io_uring or libaio, or run this job with fio",
         ));
     };
-    let files = job.files.len().max(job.file_count as usize) as u32;
-    let depth = if *blocks { 1 } else { job.depth };
-    if !depth.is_multiple_of(files) {
-        let why = format!("{files} files cannot share {depth} I/O in flight in equal parts");
-        let hint = "make iodepth a multiple of the number of files with libaio or io_uring, or \
-                    use one file, or numjobs instead of nrfiles";
-        return Err(combine(placed, why, hint));
+    if job.way.trims && *choice != EngineChoice::Null {
+        let note = "trims block, so there is one at a time, as in fio".to_owned();
+        return Ok((EngineChoice::Threads, (job.depth > 1).then_some(note)));
     }
     let note = match (*blocks && job.depth > 1, *note) {
         (true, _) => Some(format!("iodepth changes nothing: {name} has one I/O in flight")),
@@ -43,19 +40,16 @@ pub(super) fn engine(placed: &Placed) -> Result<(EngineChoice, Option<String>), 
 
 pub(super) fn stream(placed: &Placed, clone: u32, used: &Used) -> Result<StorageStream, Fault> {
     let (job, _) = placed;
-    let Some(sizes) = job.common_sizes() else {
-        let why = "reads and writes have different sizes";
-        return Err(combine(placed, why, "use one bs= for both, or two jobs"));
-    };
-    let (own_rate_per_s, read_share) = rate(placed, sizes)?;
+    let (sizes, _) = job.sizes_of_io();
+    let (own_rate_per_s, read_share) = rate(placed)?;
     let blocks = ENGINES.iter().any(|(name, _, blocks, _)| *blocks && *name == job.engine);
-    let depth = if blocks { 1 } else { job.depth };
+    let depth = if blocks || job.way.trims { 1 } else { job.depth };
     Ok(StorageStream {
         name: format!("{}.{clone}", job.name),
         targets: used.targets.clone(),
         threads: 1,
-        in_flight_per_target: depth / used.targets.len().max(1) as u32,
-        pattern: pattern(job, sizes),
+        in_flight_per_target: depth,
+        pattern: pattern(placed, sizes)?,
         sizes: sizes.to_vec(),
         read_share,
         hit_area: None,
@@ -63,12 +57,16 @@ pub(super) fn stream(placed: &Placed, clone: u32, used: &Used) -> Result<Storage
         own_rate_per_s,
         sync_every: if job.way.writes { job.sync_every } else { 0 },
         stop_after_bytes: work(placed, sizes, used)?,
+        // Filled in by whoever knows the other jobs.
+        conduct: Conduct::default(),
     })
 }
 
 /// Reads everything of the stream's targets once, in order.
 pub(super) fn read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
     let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
+    let (turns, cpus) = (stream.conduct.turns, std::mem::take(&mut stream.conduct.cpus));
+    stream.conduct = Conduct { turns, cpus, ..Conduct::default() };
     stream.pattern =
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Stop, gap_bytes: 0 };
     stream.read_share = 1.0;
@@ -95,12 +93,19 @@ pub(super) fn load(members: &[Placed], streams: &mut [StorageStream]) -> Load {
     Load::Open { rate_per_s, arrivals: arrivals(poisson) }
 }
 
-fn pattern(job: &Worker, sizes: &[SizeShare]) -> AccessPattern {
-    let one_size = matches!(sizes, [only] if only.min_bytes == only.max_bytes);
-    if job.way.random && job.random_percent < 100.0 {
-        return AccessPattern::Mixed { random_share: job.random_percent / 100.0 };
+fn pattern(placed: &Placed, sizes: &[SizeShare]) -> Result<AccessPattern, Fault> {
+    let (job, _) = placed;
+    if job.manner.strided {
+        return strided(placed);
     }
-    match (job.way.random, job.map && one_size) {
+    let one_size = matches!(sizes, [only] if only.min_bytes == only.max_bytes)
+        && job.sizes_of_io().1.is_empty();
+    if job.way.random && job.random_percent < 100.0 {
+        return Ok(AccessPattern::Mixed { random_share: job.random_percent / 100.0 });
+    }
+    // fio keeps no map where places are not equally likely.
+    let maps = job.map && one_size && job.manner.distribution == Distribution::Even;
+    Ok(match (job.way.random, maps) {
         (true, true) => AccessPattern::Permutation,
         (true, false) => AccessPattern::Random,
         // How much is done is told in bytes, so that loops and io_size need no other end.
@@ -109,7 +114,29 @@ fn pattern(job: &Worker, sizes: &[SizeShare]) -> AccessPattern {
             at_end: AtEnd::Wrap,
             gap_bytes: job.way.gap_bytes,
         },
+    })
+}
+
+/// All of a zone, then the next, each once.
+fn strided(placed: &Placed) -> Result<AccessPattern, Fault> {
+    let (job, _) = placed;
+    let manner = &job.manner;
+    let range_bytes = manner.zone_range_bytes.max(manner.zone_bytes);
+    let refuse = |why: &str, hint| Err(combine(placed, why, hint));
+    if manner.zone_bytes == 0 {
+        return refuse("zonemode=strided needs a zonesize", "add zonesize=64m");
     }
+    if job.way.random || job.way.gap_bytes > 0 || !job.sizes_of_io().1.is_empty() {
+        return refuse("zones are gone through in order, in I/O of one kind", "use rw=read");
+    }
+    if job.time_based || job.loops > 1 {
+        return refuse("zones are gone through once", "leave out time_based and loops");
+    }
+    Ok(AccessPattern::Blocks {
+        block_bytes: manner.zone_bytes,
+        stride_bytes: range_bytes.saturating_add(manner.zone_skip_bytes),
+        shuffled: false,
+    })
 }
 
 /// Bytes after which the clone is done; `None` when time alone ends it.
@@ -124,7 +151,7 @@ fn work(placed: &Placed, sizes: &[SizeShare], used: &Used) -> Result<Option<u64>
         None => used.region_bytes,
     };
     let total = total.saturating_mul(job.loops);
-    let by_count = job.ios.map(|count| (count as f64 * mean_bytes(sizes)) as u64);
+    let by_count = job.ios.map(|count| (count as f64 * mean_of_all(job, sizes)) as u64);
     let bytes = by_count.map_or(total, |bytes| bytes.min(total));
     match bytes {
         0 => Err(combine(placed, "there is nothing to do", "raise size= or io_size=")),
@@ -134,18 +161,17 @@ fn work(placed: &Placed, sizes: &[SizeShare], used: &Used) -> Result<Option<u64>
 
 /// IO/s of the clone, and its share of reads. Reads and writes each have a rate of their own, and
 /// where both have one, the rates decide the mix.
-fn rate(placed: &Placed, sizes: &[SizeShare]) -> Result<(Option<f64>, f64), Fault> {
+fn rate(placed: &Placed) -> Result<(Option<f64>, f64), Fault> {
     let (job, _) = placed;
-    let mean = mean_bytes(sizes);
-    let least = |per_s: Option<f64>, bytes_per_s: Option<f64>| {
-        let by_bytes = bytes_per_s.map(|rate| rate / mean);
+    let least = |per_s: Option<f64>, bytes_per_s: Option<f64>, sizes: &[SizeShare]| {
+        let by_bytes = bytes_per_s.map(|rate| rate / mean_bytes(sizes));
         match (per_s, by_bytes) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         }
     };
-    let reads = least(job.rate_iops.read, job.rate_bytes.read);
-    let writes = least(job.rate_iops.write, job.rate_bytes.write);
+    let reads = least(job.rate_iops.read, job.rate_bytes.read, &job.sizes.read);
+    let writes = least(job.rate_iops.write, job.rate_bytes.write, &job.sizes.write);
     match (job.way.reads, job.way.writes, reads, writes) {
         (true, true, Some(reads), Some(writes)) => {
             Ok((Some(reads + writes), reads / (reads + writes)))
@@ -157,6 +183,17 @@ fn rate(placed: &Placed, sizes: &[SizeShare]) -> Result<(Option<f64>, f64), Faul
         }
         (true, false, reads, _) => Ok((reads, 1.0)),
         (_, _, _, writes) => Ok((writes, 0.0)),
+    }
+}
+
+/// Of reads and writes together.
+fn mean_of_all(job: &Worker, sizes: &[SizeShare]) -> f64 {
+    match job.sizes_of_io().1 {
+        [] => mean_bytes(sizes),
+        writes => {
+            let reads = job.read_share();
+            reads * mean_bytes(sizes) + (1.0 - reads) * mean_bytes(writes)
+        }
     }
 }
 

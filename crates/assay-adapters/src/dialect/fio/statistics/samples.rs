@@ -1,8 +1,9 @@
-//! Least, greatest, mean and deviation of a series, and how long a stream was at work.
+//! Least, greatest, mean and deviation of a series.
 
 use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome};
 
 use super::super::compile::ReportRow;
+use super::super::worker::Worker;
 
 /// What a series of samples amounts to.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -37,11 +38,13 @@ impl Samples {
     }
 }
 
-/// An interval shorter than this share of the longest holds too little to be a sample.
+/// What is shorter than this share of a sample holds too little to be one.
 const WHOLE: f64 = 0.9;
 
-/// KiB/s and IO/s of an entry over the whole intervals of its phases.
+/// KiB/s and IO/s of an entry over samples of the length that the job asks for. The series may be finer,
+/// for the logs; a run that is shorter is one sample.
 pub(super) fn series(
+    worker: &Worker,
     row: &ReportRow,
     outcomes: &[StorageOutcome],
     operation: Operation,
@@ -50,18 +53,24 @@ pub(super) fn series(
     for (index, outcome) in outcomes.iter().enumerate() {
         let parts = || row.parts.iter().filter(|part| part.phase == index);
         let counted: Vec<_> = outcome.intervals.iter().filter(|it| !it.warmup).collect();
-        let longest = counted.iter().map(|it| it.length_s).fold(0.0, f64::max);
+        let elapsed_s: f64 = counted.iter().map(|it| it.length_s).sum();
+        let wanted_s = WHOLE * worker.sample_s.min(elapsed_s);
+        let (mut ios, mut bytes, mut length_s) = (0, 0, 0.0);
         for interval in counted {
-            let (mut ios, mut bytes) = (0, 0);
+            length_s += interval.length_s;
             for part in parts() {
                 let (more_ios, more_bytes) = of_stream(interval, part.stream, operation);
                 ios += more_ios;
                 bytes += more_bytes;
             }
-            if interval.length_s >= WHOLE * longest && interval.length_s > 0.0 && ios > 0 {
-                bandwidth.push(bytes as f64 / 1024.0 / interval.length_s);
-                rate.push(ios as f64 / interval.length_s);
+            if length_s < wanted_s || length_s <= 0.0 {
+                continue;
             }
+            if ios > 0 {
+                bandwidth.push(bytes as f64 / 1024.0 / length_s);
+                rate.push(ios as f64 / length_s);
+            }
+            (ios, bytes, length_s) = (0, 0, 0.0);
         }
     }
     (Samples::of(&bandwidth), Samples::of(&rate))
@@ -73,24 +82,4 @@ fn of_stream(interval: &IntervalTally, stream: usize, operation: Operation) -> (
         Operation::Read => (count.reads, count.read_bytes),
         Operation::Write => (count.writes, count.write_bytes),
     }
-}
-
-/// Seconds for which a stream was at work: all that counted, or up to where it ended before the
-/// others. Within the interval in which it ended, the time is estimated from its mean pace.
-pub(super) fn active_s(outcome: &StorageOutcome, stream: usize) -> f64 {
-    let counted: Vec<_> = outcome.intervals.iter().filter(|it| !it.warmup).collect();
-    let bytes = |interval: &IntervalTally| {
-        interval.streams.get(stream).map_or(0, |it| it.read_bytes + it.write_bytes) as f64
-    };
-    let Some(last) = counted.iter().rposition(|interval| bytes(interval) > 0.0) else {
-        return outcome.elapsed_s;
-    };
-    if last + 1 == counted.len() || last == 0 {
-        return outcome.elapsed_s;
-    }
-    let before_s: f64 = counted[..last].iter().map(|it| it.length_s).sum();
-    let before: f64 = counted[..last].iter().map(|it| bytes(it)).sum();
-    let pace = before / before_s;
-    let rest_s = (bytes(counted[last]) / pace).min(counted[last].length_s);
-    (before_s + rest_s).min(outcome.elapsed_s)
 }

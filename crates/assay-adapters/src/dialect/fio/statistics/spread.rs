@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 const BOUNDS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
 /// Percent of all I/O below 1 µs, below 1 ms, and from 1 ms on.
-pub(super) fn classes(of: [&Histogram<u64>; 2]) -> ([f64; 10], [f64; 10], [f64; 12]) {
+pub(super) fn classes(of: [&Histogram<u64>; 3]) -> ([f64; 10], [f64; 10], [f64; 12]) {
     let (mut nano, mut micro, mut milli) = ([0.0; 10], [0.0; 10], [0.0; 12]);
     let total: f64 = of.iter().map(|histogram| histogram.len() as f64).sum();
     if total <= 0.0 {

@@ -1,13 +1,15 @@
 //! fio's three forms of output, of outcomes that are known.
 
 use assay_model::storage_outcome::{
-    Ended, IntervalTally, IoFailure, Operation, StorageOutcome, StreamCount, StreamTally, Tally,
+    Ended, IntervalTally, IoFailure, JournalEntry, Operation, StorageOutcome, StreamCount,
+    StreamRecord, StreamTally, Tally,
 };
 use hdrhistogram::Histogram;
 use serde_json::Value;
 
 use super::super::statistics::{Circumstances, DiskUse, ProcessUse, results};
-use super::super::{json, terse, text};
+use super::super::steady::Window;
+use super::super::{json, log, terse, text};
 use super::*;
 
 fn tally(latencies_ns: &[u64], block_bytes: u64) -> Tally {
@@ -26,7 +28,13 @@ fn tally(latencies_ns: &[u64], block_bytes: u64) -> Tally {
 /// One second, two halves: each stream reads three times 8 KiB in each.
 fn outcome(streams: usize) -> StorageOutcome {
     let latencies = [20_000, 30_000, 40_000, 100_000, 150_000, 2_000_000];
-    let count = StreamCount { reads: 3, read_bytes: 3 * 8192, writes: 0, write_bytes: 0 };
+    let count = StreamCount {
+        reads: 3,
+        read_bytes: 3 * 8192,
+        read_service_ns: 90_000,
+        read_greatest_ns: 40_000,
+        ..StreamCount::default()
+    };
     let interval = |start_s| IntervalTally {
         start_s,
         length_s: 0.5,
@@ -45,6 +53,8 @@ fn outcome(streams: usize) -> StorageOutcome {
         tally: tally(&latencies, 8192),
     };
     StorageOutcome {
+        open_s: 0.0,
+        close_s: 0.0,
         elapsed_s: 1.0,
         tallies: (0..streams).map(of_stream).collect(),
         intervals: vec![interval(0.0), interval(0.5)],
@@ -55,6 +65,7 @@ fn outcome(streams: usize) -> StorageOutcome {
         errors: vec![],
         error_count: 0,
         ended: Ended::Time,
+        streams: vec![StreamRecord { active_s: 1.0, ..StreamRecord::default() }; streams],
     }
 }
 
@@ -246,9 +257,123 @@ fn a_job_that_ends_early_has_its_own_time() {
     let plan = plan_of(&request).unwrap();
     let mut outcome = outcome(2);
     outcome.elapsed_s = 2.0;
+    outcome.streams[1].active_s = 2.0;
     let mut later = outcome.intervals[0].clone();
     later.streams[0] = StreamCount::default();
     outcome.intervals.extend([later.clone(), later]);
     let results = results(&plan, &[outcome], &circumstances());
     assert_eq!((results[0].read.runtime_ms, results[1].read.runtime_ms), (1000, 2000));
+}
+
+/// The logs of a job, one after another, of the known outcome with two I/O in its journal.
+fn logs(options: &str) -> String {
+    let file =
+        format!("[a]\nfilename=/there/x\nrw=randrw\nbs=8k\nruntime=1\ntime_based\n{options}");
+    let request = request("job", &[("job", &file)]).unwrap();
+    let plan = plan_of(&request).unwrap();
+    let mut outcome = outcome(1);
+    let entry = |at_ns, service_ns, operation| JournalEntry {
+        at_ns,
+        service_ns,
+        offset: 16384,
+        bytes: 8192,
+        operation,
+    };
+    outcome.streams[0].journal = vec![
+        entry(1_000_000, 20_000, Operation::Read),
+        entry(600_000_000, 30_000, Operation::Write),
+    ];
+    let mut all = String::new();
+    for file in log::files(&plan) {
+        let mut text = vec![];
+        file.write(&plan, &[outcome.clone()], &[1_000_000], &mut text).unwrap();
+        let _ = write!(all, "{}:\n{}", file.path, String::from_utf8(text).unwrap());
+    }
+    all
+}
+
+#[test]
+fn logs_tell_windows_or_every_io() {
+    for (options, expected) in [
+        (
+            "write_bw_log=b\nwrite_iops_log\nwrite_lat_log=d/l\ndisable_slat=1\nlog_avg_msec=500\n",
+            expect![[r#"
+                b_bw.1.log:
+                500, 48, 0, 0, 0
+                1000, 48, 0, 0, 0
+                a_iops.1.log:
+                500, 6, 0, 0, 0
+                1000, 6, 0, 0, 0
+                d/l_lat.1.log:
+                500, 30000, 0, 0, 0
+                1000, 30000, 0, 0, 0
+                d/l_clat.1.log:
+                500, 30000, 0, 0, 0
+                1000, 30000, 0, 0, 0
+            "#]],
+        ),
+        (
+            "write_lat_log\nlog_avg_msec=1000\nlog_max_value\nlog_unix_epoch\n",
+            expect![[r#"
+            a_lat.1.log:
+            1001000, 40000, 0, 0, 0
+            a_slat.1.log:
+            a_clat.1.log:
+            1001000, 40000, 0, 0, 0
+        "#]],
+        ),
+        (
+            "write_bw_log\nwrite_iops_log\nlog_offset\nper_job_logs=0\n",
+            expect![[r#"
+            a_bw.log:
+            1, 409600, 0, 8192, 16384, 0
+            600, 273066, 1, 8192, 16384, 0
+            a_iops.log:
+            1, 1, 0, 8192, 16384, 0
+            600, 1, 1, 8192, 16384, 0
+        "#]],
+        ),
+    ] {
+        expected.assert_eq(&logs(options));
+    }
+    let histogram = logs("write_hist_log=h\nlog_hist_msec=500\nlog_hist_coarseness=6\n");
+    // 29 groups of 64 classes; 20 µs lie in group 9 and 30 µs in the same.
+    let mut groups = vec!["0"; 29];
+    groups[9] = "1";
+    let line = |start: &str| format!("{start}, 8192, {}\n", groups.join(", "));
+    assert_eq!(histogram, format!("h_clat_hist.1.log:\n{}{}", line("500, 0"), line("1000, 1")));
+}
+
+/// Seconds of 100 IO/s and more, and what a window makes of them.
+#[test]
+fn a_window_is_steady_when_its_criterion_says_so() {
+    for (option, rates, expected) in [
+        ("iops:5%", &[100, 100, 100][..], (true, "0.000")),
+        ("iops:5%", &[100, 200, 100, 101, 102], (true, "0.990")),
+        ("iops:5%", &[100, 120, 100], (false, "12.500")),
+        ("iops:30", &[100, 120, 100], (true, "13.333")),
+        ("iops_slope:1%", &[100, 101, 105], (false, "2.451")),
+        ("iops_slope:0.5%", &[200, 100, 102, 100], (true, "0.000")),
+        ("bw_slope:9000", &[1, 2, 3], (true, "8192.000")),
+        ("iops:5%", &[100, 100], (false, "0.000")),
+    ] {
+        let file = format!("[a]\nsize=1m\nss={option}\nss_dur=3\n");
+        let request = request("job", &[("job", &file)]).unwrap();
+        let job = Worker::read(&request.sections[0]).unwrap();
+        let mut window = Window::of(&job.manner).unwrap();
+        let known = outcome(1).intervals.remove(0);
+        for rate in rates {
+            let count = StreamCount {
+                reads: *rate / 2,
+                writes: *rate - *rate / 2,
+                read_bytes: *rate * 8192,
+                ..StreamCount::default()
+            };
+            let interval =
+                IntervalTally { length_s: 1.0, streams: vec![count], ..known.clone() };
+            window.add(&interval, &[0]);
+        }
+        let found = (window.attained, format!("{:.3}", window.criterion));
+        assert_eq!((found.0, found.1.as_str()), expected, "{option} {rates:?}");
+    }
 }

@@ -28,7 +28,11 @@ impl Worker {
         }
         let value = setting.value.as_deref();
         let name = setting.row.name;
-        if self.flag(name, value)? || self.amount(name, value)? {
+        if self.flag(name, value)?
+            || self.amount(name, value)?
+            || self.logs.apply(name, value)?
+            || self.manner.apply(name, value, self.base())?
+        {
             return Ok(());
         }
         let text = value.filter(|text| !text.is_empty()).ok_or("a value is missing")?;
@@ -61,6 +65,7 @@ impl Worker {
             "randrepeat" | "allrandrepeat" => &mut self.repeat,
             "end_fsync" | "fsync_on_close" => &mut self.sync_at_end,
             "unlink" => &mut self.unlink,
+            "serialize_overlap" => &mut self.no_overlap,
             "stonewall" => &mut self.stonewall,
             "new_group" => &mut self.new_group,
             "group_reporting" => &mut self.group_reporting,
@@ -129,16 +134,20 @@ impl Worker {
         let known = [
             ("read", true, false, false),
             ("write", false, true, false),
+            ("trim", false, true, false),
             ("rw", true, true, false),
             ("readwrite", true, true, false),
             ("randread", true, false, true),
             ("randwrite", false, true, true),
+            ("randtrim", false, true, true),
             ("randrw", true, true, true),
         ];
         let Some((_, reads, writes, random)) = known.iter().find(|row| row.0 == word) else {
             return Err(match word.contains("trim") {
-                true => "assay trims nothing".to_owned(),
-                false => "it must be read, write, rw, randread, randwrite or randrw".to_owned(),
+                true => "a job trims or it reads and writes, not both".to_owned(),
+                false => "it must be read, write, rw, trim, randread, randwrite, randrw or \
+                          randtrim"
+                    .to_owned(),
             });
         };
         let gap_bytes = match (gap, random) {
@@ -148,7 +157,8 @@ impl Worker {
                 self.base().bytes(gap).ok_or("behind the colon must stand a size")?
             }
         };
-        self.way = Way { reads: *reads, writes: *writes, random: *random, gap_bytes };
+        let trims = word.ends_with("trim");
+        self.way = Way { reads: *reads, writes: *writes, trims, random: *random, gap_bytes };
         let word = if word == "readwrite" { "rw" } else { word };
         word.clone_into(&mut self.way_text);
         Ok(())

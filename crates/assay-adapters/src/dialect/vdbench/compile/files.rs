@@ -7,7 +7,7 @@ use assay_model::workload::file_set::{
 use assay_model::workload::storage::{RateRounding, StorageTiming, Verify, WriteSync};
 
 use super::super::definitions::{FileSystem, FileWork, Sizes};
-use super::super::runs::{Format, Rate, Run};
+use super::super::runs::{self, Format, Rate, Run};
 use super::super::values::{Shown, Value};
 use super::super::{RateLabel, RunLabel, RunParameters, Used};
 use super::phase::shares_of_sizes;
@@ -28,15 +28,21 @@ impl Compiler<'_, '_> {
     ) -> Option<()> {
         let (trees, works) = self.trees_and_works(run, values)?;
         let loops: Vec<(String, String)> =
-            values.iter().map(|(key, shown)| ((*key).to_owned(), shown.text.clone())).collect();
-        if first || !run.format.once {
-            self.format(run, &trees, run.format);
-        }
+            values.iter().map(|(key, shown)| (runs::called(key), shown.text.clone())).collect();
+        let wants = |first: bool| first || !run.format.once;
         if run.format.only || works.is_empty() {
+            if wants(first) {
+                self.format(run, &trees, run.format);
+            }
             return Some(());
         }
         let streams = self.file_streams(run, &works)?;
-        for rate in &run.file_rates {
+        for (nth, rate) in run.file_rates.iter().enumerate() {
+            // Several rates are a loop, and every turn of a loop begins with the trees.
+            if wants(first && nth == 0) {
+                self.format(run, &trees, run.format);
+            }
+            let loops = runs::with_rate(&loops, ("fwdrate", &run.file_rates), *rate);
             let (load, label) = match *rate {
                 Rate::Max => (FileLoad::Closed, RateLabel::UncontrolledMax),
                 Rate::PerSecond(per_s) => {
@@ -117,6 +123,7 @@ impl Compiler<'_, '_> {
         let threads: u64 = workload.streams.iter().map(|it| u64::from(it.threads)).sum();
         let is_first = self.execution.runs.is_empty();
         self.execution.runs.push(RunLabel {
+            number: self.execution.runs.len(),
             name: name.clone(),
             rate,
             elapsed_s: workload.timing.duration_s.unwrap_or(0.0),
@@ -125,6 +132,8 @@ impl Compiler<'_, '_> {
             loops: loops.to_vec(),
             stop_curve_ms: None,
             shares_observed: false,
+            limits: run.limits(0),
+            commands: run.commands.clone(),
             parameters: RunParameters {
                 threads: Some(threads as f64),
                 compression: Some(self.all.general.compression),
@@ -380,8 +389,18 @@ impl Compiler<'_, '_> {
             self.lines.found.push(error.help("correct skew= of its fwd").vdbench("stops"));
             return None;
         }
-        if given > 0.0 && run.file_rates.contains(&Rate::Max) {
-            self.tell_of_skew(run);
+        let is_told = self.lines.found.iter().any(|found| found.code == "V164");
+        if given > 0.0 && run.file_rates.contains(&Rate::Max) && !is_told {
+            let message = format!(
+                "`{}` runs at fwdrate=max: the shares (skew) divide the threads, and are not held",
+                run.name.text
+            );
+            let warning = self
+                .lines
+                .warning("V164", run.name.spot, message)
+                .help("with a rate in numbers the shares are kept exactly")
+                .vdbench("holds the faster workloads back");
+            self.lines.found.push(warning);
         }
         let share = |(work, _): &(FileWork, Vec<usize>)| {
             work.skew_percent.unwrap_or(rest / without as f64) / 100.0

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, HitArea, Load, SizeShare, StorageData,
-    StorageStream, StorageTarget, StorageWorkload, WriteSync,
+    AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, HitArea, Load, SizeShare, Skew,
+    StorageData, StorageStream, StorageTarget, StorageWorkload, WriteSync,
 };
 
-use super::super::definitions::{OpenFlags, Seek, Sizes, Storage, Workload};
+use super::super::definitions::{OpenFlags, SKEW_DIVISOR, Seek, Sizes, Storage, Workload};
 use super::super::runs::Run;
 use super::super::values::{Shown, Value};
 use super::super::{Present, RunParameters, Used};
@@ -21,6 +21,13 @@ pub(super) struct Built {
     pub(super) used: Used,
     /// Whether the file says how workloads share the rate.
     pub(super) shares_given: bool,
+}
+
+impl Built {
+    /// Whether the workloads hold their shares although there is no rate.
+    pub(super) fn is_balanced(&self) -> bool {
+        self.workload.load == Load::Balanced
+    }
 }
 
 /// Values that loops give to all workloads and storage of a run.
@@ -82,7 +89,8 @@ impl Compiler<'_, '_> {
             }
             self.streams(workload, share, &placed, &mut streams);
         }
-        let parameters = self.parameters(&workloads, &chosen, &given);
+        let total: u64 = targets.list.iter().filter_map(|target| target.size_bytes).sum();
+        let parameters = self.parameters((&workloads, &chosen), &given, total);
         let mut distinct: Vec<usize> = chosen.into_iter().flatten().collect();
         distinct.sort_unstable();
         distinct.dedup();
@@ -91,11 +99,12 @@ impl Compiler<'_, '_> {
             .map(|stream| u64::from(stream.in_flight_per_target) * stream.targets.len() as u64)
             .sum();
         let used = Used { storages: distinct.len(), workloads: workloads.len(), outstanding };
-        let total: u64 = targets.list.iter().filter_map(|target| target.size_bytes).sum();
         let data = StorageData {
             compressible: 1.0 - 1.0 / given.compression,
             verify: self.input.verify,
         };
+        let shares_given = shares.iter().any(|share| share.given);
+        let load = if shares_given && load == Load::Closed { Load::Balanced } else { load };
         let workload = StorageWorkload {
             targets: targets.list,
             streams,
@@ -105,7 +114,6 @@ impl Compiler<'_, '_> {
             data,
             seed: self.input.seed,
         };
-        let shares_given = shares.iter().any(|share| share.given);
         Some(Built { workload, parameters, used, shares_given })
     }
 
@@ -178,6 +186,8 @@ impl Compiler<'_, '_> {
             self.lines.found.push(error.help("correct skew= of its wd").vdbench("stops"));
             return None;
         }
+        self.priorities(run, workloads)?;
+        self.strides(workloads)?;
         let share = |workload: &Workload| {
             let percent = match (workload.skew_percent, workload.rate_per_s) {
                 (Some(percent), _) => percent,
@@ -188,6 +198,45 @@ impl Compiler<'_, '_> {
             Share { share: percent / 100.0, rate_per_s: workload.rate_per_s, given: is_given }
         };
         Some(workloads.iter().map(share).collect())
+    }
+
+    /// Workloads with a rate come before the one without: they have threads of their own. A rank among
+    /// workloads without a rate would be a queue that is not here.
+    fn priorities(&mut self, run: &Run, workloads: &[Workload]) -> Option<()> {
+        let Some((_, spot)) = workloads.iter().find_map(|workload| workload.priority) else {
+            return Some(());
+        };
+        let without = workloads.iter().filter(|workload| workload.rate_per_s.is_none()).count();
+        let last = workloads
+            .iter()
+            .filter_map(|w| Some((w.priority?.0, w.rate_per_s)))
+            .max_by_key(|it| it.0);
+        let is_last_free = last.is_none_or(|(_, rate)| without == 0 || rate.is_none());
+        if without <= 1 && is_last_free {
+            return Some(());
+        }
+        let message = format!(
+            "the priorities of the workloads of `{}` are not supported here",
+            run.name.text
+        );
+        let help = "give every workload but the last one an iorate=, or shares with skew=";
+        let error = self.lines.error("V114", spot, message).help(help);
+        self.lines.found.push(error.vdbench("serves the workload of the lower number first"));
+        None
+    }
+
+    /// Gaps belong to random access; Vdbench keeps the sequential share of a mixed one without gaps.
+    fn strides(&mut self, workloads: &[Workload]) -> Option<()> {
+        let is_mixed = |workload: &&Workload| {
+            let all = matches!(workload.seek, Seek::Percent(percent) if percent >= 100.0);
+            workload.strides.is_some() && !all
+        };
+        let Some(workload) = workloads.iter().find(is_mixed) else { return Some(()) };
+        let message = format!("`stride` of `{}` needs seekpct=100 here", workload.name);
+        let error = self.lines.error("V114", workload.spot, message);
+        let help = "say seekpct=100, or leave stride out";
+        self.lines.found.push(error.help(help).vdbench("leaves gaps before the random share"));
+        None
     }
 
     /// The targets of one storage definition under one workload.
@@ -376,19 +425,19 @@ impl Compiler<'_, '_> {
                 own_rate_per_s: share.rate_per_s.map(|rate| rate * part),
                 sync_every: 0,
                 stop_after_bytes: None,
+                conduct: Conduct { skew: skew(workload), ..Conduct::default() },
             });
         }
     }
 
     fn parameters(
         &mut self,
-        workloads: &[Workload],
-        chosen: &[Vec<usize>],
+        (workloads, chosen): (&[Workload], &[Vec<usize>]),
         given: &Given,
+        storage_bytes: u64,
     ) -> RunParameters {
         let storages = || chosen.iter().flatten().map(|index| &self.all.storages[*index]);
         let threads = |storage: &Storage| f64::from(given.threads.unwrap_or(storage.threads));
-        let size = |storage: &Storage| storage.size_bytes.map(|bytes| bytes as f64);
         RunParameters {
             xfer_bytes: same(workloads.iter().map(|workload| match &workload.sizes {
                 Sizes::Shares(shares) if shares.len() == 1 => Some(shares[0].0 as f64),
@@ -401,8 +450,9 @@ impl Compiler<'_, '_> {
             seek_percent: same(workloads.iter().map(|workload| match workload.seek {
                 Seek::Percent(percent) => Some(percent),
                 Seek::Eof => Some(-1.0),
+                Seek::Skewed(_) => Some(100.0),
             })),
-            lun_bytes: same(storages().map(size)),
+            storage_bytes,
             compression: Some(given.compression),
         }
     }
@@ -446,6 +496,7 @@ fn overwrite(workload: &mut Workload, key: &str, shown: &Shown) {
                 Value::Number(number) => Seek::Percent(number.value),
                 Value::Word(word) if word == "eof" => Seek::Eof,
                 Value::Word(word) if word.starts_with("rand") => Seek::Percent(100.0),
+                Value::Word(word) if word.starts_with("po") => Seek::Skewed(SKEW_DIVISOR),
                 Value::Word(_) => Seek::Percent(0.0),
             };
         }
@@ -458,9 +509,22 @@ fn pattern(workload: &Workload) -> AccessPattern {
     let sequential = |at_end| AccessPattern::Sequential { cursor, at_end, gap_bytes: 0 };
     match workload.seek {
         Seek::Eof => sequential(AtEnd::Stop),
-        Seek::Percent(percent) if percent >= 100.0 => AccessPattern::Random,
+        Seek::Skewed(_) => AccessPattern::Random,
+        Seek::Percent(percent) if percent >= 100.0 => match workload.strides {
+            Some((least_bytes, most_bytes)) => {
+                AccessPattern::Strides { least_bytes, most_bytes }
+            }
+            None => AccessPattern::Random,
+        },
         Seek::Percent(percent) if percent <= 0.0 => sequential(AtEnd::Wrap),
         Seek::Percent(percent) => AccessPattern::Mixed { random_share: percent / 100.0 },
+    }
+}
+
+fn skew(workload: &Workload) -> Option<Skew> {
+    match workload.seek {
+        Seek::Skewed(divisor) => Some(Skew::Exponential { mean_share: 1.0 / divisor }),
+        Seek::Percent(_) | Seek::Eof => None,
     }
 }
 

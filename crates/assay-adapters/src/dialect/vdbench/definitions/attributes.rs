@@ -4,6 +4,7 @@
 
 use assay_model::workload::storage::WriteSync;
 
+use super::super::commands::{CommandLines, OutputOf};
 use super::super::lines::Lines;
 use super::super::statements::Parameter;
 use super::super::values::{self, Number, Shown, Value};
@@ -102,7 +103,9 @@ pub(in crate::dialect::vdbench) fn sizes(
             "a size is no multiple of 512"
         };
         let error = lines.error("V154", parameter.spot, message);
-        lines.found.push(error.help("sectors have 512 bytes").vdbench("stops"));
+        let one = numbers.len() == 1;
+        let does = if one { "takes it for a file" } else { "stops" };
+        lines.found.push(error.help("sectors have 512 bytes").vdbench(does));
         return None;
     }
     Some(sizes)
@@ -139,11 +142,14 @@ pub(in crate::dialect::vdbench) fn seek(
     };
     match word {
         "eof" => return Some(Seek::Eof),
-        "seqnz" | "poisson" => {
-            let message =
-                format!("`seekpct={word}` is known to Vdbench but not supported here");
-            let error = lines.error("V114", parameter.spot, message);
-            lines.found.push(error.help("random, sequential, eof or a percentage"));
+        "seqnz" => {
+            let message = "`seekpct=seqnz` is known to later Vdbench but not supported here";
+            let error =
+                lines.error("V114", parameter.spot, message).vdbench("stops, up to 5.04.06");
+            lines.found.push(error.help("seekpct=sequential with range=, or a percentage"));
+        }
+        word if word.len() >= 2 && "poisson".starts_with(word) => {
+            return Some(Seek::Skewed(super::SKEW_DIVISOR));
         }
         word if word.starts_with("rand") => return Some(Seek::Percent(100.0)),
         word if word.starts_with("seq") => return Some(Seek::Percent(0.0)),
@@ -173,10 +179,61 @@ pub(in crate::dialect::vdbench) fn range(
     if low <= 100.0 && (100.0..=200.0).contains(&high) && high > 100.0 {
         let message = "a range that goes round the end is not supported here";
         let error = lines.error("V114", parameter.spot, message);
-        lines.found.push(error.help("use two workloads with a range each"));
+        let help = "use two workloads with a range each";
+        lines.found.push(error.help(help).vdbench("carries it out"));
         return None;
     }
     Some((low, high))
+}
+
+/// `hotband=(low,high)`: the percentages that skewed access stays within.
+pub(in crate::dialect::vdbench) fn band(
+    lines: &mut Lines,
+    parameter: &Parameter,
+) -> Option<(f64, f64)> {
+    let band = range(lines, parameter)?;
+    let told = lines.found.iter().any(|found| found.message.starts_with("`hotband`"));
+    if !told {
+        let message =
+            "`hotband` is drawn from an exponential law here, with a third of the band as mean";
+        let warning = lines.warning("V114", parameter.spot, message);
+        let help = "rates of cache hits depend on the law; compare assay with assay";
+        lines.found.push(warning.help(help).vdbench("draws from a table of its own"));
+    }
+    Some(band)
+}
+
+/// `stride=(least,most)` in bytes.
+pub(in crate::dialect::vdbench) fn strides(
+    lines: &mut Lines,
+    parameter: &Parameter,
+) -> Option<(u64, u64)> {
+    let (least, most) = pair(lines, parameter)?;
+    if least < 0.0 || most < least {
+        let message = format!("the gaps from {least} to {most} bytes are impossible");
+        let error = lines.error("V153", parameter.spot, message).vdbench("stops");
+        lines.found.push(error.help("write stride=(least,most)"));
+        return None;
+    }
+    let (least, most) = (least as u64, most as u64);
+    sectors(lines, parameter, least);
+    Some((least, most))
+}
+
+/// What `startcmd=` and `endcmd=` say: commands, and where their output goes.
+pub(in crate::dialect::vdbench) fn commands(parameter: &Parameter) -> Option<CommandLines> {
+    let mut all = CommandLines { lines: Vec::new(), to: OutputOf::Console };
+    for element in &parameter.elements {
+        match element.text.to_ascii_lowercase().as_str() {
+            // There is one process: master and slave are the same.
+            "master" | "slave" => {}
+            word if !element.quoted && word.starts_with("cons") => all.to = OutputOf::Console,
+            word if !element.quoted && word.starts_with("sum") => all.to = OutputOf::Summary,
+            word if !element.quoted && word.starts_with("log") => all.to = OutputOf::Log,
+            _ => all.lines.push(element.text.clone()),
+        }
+    }
+    (!all.lines.is_empty()).then_some(all)
 }
 
 /// Exactly two numbers.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Measured, TimeOfDay};
+use super::{Measured, Moment};
 use crate::dialect::vdbench::{RateLabel, RunLabel};
 
 /// Columns behind `tod`, `Run` and `Interval`, in their order.
@@ -34,60 +34,95 @@ const COLUMNS: [&str; 25] = [
     "cpu_wait",
 ];
 
-/// What Vdbench writes as the requested rate of a run without one, up to 5.04.06.
-const MAX_RATE: f64 = 999_988.0;
+/// What Vdbench writes as the requested rate of a run without one.
+const MAX_RATE: f64 = 9_999_988.0;
 /// The same for the first run of a curve.
-const CURVE_RATE: f64 = 999_977.0;
+const CURVE_RATE: f64 = 9_999_977.0;
+/// Bytes of the gigabytes in `lunsize`.
+const GIBIBYTE: f64 = 1_073_741_824.0;
 
-/// The line of column names.
+/// What stands above the rows: a few words, then the line of column names.
 #[must_use]
 pub fn heading() -> String {
-    let mut text = format!("{:<12} {:<20} {:<12}", "tod", "Run", "Interval");
-    for column in COLUMNS.iter().chain(&["cpu_idle"]) {
+    preface(COLUMNS.iter().copied().chain(["cpu_idle"]))
+}
+
+/// The same for any columns behind `Interval`.
+pub(super) fn preface<'c>(columns: impl Iterator<Item = &'c str>) -> String {
+    let mut text = String::from(
+        "*
+* One row per interval and one per average; columns are found by their names below.
+\
+         * MB are 1024*1024 bytes, times are milliseconds, lunsize is in 1024**3 bytes.
+\
+         * 'n/a': not known, or not the same for all workloads of the run.
+*
+",
+    );
+    let _ = write!(text, "{:>12} {:>23} {:>10} {:>10}", "tod", "timestamp", "Run", "Interval");
+    for column in columns {
         let _ = write!(text, " {column:>10}");
     }
+    text.push(' ');
     text
+}
+
+/// The first cells of a row.
+pub(super) fn begun(moment: Moment<'_>, label: &RunLabel, interval: &str) -> String {
+    format!("{:>12} {:>23} {:>10} {interval:>10}", moment.tod, moment.timestamp, label.name)
+}
+
+/// The rate that was asked for, in the numbers that stand for none.
+pub(super) fn requested(label: &RunLabel, rate_per_s: Option<f64>) -> Option<f64> {
+    match (label.rate, rate_per_s) {
+        (RateLabel::UncontrolledMax | RateLabel::ControlledMax, _) => Some(MAX_RATE),
+        (RateLabel::UncontrolledCurve | RateLabel::ControlledCurve, _) => Some(CURVE_RATE),
+        (RateLabel::PerSecond(rate), _) => Some(rate),
+        (RateLabel::Percent(_), rate) => rate,
+    }
 }
 
 /// One row; `rate_per_s` is the rate that was asked for, where there is one.
 #[must_use]
 pub fn row(
-    tod: TimeOfDay<'_>,
+    moment: Moment<'_>,
     label: &RunLabel,
     interval: &str,
     rate_per_s: Option<f64>,
     measured: &Measured,
 ) -> String {
-    let requested = match (label.rate, rate_per_s) {
-        (RateLabel::UncontrolledMax | RateLabel::ControlledMax, _) => Some(MAX_RATE),
-        (RateLabel::UncontrolledCurve, _) => Some(CURVE_RATE),
-        (RateLabel::PerSecond(rate), _) => Some(rate),
-        (RateLabel::Percent(_), rate) => rate,
-    };
     let of = &label.parameters;
-    let before_version = [
-        requested,
-        Some(measured.rate_per_s()),
-        Some(measured.mebibytes_per_s()),
-        Some(measured.bytes_per_io()),
-        Some(measured.read_percent()),
-        Some(measured.response_ms()),
-        Some(measured.read_response_ms()),
-        Some(measured.write_response_ms()),
-        Some(measured.max_response_ms()),
-        Some(measured.response_deviation_ms()),
-        of.xfer_bytes,
+    let mut text = begun(moment, label, interval);
+    text.push_str(&cell(requested(label, rate_per_s)));
+    text.push_str(&cell(Some(measured.rate_per_s())));
+    text.push_str(&cell(Some(measured.mebibytes_per_s())));
+    text.push_str(&whole(Some(measured.bytes_per_io())));
+    for value in [
+        measured.read_percent(),
+        measured.response_ms(),
+        measured.read_response_ms(),
+        measured.write_response_ms(),
+        measured.max_response_ms(),
+        measured.response_deviation_ms(),
+    ] {
+        text.push_str(&cell(Some(value)));
+    }
+    text.push_str(&whole(of.xfer_bytes));
+    for value in [
         of.threads,
         of.read_percent,
         of.read_hit_percent,
         of.write_hit_percent,
         of.seek_percent,
-        of.lun_bytes,
-    ];
-    let behind_version = [
+        Some(of.storage_bytes as f64 / GIBIBYTE),
+    ] {
+        text.push_str(&cell(value));
+    }
+    let _ = write!(text, " {:>10}", concat!("assay", env!("CARGO_PKG_VERSION")));
+    for value in [
         of.compression,
         // Every block is written unique.
-        Some(1.0),
+        None,
         Some(measured.queue_depth()),
         Some(measured.cpu_percent()),
         Some(measured.cpu_user_percent()),
@@ -95,21 +130,23 @@ pub fn row(
         // Waiting is not told apart from idling.
         None,
         Some(100.0 - measured.cpu_percent()),
-    ];
-    let mut text = format!("{tod:<12} {:<20} {interval:<12}", label.name);
-    for value in before_version {
-        text.push_str(&cell(value));
-    }
-    let _ = write!(text, " {:>10}", concat!("assay", env!("CARGO_PKG_VERSION")));
-    for value in behind_version {
+    ] {
         text.push_str(&cell(value));
     }
     text
 }
 
-fn cell(value: Option<f64>) -> String {
+pub(super) fn cell(value: Option<f64>) -> String {
     match value {
         Some(value) => format!(" {value:>10.4}"),
         None => format!(" {:>10}", "n/a"),
+    }
+}
+
+/// Bytes of an I/O stand without decimals.
+pub(super) fn whole(value: Option<f64>) -> String {
+    match value {
+        Some(value) => format!(" {value:>10.0}"),
+        None => cell(None),
     }
 }

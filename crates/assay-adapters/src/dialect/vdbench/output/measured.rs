@@ -1,6 +1,6 @@
 //! Intervals added up to the figures that Vdbench prints.
 
-use assay_model::storage_outcome::{IntervalTally, Tally};
+use assay_model::storage_outcome::{IntervalTally, Operation, StreamTally, Tally};
 
 /// What was measured over one interval or several.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +37,27 @@ impl Measured {
         self.in_flight_s += interval.in_flight * interval.length_s;
         self.cpu_s.0 += interval.cpu_user * interval.length_s;
         self.cpu_s.1 += interval.cpu_system * interval.length_s;
+    }
+
+    /// What tallies of `seconds` amount to, on CPUs that were busy like `whole`'s.
+    ///
+    /// I/O in flight follow from the sum of the service times: each was in flight for its own.
+    pub(super) fn of_tallies<'t>(
+        tallies: impl Iterator<Item = &'t StreamTally>,
+        seconds: f64,
+        whole: &Self,
+    ) -> Self {
+        let mut measured = Self { seconds, ..Self::default() };
+        for StreamTally { operation, tally, .. } in tallies {
+            match operation {
+                Operation::Read => measured.reads.add(tally),
+                Operation::Write => measured.writes.add(tally),
+            }
+        }
+        measured.in_flight_s = (measured.reads.sum_ms() + measured.writes.sum_ms()) / 1e3;
+        let share = |busy_s: f64| ratio(busy_s, whole.seconds) * seconds;
+        measured.cpu_s = (share(whole.cpu_s.0), share(whole.cpu_s.1));
+        measured
     }
 
     /// I/O done.

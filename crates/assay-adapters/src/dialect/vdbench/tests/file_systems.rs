@@ -2,9 +2,10 @@
 
 use assay_model::file_outcome::{FileInterval, FileTally};
 use assay_model::workload::file_set::{
-    FileAccess, FileLoad, FileOperation, FileOrder, FileWorkload, StopAfter,
+    FileAccess, FileLoad, FileOperation, FileOrder, FilePlan, FileWorkload, StopAfter,
 };
 
+use super::text::MOMENT;
 use super::*;
 use crate::dialect::vdbench::output::files::{self, FileMeasured};
 
@@ -149,20 +150,22 @@ fn the_table_and_the_flat_file() {
     let label = fine(&format!("{TREE}{WORK}rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1"))
         .runs
         .remove(0);
+    let shown = files::shown(&FilePlan::default());
     let text = format!(
         "{}\n{}\n{}\n",
         files::starting(&label, None),
-        files::heading("Nov 21, 2026"),
-        files::line("15:28:54.017", "avg_2-10", &measured)
+        files::heading("Nov 21, 2026", &shown),
+        files::line("15:28:54.017", "avg_2-10", &measured, &shown)
     );
     expect_test::expect![[r#"
         Starting RD=rd1; elapsed=10; fwdrate=max. For loops: None
-        Nov 21, 2026    Interval     ReqstdOps...      cpu%...   read          read...         write...        mb/sec...    mb/sec    xfer         mkdir...         rmdir...        create...          open...         close...        delete...       getattr...       setattr...
-                                     rate    resp  total   sys    pct     rate    resp     rate    resp     read   write     total    size     rate    resp     rate    resp     rate    resp     rate    resp     rate    resp     rate    resp     rate    resp     rate    resp
-        15:28:54.017    avg_2-10      2.0   2.000    5.0   3.0  100.0      2.0   2.000      0.0   0.000     2.00    0.00      2.00 1048576      0.0   0.000      0.0   0.000      0.0   0.000      0.5   0.500      0.0   0.000      0.0   0.000      0.0   0.000      0.0   0.000
+        Nov 21, 2026 .Interval. .ReqstdOps... ...cpu%...  read ....read..... ....write.... ..mb/sec... mb/sec .xfer.. ...mkdir.... ...rmdir.... ...create... ....open.... ...close.... ...delete...
+                                  rate   resp total  sys   pct   rate   resp   rate   resp  read write  total    size  rate   resp  rate   resp  rate   resp  rate   resp  rate   resp  rate   resp
+        15:28:54.017   avg_2-10    2.0  2.000   5.0  3.0 100.0    2.0  2.000    0.0  0.000  2.00  0.00   2.00 1048576   0.0  0.000   0.0  0.000   0.0  0.000   0.5  0.500   0.0  0.000   0.0  0.000
     "#]].assert_eq(&text);
-    let (names, row) =
-        (files::flat_heading(), files::flat_row("15:28:54.017", &label, "1", None, &measured));
+    let heading = files::flat_heading();
+    let names = heading.lines().last().unwrap();
+    let row = files::flat_row(MOMENT, &label, "1", None, &measured);
     assert_eq!(names.split_whitespace().count(), row.split_whitespace().count());
     let widths: Vec<usize> = text.lines().skip(1).map(str::len).collect();
     assert!(widths.iter().all(|width| *width == widths[0]), "{widths:?}");

@@ -114,6 +114,8 @@ fn the_page_is_explained() {
     let execution = compile(&files, &input("vnet1-SeqMix-workload")).unwrap();
     expect_test::expect![[r#"
         Nothing is read or written: the runs of the parameter files.
+        Simulating RD=SeqMix-6; I/O rate: Uncontrolled MAX; elapsed=600 warmup=60; For loops: threads=6
+        Simulating RD=SeqMix-7; I/O rate: Uncontrolled MAX; elapsed=600 warmup=60; For loops: threads=7
 
         run                   I/O rate   warmup  elapsed    SDs  WDs threads/SD outstanding  for loops
         SeqMix-6      Uncontrolled MAX     60 s    600 s    144    1          6         864  threads=6

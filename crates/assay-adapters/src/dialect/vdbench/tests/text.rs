@@ -4,10 +4,13 @@ use assay_model::storage_outcome::{IntervalTally, Tally};
 use hdrhistogram::Histogram;
 
 use super::*;
-use crate::dialect::vdbench::output::{Measured, flat_file, histogram};
+use crate::dialect::vdbench::output::{Measured, Moment, flat_file, histogram};
+
+pub(super) const MOMENT: Moment<'_> =
+    Moment { tod: "15:28:54.017", timestamp: "05/03/2016-15:28:54-UTC" };
 
 /// A second with `reads` reads of 1 ms and `writes` writes of 3 ms, 8 KiB each.
-fn interval(reads: u64, writes: u64) -> IntervalTally {
+pub(super) fn interval(reads: u64, writes: u64) -> IntervalTally {
     let tally = |count: u64, ns: u64| {
         let mut service_ns = Histogram::new(2).unwrap();
         service_ns.record_n(ns, count).unwrap();
@@ -33,7 +36,7 @@ fn interval(reads: u64, writes: u64) -> IntervalTally {
     }
 }
 
-fn runs(text: &str) -> Vec<crate::dialect::vdbench::RunLabel> {
+pub(super) fn runs(text: &str) -> Vec<crate::dialect::vdbench::RunLabel> {
     fine(&format!("sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1,xfersize=8k\n{text}")).runs
 }
 
@@ -74,9 +77,9 @@ fn the_table_has_the_columns_that_scripts_cut() {
 #[test]
 fn the_flat_file_names_its_columns() {
     let run = runs("rd=rd1,wd=wd1,iorate=500,elapsed=60,interval=1").remove(0);
-    let row =
-        flat_file::row("15:28:54.017", &run, "1", Some(500.0), &Measured::of(&interval(3, 1)));
+    let row = flat_file::row(MOMENT, &run, "1", Some(500.0), &Measured::of(&interval(3, 1)));
     let heading = flat_file::heading();
+    let heading = heading.lines().last().unwrap();
     let pairs: Vec<String> = heading
         .split_whitespace()
         .zip(row.split_whitespace())
@@ -85,28 +88,29 @@ fn the_flat_file_names_its_columns() {
     assert_eq!(heading.split_whitespace().count(), row.split_whitespace().count());
     expect_test::expect![[r#"
         tod=15:28:54.017
+        timestamp=05/03/2016-15:28:54-UTC
         Run=rd1
         Interval=1
         reqrate=500.0000
         rate=4.0000
         MB/sec=0.0312
-        bytes/io=8192.0000
+        bytes/io=8192
         read%=75.0000
         resp=1.5000
         read_resp=1.0000
         write_resp=3.0000
         resp_max=3.0147
         resp_std=1.0000
-        xfersize=8192.0000
+        xfersize=8192
         threads=8.0000
         rdpct=100.0000
         rhpct=0.0000
         whpct=0.0000
         seekpct=100.0000
-        lunsize=1073741824.0000
+        lunsize=1.0000
         version=assay0.1.0
         compratio=1.0000
-        dedupratio=1.0000
+        dedupratio=n/a
         queue_depth=1.2500
         cpu_used=5.0000
         cpu_user=2.0000
@@ -140,17 +144,20 @@ fn the_histogram_counts_everything_once() {
         .fold(String::new(), |all, line| all + line + "\n");
     expect_test::expect![[r#"
         Reads and writes:
-             min(ms) <      max(ms)        count        %     cum%
-               1.000 <        2.000            3  75.0000  75.0000
-               2.000 <        4.000            1  25.0000 100.0000
+          min(ms) <     max(ms)        count       %%    cum%%  '+': Individual%; '+-': Cumulative%
+
+            1.000 <       2.000            3  75.0000  75.0000  +++++++++++++++++++++++++++++++++++++
+            2.000 <       4.000            1  25.0000 100.0000  ++++++++++++-------------------------------------
 
         Reads:
-             min(ms) <      max(ms)        count        %     cum%
-               1.000 <        2.000            3 100.0000 100.0000
+          min(ms) <     max(ms)        count       %%    cum%%  '+': Individual%; '+-': Cumulative%
+
+            1.000 <       2.000            3 100.0000 100.0000  ++++++++++++++++++++++++++++++++++++++++++++++++++
 
         Writes:
-             min(ms) <      max(ms)        count        %     cum%
-               2.000 <        4.000            1 100.0000 100.0000
+          min(ms) <     max(ms)        count       %%    cum%%  '+': Individual%; '+-': Cumulative%
+
+            2.000 <       4.000            1 100.0000 100.0000  ++++++++++++++++++++++++++++++++++++++++++++++++++
 
     "#]]
     .assert_eq(&shown);

@@ -27,6 +27,11 @@ pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
             None => groups.push(vec![test]),
         }
     }
+    // Points that were added where the curve bends come last; the closed loop stays first.
+    let share = |test: &&Test<'_>| test.number("percent_of_max").unwrap_or(0.0);
+    for group in &mut groups {
+        group.sort_by(|a, b| share(a).total_cmp(&share(b)));
+    }
     groups
 }
 

@@ -1,0 +1,150 @@
+//! What a clone does besides reading and writing: its own time, pauses, skew, CPUs, turns of its files.
+
+use assay_model::workload::storage::{Conduct, Pauses, Skew, Turns, Zone};
+
+use super::super::fault::Fault;
+use super::super::worker::{Check, Distribution, Worker, ZoneShare, ZoneSize};
+use super::files::Used;
+use super::{Placed, Places, combine, differ};
+
+/// When a job begins and how long it lasts, where jobs that run together differ in that.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Times {
+    start_after_s: f64,
+    duration_s: Option<f64>,
+}
+
+/// Seconds that all jobs wait for.
+pub(super) fn common_delay_s(members: &[Placed]) -> f64 {
+    members.iter().map(|(job, _)| job.delay_s).fold(f64::INFINITY, f64::min)
+}
+
+/// Seconds that count of jobs that run together; `None` = until the last has done its work.
+pub(super) fn duration_s(members: &[Placed]) -> Option<f64> {
+    let common_s = common_delay_s(members);
+    let each = members.iter().map(|(job, _)| Some(job.delay_s - common_s + job.runtime_s?));
+    each.collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(0.0, f64::max))
+}
+
+/// What of it one of them has for itself.
+pub(super) fn times(members: &[Placed], job: &Worker) -> Times {
+    let start_after_s = job.delay_s - common_delay_s(members);
+    let (first, _) = &members[0];
+    let alike = |(other, _): &Placed| {
+        other.runtime_s == first.runtime_s && !differ(other.delay_s, first.delay_s)
+    };
+    let own_s = job.runtime_s.map(|runtime_s| runtime_s + job.ramp_s);
+    Times { start_after_s, duration_s: own_s.filter(|_| !members.iter().all(alike)) }
+}
+
+pub(super) fn conduct(
+    placed: &Placed,
+    clone: u32,
+    used: &Used,
+    times: Times,
+    places: &Places<'_>,
+) -> Result<Conduct, Fault> {
+    let (job, _) = placed;
+    let manner = &job.manner;
+    let several = used.targets.len() > 1;
+    let skew = skew(placed, used)?;
+    if several && skew.is_some() {
+        return Err(combine(
+            placed,
+            "random_distribution holds within one file, and it has several",
+            "use one file, or numjobs instead of nrfiles",
+        ));
+    }
+    let has_rate = [&job.rate_bytes, &job.rate_iops]
+        .iter()
+        .any(|rate| rate.read.is_some() || rate.write.is_some());
+    if manner.think_ns > 0 && has_rate {
+        return Err(combine(
+            placed,
+            "thinktime and a rate exclude each other",
+            "leave one out",
+        ));
+    }
+    let may_overlap = job.depth > 1 && job.check == Check::Off && job.way.random && !job.map;
+    if job.no_overlap && may_overlap {
+        let why = "serialize_overlap needs a map of blocks or verify, which keep I/O apart";
+        return Err(combine(placed, why, "leave out norandommap"));
+    }
+    let pauses =
+        Pauses { after_ios: manner.think_after_ios.max(1), length_ns: manner.think_ns };
+    Ok(Conduct {
+        write_sizes: job.sizes_of_io().1.to_vec(),
+        trims: job.way.trims,
+        skew,
+        pauses: (manner.think_ns > 0).then_some(pauses),
+        turns: several.then(|| manner.turns.unwrap_or(Turns::Round)),
+        cpus: cpus(placed, clone, places)?,
+        start_after_s: times.start_after_s,
+        duration_s: times.duration_s,
+        ends_phase: manner.ends_all,
+        most_latency_ns: manner.most_latency_ns,
+        keeps_journal: job.logs.need_every_io(),
+        times_submission: job.engine == "libaio" || job.engine == "posixaio",
+    })
+}
+
+fn cpus(placed: &Placed, clone: u32, places: &Places<'_>) -> Result<Vec<usize>, Fault> {
+    let (job, _) = placed;
+    let mut cpus = job.manner.cpus.clone();
+    for node in &job.manner.nodes {
+        let of_node = (places.cpus_of_node)(*node).ok_or_else(|| {
+            let why = format!("this machine has no NUMA node {node}");
+            combine(placed, why, "`assay doctor` and `lscpu` show the nodes")
+        })?;
+        cpus.extend(of_node);
+    }
+    match (job.manner.splits_cpus, cpus.len()) {
+        (true, 1..) => Ok(vec![cpus[clone as usize % cpus.len()]]),
+        _ => Ok(cpus),
+    }
+}
+
+fn skew(placed: &Placed, used: &Used) -> Result<Option<Skew>, Fault> {
+    let (job, _) = placed;
+    if job.manner.distribution == Distribution::Even || !job.way.random {
+        return Ok(None);
+    }
+    if job.random_percent < 100.0 {
+        let why = "percentage_random and random_distribution exclude each other";
+        return Err(combine(placed, why, "leave one out"));
+    }
+    let zones = |list: &[ZoneShare]| zones(list, used.region_bytes);
+    Ok(match &job.manner.distribution {
+        Distribution::Even => None,
+        Distribution::Zipf(theta) => Some(Skew::Zipf { theta: *theta }),
+        Distribution::Pareto(area) => Some(Skew::SelfSimilar { area: *area }),
+        Distribution::Normal(percent) => Some(Skew::Bell { spread_share: percent / 100.0 }),
+        Distribution::Zoned([reads, writes]) => {
+            let (Some(reads), Some(writes)) = (zones(reads), zones(writes)) else {
+                let why = "its zones are larger than the file";
+                return Err(combine(placed, why, "lower their sizes or raise size="));
+            };
+            Some(Skew::Zones { reads, writes })
+        }
+    })
+}
+
+/// Zones one behind the other; those without a size share the rest. `None` when they do not fit.
+fn zones(list: &[ZoneShare], region_bytes: u64) -> Option<Vec<Zone>> {
+    let told = |zone: &ZoneShare| match zone.size {
+        ZoneSize::Percent(percent) => Some(percent / 100.0),
+        ZoneSize::Bytes(bytes) => Some(bytes as f64 / region_bytes.max(1) as f64),
+        ZoneSize::Rest => None,
+    };
+    let sum: f64 = list.iter().filter_map(told).sum();
+    let open = list.iter().filter(|zone| told(zone).is_none()).count();
+    let rest = (1.0 - sum).max(0.0) / open.max(1) as f64;
+    let mut from_share = 0.0;
+    let mut zones = vec![];
+    for zone in list {
+        let to_share = from_share + told(zone).unwrap_or(rest);
+        zones.push(Zone { io_share: zone.io_percent / 100.0, from_share, to_share });
+        from_share = to_share;
+    }
+    (sum <= 1.0 + 1e-6).then_some(zones)
+}

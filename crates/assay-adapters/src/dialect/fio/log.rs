@@ -1,0 +1,297 @@
+//! fio's logs: bandwidth, IO/s and latencies over time, one line per window or per I/O, and histograms.
+//!
+//! Lines are `time in ms, value, direction, bytes, [offset,] priority`; KiB/s, IO/s and nanoseconds.
+//! Opens nothing: it writes to what it is given.
+
+use std::io::{self, Write};
+
+use assay_model::storage_outcome::{
+    IntervalTally, JournalEntry, Operation, StorageOutcome, StreamCount,
+};
+
+use super::compile::FioPlan;
+use super::worker::{Logs, Worker};
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogFile {
+    /// Its path.
+    pub path: String,
+    /// What it tells.
+    kind: Kind,
+    /// Indices of the clones that it tells of.
+    clones: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bandwidth,
+    Rate,
+    Latency,
+    /// Nothing: submission is no part of the series.
+    Submission,
+    Histogram,
+}
+
+/// A window shorter than this share of what was asked goes on.
+const WHOLE: f64 = 0.999;
+/// fio's histograms: 29 groups of 64 classes.
+const CLASSES: usize = 29 * 64;
+
+/// All logs of a plan, each once.
+#[must_use]
+pub fn files(plan: &FioPlan) -> Vec<LogFile> {
+    let mut files: Vec<LogFile> = vec![];
+    for (index, clone) in plan.clones.iter().enumerate() {
+        let job = &plan.workers[clone.worker];
+        for (kind, path) in paths(job, index + 1) {
+            match files.iter_mut().find(|file| file.path == path) {
+                Some(file) => file.clones.push(index),
+                None => files.push(LogFile { path, kind, clones: vec![index] }),
+            }
+        }
+    }
+    files
+}
+
+/// `PREFIX_bw.NUMBER.log`; without the number where clones share a file.
+fn paths(job: &Worker, number: usize) -> Vec<(Kind, String)> {
+    let logs = &job.logs;
+    let path = |prefix: &str, what: &str| {
+        let prefix = if prefix.is_empty() { &job.name } else { prefix };
+        let number = if logs.per_clone { format!(".{number}") } else { String::new() };
+        format!("{prefix}_{what}{number}.log")
+    };
+    let mut paths = vec![];
+    paths.extend(logs.bandwidth.as_ref().map(|prefix| (Kind::Bandwidth, path(prefix, "bw"))));
+    paths.extend(logs.rate.as_ref().map(|prefix| (Kind::Rate, path(prefix, "iops"))));
+    if let Some(prefix) = &logs.latency {
+        let [no_lat, no_slat, no_clat] = logs.without;
+        for (left_out, kind, what) in [
+            (no_lat, Kind::Latency, "lat"),
+            (no_slat, Kind::Submission, "slat"),
+            (no_clat, Kind::Latency, "clat"),
+        ] {
+            paths.extend((!left_out).then(|| (kind, path(prefix, what))));
+        }
+    }
+    let histogram = logs.histogram.as_ref();
+    paths.extend(histogram.map(|prefix| (Kind::Histogram, path(prefix, "clat_hist"))));
+    paths
+}
+
+impl LogFile {
+    /// Writes its lines. `began_ms` tells of each phase when it began to count, since 1970.
+    ///
+    /// # Errors
+    /// What `to` refuses.
+    pub fn write(
+        &self,
+        plan: &FioPlan,
+        outcomes: &[StorageOutcome],
+        began_ms: &[u64],
+        to: &mut dyn Write,
+    ) -> io::Result<()> {
+        for clone in self.clones.iter().map(|index| plan.clones[*index]) {
+            let Some(outcome) = outcomes.get(clone.part.phase) else { continue };
+            let job = &plan.workers[clone.worker];
+            let since = began_ms.get(clone.part.phase).copied().unwrap_or(0);
+            let epoch_ms = if job.logs.unix_epoch { since } else { 0 };
+            let journal =
+                outcome.streams.get(clone.part.stream).map_or(&[][..], |it| &it.journal);
+            let line = Line { logs: &job.logs, trims: job.way.trims, epoch_ms };
+            match (self.kind, job.logs.average_ms) {
+                (Kind::Submission, _) => {}
+                (Kind::Histogram, _) => histograms(&line, journal, to)?,
+                (kind, 0) => each(&line, kind, journal, to)?,
+                (kind, _) => {
+                    means(&line, kind, &outcome.intervals, clone.part.stream, to)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What all lines of a job have in common.
+struct Line<'a> {
+    logs: &'a Logs,
+    trims: bool,
+    epoch_ms: u64,
+}
+
+impl Line<'_> {
+    /// 0 = read, 1 = write, 2 = trim.
+    const fn direction(&self, operation: Operation) -> u8 {
+        match operation {
+            Operation::Read => 0,
+            Operation::Write if self.trims => 2,
+            Operation::Write => 1,
+        }
+    }
+
+    fn write(
+        &self,
+        to: &mut dyn Write,
+        (at_ms, value): (u64, u64),
+        operation: Operation,
+        (bytes, offset): (u32, u64),
+    ) -> io::Result<()> {
+        let (at_ms, direction) = (self.epoch_ms + at_ms, self.direction(operation));
+        match self.logs.offset {
+            true => writeln!(to, "{at_ms}, {value}, {direction}, {bytes}, {offset}, 0"),
+            false => writeln!(to, "{at_ms}, {value}, {direction}, {bytes}, 0"),
+        }
+    }
+}
+
+/// One line per I/O. A bandwidth is that of the single I/O, in kB/s, and a rate is 1, as in fio.
+fn each(
+    line: &Line<'_>,
+    kind: Kind,
+    journal: &[JournalEntry],
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    for entry in journal {
+        let value = match kind {
+            Kind::Bandwidth => u64::from(entry.bytes) * 1_000_000 / entry.service_ns.max(1),
+            Kind::Rate => 1,
+            _ => entry.service_ns,
+        };
+        let place = (entry.bytes, entry.offset);
+        line.write(to, (entry.at_ns / 1_000_000, value), entry.operation, place)?;
+    }
+    Ok(())
+}
+
+/// Sums over one window.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    ios: u64,
+    bytes: u64,
+    service_ns: u64,
+    greatest_ns: u64,
+    /// IO/s and B/s of the best interval.
+    best: (f64, f64),
+}
+
+impl Sum {
+    fn add(
+        &mut self,
+        (ios, bytes, service_ns, greatest_ns): (u64, u64, u64, u64),
+        length_s: f64,
+    ) {
+        self.ios += ios;
+        self.bytes += bytes;
+        self.service_ns += service_ns;
+        self.greatest_ns = self.greatest_ns.max(greatest_ns);
+        let per_s = |amount: u64| amount as f64 / length_s;
+        self.best = (self.best.0.max(per_s(ios)), self.best.1.max(per_s(bytes)));
+    }
+
+    fn value(&self, kind: Kind, greatest: bool, length_s: f64) -> u64 {
+        let value = match (kind, greatest) {
+            (Kind::Bandwidth, false) => self.bytes as f64 / 1024.0 / length_s,
+            (Kind::Bandwidth, true) => self.best.1 / 1024.0,
+            (Kind::Rate, false) => self.ios as f64 / length_s,
+            (Kind::Rate, true) => self.best.0,
+            (_, false) => self.service_ns as f64 / self.ios as f64,
+            (_, true) => self.greatest_ns as f64,
+        };
+        value as u64
+    }
+}
+
+fn of(count: &StreamCount, operation: Operation) -> (u64, u64, u64, u64) {
+    match operation {
+        Operation::Read => {
+            (count.reads, count.read_bytes, count.read_service_ns, count.read_greatest_ns)
+        }
+        Operation::Write => {
+            (count.writes, count.write_bytes, count.write_service_ns, count.write_greatest_ns)
+        }
+    }
+}
+
+/// One line per window and direction in which anything was done.
+fn means(
+    line: &Line<'_>,
+    kind: Kind,
+    intervals: &[IntervalTally],
+    stream: usize,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let wanted_s = line.logs.average_ms as f64 / 1e3;
+    let mut sums = [Sum::default(); 2];
+    let (mut length_s, mut at_s) = (0.0, 0.0);
+    let counted: Vec<_> = intervals.iter().filter(|interval| !interval.warmup).collect();
+    for (index, interval) in counted.iter().enumerate() {
+        if interval.length_s <= 0.0 {
+            continue;
+        }
+        length_s += interval.length_s;
+        at_s += interval.length_s;
+        if let Some(count) = interval.streams.get(stream) {
+            for (sum, operation) in sums.iter_mut().zip([Operation::Read, Operation::Write]) {
+                sum.add(of(count, operation), interval.length_s);
+            }
+        }
+        if length_s < wanted_s * WHOLE && index + 1 < counted.len() {
+            continue;
+        }
+        // What is left at the end is no window, unless it is all there is.
+        if length_s < wanted_s / 2.0 && at_s > length_s * 1.5 {
+            break;
+        }
+        let at_ms = (at_s * 1e3).round() as u64;
+        for (sum, operation) in sums.iter().zip([Operation::Read, Operation::Write]) {
+            if sum.ios > 0 {
+                let value = sum.value(kind, line.logs.greatest, length_s);
+                line.write(to, (at_ms, value), operation, (0, 0))?;
+            }
+        }
+        (sums, length_s) = ([Sum::default(); 2], 0.0);
+    }
+    Ok(())
+}
+
+/// One line per window and direction: how many I/O in each of fio's classes of latency.
+fn histograms(line: &Line<'_>, journal: &[JournalEntry], to: &mut dyn Write) -> io::Result<()> {
+    let Some(window_ns) = line.logs.histogram_ms.checked_mul(1_000_000).filter(|ns| *ns > 0)
+    else {
+        return Ok(());
+    };
+    let mut rest = journal;
+    while let Some(first) = rest.first() {
+        let window = first.at_ns / window_ns;
+        let end = rest.partition_point(|entry| entry.at_ns / window_ns == window);
+        let at_ms = line.epoch_ms + (window + 1) * line.logs.histogram_ms;
+        for operation in [Operation::Read, Operation::Write] {
+            let mut classes = vec![0_u64; CLASSES];
+            let here = || rest[..end].iter().filter(|entry| entry.operation == operation);
+            let Some(bytes) = here().map(|entry| entry.bytes).max() else { continue };
+            here().for_each(|entry| classes[class(entry.service_ns)] += 1);
+            write!(to, "{at_ms}, {}, {bytes}", line.direction(operation))?;
+            for part in classes.chunks(1 << line.logs.coarseness) {
+                write!(to, ", {}", part.iter().sum::<u64>())?;
+            }
+            writeln!(to)?;
+        }
+        rest = &rest[end..];
+    }
+    Ok(())
+}
+
+/// fio's class of a time: exact below 128 ns, then 64 classes for every power of two.
+fn class(ns: u64) -> usize {
+    let bits = ns.checked_ilog2().unwrap_or(0);
+    if bits <= 6 {
+        return ns as usize;
+    }
+    let shift = bits - 6;
+    let class = ((shift as usize + 1) << 6) + (ns >> shift & 63) as usize;
+    class.min(CLASSES - 1)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! Whether a job has reached its steady state, as fio decides it: over a window of seconds, the greatest
+//! distance from the mean, or the slope of a line through the samples.
+//!
+//! Fed with the series of a run, once while it runs to end it, and once more for the report.
+
+use assay_model::storage_outcome::IntervalTally;
+
+use super::worker::{Manner, Steady};
+
+/// Seconds of one sample.
+const SAMPLE_S: f64 = 1.0;
+
+/// A window of samples that moves on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    steady: Steady,
+    length: usize,
+    ramp_s: f64,
+    elapsed_s: f64,
+    part: (f64, f64, f64),
+    /// IO/s and B/s of the seconds in the window.
+    pub(super) samples: Vec<(u64, u64)>,
+    /// Whether the criterion was met; nothing counts after that.
+    pub(super) attained: bool,
+    /// What was held against the limit.
+    pub(super) criterion: f64,
+    /// Greatest distance from the mean.
+    pub(super) deviation: f64,
+    /// Slope per second.
+    pub(super) slope: f64,
+}
+
+impl Window {
+    /// The window of a job that asks for a steady state.
+    #[must_use]
+    pub fn of(manner: &Manner) -> Option<Self> {
+        let length = (manner.steady_s / SAMPLE_S) as usize;
+        let steady = manner.steady.filter(|_| length > 0)?;
+        Some(Self {
+            steady,
+            length,
+            ramp_s: manner.steady_ramp_s,
+            elapsed_s: 0.0,
+            part: (0.0, 0.0, 0.0),
+            samples: vec![],
+            attained: false,
+            criterion: 0.0,
+            deviation: 0.0,
+            slope: 0.0,
+        })
+    }
+
+    /// Adds what the given streams did in an interval; whether the state is steady now.
+    pub fn add(&mut self, interval: &IntervalTally, streams: &[usize]) -> bool {
+        self.elapsed_s += interval.length_s;
+        if self.attained || interval.warmup || self.elapsed_s <= self.ramp_s {
+            return self.attained;
+        }
+        let (length_s, ios, bytes) = &mut self.part;
+        *length_s += interval.length_s;
+        for count in streams.iter().filter_map(|stream| interval.streams.get(*stream)) {
+            *ios += (count.reads + count.writes) as f64;
+            *bytes += (count.read_bytes + count.write_bytes) as f64;
+        }
+        // Lengths are sums of fractions, so a whole second may lack a trace.
+        if *length_s >= SAMPLE_S * 0.999 {
+            let sample = ((*ios / *length_s) as u64, (*bytes / *length_s) as u64);
+            self.part = (0.0, 0.0, 0.0);
+            if self.samples.len() == self.length {
+                self.samples.remove(0);
+            }
+            self.samples.push(sample);
+            self.judge();
+        }
+        self.attained
+    }
+
+    fn judge(&mut self) {
+        if self.samples.len() < self.length {
+            return;
+        }
+        let value = |sample: &(u64, u64)| if self.steady.of_rate { sample.0 } else { sample.1 };
+        let values: Vec<f64> = self.samples.iter().map(|sample| value(sample) as f64).collect();
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let found = if self.steady.by_slope {
+            // Least squares over 0, 1, … n − 1: Σ(x − x̄)·y / Σ(x − x̄)².
+            let centre = (n - 1.0) / 2.0;
+            let at = |x: usize| x as f64 - centre;
+            let products: f64 = values.iter().enumerate().map(|(x, y)| at(x) * y).sum();
+            let squares: f64 = (0..values.len()).map(|x| at(x).powi(2)).sum();
+            self.slope = if squares > 0.0 { products / squares } else { 0.0 };
+            self.slope
+        } else {
+            self.deviation = values.iter().map(|it| (it - mean).abs()).fold(0.0, f64::max);
+            self.deviation
+        };
+        self.criterion = match self.steady.in_percent {
+            true if mean > 0.0 => 100.0 * found / mean,
+            true => 0.0,
+            false => found,
+        };
+        self.attained = mean > 0.0 && self.criterion.abs() < self.steady.limit;
+    }
+
+    /// Means of IO/s and B/s.
+    pub(super) fn means(&self) -> (u64, u64) {
+        let count = self.samples.len().max(1) as u64;
+        let sum = |of: fn(&(u64, u64)) -> u64| self.samples.iter().map(of).sum::<u64>() / count;
+        (sum(|it| it.0), sum(|it| it.1))
+    }
+
+    /// What was asked, as fio writes it: `iops_slope:2.000000%`.
+    pub(super) fn asked(&self) -> String {
+        let slope = if self.steady.by_slope { "_slope" } else { "" };
+        let percent = if self.steady.in_percent { "%" } else { "" };
+        format!("{}{slope}:{:.6}{percent}", self.what(), self.steady.limit)
+    }
+
+    pub(super) const fn what(&self) -> &'static str {
+        if self.steady.of_rate { "iops" } else { "bw" }
+    }
+
+    pub(super) const fn steady(&self) -> Steady {
+        self.steady
+    }
+
+    pub(super) const fn seconds(&self) -> usize {
+        self.length
+    }
+}

@@ -1,0 +1,332 @@
+//! What a job does besides: pauses, skew, zones, files in turns, its own time, logs.
+
+use super::*;
+
+#[test]
+fn pauses_skew_and_cpus() {
+    for (file, expected) in [
+        (
+            "[a]\nrw=randread\nsize=1m\nthinktime=200\nthinktime_blocks=4\ncpus_allowed=0-1\nmax_latency=50ms\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Permutation [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            besides cpus [0,1], most_latency_ns 50000000, pauses {"after_ios":4,"length_ns":200000}
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nnumjobs=2\ncpus_allowed=0-1\ncpus_allowed_policy=split\nnuma_cpu_nodes=0\nrandom_distribution=zipf:1.2\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+            besides cpus [0], skew {"kind":"zipf","theta":1.2}
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+          a.1: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+            besides cpus [1], skew {"kind":"zipf","theta":1.2}
+            a.1.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randwrite\nsize=1m\nrandom_distribution=pareto:0.3\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Random [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            besides skew {"area":0.3,"kind":"self-similar"}
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randrw\nsize=10m\nrandom_distribution=zoned:50/5:30/15:20/,100/100\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Random [(4096, 4096, 1.0)] read 0.5 depth 1×1 sync 0 share 1.00 own None stop Some(10485760)
+            besides skew {"kind":"zones","reads":[{"from_share":0.0,"io_share":0.5,"to_share":0.05},{"from_share":0.05,"io_share":0.3,"to_share":0.2},{"from_share":0.2,"io_share":0.2,"to_share":1.0}],"writes":[{"from_share":0.0,"io_share":1.0,"to_share":1.0}]}
+            a.0.0 Some((0, 10485760)) make Some(10485760)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=10m\nrandom_distribution=zoned_abs:60/1m:40/\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(10485760)
+            besides skew {"kind":"zones","reads":[{"from_share":0.0,"io_share":0.6,"to_share":0.1},{"from_share":0.1,"io_share":0.4,"to_share":1.0}],"writes":[{"from_share":0.0,"io_share":0.6,"to_share":0.1},{"from_share":0.1,"io_share":0.4,"to_share":1.0}]}
+            a.0.0 Some((0, 10485760)) make Some(10485760)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=10m\nrandom_distribution=normal:20\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Random [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(10485760)
+            besides skew {"kind":"bell","spread_share":0.2}
+            a.0.0 Some((0, 10485760)) make Some(10485760)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+    ] {
+        check("job", file, &expected);
+    }
+}
+
+#[test]
+fn sizes_trims_zones_and_files() {
+    for (file, expected) in [
+        (
+            "[a]\nrw=randrw\nbs=4k,64k\nsize=1m\nrwmixread=75\nnumber_ios=100\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Random [(4096, 4096, 1.0)] read 0.75 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            besides write_sizes [{"max_bytes":65536,"min_bytes":65536,"share":1.0,"step_bytes":65536}]
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randrw\nbssplit=4k/60:8k/40,64k/100\nsize=1m\nrate=1m,2m\n",
+            expect![[r#"
+        a: None warm 0 s, Open { rate_per_s: 214.85714285714286, arrivals: Constant }, Threads, seed 137
+          a.0: Random [(4096, 4096, 0.6), (8192, 8192, 0.4)] read 0.851063829787234 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            besides write_sizes [{"max_bytes":65536,"min_bytes":65536,"share":1.0,"step_bytes":65536}]
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=randtrim\nfilename=/there/d\nbs=64k\nioengine=libaio\niodepth=8\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Permutation [(65536, 65536, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(1073741824)
+            besides times_submission true, trims true
+            /there/d Some((0, 1073741824)) make None
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nrw=read\nsize=16m\nzonemode=strided\nzonesize=1m\nzoneskip=3m\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Blocks { block_bytes: 1048576, stride_bytes: 4194304, shuffled: false } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(16777216)
+            a.0.0 Some((0, 16777216)) make Some(16777216)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nnrfiles=3\nsize=3m\nfile_service_type=random\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(3145728)
+            besides turns "random"
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+            a.0.1 Some((0, 1048576)) make Some(1048576)
+            a.0.2 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nfilename=/there/x:/there/y\nioengine=libaio\niodepth=5\nsize=2m\nfile_service_type=sequential\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Libaio, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×5 sync 0 share 1.00 own None stop Some(2097152)
+            besides times_submission true, turns "in-order"
+            /there/x Some((0, 1048576)) make None
+            /there/y Some((0, 1048576)) make None
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+    ] {
+        check("job", file, &expected);
+    }
+}
+
+#[test]
+fn times_of_jobs_that_run_together() {
+    for (file, expected) in [
+        (
+            "[global]\nsize=1m\n[a]\nruntime=5\nstartdelay=2\n[b]\nruntime=6\nstartdelay=4\nexitall\n",
+            expect![[r#"
+        a+b: Some(8.0) warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+            besides duration_s 5.0
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+          b.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+            besides duration_s 6.0, ends_phase true, start_after_s 2.0
+            b.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+        report b group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[global]\nsize=1m\nramp_time=1\n[a]\nruntime=5\n[b]\nbs=8k\n",
+            expect![[r#"
+        a+b: None warm 1 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+            besides duration_s 6.0
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+          b.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(8192, 8192, 1.0)] read 1 depth 1×1 sync 0 share 0.50 own None stop Some(1048576)
+            b.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+        report b group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nss=iops:2%\nss_dur=10\nss_ramp=2\nruntime=60\ntime_based\n",
+            expect![[r#"
+        a: Some(60.0) warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop None
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+    ] {
+        check("job", file, &expected);
+    }
+}
+
+#[test]
+fn logs_set_the_length_of_samples() {
+    for (file, expected) in [
+        (
+            "[a]\nsize=1m\nwrite_bw_log=x\nlog_avg_msec=100\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nwrite_lat_log\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            besides keeps_journal true
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nwrite_hist_log\nlog_hist_msec=1000\nlog_avg_msec=1000\n",
+            expect![[r#"
+        a: None warm 0 s, Closed, Threads, seed 137
+          a.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 1 depth 1×1 sync 0 share 1.00 own None stop Some(1048576)
+            besides keeps_journal true
+            a.0.0 Some((0, 1048576)) make Some(1048576)
+        report a group 0 jobs 1 parts 1
+    "#]],
+        ),
+    ] {
+        check("job", file, &expected);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_at_its_place() {
+    for (file, expected) in [
+        (
+            "[a]\nrw=randread\nsize=1m\nthinktime=10\nrate=1m\n",
+            expect![[r#"
+        job:1:1: job `a`: thinktime and a rate exclude each other
+        leave one out
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nrandom_distribution=zipf:0\n",
+            expect![[r#"
+        job:4:1: `zipf:0` is no value of `random_distribution`: zipf takes an exponent like 1.2
+        see `man fio` for the values of this option
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nrandom_distribution=zoned:50/60:50/60\n",
+            expect![[r#"
+        job:4:1: `zoned:50/60:50/60` is no value of `random_distribution`: shares of I/O must add up to 100, sizes at most
+        see `man fio` for the values of this option
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nrandom_distribution=zoned_abs:100/2m\n",
+            expect![[r#"
+        job:1:1: job `a`: its zones are larger than the file
+        lower their sizes or raise size=
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nnrfiles=2\nrandom_distribution=zipf\n",
+            expect![[r#"
+        job:1:1: job `a`: random_distribution holds within one file, and it has several
+        use one file, or numjobs instead of nrfiles
+    "#]],
+        ),
+        (
+            "[a]\nrw=randread\nsize=1m\nzonemode=strided\nzonesize=64k\n",
+            expect![[r#"
+        job:1:1: job `a`: zones are gone through in order, in I/O of one kind
+        use rw=read
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nzonemode=strided\n",
+            expect![[r#"
+        job:1:1: job `a`: zonemode=strided needs a zonesize
+        add zonesize=64m
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\ncpus_allowed=3-1\n",
+            expect![[r#"
+        job:3:1: `3-1` is no value of `cpus_allowed`: it must be numbers below 8192 and ranges, like 0-3,8
+        see `man fio` for the values of this option
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nnuma_cpu_nodes=7\n",
+            expect![[r#"
+        job:1:1: job `a`: this machine has no NUMA node 7
+        `assay doctor` and `lscpu` show the nodes
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nlatency_target=10ms\n",
+            expect![[r#"
+        job:3:1: assay does not carry out fio's `latency_target=10ms`: latency does not steer the depth; `assay run storage-volume` finds the rate that a latency allows
+        remove it, or run this job with fio itself; docs/fio.md lists what runs
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nlog_hist_coarseness=7\n",
+            expect![[r#"
+        job:3:1: `7` is no value of `log_hist_coarseness`: it must be a whole number from 0 to 6
+        see `man fio` for the values of this option
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nss=iops:2%\nss_dur=10\nnumjobs=2\n",
+            expect![[r#"
+        job:1:1: job `a`: steadystate is that of all jobs that run together
+        add group_reporting, or separate the jobs with stonewall
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nexit_what=all\n",
+            expect![[r#"
+        job:3:1: assay does not carry out fio's `exit_what=all`: jobs that come later still run
+        remove it, or run this job with fio itself; docs/fio.md lists what runs
+    "#]],
+        ),
+        (
+            "[a]\nsize=1m\nfile_service_type=zipf:1.2\n",
+            expect![[r#"
+        job:3:1: `zipf:1.2` is no value of `file_service_type`: it must be random, roundrobin or sequential
+        see `man fio` for the values of this option
+    "#]],
+        ),
+    ] {
+        check_refused("job", file, &expected);
+    }
+}

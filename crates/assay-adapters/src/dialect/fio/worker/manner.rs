@@ -1,0 +1,286 @@
+//! Options about how a job does its I/O besides what and where: pauses, skew, CPUs, zones, turns, ends.
+
+use assay_model::workload::storage::Turns;
+
+use super::super::value::{self, Base};
+use super::read::{number, percentage};
+
+/// How a job does its I/O; the default is none of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Manner {
+    /// `random_distribution`.
+    pub distribution: Distribution,
+    /// `thinktime` in nanoseconds; 0 = none.
+    pub think_ns: u64,
+    /// `thinktime_blocks`; 0 = one.
+    pub think_after_ios: u32,
+    /// `cpus_allowed` or `cpumask`.
+    pub cpus: Vec<usize>,
+    /// `cpus_allowed_policy=split`: a CPU each for the clones.
+    pub splits_cpus: bool,
+    /// `numa_cpu_nodes`.
+    pub nodes: Vec<usize>,
+    /// `max_latency` in nanoseconds.
+    pub most_latency_ns: Option<u64>,
+    /// `exitall`.
+    pub ends_all: bool,
+    /// `file_service_type`.
+    pub turns: Option<Turns>,
+    /// `zonemode=strided`.
+    pub strided: bool,
+    /// `zonesize` in bytes.
+    pub zone_bytes: u64,
+    /// `zonerange` in bytes; 0 = as `zonesize`.
+    pub zone_range_bytes: u64,
+    /// `zoneskip` in bytes.
+    pub zone_skip_bytes: u64,
+    /// `steadystate`.
+    pub steady: Option<Steady>,
+    /// `steadystate_duration` in seconds.
+    pub steady_s: f64,
+    /// `steadystate_ramp_time` in seconds.
+    pub steady_ramp_s: f64,
+}
+
+/// `random_distribution`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Distribution {
+    /// All places are equally likely.
+    #[default]
+    Even,
+    /// `zipf:θ`.
+    Zipf(f64),
+    /// `pareto:h`.
+    Pareto(f64),
+    /// `normal:percent`.
+    Normal(f64),
+    /// `zoned` or `zoned_abs`: for reads and for writes.
+    Zoned([Vec<ZoneShare>; 2]),
+}
+
+/// One zone of `zoned` or `zoned_abs`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ZoneShare {
+    /// Percent of the I/O.
+    pub io_percent: f64,
+    /// Its size.
+    pub size: ZoneSize,
+}
+
+/// The size of a zone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ZoneSize {
+    /// Percent of the file.
+    Percent(f64),
+    /// Bytes.
+    Bytes(u64),
+    /// What the others leave.
+    Rest,
+}
+
+/// `steadystate`: what must not move by more than a limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Steady {
+    /// IO/s rather than bandwidth.
+    pub of_rate: bool,
+    /// The slope of a line through the samples rather than their greatest distance from the mean.
+    pub by_slope: bool,
+    /// The limit: a percentage of the mean, or IO/s or B/s.
+    pub limit: f64,
+    /// Whether it is a percentage.
+    pub in_percent: bool,
+}
+
+/// More CPUs no machine has.
+const MOST_CPUS: usize = 8192;
+
+impl Manner {
+    /// Reads one option; whether it was one of these.
+    pub(super) fn apply(
+        &mut self,
+        name: &str,
+        text: Option<&str>,
+        base: Base,
+    ) -> Result<bool, String> {
+        let needed = || text.filter(|text| !text.is_empty()).ok_or("a value is missing");
+        let bytes = || base.bytes(needed()?).ok_or("it must be a size like 64m".to_owned());
+        let seconds =
+            || value::seconds(needed()?).ok_or("it must be a time like 30s or 5m".to_owned());
+        match name {
+            "random_distribution" => self.distribution = distribution(needed()?, base)?,
+            "thinktime" => self.think_ns = microseconds(needed()?)?,
+            "thinktime_blocks" => {
+                self.think_after_ios = number(needed()?, 1, u32::MAX.into())? as u32;
+            }
+            "cpus_allowed" => self.cpus = list(needed()?, MOST_CPUS)?,
+            "cpumask" => self.cpus = bits(needed()?)?,
+            "cpus_allowed_policy" => {
+                self.splits_cpus = super::read::choice(needed()?, &["shared", "split"])? == 1;
+            }
+            "numa_cpu_nodes" => self.nodes = nodes(needed()?)?,
+            "max_latency" => {
+                let first = super::read::first(needed()?);
+                self.most_latency_ns = Some(microseconds(first)?).filter(|ns| *ns > 0);
+            }
+            "exitall" => self.ends_all = value::flag(text).ok_or("it must be 0 or 1")?,
+            "file_service_type" => self.turns = Some(turns(needed()?)?),
+            "zonemode" => self.strided = zone_mode(needed()?)?,
+            "zonesize" => {
+                self.zone_bytes = bytes()?;
+                // fio's manual: a size of zones alone means strided.
+                self.strided |= self.zone_bytes > 0;
+            }
+            "zonerange" => self.zone_range_bytes = bytes()?,
+            "zoneskip" => self.zone_skip_bytes = bytes()?,
+            "steadystate" => self.steady = Some(steady(needed()?, base)?),
+            "steadystate_duration" => self.steady_s = seconds()?,
+            "steadystate_ramp_time" => self.steady_ramp_s = seconds()?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// A time whose bare number is in microseconds, in nanoseconds.
+fn microseconds(text: &str) -> Result<u64, String> {
+    let seconds = match value::plain(text.trim()) {
+        Some(bare) => Some(bare / 1e6),
+        None => value::seconds(text),
+    };
+    let inside = seconds.filter(|seconds| *seconds < 1e6);
+    inside
+        .map(|seconds| (seconds * 1e9).round() as u64)
+        .ok_or_else(|| "it must be a time like 500 (µs) or 10ms".to_owned())
+}
+
+/// `0-3,8`: numbers and ranges.
+fn list(text: &str, most: usize) -> Result<Vec<usize>, String> {
+    let failed = || format!("it must be numbers below {most} and ranges, like 0-3,8");
+    let mut numbers = vec![];
+    for part in text.split(',').map(str::trim) {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        match (from.trim().parse::<usize>(), to.trim().parse::<usize>()) {
+            (Ok(from), Ok(to)) if from <= to && to < most => numbers.extend(from..=to),
+            _ => return Err(failed()),
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
+}
+
+fn bits(text: &str) -> Result<Vec<usize>, String> {
+    let mask = value::whole(text).filter(|mask| *mask > 0);
+    let mask = mask.ok_or("it must be a mask of bits like 0x3")?;
+    Ok((0..64).filter(|bit| mask >> bit & 1 == 1).collect())
+}
+
+fn nodes(text: &str) -> Result<Vec<usize>, String> {
+    if text.trim_start().starts_with('!') {
+        return Err("nodes can be named, not excluded".to_owned());
+    }
+    list(text, 1024)
+}
+
+fn turns(text: &str) -> Result<Turns, String> {
+    let (word, count) = text.split_once(':').unwrap_or((text, "1"));
+    let turns = match word {
+        "roundrobin" => Turns::Round,
+        "random" => Turns::Random,
+        "sequential" => Turns::InOrder,
+        _ => return Err("it must be random, roundrobin or sequential".to_owned()),
+    };
+    match count {
+        "1" => Ok(turns),
+        _ => Err("files take turns after every I/O".to_owned()),
+    }
+}
+
+fn zone_mode(text: &str) -> Result<bool, String> {
+    match text {
+        "none" => Ok(false),
+        "strided" => Ok(true),
+        "zbd" => Err("devices with zones of their own are not supported".to_owned()),
+        _ => Err("it must be none or strided".to_owned()),
+    }
+}
+
+fn distribution(text: &str, base: Base) -> Result<Distribution, String> {
+    let (law, rest) = text.split_once(':').unwrap_or((text, ""));
+    let one = |usual: f64, inside: fn(f64) -> bool, is: &str| {
+        if rest.contains(':') {
+            return Err("the popular places cannot be moved".to_owned());
+        }
+        let value = if rest.is_empty() { Some(usual) } else { value::plain(rest) };
+        value.filter(|value| inside(*value)).ok_or_else(|| format!("{law} takes {is}"))
+    };
+    match law {
+        "random" => Ok(Distribution::Even),
+        // fio's own default values.
+        "zipf" => one(1.1, |it| it > 0.0 && it <= 100.0, "an exponent like 1.2")
+            .map(Distribution::Zipf),
+        "pareto" => one(0.2, |it| it > 0.0 && it < 1.0, "a number between 0 and 1, like 0.2")
+            .map(Distribution::Pareto),
+        "normal" => one(0.0, |it| (0.0..=100.0).contains(&it), "a percentage like 20")
+            .map(Distribution::Normal),
+        "zoned" | "zoned_abs" => zones(law == "zoned_abs", rest, base),
+        _ => Err("it must be random, zipf, pareto, normal, zoned or zoned_abs".to_owned()),
+    }
+}
+
+/// `50/5:30/15:20/`: percent of the I/O and size, for reads, behind a comma for writes.
+fn zones(absolute: bool, text: &str, base: Base) -> Result<Distribution, String> {
+    let mut ways = text.split(',').map(|way| one_way(absolute, way, base));
+    let reads = ways.next().unwrap_or_else(|| Ok(vec![]))?;
+    let writes = ways.next().unwrap_or_else(|| Ok(reads.clone()))?;
+    Ok(Distribution::Zoned([reads, writes]))
+}
+
+fn one_way(absolute: bool, text: &str, base: Base) -> Result<Vec<ZoneShare>, String> {
+    let zone = |part: &str| {
+        let (percent, size) = part.split_once('/').unwrap_or((part, ""));
+        let size = match size.trim() {
+            "" => ZoneSize::Rest,
+            bytes if absolute => {
+                ZoneSize::Bytes(base.bytes(bytes).ok_or("a zone needs a size like 10g")?)
+            }
+            percent => ZoneSize::Percent(percentage(percent)?),
+        };
+        let io_percent = if percent.is_empty() { f64::NAN } else { percentage(percent)? };
+        Ok::<_, String>(ZoneShare { io_percent, size })
+    };
+    let mut zones = text.split(':').map(zone).collect::<Result<Vec<_>, _>>()?;
+    let given: f64 = zones.iter().map(|it| it.io_percent).filter(|it| !it.is_nan()).sum();
+    let open = zones.iter().filter(|zone| zone.io_percent.is_nan()).count();
+    let sizes: f64 =
+        zones.iter().map(|it| if let ZoneSize::Percent(p) = it.size { p } else { 0.0 }).sum();
+    let all = 100.0 + 1e-6;
+    if given > all || sizes > all || (open == 0 && given < 100.0 - 1e-6) {
+        return Err("shares of I/O must add up to 100, sizes at most".to_owned());
+    }
+    for zone in zones.iter_mut().filter(|zone| zone.io_percent.is_nan()) {
+        zone.io_percent = (100.0 - given).max(0.0) / open as f64;
+    }
+    Ok(zones)
+}
+
+/// `iops:0.5%`, `bw_slope:100`.
+fn steady(text: &str, base: Base) -> Result<Steady, String> {
+    let failed =
+        || "it must be iops, iops_slope, bw or bw_slope with a limit, like iops:2%".to_owned();
+    let (what, limit) = text.split_once(':').ok_or_else(failed)?;
+    let (of_rate, by_slope) = match what {
+        "iops" => (true, false),
+        "iops_slope" => (true, true),
+        "bw" => (false, false),
+        "bw_slope" => (false, true),
+        _ => return Err(failed()),
+    };
+    let in_percent = limit.ends_with('%');
+    let limit = match in_percent {
+        true => percentage(limit)?,
+        false if of_rate => value::plain(limit).ok_or_else(failed)?,
+        false => base.bytes(limit).ok_or_else(failed)? as f64,
+    };
+    Ok(Steady { of_rate, by_slope, limit, in_percent })
+}

@@ -1,0 +1,47 @@
+//! Scripts: `-f FILE`, lines of directives between `IOR START` and `IOR STOP`, each `RUN` a test.
+
+use super::options::{Options, OptionsError, directive};
+
+/// The tests of a script: each begins with what the one before it had, the first with `before`.
+pub(super) fn tests(
+    before: &Options,
+    text: &str,
+    file: &str,
+) -> Result<Vec<Options>, OptionsError> {
+    let mut tests: Vec<Options> = Vec::new();
+    let mut options = before.clone();
+    // Directives that no RUN has closed are a test, too, and so is a script without any.
+    let mut is_open = true;
+    let lines = text.lines().enumerate().skip_while(|(_, line)| !is(line, "ior start")).skip(1);
+    for (at, line) in lines {
+        let content = line.split('#').next().unwrap_or_default().trim();
+        let placed = |what: OptionsError| OptionsError::Line {
+            file: file.to_owned(),
+            line: at + 1,
+            what: Box::new(what),
+        };
+        if content.is_empty() {
+            continue;
+        }
+        if is(content, "ior stop") {
+            break;
+        }
+        if is(content, "run") {
+            tests.push(options.clone().complete().map_err(placed)?);
+            is_open = false;
+            continue;
+        }
+        for part in content.split(',') {
+            directive(&mut options, part).map_err(placed)?;
+        }
+        is_open = true;
+    }
+    if is_open {
+        tests.push(options.complete()?);
+    }
+    Ok(tests)
+}
+
+fn is(line: &str, words: &str) -> bool {
+    line.trim().eq_ignore_ascii_case(words)
+}

@@ -1,0 +1,207 @@
+//! What IOR prints, read by the words of its headings: the table of results in its three forms.
+//!
+//! Columns came and went between the versions (`IOPS` and `Latency(s)` with 3.3), and the JSON of 3.2 to
+//! 4 has names of its own for the same figures. `bw(MiB/s)` is in 2²⁰ B/s and `xfer(KiB)` in 2¹⁰ bytes
+//! (`ior-output.c`: both are divided by `MEBIBYTE` and `KIBIBYTE`).
+
+use serde_json::Value;
+
+use crate::outputs::{ToolError, not_negative, positive, whole};
+
+/// One timed phase.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct IorRow {
+    /// Whether it wrote.
+    pub(crate) writes: bool,
+    /// Data over the time from the first open to the last close.
+    pub(crate) bytes_per_s: f64,
+    /// Transfers over the time from the first transfer to the last, where told.
+    pub(crate) transfers_per_s: Option<f64>,
+    /// Seconds of a transfer, where told.
+    pub(crate) latency_s: Option<f64>,
+    /// Bytes of a transfer.
+    pub(crate) transfer_bytes: f64,
+    /// Seconds from the first transfer to the last.
+    pub(crate) access_s: f64,
+    /// Seconds from the first open to the last close.
+    pub(crate) total_s: f64,
+}
+
+/// Everything that is taken from one output.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct IorText {
+    /// `4.0.0`.
+    pub(crate) version: Option<String>,
+    /// Tasks that ran together, where told.
+    pub(crate) tasks: Option<u64>,
+    /// In the order in which they ran.
+    pub(crate) rows: Vec<IorRow>,
+}
+
+/// The two kinds of row that every form has.
+const ACCESSES: [&str; 2] = ["write", "read"];
+const PLACE: &str = "IOR's output";
+
+impl IorText {
+    /// Reads the table for people, `summaryFormat=CSV` or `summaryFormat=JSON`.
+    pub(crate) fn read(text: &str) -> Result<Self, ToolError> {
+        // IOR 3.2 says its name before the document.
+        let document = text.lines().any(|line| line.starts_with('{'));
+        let read = if document {
+            json(text)?
+        } else if text.lines().any(|line| line.starts_with("access,")) {
+            Self { rows: table(text, ',')?, ..Self::default() }
+        } else {
+            classic(text)?
+        };
+        if read.rows.is_empty() {
+            return Err(missing("row of results"));
+        }
+        Ok(read)
+    }
+}
+
+/// The form for people. Messages of the ranks may stand between the rows.
+fn classic(text: &str) -> Result<IorText, ToolError> {
+    let rows = table(text, ' ')?;
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("Operation "));
+    let Some(heading) = lines.next() else {
+        return Err(ToolError::ReachEnd { missing: "IOR's summary is not there".to_owned() });
+    };
+    let at = heading.split_whitespace().position(|word| word == "#Tasks");
+    let words = lines.find(|line| begins_row(line, ' ')).map(str::split_whitespace);
+    let tasks = at.zip(words).and_then(|(at, mut words)| words.nth(at));
+    let tasks = tasks.map(|text| whole("#Tasks", text)).transpose()?;
+    Ok(IorText { version: title(text), tasks, rows })
+}
+
+/// `IOR-4.0.0: MPI Coordinated Test of Parallel I/O` → `4.0.0`.
+fn title(text: &str) -> Option<String> {
+    text.lines().find_map(|line| {
+        let (version, _) = line.strip_prefix("IOR-")?.split_once(": ")?;
+        Some(version.to_owned())
+    })
+}
+
+/// The rows below the heading that begins with `access`.
+fn table(text: &str, separator: char) -> Result<Vec<IorRow>, ToolError> {
+    let cells = |line: &str| -> Vec<String> {
+        match separator {
+            ' ' => line.split_whitespace().map(str::to_owned).collect(),
+            _ => line.split(separator).map(|cell| cell.trim().to_owned()).collect(),
+        }
+    };
+    let is_heading = |line: &&str| line.starts_with("access") && line.contains("bw(MiB/s)");
+    let headings: Vec<&str> = text.lines().filter(is_heading).collect();
+    let [heading] = headings.as_slice() else {
+        let what = format!("{} tables of results, where one test has one", headings.len());
+        return match headings.len() {
+            0 => Err(missing("table of results")),
+            _ => Err(ToolError::Reconcile { what }),
+        };
+    };
+    let names = cells(heading);
+    let rows = text.lines().skip_while(|line| line != heading).skip(1);
+    let rows = rows.take_while(|line| !line.starts_with("Operation "));
+    rows.filter(|line| begins_row(line, separator))
+        .map(|line| {
+            let cells = cells(line);
+            if cells.len() != names.len() {
+                let missing = format!("a row has {} of {} cells", cells.len(), names.len());
+                return Err(ToolError::ReachEnd { missing });
+            }
+            row(|name| {
+                let at = names.iter().position(|it| it == name)?;
+                Some(cells[at].clone())
+            })
+        })
+        .collect()
+}
+
+fn begins_row(line: &str, separator: char) -> bool {
+    ACCESSES
+        .iter()
+        .any(|access| line.strip_prefix(access).is_some_and(|rest| rest.starts_with(separator)))
+}
+
+/// The names of one figure: in the heading for people, in that of CSV, in JSON.
+const BANDWIDTH: [&str; 2] = ["bw(MiB/s)", "bwMiB"];
+const RATE: [&str; 2] = ["IOPS", "iops"];
+const LATENCY: [&str; 3] = ["Latency(s)", "Latency", "latency"];
+const TRANSFER: [&str; 2] = ["xfer(KiB)", "xferKiB"];
+const ACCESS_TIME: [&str; 2] = ["wr/rd(s)", "wrRdTime"];
+const TOTAL_TIME: [&str; 2] = ["total(s)", "totalTime"];
+
+fn row(cell: impl Fn(&str) -> Option<String>) -> Result<IorRow, ToolError> {
+    const KIB: f64 = 1024.0;
+    const MIB: f64 = 1024.0 * 1024.0;
+    let found = |names: &[&str]| names.iter().find_map(|name| cell(name));
+    let needed = |names: &[&str]| {
+        let text = found(names).ok_or_else(|| missing(names[0]))?;
+        positive(names[0], &text)
+    };
+    let told = |names: &[&str]| match found(names) {
+        // What was not measured is `-`, empty, or below zero.
+        Some(text) if text.is_empty() || text.starts_with('-') || text == "NA" => Ok(None),
+        Some(text) => not_negative(names[0], &text).map(|it| Some(it).filter(|it| *it > 0.0)),
+        None => Ok(None),
+    };
+    let access = cell("access").ok_or_else(|| missing("access"))?;
+    if !ACCESSES.contains(&access.as_str()) {
+        return Err(missing("write or read in a row"));
+    }
+    Ok(IorRow {
+        writes: access == "write",
+        bytes_per_s: needed(&BANDWIDTH)? * MIB,
+        transfers_per_s: told(&RATE)?,
+        // Elsewhere than in the table for people it has four decimals, which may be one digit.
+        latency_s: told(&LATENCY)?.filter(|_| digits(&found(&LATENCY).unwrap_or_default()) > 1),
+        transfer_bytes: needed(&TRANSFER)? * KIB,
+        access_s: needed(&ACCESS_TIME)?,
+        total_s: needed(&TOTAL_TIME)?,
+    })
+}
+
+/// How many digits of a number in plain decimals say something.
+fn digits(text: &str) -> usize {
+    let digits = text.chars().filter(char::is_ascii_digit).skip_while(|digit| *digit == '0');
+    digits.count()
+}
+
+/// IOR 3 writes a list in a list, IOR 4 one list.
+fn json(text: &str) -> Result<IorText, ToolError> {
+    let start = text.find('{').unwrap_or_default();
+    let document: Value = serde_json::from_str(&text[start..]).map_err(|error| {
+        if error.is_eof() {
+            ToolError::ReachEnd { missing: "the end of IOR's JSON is not there".to_owned() }
+        } else {
+            ToolError::Find { what: format!("JSON: {error}"), place: PLACE }
+        }
+    })?;
+    let tests = document.get("tests").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let [test] = tests else {
+        let what = format!("{} tests, where one was asked for", tests.len());
+        return Err(ToolError::Reconcile { what });
+    };
+    let results =
+        test.get("Results").and_then(Value::as_array).ok_or_else(|| missing("Results"))?;
+    let flat = results.iter().flat_map(|it| match it {
+        Value::Array(inner) => inner.iter().collect::<Vec<_>>(),
+        other => vec![other],
+    });
+    let rows = flat.map(|it| {
+        row(|name| match it.get(name)? {
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        })
+    });
+    let version = document.get("Version").and_then(Value::as_str).map(str::to_owned);
+    let version = version.or_else(|| title(text));
+    let summary = document.get("summary").and_then(Value::as_array);
+    let tasks = summary.and_then(|it| it.first()?.get("numTasks")?.as_u64());
+    Ok(IorText { version, tasks, rows: rows.collect::<Result<_, _>>()? })
+}
+
+fn missing(what: &str) -> ToolError {
+    ToolError::Find { what: what.to_owned(), place: PLACE }
+}

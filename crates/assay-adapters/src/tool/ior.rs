@@ -1,0 +1,250 @@
+//! `ior`: one file by many tasks of an MPI launcher, each with one transfer in flight.
+//!
+//! It never creates or removes the file: that is laid out before, and `-k` and `-E` leave it in place.
+
+use assay_model::event::Parameter;
+use assay_model::workload::Workload;
+use assay_model::workload::storage::{
+    AccessPattern, Cursor, EngineChoice, Load, StorageStream, StorageTarget, StorageWorkload,
+    Verify, WriteSync,
+};
+
+use super::{Detect, Version, not_taken};
+use crate::invocation::{Invocation, Request, plain_language};
+use crate::ior_text::{IorRow, IorText};
+use crate::launcher::Launch;
+use crate::outputs::{Outputs, Parsed, ToolError};
+
+const NAME: &str = "ior";
+/// Repetitions of one start: from six samples on there is an interval of 95 %.
+const REPETITIONS: u32 = 6;
+/// More tasks than any launcher starts on one machine.
+const MOST_TASKS: u32 = 4096;
+
+pub(super) const fn detect() -> Detect {
+    Detect {
+        programs: &["ior", "IOR"],
+        variable: "ASSAY_IOR",
+        mark: Some("MPI Coordinated Test of Parallel I/O"),
+        version: Version::Measured,
+        launcher: true,
+        hint: "build it with your MPI: https://github.com/hpc/ior",
+    }
+}
+
+pub(super) fn takes(workload: &Workload) -> bool {
+    matches!(workload, Workload::Storage(test) if refusal(&test.workload).is_none())
+}
+
+/// Why IOR has no words for a workload.
+fn refusal(work: &StorageWorkload) -> Option<&'static str> {
+    let ([stream], [target]) = (work.streams.as_slice(), work.targets.as_slice()) else {
+        return Some("it has one kind of access to one file");
+    };
+    let kind = match stream.pattern {
+        AccessPattern::Sequential { gap_bytes: 1.., .. } => Some("IOR leaves no gaps"),
+        AccessPattern::Sequential { cursor: Cursor::PerThread, .. } => {
+            Some("each byte belongs to one of IOR's tasks")
+        }
+        AccessPattern::Sequential { cursor: Cursor::Divided, .. }
+            if stream.threads != stream.in_flight_per_target =>
+        {
+            Some("a task of IOR has one transfer in flight in its part")
+        }
+        AccessPattern::Sequential { .. }
+        | AccessPattern::Random
+        | AccessPattern::Permutation => None,
+        _ => Some("IOR is sequential or random"),
+    };
+    let path = target.path.to_str();
+    let table = [
+        (work.load != Load::Closed, "IOR has no rate"),
+        (stream.read_share > 0.0 && stream.read_share < 1.0, "IOR does not mix"),
+        (stream.own_rate_per_s.is_some(), "IOR has no rate"),
+        (!stream.conduct.is_nothing(), "it has pauses, zones or the like, which are not IOR's"),
+        (stream.hit_area.is_some(), "it has a hot area"),
+        (stream.sync_every > 1, "IOR syncs after every write or at the end"),
+        (transfer_bytes(stream).is_none(), "IOR has one size of transfer"),
+        (
+            !matches!(work.engine, EngineChoice::Auto | EngineChoice::Threads),
+            "tasks of IOR use blocking calls",
+        ),
+        (target.sync != WriteSync::None, "IOR opens without O_SYNC and O_DSYNC"),
+        (target.range_bytes.is_some_and(|(start, _)| start > 0), "IOR begins at byte 0"),
+        (target.align_bytes.is_some(), "IOR aligns to the transfer"),
+        (stream.in_flight_per_target > MOST_TASKS, "so many tasks cannot be started"),
+        (work.timing.duration_s.is_none(), "it has no length in time"),
+        (
+            work.timing.stop_after_bytes.or(stream.stop_after_bytes).is_some(),
+            "it ends by bytes",
+        ),
+        (work.data.verify != Verify::Off, "its stamps are not IOR's"),
+        (
+            path.is_none_or(|path| !path.starts_with('/') || path.contains('@')),
+            "a path is not absolute, or not plain text, or has an @",
+        ),
+    ];
+    kind.or_else(|| table.into_iter().find(|(refused, _)| *refused).map(|(_, why)| why))
+}
+
+fn transfer_bytes(stream: &StorageStream) -> Option<u64> {
+    match stream.sizes.as_slice() {
+        [only] if only.min_bytes == only.max_bytes => Some(only.min_bytes).filter(|it| *it > 0),
+        _ => None,
+    }
+}
+
+pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+    let Workload::Storage(test) = request.workload else {
+        return Err(not_taken(NAME, request.workload));
+    };
+    let work = &test.workload;
+    let ask = |why: &str| ToolError::Ask { tool: NAME, why: why.to_owned() };
+    if let Some(why) = refusal(work) {
+        return Err(ask(why));
+    }
+    let (stream, target) = (&work.streams[0], &work.targets[0]);
+    let words = words(work, stream, target).map_err(ask)?;
+    let tasks = stream.in_flight_per_target.max(1);
+    let launch = match &request.found.launcher {
+        Some(launcher) => launcher.free_ranks(&request.found.path, tasks),
+        None if tasks == 1 => Launch::of(&request.found.path, None, &[]),
+        None => {
+            return Err(ask(&format!(
+                "{tasks} in flight are {tasks} tasks of an MPI launcher, and no usable mpirun was \
+                 found"
+            )));
+        }
+    };
+    let mut environment = launch.environment;
+    environment.push(plain_language());
+    Ok(vec![Invocation {
+        workload: request.workload.clone(),
+        label: NAME.to_owned(),
+        program: launch.program,
+        arguments: [launch.arguments, words].concat(),
+        environment,
+        files_to_write: vec![],
+        files_to_read: vec![],
+        cpus: vec![],
+        repetitions: request.repetitions.div_ceil(REPETITIONS).max(1),
+    }])
+}
+
+/// IOR's own options, all of which its versions from 3.0 on know.
+fn words(
+    work: &StorageWorkload,
+    stream: &StorageStream,
+    target: &StorageTarget,
+) -> Result<Vec<String>, &'static str> {
+    let transfer = transfer_bytes(stream).ok_or("IOR has one size of transfer")?;
+    let bytes = target.range_bytes.map(|(_, end)| end).or(target.size_bytes);
+    let bytes = bytes.ok_or("the size of its target is not known")?;
+    let tasks = u64::from(stream.in_flight_per_target.max(1));
+    let transfers = bytes / transfer / tasks;
+    let is_random =
+        matches!(stream.pattern, AccessPattern::Random | AccessPattern::Permutation);
+    if transfers == 0 || (is_random && transfers < 2) {
+        return Err("its target is too small for so many tasks");
+    }
+    // Tasks that take turns walk over the file together, as one position would.
+    let (block, segments) = match stream.pattern {
+        AccessPattern::Sequential { cursor: Cursor::Shared, .. } => (transfer, transfers),
+        _ => (transfer * transfers, 1),
+    };
+    let seconds = work.timing.duration_s.unwrap_or_default() / f64::from(REPETITIONS);
+    let writes = stream.read_share < 1.0;
+    let switches = [
+        (writes, "-w"),
+        (!writes, "-r"),
+        (is_random, "-z"),
+        (writes && target.sync_at_end, "-e"),
+        (writes && stream.sync_every == 1, "-Y"),
+    ];
+    let mut words: Vec<String> = ["-a", "POSIX", "-k", "-E"].map(str::to_owned).to_vec();
+    words.extend(switches.iter().filter(|(on, _)| *on).map(|(_, word)| (*word).to_owned()));
+    let values = [
+        ("-b", block.to_string()),
+        ("-t", transfer.to_string()),
+        ("-s", segments.to_string()),
+        ("-i", REPETITIONS.to_string()),
+        ("-D", (seconds.round().max(1.0) as u64).to_string()),
+        // The option changed its name, this directive did not.
+        ("-O", format!("useO_DIRECT={}", u8::from(target.direct))),
+        ("-o", target.path.display().to_string()),
+    ];
+    words.extend(values.into_iter().flat_map(|(name, value)| [name.to_owned(), value]));
+    Ok(words)
+}
+
+/// Every repetition is one sample of each metric.
+pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+    let Workload::Storage(test) = &invocation.workload else {
+        return Err(not_taken(NAME, &invocation.workload));
+    };
+    let [stream] = test.workload.streams.as_slice() else {
+        return Err(not_taken(NAME, &invocation.workload));
+    };
+    outputs.ended_well()?;
+    let text = IorText::read(&outputs.stdout)?;
+    let tasks = u64::from(stream.in_flight_per_target.max(1));
+    if let Some(other) = text.tasks.filter(|other| *other != tasks) {
+        let what = format!("{other} tasks ran, where {tasks} were asked for");
+        return Err(ToolError::Reconcile { what });
+    }
+    let writes = stream.read_share < 1.0;
+    let rows: Vec<&IorRow> = text.rows.iter().filter(|row| row.writes == writes).collect();
+    if rows.is_empty() {
+        let what = if writes { "row of a write" } else { "row of a read" };
+        return Err(ToolError::Find { what: what.to_owned(), place: "IOR's output" });
+    }
+    let mut parsed = Parsed { version: text.version, ..Parsed::default() };
+    let rates: Result<Vec<f64>, _> = rows.iter().map(|row| rate(row)).collect();
+    let rates = rates?;
+    parsed.measure("rate", rates.clone());
+    parsed.measure("bandwidth", rows.iter().map(|row| row.bytes_per_s).collect());
+    latency(&rows, &rates, tasks, &mut parsed);
+    parsed.learn("tasks", Parameter::Integer(tasks));
+    Ok(parsed)
+}
+
+/// Transfers per second while there were any; data and times of a row must belong together.
+fn rate(row: &IorRow) -> Result<f64, ToolError> {
+    /// Rates have two decimals or six digits, times above a second two decimals.
+    const ROUNDING: f64 = 0.02;
+    let bytes = row.bytes_per_s * row.total_s;
+    let expected = bytes / row.transfer_bytes / row.access_s;
+    let rate = row.transfers_per_s.unwrap_or(expected);
+    // Elsewhere than in the table for people, times have four decimals.
+    let rounding = ROUNDING + 1e-4 / row.access_s;
+    let differs = (rate - expected).abs() > rounding * expected;
+    if differs || row.access_s > row.total_s * (1.0 + rounding) {
+        let what = format!(
+            "{rate} transfers/s are not {bytes:.0} bytes in {} of {} s",
+            row.access_s, row.total_s
+        );
+        return Err(ToolError::Reconcile { what });
+    }
+    Ok(rate)
+}
+
+/// A task always has one transfer in flight, so that no mean can be above tasks over rate. That of IOR
+/// 3.3 and 4.0 is where a block is one transfer: they take the whole time for one.
+fn latency(rows: &[&IorRow], rates: &[f64], tasks: u64, parsed: &mut Parsed) {
+    const ROUNDING: f64 = 0.1;
+    let Some(means) = rows.iter().map(|row| row.latency_s).collect::<Option<Vec<f64>>>() else {
+        return;
+    };
+    let is_lawful = |(mean, rate): (&f64, &f64)| mean * rate <= tasks as f64 * (1.0 + ROUNDING);
+    if means.iter().zip(rates).all(is_lawful) {
+        let statistic = "mean of the task for which it is least";
+        parsed.measure("latency", means);
+        parsed.learn_of("latency", "statistic", Parameter::Text(statistic.to_owned()));
+    } else {
+        parsed.problems.push(
+            "the latency is left out: times the rate it is more than the tasks can have in \
+             flight, as with IOR 3.3 and 4.0 where a block is one transfer"
+                .to_owned(),
+        );
+    }
+}

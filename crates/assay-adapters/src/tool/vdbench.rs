@@ -1,0 +1,259 @@
+//! `vdbench`: a parameter file that asks for the same I/O, and the intervals of its `flatfile.html`.
+//!
+//! It never creates a file: what it works on is laid out before, so that Vdbench formats nothing.
+
+use std::fmt::Write as _;
+
+use assay_model::event::Parameter;
+use assay_model::workload::Workload;
+use assay_model::workload::storage::{
+    AccessPattern, Arrivals, AtEnd, Cursor, EngineChoice, Load, SizeShare, StorageStream,
+    StorageTarget, StorageWorkload, Verify, WriteSync,
+};
+
+use super::{Detect, Version, not_taken};
+use crate::invocation::{Invocation, Request, TextFile, plain_language};
+use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::vdbench_flat::{FlatFile, Interval};
+
+const NAME: &str = "vdbench";
+const PARAMETERS: &str = "assay.vdbench";
+const FLAT_FILE: &str = "output/flatfile.html";
+const ERRORS: &str = "output/errorlog.html";
+/// Without a warm-up the first interval does not count, and two is the least that Vdbench accepts.
+const LEAST_S: f64 = 3.0;
+
+pub(super) const fn detect() -> Detect {
+    Detect {
+        programs: &["vdbench", "vdbench.bash"],
+        variable: "ASSAY_VDBENCH",
+        mark: None,
+        version: Version::Measured,
+        launcher: false,
+        hint: "from Oracle, with a Java: https://www.oracle.com/downloads/server-storage/vdbench-downloads.html",
+    }
+}
+
+pub(super) fn takes(workload: &Workload) -> bool {
+    matches!(workload, Workload::Storage(test) if refusal(&test.workload).is_none())
+}
+
+/// Why Vdbench has no words for a workload.
+fn refusal(work: &StorageWorkload) -> Option<&'static str> {
+    let [stream] = work.streams.as_slice() else {
+        return Some("several kinds of I/O share the threads of a file");
+    };
+    let targets = &work.targets;
+    let limited = work.timing.stop_after_bytes.or(stream.stop_after_bytes);
+    let divided = parts(stream);
+    let table = [
+        (words_of(stream).is_none(), "Vdbench has no such order of I/O"),
+        (sizes(&stream.sizes).is_none(), "Vdbench has no such mix of sizes"),
+        (matches!(work.load, Load::Capped { .. }), "Vdbench limits I/O, not bytes"),
+        (divided.is_some() && work.load != Load::Closed, "its streams have no rate"),
+        (
+            divided.is_some_and(|parts| !stream.in_flight_per_target.is_multiple_of(parts)),
+            "threads of Vdbench are a multiple of its streams",
+        ),
+        (
+            !stream.conduct.is_nothing(),
+            "it has pauses, zones or the like, which are not Vdbench's",
+        ),
+        (stream.own_rate_per_s.is_some(), "a rate of its own"),
+        (stream.hit_area.is_some(), "it has a hot area"),
+        (stream.sync_every > 0, "Vdbench does not fsync between writes"),
+        (targets.iter().any(|it| it.sync_at_end), "fsync of Vdbench is not within its time"),
+        (
+            targets.iter().any(|it| it.range_bytes.is_some_and(|(start, _)| start > 0)),
+            "it begins within a target",
+        ),
+        (
+            !matches!(work.engine, EngineChoice::Auto | EngineChoice::Threads),
+            "threads of Vdbench use blocking calls",
+        ),
+        (work.timing.duration_s.is_none(), "it has no length in time"),
+        (limited.is_some(), "it ends by bytes"),
+        (work.data.verify != Verify::Off, "its stamps are not Vdbench's"),
+        (
+            targets.iter().any(|it| !it.path.to_str().is_some_and(is_plain)),
+            "a path is not absolute, or has characters that mean something to Vdbench",
+        ),
+    ];
+    table.into_iter().find(|(refused, _)| *refused).map(|(_, why)| why)
+}
+
+/// Blanks and the like may stand between quotes; variables and quotes may not.
+fn is_plain(path: &str) -> bool {
+    path.starts_with('/') && !path.contains(['"', '$', '!', '#', '%', '\n', '\r'])
+}
+
+/// Into how many parts threads divide a target.
+fn parts(stream: &StorageStream) -> Option<u32> {
+    let divided =
+        matches!(stream.pattern, AccessPattern::Sequential { cursor: Cursor::Divided, .. });
+    (divided && stream.threads > 1).then_some(stream.threads)
+}
+
+/// The order of I/O in Vdbench's words, if it has any.
+fn words_of(stream: &StorageStream) -> Option<String> {
+    match stream.pattern {
+        AccessPattern::Random => Some("seekpct=100".to_owned()),
+        AccessPattern::Mixed { random_share } => {
+            let percent = (random_share * 100.0).round();
+            let is_whole = (random_share * 100.0 - percent).abs() < 1e-6;
+            (is_whole && percent > 0.0).then(|| format!("seekpct={percent}"))
+        }
+        AccessPattern::Sequential { at_end: AtEnd::Wrap, gap_bytes: 0, cursor } => {
+            match (cursor, parts(stream)) {
+                (Cursor::PerThread, _) => None,
+                (_, Some(parts)) => Some(format!("seekpct=seq,streams={parts}")),
+                (_, None) => Some("seekpct=seq".to_owned()),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Sizes in Vdbench's words: multiples of 512 bytes, with percentages where there are several.
+fn sizes(sizes: &[SizeShare]) -> Option<String> {
+    let one = |size: &SizeShare| {
+        let is_sector = size.min_bytes > 0 && size.min_bytes.is_multiple_of(512);
+        (size.min_bytes == size.max_bytes && is_sector).then_some(size.min_bytes)
+    };
+    match sizes {
+        [] => None,
+        [only] => one(only).map(|bytes| bytes.to_string()),
+        several => {
+            let pair =
+                |size: &SizeShare| Some(format!("{},{}", one(size)?, percent(size.share)));
+            let pairs: Option<Vec<String>> = several.iter().map(pair).collect();
+            pairs.map(|pairs| format!("({})", pairs.join(",")))
+        }
+    }
+}
+
+/// A share in percent, as short as it can be written.
+fn percent(share: f64) -> String {
+    format!("{}", (share * 1e6).round() / 1e4)
+}
+
+pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+    let Workload::Storage(test) = request.workload else {
+        return Err(not_taken(NAME, request.workload));
+    };
+    let ask = |why: &str| ToolError::Ask { tool: NAME, why: why.to_owned() };
+    if let Some(why) = refusal(&test.workload) {
+        return Err(ask(why));
+    }
+    let content = parameters(&test.workload)
+        .ok_or_else(|| ask("its rate is not known yet, or it has no order or size"))?;
+    Ok(vec![Invocation {
+        workload: request.workload.clone(),
+        label: NAME.to_owned(),
+        program: request.found.path.clone(),
+        arguments: ["-f", PARAMETERS, "-o", "output"].map(str::to_owned).to_vec(),
+        environment: vec![plain_language()],
+        files_to_write: vec![TextFile { name: PARAMETERS.to_owned(), content }],
+        files_to_read: [FLAT_FILE, ERRORS].map(str::to_owned).to_vec(),
+        cpus: vec![],
+        repetitions: 1,
+    }])
+}
+
+/// The parameter file; `None` when the rate is a share of one that is not known.
+fn parameters(work: &StorageWorkload) -> Option<String> {
+    let stream = work.streams.first()?;
+    let mut lines = vec!["messagescan=no".to_owned()];
+    if work.data.compressible > 0.0 && work.data.compressible < 1.0 {
+        lines.push(format!("compratio={:.4}", 1.0 / (1.0 - work.data.compressible)));
+    }
+    for (index, target) in stream.targets.iter().enumerate() {
+        lines.push(storage(index + 1, work.targets.get(*target)?, stream.in_flight_per_target));
+    }
+    let sizes = sizes(&stream.sizes)?;
+    lines.push(format!(
+        "wd=wd1,sd=sd*,xfersize={sizes},rdpct={},{}",
+        percent(stream.read_share),
+        words_of(stream)?
+    ));
+    let rate = match work.load {
+        // Shares are held among several kinds of I/O; here is one.
+        Load::Closed | Load::Balanced => "max".to_owned(),
+        Load::Open { rate_per_s, arrivals } => {
+            let law = match arrivals {
+                Arrivals::Exponential => "exponential",
+                Arrivals::Uniform => "uniform",
+                Arrivals::Constant => "deterministic",
+            };
+            format!("{},distribution={law}", (rate_per_s * 100.0).round() / 100.0)
+        }
+        Load::Capped { .. } | Load::ShareOf { .. } => return None,
+    };
+    let elapsed_s = work.timing.duration_s?.ceil().max(LEAST_S);
+    let mut run = format!("rd=run,wd=wd1,iorate={rate},elapsed={elapsed_s},interval=1");
+    if work.timing.warmup_s > 0.0 {
+        let _ = write!(run, ",warmup={}", work.timing.warmup_s.ceil());
+    }
+    lines.push(run);
+    Some(lines.join("\n") + "\n")
+}
+
+fn storage(number: usize, target: &StorageTarget, threads: u32) -> String {
+    let mut line = format!("sd=sd{number},lun=\"{}\"", target.path.display());
+    if let Some(bytes) = target.range_bytes.map(|(_, end)| end).or(target.size_bytes) {
+        let _ = write!(line, ",size={bytes}");
+    }
+    let _ = write!(line, ",threads={threads}");
+    if let Some(align) = target.align_bytes {
+        let _ = write!(line, ",align={align}");
+    }
+    let sync = match target.sync {
+        WriteSync::None => None,
+        WriteSync::Data => Some("o_dsync"),
+        WriteSync::All => Some("o_sync"),
+    };
+    let flags: Vec<&str> =
+        target.direct.then_some("o_direct").into_iter().chain(sync).collect();
+    let _ = match flags.as_slice() {
+        [] => Ok(()),
+        [one] => write!(line, ",openflags={one}"),
+        several => write!(line, ",openflags=({})", several.join(",")),
+    };
+    line
+}
+
+/// Every interval that counts is one sample of each metric.
+pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+    if !takes(&invocation.workload) {
+        return Err(not_taken(NAME, &invocation.workload));
+    }
+    outputs.ended_well()?;
+    let stretches = FlatFile::read(outputs.file(FLAT_FILE)?, "run")?.stretches();
+    let mut parsed = Parsed { version: version(&outputs.stdout), ..Parsed::default() };
+    let all = |value: fn(&Interval) -> f64| stretches.iter().map(value).collect::<Vec<_>>();
+    parsed.measure("rate", all(|it| it.rate_per_s));
+    parsed.measure("bandwidth", all(|it| it.bytes_per_s));
+    let means = all(|it| it.mean_s);
+    if means.iter().all(|mean| *mean > 0.0) {
+        parsed.measure("latency", means);
+        let statistic = "mean of an interval of 1 s";
+        parsed.learn_of("latency", "statistic", Parameter::Text(statistic.to_owned()));
+    } else {
+        let problem = "the latency is left out: it is below what the flatfile can tell, 100 ns";
+        parsed.problems.push(problem.to_owned());
+    }
+    Ok(parsed)
+}
+
+/// `Vdbench distribution: vdbench50406 Wed July 20 …` → `5.04.06`.
+fn version(printed: &str) -> Option<String> {
+    let line =
+        printed.lines().find_map(|it| it.strip_prefix("Vdbench distribution: vdbench"))?;
+    let digits = line.split_whitespace().next()?;
+    let is_known = digits.len() >= 5 && digits.is_ascii();
+    Some(if is_known {
+        format!("{}.{}.{}", &digits[..1], &digits[1..3], &digits[3..])
+    } else {
+        digits.to_owned()
+    })
+}

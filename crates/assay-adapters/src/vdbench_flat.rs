@@ -1,0 +1,103 @@
+//! Vdbench's `flatfile.html`: one row per interval, read by the words of its heading.
+//!
+//! Columns came and went between the versions. `MB/sec` is in 2²⁰ B/s and `resp` in ms (its own legend).
+//! The row `avg_2-5` says which intervals count; its figures are not used, because in 5.04.06 they are
+//! those of all intervals, the warm-up too (26,407 IO/s behind four intervals whose mean is 30,438).
+
+use crate::outputs::{ToolError, not_negative};
+
+/// The intervals of one run that count.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FlatFile {
+    /// In their order.
+    pub(crate) intervals: Vec<Interval>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Interval {
+    /// IO/s.
+    pub(crate) rate_per_s: f64,
+    /// B/s.
+    pub(crate) bytes_per_s: f64,
+    /// Mean seconds of an I/O; 0 where there was none.
+    pub(crate) mean_s: f64,
+}
+
+const PLACE: &str = "flatfile.html";
+const AVERAGE: &str = "avg_";
+
+impl FlatFile {
+    /// Reads the rows of the run `name`.
+    pub(crate) fn read(text: &str, name: &str) -> Result<Self, ToolError> {
+        let missing = |what: &str| ToolError::Find { what: what.to_owned(), place: PLACE };
+        let words = |line: &str| -> Vec<String> {
+            line.split_whitespace().map(str::to_owned).collect()
+        };
+        // The legend begins with an asterisk, the heading with the time of day.
+        let is_heading = |line: &&str| line.trim_start().starts_with("tod ");
+        let mut lines = text.lines().skip_while(|line| !is_heading(line));
+        let names = words(lines.next().ok_or_else(|| missing("line of column names"))?);
+        let column = |name: &str| {
+            names
+                .iter()
+                .position(|it| it == name)
+                .ok_or_else(|| missing(&format!("column {name}")))
+        };
+        let [run, interval] = [column("Run")?, column("Interval")?];
+        let [rate, bandwidth, response] = [column("rate")?, column("MB/sec")?, column("resp")?];
+        let rows = lines.map(words).filter(|row| row.get(run).is_some_and(|it| it == name));
+        let rows: Vec<Vec<String>> = rows.collect();
+        if let Some(short) = rows.iter().find(|row| row.len() < names.len()) {
+            let missing = format!("a row has {} of {} cells", short.len(), names.len());
+            return Err(ToolError::ReachEnd { missing });
+        }
+        let average = rows.iter().find_map(|row| row[interval].strip_prefix(AVERAGE));
+        let counted = average.ok_or_else(|| ToolError::ReachEnd {
+            missing: format!("the average of {name} is not there"),
+        })?;
+        let (first, last) = range(counted).ok_or_else(|| missing("range of intervals"))?;
+        let mut intervals = Vec::new();
+        for row in &rows {
+            let Ok(number) = row[interval].parse::<u64>() else { continue };
+            if (first..=last).contains(&number) {
+                const MIB: f64 = 1024.0 * 1024.0;
+                intervals.push(Interval {
+                    rate_per_s: not_negative("rate", &row[rate])?,
+                    bytes_per_s: not_negative("MB/sec", &row[bandwidth])? * MIB,
+                    mean_s: not_negative("resp", &row[response])? / 1e3,
+                });
+            }
+        }
+        match intervals.iter().any(|it| it.rate_per_s > 0.0 && it.bytes_per_s > 0.0) {
+            true => Ok(Self { intervals }),
+            false => Err(missing("I/O that was done")),
+        }
+    }
+
+    /// Rates, bandwidths and mean times of stretches in which there was I/O: an interval without any
+    /// is joined with the next, so that a standstill counts into what follows it.
+    pub(crate) fn stretches(&self) -> Vec<Interval> {
+        let mut stretches = Vec::new();
+        let mut joined: Vec<Interval> = Vec::new();
+        for interval in &self.intervals {
+            joined.push(*interval);
+            if interval.rate_per_s > 0.0 && interval.bytes_per_s > 0.0 {
+                let count = joined.len() as f64;
+                stretches.push(Interval {
+                    rate_per_s: joined.iter().map(|it| it.rate_per_s).sum::<f64>() / count,
+                    bytes_per_s: joined.iter().map(|it| it.bytes_per_s).sum::<f64>() / count,
+                    mean_s: interval.mean_s,
+                });
+                joined.clear();
+            }
+        }
+        stretches
+    }
+}
+
+/// `2-5` → 2 and 5.
+fn range(text: &str) -> Option<(u64, u64)> {
+    let (first, last) = text.split_once('-')?;
+    Some((first.parse().ok()?, last.parse().ok()?))
+}

@@ -1,0 +1,74 @@
+//! What an iperf3 server means by the numbers that it sends when it gives up.
+
+/// The numbers that a client can bring about, or that tell it what is wrong at the other end
+/// (`iperf_api.h`).
+const WORDS: [(i32, &str); 29] = [
+    (5, "the test is longer than it allows"),
+    (6, "there are more streams than it allows"),
+    (7, "the block size is larger than it allows"),
+    (8, "the socket buffer is larger than it allows"),
+    (10, "the segment size is larger than it allows"),
+    (12, "the omitted time is longer than it allows"),
+    (15, "the burst is larger than it allows"),
+    (20, "the size of the datagrams is not one that it allows"),
+    (21, "the type of service is not valid"),
+    (27, "the bit rate of all streams together is above its --server-bitrate-limit"),
+    (37, "the test is longer than its --server-max-duration"),
+    (102, "it cannot listen for the streams"),
+    (103, "it cannot connect a stream"),
+    (105, "the cookie could not be exchanged"),
+    (109, "the control connection was closed"),
+    (110, "it received a message that it does not know"),
+    (114, "it cannot read the parameters"),
+    (115, "it cannot put its results together"),
+    (116, "the results could not be sent"),
+    (117, "it cannot read the results"),
+    (121, "it is busy with another test"),
+    (123, "it cannot set the segment size"),
+    (124, "it cannot set the socket buffers"),
+    (127, "it cannot set the flow label"),
+    (134, "it cannot set the congestion control"),
+    (140, "it cannot pace the sockets"),
+    (
+        141,
+        "it did not get the socket buffers that were asked for (net.core.rmem_max, wmem_max)",
+    ),
+    (142, "it wants user and password, which are not sent"),
+    (144, "no message came for too long"),
+];
+
+/// The two numbers in words: iperf3's own, then the system's where there is one.
+pub(super) fn words(iperf3: i32, system: i32) -> String {
+    let known = WORDS.iter().find(|(number, _)| *number == iperf3);
+    let known = known.map_or("for a reason that is not known here", |(_, words)| words);
+    let system = match system {
+        0 => String::new(),
+        number => format!(", {}", std::io::Error::from_raw_os_error(number)),
+    };
+    format!("{known} (its error {iperf3}{system})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_said_in_words() {
+        for (iperf3, system, expected) in [
+            (
+                27,
+                0,
+                "the bit rate of all streams together is above its --server-bitrate-limit (its error 27)",
+            ),
+            (
+                134,
+                2,
+                "it cannot set the congestion control (its error 134, No such file or directory (os error 2))",
+            ),
+            (-7, 0, "for a reason that is not known here (its error -7)"),
+        ] {
+            assert_eq!(words(iperf3, system), expected);
+        }
+        assert!(WORDS.is_sorted_by_key(|(number, _)| *number));
+    }
+}

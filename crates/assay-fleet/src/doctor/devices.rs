@@ -1,0 +1,326 @@
+//! Checks of each network device: its speed, its driver, and how driver and kernel share the work.
+//!
+//! Where a path to another host is asked about, the device that it begins with is checked alone,
+//! with the virtual function under it.
+
+use assay_model::finding::Severity;
+use assay_model::network_setup::{Coalescing, DeviceSetup, Extent, Offloads, Switch};
+
+use super::check::{Check, Scene, Seen, Unseen};
+use crate::cpu_list;
+use crate::network_device::{self, NetworkDevice};
+
+/// The largest packet of plain Ethernet.
+const ETHERNET_MTU_BYTES: u64 = 1500;
+/// A wait that is long beside the round trip within one rack, some 20 µs.
+const LONG_WAIT_US: u32 = 10;
+/// Drivers of cards that hypervisors imitate register by register, each access a way out of the guest
+/// (QEMU documentation: Network emulation).
+const IMITATED: [&str; 6] = ["8139cp", "8139too", "e1000", "e1000e", "ne2k-pci", "pcnet32"];
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "network.mtu",
+        expected: "1500 or more on every device, the same at both ends",
+        why: "heads take a larger share of smaller packets, and every packet costs CPU time",
+        source: "RFC 894; Azure: TCP/IP performance tuning",
+        severity: Severity::Note,
+        change: "ip link set DEVICE mtu 9000, where every hop of the path carries it",
+        look: mtu,
+    },
+    Check {
+        id: "network.link-speed",
+        expected: "told by the device, and full duplex",
+        why: "goodput can be held against it; half duplex means that a negotiation failed",
+        source: "kernel documentation: ABI/testing/sysfs-class-net (speed, duplex)",
+        severity: Severity::Note,
+        change: "let both ends of the cable negotiate: ethtool -s DEVICE autoneg on",
+        look: speed,
+    },
+    Check {
+        id: "network.driver",
+        expected: "made for this device, or for guests (virtio_net, hv_netvsc, ena, gve, mlx5_core …)",
+        why: "a card that the hypervisor imitates leaves the guest for every access to a register",
+        source: "QEMU documentation: Network emulation",
+        severity: Severity::Skews,
+        change: "give the virtual machine a paravirtual network device",
+        look: kernel_module,
+    },
+    Check {
+        id: "network.offloads",
+        expected: "TSO, GSO, GRO and checksums on",
+        why: "without them the kernel handles every packet alone: throughput falls and CPU time rises",
+        source: "kernel documentation: networking/segmentation-offloads.rst, checksum-offloads.rst",
+        severity: Severity::Skews,
+        change: "ethtool -K DEVICE tso on gso on gro on rx on tx on; what is fixed is up to the driver",
+        look: |scene| of_setups(scene, |setup| setup.offloads.map(offloads)),
+    },
+    Check {
+        id: "network.rings",
+        expected: "as many descriptors as the device has, where packets arrive in bursts",
+        why: "what finds no free descriptor is dropped, and TCP takes that for a full link",
+        source: "man 8 ethtool (-g); Red Hat: Monitoring and managing system status, network tuning",
+        severity: Severity::Note,
+        change: "ethtool -G DEVICE rx N tx N with the most that is printed here",
+        look: |scene| of_setups(scene, rings),
+    },
+    Check {
+        id: "network.receive-queues",
+        expected: "several receive queues, or packets spread over CPUs by the kernel (RPS)",
+        why: "one queue means one CPU that takes every packet in, and soon it is the limit",
+        source: "kernel documentation: networking/scaling.rst",
+        severity: Severity::Note,
+        change: "ethtool -L DEVICE combined N, or a mask in /sys/class/net/DEVICE/queues/rx-*/rps_cpus",
+        look: receive_queues,
+    },
+    Check {
+        id: "network.channels",
+        expected: "a receive queue for every CPU, or all that the device has",
+        why: "a queue that is not used leaves its share of the packets to the CPUs of the others",
+        source: "man 8 ethtool (-l); kernel documentation: networking/scaling.rst",
+        severity: Severity::Note,
+        change: "ethtool -L DEVICE combined N, or rx N where the device keeps directions apart",
+        look: |scene| {
+            let cpus = scene.facts.topology.cpu_ids().len();
+            of_setups(scene, |setup| setup.receive_queues.map(|queues| channels(queues, cpus)))
+        },
+    },
+    Check {
+        id: "network.coalescing",
+        expected: "adaptive, or interrupts at most 10 µs late, where latency is measured",
+        why: "a packet that waits for company before its interrupt makes every round trip longer",
+        source: "man 8 ethtool (-c); kernel documentation: networking/net_dim.rst",
+        severity: Severity::Note,
+        change: "ethtool -C DEVICE adaptive-rx on, or rx-usecs 0 for latency",
+        look: |scene| of_setups(scene, |setup| setup.coalescing.map(coalescing)),
+    },
+    Check {
+        id: "network.interrupts",
+        expected: "interrupts of one device on different CPUs",
+        why: "queues whose interrupts meet on one CPU share what that CPU can do",
+        source: "kernel documentation: networking/scaling.rst",
+        severity: Severity::Note,
+        change: "start irqbalance, or write a CPU to /proc/irq/N/smp_affinity_list for each queue",
+        look: interrupts,
+    },
+    Check {
+        id: "network.interrupt-place",
+        expected: "on CPUs of the NUMA node that the device hangs on",
+        why: "an interrupt on another node fetches every packet across the link between the sockets",
+        source: "kernel documentation: networking/scaling.rst; tuned and vendors' guides: NIC-local CPUs",
+        severity: Severity::Skews,
+        change: "write CPUs of that node to /proc/irq/N/smp_affinity_list for each queue",
+        look: interrupt_place,
+    },
+    Check {
+        id: "network.accelerated",
+        expected: "a virtual function under every synthetic device (hv_netvsc)",
+        why: "without it every packet goes through the host's virtual switch: more CPU time, higher latency",
+        source: "Azure: Accelerated Networking overview",
+        severity: Severity::Skews,
+        change: "enable accelerated networking for the virtual machine's interface",
+        look: accelerated,
+    },
+];
+
+/// The devices that are judged: of a path its own and what carries it, else all that are up.
+fn judged(scene: &Scene) -> Vec<NetworkDevice> {
+    let path = scene.network.path.as_ref();
+    let names = match path.and_then(|path| path.device.clone()) {
+        Some(name) => {
+            let function = network_device::virtual_function(scene.root, &name);
+            std::iter::once(name).chain(function).collect()
+        }
+        None => network_device::names(scene.root),
+    };
+    let devices = names.iter().map(|name| network_device::read(scene.root, name));
+    devices.filter(|device| !device.is_down).collect()
+}
+
+/// One device after another, or that there is none.
+fn of_devices(
+    scene: &Scene,
+    tell: impl Fn(&NetworkDevice) -> Option<(bool, String)>,
+) -> Result<Seen, Unseen> {
+    let told: Vec<(bool, String)> = judged(scene)
+        .iter()
+        .filter_map(|device| {
+            tell(device).map(|(ok, text)| (ok, format!("{} {text}", device.name)))
+        })
+        .collect();
+    if told.is_empty() {
+        return Err(Unseen::hidden("this about a network device"));
+    }
+    let texts: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
+    Ok(Seen::judged(told.iter().all(|(ok, _)| *ok), texts.join(", ")))
+}
+
+/// The same of what drivers answer.
+fn of_setups(
+    scene: &Scene,
+    tell: impl Fn(&DeviceSetup) -> Option<(bool, String)>,
+) -> Result<Seen, Unseen> {
+    of_devices(scene, |device| tell(scene.network.device(&device.name)?))
+}
+
+fn mtu(scene: &Scene) -> Result<Seen, Unseen> {
+    of_devices(scene, |device| {
+        let mtu = device.mtu_bytes?;
+        Some((mtu >= ETHERNET_MTU_BYTES, format!("{mtu} B")))
+    })
+}
+
+fn speed(scene: &Scene) -> Result<Seen, Unseen> {
+    of_devices(scene, |device| {
+        let gigabits = device.link_bit_per_s? as f64 / 1e9;
+        let is_half = device.duplex.as_deref() == Some("half");
+        let half = if is_half { ", half duplex" } else { "" };
+        Some((!is_half, format!("{gigabits} Gbit/s{half}")))
+    })
+}
+
+fn kernel_module(scene: &Scene) -> Result<Seen, Unseen> {
+    of_setups(scene, |setup| {
+        let module = setup.kernel_module.as_ref()?;
+        let known = [("", &module.version), (", firmware ", &module.firmware)];
+        let known = known.into_iter().filter(|(_, text)| !text.is_empty());
+        let text: String = known.map(|(before, text)| format!("{before}{text}")).collect();
+        let is_imitated = scene.facts.system.virtualization.is_some()
+            && IMITATED.contains(&module.name.as_str());
+        Some((!is_imitated, format!("{} {text}", module.name).trim_end().to_owned()))
+    })
+}
+
+fn offloads(offloads: Offloads) -> (bool, String) {
+    let wanted = [
+        ("TSO", offloads.tcp_segmentation),
+        ("GSO", offloads.generic_segmentation),
+        ("GRO", offloads.generic_receive),
+        ("receive checksum", offloads.receive_checksum),
+        ("send checksum", offloads.send_checksum),
+    ];
+    let word = |switch: Switch| match (switch.on, switch.fixed) {
+        (true, _) => "on",
+        (false, false) => "off",
+        (false, true) => "off (fixed)",
+    };
+    // Joining by the device is told and not judged: GRO does the same and keeps the heads.
+    let told = wanted.into_iter().chain([("LRO", offloads.large_receive)]);
+    let texts: Vec<String> =
+        told.map(|(name, switch)| format!("{name} {}", word(switch))).collect();
+    (wanted.iter().all(|(_, switch)| switch.on), texts.join(" · "))
+}
+
+fn rings(setup: &DeviceSetup) -> Option<(bool, String)> {
+    let rings = [("receive", setup.receive_ring), ("send", setup.send_ring)];
+    let rings = rings.into_iter().filter_map(|(name, ring)| Some((name, ring?)));
+    let rings: Vec<(&str, Extent)> = rings.collect();
+    let texts: Vec<String> = rings
+        .iter()
+        .map(|(name, ring)| format!("{name} {} of at most {}", ring.now, ring.most))
+        .collect();
+    let is_full = rings.iter().all(|(_, ring)| ring.now >= ring.most);
+    (!rings.is_empty()).then(|| (is_full, texts.join(" · ")))
+}
+
+fn channels(queues: Extent, cpus: usize) -> (bool, String) {
+    let wanted = usize::try_from(queues.most).unwrap_or(usize::MAX).min(cpus.max(1));
+    let text =
+        format!("{} of at most {} receive queues for {cpus} CPUs", queues.now, queues.most);
+    (queues.now as usize >= wanted, text)
+}
+
+fn coalescing(set: Coalescing) -> (bool, String) {
+    if set.adaptive_receive {
+        return (true, "adaptive".to_owned());
+    }
+    // A device that interrupts for every packet waits for none, whatever its time.
+    let waits = set.receive_frames != 1 && set.receive_us > LONG_WAIT_US;
+    let text = format!(
+        "receive after {} µs or {} packets, send after {} µs",
+        set.receive_us, set.receive_frames, set.send_us
+    );
+    (!waits, text)
+}
+
+/// The virtual function names the synthetic device as its master (`lower_*` links).
+fn accelerated(scene: &Scene) -> Result<Seen, Unseen> {
+    of_devices(scene, |device| {
+        (device.kernel_module.as_deref() == Some(network_device::SYNTHETIC)).then(|| {
+            match network_device::virtual_function(scene.root, &device.name) {
+                Some(function) => (true, format!("over virtual function {function}")),
+                None => (false, "without a virtual function".to_owned()),
+            }
+        })
+    })
+}
+
+/// Devices with something behind them; bridges and the like have no queues of their own.
+fn is_real(scene: &Scene, name: &str) -> bool {
+    !scene.root.names(&format!("sys/class/net/{name}/device")).is_empty()
+}
+
+fn receive_queues(scene: &Scene) -> Result<Seen, Unseen> {
+    let cpus = scene.facts.topology.cpu_ids().len();
+    of_devices(scene, |device| {
+        let folder = format!("sys/class/net/{}/queues", device.name);
+        let queues = scene.root.names(&folder);
+        let queues: Vec<&String> = queues.iter().filter(|it| it.starts_with("rx-")).collect();
+        if queues.is_empty() || !is_real(scene, &device.name) {
+            return None;
+        }
+        let is_spread = |queue: &&&String| {
+            let mask =
+                scene.root.text(&format!("{folder}/{queue}/rps_cpus")).unwrap_or_default();
+            mask.chars().any(|digit| digit.is_ascii_hexdigit() && digit != '0')
+        };
+        let spread = queues.iter().filter(is_spread).count();
+        let noun = if queues.len() == 1 { "queue" } else { "queues" };
+        let ok = queues.len() > 1 || spread > 0 || cpus <= 1;
+        Some((ok, format!("{} {noun}, {spread} spread by RPS", queues.len())))
+    })
+}
+
+/// The CPUs that the interrupts of a device go to, one text for each interrupt.
+fn interrupt_cpus(scene: &Scene, device: &NetworkDevice) -> Option<Vec<String>> {
+    let folders = ["device/msi_irqs", "device/../msi_irqs"];
+    let numbers = folders.iter().find_map(|folder| {
+        let names = scene.root.names(&format!("sys/class/net/{}/{folder}", device.name));
+        (!names.is_empty()).then_some(names)
+    })?;
+    let place = |number: &String| {
+        scene.root.text(&format!("proc/irq/{number}/effective_affinity_list"))
+    };
+    let places: Vec<String> = numbers.iter().filter_map(place).collect();
+    (!places.is_empty()).then_some(places)
+}
+
+/// Where the interrupts of each device's queues go; those of a device with a single one are not judged.
+fn interrupts(scene: &Scene) -> Result<Seen, Unseen> {
+    let cpus = scene.facts.topology.cpu_ids().len();
+    of_devices(scene, |device| {
+        let mut places = interrupt_cpus(scene, device)?;
+        let count = places.len();
+        places.sort();
+        places.dedup();
+        let ok = count <= 2 || places.len() > 1 || cpus <= 1;
+        Some((ok, format!("{count} interrupts on CPUs {}", places.join(" "))))
+    })
+}
+
+fn interrupt_place(scene: &Scene) -> Result<Seen, Unseen> {
+    of_devices(scene, |device| {
+        // A device that hangs on no node in particular says −1.
+        let node: u32 =
+            scene.root.number(&format!("sys/class/net/{}/device/numa_node", device.name))?;
+        let of_node = format!("sys/devices/system/node/node{node}/cpulist");
+        let near = cpu_list::parse(&scene.root.text(&of_node)?)?;
+        let places = interrupt_cpus(scene, device)?;
+        let is_near = |place: &&String| {
+            cpu_list::parse(place).is_some_and(|cpus| cpus.iter().all(|cpu| near.contains(cpu)))
+        };
+        let count = places.iter().filter(is_near).count();
+        let text = format!("{count} of {} interrupts on its node {node}", places.len());
+        Some((count == places.len(), text))
+    })
+}

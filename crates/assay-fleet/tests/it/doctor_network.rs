@@ -1,0 +1,254 @@
+//! What the doctor says about network devices and a path: every check where it passes and where it
+//! fires.
+
+use assay_fleet::{doctor, facts, state};
+use assay_model::finding::Outcome;
+use assay_model::network_setup::{
+    Coalescing, DeviceSetup, Extent, KernelModule, NetworkPath, NetworkSetup, Offloads, Switch,
+};
+
+use crate::tree::Host;
+
+/// A two-socket host with one device `eth7` of 25 Gbit/s on node 1, four queues, all as it should be.
+struct Scene {
+    host: Host,
+    network: NetworkSetup,
+}
+
+const ON: Switch = Switch { on: true, fixed: false };
+
+impl Scene {
+    fn new() -> Self {
+        let host = Host::named("xeon-2s-smt");
+        for (file, content) in [
+            ("speed", "25000\n"),
+            ("duplex", "full\n"),
+            ("mtu", "9000\n"),
+            ("operstate", "up\n"),
+            ("device/numa_node", "1\n"),
+        ] {
+            host.write(&format!("sys/class/net/eth7/{file}"), content.as_bytes());
+        }
+        for (name, content) in [
+            ("tcp_rmem", "4096 131072 16777216\n"),
+            ("tcp_wmem", "4096 65536 16777216\n"),
+            ("tcp_congestion_control", "cubic\n"),
+        ] {
+            host.write(&format!("proc/sys/net/ipv4/{name}"), content.as_bytes());
+        }
+        let device = DeviceSetup {
+            device: "eth7".to_owned(),
+            kernel_module: Some(KernelModule {
+                name: "mlx5_core".into(),
+                ..KernelModule::default()
+            }),
+            offloads: Some(Offloads {
+                tcp_segmentation: ON,
+                generic_segmentation: ON,
+                generic_receive: ON,
+                large_receive: Switch { on: false, fixed: true },
+                receive_checksum: ON,
+                send_checksum: ON,
+            }),
+            receive_ring: Some(Extent { now: 8192, most: 8192 }),
+            send_ring: Some(Extent { now: 1024, most: 1024 }),
+            receive_queues: Some(Extent { now: 4, most: 4 }),
+            coalescing: Some(Coalescing { adaptive_receive: true, ..Coalescing::default() }),
+        };
+        let path = NetworkPath {
+            host: Some("far".into()),
+            address: Some("192.0.2.9".into()),
+            device: Some("eth7".into()),
+            believed_mtu_bytes: Some(9000),
+            carried_mtu_bytes: Some(9000),
+            round_trip_s: Some(0.000_2),
+            link_bit_per_s: Some(25e9),
+            ..NetworkPath::default()
+        };
+        Self { host, network: NetworkSetup { devices: vec![device], path: Some(path) } }
+    }
+
+    fn device(&mut self) -> &mut DeviceSetup {
+        &mut self.network.devices[0]
+    }
+
+    fn offloads(&mut self) -> &mut Offloads {
+        self.device().offloads.as_mut().expect("the scene has offloads")
+    }
+
+    fn path(&mut self) -> &mut NetworkPath {
+        self.network.path.as_mut().expect("the scene has a path")
+    }
+
+    fn interrupts(&mut self, cpus: &[u32]) {
+        for (number, cpu) in (90..).zip(cpus) {
+            self.host.write(&format!("sys/class/net/eth7/device/msi_irqs/{number}"), b"msix\n");
+            let place = format!("proc/irq/{number}/effective_affinity_list");
+            self.host.write(&place, format!("{cpu}\n").as_bytes());
+        }
+    }
+
+    fn finding(&self, id: &str) -> Option<(Outcome, String)> {
+        let root = self.host.root();
+        let (facts, state) = (facts::read(&root), state::read(&root));
+        let findings = doctor::examine(&root, &facts, &state, &self.network);
+        let finding = findings.into_iter().find(|finding| finding.id == id)?;
+        Some((finding.outcome, finding.observed))
+    }
+}
+
+/// Changes the scene in which everything is as expected, and sees what one check makes of it.
+#[track_caller]
+fn check(id: &str, change: impl FnOnce(&mut Scene), outcome: Outcome, observed: &str) {
+    let mut scene = Scene::new();
+    change(&mut scene);
+    assert_eq!(scene.finding(id), Some((outcome, observed.to_owned())), "{id}");
+}
+
+#[test]
+fn offloads_are_judged_but_for_joining_by_the_device() {
+    let id = "network.offloads";
+    let told = |tso: &str, gro: &str, lro: &str| {
+        format!(
+            "eth7 TSO {tso} · GSO on · GRO {gro} · receive checksum on · send checksum on · LRO {lro}"
+        )
+    };
+    check(id, |_| {}, Outcome::Ok, &told("on", "on", "off (fixed)"));
+    let lro = |it: &mut Scene| it.offloads().large_receive = ON;
+    check(id, lro, Outcome::Ok, &told("on", "on", "on"));
+    let gro = |it: &mut Scene| it.offloads().generic_receive.on = false;
+    check(id, gro, Outcome::Deviates, &told("on", "off", "off (fixed)"));
+    let never = |it: &mut Scene| {
+        it.offloads().tcp_segmentation = Switch { on: false, fixed: true };
+    };
+    check(id, never, Outcome::Deviates, &told("off (fixed)", "on", "off (fixed)"));
+    let silent = |it: &mut Scene| it.device().offloads = None;
+    let hidden = "this about a network device is not visible on this host";
+    check(id, silent, Outcome::NotVisible, hidden);
+}
+
+#[test]
+fn rings_queues_and_waits_are_held_against_what_the_device_can() {
+    let full = "eth7 receive 8192 of at most 8192 · send 1024 of at most 1024";
+    check("network.rings", |_| {}, Outcome::Ok, full);
+    let small =
+        |it: &mut Scene| it.device().receive_ring = Some(Extent { now: 512, most: 8192 });
+    let told = "eth7 receive 512 of at most 8192 · send 1024 of at most 1024";
+    check("network.rings", small, Outcome::Deviates, told);
+
+    let all = "eth7 4 of at most 4 receive queues for 80 CPUs";
+    check("network.channels", |_| {}, Outcome::Ok, all);
+    let one = |it: &mut Scene| it.device().receive_queues = Some(Extent { now: 1, most: 4 });
+    let told = "eth7 1 of at most 4 receive queues for 80 CPUs";
+    check("network.channels", one, Outcome::Deviates, told);
+    let enough =
+        |it: &mut Scene| it.device().receive_queues = Some(Extent { now: 80, most: 128 });
+    let told = "eth7 80 of at most 128 receive queues for 80 CPUs";
+    check("network.channels", enough, Outcome::Ok, told);
+
+    check("network.coalescing", |_| {}, Outcome::Ok, "eth7 adaptive");
+    for (receive_us, receive_frames, outcome) in [
+        (0, 0, Outcome::Ok),
+        (10, 32, Outcome::Ok),
+        (50, 32, Outcome::Deviates),
+        (50, 1, Outcome::Ok),
+    ] {
+        let set = Coalescing { receive_us, receive_frames, ..Coalescing::default() };
+        let told = format!(
+            "eth7 receive after {receive_us} µs or {receive_frames} packets, send after 0 µs"
+        );
+        let change = |it: &mut Scene| it.device().coalescing = Some(set);
+        check("network.coalescing", change, outcome, &told);
+    }
+}
+
+#[test]
+fn a_device_tells_its_speed_and_who_drives_it() {
+    check("network.link-speed", |_| {}, Outcome::Ok, "eth7 25 Gbit/s");
+    let half = |it: &mut Scene| it.host.write("sys/class/net/eth7/duplex", b"half\n");
+    check("network.link-speed", half, Outcome::Deviates, "eth7 25 Gbit/s, half duplex");
+    check("network.driver", |_| {}, Outcome::Ok, "eth7 mlx5_core");
+    let driver = |name: &str| {
+        Some(KernelModule { name: name.into(), version: "6.1".into(), firmware: "7".into() })
+    };
+    let real = |it: &mut Scene| it.device().kernel_module = driver("e1000e");
+    check("network.driver", real, Outcome::Ok, "eth7 e1000e 6.1, firmware 7");
+    let imitated = |it: &mut Scene| {
+        it.host.write("proc/cpuinfo", b"processor : 0\nflags : fpu hypervisor\n");
+        it.device().kernel_module = driver("e1000e");
+    };
+    check("network.driver", imitated, Outcome::Deviates, "eth7 e1000e 6.1, firmware 7");
+    let down = |it: &mut Scene| it.host.write("sys/class/net/eth7/operstate", b"down\n");
+    let hidden = "this about a network device is not visible on this host";
+    check("network.driver", down, Outcome::NotVisible, hidden);
+}
+
+#[test]
+fn interrupts_belong_on_the_node_of_their_device() {
+    let id = "network.interrupt-place";
+    // Node 1 of this host has CPUs 20-39 and 60-79.
+    let near = |it: &mut Scene| it.interrupts(&[20, 21, 60]);
+    check(id, near, Outcome::Ok, "eth7 3 of 3 interrupts on its node 1");
+    let far = |it: &mut Scene| it.interrupts(&[20, 2, 60]);
+    check(id, far, Outcome::Deviates, "eth7 2 of 3 interrupts on its node 1");
+    let nowhere = |it: &mut Scene| {
+        it.interrupts(&[20]);
+        it.host.write("sys/class/net/eth7/device/numa_node", b"-1\n");
+    };
+    let hidden = "this about a network device is not visible on this host";
+    check(id, nowhere, Outcome::NotVisible, hidden);
+}
+
+#[test]
+fn buffers_are_held_against_what_the_path_has_under_way() {
+    for id in ["network.receive-buffer", "network.send-buffer"] {
+        let short =
+            "at most 16.0 MiB; 25.0 Gbit/s × 200 µs = 610 KiB under way, which needs 1.19 MiB";
+        check(id, |_| {}, Outcome::Ok, short);
+        let long =
+            "at most 16.0 MiB; 25.0 Gbit/s × 20.0 ms = 59.6 MiB under way, which needs 119 MiB";
+        let far = |it: &mut Scene| it.path().round_trip_s = Some(0.02);
+        check(id, far, Outcome::Deviates, long);
+        let unknown = |it: &mut Scene| it.path().link_bit_per_s = None;
+        check(id, unknown, Outcome::Ok, "at most 16.0 MiB");
+        let name = if id.contains("receive") { "tcp_rmem" } else { "tcp_wmem" };
+        let small = |it: &mut Scene| {
+            it.host.write(&format!("proc/sys/net/ipv4/{name}"), b"4096 16384 4194304\n");
+            it.network.path = None;
+        };
+        check(id, small, Outcome::Deviates, "at most 4.00 MiB");
+    }
+    check("network.congestion-control", |_| {}, Outcome::Ok, "cubic");
+    let bbr =
+        |it: &mut Scene| it.host.write("proc/sys/net/ipv4/tcp_congestion_control", b"bbr\n");
+    check("network.congestion-control", bbr, Outcome::Deviates, "bbr");
+}
+
+#[test]
+fn a_path_carries_what_this_end_believes_or_is_told_apart() {
+    let id = "network.path-mtu";
+    check(id, |_| {}, Outcome::Ok, "9000 B carried");
+    let router = |it: &mut Scene| {
+        it.path().believed_mtu_bytes = Some(1500);
+        it.path().carried_mtu_bytes = Some(1500);
+    };
+    check(id, router, Outcome::Deviates, "1500 B carried; eth7 would send 9000 B");
+    let hole = |it: &mut Scene| it.path().carried_mtu_bytes = Some(1500);
+    let told = "1500 B carried, and larger packets vanish without a word; 9000 B believed";
+    check(id, hole, Outcome::Deviates, told);
+    let silent = |it: &mut Scene| it.path().carried_mtu_bytes = None;
+    check(id, silent, Outcome::Ok, "9000 B believed, not proven");
+
+    let id = "network.path";
+    check(id, |_| {}, Outcome::Ok, "far (192.0.2.9) over eth7, round trip 200 µs");
+    check(id, silent, Outcome::Deviates, "far (192.0.2.9) over eth7 answers no echo");
+    let home = |it: &mut Scene| it.path().is_loopback = true;
+    check(id, home, Outcome::Deviates, "far (192.0.2.9) is this machine: loopback");
+    let refused = |it: &mut Scene| it.path().obstacle = Some("no ICMP socket".into());
+    let told = "far (192.0.2.9) over eth7: no ICMP socket";
+    check(id, refused, Outcome::Unreadable, told);
+
+    let mut scene = Scene::new();
+    scene.path().host = None;
+    assert_eq!(scene.finding("network.path"), None, "figures alone are no path to look along");
+}

@@ -1,0 +1,95 @@
+//! The other way to initialise MPI, new in MPI 4: a session, and a communicator made from the processes it
+//! names. What is measured afterwards is the same; libraries may set up less.
+
+use std::ffi::{CStr, c_char, c_int};
+
+use crate::library::Library;
+
+use super::abi::{Constants, Handle};
+use super::communicator::{Done, done};
+
+/// All processes that were started together; the standard gives this name.
+const WORLD: &CStr = c"mpi://WORLD";
+/// Tells this communicator from others that are made of the same processes.
+const TAG: &CStr = c"assay";
+
+type Init<H> = unsafe extern "C" fn(H, H, *mut H) -> c_int;
+type Group<H> = unsafe extern "C" fn(H, *const c_char, *mut H) -> c_int;
+type Create<H> = unsafe extern "C" fn(H, *const c_char, H, H, *mut H) -> c_int;
+type Free<H> = unsafe extern "C" fn(*mut H) -> c_int;
+
+/// The functions of sessions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProcessSetCalls<H: Handle> {
+    init: Init<H>,
+    group: Group<H>,
+    create: Create<H>,
+    free_group: Free<H>,
+    free_communicator: Free<H>,
+    finalize: Free<H>,
+}
+
+impl<H: Handle> ProcessSetCalls<H> {
+    /// `None` where the library is older than MPI 4.
+    ///
+    /// # Safety
+    /// `H` must be the handle of the library's binary interface.
+    pub(super) unsafe fn load(library: &Library) -> Option<Self> {
+        let free = |name: &CStr| {
+            // SAFETY: the standard gives these names this signature.
+            Some(unsafe { std::mem::transmute::<*const (), Free<H>>(library.symbol(name)?) })
+        };
+        let init = library.symbol(c"MPI_Session_init")?;
+        let group = library.symbol(c"MPI_Group_from_session_pset")?;
+        let create = library.symbol(c"MPI_Comm_create_from_group")?;
+        Some(Self {
+            // SAFETY: the standard gives this name this signature.
+            init: unsafe { std::mem::transmute::<*const (), Init<H>>(init) },
+            // SAFETY: as above.
+            group: unsafe { std::mem::transmute::<*const (), Group<H>>(group) },
+            // SAFETY: as above.
+            create: unsafe { std::mem::transmute::<*const (), Create<H>>(create) },
+            free_group: free(c"MPI_Group_free")?,
+            free_communicator: free(c"MPI_Comm_free")?,
+            finalize: free(c"MPI_Session_finalize")?,
+        })
+    }
+}
+
+/// A session and the communicator of all its processes.
+#[derive(Debug)]
+pub(super) struct ProcessSet<H: Handle> {
+    calls: ProcessSetCalls<H>,
+    handle: H,
+    pub(super) world: H,
+}
+
+impl<H: Handle> ProcessSet<H> {
+    /// Initialises the library; every rank does so together.
+    pub(super) fn start(calls: ProcessSetCalls<H>, names: &Constants<H>) -> Done<Self> {
+        let (mut handle, mut group, mut world) = (H::default(), H::default(), H::default());
+        let (info, errors) = (names.null_info, names.errors_return);
+        // SAFETY: handles of the library, and one to be written.
+        done("MPI_Session_init", unsafe { (calls.init)(info, errors, &raw mut handle) })?;
+        // SAFETY: as above, and a valid string.
+        done("MPI_Group_from_session_pset", unsafe {
+            (calls.group)(handle, WORLD.as_ptr(), &raw mut group)
+        })?;
+        // SAFETY: as above.
+        done("MPI_Comm_create_from_group", unsafe {
+            (calls.create)(group, TAG.as_ptr(), info, errors, &raw mut world)
+        })?;
+        // SAFETY: the group was made above and is not needed any more.
+        done("MPI_Group_free", unsafe { (calls.free_group)(&raw mut group) })?;
+        Ok(Self { calls, handle, world })
+    }
+
+    /// Ends the use of the library on all ranks.
+    pub(super) fn finish(&self) -> Done {
+        let (mut world, mut handle) = (self.world, self.handle);
+        // SAFETY: the communicator was made by this session, and nothing is under way.
+        done("MPI_Comm_free", unsafe { (self.calls.free_communicator)(&raw mut world) })?;
+        // SAFETY: the session was opened once, and nothing of it is left.
+        done("MPI_Session_finalize", unsafe { (self.calls.finalize)(&raw mut handle) })
+    }
+}

@@ -1,0 +1,224 @@
+//! What the driver of a network device answers, by the calls that `ethtool` makes.
+//!
+//! Every call asks; none sets anything. A driver that does not know a question makes the answer
+//! `None`.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use assay_model::network_setup::{
+    Coalescing, DeviceSetup, Extent, KernelModule, Offloads, Switch,
+};
+
+/// Questions by their numbers in the kernel's `linux/ethtool.h`.
+const DRIVER: u32 = 0x03;
+const COALESCING: u32 = 0x0E;
+const RINGS: u32 = 0x10;
+const STRINGS: u32 = 0x1B;
+const STRING_COUNTS: u32 = 0x37;
+const FEATURES: u32 = 0x3A;
+const CHANNELS: u32 = 0x3C;
+
+/// The set of strings that names features (`ETH_SS_FEATURES`).
+const FEATURE_NAMES: u32 = 4;
+/// Bytes of one string (`ETH_GSTRING_LEN`).
+const STRING_BYTES: usize = 32;
+
+/// Asks the driver of the device of this name.
+///
+/// # Errors
+/// When no socket can be made to ask by.
+pub fn read(device: &str) -> io::Result<DeviceSetup> {
+    let asked = Asked::new(device)?;
+    let rings = asked.ask(RINGS, 9);
+    let extent = |most: usize, now: usize| {
+        let words = rings.as_ref()?;
+        Some(Extent { now: words[now], most: words[most] }).filter(|it| it.most > 0)
+    };
+    Ok(DeviceSetup {
+        device: device.to_owned(),
+        kernel_module: asked.kernel_module(),
+        offloads: asked.offloads(),
+        receive_ring: extent(1, 5),
+        send_ring: extent(4, 8),
+        receive_queues: asked.receive_queues(),
+        coalescing: asked.coalescing(),
+    })
+}
+
+/// A device that is asked.
+struct Asked {
+    socket: OwnedFd,
+    name: [libc::c_char; libc::IFNAMSIZ],
+}
+
+impl Asked {
+    fn new(device: &str) -> io::Result<Self> {
+        // SAFETY: the call takes plain numbers.
+        let fd =
+            unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the call above has just made this descriptor, and nobody else knows it.
+        let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+        let mut name = [0; libc::IFNAMSIZ];
+        // The last byte stays zero; the kernel has no longer names.
+        for (to, from) in name[..libc::IFNAMSIZ - 1].iter_mut().zip(device.bytes()) {
+            *to = from as libc::c_char;
+        }
+        Ok(Self { socket, name })
+    }
+
+    /// The answer in words, the question's number among them; `words` is the size of the
+    /// question's structure.
+    fn ask(&self, question: u32, words: usize) -> Option<Vec<u32>> {
+        let mut answer = vec![0; words];
+        answer[0] = question;
+        self.ask_with(answer)
+    }
+
+    /// Asks with more than a number. The first word is the question, and the vector is as long as
+    /// the answer is for what it says.
+    fn ask_with(&self, mut answer: Vec<u32>) -> Option<Vec<u32>> {
+        let mut request = libc::ifreq {
+            ifr_name: self.name,
+            ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_data: answer.as_mut_ptr().cast() },
+        };
+        let fd = self.socket.as_raw_fd();
+        // SAFETY: the request points at `answer`, which lives until after the call and has the size
+        // that the kernel's structure for this question has; none of the questions sets anything.
+        let result = unsafe { libc::ioctl(fd, libc::SIOCETHTOOL as _, &raw mut request) };
+        (result == 0).then_some(answer)
+    }
+
+    fn kernel_module(&self) -> Option<KernelModule> {
+        // Name, version, firmware, bus, ROM of 32 bytes each, 12 bytes unused, five counts.
+        let answer = bytes(&self.ask(DRIVER, 49)?);
+        let text = |at: usize| terminated(answer.get(at..at + 32).unwrap_or_default());
+        let module = KernelModule { name: text(4), version: text(36), firmware: text(68) };
+        (!module.name.is_empty()).then_some(module)
+    }
+
+    /// Channels that only receive and channels that do both, together.
+    fn receive_queues(&self) -> Option<Extent> {
+        let words = self.ask(CHANNELS, 9)?;
+        let queues = Extent {
+            most: words[1].saturating_add(words[4]),
+            now: words[5].saturating_add(words[8]),
+        };
+        (queues.most > 0).then_some(queues)
+    }
+
+    fn coalescing(&self) -> Option<Coalescing> {
+        let words = self.ask(COALESCING, 23)?;
+        Some(Coalescing {
+            receive_us: words[1],
+            receive_frames: words[2],
+            send_us: words[5],
+            adaptive_receive: words[10] != 0,
+        })
+    }
+
+    fn offloads(&self) -> Option<Offloads> {
+        let names = self.feature_names()?;
+        let blocks = names.len().div_ceil(32);
+        let mut question = vec![0; 2 + 4 * blocks];
+        question[0] = FEATURES;
+        question[1] = u32::try_from(blocks).ok()?;
+        let answer = self.ask_with(question)?;
+        offloads(&names, &answer[2..])
+    }
+
+    /// The names of all features of this kernel, in the order of their bits.
+    fn feature_names(&self) -> Option<Vec<String>> {
+        // A mask of 64 bits asks for the sizes of sets; one was asked for, so one follows.
+        let counts = self.ask_with(vec![STRING_COUNTS, 0, 1 << FEATURE_NAMES, 0, 0])?;
+        let count = counts[4] as usize;
+        let mut question = vec![0; 3 + count * STRING_BYTES / 4];
+        question[..3].copy_from_slice(&[STRINGS, FEATURE_NAMES, counts[4]]);
+        let answer = bytes(&self.ask_with(question)?);
+        Some(answer[12..].chunks(STRING_BYTES).map(terminated).collect())
+    }
+}
+
+/// Blocks of 32 features: which can be had, are wanted, are on, and never change.
+fn offloads(names: &[String], blocks: &[u32]) -> Option<Offloads> {
+    let feature = |name: &str| {
+        let index = names.iter().position(|it| it == name)?;
+        let block = blocks.get(index / 32 * 4..index / 32 * 4 + 4)?;
+        let has = |word: u32| word >> (index % 32) & 1 == 1;
+        Some(Switch { on: has(block[2]), fixed: !has(block[0]) || has(block[3]) })
+    };
+    // A device computes checksums for one family, for both, or for whatever it is told.
+    let kinds = ["tx-checksum-ip-generic", "tx-checksum-ipv4", "tx-checksum-ipv6"];
+    let checksums: Vec<Switch> = kinds.into_iter().filter_map(feature).collect();
+    Some(Offloads {
+        tcp_segmentation: feature("tx-tcp-segmentation")?,
+        generic_segmentation: feature("tx-generic-segmentation")?,
+        generic_receive: feature("rx-gro")?,
+        large_receive: feature("rx-lro")?,
+        receive_checksum: feature("rx-checksum")?,
+        send_checksum: Switch {
+            on: checksums.iter().any(|it| it.on),
+            fixed: checksums.iter().all(|it| it.fixed),
+        },
+    })
+}
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+}
+
+fn terminated(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_are_found_by_name_whatever_their_bit() {
+        let mut names: Vec<String> = (0..40).map(|number| format!("other-{number}")).collect();
+        let places = [
+            ("tx-tcp-segmentation", 3),
+            ("tx-generic-segmentation", 4),
+            ("rx-gro", 33),
+            ("rx-lro", 34),
+            ("rx-checksum", 5),
+            ("tx-checksum-ipv4", 6),
+            ("tx-checksum-ipv6", 7),
+        ];
+        for (name, place) in places {
+            names[place] = name.to_owned();
+        }
+        // Available, wanted, on, never changed: TSO can be had and is off; the checksum is on and
+        // stays on; LRO cannot be had.
+        let low = [1 << 3 | 1 << 4 | 1 << 5 | 1 << 6, 0, 1 << 4 | 1 << 5 | 1 << 6, 1 << 5];
+        let high = [1 << 1, 0, 1 << 1, 0];
+        let found = offloads(&names, &[low, high].concat()).unwrap();
+        let switch = |on, fixed| Switch { on, fixed };
+        assert_eq!(found.tcp_segmentation, switch(false, false));
+        assert_eq!(found.generic_segmentation, switch(true, false));
+        assert_eq!(found.generic_receive, switch(true, false));
+        assert_eq!(found.large_receive, switch(false, true));
+        assert_eq!(found.receive_checksum, switch(true, true));
+        assert_eq!(found.send_checksum, switch(true, false));
+        assert_eq!(offloads(&names, &low), None, "a block is missing");
+        assert_eq!(offloads(&names[..5], &[0; 4]), None, "a name is missing");
+    }
+
+    #[test]
+    fn loopback_has_offloads_and_no_rings_and_an_unknown_device_has_nothing() {
+        let loopback = read("lo").unwrap();
+        let offloads = loopback.offloads.unwrap();
+        assert!(offloads.generic_segmentation.on || !offloads.generic_segmentation.fixed);
+        assert_eq!(loopback.receive_ring, None);
+        for unknown in ["no-such-device", "a-name-longer-than-the-kernel-allows", ""] {
+            let nothing = DeviceSetup { device: unknown.to_owned(), ..DeviceSetup::default() };
+            assert_eq!(read(unknown).unwrap(), nothing);
+        }
+    }
+}

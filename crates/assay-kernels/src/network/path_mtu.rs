@@ -1,0 +1,165 @@
+//! How large a packet a path carries whole: by echoes that may not be cut.
+//!
+//! What the kernel believes of a path is what routers have told it so far. An echo of that size that
+//! comes back proves it; where it does not and a small one does, something on the way swallows large
+//! packets without a word, and the greatest size that passes is searched.
+
+use std::io;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use super::icmp::Pinger;
+
+/// What echoes told about a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathEchoes {
+    /// Largest packet that the kernel believes fits, after everything that routers said, in bytes.
+    pub believed_bytes: u32,
+    /// Largest packet that came back, in bytes; `None` when no echo at all did.
+    pub carried_bytes: Option<u32>,
+    /// The shortest round trip of the small echoes, in nanoseconds.
+    pub round_trip_ns: Option<u64>,
+}
+
+/// Small echoes, of which the fastest counts.
+const SMALL_ECHOES: u16 = 10;
+/// Of these so many may be lost before the host counts as silent.
+const SILENT_AFTER: u16 = 3;
+/// Attempts at one size, so that a lost packet is not taken for a large one.
+const ATTEMPTS: u16 = 3;
+/// Every router on the way may lower the size once.
+const MOST_ROUTERS: u16 = 16;
+/// IP has no longer packets, whatever a device could carry.
+const LARGEST_PACKET_BYTES: u32 = 65535;
+/// What every path carries: RFC 791 asks for 68 bytes; nothing below 576 is met in practice.
+const LEAST_BYTES: u32 = 576;
+
+/// Sends echoes to `remote`, a small one first; `patience` is how long one may take.
+///
+/// # Errors
+/// When no ICMP socket is allowed, or nothing can be sent; the reason.
+pub fn prove(remote: IpAddr, patience: Duration) -> io::Result<PathEchoes> {
+    let pinger = Pinger::open(remote)?;
+    pinger.never_fragment()?;
+    let mut echoes = Echoes { pinger, patience, sequence: 0, round_trip_ns: None };
+    if !echoes.small()? {
+        let believed_bytes = echoes.pinger.believed_mtu_bytes()?;
+        return Ok(PathEchoes { believed_bytes, carried_bytes: None, round_trip_ns: None });
+    }
+    let round_trip_ns = echoes.round_trip_ns;
+    let (believed_bytes, is_carried) = echoes.settle()?;
+    let carried_bytes =
+        if is_carried { believed_bytes } else { echoes.greatest_below(believed_bytes)? };
+    Ok(PathEchoes { believed_bytes, carried_bytes: Some(carried_bytes), round_trip_ns })
+}
+
+struct Echoes {
+    pinger: Pinger,
+    patience: Duration,
+    sequence: u16,
+    round_trip_ns: Option<u64>,
+}
+
+/// What became of an echo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Back,
+    Lost,
+    TooLarge,
+}
+
+impl Echoes {
+    /// Whether the host answers at all.
+    fn small(&mut self) -> io::Result<bool> {
+        for number in 1..=SMALL_ECHOES {
+            self.once(0)?;
+            if number == SILENT_AFTER && self.round_trip_ns.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sends what the kernel believes to fit until it neither learns more nor is told otherwise.
+    fn settle(&mut self) -> io::Result<(u32, bool)> {
+        for _ in 0..MOST_ROUTERS {
+            let believed_bytes = self.pinger.believed_mtu_bytes()?.min(LARGEST_PACKET_BYTES);
+            match self.packet(believed_bytes)? {
+                Fate::Back => return Ok((believed_bytes, true)),
+                Fate::TooLarge => {}
+                // What a router said arrives as an error of the next send or receive, or not at all.
+                Fate::Lost if self.pinger.believed_mtu_bytes()? < believed_bytes => {}
+                Fate::Lost => return Ok((believed_bytes, false)),
+            }
+        }
+        Ok((self.pinger.believed_mtu_bytes()?, false))
+    }
+
+    /// Halves the range between what passed and what did not.
+    fn greatest_below(&mut self, too_large_bytes: u32) -> io::Result<u32> {
+        let small_bytes = u32::try_from(self.pinger.heads_bytes()).unwrap_or(u32::MAX);
+        let passes =
+            |echoes: &mut Self, bytes| Ok::<_, io::Error>(echoes.packet(bytes)? == Fate::Back);
+        if too_large_bytes <= LEAST_BYTES || !passes(self, LEAST_BYTES)? {
+            return Ok(small_bytes);
+        }
+        let (mut passed, mut failed) = (LEAST_BYTES, too_large_bytes);
+        while failed - passed > 1 {
+            let middle = passed.midpoint(failed);
+            if passes(self, middle)? {
+                passed = middle;
+            } else {
+                failed = middle;
+            }
+        }
+        Ok(passed)
+    }
+
+    /// A packet of this size on the wire, tried again when it is lost.
+    fn packet(&mut self, bytes: u32) -> io::Result<Fate> {
+        let payload = (bytes as usize).saturating_sub(self.pinger.heads_bytes());
+        for _ in 0..ATTEMPTS {
+            let fate = self.once(payload)?;
+            if fate != Fate::Lost {
+                return Ok(fate);
+            }
+        }
+        Ok(Fate::Lost)
+    }
+
+    fn once(&mut self, payload_bytes: usize) -> io::Result<Fate> {
+        self.sequence = self.sequence.wrapping_add(1);
+        match self.pinger.ping(self.sequence, payload_bytes, self.patience) {
+            Ok(Some(reply)) => {
+                let least_ns = self.round_trip_ns.unwrap_or(u64::MAX);
+                self.round_trip_ns = Some(least_ns.min(reply.round_trip_ns));
+                Ok(Fate::Back)
+            }
+            Ok(None) => Ok(Fate::Lost),
+            Err(error) if error.raw_os_error() == Some(libc::EMSGSIZE) => Ok(Fate::TooLarge),
+            // A host that is not there is silent; the kernel says so after a while.
+            Err(error) if error.raw_os_error() == Some(libc::EHOSTUNREACH) => Ok(Fate::Lost),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_carries_what_it_believes() {
+        for remote in ["127.0.0.1", "::1"] {
+            match prove(remote.parse().unwrap(), Duration::from_secs(5)) {
+                Ok(found) => {
+                    // The device would carry one byte more than IP can say.
+                    assert_eq!(found.believed_bytes, LARGEST_PACKET_BYTES, "{found:?}");
+                    assert_eq!(found.carried_bytes, Some(LARGEST_PACKET_BYTES), "{found:?}");
+                    assert!(found.round_trip_ns > Some(0), "{found:?}");
+                }
+                Err(error) => assert!(error.to_string().contains("CAP_NET_RAW"), "{error}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What holds a closed loop back: a greatest rate in bytes, or pauses between I/O.
+//!
+//! Never looks at a clock: the moment is told.
+
+use assay_model::workload::storage::Pauses;
+
+/// A capped worker that fell behind catches up on this much, so that a pause of its target does not
+/// become a burst.
+pub(super) const CATCH_UP_NS: f64 = 100e6;
+
+/// What holds it back.
+#[derive(Debug)]
+pub(super) enum Pace {
+    /// Bytes cost time.
+    Cap { ns_per_byte: f64, next_ns: f64 },
+    /// After so many I/O, once all of them are done, nothing starts for a while.
+    Pauses { pauses: Pauses, slots: usize, left: u32, until_ns: Option<u64> },
+}
+
+impl Pace {
+    /// At most so many B/s from `start_ns` on.
+    pub(super) fn cap(bytes_per_s: f64, start_ns: u64) -> Self {
+        Self::Cap { ns_per_byte: 1e9 / bytes_per_s, next_ns: start_ns as f64 }
+    }
+
+    /// Pauses of a worker with so many slots.
+    pub(super) fn pauses(pauses: Pauses, slots: u32) -> Self {
+        let left = pauses.after_ios.max(1);
+        Self::Pauses { pauses, slots: slots as usize, left, until_ns: None }
+    }
+
+    /// Whether an I/O may start now, while so many slots are ready; it is counted as started.
+    pub(super) fn may_start(&mut self, now_ns: u64, ready: usize) -> bool {
+        match self {
+            Self::Cap { next_ns, .. } => {
+                let may = *next_ns <= now_ns as f64;
+                if may {
+                    *next_ns = next_ns.max(now_ns as f64 - CATCH_UP_NS);
+                }
+                may
+            }
+            Self::Pauses { pauses, slots, left, until_ns } => {
+                if *left == 0 {
+                    if *slots == 0 || ready < *slots {
+                        return false;
+                    }
+                    let pause_ends_ns = now_ns.saturating_add(pauses.length_ns);
+                    if now_ns < *until_ns.get_or_insert(pause_ends_ns) {
+                        return false;
+                    }
+                    (*left, *until_ns) = (pauses.after_ios.max(1), None);
+                }
+                let may = ready > 0;
+                *left -= u32::from(may);
+                may
+            }
+        }
+    }
+
+    /// Notes the size of what was started.
+    pub(super) fn issued(&mut self, bytes: u64) {
+        if let Self::Cap { ns_per_byte, next_ns } = self {
+            *next_ns += bytes as f64 * *ns_per_byte;
+        }
+    }
+
+    /// Notes that what was to start found no place.
+    pub(super) fn not_started(&mut self) {
+        if let Self::Pauses { left, .. } = self {
+            *left += 1;
+        }
+    }
+
+    /// Notes that a slot never comes back.
+    pub(super) fn retire(&mut self) {
+        if let Self::Pauses { slots, .. } = self {
+            *slots -= 1;
+        }
+    }
+
+    /// When a slot may start next; `None` when that depends on what is in flight.
+    pub(super) fn next_ns(&self, ready: usize) -> Option<u64> {
+        match self {
+            Self::Cap { next_ns, .. } => (ready > 0).then_some(*next_ns as u64),
+            Self::Pauses { until_ns, .. } => *until_ns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_begins_when_all_is_done() {
+        let pauses = Pauses { after_ios: 3, length_ns: 100 };
+        let mut pace = Pace::pauses(pauses, 2);
+        assert!(pace.may_start(0, 2) && pace.may_start(0, 1));
+        assert!(!pace.may_start(0, 0), "no slot is ready");
+        assert!(pace.may_start(5, 1));
+        assert!(!pace.may_start(6, 1), "two are in flight");
+        assert_eq!(pace.next_ns(1), None);
+        assert!(!pace.may_start(10, 2));
+        assert_eq!(pace.next_ns(2), Some(110));
+        assert!(!pace.may_start(109, 2) && pace.may_start(110, 2));
+        pace.not_started();
+        pace.retire();
+        let started = (0..5).filter(|_| pace.may_start(111, 1)).count();
+        assert_eq!(started, 3, "what found no place counts once");
+        assert!(!pace.may_start(112, 1));
+        assert_eq!(
+            pace.next_ns(1),
+            Some(212 - 1),
+            "the pause began when it was found to be due"
+        );
+    }
+}

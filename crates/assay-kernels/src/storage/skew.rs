@@ -1,0 +1,220 @@
+//! Random places that are not equally likely: Zipf's law, self-similarity, a bell, an
+//! exponential law, zones.
+//!
+//! Popular places of the first two lie scattered over the range, as keys of a data base do. Never keeps
+//! a table: every law is drawn from directly.
+
+use assay_model::storage_outcome::Operation;
+use assay_model::workload::storage::{Skew, Zone};
+
+use super::places::{Area, permute};
+use super::random::Draws;
+
+/// A law over one area.
+#[derive(Debug, Clone)]
+pub(super) struct Law {
+    area: Area,
+    seed: u64,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Zipf { theta: f64 },
+    SelfSimilar { power: f64 },
+    Bell { spread: f64 },
+    Exponential { mean: f64 },
+    Zones { reads: Vec<Zone>, writes: Vec<Zone> },
+}
+
+impl Law {
+    /// The law of `skew` over `area`.
+    pub(super) fn new(skew: &Skew, area: Area, seed: u64) -> Self {
+        let kind = match skew {
+            Skew::Zipf { theta } => Kind::Zipf { theta: *theta },
+            // The share `a` of all places gets 1 − a: u^p ≤ a for 1 − a of all u, so p = ln a / ln(1 − a).
+            Skew::SelfSimilar { area } => {
+                Kind::SelfSimilar { power: area.ln() / (-area).ln_1p() }
+            }
+            Skew::Bell { spread_share } => Kind::Bell { spread: *spread_share },
+            Skew::Exponential { mean_share } => Kind::Exponential { mean: *mean_share },
+            Skew::Zones { reads, writes } => {
+                Kind::Zones { reads: reads.clone(), writes: writes.clone() }
+            }
+        };
+        Self { area, seed, kind }
+    }
+
+    /// The place of an I/O of `bytes` that starts at a multiple of `align`; `None` where none fits.
+    pub(super) fn place(
+        &self,
+        operation: Operation,
+        (bytes, align): (u64, u64),
+        draws: &mut Draws,
+    ) -> Option<u64> {
+        if let Kind::Zones { reads, writes } = &self.kind {
+            let zones = if operation == Operation::Read { reads } else { writes };
+            return zone(self.area, zones, draws)?.random(bytes, align, draws);
+        }
+        let first = self.area.start.next_multiple_of(align);
+        let slots = self.area.end.checked_sub(first)?.checked_sub(bytes)? / align + 1;
+        Some(first + self.slot(slots, draws) * align)
+    }
+
+    fn slot(&self, slots: u64, draws: &mut Draws) -> u64 {
+        let at = |share: f64| ((share * slots as f64) as u64).min(slots - 1);
+        match &self.kind {
+            Kind::Zipf { theta } => permute(zipf(slots, *theta, draws) - 1, slots, self.seed),
+            Kind::SelfSimilar { power } => {
+                permute(at(draws.unit().powf(*power)), slots, self.seed)
+            }
+            Kind::Bell { spread } => {
+                let mean = (0..12).map(|_| draws.unit()).sum::<f64>() / 12.0;
+                at((mean + spread * (draws.unit() - 0.5)).max(0.0))
+            }
+            // −ln u of a uniform u above 0 is exponential with mean 1.
+            Kind::Exponential { mean } => {
+                (-(1.0 - draws.unit()).ln() * mean * slots as f64) as u64 % slots
+            }
+            Kind::Zones { .. } => 0,
+        }
+    }
+}
+
+/// The zone whose turn it is, as a part of `area`.
+fn zone(area: Area, zones: &[Zone], draws: &mut Draws) -> Option<Area> {
+    let mut left = draws.unit() * zones.iter().map(|zone| zone.io_share).sum::<f64>();
+    let by_share = zones.iter().find(|zone| {
+        left -= zone.io_share;
+        left < 0.0
+    });
+    // Rounding may leave a trace of the last share.
+    let zone = by_share.or(zones.last())?;
+    let length = (area.end - area.start) as f64;
+    let at = |share: f64| area.start + (share * length) as u64;
+    let end = if zone.to_share >= 1.0 { area.end } else { at(zone.to_share) };
+    Some(Area { start: at(zone.from_share), end })
+}
+
+/// A number from 1 to `n`, k with a probability proportional to k^−θ: rejection from the inverse of the
+/// integral of x^−θ (Hörmann and Derflinger 1996). Less than 1.2 draws on average.
+fn zipf(n: u64, theta: f64, draws: &mut Draws) -> u64 {
+    let integral = Integral { theta };
+    let greatest = integral.at(n as f64 + 0.5);
+    let least = integral.at(1.5) - 1.0;
+    let squeeze = 2.0 - integral.inverse(integral.at(2.5) - 2.0_f64.powf(-theta));
+    loop {
+        let drawn = greatest + draws.unit() * (least - greatest);
+        let x = integral.inverse(drawn);
+        let k = x.round().clamp(1.0, n as f64);
+        if k - x <= squeeze || drawn >= integral.at(k + 0.5) - k.powf(-theta) {
+            return k as u64;
+        }
+    }
+}
+
+/// ∫ x^−θ dx and its inverse, without loss of digits near θ = 1.
+struct Integral {
+    theta: f64,
+}
+
+impl Integral {
+    fn at(&self, x: f64) -> f64 {
+        let log = x.ln();
+        let t = (1.0 - self.theta) * log;
+        log * if t.abs() > 1e-8 { t.exp_m1() / t } else { 1.0 + t / 2.0 }
+    }
+
+    fn inverse(&self, y: f64) -> f64 {
+        let t = (y * (1.0 - self.theta)).max(-1.0);
+        (y * if t.abs() > 1e-8 { t.ln_1p() / t } else { 1.0 - t / 2.0 }).exp()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNT: u32 = 200_000;
+
+    fn shares(skew: &Skew, slots: u64) -> Vec<f64> {
+        let area = Area { start: 4096, end: 4096 * (slots + 1) };
+        let law = Law::new(skew, area, 3);
+        let mut draws = Draws::new(1, 1);
+        let mut hits = vec![0.0; slots as usize];
+        for _ in 0..COUNT {
+            let at = law.place(Operation::Read, (4096, 4096), &mut draws).unwrap();
+            assert_eq!(at % 4096, 0);
+            hits[(at / 4096 - 1) as usize] += 1.0 / f64::from(COUNT);
+        }
+        hits
+    }
+
+    fn sorted(mut shares: Vec<f64>) -> Vec<f64> {
+        shares.sort_by(|one, other| other.total_cmp(one));
+        shares
+    }
+
+    #[test]
+    fn zipf_has_its_law() {
+        for theta in [0.5, 0.99, 1.0, 1.2, 2.5] {
+            let found = sorted(shares(&Skew::Zipf { theta }, 100));
+            let sum: f64 = (1..=100).map(|k| f64::from(k).powf(-theta)).sum();
+            for k in [1_u32, 2, 3, 10] {
+                let expected = f64::from(k).powf(-theta) / sum;
+                let error = (found[k as usize - 1] - expected).abs();
+                // Five standard deviations, and what sorting equal shares adds.
+                let allowed = 5.0 * (expected / f64::from(COUNT)).sqrt() + 0.002;
+                assert!(error < allowed, "{theta} {k}: {} {expected}", found[k as usize - 1]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_fifth_of_the_places_gets_four_fifths() {
+        let found = sorted(shares(&Skew::SelfSimilar { area: 0.2 }, 1000));
+        let hot: f64 = found[..200].iter().sum();
+        assert!((hot - 0.8).abs() < 0.01, "{hot}");
+    }
+
+    #[test]
+    fn the_bell_stands_in_the_middle() {
+        let found = shares(&Skew::Bell { spread_share: 0.2 }, 100);
+        let middle: f64 = found[30..70].iter().sum();
+        // Variance 1/144 + 0.2²/12: a deviation of 0.101, so 0.2 to each side are two of them.
+        assert!((middle - 0.95).abs() < 0.02, "{middle}");
+        assert!(found[0] + found[99] < 0.001);
+    }
+
+    #[test]
+    fn the_exponential_law_is_folded_at_the_end() {
+        let found = shares(&Skew::Exponential { mean_share: 1.0 / 3.0 }, 1000);
+        // Cut off at three means: half of it lies below −ln(1 − 0.5 (1 − e⁻³)) / 3 = 0.2148 of the range.
+        let near: f64 = found[..215].iter().sum();
+        assert!((near - 0.5).abs() < 0.01, "{near}");
+        assert!(found[999] > 0.0);
+    }
+
+    #[test]
+    fn zones_get_their_shares() {
+        let zone = |io_share, from_share, to_share| Zone { io_share, from_share, to_share };
+        let reads = vec![zone(0.5, 0.0, 0.05), zone(0.3, 0.05, 0.2), zone(0.2, 0.2, 1.0)];
+        let found = shares(&Skew::Zones { reads, writes: vec![] }, 100);
+        for (range, expected) in [(0..5, 0.5), (5..20, 0.3), (20..100, 0.2)] {
+            let share: f64 = found[range.clone()].iter().sum();
+            assert!((share - expected).abs() < 0.01, "{range:?}: {share}");
+        }
+    }
+
+    #[test]
+    fn a_range_of_one_place_is_enough() {
+        for skew in [
+            Skew::Zipf { theta: 1.2 },
+            Skew::SelfSimilar { area: 0.2 },
+            Skew::Bell { spread_share: 0.0 },
+            Skew::Exponential { mean_share: 0.3 },
+        ] {
+            assert_eq!(shares(&skew, 1).len(), 1);
+        }
+    }
+}

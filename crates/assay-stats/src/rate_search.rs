@@ -1,0 +1,187 @@
+//! The greatest rate at which a share of the I/O keeps a latency: which rate to try next, and what a try
+//! has shown.
+//!
+//! Never measures anything.
+
+/// What one stretch of a try counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lateness {
+    /// I/O that took longer than the goal.
+    pub late: u64,
+    /// All I/O.
+    pub all: u64,
+}
+
+/// What a try has shown at 95 %.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The goal is kept.
+    Keeps,
+    /// The goal is missed.
+    Misses,
+    /// It may be either.
+    Unclear,
+}
+
+/// Fewer stretches have no spread to speak of.
+const FEWEST: usize = 4;
+/// One side of 95 % of the normal law.
+const Z: f64 = 1.644_854;
+/// One minus the confidence.
+const ALPHA: f64 = 0.05;
+
+/// Whether at most `allowed` (0 … 1) of the I/O are late.
+///
+/// Neighbouring I/O are late together, so stretches are the samples and not I/O: the share of late I/O
+/// is p = Σ late / Σ all with the standard error √(k/(k − 1) Σ (lateᵢ − p allᵢ)²) / Σ all of a ratio of
+/// sums (Cochran, Sampling Techniques, 6.8), and Student's t with k − 1 degrees of freedom bounds it on
+/// one side. The upper bound is never below 1 − 0.05^(1/Σ all), which even independent I/O of which none
+/// is late leave open.
+#[must_use]
+pub fn verdict(stretches: &[Lateness], allowed: f64) -> Verdict {
+    let k = stretches.len() as f64;
+    let all: f64 = stretches.iter().map(|it| it.all as f64).sum();
+    if stretches.len() < FEWEST || all <= 0.0 {
+        return Verdict::Unclear;
+    }
+    let share = stretches.iter().map(|it| it.late as f64).sum::<f64>() / all;
+    let squares: f64 =
+        stretches.iter().map(|it| (it.late as f64 - share * it.all as f64).powi(2)).sum();
+    let error = (k / (k - 1.0) * squares).sqrt() / all;
+    let reach = student(k - 1.0) * error;
+    let unseen = 1.0 - ALPHA.powf(1.0 / all);
+    if (share + reach).max(unseen) <= allowed {
+        Verdict::Keeps
+    } else if share - reach > allowed {
+        Verdict::Misses
+    } else {
+        Verdict::Unclear
+    }
+}
+
+/// The 95 % quantile of Student's t: Cornish and Fisher's expansion, right to 1 % from 3 degrees on.
+fn student(freedom: f64) -> f64 {
+    let z2 = Z * Z;
+    let first = Z * (z2 + 1.0) / 4.0;
+    let second = Z * (5.0 * z2 * z2 + 16.0 * z2 + 3.0) / 96.0;
+    let third = Z * (3.0 * z2.powi(3) + 19.0 * z2 * z2 + 17.0 * z2 - 15.0) / 384.0;
+    Z + first / freedom + second / freedom.powi(2) + third / freedom.powi(3)
+}
+
+/// Halves the range between a rate that keeps the goal and one that does not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Search {
+    greatest: f64,
+    /// The greatest rate that was shown to keep the goal; 0 = none.
+    pub keeps: f64,
+    /// The least rate that was not shown to keep it; the greatest rate of all at the start.
+    pub misses: f64,
+    /// Whether the last try was unclear, and is made once more.
+    is_unclear: bool,
+    steps: u32,
+}
+
+/// The range left, over the greatest rate, at which a search ends.
+const NARROW: f64 = 0.02;
+
+impl Search {
+    /// Below `greatest`, which a closed loop reached: as an open loop it has a queue that grows.
+    #[must_use]
+    pub const fn below(greatest: f64) -> Self {
+        Self { greatest, keeps: 0.0, misses: greatest, is_unclear: false, steps: 0 }
+    }
+
+    /// The rate to try next, unless `most` were tried or enough is known.
+    #[must_use]
+    pub fn next(&self, most: u32) -> Option<f64> {
+        let is_narrow = self.misses - self.keeps <= NARROW * self.greatest;
+        (self.steps < most && !is_narrow).then_some(f64::midpoint(self.keeps, self.misses))
+    }
+
+    /// Whether the rate of [`Search::next`] is tried for the second time: what it counts is added to
+    /// what the first try counted.
+    #[must_use]
+    pub const fn is_second_try(&self) -> bool {
+        self.is_unclear
+    }
+
+    /// Notes what the try at this rate has shown. What stays unclear was not shown to keep the goal.
+    pub fn note(&mut self, rate: f64, verdict: Verdict) {
+        self.steps += 1;
+        match (verdict, self.is_unclear) {
+            (Verdict::Unclear, false) => self.is_unclear = true,
+            (Verdict::Keeps, _) => (self.keeps, self.is_unclear) = (rate, false),
+            (Verdict::Misses | Verdict::Unclear, _) => {
+                (self.misses, self.is_unclear) = (rate, false);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(stretches: &[(u64, u64)], expected: Verdict) {
+        let of = |(late, all): &(u64, u64)| Lateness { late: *late, all: *all };
+        let stretches: Vec<Lateness> = stretches.iter().map(of).collect();
+        assert_eq!(verdict(&stretches, 0.01), expected, "{stretches:?}");
+    }
+
+    #[test]
+    fn a_try_shows_what_its_stretches_carry() {
+        check(&[(0, 1000); 12], Verdict::Keeps);
+        check(&[(5, 1000); 12], Verdict::Keeps);
+        check(&[(20, 1000); 12], Verdict::Misses);
+        // 0.4 % on average, but all in one stretch: the next may be as bad.
+        let burst = [&[(0, 1000); 11][..], &[(48, 1000)]].concat();
+        check(&burst, Verdict::Unclear);
+        check(&[&[(9, 1000); 6][..], &[(11, 1000); 6]].concat(), Verdict::Unclear);
+        // 299 I/O are needed before none of them says anything about p99.
+        check(&[(0, 24); 12], Verdict::Unclear);
+        check(&[(0, 25); 12], Verdict::Keeps);
+        check(&[(0, 1_000_000); 3], Verdict::Unclear);
+        check(&[(0, 0); 12], Verdict::Unclear);
+        check(&[], Verdict::Unclear);
+    }
+
+    #[test]
+    fn the_quantile_of_student_is_close_to_the_tables() {
+        for (freedom, tabled) in [(3.0, 2.353), (11.0, 1.796), (23.0, 1.714), (1e9, 1.645)] {
+            let found = student(freedom);
+            assert!((found / tabled - 1.0).abs() < 0.01, "{freedom}: {found}");
+        }
+    }
+
+    /// A target that keeps the goal up to `truth`, and is unclear within `blur` of it.
+    fn find(truth: f64, blur: f64) -> (Search, u32) {
+        let mut search = Search::below(1000.0);
+        let mut tries = 0;
+        while let Some(rate) = search.next(12) {
+            tries += 1;
+            search.note(
+                rate,
+                match rate - truth {
+                    off if off.abs() <= blur => Verdict::Unclear,
+                    off if off < 0.0 => Verdict::Keeps,
+                    _ => Verdict::Misses,
+                },
+            );
+        }
+        (search, tries)
+    }
+
+    #[test]
+    fn the_greatest_rate_is_found_to_two_percent() {
+        for truth in [5.0, 137.0, 500.5, 812.0, 999.0] {
+            let (search, tries) = find(truth, 0.0);
+            assert!(search.keeps <= truth && truth <= search.misses, "{search:?}");
+            assert!(search.misses - search.keeps <= 20.0 && tries == 6, "{search:?}");
+        }
+        assert!(find(-1.0, 0.0).0.keeps <= 0.0, "nothing keeps it");
+        // What is unclear is tried twice and then counts as missed.
+        let (search, tries) = find(500.0, 30.0);
+        assert!(search.keeps < 470.0 && search.keeps > 440.0, "{search:?}");
+        assert!((7..=12).contains(&tries), "{tries}");
+    }
+}

@@ -1,0 +1,58 @@
+//! Which share of a curve's greatest rate is measured next, from the points that are known.
+
+use assay_model::event::{Parameter, RunEvent};
+use assay_model::plan::Case;
+use assay_model::workload::Workload;
+use assay_model::workload::storage::{CurvePoint as Place, StorageTest};
+use assay_stats::curve::{self, CurvePoint};
+
+use crate::recorder::Recorder;
+
+/// In percent; `None` where the place of the knee is known closely enough.
+pub(super) fn next_share(
+    case: &Case,
+    test: &StorageTest,
+    recorder: &Recorder<'_, '_>,
+) -> Option<f64> {
+    let Some(RunEvent::RunStarted(started)) = recorder.past().first() else { return None };
+    let mut points: Vec<(f64, CurvePoint)> = started
+        .plan
+        .cases
+        .iter()
+        .filter(|other| other.by == case.by)
+        .filter_map(|other| match &other.workload {
+            Workload::Storage(it) if it.name == test.name => {
+                let percent = percent(&other.id, it.point?, recorder)?;
+                Some((percent, known(&other.id, recorder)?))
+            }
+            _ => None,
+        })
+        .collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    curve::next_share(&points)
+}
+
+fn percent(id: &str, place: Place, recorder: &Recorder<'_, '_>) -> Option<f64> {
+    match place {
+        Place::Greatest => None,
+        Place::Share { percent } => Some(percent),
+        Place::Bend { .. } => recorder.past().iter().find_map(|event| match event {
+            RunEvent::Learned(it) if it.case == id && it.name == "percent_of_max" => {
+                match it.value {
+                    Parameter::Number(percent) => Some(percent),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }),
+    }
+}
+
+/// What was measured there; `None` while nothing was.
+fn known(id: &str, recorder: &Recorder<'_, '_>) -> Option<CurvePoint> {
+    Some(CurvePoint {
+        rate_per_s: recorder.median_of(id, "rate")?,
+        latency_s: recorder.median_of(id, "latency_from_intended")?,
+        uncertainty_s: 0.0,
+    })
+}

@@ -1,0 +1,126 @@
+//! What ends a run before its time: bytes read or written, and a file that is watched.
+//!
+//! Both are looked at when an interval ends, as Vdbench does.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use assay_adapters::dialect::vdbench::commands::DataLimits;
+
+/// Watches one run.
+#[derive(Debug)]
+pub(super) struct Ending<'a> {
+    limits: DataLimits,
+    monitor: Option<&'a Path>,
+    read_bytes: u64,
+    written_bytes: u64,
+    /// What to say of the end, once it has come.
+    pub(super) reason: Option<String>,
+    /// Whether no run is to follow.
+    pub(super) is_last: bool,
+}
+
+impl<'a> Ending<'a> {
+    pub(super) fn new(limits: DataLimits, monitor: Option<&'a PathBuf>) -> Self {
+        Self {
+            limits,
+            monitor: monitor.map(PathBuf::as_path),
+            read_bytes: 0,
+            written_bytes: 0,
+            reason: None,
+            is_last: false,
+        }
+    }
+
+    /// Takes an interval's bytes, those of a warm-up aside. `true` = the run is over.
+    pub(super) fn interval(&mut self, is_warmup: bool, read: u64, written: u64) -> bool {
+        if !is_warmup {
+            self.read_bytes += read;
+            self.written_bytes += written;
+        }
+        let limits = [
+            ("maxdataread", self.limits.read_bytes, self.read_bytes),
+            ("maxdatawritten", self.limits.written_bytes, self.written_bytes),
+        ];
+        let reached =
+            limits.iter().find(|(_, limit, has)| limit.is_some_and(|most| *has >= most));
+        if let Some((name, ..)) = reached {
+            self.reason = Some(format!("Reached {name}; the run ends"));
+        }
+        let word = self.monitor.and_then(|path| std::fs::read_to_string(path).ok());
+        match word.as_deref().map(str::trim) {
+            Some("end_rd" | "shutdown") => {
+                self.reason = Some("The monitor file says that the run ends".into());
+            }
+            Some("end_vdbench" | "terminate") => {
+                self.reason = Some("The monitor file says that the execution ends".into());
+                self.is_last = true;
+            }
+            _ => {}
+        }
+        self.reason.is_some()
+    }
+}
+
+/// Does `run` while `ends` follows the user's wish to stop, which is looked at twenty times a second.
+pub(super) fn following<T>(stop: &AtomicBool, ends: &AtomicBool, run: impl FnOnce() -> T) -> T {
+    const LOOK: Duration = Duration::from_millis(50);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                if stop.load(Ordering::Relaxed) {
+                    ends.store(true, Ordering::Relaxed);
+                }
+                thread::park_timeout(LOOK);
+            }
+        });
+        let done = run();
+        is_over.store(true, Ordering::Relaxed);
+        done
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_end_a_run_when_they_count() {
+        let limits = DataLimits { read_bytes: Some(100), written_bytes: None };
+        let mut ending = Ending::new(limits, None);
+        assert!(!ending.interval(true, 1000, 1000), "a warm-up does not count");
+        assert!(!ending.interval(false, 99, 1000));
+        assert!(ending.interval(false, 1, 0));
+        assert!(ending.reason.unwrap().contains("maxdataread") && !ending.is_last);
+    }
+
+    #[test]
+    fn a_word_in_a_file_ends_the_run_or_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("monitor");
+        for (word, ends, is_last) in
+            [("go on", false, false), ("end_rd\n", true, false), ("end_vdbench", true, true)]
+        {
+            std::fs::write(&path, word).unwrap();
+            let mut ending = Ending::new(DataLimits::default(), Some(&path));
+            assert_eq!(ending.interval(false, 1, 1), ends, "{word}");
+            assert_eq!(ending.is_last, is_last, "{word}");
+        }
+        let missing = folder.path().join("none");
+        let mut ending = Ending::new(DataLimits::default(), Some(&missing));
+        assert!(!ending.interval(false, 1, 1));
+    }
+
+    #[test]
+    fn the_users_wish_reaches_the_run() {
+        let (stop, ends) = (AtomicBool::new(true), AtomicBool::new(false));
+        following(&stop, &ends, || {
+            while !ends.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+        });
+    }
+}

@@ -1,0 +1,67 @@
+//! `-l`: all runs over and over, for a time or until the user stops them.
+
+use std::time::{Duration, Instant};
+
+use crate::failure::Failure;
+
+/// How long the runs are repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repeat {
+    /// Not at all.
+    Once,
+    /// Until the user stops them.
+    Forever,
+    /// They begin anew until this time has passed.
+    For(Duration),
+}
+
+impl Repeat {
+    /// What was typed: nothing, `-l`, `-l30`, `-l30s`, `-l5m`, `-l2h`.
+    pub(super) fn read(typed: Option<&Option<String>>) -> Result<Self, Failure> {
+        let Some(typed) = typed else { return Ok(Self::Once) };
+        let Some(text) = typed else { return Ok(Self::Forever) };
+        let lower = text.to_ascii_lowercase();
+        let units = [("s", 1), ("m", 60), ("h", 3600)];
+        let (number, factor) = units
+            .into_iter()
+            .find_map(|(unit, factor)| Some((lower.strip_suffix(unit)?, factor)))
+            .unwrap_or((lower.as_str(), 1));
+        let seconds = number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor));
+        match seconds {
+            Some(seconds) if seconds > 0 => Ok(Self::For(Duration::from_secs(seconds))),
+            _ => Err(Failure::usage(format!("-l takes no `{text}`")).advise(
+                "-l repeats until you stop it, -l30s, -l30m and -l2h until that time has passed",
+            )),
+        }
+    }
+
+    /// Whether the runs begin once more.
+    pub(super) fn again(self, began: Instant) -> bool {
+        match self {
+            Self::Once => false,
+            Self::Forever => true,
+            Self::For(length) => began.elapsed() < length,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths() {
+        let seconds = |n| Some(Repeat::For(Duration::from_secs(n)));
+        for (text, expected) in [
+            ("30", seconds(30)),
+            ("2M", seconds(120)),
+            ("1h", seconds(3600)),
+            ("x", None),
+            ("0", None),
+        ] {
+            assert_eq!(Repeat::read(Some(&Some(text.to_owned()))).ok(), expected, "{text}");
+        }
+        assert_eq!(Repeat::read(None).ok(), Some(Repeat::Once));
+        assert_eq!(Repeat::read(Some(&None)).ok(), Some(Repeat::Forever));
+    }
+}

@@ -1,0 +1,127 @@
+//! fio's logs beside the real fio's, and what draws them.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::program::World;
+
+const JOB: &str = "[global]\nioengine=libaio\ndirect=0\nsize=2m\nbs=4k\ntime_based\nruntime=1\n\
+                   write_bw_log=x\nwrite_lat_log=x\nwrite_iops_log=x\nwrite_hist_log=x\n\
+                   log_avg_msec=250\nlog_hist_msec=500\n\
+                   [mix]\nrw=randrw\niodepth=4\nnumjobs=2\n\
+                   [one]\nrw=read\nper_job_logs=0\nlog_offset=1\n";
+
+fn logs(folder: &Path) -> BTreeSet<String> {
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap());
+    names.filter(|name| name.ends_with(".log")).collect()
+}
+
+/// Columns and directions that occur in a log.
+fn shape(path: &Path) -> (BTreeSet<usize>, BTreeSet<String>) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let fields = |line: &str| line.split(", ").map(str::to_owned).collect::<Vec<_>>();
+    let lines: Vec<_> = text.lines().map(fields).collect();
+    let direction = if path.display().to_string().contains("_hist") { 1 } else { 2 };
+    for field in lines.iter().flatten() {
+        assert!(field.parse::<u64>().is_ok(), "{}: {field}", path.display());
+    }
+    (
+        lines.iter().map(Vec::len).collect(),
+        lines.iter().map(|line| line[direction].clone()).collect(),
+    )
+}
+
+#[test]
+fn logs_have_the_names_and_columns_of_fios_own() {
+    let (ours, theirs) = (World::new(), World::new());
+    ours.write("job.fio", JOB);
+    ours.assay(&["fio", "job.fio"]).succeeded();
+    let found = logs(&ours.path(""));
+    assert_eq!(found.len(), 18, "{found:?}");
+    for (name, lines) in [("x_bw.1.log", 4), ("x_iops.1.log", 4), ("x_lat.log", 4)] {
+        let text = std::fs::read_to_string(ours.path(name)).unwrap();
+        assert!(text.lines().count() >= lines, "{name}: {text}");
+    }
+    theirs.write("job.fio", JOB);
+    let real = Command::new("fio").arg("job.fio").current_dir(theirs.path("")).output();
+    if !real.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED logs_have_the_names_and_columns_of_fios_own: fio does not run");
+        return;
+    }
+    assert_eq!(found, logs(&theirs.path("")));
+    for name in found.iter().filter(|name| !name.contains("slat")) {
+        assert_eq!(shape(&ours.path(name)), shape(&theirs.path(name)), "{name}");
+    }
+}
+
+#[test]
+fn without_windows_every_io_is_a_line() {
+    let world = World::new();
+    let line = "fio --name=a --rw=write --size=256k --bs=4k --write_lat_log --write_bw_log=b \
+                --log_offset=1";
+    world.assay(&line.split_whitespace().collect::<Vec<_>>()).succeeded();
+    for name in ["a_lat.1.log", "a_clat.1.log", "b_bw.1.log"] {
+        let text = std::fs::read_to_string(world.path(name)).unwrap();
+        let offsets: BTreeSet<u64> = text
+            .lines()
+            .map(|line| line.split(", ").nth(4).unwrap().parse().unwrap())
+            .collect();
+        assert_eq!(offsets, (0..64).map(|block| block * 4096).collect(), "{name}");
+    }
+}
+
+/// The programs of fio-plot, where `cargo xtask test` put them.
+fn fio_plot() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fio/fio-plot/bin");
+    folder.join("fio-plot").is_file().then_some(folder)
+}
+
+/// `bench-fio` starts a program called fio, which is ours, and `fio-plot` draws what it left behind.
+#[test]
+fn what_starts_and_draws_fio_takes_ours() {
+    let Some(programs) = fio_plot() else {
+        eprintln!("SKIPPED what_starts_and_draws_fio_takes_ours: fio-plot is not installed");
+        return;
+    };
+    let world = World::new();
+    let shim = world
+        .write("fio", &format!("#!/bin/sh\nexec {} fio \"$@\"\n", env!("CARGO_BIN_EXE_assay")));
+    std::fs::set_permissions(&shim, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", world.path("").display(), std::env::var("PATH").unwrap());
+    std::fs::create_dir(world.path("data")).unwrap();
+    let run = |program: &str, arguments: &str| {
+        let output = Command::new(programs.join(program))
+            .args(arguments.split_whitespace())
+            .current_dir(world.path(""))
+            .env("PATH", &path)
+            .env("XDG_DATA_HOME", world.path(""))
+            .env("MPLCONFIGDIR", world.path(""))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{program} {arguments}: {output:?}");
+    };
+    run(
+        "bench-fio",
+        "--target data --type directory --size 1m --mode randread randwrite --destructive \
+         --output results --iodepth 1 4 --numjobs 1 --runtime 1 --time-based --block-size 4k \
+         --direct 0 --extra-opts log_avg_msec=200",
+    );
+    let results = std::fs::read_dir(world.path("results/data")).unwrap().next().unwrap();
+    let results = results.unwrap().path();
+    let results = results.display();
+    for (nth, arguments) in [
+        "-r randread -d 1 4 -n 1 -t bw -g",
+        "-r randwrite -d 1 4 -n 1 -t iops lat -g",
+        "-r randread -d 1 4 -n 1 -l",
+        "-r randread -d 4 -n 1 -H",
+    ]
+    .iter()
+    .enumerate()
+    {
+        run("fio-plot", &format!("-i {results} -T test -o {nth}.png {arguments}"));
+        assert!(world.path(&format!("{nth}.png")).is_file(), "{arguments}");
+    }
+}

@@ -1,0 +1,154 @@
+//! What `assay doctor` sees of real devices and paths: a veth pair whose settings `ethtool` and `ip`
+//! switch, a router with a narrow side, and ends that disagree about the largest packet.
+
+use serde_json::Value;
+
+use super::link::{FAR, Link, run};
+use crate::program::World;
+
+/// What the doctor finds at the near end: the outcome and what was observed, by check.
+fn findings(link: &Link, world: &World, options: &[&str]) -> impl Fn(&str) -> (String, String) {
+    let asked = [&["doctor", "--json"], options].concat();
+    let output = link.within(false, world, &asked).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    move |id| {
+        let all = document["findings"].as_array().unwrap();
+        let finding = all.iter().find(|finding| finding["id"] == id).unwrap();
+        let text = |key: &str| finding[key].as_str().unwrap().to_owned();
+        (text("outcome"), text("observed"))
+    }
+}
+
+/// Carries a command out at the near end.
+fn near(link: &Link, command: &str) {
+    let command = format!("ip netns exec {} {command}", link.near);
+    assert!(run(&command), "{command}");
+}
+
+#[track_caller]
+fn check(found: &(String, String), outcome: &str, observed: &str) {
+    assert_eq!((found.0.as_str(), found.1.as_str()), (outcome, observed));
+}
+
+#[test]
+fn settings_switched_by_ethtool_are_seen() {
+    let Some(link) = Link::plain("settings") else { return };
+    let world = World::new();
+    for half in ["on", "off"] {
+        near(&link, &format!("ethtool -K veth0 tso {half} gso on gro {half} tx on rx on"));
+        let found = findings(&link, &world, &[]);
+        let outcome = if half == "on" { "ok" } else { "deviates" };
+        let told = format!(
+            "veth0 TSO {half} · GSO on · GRO {half} · receive checksum on · send checksum on · \
+             LRO off (fixed)"
+        );
+        check(&found("network.offloads"), outcome, &told);
+    }
+    near(&link, "ethtool -K veth0 tso on gro on rx off");
+    let (outcome, told) = findings(&link, &world, &[])("network.offloads");
+    assert_eq!(outcome, "deviates");
+    assert!(told.contains("receive checksum off"), "{told}");
+
+    let cpus = std::thread::available_parallelism().unwrap();
+    for (queues, outcome) in [(4, "ok"), (1, if cpus.get() > 1 { "deviates" } else { "ok" })] {
+        near(&link, &format!("ethtool -L veth0 rx {queues} tx {queues}"));
+        let (found, told) = findings(&link, &world, &[])("network.channels");
+        assert_eq!(found, outcome, "{told}");
+        assert!(told.starts_with(&format!("veth0 {queues} of at most 4 ")), "{told}");
+    }
+    let (outcome, told) = findings(&link, &world, &[])("network.driver");
+    assert_eq!(outcome, "ok");
+    assert!(told.starts_with("veth0 veth"), "{told}");
+    // veth has neither rings nor a time that interrupts wait.
+    for id in ["network.rings", "network.coalescing"] {
+        assert_eq!(findings(&link, &world, &[])(id).0, "not-visible", "{id}");
+    }
+}
+
+#[test]
+fn a_path_is_looked_along_to_its_end() {
+    let Some(link) = Link::plain("along") else { return };
+    let world = World::new();
+    let to = ["--to", FAR];
+    let (outcome, told) = findings(&link, &world, &to)("network.path");
+    assert_eq!(outcome, "ok", "{told}");
+    let beginning = format!("{FAR} over veth0, round trip ");
+    assert!(told.starts_with(&beginning), "{told}");
+    check(&findings(&link, &world, &to)("network.path-mtu"), "ok", "1500 B carried");
+    // An end that takes less swallows the rest: nothing tells the sender. A veth device lets four
+    // bytes of a tag pass beyond its own size.
+    near(&link, &format!("ip -n {} link set veth0 mtu 1400", link.far));
+    let told = "1404 B carried, and larger packets vanish without a word; 1500 B believed";
+    check(&findings(&link, &world, &to)("network.path-mtu"), "deviates", told);
+    near(&link, &format!("ip -n {} link set veth0 down", link.far));
+    let (outcome, _) = findings(&link, &world, &to)("network.path");
+    assert_ne!(outcome, "ok");
+}
+
+#[test]
+fn a_router_with_a_narrow_side_is_believed() {
+    let Some(link) = Link::plain("router") else { return };
+    let world = World::new();
+    let behind = format!("{}-b", link.far);
+    let far = &link.far;
+    for command in [
+        format!("ip netns add {behind}"),
+        format!("ip -n {far} link add veth1 type veth peer name veth1 netns {behind}"),
+        format!("ip -n {far} addr add 198.18.78.1/24 dev veth1"),
+        format!("ip -n {behind} addr add 198.18.78.2/24 dev veth1"),
+        format!("ip -n {far} link set veth1 mtu 1300 up"),
+        format!("ip -n {behind} link set veth1 mtu 1300 up"),
+        format!("ip -n {behind} route add default via 198.18.78.1"),
+        format!("ip -n {} route add default via {FAR}", link.near),
+        format!("ip netns exec {far} sysctl -qw net.ipv4.ip_forward=1"),
+    ] {
+        assert!(run(&command), "{command}");
+    }
+    let found = findings(&link, &world, &["--to", "198.18.78.2"]);
+    assert!(run(&format!("ip netns del {behind}")));
+    let told = "1300 B carried; veth0 would send 1500 B";
+    check(&found("network.path-mtu"), "deviates", told);
+}
+
+#[test]
+fn buffers_are_held_against_the_path() {
+    let Some(link) = Link::plain("buffers") else { return };
+    let world = World::new();
+    // A veth device says that it carries 10 Gbit/s.
+    let options = ["--to", FAR, "--round-trip", "20ms"];
+    for (bytes, outcome, size) in
+        [(4 << 20, "deviates", "4.00 MiB"), (64 << 20, "ok", "64.0 MiB")]
+    {
+        for name in ["tcp_rmem", "tcp_wmem"] {
+            near(&link, &format!("sysctl -qw net.ipv4.{name}=4096\t131072\t{bytes}"));
+        }
+        let found = findings(&link, &world, &options);
+        let told = format!(
+            "at most {size}; 10.0 Gbit/s × 20.0 ms = 23.8 MiB under way, which needs 47.7 MiB"
+        );
+        check(&found("network.receive-buffer"), outcome, &told);
+        check(&found("network.send-buffer"), outcome, &told);
+    }
+    let slow = [&options[..], &["--rate", "100Mbit/s"]].concat();
+    let (outcome, told) = findings(&link, &world, &slow)("network.send-buffer");
+    assert_eq!(outcome, "ok", "{told}");
+    assert!(told.contains("100 Mbit/s × 20.0 ms = 244 KiB"), "{told}");
+}
+
+#[test]
+fn a_request_that_may_not_be_cut_tells_the_path_mtu() {
+    let Some(link) = Link::plain("uncut") else { return };
+    let world = World::new();
+    let ping = |bytes: &str| {
+        let asked = ["ping", FAR, "-M", "do", "-s", bytes, "-c", "1", "-n", "-w", "5"];
+        let output = link.within(false, &world, &asked).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    // 20 bytes of IP and 8 of ICMP make 1500 of these.
+    let (code, told) = ping("1472");
+    assert_eq!(code, Some(0), "{told}");
+    let (code, told) = ping("1473");
+    assert_eq!(code, Some(4), "{told}");
+    assert!(told.contains("message too long, mtu=1500"), "{told}");
+}

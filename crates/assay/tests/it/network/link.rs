@@ -1,0 +1,141 @@
+//! Two hosts on one machine: namespaces and a veth pair between them.
+
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use super::installed;
+use crate::program::World;
+
+/// Two namespaces and what is between them; gone when dropped.
+pub(super) struct Link {
+    pub(super) near: String,
+    pub(super) far: String,
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// One link at a time: a token bucket that the machine keeps waiting is no longer the truth.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Addresses of the near and the far end, from the range for benchmarks (RFC 2544).
+pub(super) const NEAR: &str = "198.18.77.1";
+pub(super) const FAR: &str = "198.18.77.2";
+
+/// Keeps the link busy while a loaded machine runs something else.
+pub(super) const LONG_QUEUE: &str = "burst 256kb limit 8mb";
+/// Shorter than a socket's buffer, so that the bucket drops instead of holding the sender back.
+pub(super) const SHORT_QUEUE: &str = "burst 64kb limit 64kb";
+
+impl Link {
+    /// With a token bucket; `None`, with the reason said, where namespaces cannot be made.
+    pub(super) fn new(test: &str, rate: &str, queue: &str) -> Option<Self> {
+        let link = Self::plain(test)?;
+        for name in [&link.near, &link.far] {
+            for command in [
+                // Segments of several packets would count as one against the bucket's headers.
+                format!("ip netns exec {name} ethtool -K veth0 tso off gso off gro off"),
+                format!("tc -n {name} qdisc add dev veth0 root tbf rate {rate} {queue}"),
+                format!(
+                    "ip netns exec {name} sysctl -qw net.ipv4.tcp_rmem=4096\t131072\t16777216"
+                ),
+                format!(
+                    "ip netns exec {name} sysctl -qw net.ipv4.tcp_wmem=4096\t131072\t16777216"
+                ),
+            ] {
+                assert!(run(&command), "{command}");
+            }
+        }
+        Some(link)
+    }
+
+    /// As the system makes it, with four queues at each end; `None` like above.
+    pub(super) fn plain(test: &str) -> Option<Self> {
+        for program in ["ip", "tc", "ethtool"] {
+            if !installed(program, test) {
+                return None;
+            }
+        }
+        let id = std::process::id();
+        let link = Self {
+            near: format!("assay-{test}-{id}-n"),
+            far: format!("assay-{test}-{id}-f"),
+            // A test that failed leaves nothing behind that matters to the next.
+            _alone: ALONE.lock().unwrap_or_else(PoisonError::into_inner),
+        };
+        let commands = [
+            format!("ip netns add {}", link.near),
+            format!("ip netns add {}", link.far),
+            format!(
+                "ip -n {} link add veth0 numrxqueues 4 numtxqueues 4 type veth peer name veth0 netns {}",
+                link.near, link.far
+            ),
+        ];
+        if !commands.iter().all(|command| run(command)) {
+            eprintln!("SKIPPED {test}: network namespaces cannot be made here");
+            return None;
+        }
+        for (name, address) in [(&link.near, NEAR), (&link.far, FAR)] {
+            for command in [
+                format!("ip -n {name} addr add {address}/24 dev veth0"),
+                format!("ip -n {name} link set lo up"),
+                format!("ip -n {name} link set veth0 up"),
+            ] {
+                assert!(run(&command), "{command}");
+            }
+        }
+        Some(link)
+    }
+
+    /// The program within a namespace, ahead of what else the machine does.
+    pub(super) fn within(&self, far: bool, world: &World, arguments: &[&str]) -> Command {
+        let inner = world.command(arguments);
+        let mut command = Command::new("ip");
+        let name = if far { &self.far } else { &self.near };
+        command.args(["netns", "exec", name, "nice", "-n", "-20"]).arg(inner.get_program());
+        command
+            .args(inner.get_args())
+            .envs(inner.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        command
+    }
+
+    /// Runs one test between the ends; `end` of its document comes back.
+    pub(super) fn iperf3(&self, world: &World, mode: &str) -> Value {
+        let server = ["iperf3", "-s", "-B", FAR, "-1", "--idle-timeout", "60", "-i", "0"];
+        let mut serving = self
+            .within(true, world, &server)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut arguments = vec!["iperf3", "-c", FAR, "-J", "-i", "0"];
+        arguments.extend(mode.split(' '));
+        let mut last = String::new();
+        // The server needs a moment to listen; until then the connection is refused.
+        for _ in 0..100 {
+            let output = self.within(false, world, &arguments).output().unwrap();
+            last = String::from_utf8(output.stdout).unwrap();
+            if output.status.success() {
+                serving.wait().unwrap();
+                return serde_json::from_str::<Value>(&last).unwrap()["end"].clone();
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        drop(serving.kill());
+        drop(serving.wait());
+        panic!("{mode}: {last}");
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        for name in [&self.near, &self.far] {
+            run(&format!("ip netns del {name}"));
+        }
+    }
+}
+
+pub(super) fn run(command: &str) -> bool {
+    let mut words = command.split(' ');
+    let program = words.next().unwrap();
+    Command::new(program).args(words).output().is_ok_and(|output| output.status.success())
+}

@@ -1,0 +1,250 @@
+//! A real Slurm of one node: its daemons are started here with files and ports of their own, and ended with
+//! the test. Nothing outside a temporary folder is changed, and a Slurm of the machine is not touched.
+
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::mpi::one_at_a_time;
+use crate::network::free_port;
+use crate::program::{Outcome, World, results};
+
+const MUNGED: &str = "/usr/sbin/munged";
+const CONTROLLER: &str = "/usr/sbin/slurmctld";
+const NODE: &str = "/usr/sbin/slurmd";
+/// Daemons that are not ready by then never will be.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The daemons, ended when the test ends, whatever becomes of it.
+struct Slurm {
+    world: World,
+    daemons: Vec<Child>,
+}
+
+impl Slurm {
+    /// A cluster of this machine; `None`, and the reason said, where there cannot be one.
+    fn start(test: &str) -> Option<Self> {
+        let skip = |reason: &str| {
+            eprintln!("SKIPPED {test}: {reason}");
+            None
+        };
+        if ![MUNGED, CONTROLLER, NODE].iter().all(|daemon| Path::new(daemon).is_file()) {
+            return skip("slurmctld, slurmd and munge are not installed");
+        }
+        if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+            return skip("slurmd starts jobs as root only");
+        }
+        let Some(node) = node() else { return skip("Slurm needs two CPUs for two ranks") };
+        let mut slurm = Self { world: World::new(), daemons: Vec::new() };
+        slurm.configure(&node);
+        slurm.daemon(MUNGED, &munge_options(&slurm.world));
+        slurm.wait_for("munge.socket", |slurm| slurm.world.path("munge.socket").exists());
+        slurm.daemon(CONTROLLER, &["-D".to_owned()]);
+        slurm.daemon(NODE, &["-D".to_owned()]);
+        slurm.wait_for("an idle node", |slurm| {
+            let told = slurm.command("sinfo", &["-h", "-o", "%t"]).output().unwrap();
+            told.stdout.starts_with(b"idle")
+        });
+        Some(slurm)
+    }
+
+    /// The configuration, and the key by which the daemons trust each other.
+    fn configure(&self, node: &str) {
+        let folder = self.world.path(".");
+        let folder = folder.display();
+        let name = node.split_whitespace().next().unwrap().trim_start_matches("NodeName=");
+        let (control, work) = (free_port(), free_port());
+        let text = format!(
+            "ClusterName=assay\nSlurmctldHost={name}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n\
+             SlurmctldPort={control}\nSlurmdPort={work}\n\
+             AuthType=auth/munge\nAuthInfo=socket={folder}/munge.socket\nCredType=cred/munge\n\
+             StateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool\n\
+             SlurmctldPidFile={folder}/slurmctld.pid\nSlurmdPidFile={folder}/slurmd.pid\n\
+             SlurmctldLogFile={folder}/slurmctld.log\nSlurmdLogFile={folder}/slurmd.log\n\
+             ProctrackType=proctrack/linuxproc\nTaskPlugin=task/affinity\nSwitchType=switch/none\n\
+             JobAcctGatherType=jobacct_gather/none\nReturnToService=2\nMpiDefault=none\n\
+             SelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n\
+             {node} NodeAddr=127.0.0.1 State=UNKNOWN\nPartitionName=all Nodes=ALL Default=YES State=UP\n"
+        );
+        self.world.write("slurm.conf", &text);
+        for folder in ["state", "spool"] {
+            std::fs::create_dir(self.world.path(folder)).unwrap();
+        }
+        let key = self.world.path("munge.key");
+        // It need not be secret: the daemons live as long as the test and listen on loopback alone.
+        std::fs::File::create(&key).unwrap().write_all(&[7; 1024]).unwrap();
+        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+        // Munge insists that everybody can reach its socket.
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(self.world.path("."), open).unwrap();
+    }
+
+    fn daemon(&mut self, program: &str, options: &[String]) {
+        let mut command = self.command(program, &[]);
+        command.args(options).stdout(Stdio::null()).stderr(Stdio::null());
+        self.daemons.push(command.spawn().unwrap());
+    }
+
+    fn wait_for(&mut self, what: &str, is_there: impl Fn(&Self) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !is_there(self) {
+            let log =
+                |name: &str| std::fs::read_to_string(self.world.path(name)).unwrap_or_default();
+            assert!(
+                Instant::now() < deadline,
+                "{what} did not come: {} {}",
+                log("slurmctld.log"),
+                log("slurmd.log")
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// A program of Slurm's, or one that shall talk to this Slurm.
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(self.world.path("."))
+            .env("SLURM_CONF", self.world.path("slurm.conf"))
+            .env("XDG_DATA_HOME", self.world.path("."))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// `assay` as `launcher` starts it, to its end.
+    fn assay(&self, launcher: &[&str], arguments: &[&str]) -> Outcome {
+        let mut command = self.command(launcher[0], &launcher[1..]);
+        command.arg(env!("CARGO_BIN_EXE_assay")).args(arguments);
+        let output = command.output().unwrap();
+        Outcome {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Drop for Slurm {
+    fn drop(&mut self) {
+        // Asked to, controller and node end their own helpers, too.
+        drop(self.command("scontrol", &["shutdown"]).output());
+        let deadline = Instant::now() + Duration::from_secs(5);
+        let runs = |it: &mut Child| matches!(it.try_wait(), Ok(None));
+        // The first is munge, which nobody asked.
+        while self.daemons.iter_mut().skip(1).any(runs) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        for daemon in &mut self.daemons {
+            drop(daemon.kill());
+            drop(daemon.wait());
+        }
+    }
+}
+
+/// What this node is, in the words of Slurm's configuration; `None` where two ranks do not fit.
+fn node() -> Option<String> {
+    let told = Command::new(NODE).arg("-C").output().unwrap();
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    let line = told.lines().find(|line| line.starts_with("NodeName="))?;
+    let cpus = line.split_whitespace().find_map(|word| word.strip_prefix("CPUs="))?;
+    (cpus.parse::<u32>().ok()? >= 2).then(|| line.to_owned())
+}
+
+fn munge_options(world: &World) -> Vec<String> {
+    let file = |option: &str, name: &str| format!("--{option}={}", world.path(name).display());
+    vec![
+        "--foreground".to_owned(),
+        // Folders for temporary files may be written by everybody, which munge dislikes.
+        "--force".to_owned(),
+        file("key-file", "munge.key"),
+        file("socket", "munge.socket"),
+        file("pid-file", "munge.pid"),
+        file("log-file", "munge.log"),
+        file("seed-file", "munge.seed"),
+    ]
+}
+
+fn document(outcome: Outcome) -> Value {
+    let outcome = outcome.succeeded();
+    serde_json::from_str(&outcome.out).unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
+}
+
+const LATENCY: [&str; 8] = ["mpi", "latency", "-m", "8:8", "-i", "20", "--budget", "200ms"];
+
+/// One cluster for all of it, because starting one takes seconds.
+#[test]
+fn slurm_starts_ranks_that_find_each_other() {
+    let test = "slurm::slurm_starts_ranks_that_find_each_other";
+    let Some(slurm) = Slurm::start(test) else { return };
+    let _alone = one_at_a_time();
+    for (served, name) in [("--mpi=pmi2", "MPICH 4."), ("--mpi=pmix", "Open MPI 4.")] {
+        let srun = ["srun", served, "-Q", "-n", "2", "--cpu-bind=cores"];
+        let document = document(slurm.assay(&srun, &[&LATENCY[..], &["--json"]].concat()));
+        let found = results(&document, "mpi.latency", "latency");
+        let parameters = &found[0]["parameters"];
+        assert!(parameters["mpi"].as_str().unwrap().starts_with(name), "{parameters}");
+        assert_eq!(parameters["ranks"], 2);
+    }
+    ranks_that_are_not_served_are_found_out(&slurm);
+    every_mpi_is_started_by_srun_when_asked(&slurm);
+    another_launcher_inside_a_job_is_told_from_srun(&slurm);
+}
+
+fn ranks_that_are_not_served_are_found_out(slurm: &Slurm) {
+    for (served, library) in
+        [("--mpi=none", "libmpich.so.12"), ("--mpi=pmix", "libmpich.so.12")]
+    {
+        let srun = ["srun", served, "-Q", "-n", "2"];
+        let asked = [&LATENCY[..], &["--mpi-library", library]].concat();
+        let outcome = slurm.assay(&srun, &asked).failed_with(4);
+        let told = "slurm started 2 ranks, but the library sees a world of 1";
+        assert_eq!(outcome.err.matches(told).count(), 1, "{outcome:?}");
+        assert!(outcome.err.contains("`srun --mpi=pmi2` serves MPICH"), "{outcome:?}");
+    }
+    // Open MPI ends the process itself, so the remedy has to come before.
+    let asked = [&LATENCY[..], &["--mpi-library", "libmpi.so.40"]].concat();
+    let outcome = slurm.assay(&["srun", "--mpi=none", "-Q", "-n", "2"], &asked);
+    assert_ne!(outcome.code, 0, "{outcome:?}");
+    let told = "srun was not told to serve it: --mpi=pmix";
+    assert_eq!(outcome.err.matches(told).count(), 1, "{outcome:?}");
+}
+
+fn every_mpi_is_started_by_srun_when_asked(slurm: &Slurm) {
+    let suite = slurm.world.write(
+        "one.toml",
+        "name = \"one\"\nbudget = \"4s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\nto = \"8B\"\n",
+    );
+    let asked =
+        ["run", suite.to_str().unwrap(), "--launcher", "srun", "--mpi", "/usr", "--json"];
+    let document = document(slurm.assay(&["salloc", "-Q", "-n", "2"], &asked));
+    let found = results(&document, "mpi.latency", "latency");
+    for name in ["MPICH 4.", "Open MPI 4."] {
+        let of = found.iter().find(|it| {
+            it["parameters"]["mpi"].as_str().is_some_and(|mpi| mpi.starts_with(name))
+        });
+        let parameters = &of.unwrap_or_else(|| panic!("no {name}: {document}"))["parameters"];
+        assert_eq!(parameters["launcher"], "slurm", "{parameters}");
+        assert_eq!(parameters["cpus"], "0; 1", "{parameters}");
+    }
+}
+
+/// Hydra has its helpers started by srun, whose variables the ranks then see.
+fn another_launcher_inside_a_job_is_told_from_srun(slurm: &Slurm) {
+    let hydra = ["salloc", "-Q", "-n", "2", "mpiexec.mpich", "-n", "2"];
+    let outcome = slurm.assay(&hydra, &LATENCY).succeeded();
+    assert!(outcome.out.contains("# 2 ranks by hydra: "), "{outcome:?}");
+    // A batch script has a rank of Slurm's and is none.
+    let script = slurm.world.write(
+        "job.sh",
+        &format!("#!/bin/sh\nexec {} mpi latency\n", env!("CARGO_BIN_EXE_assay")),
+    );
+    let mut batch = slurm.command("sbatch", &["-Q", "-n", "2", "--wait", "-o", "job.out"]);
+    assert_eq!(batch.arg(script).status().unwrap().code(), Some(2));
+    let told = std::fs::read_to_string(slurm.world.path("job.out")).unwrap();
+    assert!(told.contains("start it with an MPI launcher"), "{told}");
+}

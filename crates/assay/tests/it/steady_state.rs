@@ -1,0 +1,129 @@
+//! Rounds against a truth that is known: a device whose limit is moved while it is measured.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::program::{World, results};
+
+/// A block device in memory.
+struct RamDisk(String);
+
+impl RamDisk {
+    fn new() -> Option<Self> {
+        let id = fs::read_to_string("/sys/class/zram-control/hot_add").ok()?;
+        let disk = Self(id.trim().to_owned());
+        fs::write(disk.system("disksize"), "16M").ok()?;
+        Some(disk)
+    }
+
+    fn system(&self, name: &str) -> String {
+        format!("/sys/block/zram{}/{name}", self.0)
+    }
+}
+
+impl Drop for RamDisk {
+    fn drop(&mut self) {
+        drop(fs::write(self.system("reset"), "1"));
+        drop(fs::write("/sys/class/zram-control/hot_remove", &self.0));
+    }
+}
+
+/// A group of processes whose reads of one device are limited, in either hierarchy of the kernel.
+struct Group {
+    folder: PathBuf,
+    members: PathBuf,
+    home: PathBuf,
+    limit: PathBuf,
+    prefix: String,
+}
+
+impl Group {
+    fn new(disk: &RamDisk, reads_per_s: u32) -> Option<Self> {
+        let number = fs::read_to_string(disk.system("dev")).ok()?;
+        let number = number.trim();
+        let older = ("/sys/fs/cgroup/blkio", "tasks", "blkio.throttle.read_iops_device", "");
+        let newer = ("/sys/fs/cgroup", "cgroup.procs", "io.max", "riops=");
+        [older, newer].into_iter().find_map(|(root, members, limit, key)| {
+            let folder = Path::new(root).join(format!("assay-rounds-{}", std::process::id()));
+            fs::create_dir(&folder).ok()?;
+            let group = Self {
+                members: folder.join(members),
+                home: Path::new(root).join(members),
+                limit: folder.join(limit),
+                prefix: format!("{number} {key}"),
+                folder,
+            };
+            group.allow(reads_per_s).then_some(group)
+        })
+    }
+
+    fn allow(&self, reads_per_s: u32) -> bool {
+        fs::write(&self.limit, format!("{}{reads_per_s}", self.prefix)).is_ok()
+    }
+
+    /// The calling thread's children are then in it.
+    fn enter(&self) -> bool {
+        fs::write(&self.members, "0").is_ok()
+    }
+
+    fn leave(&self) {
+        drop(fs::write(&self.home, "0"));
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.leave();
+        drop(fs::remove_dir(&self.folder));
+    }
+}
+
+#[test]
+fn a_limit_that_moves_is_not_steady_until_it_stays() {
+    let test = "a_limit_that_moves_is_not_steady_until_it_stays";
+    let world = World::new();
+    let Some(disk) = RamDisk::new() else {
+        eprintln!("SKIPPED {test}: this kernel makes no RAM disk (zram), or not for this user");
+        return;
+    };
+    let Some(group) = Group::new(&disk, 2000).filter(Group::enter) else {
+        eprintln!(
+            "SKIPPED {test}: this kernel throttles no block device, or not for this user"
+        );
+        return;
+    };
+    let device = format!("/dev/zram{}", disk.0);
+    let rounds =
+        ["storage", "read", &device, "--bs", "4k", "--depth", "8", "--engine", "libaio"];
+    let arguments = [&rounds[..], &["--for", "1s", "--steady-state", "--json"]].concat();
+    let out = fs::File::create(world.path("out.json")).unwrap();
+    let child = world.command(&arguments).stdout(out).stderr(Stdio::piped()).spawn();
+    group.leave();
+    let mut child = child.unwrap();
+    let said = BufReader::new(child.stderr.take().unwrap());
+    for line in said.lines().map_while(Result::ok) {
+        if line.contains("round 2:") {
+            assert!(group.allow(4000));
+        }
+    }
+    assert!(child.wait().unwrap().success());
+    let document = fs::read(world.path("out.json")).unwrap();
+    let document: Value = serde_json::from_slice(&document).unwrap();
+    let rate = results(&document, "storage", "rate")[0].clone();
+    let rates: Vec<f64> = rate["parameters"]["round_rates"]
+        .as_str()
+        .unwrap()
+        .split(' ')
+        .map(|it| it.parse().unwrap())
+        .collect();
+    let near = |rate: f64, truth: f64| (rate / truth - 1.0).abs() < 0.1;
+    // Two rounds before the limit moves, and five after it of which the first may be mixed.
+    assert!(near(rates[0], 2000.0) && rates.len() >= 7, "{rates:?}");
+    assert!(rates[rates.len() - 4..].iter().all(|it| near(*it, 4000.0)), "{rates:?}");
+    assert!(rate["parameters"]["steady_state"].as_str().unwrap().starts_with("reached"));
+    assert!(near(rate["median"].as_f64().unwrap(), 4000.0), "{rate}");
+}

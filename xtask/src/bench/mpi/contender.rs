@@ -1,0 +1,99 @@
+//! The MPIs of the comparison: Debian's two and those of the wheels, each with its launcher, its library and
+//! its `mpicc`. Starts nothing but compilers.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::bench::workplace::Workplace;
+use crate::command;
+use crate::wheels::{self, Wheel};
+
+/// An MPI of the comparison.
+#[derive(Debug)]
+pub(super) struct Mpi {
+    pub(super) name: String,
+    pub(super) launcher: PathBuf,
+    compiler: PathBuf,
+    /// The library that `compiler` links programs to: its file, or its name for the loader.
+    pub(super) library: PathBuf,
+    /// Its prefix, where the loader does not know its folder.
+    pub(super) prefix: Option<PathBuf>,
+    /// Options that keep the launcher from placing the ranks: everybody is placed by `taskset`.
+    pub(super) unbound: &'static [&'static str],
+}
+
+const HYDRA: &[&str] = &["-bind-to", "none"];
+const OPEN_MPI: &[&str] = &["--bind-to", "none"];
+
+/// Those that are there; the others are named and left out.
+pub(super) fn all(root: &Path) -> Vec<Mpi> {
+    let [mpich, open_mpi, intel] = &wheels::MPI;
+    let all = vec![
+        debian("MPICH 4.0, Debian", "mpich", "libmpich.so.12", HYDRA),
+        debian("Open MPI 4.1, Debian", "openmpi", "libmpi.so.40", OPEN_MPI),
+        wheel(root, mpich, "bin/mpiexec.hydra", "libmpi.so.12", HYDRA),
+        standard(wheel(root, mpich, "bin/mpiexec.hydra", "libmpi_abi.so.1", HYDRA)),
+        wheel(root, open_mpi, "bin/prterun", "libmpi.so.40", OPEN_MPI),
+        wheel(root, intel, "bin/mpiexec.hydra", "libmpi.so.12", HYDRA),
+    ];
+    let is_there = |mpi: &Mpi| {
+        let there = mpi.launcher.is_file() && mpi.compiler.is_file();
+        if !there {
+            println!("{} is not installed and left out", mpi.name);
+        }
+        there
+    };
+    all.into_iter().filter(is_there).collect()
+}
+
+fn debian(name: &str, kind: &str, library: &str, unbound: &'static [&'static str]) -> Mpi {
+    Mpi {
+        name: name.to_owned(),
+        launcher: PathBuf::from(format!("/usr/bin/mpiexec.{kind}")),
+        compiler: PathBuf::from(format!("/usr/bin/mpicc.{kind}")),
+        library: PathBuf::from(library),
+        prefix: None,
+        unbound,
+    }
+}
+
+fn wheel(
+    root: &Path,
+    wheel: &Wheel,
+    launcher: &str,
+    library: &str,
+    unbound: &'static [&'static str],
+) -> Mpi {
+    let prefix = wheels::folder(root, wheel);
+    Mpi {
+        name: format!("{} {}, wheel", wheel.name, wheel.version),
+        launcher: prefix.join(launcher),
+        compiler: prefix.join("bin/mpicc"),
+        library: prefix.join("lib").join(library),
+        prefix: Some(prefix),
+        unbound,
+    }
+}
+
+/// The same MPI by the interface of the MPI 5 standard.
+fn standard(mpi: Mpi) -> Mpi {
+    let compiler = mpi.compiler.with_file_name("mpicc_abi");
+    Mpi { name: format!("{}, standard ABI", mpi.name), compiler, ..mpi }
+}
+
+impl Mpi {
+    /// The compiled loops for this MPI: a shared object.
+    pub(super) fn compile(&self, workplace: &Workplace) -> Result<PathBuf> {
+        let name: String = self.name.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+        let object = workplace.folder.join(format!("mpi_loop-{name}.so"));
+        let mut compiler = workplace.command(&self.compiler);
+        // MPICH's header makes gcc warn of a constant that is an address.
+        compiler.args(["-O3", "-w", "-shared", "-fPIC", "xtask/peers/mpi_loop.c", "-o"]);
+        if let Some(prefix) = &self.prefix {
+            compiler.env("I_MPI_ROOT", prefix);
+        }
+        command::run(compiler.arg(&object))?;
+        Ok(object)
+    }
+}
