@@ -90,7 +90,7 @@ pub(crate) const FOR_BENCH_MPI: &[Package] =
     &[GCC, LIBC, OPENMPI, OPENMPI_HEADERS, MPICH, MPICH_HEADERS, VENV, TASKSET];
 
 /// What the comparison of the network uses.
-pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[GCC, LIBC, IPERF3, QPERF, IPROUTE];
+pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[GCC, LIBC, IPERF3, QPERF, IPROUTE, TASKSET];
 
 /// What the comparison of storage uses.
 pub(crate) const FOR_BENCH_STORAGE: &[Package] = &[FIO, TASKSET];

@@ -1,6 +1,7 @@
 //! Goodput and ping-pong beside iperf3, qperf and a bare loop, over loopback and over a veth pair.
 //!
-//! Each contender is a pair of its own client and its own server; nobody is pinned, as users run them.
+//! Each contender is a pair of its own client and its own server. Nobody who moves bulk is pinned, as users
+//! run them; both ends of a ping-pong share one CPU.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,22 +20,32 @@ use super::order::order;
 use super::page::Page;
 use super::ratio::{self, Ratio};
 use super::workplace::Workplace;
-use contenders::{ASSAY_PORT, BARE_PORT, Contender, IPERF3_PORT, Kind, QPERF_PORT};
+use contenders::{
+    ASSAY_ECHO_PORT, ASSAY_PORT, BARE_PORT, COPY_PORT, Contender, IPERF3_PORT, Kind, Programs,
+    QPERF_PORT,
+};
 use place::Place;
 
 mod contenders;
 mod place;
 
+/// Within this of a bare loop, nothing is left that assay could do better.
+const AS_BARE: f64 = 1.0 / 1.02;
+
 /// Ours, theirs, what is compared, and what is asked of the ratio (turned round for costs, so that
 /// more is better in every row).
-const PAIRS: [(&str, &str, Kind, f64); 8] = [
+const PAIRS: [(&str, &str, Kind, f64); 12] = [
     ("assay, 1 stream", "iperf3, 1 stream", Kind::Goodput, 1.3),
     ("assay, 6 streams", "iperf3, 6 streams", Kind::Goodput, 1.3),
     ("assay, 1 stream", "iperf3, 1 stream", Kind::CpuPerGb, 1.0),
     ("assay, 6 streams", "iperf3, 6 streams", Kind::CpuPerGb, 1.0),
     ("assay, 1 stream, no copy", "iperf3, 1 stream", Kind::Goodput, 2.0),
     ("assay, 6 streams, no copy", "iperf3, 6 streams", Kind::Goodput, 2.0),
-    ("assay, 1 byte", "bare loop, 1 byte", Kind::RoundTrip, 1.0 / 1.02),
+    ("assay, 1 stream", "bare loop, 1 stream", Kind::Goodput, AS_BARE),
+    ("assay, 6 streams", "bare loop, 6 streams", Kind::Goodput, AS_BARE),
+    ("assay, 1 stream", "bare loop, 1 stream", Kind::CpuPerGb, AS_BARE),
+    ("assay, 6 streams", "bare loop, 6 streams", Kind::CpuPerGb, AS_BARE),
+    ("assay, 1 byte", "bare loop, 1 byte", Kind::RoundTrip, AS_BARE),
     ("assay, 1 byte", "qperf, 1 byte", Kind::HalfMean, 1.0),
 ];
 
@@ -43,7 +54,13 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_NETWORK)?;
     let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
     let assay = workplace.build_assay()?;
-    let bare = workplace.build_peer("ping_pong", &["-O2"])?;
+    let built = |path: PathBuf| path.display().to_string();
+    let programs = Programs {
+        assay: built(assay.clone()),
+        ping_pong: built(workplace.build_peer("ping_pong", &["-O2"])?),
+        copy_loop: built(workplace.build_peer("copy_loop", &["-O2", "-pthread"])?),
+        on_one_cpu: format!("taskset -c {}", workplace.cpus.0.last().context("no CPU")?),
+    };
     let mut facts = machine::facts(&workplace);
     facts.push(machine::assay_version(&workplace, &assay));
     facts.push(("packages", machine::package_versions(&workplace, &["iperf3", "qperf"])?));
@@ -59,8 +76,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
                 continue;
             }
         };
-        let _servers = servers(&assay, &bare, &place)?;
-        let contenders = contenders::all(&assay, &bare, &place);
+        let _servers = servers(&programs, &place)?;
+        let contenders = contenders::all(&programs, &place);
         let figures = measure(&contenders, &place, options)?;
         parts.push((place.name, rows(&figures)?, shown(&workplace, &contenders)));
     }
@@ -81,19 +98,37 @@ const ABOUT: &str = "\
 All figures are medians over the turns. Within a turn everybody runs once, in an order drawn from a seed
 and reversed every other turn; the interval is that of the median ratio within a turn, from order
 statistics. Ratios of times and of costs are turned round, so that more is better in every row. Goodput is
-what the receiver took. Half round trips are those that qperf prints, elapsed over messages; the bare loop
-is `send` and `recv` in plain C with a reading of the clock after each round trip. Over loopback and over
-the veth pair, sender, receiver and the kernel's work for both share the same CPUs.";
+what the receiver took. Half round trips are those that qperf prints, elapsed over messages. Over loopback
+and over the veth pair, sender, receiver and the kernel's work for both share the same CPUs. Nobody who
+moves bulk is pinned. Both ends of a ping-pong are kept on one CPU: where the system puts them decides
+otherwise, four times as much, whether a round trip contains a wake-up of another CPU, and hides the tools.
+
+The bare loops are plain C: for round trips `send` and `recv` with a reading of the clock after each, for
+goodput one thread per stream and end with assay's size of a write, its size of a receive and its low-water
+mark. They are the limit that these calls have on this machine; where assay is at its bare loop and misses a
+target, the rest is the kernel's. iperf3 and assay use what they use by default for a whole run: 128 KiB per
+write, and 1 MiB or, with more streams than CPUs, 256 KiB.
+
+Where the time goes, by `perf record -e cpu-clock -a`. With iperf3's way, a fifth of the sender's CPU wakes
+the receiver, once per segment: assay's receiver is woken for up to 256 KiB (`SO_RCVLOWAT`), or for what
+200 µs bring. With bbr a tenth starts and takes the timers by which it spaces segments of 64 KiB; larger
+writes need fewer, and no setting of a socket turns them off. Over loopback bbr soon takes the link for
+faster than the CPUs and seldom waits; over the veth pair it goes on spacing (16,000 timers a second against
+500 with cubic), and the same bare loop carries 20 Gbit/s with bbr and 53 with cubic. The rest of one stream
+that copies is `copy_from_user` on the sender's CPU, which does the receiver's protocol work as well. Pages
+lent by `vmsplice` from a huge page spare the copy, and sixteen small pages per call beside `sendfile`.";
 
 /// Servers that end with the comparison.
-fn servers(assay: &Path, bare: &Path, place: &Place) -> Result<Vec<Server>> {
-    let (assay, bare) = (assay.display().to_string(), bare.display().to_string());
-    let at = place.address;
+fn servers(programs: &Programs, place: &Place) -> Result<Vec<Server>> {
+    let (assay, at) = (&programs.assay, place.address);
+    let on_one_cpu = &programs.on_one_cpu;
     let started: Result<Vec<Server>> = [
         format!("iperf3 -s -B {at} -p {IPERF3_PORT}"),
         format!("{assay} iperf3 -s -B {at} -p {ASSAY_PORT} -i 0"),
-        format!("qperf -lp {QPERF_PORT}"),
-        format!("{bare} serve {at} {BARE_PORT}"),
+        format!("{} serve {at} {COPY_PORT}", programs.copy_loop),
+        format!("{on_one_cpu} qperf -lp {QPERF_PORT}"),
+        format!("{on_one_cpu} {} serve {at} {BARE_PORT}", programs.ping_pong),
+        format!("{on_one_cpu} {assay} iperf3 -s -B {at} -p {ASSAY_ECHO_PORT} -i 0"),
     ]
     .iter()
     .map(|line| {

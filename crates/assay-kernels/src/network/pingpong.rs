@@ -11,6 +11,9 @@ use std::time::Duration;
 
 use super::stream::LOOK_EVERY;
 use crate::clock;
+use watch::{Beat, Bounds};
+
+mod watch;
 
 /// The connected socket of a ping-pong.
 #[derive(Debug)]
@@ -65,12 +68,30 @@ impl Line {
         matches!(self, Self::Tcp(_))
     }
 
-    /// Sets how long a receive sleeps before it looks around.
-    fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
+    /// Sets how long a receive sleeps before it looks around; `None` = for ever.
+    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
-            Self::Tcp(stream) => stream.set_read_timeout(Some(timeout)),
-            Self::Udp(socket) => socket.set_read_timeout(Some(timeout)),
+            Self::Tcp(stream) => stream.set_read_timeout(timeout),
+            Self::Udp(socket) => socket.set_read_timeout(timeout),
         }
+    }
+
+    /// Runs `work` in a thread of its own, so that each of its receives has an end. A datagram may be
+    /// lost, which only a timeout of the receive itself can tell, and a receive that spins does not
+    /// sleep at all.
+    fn bounded<T: Send>(
+        &self,
+        waiting: Waiting,
+        bounds: &Bounds<'_>,
+        work: impl FnOnce(&Beat) -> io::Result<T> + Send,
+    ) -> io::Result<T> {
+        let watched = match self {
+            Self::Tcp(stream) if waiting == Waiting::Sleep => Some(stream),
+            _ => None,
+        };
+        self.set_timeout(watched.is_none().then_some(LOOK_EVERY))?;
+        let beat = Beat::default();
+        watch::watched((self.fd(), watched), bounds, &beat, || work(&beat))
     }
 }
 
@@ -86,14 +107,20 @@ pub fn ping(
     waiting: Waiting,
     until: Until,
 ) -> io::Result<RoundTrips> {
-    let mut pinger = Pinger::new(line, message_bytes, waiting, until)?;
-    let start_ns = clock::now_ns();
-    let mut before_ns = start_ns;
-    while pinger.has_more(before_ns) && pinger.exchange(before_ns)? {
-        before_ns = clock::now_ns();
-    }
-    pinger.measured.total_ns = before_ns - start_ns;
-    Ok(pinger.measured)
+    line.bounded(waiting, &until.bounds(), |beat| {
+        let mut pinger = Pinger::new((line, beat), message_bytes, waiting, until);
+        let start_ns = clock::now_ns();
+        let mut before_ns = start_ns;
+        // The end of one round trip is the start of the next: one reading of the clock for both.
+        while pinger.has_more(before_ns) {
+            match pinger.exchange(before_ns, before_ns)? {
+                Some(after_ns) => before_ns = after_ns,
+                None => break,
+            }
+        }
+        pinger.measured.total_ns = before_ns - start_ns;
+        Ok(pinger.measured)
+    })
 }
 
 /// Sends at a fixed rate and times each answer from the moment at which its message was due, so that
@@ -107,31 +134,41 @@ pub fn ping_at_rate(
     messages_per_s: f64,
     until: Until,
 ) -> io::Result<RoundTrips> {
-    let mut pinger = Pinger::new(line, message_bytes, Waiting::Sleep, until)?;
-    let start_ns = clock::now_ns();
-    let mut message = 0_u32;
+    line.bounded(Waiting::Sleep, &until.bounds(), |beat| {
+        let mut pinger = Pinger::new((line, beat), message_bytes, Waiting::Sleep, until);
+        let start_ns = clock::now_ns();
+        let mut message = 0_u32;
+        loop {
+            let due_ns = start_ns + (f64::from(message) / messages_per_s * 1e9) as u64;
+            if !pinger.has_more(due_ns) {
+                break;
+            }
+            let sent_ns = wait_until(due_ns);
+            if pinger.exchange(due_ns, sent_ns)?.is_none() {
+                break;
+            }
+            message += 1;
+        }
+        pinger.measured.total_ns = clock::now_ns() - start_ns;
+        Ok(pinger.measured)
+    })
+}
+
+/// Waits until the clock reads `due_ns`; what it read then comes back.
+fn wait_until(due_ns: u64) -> u64 {
     loop {
-        let due_ns = start_ns + (f64::from(message) / messages_per_s * 1e9) as u64;
-        if !pinger.has_more(due_ns) {
-            break;
+        let now_ns = clock::now_ns();
+        if now_ns >= due_ns {
+            return now_ns;
         }
-        while clock::now_ns() < due_ns {
-            sleep_towards(due_ns);
-        }
-        if !pinger.exchange(due_ns)? {
-            break;
-        }
-        message += 1;
+        sleep_towards(due_ns - now_ns);
     }
-    pinger.measured.total_ns = clock::now_ns() - start_ns;
-    Ok(pinger.measured)
 }
 
 /// Sleeps most of the way, so that the last part can be spun.
-fn sleep_towards(due_ns: u64) {
+fn sleep_towards(left_ns: u64) {
     /// Timer slack and wake-up take some 60 µs.
     const SPIN_NS: u64 = 100_000;
-    let left_ns = due_ns.saturating_sub(clock::now_ns());
     if left_ns > SPIN_NS {
         std::thread::sleep(Duration::from_nanos(left_ns - SPIN_NS));
     } else {
@@ -149,27 +186,42 @@ pub fn echo(
     deadline_ns: u64,
     stop: &AtomicBool,
 ) -> io::Result<u64> {
-    line.set_timeout(LOOK_EVERY)?;
-    let mut buffer = vec![0; message_bytes.max(1)];
-    let is_over = || stop.load(Ordering::Relaxed) || clock::now_ns() >= deadline_ns;
-    let mut echoed = 0;
-    loop {
-        let received = receive_whole(line, &mut buffer[..message_bytes.max(1)], 0, is_over);
-        let answered = match received {
-            Ok(true) => send_whole(line, &buffer),
-            Ok(false) => return Ok(echoed),
-            Err(error) => Err(error),
-        };
-        match answered {
-            Ok(()) => echoed += 1,
-            Err(error) if is_end(&error) => return Ok(echoed),
-            Err(error) => return Err(error),
+    let bounds = Bounds { deadline_ns, stop, answer_timeout: None };
+    line.bounded(Waiting::Sleep, &bounds, |beat| {
+        let mut buffer = vec![0; message_bytes.max(1)];
+        let is_over = || stop.load(Ordering::Relaxed) || clock::now_ns() >= deadline_ns;
+        let mut echoed = 0;
+        loop {
+            beat.set(echoed + 1);
+            let answered = match receive_whole(line, &mut buffer, 0, is_over) {
+                Ok(true) => send_whole(line, &buffer),
+                Ok(false) => return Ok(echoed),
+                Err(error) => Err(error),
+            };
+            match answered {
+                Ok(()) => echoed += 1,
+                Err(error) if is_end(&error) => return Ok(echoed),
+                Err(error) => return Err(error),
+            }
+        }
+    })
+}
+
+impl Until {
+    const fn bounds(&self) -> Bounds<'static> {
+        /// Nobody stops a pinger but its own bounds.
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Bounds {
+            deadline_ns: self.deadline_ns,
+            stop: &NEVER,
+            answer_timeout: Some(ANSWER_TIMEOUT),
         }
     }
 }
 
 struct Pinger<'a> {
     line: &'a Line,
+    beat: &'a Beat,
     out: Vec<u8>,
     back: Vec<u8>,
     flags: libc::c_int,
@@ -179,15 +231,15 @@ struct Pinger<'a> {
 
 impl<'a> Pinger<'a> {
     fn new(
-        line: &'a Line,
+        (line, beat): (&'a Line, &'a Beat),
         message_bytes: usize,
         waiting: Waiting,
         until: Until,
-    ) -> io::Result<Self> {
-        line.set_timeout(LOOK_EVERY)?;
+    ) -> Self {
         let bytes = message_bytes.max(1);
-        Ok(Self {
+        Self {
             line,
+            beat,
             out: vec![0xCE; bytes],
             back: vec![0; bytes],
             flags: if waiting == Waiting::Spin { libc::MSG_DONTWAIT } else { 0 },
@@ -196,27 +248,30 @@ impl<'a> Pinger<'a> {
                 times_ns: Vec::with_capacity(until.round_trips.min(FIRST_CAPACITY)),
                 ..RoundTrips::default()
             },
-        })
+        }
     }
 
     fn has_more(&self, now_ns: u64) -> bool {
         now_ns < self.until.deadline_ns && self.measured.times_ns.len() < self.until.round_trips
     }
 
-    /// One round trip, timed from `from_ns`; false when the deadline came before the answer. The
-    /// far end may have its own timer, which then fired a little before ours.
-    fn exchange(&mut self, from_ns: u64) -> io::Result<bool> {
-        let sent_ns = clock::now_ns();
-        let give_up_ns = sent_ns + ANSWER_TIMEOUT.as_nanos() as u64;
+    /// One round trip, sent now and timed from `from_ns`; when it ended, or `None` when the deadline
+    /// came before the answer. The far end may have its own timer, which then fired a little before
+    /// ours.
+    fn exchange(&mut self, from_ns: u64, now_ns: u64) -> io::Result<Option<u64>> {
+        self.beat.set(now_ns);
+        let until_ns = (now_ns + ANSWER_TIMEOUT.as_nanos() as u64).min(self.until.deadline_ns);
         send_whole(self.line, &self.out)?;
-        let until_ns = give_up_ns.min(self.until.deadline_ns);
         let is_over = || clock::now_ns() >= until_ns;
-        if receive_whole(self.line, &mut self.back, self.flags, is_over)? {
-            self.measured.times_ns.push(clock::now_ns() - from_ns);
-            return Ok(true);
+        let is_answered = receive_whole(self.line, &mut self.back, self.flags, is_over)?;
+        let end_ns = clock::now_ns();
+        self.beat.set(0);
+        if is_answered {
+            self.measured.times_ns.push(end_ns - from_ns);
+            return Ok(Some(end_ns));
         }
         if until_ns == self.until.deadline_ns {
-            return Ok(false);
+            return Ok(None);
         }
         if self.line.is_stream() {
             return Err(io::Error::new(
@@ -225,7 +280,7 @@ impl<'a> Pinger<'a> {
             ));
         }
         self.measured.lost += 1;
-        Ok(true)
+        Ok(Some(end_ns))
     }
 }
 
@@ -267,6 +322,8 @@ fn receive_whole(
         let result =
             unsafe { libc::recv(line.fd(), part.as_mut_ptr().cast(), part.len(), flags) };
         match usize::try_from(result) {
+            // Either the peer closed or the watcher did.
+            Ok(0) if line.is_stream() && is_over() => return Ok(false),
             Ok(0) if line.is_stream() => {
                 return Err(io::Error::from(io::ErrorKind::ConnectionReset));
             }
@@ -363,6 +420,18 @@ mod tests {
         });
         assert_eq!(measured.times_ns.len(), 20);
         assert!(measured.total_ns >= 19_000_000, "the last message was due after 19 ms");
+    }
+
+    #[test]
+    fn a_silent_peer_ends_by_the_deadline_and_a_stopped_echo_at_once() {
+        for lines in [tcp_lines, udp_lines] {
+            let (near, far) = lines();
+            let until = Until { deadline_ns: clock::now_ns() + 60_000_000, round_trips: 10 };
+            let measured = ping(&near, 1, Waiting::Sleep, until).unwrap();
+            assert_eq!((measured.times_ns.len(), measured.lost), (0, 0));
+            // The message of that ping is still answered.
+            assert_eq!(echo(&far, 1, far_ns(), &AtomicBool::new(true)).unwrap(), 1);
+        }
     }
 
     #[test]

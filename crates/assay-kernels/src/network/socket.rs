@@ -134,6 +134,15 @@ pub fn buffers_bytes(socket: &impl AsFd) -> io::Result<(u32, u32)> {
     Ok((read(libc::SO_SNDBUF)?, read(libc::SO_RCVBUF)?))
 }
 
+/// Lets a receive sleep until so many bytes have arrived, or its timeout is over. The kernel goes on
+/// acknowledging meanwhile.
+///
+/// # Errors
+/// The system's error.
+pub(super) fn set_low_water(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
+    set(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, &bytes, "how much a receive waits for")
+}
+
 /// Largest segment of a connection in bytes.
 ///
 /// # Errors

@@ -7,19 +7,24 @@
 use std::ffi::c_int;
 use std::io;
 use std::net::TcpStream;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use super::pace::{Pace, Schedule};
 use super::transfer::{Control, Progress};
+use gather::Gather;
+use source::Source;
+
+mod gather;
+mod source;
 
 /// Whether the program's memory is touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copying {
     /// Every byte is copied from or into the program's memory, as an application would.
     Copy,
-    /// A sender hands pages of a file in memory to the kernel (`sendfile`); a receiver lets the
-    /// kernel drop what arrived (`MSG_TRUNC`).
+    /// A sender lends its pages to the kernel (`vmsplice` and `splice`); a receiver lets the kernel
+    /// drop what arrived (`MSG_TRUNC`).
     NoCopy,
 }
 
@@ -76,9 +81,10 @@ fn send_block(
     Ok(true)
 }
 
-/// Largest receive. A buffer that stays in the core's own cache is filled faster than one that goes
-/// through memory, and second-level caches hold 256 KiB and more.
-const RECEIVE_BYTES: usize = 128 * 1024;
+/// Largest receive, and the most that a receiver lets arrive before it is woken. A buffer that stays in
+/// the core's own cache is filled faster than one that goes through memory, and second-level caches hold
+/// 256 KiB and more.
+pub const GATHERED_BYTES: u32 = 256 << 10;
 
 /// The same where nothing is copied: whatever has arrived is taken by one call, and the buffer, which
 /// is never written, takes no memory.
@@ -93,17 +99,22 @@ pub(super) fn receive(
 ) -> io::Result<()> {
     stream.set_read_timeout(Some(LOOK_EVERY))?;
     let (bytes, flags) = match copying {
-        Copying::Copy => (block_bytes.min(RECEIVE_BYTES), 0),
+        Copying::Copy => (block_bytes.min(GATHERED_BYTES as usize), 0),
         Copying::NoCopy => (NO_COPY_RECEIVE_BYTES, libc::MSG_TRUNC),
     };
     // Zeroed memory takes no place before data arrives in it.
     let mut buffer = vec![0_u8; bytes];
+    // Under a limit the last bytes end the test, and they have nothing after them to wait for.
+    let mut gather = (!control.is_limited()).then(|| Gather::new(stream));
     while !control.is_stopped() {
         match receive_once(stream.as_raw_fd(), &mut buffer, flags) {
             Ok(0) => break,
             Ok(bytes) => {
                 progress.add_bytes(bytes as u64);
                 control.count_received(bytes as u64);
+                if let Some(gather) = &mut gather {
+                    gather.count(bytes as u64)?;
+                }
             }
             Err(error) if is_worth_another_try(&error) => {}
             Err(error) if is_end(&error) => break,
@@ -111,53 +122,6 @@ pub(super) fn receive(
         }
     }
     Ok(())
-}
-
-/// Where a sender's bytes come from.
-enum Source {
-    Memory(Vec<u8>),
-    File(OwnedFd),
-}
-
-impl Source {
-    fn new(block_bytes: usize, copying: Copying) -> io::Result<Self> {
-        let block: Vec<u8> = (0..block_bytes).map(|at| at as u8).collect();
-        match copying {
-            Copying::Copy => Ok(Self::Memory(block)),
-            Copying::NoCopy => file_in_memory(&block).map(Self::File),
-        }
-    }
-
-    fn send(&mut self, socket: c_int, from: usize, bytes: usize) -> io::Result<usize> {
-        let sent = match self {
-            Self::Memory(block) => {
-                let part = &block[from..from + bytes];
-                // SAFETY: pointer and length describe `part`, which the call only reads.
-                unsafe {
-                    libc::send(socket, part.as_ptr().cast(), part.len(), libc::MSG_NOSIGNAL)
-                }
-            }
-            Self::File(file) => {
-                let mut offset = from as libc::off_t;
-                // SAFETY: both descriptors are open for the call, and `offset` is ours to be written.
-                unsafe { libc::sendfile(socket, file.as_raw_fd(), &raw mut offset, bytes) }
-            }
-        };
-        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
-    }
-}
-
-/// A file that lives in memory and holds `block`.
-fn file_in_memory(block: &[u8]) -> io::Result<OwnedFd> {
-    // SAFETY: the name is a valid C string, and the flags are plain numbers.
-    let fd = unsafe { libc::memfd_create(c"assay-block".as_ptr(), libc::MFD_CLOEXEC) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the call above has just made this descriptor, and nobody else knows it.
-    let file = std::fs::File::from(unsafe { OwnedFd::from_raw_fd(fd) });
-    std::os::unix::fs::FileExt::write_all_at(&file, block, 0)?;
-    Ok(file.into())
 }
 
 fn receive_once(socket: c_int, buffer: &mut [u8], flags: c_int) -> io::Result<usize> {

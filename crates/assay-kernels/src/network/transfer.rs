@@ -77,6 +77,10 @@ impl Control {
         left.0.fetch_sub(bytes.cast_signed(), Ordering::Relaxed) > 0
     }
 
+    pub(super) const fn is_limited(&self) -> bool {
+        self.left.is_some()
+    }
+
     pub(super) fn count_received(&self, bytes: u64) {
         if self.left.is_some() {
             self.received.0.fetch_add(bytes, Ordering::Relaxed);

@@ -1,7 +1,5 @@
 //! Who is asked, by which pair of client and server, and how their figures are read.
 
-use std::path::Path;
-
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
@@ -12,6 +10,19 @@ pub(super) const IPERF3_PORT: &str = "45201";
 pub(super) const ASSAY_PORT: &str = "45202";
 pub(super) const QPERF_PORT: &str = "45203";
 pub(super) const BARE_PORT: &str = "45204";
+pub(super) const COPY_PORT: &str = "45205";
+pub(super) const ASSAY_ECHO_PORT: &str = "45206";
+
+/// The programs of a comparison that are built from here.
+pub(super) struct Programs {
+    pub(super) assay: String,
+    /// A bare ping-pong.
+    pub(super) ping_pong: String,
+    /// A bare transfer.
+    pub(super) copy_loop: String,
+    /// Keeps both ends of a ping-pong on one CPU.
+    pub(super) on_one_cpu: String,
+}
 
 /// One way to ask, by one pair of client and server.
 pub(super) struct Contender {
@@ -64,44 +75,67 @@ impl Kind {
     }
 }
 
-pub(super) fn all(assay: &Path, bare: &Path, place: &Place) -> Vec<Contender> {
-    let (assay, bare) = (assay.display().to_string(), bare.display().to_string());
-    let at = place.address;
+pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
+    let (assay, at) = (programs.assay.as_str(), place.address);
     let words = |program: &[&str], rest: &str| {
         program.iter().copied().chain(rest.split(' ')).map(str::to_owned).collect()
     };
     let theirs = |streams: u32| format!("-c {at} -p {IPERF3_PORT} -t 2 -J -P {streams}");
-    let ours = |streams: u32| format!("-c {at} -p {ASSAY_PORT} -t 2 -J -l 256K -P {streams}");
+    // What a run takes by default: more per write by a stream that has a CPU to itself.
+    let ours = |streams: u32| {
+        let length = if streams == 1 { "1M" } else { "256K" };
+        format!("-c {at} -p {ASSAY_PORT} -t 2 -J -l {length} -P {streams}")
+    };
     let tcp = |name, program: &[&str], rest: String| Contender {
         name,
         command: words(program, &rest),
         read: goodput,
     };
-    let own = [assay.as_str(), "iperf3"];
+    let bare = |name, streams: u32| Contender {
+        name,
+        command: words(
+            &[&programs.copy_loop],
+            &format!(
+                "send {at} {COPY_PORT} 2 {streams} {}",
+                if streams == 1 { 1024 } else { 256 }
+            ),
+        ),
+        read: bare_goodput,
+    };
+    let own = [assay, "iperf3"];
     let no_copy = " -Z --skip-rx-copy";
-    let ping_pong = format!("{at} --listen-port {ASSAY_PORT} -t 2 --json tcp_lat");
+    let on_one_cpu = |name, program: &str, rest: String, read| Contender {
+        name,
+        command: words(&[], &format!("{} {program} {rest}", programs.on_one_cpu)),
+        read,
+    };
     vec![
         tcp("iperf3, 1 stream", &["iperf3"], theirs(1)),
         tcp("iperf3, 6 streams", &["iperf3"], theirs(6)),
+        bare("bare loop, 1 stream", 1),
+        bare("bare loop, 6 streams", 6),
         tcp("assay, 1 stream", &own, ours(1)),
         tcp("assay, 6 streams", &own, ours(6)),
         tcp("assay, 1 stream, no copy", &own, ours(1) + no_copy),
         tcp("assay, 6 streams, no copy", &own, ours(6) + no_copy),
-        Contender {
-            name: "qperf, 1 byte",
-            command: words(&["qperf"], &format!("{at} -lp {QPERF_PORT} -t 2 -e 6 tcp_lat")),
-            read: qperf_latency,
-        },
-        Contender {
-            name: "bare loop, 1 byte",
-            command: words(&[&bare], &format!("ask {at} {BARE_PORT} 2")),
-            read: bare_latency,
-        },
-        Contender {
-            name: "assay, 1 byte",
-            command: words(&[assay.as_str(), "qperf"], &ping_pong),
-            read: assay_latency,
-        },
+        on_one_cpu(
+            "qperf, 1 byte",
+            "qperf",
+            format!("{at} -lp {QPERF_PORT} -t 2 -e 6 tcp_lat"),
+            qperf_latency,
+        ),
+        on_one_cpu(
+            "bare loop, 1 byte",
+            &programs.ping_pong,
+            format!("ask {at} {BARE_PORT} 2"),
+            bare_latency,
+        ),
+        on_one_cpu(
+            "assay, 1 byte",
+            assay,
+            format!("qperf {at} --listen-port {ASSAY_ECHO_PORT} -t 2 --json tcp_lat"),
+            assay_latency,
+        ),
     ]
 }
 
@@ -117,6 +151,15 @@ fn goodput(output: &str) -> Result<Vec<Figure>> {
     Ok(vec![
         Figure { kind: Kind::Goodput, value: bit_per_s },
         Figure { kind: Kind::CpuPerGb, value: cpus / (bit_per_s / 8e9) },
+    ])
+}
+
+fn bare_goodput(output: &str) -> Result<Vec<Figure>> {
+    let value: Value = serde_json::from_str(output).context("no JSON")?;
+    let number = |name: &str| value[name].as_f64().with_context(|| format!("no {name}"));
+    Ok(vec![
+        Figure { kind: Kind::Goodput, value: number("bit_per_s")? },
+        Figure { kind: Kind::CpuPerGb, value: number("cpu_s_per_gb")? },
     ])
 }
 
@@ -174,6 +217,8 @@ mod tests {
             "cpu_utilization_percent":{"host_total":20,"remote_total":10}}}"#;
         check(goodput, document, &[(Kind::Goodput, 8e9), (Kind::CpuPerGb, 0.3)]);
         assert!(goodput("{}").is_err());
+        let bare = r#"{"bit_per_s": 2e+10, "cpu_s_per_gb": 3e-01}"#;
+        check(bare_goodput, bare, &[(Kind::Goodput, 2e10), (Kind::CpuPerGb, 0.3)]);
         let bare = r#"{"p50": 1e-05, "mean": 2e-05, "n": 7}"#;
         check(bare_latency, bare, &[(Kind::RoundTrip, 1e-5)]);
         let ours = r#"{"tcp_lat":{"latency_s":6e-6,"round_trip_s":{"p50":1.1e-5}}}"#;

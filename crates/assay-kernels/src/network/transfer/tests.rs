@@ -60,14 +60,35 @@ fn a_limit_is_sent_to_the_block_and_all_of_it_arrives() {
 }
 
 #[test]
+fn what_a_stopped_sender_sent_without_a_limit_arrives_to_the_byte() {
+    for copying in [Copying::Copy, Copying::NoCopy] {
+        let (one, other) = tcp_pair();
+        let block_bytes = 1 << 20;
+        let sender = Flow { block_bytes, ..flow(Socket::Tcp(one), true, copying) };
+        let receiver = Flow { block_bytes, ..flow(Socket::Tcp(other), false, copying) };
+        let receiving = Transfer::start(vec![receiver], None).unwrap();
+        let sending = Transfer::start(vec![sender], None).unwrap();
+        // Long enough for the receiver to be woken for more than a byte.
+        wait_until(clock::now_ns() + 60_000_000, || false);
+        let sent = sending.finish()[0].last.bytes;
+        assert!(wait_until(clock::now_ns() + ENOUGH_NS, || receiving.is_over()));
+        let end = &receiving.finish()[0];
+        assert!(end.error.is_none() && sent > 0, "{end:?}");
+        assert_eq!(end.last.bytes, sent, "{copying:?}");
+    }
+}
+
+#[test]
 fn a_sender_that_nobody_reads_from_still_stops() {
-    let (one, _other) = tcp_pair();
-    let sending =
-        Transfer::start(vec![flow(Socket::Tcp(one), true, Copying::Copy)], None).unwrap();
-    let before = clock::now_ns() + 200_000_000;
-    wait_until(before, || sending.is_over());
-    assert_eq!(sending.cpu_ns().len(), 1);
-    assert!(sending.finish()[0].error.is_none());
+    for copying in [Copying::Copy, Copying::NoCopy] {
+        let (one, _other) = tcp_pair();
+        let sending =
+            Transfer::start(vec![flow(Socket::Tcp(one), true, copying)], None).unwrap();
+        let before = clock::now_ns() + 200_000_000;
+        wait_until(before, || sending.is_over());
+        assert_eq!(sending.cpu_ns().len(), 1);
+        assert!(sending.finish()[0].error.is_none());
+    }
 }
 
 #[test]
