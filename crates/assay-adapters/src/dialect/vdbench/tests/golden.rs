@@ -158,7 +158,6 @@ fn skew_of_workloads() {
         errors: Vec::new(),
         error_count: 0,
         ended: Ended::Time,
-        streams: Vec::new(),
     };
     let whole = Measured::of(&interval(3, 1));
     let workload = &plan.phases[0].workload;
