@@ -12,8 +12,8 @@ use std::sync::atomic::AtomicBool;
 
 use assay_model::storage_outcome::Ended;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, Load, SizeShare, StorageData,
-    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, AtEnd, Cursor, EngineChoice, Load, StorageData, StorageStream,
+    StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
 use super::content;
@@ -109,27 +109,16 @@ fn filling(
         }],
         streams: vec![StorageStream {
             name: "layout".to_owned(),
-            targets: vec![0],
-            threads: 1,
             in_flight_per_target: DEPTH,
-            pattern: AccessPattern::Sequential {
-                cursor: Cursor::Shared,
-                at_end: AtEnd::Stop,
-                gap_bytes: 0,
-            },
-            sizes: vec![SizeShare {
-                min_bytes: PIECE_BYTES,
-                max_bytes: PIECE_BYTES,
-                step_bytes: PIECE_BYTES,
-                share: 1.0,
-            }],
-            read_share: 0.0,
-            hit_area: None,
-            rate_share: 1.0,
-            own_rate_per_s: None,
-            sync_every: 0,
-            stop_after_bytes: None,
-            conduct: Conduct::default(),
+            ..StorageStream::of(
+                AccessPattern::Sequential {
+                    cursor: Cursor::Shared,
+                    at_end: AtEnd::Stop,
+                    gap_bytes: 0,
+                },
+                PIECE_BYTES,
+                0.0,
+            )
         }],
         load: Load::Closed,
         timing: StorageTiming {

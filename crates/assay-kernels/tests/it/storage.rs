@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use assay_kernels::storage::{self, Control, StorageError};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, Load, SizeShare, StorageData,
-    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, AtEnd, Cursor, EngineChoice, Load, SizeShare, StorageData, StorageStream,
+    StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
 mod device;
@@ -59,25 +59,15 @@ pub(crate) fn target(path: &Path, size_bytes: u64) -> StorageTarget {
 
 /// Sizes that are all the same.
 pub(crate) fn size(bytes: u64) -> Vec<SizeShare> {
-    vec![SizeShare { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 }]
+    vec![SizeShare::all(bytes)]
 }
 
 /// A stream over all of its workload's targets.
 pub(crate) fn stream(pattern: AccessPattern, bytes: u64, read_share: f64) -> StorageStream {
     StorageStream {
         name: "s".to_owned(),
-        targets: vec![0],
-        threads: 1,
         in_flight_per_target: 8,
-        pattern,
-        sizes: size(bytes),
-        read_share,
-        hit_area: None,
-        rate_share: 1.0,
-        own_rate_per_s: None,
-        sync_every: 0,
-        stop_after_bytes: None,
-        conduct: Conduct::default(),
+        ..StorageStream::of(pattern, bytes, read_share)
     }
 }
 

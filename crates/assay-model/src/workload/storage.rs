@@ -156,6 +156,26 @@ pub struct StorageStream {
 }
 
 impl StorageStream {
+    /// I/O of one size on the first target, one at a time; nameless, and nothing besides.
+    #[must_use]
+    pub fn of(pattern: AccessPattern, bytes: u64, read_share: f64) -> Self {
+        Self {
+            name: String::new(),
+            targets: vec![0],
+            threads: 1,
+            in_flight_per_target: 1,
+            pattern,
+            sizes: vec![SizeShare::all(bytes)],
+            read_share,
+            hit_area: None,
+            rate_share: 1.0,
+            own_rate_per_s: None,
+            sync_every: 0,
+            stop_after_bytes: None,
+            conduct: Conduct::default(),
+        }
+    }
+
     /// Sizes of reads and of writes.
     pub fn every_size(&self) -> impl Iterator<Item = &SizeShare> {
         self.sizes.iter().chain(&self.conduct.write_sizes)
@@ -173,6 +193,14 @@ pub struct SizeShare {
     pub step_bytes: u64,
     /// Share of all I/O, 0 … 1.
     pub share: f64,
+}
+
+impl SizeShare {
+    /// One size for all I/O.
+    #[must_use]
+    pub const fn all(bytes: u64) -> Self {
+        Self { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 }
+    }
 }
 
 /// A small area that gets more than its share.

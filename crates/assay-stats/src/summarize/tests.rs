@@ -7,8 +7,8 @@ use assay_model::facts::{HostFacts, HostState, MemoryModule};
 use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
-    AccessPattern, Conduct, CurvePoint, EngineChoice, Load, SizeShare, StorageData,
-    StorageStream, StorageTest, StorageTiming, StorageWorkload, Verify,
+    AccessPattern, CurvePoint, EngineChoice, Load, StorageData, StorageStream, StorageTest,
+    StorageTiming, StorageWorkload, Verify,
 };
 use assay_model::workload::{
     Domain, LatencyWorkload, LinpackWorkload, PeakFlopsWorkload, StreamWorkload, Workload,
@@ -400,21 +400,11 @@ proptest! {
 /// One point of a curve on a volume provisioned for 1 GB/s.
 fn on_a_curve(percent: Option<f64>, rate: f64, latency_s: f64) -> Script {
     let point = percent.map_or(CurvePoint::Greatest, |percent| CurvePoint::Share { percent });
-    let size = SizeShare { min_bytes: 8192, max_bytes: 8192, step_bytes: 8192, share: 1.0 };
     let stream = StorageStream {
         name: "read".into(),
         targets: vec![],
-        threads: 1,
         in_flight_per_target: 25,
-        pattern: AccessPattern::Random,
-        sizes: vec![size],
-        read_share: 1.0,
-        hit_area: None,
-        rate_share: 1.0,
-        own_rate_per_s: None,
-        sync_every: 0,
-        stop_after_bytes: None,
-        conduct: Conduct::default(),
+        ..StorageStream::of(AccessPattern::Random, 8192, 1.0)
     };
     let test = StorageTest {
         name: "RndRead".into(),

@@ -49,13 +49,12 @@ fn pass_over(
     name: String,
     (pattern, bytes): (AccessPattern, u64),
 ) -> StoragePhase {
-    let size = SizeShare { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 };
     let stream = StorageStream {
         name: "preconditioning".to_owned(),
         threads: 1,
         in_flight_per_target: DEPTH,
         pattern,
-        sizes: vec![size],
+        sizes: vec![SizeShare::all(bytes)],
         read_share: 0.0,
         conduct: Conduct::default(),
         ..stream.clone()

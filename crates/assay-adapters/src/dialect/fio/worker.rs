@@ -191,7 +191,7 @@ impl Worker {
     }
 
     fn new(name: &str) -> Self {
-        let four_kib = vec![read::exactly(4096)];
+        let four_kib = vec![SizeShare::all(4096)];
         Self {
             name: name.to_owned(),
             description: String::new(),

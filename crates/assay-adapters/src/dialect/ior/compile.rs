@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use assay_model::workload::storage::{
-    AccessPattern, Conduct, EngineChoice, Load, SizeShare, StorageData, StoragePhase,
-    StoragePlan, StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify,
-    WriteSync,
+    AccessPattern, EngineChoice, Load, StorageData, StoragePhase, StoragePlan, StorageStream,
+    StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
 use super::options::Options;
@@ -168,36 +167,25 @@ fn stream(options: &Options, access: Access, rank: u32) -> StorageStream {
     let bytes = options.transfer_bytes;
     let writes = access == Access::Write;
     let most = if writes { 0 } else { options.wear_out_transfers };
+    let pattern = match options.random {
+        2.. => AccessPattern::Random,
+        times => AccessPattern::Blocks {
+            block_bytes: options.block_bytes,
+            stride_bytes: options.block_bytes * stride,
+            shuffled: times == 1,
+        },
+    };
     StorageStream {
         name: format!("rank {rank}"),
         targets: vec![rank as usize],
-        threads: 1,
-        in_flight_per_target: 1,
-        pattern: match options.random {
-            2.. => AccessPattern::Random,
-            times => AccessPattern::Blocks {
-                block_bytes: options.block_bytes,
-                stride_bytes: options.block_bytes * stride,
-                shuffled: times == 1,
-            },
-        },
-        sizes: vec![SizeShare {
-            min_bytes: bytes,
-            max_bytes: bytes,
-            step_bytes: bytes,
-            share: 1.0,
-        }],
-        read_share: if writes { 0.0 } else { 1.0 },
-        hit_area: None,
         rate_share: 1.0 / f64::from(options.ranks),
-        own_rate_per_s: None,
         sync_every: u64::from(writes && options.fsync_per_write),
         stop_after_bytes: match (most, options.random) {
             (0, 0 | 1) => None,
             (0, _) => Some(options.transfers_per_rank() * bytes),
             (most, _) => Some(most * bytes),
         },
-        conduct: Conduct::default(),
+        ..StorageStream::of(pattern, bytes, if writes { 0.0 } else { 1.0 })
     }
 }
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Conduct, Cursor, EngineChoice, Load, RateRounding,
-    SizeShare, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
-    StorageWorkload, Verify, WriteSync,
+    AccessPattern, Arrivals, AtEnd, Cursor, EngineChoice, Load, RateRounding, SizeShare,
+    StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming, StorageWorkload,
+    Verify, WriteSync,
 };
 use expect_test::{Expect, expect};
 
@@ -45,18 +45,9 @@ fn work(load: Load) -> StorageWorkload {
         }],
         streams: vec![StorageStream {
             name: "mix".to_owned(),
-            targets: vec![0],
             threads: 2,
             in_flight_per_target: 8,
-            pattern: AccessPattern::Random,
-            sizes: vec![size(8192, 1.0)],
-            read_share: 0.7,
-            hit_area: None,
-            rate_share: 1.0,
-            own_rate_per_s: None,
-            sync_every: 0,
-            stop_after_bytes: None,
-            conduct: Conduct::default(),
+            ..StorageStream::of(AccessPattern::Random, 8192, 0.7)
         }],
         load,
         timing: StorageTiming {

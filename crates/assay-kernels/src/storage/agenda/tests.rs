@@ -1,7 +1,7 @@
 //! Who may start when.
 
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, Conduct, SizeShare, StorageStream, StorageTarget, WriteSync,
+    AccessPattern, Arrivals, StorageStream, StorageTarget, WriteSync,
 };
 
 use super::super::arrivals::Schedule;
@@ -13,21 +13,7 @@ use super::*;
 
 /// Lanes with one slot each.
 fn lanes(count: u32) -> Vec<Lane> {
-    let stream = StorageStream {
-        name: String::new(),
-        targets: vec![0],
-        threads: 1,
-        in_flight_per_target: 1,
-        pattern: AccessPattern::Random,
-        sizes: vec![SizeShare { min_bytes: 512, max_bytes: 512, step_bytes: 0, share: 1.0 }],
-        read_share: 1.0,
-        hit_area: None,
-        rate_share: 1.0,
-        own_rate_per_s: None,
-        sync_every: 0,
-        stop_after_bytes: None,
-        conduct: Conduct::default(),
-    };
+    let stream = StorageStream::of(AccessPattern::Random, 512, 1.0);
     let target = StorageTarget {
         name: String::new(),
         path: "none".into(),

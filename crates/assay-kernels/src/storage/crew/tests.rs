@@ -1,8 +1,6 @@
 //! What is shared out adds up.
 
-use assay_model::workload::storage::{
-    AtEnd, Conduct, EngineChoice, SizeShare, StorageData, StorageTiming, Verify,
-};
+use assay_model::workload::storage::{AtEnd, EngineChoice, StorageData, StorageTiming, Verify};
 
 use super::*;
 
@@ -17,15 +15,7 @@ fn stream(
         targets: (0..targets).collect(),
         threads,
         in_flight_per_target: in_flight,
-        pattern,
-        sizes: vec![SizeShare { min_bytes: 4096, max_bytes: 4096, step_bytes: 0, share: 1.0 }],
-        read_share: 1.0,
-        hit_area: None,
-        rate_share: 1.0,
-        own_rate_per_s: None,
-        sync_every: 0,
-        stop_after_bytes: None,
-        conduct: Conduct::default(),
+        ..StorageStream::of(pattern, 4096, 1.0)
     }
 }
 

@@ -28,7 +28,7 @@ impl Drop for Folder {
 }
 
 fn size(bytes: u64) -> Vec<SizeShare> {
-    vec![SizeShare { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 }]
+    vec![SizeShare::all(bytes)]
 }
 
 fn tree(anchor: &Path) -> FileTree {

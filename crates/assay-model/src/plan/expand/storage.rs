@@ -6,9 +6,9 @@ use crate::suite::{Order, StorageRequest};
 use crate::workload::Workload;
 use crate::workload::course::Course;
 use crate::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Conduct, Cursor, CurvePoint, EngineChoice, Load,
-    RateRounding, SizeShare, StorageData, StorageStream, StorageTarget, StorageTest,
-    StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, RateRounding,
+    StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming, StorageWorkload,
+    Verify, WriteSync,
 };
 
 /// Any fixed number does: the same offsets in every run make runs comparable.
@@ -159,29 +159,17 @@ fn workload(
         .collect();
     let sequential =
         |cursor| AccessPattern::Sequential { cursor, at_end: AtEnd::Wrap, gap_bytes: 0 };
+    let pattern = match asked.order {
+        Order::Random => AccessPattern::Random,
+        Order::Sequential => sequential(Cursor::Shared),
+        Order::Parts => sequential(Cursor::Divided),
+    };
     let stream = StorageStream {
         name: operation(asked.read_share).to_owned(),
         targets: (0..targets.len()).collect(),
         threads: asked.threads,
         in_flight_per_target: depth,
-        pattern: match asked.order {
-            Order::Random => AccessPattern::Random,
-            Order::Sequential => sequential(Cursor::Shared),
-            Order::Parts => sequential(Cursor::Divided),
-        },
-        sizes: vec![SizeShare {
-            min_bytes: bytes.0,
-            max_bytes: bytes.0,
-            step_bytes: bytes.0,
-            share: 1.0,
-        }],
-        read_share: asked.read_share,
-        hit_area: None,
-        rate_share: 1.0,
-        own_rate_per_s: None,
-        sync_every: 0,
-        stop_after_bytes: None,
-        conduct: Conduct::default(),
+        ..StorageStream::of(pattern, bytes.0, asked.read_share)
     };
     StorageWorkload {
         targets,

@@ -6,7 +6,7 @@ use assay_model::workload::storage::{SizeShare, StorageTiming};
 use super::*;
 
 fn plan(anchor: &Path, operation: FileOperation, files: u64) -> FilePlan {
-    let size = SizeShare { min_bytes: 4096, max_bytes: 4096, step_bytes: 4096, share: 1.0 };
+    let size = SizeShare::all(4096);
     let tree = FileTree {
         name: "fsd1".into(),
         anchor: anchor.into(),

@@ -1,8 +1,8 @@
 //! Plans on files of every kind, and what is said of each before anything is written.
 
 use assay_model::workload::storage::{
-    AtEnd, Conduct, Cursor, Load, SizeShare, StorageData, StoragePhase, StorageStream,
-    StorageTiming, Verify, WriteSync,
+    AtEnd, Cursor, Load, StorageData, StoragePhase, StorageStream, StorageTiming, Verify,
+    WriteSync,
 };
 
 use super::*;
@@ -19,24 +19,9 @@ fn plan(path: &Path, size_bytes: Option<u64>, read_share: f64) -> StoragePlan {
         sync: WriteSync::None,
         sync_at_end: false,
     };
-    let size = SizeShare { min_bytes: 4096, max_bytes: 4096, step_bytes: 4096, share: 1.0 };
     let pattern =
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Wrap, gap_bytes: 0 };
-    let stream = StorageStream {
-        name: "s".into(),
-        targets: vec![0],
-        threads: 1,
-        in_flight_per_target: 1,
-        pattern,
-        sizes: vec![size],
-        read_share,
-        hit_area: None,
-        rate_share: 1.0,
-        own_rate_per_s: None,
-        sync_every: 0,
-        stop_after_bytes: None,
-        conduct: Conduct::default(),
-    };
+    let stream = StorageStream::of(pattern, 4096, read_share);
     let workload = StorageWorkload {
         targets: vec![target],
         streams: vec![stream],

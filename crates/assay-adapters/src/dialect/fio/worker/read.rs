@@ -36,14 +36,14 @@ pub(super) fn sizes(
         "bs" => base
             .bytes(part)
             .filter(|bytes| *bytes > 0)
-            .map(|bytes| vec![exactly(bytes)])
+            .map(|bytes| vec![SizeShare::all(bytes)])
             .ok_or_else(|| "it must be a size like 4k".to_owned()),
         "bsrange" => range(part, base),
         _ => split(part, base),
     };
     let mut parts = text.split(',').map(str::trim);
     let read = match parts.next().unwrap_or_default() {
-        "" => vec![exactly(4096)],
+        "" => vec![SizeShare::all(4096)],
         part => one(part)?,
     };
     let write = match parts.next().unwrap_or_default() {
@@ -51,11 +51,6 @@ pub(super) fn sizes(
         part => one(part)?,
     };
     Ok(PerWay { read, write })
-}
-
-/// One size and no other.
-pub(super) const fn exactly(bytes: u64) -> SizeShare {
-    SizeShare { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 }
 }
 
 /// `1k-4k`: multiples of the least, equally likely.
@@ -87,7 +82,7 @@ fn split(text: &str, base: Base) -> Result<Vec<SizeShare>, String> {
     let rest = (1.0 - given).max(0.0) / open.max(1) as f64;
     let sized = |(bytes, share): (u64, Option<f64>)| SizeShare {
         share: share.unwrap_or(rest),
-        ..exactly(bytes)
+        ..SizeShare::all(bytes)
     };
     Ok(entries.into_iter().map(sized).filter(|size| size.share > 0.0).collect())
 }

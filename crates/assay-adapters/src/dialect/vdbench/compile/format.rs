@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, Load, SizeShare, StorageData,
-    StoragePhase, StorageStream, StorageTarget, StorageTiming, StorageWorkload,
+    AccessPattern, AtEnd, Cursor, EngineChoice, Load, StorageData, StoragePhase, StorageStream,
+    StorageTarget, StorageTiming, StorageWorkload,
 };
 
 use super::super::{RateLabel, RunLabel, RunParameters, Used};
@@ -70,24 +70,15 @@ impl Compiler<'_, '_> {
             targets: (0..targets.len()).collect(),
             threads: self.input.submitters.clamp(1, in_flight),
             in_flight_per_target: THREADS,
-            pattern: AccessPattern::Sequential {
-                cursor: Cursor::Shared,
-                at_end: AtEnd::Stop,
-                gap_bytes: 0,
-            },
-            sizes: vec![SizeShare {
-                min_bytes: bytes,
-                max_bytes: bytes,
-                step_bytes: bytes,
-                share: 1.0,
-            }],
-            read_share: 0.0,
-            hit_area: None,
-            rate_share: 1.0,
-            own_rate_per_s: None,
-            sync_every: 0,
-            stop_after_bytes: None,
-            conduct: Conduct::default(),
+            ..StorageStream::of(
+                AccessPattern::Sequential {
+                    cursor: Cursor::Shared,
+                    at_end: AtEnd::Stop,
+                    gap_bytes: 0,
+                },
+                bytes,
+                0.0,
+            )
         };
         StorageWorkload {
             targets,

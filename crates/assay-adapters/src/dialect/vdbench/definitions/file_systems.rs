@@ -51,7 +51,7 @@ impl Default for FileSystem {
             width: 1.0,
             files: 10.0,
             files_on_all_levels: false,
-            sizes: vec![one_size(4096)],
+            sizes: vec![SizeShare::all(4096)],
             flags: None,
             total_bytes: None,
             used_bytes: None,
@@ -245,7 +245,7 @@ fn file_sizes(
     numbers: &[Number],
 ) -> Option<Vec<SizeShare>> {
     let sizes = match numbers {
-        [one] => vec![one_size(one.value as u64)],
+        [one] => vec![SizeShare::all(one.value as u64)],
         [about, zero] if zero.value == 0.0 => vec![about_size(about.value as u64)],
         pairs if pairs.len().is_multiple_of(2) => {
             let total: f64 = pairs.chunks(2).map(|pair| pair[1].value).sum();
@@ -257,7 +257,7 @@ fn file_sizes(
             }
             let share = |pair: &[Number]| SizeShare {
                 share: pair[1].value / total,
-                ..one_size(pair[0].value as u64)
+                ..SizeShare::all(pair[0].value as u64)
             };
             pairs.chunks(2).map(share).collect()
         }
@@ -271,10 +271,6 @@ fn file_sizes(
         return None;
     }
     Some(sizes)
-}
-
-fn one_size(bytes: u64) -> SizeShare {
-    SizeShare { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 }
 }
 
 /// Sizes around `mean`: from half of it to half as much again.
