@@ -7,6 +7,7 @@
 pub(crate) mod estimates;
 pub(crate) mod ladder;
 pub(crate) mod launched;
+pub(crate) mod libraries;
 pub(crate) mod locate;
 pub(crate) mod method;
 pub(crate) mod ranks;

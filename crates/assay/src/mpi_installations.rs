@@ -14,16 +14,11 @@ use assay_model::mpi_outcome::MpiAbi;
 
 use crate::arguments::mpi_run::Interfaces;
 use crate::failure::Failure;
+use crate::mpi::launched::Make;
+use crate::mpi::libraries;
 
 /// A launcher that only tells its version may take no longer.
 const VERSION_DEADLINE: Duration = Duration::from_secs(10);
-/// Libraries of MPICH and its relatives; Debian's MPICH has a name of its own.
-const MPICH_LIBRARIES: [&str; 4] =
-    ["libmpi.so.12", "libmpich.so.12", MVAPICH_LIBRARY, "libmpi_abi.so.1"];
-/// MVAPICH's from version 3 on, whose sources set the version of the interface to 0.
-const MVAPICH_LIBRARY: &str = "libmpi.so.0";
-/// Libraries of Open MPI: from version 2, from 6 on in the standard's interface, too.
-const OPEN_MPI_LIBRARIES: [&str; 3] = ["libmpi.so.40", "libmpi.so.20", "libmpi_abi.so.1"];
 
 /// The installations asked for, or every one that is found.
 pub(crate) fn find(
@@ -113,7 +108,7 @@ enum Unusable {
     /// It is none that assay knows.
     Launcher,
     /// There is no library beside it.
-    Library(&'static [&'static str]),
+    Library(Vec<&'static str>),
 }
 
 /// Everything one folder holds: `/usr` may hold several.
@@ -133,8 +128,7 @@ fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
     }
     let failure =
         Failure::measurement(format!("{} holds no MPI that can be used", prefix.display()));
-    let lone = mpi::library(&absolute, &MPICH_LIBRARIES)
-        .or_else(|| mpi::library(&absolute, &OPEN_MPI_LIBRARIES));
+    let lone = mpi::library(&absolute, &libraries::of(Make::Any));
     Err(match (last, lone) {
         (None, Some(library)) => failure
             .explain(format!(
@@ -166,18 +160,19 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> 
     let told = ask(&path).and_then(|printed| Launcher::recognise(&path, &printed));
     let launcher = told.ok_or(Unusable::Launcher)?;
     let version = launcher.version.unwrap_or_default();
-    let (name, starter, names): (_, _, &'static [&'static str]) = match launcher.kind {
+    let (name, starter, make) = match launcher.kind {
         LauncherKind::OpenMpi if major(&version) >= 5 => {
-            ("Open MPI", MpiStarter::Prrte, &OPEN_MPI_LIBRARIES)
+            ("Open MPI", MpiStarter::Prrte, Make::OpenMpi)
         }
-        LauncherKind::OpenMpi => ("Open MPI", MpiStarter::Orte, &OPEN_MPI_LIBRARIES),
-        LauncherKind::IntelMpi => ("Intel MPI", MpiStarter::IntelHydra, &MPICH_LIBRARIES),
-        LauncherKind::Hydra => ("MPICH", MpiStarter::Hydra, &MPICH_LIBRARIES),
+        LauncherKind::OpenMpi => ("Open MPI", MpiStarter::Orte, Make::OpenMpi),
+        LauncherKind::IntelMpi => ("Intel MPI", MpiStarter::IntelHydra, Make::Mpich),
+        LauncherKind::Hydra => ("MPICH", MpiStarter::Hydra, Make::Mpich),
     };
-    let (prefix, library) = library(candidate, names).ok_or(Unusable::Library(names))?;
+    let names = libraries::of(make);
+    let (prefix, library) = library(candidate, &names).ok_or(Unusable::Library(names))?;
     // MVAPICH starts its ranks with MPICH's Hydra, which tells MPICH's version and not its own.
     let is_mvapich = launcher.kind == LauncherKind::Hydra
-        && (prefix.join("bin/mpiname").is_file() || library.ends_with(MVAPICH_LIBRARY));
+        && (prefix.join("bin/mpiname").is_file() || library.ends_with(libraries::MVAPICH));
     let (name, version) = if is_mvapich { ("MVAPICH", String::new()) } else { (name, version) };
     Ok(MpiInstallation {
         key: String::new(),

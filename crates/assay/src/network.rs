@@ -5,6 +5,7 @@
 pub(crate) mod control;
 pub(crate) mod error;
 pub(crate) mod iperf3_client;
+pub(crate) mod iperf3_flows;
 pub(crate) mod iperf3_server;
 pub(crate) mod meter;
 pub(crate) mod qperf_client;

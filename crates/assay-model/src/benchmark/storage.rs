@@ -19,7 +19,11 @@ show how much the storage changes over time. Least, greatest and mean \
 latency and the percentiles are of every single I/O, from a histogram with 3 digits, and printed \
 only where there are enough of them. A response curve holds shares of the greatest rate that a \
 closed loop reached; its knee is where latency begins to rise faster than the rate (Kneedle), and \
-there is none where latency does not rise by half. Little's law, in flight = rate × latency, is \
+there is none where latency does not rise by half. Where the greatest rate that keeps a latency is \
+asked for, the range is halved until it is known to 2 %, and a rate counts as kept only where the \
+interval at 95 % lies below the limit. Where a steady state is asked for, rounds go on until the \
+rates of the last five differ by at most 20 % and drift by at most 10 % of their mean (SNIA's \
+definition); that none was reached is a warning. Little's law, in flight = rate × latency, is \
 checked, and the same workload is put to an engine that does no I/O, so that the generator is \
 never mistaken for the storage.",
     metrics: &[

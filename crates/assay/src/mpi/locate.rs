@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::launched::Make;
+use super::libraries;
 
 /// What a search looks at; in tests it is made up.
 pub(crate) struct Surroundings<'a> {
@@ -18,13 +19,6 @@ pub(crate) struct Surroundings<'a> {
     /// Cray MPICH's library below a prefix, which has a name for each compiler.
     pub(crate) cray: &'a dyn Fn(&Path) -> Option<PathBuf>,
 }
-
-/// Names of the libraries of MPICH's kin: everybody's, Debian's, the first of Cray's, and MVAPICH's from version 3 on.
-const MPICH: &[&str] = &["libmpi.so.12", "libmpich.so.12", "libmpi_cray.so.12", "libmpi.so.0"];
-/// Open MPI's, from version 2 on.
-const OPEN_MPI: &[&str] = &["libmpi.so.40", "libmpi.so.20"];
-/// The standard interface: what remains when there is none of its maker's own.
-const STANDARD: &[&str] = &["libmpi_abi.so.1"];
 
 /// Folders of libraries below a prefix; Intel's and Debian's among them.
 const FOLDERS: &[&str] = &["lib", "lib64", "lib/release", "lib/{}-linux-gnu"];
@@ -58,14 +52,6 @@ const PREFIX_VARIABLES: &[&str] = &[
     "MVAPICH_HOME",
     "MV2_HOME",
 ];
-
-fn names(make: Make) -> Vec<&'static str> {
-    match make {
-        Make::Mpich => [MPICH, STANDARD].concat(),
-        Make::OpenMpi => [OPEN_MPI, STANDARD].concat(),
-        Make::Any => [MPICH, OPEN_MPI, STANDARD].concat(),
-    }
-}
 
 /// The libraries below a prefix that are there.
 pub(crate) fn below(prefix: &Path, make: Make, around: &Surroundings<'_>) -> Vec<String> {
@@ -101,7 +87,7 @@ pub(crate) fn candidates(make: Make, around: &Surroundings<'_>) -> Vec<String> {
             found.extend(below(&prefix, make, around));
         }
     }
-    found.extend(names(make).into_iter().map(str::to_owned));
+    found.extend(libraries::of(make).into_iter().map(str::to_owned));
     let mut unique: Vec<String> = Vec::new();
     for file in found {
         if !unique.contains(&file) {
@@ -118,7 +104,7 @@ fn within(
 ) -> Vec<String> {
     let mut found = Vec::new();
     for folder in folders {
-        for name in names(make) {
+        for name in libraries::of(make) {
             let file = folder.join(name);
             if (around.resolve)(&file).is_some() {
                 found.push(file.to_string_lossy().into_owned());

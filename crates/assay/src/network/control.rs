@@ -1,7 +1,7 @@
-//! A control connection: bytes out, bytes in, and never a wait without an end.
+//! Control connections: where they are accepted, bytes out, bytes in, and never a wait without an end.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use assay_kernels::network::socket;
@@ -14,6 +14,13 @@ pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes taken at once; results of many streams come in several pieces.
 const PIECE_BYTES: usize = 16 * 1024;
+
+/// A listening socket, or why there is none.
+pub(crate) fn listen(address: SocketAddr) -> Result<TcpListener, NetworkError> {
+    let listener = socket::listen(address);
+    let listener = listener.and_then(|it| it.set_nonblocking(true).map(|()| it));
+    listener.map_err(|source| NetworkError::Listen { address, source })
+}
 
 /// The connection and the peer's name for messages.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use assay_adapters::dialect::iperf3::{End, Interval, Start};
 use assay_adapters::wire::iperf3::{COOKIE_BYTES, Cookie, Server, ServerEvent};
 use assay_kernels::network::socket;
 
-use super::control::Control;
+use super::control::{self, Control};
 use super::error::NetworkError;
 use super::qperf_server;
 use test::Test;
@@ -61,15 +61,8 @@ pub(crate) fn serve(
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Served),
 ) -> Result<(), NetworkError> {
-    let listener = listen(service.listen)?;
+    let listener = control::listen(service.listen)?;
     serve_on(&listener, service, cancel, observe)
-}
-
-/// A listening socket, or why there is none.
-pub(crate) fn listen(address: SocketAddr) -> Result<TcpListener, NetworkError> {
-    let listener = socket::listen(address);
-    let listener = listener.and_then(|it| it.set_nonblocking(true).map(|()| it));
-    listener.map_err(|source| NetworkError::Listen { address, source })
 }
 
 /// [`serve`] on a socket that listens already.

@@ -18,9 +18,8 @@ use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::stream::Copying;
 use assay_kernels::network::transfer::{Flow, Socket, Transfer};
 
-use super::control::Control;
+use super::control::{self, Control};
 use super::error::NetworkError;
-use super::iperf3_server;
 use super::qperf_client::{times, times_cpus};
 
 /// Requests served at the same time.
@@ -37,7 +36,7 @@ pub(crate) fn serve(
     cancel: &AtomicBool,
     observe: &(dyn Fn(Result<&Request, &NetworkError>) + Sync),
 ) -> Result<(), NetworkError> {
-    let listener = iperf3_server::listen(address)?;
+    let listener = control::listen(address)?;
     let (present, served, quit) =
         (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
     let is_closing = || cancel.load(Ordering::Relaxed) || quit.load(Ordering::Relaxed);

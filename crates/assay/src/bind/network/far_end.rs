@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use assay_adapters::wire::{iperf3, qperf};
 use assay_model::workload::NetworkWorkload;
 
+use crate::network::control;
 use crate::network::error::NetworkError;
 use crate::network::iperf3_server::{self, Iperf3Service};
 use crate::network::target::Target;
@@ -63,7 +64,7 @@ struct OwnServer {
 impl OwnServer {
     fn start() -> Result<Self, NetworkError> {
         let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let listener = iperf3_server::listen(any_port)?;
+        let listener = control::listen(any_port)?;
         let address = listener
             .local_addr()
             .map_err(|source| NetworkError::Listen { address: any_port, source })?;

@@ -15,7 +15,7 @@ use assay_kernels::network::transfer::{Flow, Socket};
 
 use super::super::control::{ANSWER_TIMEOUT, Control};
 use super::super::error::NetworkError;
-use super::super::iperf3_client::{self, Idle};
+use super::super::iperf3_flows::{self, Idle};
 use super::super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
 use super::told::Told;
 use super::{Desk, LOOK, Served, broke, lock};
@@ -48,9 +48,9 @@ impl Test<'_> {
         };
         let mut flows = self.open_streams(&parameters).map_err(|error| self.refuse(error))?;
         if self.desk.service.pinned {
-            iperf3_client::pin_in_turn(&mut flows);
+            iperf3_flows::pin_in_turn(&mut flows);
         }
-        let congestion = iperf3_client::congestion(&flows);
+        let congestion = iperf3_flows::congestion(&flows);
         let start = self.start(&parameters, &flows);
         let mut told = parameters.get_server_output.then(|| Told::new(&start));
         self.desk.report(Served::Start(Box::new(start)));
@@ -64,7 +64,7 @@ impl Test<'_> {
             ServerEvent::Results(_) => {}
             _ => return Ok(()),
         }
-        let mut results = iperf3_client::own_results(&measured, congestion.as_deref());
+        let mut results = iperf3_flows::own_results(&measured, congestion.as_deref());
         let end = end(&measured);
         results.server_output_text = told.map(|told| told.end(&end));
         self.control.send(&Server::results(&results))?;
@@ -109,7 +109,7 @@ impl Test<'_> {
             Direction::Reverse => true,
             Direction::Both => index >= per_direction,
         };
-        let flow = |(index, socket)| iperf3_client::flow(parameters, socket, sends(index));
+        let flow = |(index, socket)| iperf3_flows::flow(parameters, socket, sends(index));
         Ok(sockets.into_iter().enumerate().map(flow).collect())
     }
 
@@ -129,7 +129,7 @@ impl Test<'_> {
         }
         // Their numbers go by their arrival, whichever thread was first to look at them.
         numbered.sort_unstable_by_key(|(number, _)| *number);
-        let options = iperf3_client::options(parameters);
+        let options = iperf3_flows::options(parameters);
         let adopt = |(_, stream): (u64, TcpStream)| {
             socket::adopt_tcp(&stream, &options).map(|()| Socket::Tcp(stream))
         };
@@ -146,7 +146,7 @@ impl Test<'_> {
             Ok(own) => SocketAddr::new(self.desk.address.ip(), own.port()),
             Err(_) => self.desk.address,
         };
-        let options = iperf3_client::options(parameters);
+        let options = iperf3_flows::options(parameters);
         // The socket that hears the next hello exists before the client may send it.
         let mut next = socket::bind_udp(address).map_err(|source| self.not_opened(source))?;
         self.control.send(&Server::ask_streams())?;
@@ -198,7 +198,7 @@ impl Test<'_> {
         let peer = peer.map_or((self.control.peer.clone(), 0), |address| {
             (address.ip().to_canonical().to_string(), address.port())
         });
-        iperf3_client::start(parameters, flows, peer, &self.cookie.text(), false)
+        iperf3_flows::start(parameters, flows, peer, &self.cookie.text(), false)
     }
 
     fn transfer(
@@ -207,12 +207,12 @@ impl Test<'_> {
         flows: Vec<Flow>,
         told: &mut Option<Told>,
     ) -> Result<Measured, NetworkError> {
-        let lanes: Vec<Lane> = flows.iter().map(iperf3_client::lane).collect();
+        let lanes: Vec<Lane> = flows.iter().map(iperf3_flows::lane).collect();
         let cut = Cut {
             udp: parameters.protocol == Protocol::Udp,
             omit_s: f64::from(parameters.omit_s),
             interval_s: self.desk.service.interval_s,
-            limit_bytes: iperf3_client::limit_bytes(parameters),
+            limit_bytes: iperf3_flows::limit_bytes(parameters),
         };
         let mut meter = Meter::start(flows, lanes, cut)?;
         let desk = self.desk;
@@ -275,7 +275,7 @@ impl Test<'_> {
 fn take_the_rest(meter: &Meter, parameters: &Parameters) -> bool {
     /// Data that is there is read at once; what takes longer was lost.
     const LONGEST: Duration = Duration::from_millis(200);
-    let Some(limit_bytes) = iperf3_client::limit_bytes(parameters) else { return false };
+    let Some(limit_bytes) = iperf3_flows::limit_bytes(parameters) else { return false };
     let deadline = Instant::now() + LONGEST;
     while meter.received_bytes() < limit_bytes {
         if Instant::now() > deadline {
