@@ -1,12 +1,11 @@
 //! One test as iperf3's client, against any server that speaks its protocol.
 
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use assay_adapters::dialect::iperf3::{
-    Connected, End, Interval, Start, StreamEnd, Stretch, TcpNumbers, UdpNumbers,
+    End, Interval, Start, StreamEnd, Stretch, TcpNumbers, UdpNumbers,
 };
 use assay_adapters::wire::iperf3::parameters::{
     Direction, Length, UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT,
@@ -14,11 +13,9 @@ use assay_adapters::wire::iperf3::parameters::{
 use assay_adapters::wire::iperf3::{
     Client, ClientEvent, Cookie, Parameters, Protocol, Results, datagram,
 };
-use assay_kernels::network::pace::Pace;
+use assay_kernels::clock;
 use assay_kernels::network::socket::{self, SocketOptions};
-use assay_kernels::network::stream::Copying;
 use assay_kernels::network::transfer::{Flow, Socket};
-use assay_kernels::{clock, pin};
 use assay_model::cpu_account::CpuAccount;
 
 use super::control::{ANSWER_TIMEOUT, Control};
@@ -120,14 +117,17 @@ impl Conversation<'_> {
         self.control.send(&Client::parameters(&self.test.parameters))?;
         self.expect(&ClientEvent::OpenStreams)?;
         let flows = self.open_streams()?;
-        let lanes: Vec<Lane> = flows.iter().map(lane).collect();
+        let lanes: Vec<Lane> = flows.iter().map(iperf3_flows::lane).collect();
         let congestion = iperf3_flows::congestion(&flows);
         observe(Observed::Start(&self.start(&flows)));
         self.expect(&ClientEvent::Start)?;
         self.expect(&ClientEvent::Run)?;
         let measured = self.transfer(flows, lanes, observe)?;
         self.expect(&ClientEvent::SendResults)?;
-        self.control.send(&Client::results(&iperf3_flows::own_results(&measured, congestion.as_deref())))?;
+        self.control.send(&Client::results(&iperf3_flows::own_results(
+            &measured,
+            congestion.as_deref(),
+        )))?;
         let theirs = match self.next()? {
             ClientEvent::Results(results) => *results,
             _ => unreachable_order(&self.control.peer)?,
