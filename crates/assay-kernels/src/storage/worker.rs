@@ -204,7 +204,9 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
                 self.agenda.return_put_back(&mut self.lanes);
                 return Some(Wait::No);
             }
-            let Some((slot, intended_ns)) = self.agenda.take(now_ns, &mut self.lanes) else { break };
+            let Some((slot, intended_ns)) = self.agenda.take(now_ns, &mut self.lanes) else {
+                break;
+            };
             let lane = self.slots[slot as usize].lane;
             match self.lanes[lane as usize].next(self.phase, counts) {
                 Next::Io(planned) => {
