@@ -96,10 +96,6 @@ pub(super) struct Setup<'a> {
 pub(super) trait StorageEngine: Sized {
     /// Its name in results.
     const NAME: &'static str;
-    /// I/O handed over in one go at most, so that the device begins while the rest is being prepared.
-    /// Handed over 32 at a time, a virtual disk was done with all 32 before it was given the next: 72,000
-    /// IO/s against 79,000 in pieces of 8. A RAM disk pays 3 % for the calls of libaio, nothing for the other's.
-    const PIECE: usize;
 
     /// # Errors
     /// The system's refusal.

@@ -199,14 +199,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     fn issue(&mut self, now_ns: u64) -> Option<Wait> {
         let counts = self.ledger.is_counting(now_ns);
         let mut gives_way = false;
-        loop {
-            if self.batch.len() >= E::PIECE {
-                self.agenda.return_put_back(&mut self.lanes);
-                return Some(Wait::No);
-            }
-            let Some((slot, intended_ns)) = self.agenda.take(now_ns, &mut self.lanes) else {
-                break;
-            };
+        while let Some((slot, intended_ns)) = self.agenda.take(now_ns, &mut self.lanes) {
             let lane = self.slots[slot as usize].lane;
             match self.lanes[lane as usize].next(self.phase, counts) {
                 Next::Io(planned) => {

@@ -55,7 +55,6 @@ const NONE: u16 = 6;
 
 impl StorageEngine for Libaio {
     const NAME: &'static str = "libaio";
-    const PIECE: usize = 16;
 
     fn set_up(setup: Setup<'_>) -> io::Result<Self> {
         let slots = setup.slots as usize;

@@ -15,7 +15,6 @@ pub(crate) struct Null {
 
 impl StorageEngine for Null {
     const NAME: &'static str = "null";
-    const PIECE: usize = usize::MAX;
 
     fn set_up(setup: Setup<'_>) -> io::Result<Self> {
         Ok(Self { queued: Vec::with_capacity(setup.slots as usize) })

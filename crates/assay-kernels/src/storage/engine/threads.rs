@@ -16,7 +16,6 @@ pub(crate) struct Threads {
 
 impl StorageEngine for Threads {
     const NAME: &'static str = "threads";
-    const PIECE: usize = usize::MAX;
 
     fn set_up(setup: Setup<'_>) -> io::Result<Self> {
         let queued = Vec::with_capacity(setup.slots as usize);

@@ -54,7 +54,6 @@ const FLAGS: [Flag; 4] = [
 
 impl StorageEngine for Uring {
     const NAME: &'static str = "io_uring";
-    const PIECE: usize = 8;
 
     fn set_up(setup: Setup<'_>) -> io::Result<Self> {
         let (ring, mut granted) = ring(setup.slots)?;
