@@ -110,6 +110,16 @@ pub enum PlanError {
         /// What is needed.
         least: String,
     },
+    /// A size that nobody serves.
+    #[error("{what} is too large: {given} given, at most {most} possible")]
+    SizeBeyond {
+        /// What is too large.
+        what: &'static str,
+        /// What was given.
+        given: Bytes,
+        /// The bound.
+        most: Bytes,
+    },
     /// A number that nobody serves.
     #[error("{what} of {given} is impossible; it must be at most {most}")]
     Beyond {

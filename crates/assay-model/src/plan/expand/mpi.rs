@@ -3,6 +3,7 @@
 use super::{MpiChoices, Named, PlanError, domains};
 use crate::benchmark::{MpiPattern, MpiTest};
 use crate::facts::{Cache, Cpu, HostFacts};
+use crate::quantity::Bytes;
 use crate::suite::{MpiPlacement, MpiRequest};
 use crate::workload::{Domain, MpiWorkload, Workload};
 
@@ -61,8 +62,8 @@ fn sizes(asked: &MpiRequest, choices: &MpiChoices) -> Result<(u64, u64), PlanErr
     let (from, to) = choices.sizes.unwrap_or((from, to));
     let from = from.max(smallest);
     if to > MESSAGE_LIMIT_BYTES {
-        let what = "the size of a message".to_owned();
-        return Err(PlanError::Beyond { what, given: to, most: MESSAGE_LIMIT_BYTES });
+        let (given, most) = (Bytes(to), Bytes(MESSAGE_LIMIT_BYTES));
+        return Err(PlanError::SizeBeyond { what: "a message", given, most });
     }
     if to < from {
         return Err(PlanError::TooSmall {

@@ -1,6 +1,7 @@
 //! Resolves questions about the network: where they go, and that they can be asked.
 
 use super::{Named, PlanError};
+use crate::quantity::Bytes;
 use crate::suite::{NetworkRequest, Protocol};
 use crate::workload::{NetworkQuestion, NetworkWorkload, Workload};
 
@@ -53,11 +54,14 @@ fn check(protocol: Protocol, question: &NetworkQuestion) -> Result<(), PlanError
         NetworkQuestion::Latency(it) if it.bytes == 0 && protocol != Protocol::Icmp => {
             Some(PlanError::Zero { what: "the size of a message" })
         }
-        NetworkQuestion::Latency(it) => beyond("the size of a message", it.bytes, most_bytes)
-            .or_else(|| {
-                let streams = u64::from(it.load_streams);
-                beyond("the number of loading streams", streams, u64::from(STREAMS_LIMIT))
-            }),
+        NetworkQuestion::Latency(it) if it.bytes > most_bytes => {
+            let (given, most) = (Bytes(it.bytes), Bytes(most_bytes));
+            Some(PlanError::SizeBeyond { what: "a message", given, most })
+        }
+        NetworkQuestion::Latency(it) => {
+            let streams = u64::from(it.load_streams);
+            beyond("the number of loading streams", streams, u64::from(STREAMS_LIMIT))
+        }
     };
     fault.map_or(Ok(()), Err)
 }

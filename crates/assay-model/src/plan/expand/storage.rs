@@ -193,7 +193,8 @@ fn check(asked: &StorageRequest) -> Result<(), PlanError> {
         match bytes.0 {
             0 => return zero("the size of a block"),
             it if it > BLOCK_LIMIT_BYTES => {
-                return beyond("the size of a block", it, BLOCK_LIMIT_BYTES);
+                let (given, most) = (Bytes(it), Bytes(BLOCK_LIMIT_BYTES));
+                return Err(PlanError::SizeBeyond { what: "a block", given, most });
             }
             it => {
                 let small = |size: &u64| *size < it;

@@ -175,7 +175,7 @@ fn what_cannot_be_is_refused_with_what_can() {
             None,
             Some((8, u64::MAX)),
             expect![
-                "the size of a message of 18446744073709551615 is impossible; it must be at most 1073741824"
+                "a message is too large: 18446744073709551615 B given, at most 1 GiB possible"
             ],
         ),
         (
