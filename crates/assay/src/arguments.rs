@@ -327,7 +327,7 @@ fn margin(text: &str) -> Result<f64, String> {
     if ratio > 0.0 && ratio < 1.0 {
         Ok(ratio)
     } else {
-        Err("it must lie between 0% and 100%".into())
+        Err("it must lie between 0% and 100%, and is written like `5%`".into())
     }
 }
 
