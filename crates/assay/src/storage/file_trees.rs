@@ -13,7 +13,6 @@ use assay_fleet::mounts;
 use assay_fleet::root::Root;
 use assay_kernels::storage::files::{self as kernel, FileControl};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
-use assay_model::quantity::Bytes;
 use assay_model::workload::file_set::{
     FileOperation, FilePhase, FilePlan, FileStream, FileTree,
 };
@@ -21,7 +20,7 @@ use fs_err as fs;
 
 use super::created::{Created, Made};
 use super::runner::RunOptions;
-use super::safety::{self, MARGIN_BYTES};
+use super::safety::{self, MARGIN_BYTES, no_room};
 use crate::failure::Failure;
 
 /// The mark in a tree's folder, under the name that Vdbench gives to its own.
@@ -194,16 +193,8 @@ fn enough_space(uses: &BTreeMap<&Path, Use<'_>>) -> Result<(), Failure> {
                 .because(&error)
         })?;
         if need > 0.0 && need + MARGIN_BYTES as f64 > free as f64 {
-            return Err(Failure::measurement(format!(
-                "{} has no room for the files of this plan",
-                folder.display()
-            ))
-            .explain(format!(
-                "{:.3} are needed and {:.3} are free",
-                Bytes(need as u64).quantity(),
-                Bytes(free).quantity()
-            ))
-            .advise("give smaller sizes, or another anchor"));
+            return Err(no_room(&folder, need as u64, free)
+                .advise("give smaller sizes, or another anchor"));
         }
     }
     Ok(())

@@ -52,6 +52,7 @@ impl World {
         let created = Created::open(Some(folder.path())).unwrap();
         let world = Self { folder, created };
         std::fs::write(world.path("foreign"), [7; 8192]).unwrap();
+        std::os::unix::fs::symlink("nothing", world.path("dangling")).unwrap();
         for name in ["own", "cut-off"] {
             let mut record = world.created.create(&world.path(name)).unwrap();
             std::fs::write(world.path(name), [7; 8192]).unwrap();
@@ -106,6 +107,9 @@ fn files_are_judged_by_who_made_them() {
         ("missing", Some(u64::MAX / 2), 1.0, false, "no room"),
         ("nowhere/missing", Some(8192), 1.0, false, "make the folder"),
         (".", Some(8192), 1.0, false, "it is a folder"),
+        ("dangling", Some(8192), 1.0, false, "a link to something that is not there"),
+        ("/dev/no-such-device", Some(8192), 1.0, false, "nothing is made below /dev"),
+        ("/proc/no-such-file", Some(8192), 1.0, false, "nothing is made below /proc"),
     ] {
         let found = world.judge(name, size, read_share, named);
         assert!(found.contains(expected), "{name} {size:?} {read_share} {named}: {found}");
