@@ -19,7 +19,14 @@ struct Group {
     id: String,
     advice: String,
     /// Each distinct text with the results it is about; none when it is about the whole run.
-    texts: Vec<(String, Vec<String>)>,
+    texts: Vec<(String, Vec<Subject>)>,
+}
+
+/// Metrics of one case.
+struct Subject {
+    metrics: Vec<String>,
+    /// What tells the case from its neighbours; may be empty.
+    case: String,
 }
 
 impl Notes {
@@ -30,7 +37,7 @@ impl Notes {
         }
         for estimate in &summary.results {
             for warning in &estimate.warnings {
-                notes.put(warning, Some(subject(estimate)));
+                notes.put(warning, Some(estimate));
             }
         }
         notes
@@ -60,7 +67,7 @@ impl Notes {
         document.blocks.push(Block::Notes((1..).zip(&self.groups).map(note).collect()));
     }
 
-    fn put(&mut self, warning: &Warning, subject: Option<String>) {
+    fn put(&mut self, warning: &Warning, about: Option<&Estimate>) {
         let same = |group: &Group| group.id == warning.id && group.advice == warning.advice;
         let index = self.groups.iter().position(same).unwrap_or_else(|| {
             let (id, advice) = (warning.id.clone(), warning.advice.clone());
@@ -68,16 +75,20 @@ impl Notes {
             self.groups.len() - 1
         });
         let group = &mut self.groups[index];
-        match group.texts.iter_mut().find(|(text, _)| *text == warning.text) {
-            Some((_, subjects)) => subjects.extend(subject),
-            None => group.texts.push((warning.text.clone(), subject.into_iter().collect())),
+        let at = group.texts.iter().position(|(text, _)| *text == warning.text);
+        let at = at.unwrap_or_else(|| {
+            group.texts.push((warning.text.clone(), vec![]));
+            group.texts.len() - 1
+        });
+        if let Some(estimate) = about {
+            concern(&mut group.texts[at].1, estimate);
         }
     }
 }
 
 impl Group {
     fn lines(&self) -> Vec<String> {
-        let line = |(text, subjects): &(String, Vec<String>)| {
+        let line = |(text, subjects): &(String, Vec<Subject>)| {
             if subjects.is_empty() {
                 text.clone()
             } else {
@@ -109,8 +120,18 @@ pub(super) fn add_failures(document: &mut Document, summary: &Summary) {
     document.blocks.push(Block::Notes(notes.collect()));
 }
 
-/// What tells a result from its neighbours, in few words: `Triad, node`.
-fn subject(estimate: &Estimate) -> String {
+/// Adds a result to those that a text is about, the metrics of one case together.
+fn concern(subjects: &mut Vec<Subject>, estimate: &Estimate) {
+    let (metric, case) = (metric_name(estimate), case(estimate));
+    match subjects.iter_mut().find(|subject| subject.case == case) {
+        Some(subject) if subject.metrics.contains(&metric) => {}
+        Some(subject) => subject.metrics.push(metric),
+        None => subjects.push(Subject { metrics: vec![metric], case }),
+    }
+}
+
+/// What tells a case from its neighbours, in few words: `node`, `RndRead at 10 %`.
+fn case(estimate: &Estimate) -> String {
     let equations = text(estimate, "n").map(|n| format!("N\u{a0}=\u{a0}{n}"));
     let test = text(estimate, "test").map(|test| match text(estimate, "percent_of_max") {
         Some(percent) => format!("{test} at {percent}"),
@@ -118,14 +139,24 @@ fn subject(estimate: &Estimate) -> String {
     });
     let bytes = text(estimate, "bytes").filter(|_| test.is_none());
     let parts = [text(estimate, "mpi"), text(estimate, "placement"), bytes, equations, test];
-    std::iter::once(metric_name(estimate))
-        .chain(parts.into_iter().flatten())
-        .collect::<Vec<_>>()
-        .join(", ")
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn some(subjects: &[String]) -> String {
-    let mut shown: Vec<String> = subjects.iter().take(SHOWN).cloned().collect();
+impl Subject {
+    /// `Triad, node`; the case alone where most of its metrics are meant.
+    fn name(&self) -> String {
+        let metrics = match self.metrics.as_slice() {
+            [one] => one.clone(),
+            [one, two] => format!("{one} and {two}"),
+            _ if self.case.is_empty() => self.metrics.join(", "),
+            _ => return self.case.clone(),
+        };
+        if self.case.is_empty() { metrics } else { format!("{metrics}, {}", self.case) }
+    }
+}
+
+fn some(subjects: &[Subject]) -> String {
+    let mut shown: Vec<String> = subjects.iter().take(SHOWN).map(Subject::name).collect();
     if subjects.len() > SHOWN {
         shown.push(words::and_more(subjects.len() - SHOWN));
     }
