@@ -80,7 +80,7 @@ impl Conversation<'_> {
         for time_ns in times_ns.iter().step_by(step) {
             recorder.sample("round_trip", None, *time_ns as f64 * 1e-9);
         }
-        recorder.sample("half_round_trip", None, latency.qperf_mean_s);
+        recorder.sample("half_round_trip", None, latency.mean_half_s);
         let distribution = Distribution::of(times_ns);
         self.all_ns.extend(times_ns.iter().take(TIMES_LIMIT.saturating_sub(self.all_ns.len())));
         let name = format!("round-trips.{}.txt", self.repetition);
