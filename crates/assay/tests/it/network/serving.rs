@@ -139,13 +139,24 @@ fn ping_tells_the_distribution_or_what_is_missing() {
         assert!(outcome.err.contains("ping_group_range"), "{outcome:?}");
         return;
     }
-    let value: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
-    assert_eq!((&value["sent"], &value["received"]), (&300.into(), &300.into()));
-    let at = |name: &str| value["round_trip_s"][name].as_f64().unwrap();
-    assert!(
-        at("min") <= at("p50") && at("p50") <= at("p99") && at("p99") <= at("max"),
-        "{value}"
+    let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    let [found] = &*results(&document, "network.icmp", "round_trip") else {
+        panic!("{document}");
+    };
+    let told = &found["parameters"];
+    assert_eq!(
+        (&told["sent"], &told["received"], &told["bytes"]),
+        (&300.into(), &300.into(), &56.into())
     );
+    // Higher percentiles are there as far as the samples, worth fewer where they resemble each other,
+    // can carry them.
+    let at = |name: &str| found[name].as_f64().unwrap();
+    assert!(
+        at("min") <= at("median") && at("median") <= at("max") && at("n") == 300.0,
+        "{found}"
+    );
+    assert_eq!(found["percentiles"]["p50"], found["median"]);
+    assert_eq!(results(&document, "network.icmp", "loss")[0]["median"], 0.0);
 }
 
 #[test]
