@@ -151,11 +151,8 @@ fn ping_tells_the_distribution_or_what_is_missing() {
     // Higher percentiles are there as far as the samples, worth fewer where they resemble each other,
     // can carry them.
     let at = |name: &str| found[name].as_f64().unwrap();
-    assert!(
-        at("min") <= at("median") && at("median") <= at("max") && at("n") == 300.0,
-        "{found}"
-    );
-    assert_eq!(found["percentiles"]["p50"], found["median"]);
+    assert!(at("min") <= at("median") && at("median") <= at("max"), "{found}");
+    assert_eq!((&found["n"], &found["percentiles"]["p50"]), (&300.into(), &found["median"]));
     assert_eq!(results(&document, "network.icmp", "loss")[0]["median"], 0.0);
 }
 
