@@ -152,7 +152,7 @@ fn ping_tells_the_distribution_or_what_is_missing() {
     // can carry them.
     let at = |name: &str| found[name].as_f64().unwrap();
     assert!(at("min") <= at("median") && at("median") <= at("max"), "{found}");
-    assert_eq!((&found["n"], &found["percentiles"]["p50"]), (&300.into(), &found["median"]));
+    assert_eq!(found["n"], 300);
     assert_eq!(results(&document, "network.icmp", "loss")[0]["median"], 0.0);
 }
 
