@@ -216,7 +216,7 @@ fn document(typed: &PingArguments, remote: IpAddr, pinger: &Pinger, tally: &Tall
         Access::Raw => "raw",
     };
     let text = |text: &str| Parameter::Text(text.to_owned());
-    let parameters = Parameters::from([
+    let asked = Parameters::from([
         ("to".to_owned(), text(&typed.host)),
         ("address".to_owned(), text(&remote.to_string())),
         ("socket".to_owned(), text(socket)),
@@ -224,13 +224,14 @@ fn document(typed: &PingArguments, remote: IpAddr, pinger: &Pinger, tally: &Tall
         ("sent".to_owned(), Parameter::Integer(tally.sent)),
         ("received".to_owned(), Parameter::Integer(tally.times_ns.len() as u64)),
     ]);
+    let mut all = asked.clone();
+    all.extend(Distribution::of(&tally.times_ns).parameters());
     let seconds = tally.times_ns.iter().map(|ns| *ns as f64 * 1e-9).collect();
-    let series = [("round_trip", seconds), ("loss", vec![tally.loss()])];
-    let estimate = |host: &str, name: &str, samples: Vec<f64>| {
+    let series = [("round_trip", all, seconds), ("loss", asked, vec![tally.loss()])];
+    let estimate = |host: &str, name: &str, parameters, samples: Vec<f64>| {
         let benchmark = Benchmark::NetworkIcmp;
         let metric = benchmark.metric(name)?;
-        let (parameters, warnings) = (parameters.clone(), Vec::new());
-        let about = About { benchmark, metric, parameters, warnings };
+        let about = About { benchmark, metric, parameters, warnings: Vec::new() };
         of_analysis(&analyse(&[samples])?, about, host, this_program())
     };
     let job = Unstored {
@@ -240,8 +241,8 @@ fn document(typed: &PingArguments, remote: IpAddr, pinger: &Pinger, tally: &Tall
         warnings: Vec::new(),
     };
     job.summary(|host| {
-        let estimates = series.into_iter().map(|(name, samples)| estimate(host, name, samples));
-        estimates.flatten().collect()
+        let each = series.into_iter();
+        each.filter_map(|(name, told, samples)| estimate(host, name, told, samples)).collect()
     })
 }
 
