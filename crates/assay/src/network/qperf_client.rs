@@ -184,7 +184,7 @@ impl Conversation<'_> {
             source,
         })?;
         let there = self.statistics()?;
-        let messages = measured.times_ns.len() as u64 + there.received.messages;
+        let messages = (measured.times_ns.len() as u64).saturating_add(there.received.messages);
         if measured.times_ns.is_empty() || messages == 0 {
             return Err(NetworkError::NoData);
         }
