@@ -1,6 +1,6 @@
 //! Every warning once, with the results it concerns, and every failure.
 
-use assay_model::summary::{Estimate, Summary};
+use assay_model::summary::{CaseFailure, Estimate, Summary};
 use assay_model::warning::Warning;
 
 use super::context::{metric_name, text};
@@ -93,20 +93,31 @@ impl Group {
     }
 }
 
-/// The failed cases with reason and advice.
+/// The failed cases with reason and advice; what was skipped because of one stands below it.
 pub(super) fn add_failures(document: &mut Document, summary: &Summary) {
     if summary.failures.is_empty() {
         return;
     }
     document.heading(words::FAILURES);
-    let notes = summary.failures.iter().map(|failure| Note {
+    let is_known = |case: &String| summary.failures.iter().any(|it| it.case == *case);
+    let own = |it: &&CaseFailure| !it.because.as_ref().is_some_and(is_known);
+    let notes = summary.failures.iter().filter(own).map(|failure| Note {
         mark: None,
         name: failure.case.clone(),
         tone: Tone::Bad,
-        lines: vec![failure.reason.clone()],
+        lines: std::iter::once(failure.reason.clone())
+            .chain(skipped_because_of(&failure.case, summary))
+            .collect(),
         advice: failure.advice.clone(),
     });
     document.blocks.push(Block::Notes(notes.collect()));
+}
+
+fn skipped_because_of(case: &str, summary: &Summary) -> Option<String> {
+    let is_one = |it: &&CaseFailure| it.because.as_deref() == Some(case);
+    let skipped: Vec<&CaseFailure> = summary.failures.iter().filter(is_one).collect();
+    let names = skipped.iter().map(|it| it.case.clone()).collect::<Vec<_>>();
+    (!names.is_empty()).then(|| words::skipped(names.len(), &names.join("; ")))
 }
 
 /// What tells a result from its neighbours, in few words: `Triad, node`.
