@@ -4,7 +4,7 @@ use assay_model::summary::{CaseFailure, Estimate, Summary};
 use assay_model::warning::Warning;
 
 use super::context::{metric_name, text};
-use super::words;
+use super::{network, words};
 use crate::document::{Block, Document, Note, Tone};
 
 /// Results named with one text, and texts named under one note.
@@ -122,6 +122,9 @@ fn skipped_because_of(case: &str, summary: &Summary) -> Option<String> {
 
 /// What tells a result from its neighbours, in few words: `Triad, node`.
 fn subject(estimate: &Estimate) -> String {
+    if network::is_about(estimate) {
+        return format!("{}, {}", network::what(estimate), network::case_and_end(estimate));
+    }
     let equations = text(estimate, "n").map(|n| format!("N\u{a0}=\u{a0}{n}"));
     let test = text(estimate, "test").map(|test| match text(estimate, "percent_of_max") {
         Some(percent) => format!("{test} at {percent}"),
