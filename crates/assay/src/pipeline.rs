@@ -240,9 +240,15 @@ pub(crate) fn verdict(summary: &Summary) -> Result<u8, Failure> {
         return Err(Failure::measurement("the run was interrupted").advise(kept));
     }
     if let Some(first) = summary.failures.first() {
-        let what = match summary.failures.len() {
+        let skipped = summary.failures.iter().filter(|it| it.because.is_some()).count();
+        let what = match summary.failures.len() - skipped {
             1 => format!("{} failed", first.case),
             more => format!("{more} cases failed, the first of them {}", first.case),
+        };
+        let what = match skipped {
+            0 => what,
+            1 => format!("{what}; 1 case was skipped because of that"),
+            _ => format!("{what}; {skipped} cases were skipped because of that"),
         };
         let mut failure = Failure::measurement(what).explain(&first.reason);
         if !first.advice.is_empty() {

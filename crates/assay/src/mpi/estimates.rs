@@ -8,7 +8,7 @@ use assay_model::quantity::Bytes;
 use assay_model::summary::{Estimate, Summary};
 use assay_model::warning::Warning;
 use assay_stats::analysis::{Analysis, analyse};
-use assay_stats::doubts::doubts;
+use assay_stats::doubts::{Luck, doubts};
 use assay_stats::quantile::carries;
 use assay_stats::summarize::estimate::{About, of_analysis};
 use jiff::Timestamp;
@@ -55,7 +55,7 @@ pub(crate) fn shape(test: MpiTest, size: &MpiSize) -> Vec<String> {
         return Vec::new();
     };
     let told = |warning: &Warning| ["several-modes", "autocorrelated"].contains(&&*warning.id);
-    let doubts = doubts(&analysis, &stopping(), Stopped::Budget, metric.unit);
+    let doubts = doubts(&analysis, &stopping(), Stopped::Budget, metric.unit, Luck::Launch);
     let of_size = |warning: Warning| format!("at {}: {}", Bytes(size.bytes), warning.text);
     doubts.into_iter().filter(told).map(of_size).collect()
 }
@@ -105,7 +105,7 @@ fn estimate(
         None => Vec::new(),
         Some(precise) => {
             let stopped = if precise { Stopped::Precise } else { Stopped::Budget };
-            doubts(&analysis, &stopping(), stopped, metric.unit)
+            doubts(&analysis, &stopping(), stopped, metric.unit, Luck::Launch)
         }
     };
     let about = About { benchmark, metric, parameters, warnings };

@@ -1,10 +1,10 @@
 //! Every warning once, with the results it concerns, and every failure.
 
-use assay_model::summary::{Estimate, Summary};
+use assay_model::summary::{CaseFailure, Estimate, Summary};
 use assay_model::warning::Warning;
 
 use super::context::{metric_name, text};
-use super::words;
+use super::{network, words};
 use crate::document::{Block, Document, Note, Tone};
 
 /// Results named with one text, and texts named under one note.
@@ -104,25 +104,40 @@ impl Group {
     }
 }
 
-/// The failed cases with reason and advice.
+/// The failed cases with reason and advice; what was skipped because of one stands below it.
 pub(super) fn add_failures(document: &mut Document, summary: &Summary) {
     if summary.failures.is_empty() {
         return;
     }
     document.heading(words::FAILURES);
-    let notes = summary.failures.iter().map(|failure| Note {
+    let is_known = |case: &String| summary.failures.iter().any(|it| it.case == *case);
+    let own = |it: &&CaseFailure| !it.because.as_ref().is_some_and(is_known);
+    let notes = summary.failures.iter().filter(own).map(|failure| Note {
         mark: None,
         name: failure.case.clone(),
         tone: Tone::Bad,
-        lines: vec![failure.reason.clone()],
+        lines: std::iter::once(failure.reason.clone())
+            .chain(skipped_because_of(&failure.case, summary))
+            .collect(),
         advice: failure.advice.clone(),
     });
     document.blocks.push(Block::Notes(notes.collect()));
 }
 
+fn skipped_because_of(case: &str, summary: &Summary) -> Option<String> {
+    let is_one = |it: &&CaseFailure| it.because.as_deref() == Some(case);
+    let skipped: Vec<&CaseFailure> = summary.failures.iter().filter(is_one).collect();
+    let names = skipped.iter().map(|it| it.case.clone()).collect::<Vec<_>>();
+    (!names.is_empty()).then(|| words::skipped(names.len(), &names.join("; ")))
+}
+
 /// Adds a result to those that a text is about, the metrics of one case together.
 fn concern(subjects: &mut Vec<Subject>, estimate: &Estimate) {
-    let (metric, case) = (metric_name(estimate), case(estimate));
+    let case = case(estimate);
+    let metric = match network::is_about(estimate) {
+        true => network::what(estimate),
+        false => metric_name(estimate),
+    };
     match subjects.iter_mut().find(|subject| subject.case == case) {
         Some(subject) if subject.metrics.contains(&metric) => {}
         Some(subject) => subject.metrics.push(metric),
@@ -132,6 +147,9 @@ fn concern(subjects: &mut Vec<Subject>, estimate: &Estimate) {
 
 /// What tells a case from its neighbours, in few words: `node`, `RndRead at 10 %`.
 fn case(estimate: &Estimate) -> String {
+    if network::is_about(estimate) {
+        return network::case_and_end(estimate);
+    }
     let equations = text(estimate, "n").map(|n| format!("N\u{a0}=\u{a0}{n}"));
     let test = text(estimate, "test").map(|test| match text(estimate, "percent_of_max") {
         Some(percent) => format!("{test} at {percent}"),

@@ -37,11 +37,12 @@ const ECHO_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) fn measure(
     asked: &Latency,
     far_end: &FarEnd,
+    targets: Vec<Target>,
     protocol: Protocol,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     let mut conversation =
-        Conversation { asked, far_end, protocol, chosen: None, repetition: 0, all_ns: vec![] };
+        Conversation { asked, far_end, targets, protocol, repetition: 0, all_ns: vec![] };
     let mut measurement = Measurement {
         // Every repetition makes its connection anew; there is nothing to prepare.
         prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
@@ -60,8 +61,8 @@ struct Conversation<'a> {
     asked: &'a Latency,
     far_end: &'a FarEnd,
     protocol: Protocol,
-    /// The server that answered first.
-    chosen: Option<Target>,
+    /// Who may answer, in order; the one that has answered, once one has.
+    targets: Vec<Target>,
     repetition: u32,
     /// Every round trip of every repetition.
     all_ns: Vec<u64>,
@@ -101,22 +102,20 @@ impl Conversation<'_> {
 
     /// One ping-pong with the first server that speaks.
     fn exchange(&mut self, cancel: &AtomicBool) -> Result<qperf_client::Latency, NetworkError> {
-        let targets = match &self.chosen {
-            Some(target) => vec![target.clone()],
-            None => self.far_end.for_ping_pong(),
-        };
         let mut last = NetworkError::NoData;
-        for (index, target) in targets.into_iter().enumerate() {
+        for target in self.targets.clone() {
             match qperf_client::run(&self.test(&target), cancel) {
                 Ok(QperfOutcome::Latency(latency)) => {
-                    self.chosen = Some(target);
+                    self.targets = vec![target];
                     return Ok(latency);
                 }
                 Ok(_) => return Err(NetworkError::NoData),
                 // Only a port that nobody serves is worth trying the next one.
                 Err(error @ NetworkError::Connect { .. }) => last = error,
                 // iperf3 hangs up on what is no cookie of its own.
-                Err(NetworkError::Broken { .. } | NetworkError::Closed { .. }) if index > 0 => {
+                Err(NetworkError::Broken { .. } | NetworkError::Closed { .. })
+                    if self.far_end.serves_streams_at(&target) && self.repetition == 0 =>
+                {
                     return Err(NetworkError::NoEcho { host: target.host });
                 }
                 Err(error) => return Err(error),
@@ -179,7 +178,7 @@ impl Conversation<'_> {
 }
 
 /// ICMP echoes.
-pub(in crate::bind) fn icmp(
+pub(super) fn icmp(
     work: &NetworkWorkload,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
