@@ -29,8 +29,12 @@ const USUAL_TAIL: f64 = 99.0;
 pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let launched = Launched::here();
     match rank(typed, &launched, terminal) {
-        // All ranks fail for the same reason before they know of each other: one of them says so.
-        Err(failure) if !launched.speaks() => Ok(failure.kind.exit_code()),
+        // All ranks fail for the same reason before they know of each other: one of them says so, and the others
+        // give it the time, because a launcher ends all ranks when the first ends with an error.
+        Err(failure) if !launched.speaks() => {
+            thread::sleep(NOTE_TRAVELS);
+            Ok(failure.kind.exit_code())
+        }
         Err(failure) => {
             if let Some(file) = &typed.raw {
                 write_raw(file, &failed_outcome(typed, &launched, &failure))?;

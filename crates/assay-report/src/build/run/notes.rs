@@ -4,6 +4,7 @@ use assay_model::summary::{Estimate, Summary};
 use assay_model::warning::Warning;
 
 use super::context::{metric_name, text};
+use super::mpi::Labels;
 use super::words;
 use crate::document::{Block, Document, Note, Tone};
 
@@ -25,12 +26,13 @@ struct Group {
 impl Notes {
     pub(super) fn collect(summary: &Summary) -> Self {
         let mut notes = Self { groups: Vec::new() };
+        let labels = Labels::of(&summary.results);
         for warning in &summary.warnings {
             notes.put(warning, None);
         }
         for estimate in &summary.results {
             for warning in &estimate.warnings {
-                notes.put(warning, Some(subject(estimate)));
+                notes.put(warning, Some(subject(estimate, &labels)));
             }
         }
         notes
@@ -110,14 +112,14 @@ pub(super) fn add_failures(document: &mut Document, summary: &Summary) {
 }
 
 /// What tells a result from its neighbours, in few words: `Triad, node`.
-fn subject(estimate: &Estimate) -> String {
+fn subject(estimate: &Estimate, labels: &Labels) -> String {
     let equations = text(estimate, "n").map(|n| format!("N\u{a0}=\u{a0}{n}"));
     let test = text(estimate, "test").map(|test| match text(estimate, "percent_of_max") {
         Some(percent) => format!("{test} at {percent}"),
         None => test,
     });
     let bytes = text(estimate, "bytes").filter(|_| test.is_none());
-    let parts = [text(estimate, "mpi"), text(estimate, "placement"), bytes, equations, test];
+    let parts = [labels.label(estimate), text(estimate, "placement"), bytes, equations, test];
     std::iter::once(metric_name(estimate))
         .chain(parts.into_iter().flatten())
         .collect::<Vec<_>>()
