@@ -94,7 +94,7 @@ pub struct Column {
 pub enum Align {
     /// Text: may be wrapped.
     Left,
-    /// Numbers: never wrapped.
+    /// Numbers: wrapped at plain spaces only, where they would not fit otherwise.
     Right,
 }
 

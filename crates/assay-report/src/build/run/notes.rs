@@ -4,6 +4,7 @@ use assay_model::summary::{CaseFailure, Estimate, Summary};
 use assay_model::warning::Warning;
 
 use super::context::{metric_name, text};
+use super::mpi::Labels;
 use super::{network, words};
 use crate::document::{Block, Document, Note, Tone};
 
@@ -32,12 +33,13 @@ struct Subject {
 impl Notes {
     pub(super) fn collect(summary: &Summary) -> Self {
         let mut notes = Self { groups: Vec::new() };
+        let labels = Labels::of(&summary.results);
         for warning in &summary.warnings {
             notes.put(warning, None);
         }
         for estimate in &summary.results {
             for warning in &estimate.warnings {
-                notes.put(warning, Some(estimate));
+                notes.put(warning, Some(Subject::of(estimate, &labels)));
             }
         }
         notes
@@ -67,7 +69,7 @@ impl Notes {
         document.blocks.push(Block::Notes((1..).zip(&self.groups).map(note).collect()));
     }
 
-    fn put(&mut self, warning: &Warning, about: Option<&Estimate>) {
+    fn put(&mut self, warning: &Warning, subject: Option<Subject>) {
         let same = |group: &Group| group.id == warning.id && group.advice == warning.advice;
         let index = self.groups.iter().position(same).unwrap_or_else(|| {
             let (id, advice) = (warning.id.clone(), warning.advice.clone());
@@ -80,8 +82,8 @@ impl Notes {
             group.texts.push((warning.text.clone(), vec![]));
             group.texts.len() - 1
         });
-        if let Some(estimate) = about {
-            concern(&mut group.texts[at].1, estimate);
+        if let Some(subject) = subject {
+            concern(&mut group.texts[at].1, subject);
         }
     }
 }
@@ -132,21 +134,18 @@ fn skipped_because_of(case: &str, summary: &Summary) -> Option<String> {
 }
 
 /// Adds a result to those that a text is about, the metrics of one case together.
-fn concern(subjects: &mut Vec<Subject>, estimate: &Estimate) {
-    let case = case(estimate);
-    let metric = match network::is_about(estimate) {
-        true => network::what(estimate),
-        false => metric_name(estimate),
-    };
-    match subjects.iter_mut().find(|subject| subject.case == case) {
-        Some(subject) if subject.metrics.contains(&metric) => {}
-        Some(subject) => subject.metrics.push(metric),
-        None => subjects.push(Subject { metrics: vec![metric], case }),
+fn concern(subjects: &mut Vec<Subject>, mut new: Subject) {
+    match subjects.iter_mut().find(|subject| subject.case == new.case) {
+        Some(subject) => {
+            new.metrics.retain(|metric| !subject.metrics.contains(metric));
+            subject.metrics.append(&mut new.metrics);
+        }
+        None => subjects.push(new),
     }
 }
 
 /// What tells a case from its neighbours, in few words: `node`, `RndRead at 10 %`.
-fn case(estimate: &Estimate) -> String {
+fn case(estimate: &Estimate, labels: &Labels) -> String {
     if network::is_about(estimate) {
         return network::case_and_end(estimate);
     }
@@ -156,11 +155,19 @@ fn case(estimate: &Estimate) -> String {
         None => test,
     });
     let bytes = text(estimate, "bytes").filter(|_| test.is_none());
-    let parts = [text(estimate, "mpi"), text(estimate, "placement"), bytes, equations, test];
+    let parts = [labels.label(estimate), text(estimate, "placement"), bytes, equations, test];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 impl Subject {
+    fn of(estimate: &Estimate, labels: &Labels) -> Self {
+        let metric = match network::is_about(estimate) {
+            true => network::what(estimate),
+            false => metric_name(estimate),
+        };
+        Self { metrics: vec![metric], case: case(estimate, labels) }
+    }
+
     /// `Triad, node`; the case alone where most of its metrics are meant.
     fn name(&self) -> String {
         let metrics = match self.metrics.as_slice() {

@@ -12,11 +12,13 @@ type Tint<'a> = &'a dyn Fn(&Cell, &str) -> String;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Full,
+    /// Numbers of several parts, such as a value with its interval, on several lines.
+    Broken,
     Short,
 }
 
 pub(super) fn lines(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> {
-    for form in [Form::Full, Form::Short] {
+    for form in [Form::Full, Form::Broken, Form::Short] {
         if let Some(widths) = widths(table, form, width) {
             return side_by_side(table, form, &widths, tint);
         }
@@ -67,8 +69,8 @@ fn text(cell: &Cell, form: Form) -> String {
     text.into_iter().chain(marks).collect::<Vec<_>>().join(" ")
 }
 
-/// Width of each column; `None` when even the narrowest do not fit. Numbers are never wrapped;
-/// titles are wrapped first, then columns of text, the widest giving way first.
+/// Width of each column; `None` when even the narrowest do not fit. Numbers are wrapped in one form only, between
+/// their parts; titles are wrapped first, then columns of text, the widest giving way first.
 fn widths(table: &Table, form: Form, width: usize) -> Option<Vec<usize>> {
     let gaps = GAP * table.columns.len().saturating_sub(1);
     let cells = |i: usize| {
@@ -80,7 +82,8 @@ fn widths(table: &Table, form: Form, width: usize) -> Option<Vec<usize>> {
     for (i, column) in table.columns.iter().enumerate() {
         let full = cells(i).map(|text| columns(&text)).max().unwrap_or(0);
         let word = cells(i).map(|text| widest_word(&text)).max().unwrap_or(0);
-        let narrow = if column.align == Align::Right { full } else { word };
+        let is_whole = column.align == Align::Right && form != Form::Broken;
+        let narrow = if is_whole { full } else { word };
         let title_word = widest_word(&column.title);
         widths.push(full.max(columns(&column.title)));
         with_wrapped_titles.push(full.max(title_word));
