@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{
-    Load, RateRounding, StoragePhase, StoragePlan, StorageTiming,
+    Load, RateRounding, StoragePhase, StoragePlan, StorageTiming, Verify,
 };
 
 use super::definitions::Definitions;
@@ -58,6 +58,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
             create_anchors: all.general.create_anchors,
             commands: all.general.commands.clone(),
             monitor: all.general.monitor.as_ref().map(PathBuf::from),
+            repetition: all.general.repetition,
             hosts: Vec::new(),
             data_errors: all.general.data_errors,
             notes: Vec::new(),
@@ -105,6 +106,14 @@ impl<'a, 'b> Compiler<'a, 'b> {
         }
         self.execution.hosts = self.hosts_used();
         self.execution
+    }
+
+    /// Whether data is checked: as the command line says, or else as the files say.
+    const fn verify(&self) -> Verify {
+        match self.input.verify {
+            Verify::Off => self.all.general.verify,
+            given => given,
+        }
     }
 
     fn run(&mut self, run: &Run) {

@@ -4,9 +4,9 @@
 
 use std::collections::HashSet;
 
-use assay_model::workload::storage::WriteSync;
+use assay_model::workload::storage::{Verify, WriteSync};
 
-use super::commands::Commands;
+use super::commands::{Commands, Repetition};
 use super::keywords::Kind;
 use super::lines::{Lines, Spot};
 use super::runs::Run;
@@ -55,6 +55,10 @@ pub(super) struct General {
     pub(super) commands: Commands,
     /// A file whose contents end a run.
     pub(super) monitor: Option<String>,
+    /// Whether data is checked, unless the command line says so.
+    pub(super) verify: Verify,
+    /// How often all runs are done.
+    pub(super) repetition: Option<Repetition>,
 }
 
 /// A host.
@@ -141,6 +145,8 @@ impl Default for General {
             format_bytes: 128 << 10,
             commands: Commands::default(),
             monitor: None,
+            verify: Verify::Off,
+            repetition: None,
         }
     }
 }
@@ -367,6 +373,8 @@ impl General {
                 "monitor" => {
                     self.monitor = parameter.elements.first().map(|path| path.text.clone());
                 }
+                "validate" => self.verify = attributes::verify(lines, parameter),
+                "loop" => self.repetition = attributes::repetition(lines, parameter),
                 _ => {}
             }
         }

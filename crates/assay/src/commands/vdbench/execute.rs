@@ -57,7 +57,7 @@ pub(super) fn execute(
         store: typed.store.folder.clone(),
         ..RunOptions::default()
     };
-    let repeat = Repeat::read(typed.again.as_ref())?;
+    let repeat = Repeat::read(typed.again.as_ref())?.or(execution.repetition);
     let verdict = all_runs(execution, (&options, repeat), &stop, &mut report);
     if typed.test.is_some() {
         // Vdbench's proof of installation leaves nothing behind.
@@ -74,14 +74,15 @@ fn all_runs(
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
     around::run(execution.commands.start.as_ref(), report, stop)?;
-    let began = Instant::now();
+    let (began, mut done) = (Instant::now(), 0);
     loop {
         if execution.files.phases.is_empty() {
             raw(execution, options.clone(), stop, report)?;
         } else {
             super::files::all(execution, options, stop, report)?;
         }
-        if report.is_over || !repeat.again(began) {
+        done += 1;
+        if report.is_over || !repeat.again(began, done) {
             break;
         }
     }

@@ -99,10 +99,8 @@ impl Compiler<'_, '_> {
             .map(|stream| u64::from(stream.in_flight_per_target) * stream.targets.len() as u64)
             .sum();
         let used = Used { storages: distinct.len(), workloads: workloads.len(), outstanding };
-        let data = StorageData {
-            compressible: 1.0 - 1.0 / given.compression,
-            verify: self.input.verify,
-        };
+        let data =
+            StorageData { compressible: 1.0 - 1.0 / given.compression, verify: self.verify() };
         let shares_given = shares.iter().any(|share| share.given);
         let load = if shares_given && load == Load::Closed { Load::Balanced } else { load };
         let workload = StorageWorkload {
