@@ -18,8 +18,10 @@ use super::{Execution, Input, RateLabel, RunLabel, Surroundings, UsedHost};
 
 mod files;
 mod format;
+mod joined;
 mod phase;
 mod select;
+mod targets;
 
 use select::Index;
 

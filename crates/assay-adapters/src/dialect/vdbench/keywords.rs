@@ -170,7 +170,8 @@ const GENERAL: &[Keyword] = &[
     idle("dedupsets", UNIQUE),
     idle("dedupflipflop", UNIQUE),
     idle("deduphotsets", UNIQUE),
-    none("concatenatesds", "storage definitions are not joined into one"),
+    row("concatenatesds", Words),
+    also("concatenate", "concatenatesds", Words),
     row("create_anchors", Words),
     row("formatsds", Words),
     row("formatxfersize", Numbers),
@@ -236,7 +237,6 @@ const STORAGE: &[Keyword] = &[
     none("replay", NO_REPLAY),
     none("resetlun", "no command is sent to a device"),
     none("resetbus", "no command is sent to a device"),
-    none("concatenate", "storage definitions are not joined into one"),
 ];
 
 const WORKLOAD: &[Keyword] = &[

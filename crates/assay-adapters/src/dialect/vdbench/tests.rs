@@ -16,6 +16,7 @@ use super::{Execution, Input, Present, RateLabel, Surroundings, output, read};
 mod bytes;
 mod file_systems;
 mod golden;
+mod joined;
 mod page;
 mod refused;
 mod text;
