@@ -25,6 +25,7 @@ mod suites;
 mod switching;
 mod terminal;
 mod tools;
+mod unstored;
 
 use std::process::ExitCode;
 

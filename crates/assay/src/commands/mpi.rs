@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use crate::arguments::mpi::{MpiArguments, Preset};
 use crate::failure::{Failure, Kind};
-use crate::mpi::estimates::{self, Identity};
+use crate::mpi::estimates;
 use crate::mpi::ladder::{self, Step};
 use crate::mpi::launched::Launched;
 use crate::mpi::method;
@@ -237,13 +237,7 @@ fn conclude(
         write_raw(file, &outcome)?;
     }
     if typed.json {
-        let now = Timestamp::now();
-        let identity = Identity {
-            id: assay_store::new_run_id(started, std::process::id() as u16),
-            started: started.to_string(),
-            finished: now.to_string(),
-        };
-        let summary = estimates::summary(typed.test, &outcome, identity);
+        let summary = estimates::summary(typed.test, &outcome, started);
         terminal.print(&pipeline::json(&summary)?);
     }
     verdict

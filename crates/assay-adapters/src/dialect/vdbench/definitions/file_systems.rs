@@ -118,7 +118,7 @@ pub(in crate::dialect::vdbench) fn file_systems(
 impl FileSystem {
     fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
         let whole = |lines: &mut Lines, old: f64| {
-            attributes::positive(lines, parameter).map_or(old, f64::floor)
+            attributes::positive(lines, parameter).map_or(old, |number| number.floor().max(1.0))
         };
         match parameter.keyword.name {
             "anchor" => self.anchor = parameter.elements.first().cloned(),
