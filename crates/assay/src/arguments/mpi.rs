@@ -48,10 +48,11 @@ pub(crate) struct MpiArguments {
     /// With -c: iterations before those whose contents are compared
     #[arg(short = 'u', long = "validation-warmup", value_name = "N", default_value_t = 5)]
     pub(crate) validation_warm_up: u64,
-    /// Collectives: also the least and the greatest rank and the number of iterations
+    /// Collectives: also the least and the greatest rank and the number of iterations; non-blocking ones:
+    /// also the time of start, tests and wait
     #[arg(short, long)]
     pub(crate) full: bool,
-    /// Percentiles of single messages or calls, timed one by one in a pass of their own
+    /// Percentiles of single messages, calls or windows, timed one by one in a pass of their own
     #[arg(short = 'z', long = "tail-lat", value_name = "P,P,…", num_args = 0..=1,
         default_missing_value = "50,90,99", value_delimiter = ',', value_parser = percentile)]
     pub(crate) percentiles: Vec<f64>,

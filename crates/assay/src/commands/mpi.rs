@@ -79,7 +79,7 @@ fn rank(
         let size = ladder::measure(&ranks.world, &step)
             .unwrap_or_else(|error| give_up(&ranks.world, &ranks::failed(&error), terminal));
         if prints {
-            terminal.print(&table.row(&row(&table, &size)));
+            terminal.print(&table.row(&row(&table, &ranks.outcome, &size)));
         }
         ranks.outcome.sizes.push(size);
         if let (true, Some(file)) = (is_root, &typed.raw) {
@@ -138,12 +138,9 @@ fn table(typed: &MpiArguments, outcome: &MpiOutcome) -> Table {
         Preset::Osu5 => Shape::Osu5,
         Preset::Osu7 => Shape::Osu7,
     };
-    let kind = method::kind(typed.test);
-    let times_singles =
-        !kind.is_windowed() && !matches!(kind, assay_kernels::mpi::Kind::Overlap(_));
-    let percentiles = match typed.preset {
-        _ if !times_singles => Vec::new(),
-        Preset::Assay if typed.percentiles.is_empty() => vec![USUAL_TAIL],
+    let is_usual = typed.preset == Preset::Assay && method::has_single_turns(typed.test);
+    let percentiles = match typed.percentiles.is_empty() {
+        true if is_usual => vec![USUAL_TAIL],
         _ => typed.percentiles.clone(),
     };
     Table {
@@ -161,7 +158,7 @@ fn table(typed: &MpiArguments, outcome: &MpiOutcome) -> Table {
     }
 }
 
-fn row(table: &Table, size: &MpiSize) -> Row {
+fn row(table: &Table, outcome: &MpiOutcome, size: &MpiSize) -> Row {
     let metrics = size.samples.keys();
     let values = metrics
         .filter_map(|name| Some((name.clone(), estimates::analysis(size, name)?.median)))
@@ -174,7 +171,10 @@ fn row(table: &Table, size: &MpiSize) -> Row {
         iterations: size.iterations,
         interval: analysis.as_ref().and_then(|it| it.interval),
         batches: size.samples.get(first).map_or(0, Vec::len),
-        percentiles: estimates::tails(&size.messages_s, &table.percentiles),
+        percentiles: estimates::tails(
+            &estimates::singles(table.test, outcome, size).1,
+            &table.percentiles,
+        ),
         is_right: size.validation.map(|it| it.wrong == 0),
     }
 }

@@ -70,8 +70,8 @@ fn of_size(test: MpiTest, outcome: &MpiOutcome, size: &MpiSize, host: &str) -> V
         estimate(benchmark, metric, samples, parameters, size, host)
     };
     let batches = size.samples.iter().map(|(name, samples)| of(name, samples, "batch"));
-    let singles =
-        (!size.messages_s.is_empty()).then(|| of("latency", &size.messages_s, "single"));
+    let (metric, values) = singles(test, outcome, size);
+    let singles = (!values.is_empty()).then(|| of(metric, &values, "single"));
     batches.chain(singles).flatten().collect()
 }
 
@@ -121,10 +121,25 @@ pub(crate) fn analysis(size: &MpiSize, metric: &str) -> Option<Analysis> {
     analyse(&[size.samples.get(metric)?.clone()])
 }
 
-/// Percentiles in percent of single messages in seconds, by nearest rank; `None` where the sample cannot
-/// carry one.
-pub(crate) fn tails(messages_s: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
-    let mut sorted = messages_s.to_vec();
+/// The values of single turns and their metric: seconds, or of a window what its messages make in bytes per second.
+pub(crate) fn singles(
+    test: MpiTest,
+    outcome: &MpiOutcome,
+    size: &MpiSize,
+) -> (&'static str, Vec<f64>) {
+    if Benchmark::Mpi(test).metric("bandwidth").is_none() {
+        return ("latency", size.messages_s.clone());
+    }
+    let directions = if test == MpiTest::BothWays { 2 } else { 1 };
+    let pairs = outcome.ranks.len() as u64 / 2;
+    let messages = u64::from(outcome.window) * directions * pairs;
+    let bytes = size.bytes as f64 * messages as f64;
+    ("bandwidth", size.messages_s.iter().map(|seconds| bytes / seconds).collect())
+}
+
+/// Percentiles in percent of the values of single turns, by nearest rank; `None` where the sample cannot carry one.
+pub(crate) fn tails(values: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
+    let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
     let tail = |percent: &f64| {

@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use assay_kernels::mpi::{Exchange, Figures, MpiError, Pass, Request, Timing, World};
+use assay_kernels::mpi::{
+    Exchange, Figures, MpiError, OverlapParts, Pass, Request, Timing, World,
+};
 use assay_model::benchmark::MpiTest;
 use assay_model::mpi_outcome::{MpiSize, MpiValidation};
 use assay_model::plan::Stopping;
@@ -50,13 +52,15 @@ pub(crate) fn measure(world: &World, step: &Step<'_>) -> Result<MpiSize, MpiErro
         element: method::element(typed),
         buffers: method::buffers(typed),
         tests: typed.tests.unwrap_or(0),
+        parts: typed.full,
     };
     let mut exchange = world.prepare(&request)?;
     let mut size = match typed.preset {
         Preset::Assay => batches(world, &mut exchange, step)?,
         Preset::Osu5 | Preset::Osu7 => one_figure(&mut exchange, step)?,
     };
-    if typed.preset == Preset::Assay || !typed.percentiles.is_empty() {
+    let is_usual = typed.preset == Preset::Assay && method::has_single_turns(typed.test);
+    if is_usual || !typed.percentiles.is_empty() {
         let singles = world.agree(singles(&size, step))?;
         size.messages_s = exchange.each(size.warm_up.min(ROUGH), singles as usize)?;
     }
@@ -127,8 +131,11 @@ fn batches(
 
 /// How many single messages fit into their share of the time.
 fn singles(size: &MpiSize, step: &Step<'_>) -> u64 {
-    let turn_s = size.samples.get("latency").and_then(|samples| samples.last()).copied();
-    let turns = step.budget_s * SINGLES_SHARE / (2.0 * turn_s.unwrap_or(1.0)).max(1e-9);
+    let last = |metric: &str| size.samples.get(metric).and_then(|it| it.last()).copied();
+    let window_bytes = (size.bytes * u64::from(method::window(step.typed))) as f64;
+    let window_s = || last("bandwidth").map(|bytes_per_s| window_bytes / bytes_per_s);
+    let turn_s = last("latency").or_else(window_s).unwrap_or(1.0);
+    let turns = step.budget_s * SINGLES_SHARE / (2.0 * turn_s).max(1e-9);
     turns.clamp(LEAST_SINGLES, SINGLES) as u64
 }
 
@@ -150,12 +157,24 @@ fn named(test: MpiTest, bytes: u64, figures: Figures) -> Vec<(&'static str, f64)
         Figures::Call { mean_s, least_s, greatest_s } => {
             vec![("latency", mean_s), ("latency_min", least_s), ("latency_max", greatest_s)]
         }
-        Figures::Overlap { overall_s, compute_s, pure_s, share } => vec![
-            ("latency", overall_s),
-            ("compute", compute_s),
-            ("communication", pure_s),
-            ("overlap", share),
-        ],
+        Figures::Overlap { overall_s, compute_s, pure_s, share, parts } => {
+            let always = [
+                ("latency", overall_s),
+                ("compute", compute_s),
+                ("communication", pure_s),
+                ("overlap", share),
+            ];
+            let of = |it: OverlapParts| {
+                [
+                    ("start", it.start_s),
+                    ("test", it.tests_s),
+                    ("wait", it.wait_s),
+                    ("communication_min", it.least_s),
+                    ("communication_max", it.greatest_s),
+                ]
+            };
+            always.into_iter().chain(parts.map(of).into_iter().flatten()).collect()
+        }
     }
 }
 
@@ -171,7 +190,20 @@ mod tests {
                 Figures::Call { mean_s: 1.0, least_s: 1.0, greatest_s: 1.0 }
             }
             assay_kernels::mpi::Kind::Overlap(_) => {
-                Figures::Overlap { overall_s: 1.0, compute_s: 1.0, pure_s: 1.0, share: 0.5 }
+                let parts = OverlapParts {
+                    start_s: 1.0,
+                    tests_s: 1.0,
+                    wait_s: 1.0,
+                    least_s: 1.0,
+                    greatest_s: 1.0,
+                };
+                Figures::Overlap {
+                    overall_s: 1.0,
+                    compute_s: 1.0,
+                    pure_s: 1.0,
+                    share: 0.5,
+                    parts: Some(parts),
+                }
             }
             _ => Figures::Latency { seconds: 1.0 },
         };

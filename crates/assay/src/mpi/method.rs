@@ -66,6 +66,12 @@ pub(crate) const fn buffers(typed: &MpiArguments) -> Buffers {
     }
 }
 
+/// Whether a turn is one message or call, which is timed alone without being asked for.
+pub(crate) const fn has_single_turns(test: MpiTest) -> bool {
+    let kind = kind(test);
+    !kind.is_windowed() && !matches!(kind, Kind::Overlap(_))
+}
+
 /// OSU's number of messages in flight.
 const USUAL_WINDOW: u32 = 64;
 
