@@ -49,6 +49,10 @@ pub(crate) fn vdbench(
         terminal.note(note.to_string().trim_end());
     }
     if typed.simulate {
+        if let Some((far, _)) = hosts_elsewhere(&execution) {
+            let warning = Diagnostic { severity: Severity::Warning, ..far };
+            terminal.note(warning.to_string().trim_end());
+        }
         if typed.json {
             storage::explain::explain(&execution.plan, true, terminal)?;
         } else {
@@ -207,8 +211,9 @@ fn present(path: &Path) -> io::Result<Option<Present>> {
     Ok(Some(Present { bytes, device: true }))
 }
 
-/// Several hosts are several agents; one machine plays them all only if they are all this one.
-fn all_hosts_are_here(execution: &Execution, terminal: &mut Terminal) -> Result<(), Failure> {
+/// Several hosts are several agents; one machine plays them all only if they are all this one. What is to
+/// be said of the first that is another machine, and how many are.
+fn hosts_elsewhere(execution: &Execution) -> Option<(Diagnostic, usize)> {
     let own = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let own = own.trim().to_ascii_lowercase();
     let short = own.split('.').next().unwrap_or_default();
@@ -219,7 +224,7 @@ fn all_hosts_are_here(execution: &Execution, terminal: &mut Terminal) -> Result<
     };
     let elsewhere: Vec<_> =
         execution.hosts.iter().filter(|host| !is_here(&host.system)).collect();
-    let Some(first) = elsewhere.first() else { return Ok(()) };
+    let first = elsewhere.first()?;
     let away = Diagnostic {
         code: "V170",
         severity: Severity::Error,
@@ -232,8 +237,12 @@ fn all_hosts_are_here(execution: &Execution, terminal: &mut Terminal) -> Result<
         ),
         vdbench: Some("starts a slave on every host".into()),
     };
+    Some((away, elsewhere.len()))
+}
+
+fn all_hosts_are_here(execution: &Execution, terminal: &mut Terminal) -> Result<(), Failure> {
+    let Some((away, count)) = hosts_elsewhere(execution) else { return Ok(()) };
     terminal.note(away.to_string().trim_end());
-    let count = elsewhere.len();
     Err(Failure::measurement(format!("{count} of the hosts cannot be reached from here"))
         .explain("assay runs parameter files on this machine alone so far")
         .advise("-s explains the files without any host"))
