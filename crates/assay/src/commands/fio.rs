@@ -24,6 +24,7 @@ use self::disks::Disks;
 use super::help;
 use crate::arguments::fio::FioArguments;
 use crate::failure::{Failure, Kind};
+use crate::job_file;
 use crate::output_file;
 use crate::storage::explain::explain;
 use crate::storage::runner::{self, RunOptions, StorageEvent};
@@ -39,7 +40,7 @@ pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, F
         return Ok(0);
     }
     let read_file = |path: &str| {
-        let bytes = fs::read(path).map_err(|error| error.to_string())?;
+        let bytes = job_file::read(path.as_ref()).map_err(|error| error.to_string())?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     let facts = facts::read(&Root::machine());

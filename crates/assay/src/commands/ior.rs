@@ -17,6 +17,7 @@ use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use super::help;
 use crate::arguments::ior::IorArguments;
 use crate::failure::Failure;
+use crate::job_file;
 use crate::output_file;
 use crate::signals;
 use crate::storage::explain::explain;
@@ -38,7 +39,7 @@ pub(crate) fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, F
     if help::on_the_way("ior", &typed.words, terminal) {
         return Ok(0);
     }
-    let mut load = |path: &str| std::fs::read_to_string(path);
+    let mut load = |path: &str| job_file::read_text(path.as_ref());
     let tests = options::read(&typed.words, &mut load)
         .map_err(|error| Failure::usage(error.to_string()).advise(error.hint()))?;
     let launched = |name: &&str| {

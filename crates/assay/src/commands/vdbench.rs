@@ -16,6 +16,7 @@ use fs_err as fs;
 
 use crate::arguments::vdbench::VdbenchArguments;
 use crate::failure::{Failure, Kind};
+use crate::job_file;
 use crate::storage;
 use crate::terminal::Terminal;
 
@@ -155,7 +156,7 @@ fn read(input: &Input, terminal: &mut Terminal) -> Result<(Execution, Read), Fai
         let bytes = match path.to_str() {
             Some(SELF_TEST) => self_test().into_bytes(),
             Some(SELF_TEST_OF_FILES) => self_test_of_files().into_bytes(),
-            _ => std::fs::read(path)?,
+            _ => job_file::read(path)?,
         };
         files.borrow_mut().insert(path.to_path_buf(), bytes.clone());
         Ok(bytes)
