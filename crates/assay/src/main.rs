@@ -26,6 +26,7 @@ mod suites;
 mod switching;
 mod terminal;
 mod tools;
+mod unstored;
 
 use std::process::ExitCode;
 

@@ -28,10 +28,10 @@ pub(crate) struct MpiArguments {
     /// Iterations before them that are not timed [default: as OSU]
     #[arg(short = 'x', long = "warmup", value_name = "N")]
     pub(crate) warm_up: Option<u64>,
-    /// Messages in flight at once in bandwidth tests
-    #[arg(short = 'W', long = "window-size", value_name = "N", default_value_t = 64,
+    /// Messages in flight at once in bandwidth tests [default: 64]
+    #[arg(short = 'W', long = "window-size", value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub(crate) window: u32,
+    pub(crate) window: Option<u32>,
     /// Bandwidth tests: all messages of a window in one place, or each in its own
     #[arg(short, long = "buffer-num", value_enum, ignore_case = true)]
     pub(crate) buffers: Option<BufferNumber>,

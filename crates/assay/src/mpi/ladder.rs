@@ -13,9 +13,11 @@ use crate::arguments::mpi::{MpiArguments, Preset};
 
 /// Length of one batch in seconds: many readings of the clock, and still hundreds of batches in a second.
 const BATCH_S: f64 = 1e-3;
-/// Turns of the first, rough measurement, and of windows of large messages, which take milliseconds each.
+/// Turns of the first, rough measurement, and of those that take milliseconds each: windows of large messages, and
+/// messages beyond OSU's largest.
 const ROUGH: u64 = 20;
-const ROUGH_WINDOWS: u64 = 2;
+const ROUGH_HEAVY: u64 = 2;
+const HEAVY_BYTES: u64 = 4 << 20;
 /// Half-width of the interval over the median at which a size is done.
 pub(super) const TARGET: f64 = 0.01;
 /// Batches that a size gets at least, unless it is out of time.
@@ -44,7 +46,7 @@ pub(crate) fn measure(world: &World, step: &Step<'_>) -> Result<MpiSize, MpiErro
     let request = Request {
         kind: method::kind(typed.test),
         bytes: step.bytes as usize,
-        window: typed.window,
+        window: method::window(typed),
         element: method::element(typed),
         buffers: method::buffers(typed),
         tests: typed.tests.unwrap_or(0),
@@ -89,8 +91,9 @@ fn batches(
     exchange: &mut Exchange<'_>,
     step: &Step<'_>,
 ) -> Result<MpiSize, MpiError> {
-    let is_heavy = method::kind(step.typed.test).is_windowed() && method::is_large(step.bytes);
-    let few = if is_heavy { ROUGH_WINDOWS } else { ROUGH };
+    let is_windowed = method::kind(step.typed.test).is_windowed();
+    let is_heavy = step.bytes > HEAVY_BYTES || is_windowed && method::is_large(step.bytes);
+    let few = if is_heavy { ROUGH_HEAVY } else { ROUGH };
     let warm_up = step.typed.warm_up.unwrap_or(few);
     let start = Instant::now();
     let rough = Pass { warm_up, iterations: few, timing: Timing::Batch };

@@ -47,7 +47,28 @@ pub(crate) enum NetworkError {
     Interrupted,
 }
 
+/// What a host lacks for a case, and for every other case that needs the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Lack {
+    /// An address.
+    Address,
+    /// Somebody who accepts connections on this port.
+    Port(u16),
+    /// Somebody who answers ping-pongs.
+    Echo,
+}
+
 impl NetworkError {
+    /// What the host lacks, if it is that.
+    pub(crate) fn lack(&self) -> Option<Lack> {
+        match self {
+            Self::Resolve { .. } | Self::NoAddress { .. } => Some(Lack::Address),
+            Self::Connect { address, .. } => Some(Lack::Port(address.port())),
+            Self::NoEcho { .. } => Some(Lack::Echo),
+            _ => None,
+        }
+    }
+
     /// What the user can do about it.
     pub(crate) fn advice(&self) -> &'static str {
         match self {

@@ -155,6 +155,20 @@ pub(super) fn refuse_unmounted(path: &Path, mounts: &[Mount]) -> Result<(), Fail
         .advise("mount the volume, or say --allow-unmounted if that is what you want"))
 }
 
+/// A file beside the devices is a device's name mistyped, and would fill the memory.
+fn refuse_among_devices(path: &Path, mounts: &[Mount]) -> Result<(), Failure> {
+    let devices = Path::new("/dev");
+    // What is mounted below, such as /dev/shm, is an ordinary file system.
+    let is_apart = mounts::of(mounts, path)
+        .is_some_and(|it| it.point.starts_with(devices) && it.point != devices);
+    if !path.starts_with(devices) || is_apart {
+        return Ok(());
+    }
+    Err(Failure::measurement(format!("there is no device {}", path.display()))
+        .explain("a file of that name would lie in memory, among the devices")
+        .advise("`lsblk` lists the devices; for a file, name a folder of the file system to measure"))
+}
+
 fn mounted_below(path: &Path, mounts: &[Mount]) -> String {
     mounts::of(mounts, path).map_or_else(|| "/".to_owned(), |it| it.point.display().to_string())
 }
@@ -172,6 +186,7 @@ impl Judge<'_> {
     fn judge(&self) -> Result<Option<ToLayOut>, Failure> {
         match std::fs::metadata(self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                refuse_among_devices(self.path, self.mounts)?;
                 self.lay_out(None, 0).map(Some)
             }
             Err(error) => Err(self.cannot_use().because(&error)),

@@ -15,7 +15,7 @@ use crate::network::target::Target;
 
 /// The other end of a case.
 pub(super) struct FarEnd {
-    host: String,
+    pub(super) host: String,
     port: Option<u16>,
     _own: Option<OwnServer>,
 }
@@ -42,6 +42,11 @@ impl FarEnd {
     /// Where throughput is asked.
     pub(super) fn for_streams(&self) -> Target {
         Target::new(&self.host, self.port.unwrap_or(iperf3::DEFAULT_PORT))
+    }
+
+    /// Whether somebody who listens there may be an iperf3, for all the user has said.
+    pub(super) fn serves_streams_at(&self, target: &Target) -> bool {
+        self.port.is_none() && target.port == iperf3::DEFAULT_PORT
     }
 
     /// Where ping-pongs may be asked, in order: an assay serves them beside its streams.

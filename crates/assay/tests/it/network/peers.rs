@@ -51,6 +51,58 @@ fn a_refused_connection_and_an_unknown_host_are_told_apart() {
     );
 }
 
+/// The failures of a run of these words.
+fn failures(world: &World, words: &[&str]) -> Vec<serde_json::Value> {
+    let outcome = world.assay(&[&["run", "--json"], words].concat()).failed_with(4);
+    let value: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    value["failures"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_host_that_cannot_be_found_fails_once_and_the_rest_is_skipped() {
+    let world = World::new();
+    let words = ["network", "--to", "no-such-host.invalid"];
+    let failures = failures(&world, &words);
+    let [first, rest @ ..] = &failures[..] else { panic!("nothing failed") };
+    assert!(first["reason"].as_str().unwrap().contains("is not known"), "{first}");
+    assert!(first.get("because").is_none(), "{first}");
+    assert_eq!(rest.len(), 10, "{failures:?}");
+    for skipped in rest {
+        assert_eq!(skipped["because"], first["case"], "{skipped}");
+    }
+    let outcome = world.assay(&[&["run"], &words[..]].concat()).failed_with(4);
+    let text = outcome.out.replace('\u{a0}', " ");
+    for words in ["1 case failed, 10 were skipped", "10 cases were skipped because of it: "] {
+        assert!(text.contains(words), "`{words}` is missing: {text}");
+    }
+}
+
+#[test]
+fn a_port_that_nobody_serves_is_asked_once() {
+    let world = World::new();
+    let measure = |benchmark: &str, more: &str| {
+        let port = free_port();
+        format!(
+            "[[measure]]\nbenchmark = \"{benchmark}\"\nto = \"127.0.0.1\"\nport = {port}\n{more}\n"
+        )
+    };
+    let suite = [
+        "name = \"closed\"\nbudget = \"20s\"\n".to_owned(),
+        measure("network.tcp", "streams = [1, 2, 3]"),
+        measure("network.tcp", "measures = \"latency\"\nbytes = [\"1B\", \"64B\"]"),
+    ];
+    let suite = world.write("closed.toml", &suite.concat());
+    let failures = failures(&world, &[suite.to_str().unwrap()]);
+    let told: Vec<(bool, bool)> = failures
+        .iter()
+        .map(|it| {
+            (it["reason"].as_str().unwrap().contains("refused"), it.get("because").is_some())
+        })
+        .collect();
+    let (asked, skipped) = ((true, false), (false, true));
+    assert_eq!(told, [asked, skipped, skipped, asked, skipped], "{failures:?}");
+}
+
 #[test]
 fn a_path_that_drops_everything_is_a_timeout_that_names_firewalls() {
     let Some(link) = Link::plain("drops") else { return };
