@@ -79,6 +79,9 @@ pub enum RunEvent {
         reason: String,
         /// What to do.
         advice: String,
+        /// The earlier case whose failure this one would only have repeated: it was skipped.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        because: Option<String>,
     },
     /// The last event of every run that was not killed.
     RunFinished {

@@ -52,6 +52,8 @@ pub enum CaseEnd {
         reason: String,
         /// What to do.
         advice: String,
+        /// The earlier case whose failure this one would only have repeated: it was skipped.
+        because: Option<String>,
     },
 }
 
@@ -108,9 +110,9 @@ impl Run {
             RunEvent::CaseFinished { case, stopped } => {
                 self.with(&case, |record| record.end = Some(CaseEnd::Finished(stopped)));
             }
-            RunEvent::CaseFailed { case, reason, advice } => {
+            RunEvent::CaseFailed { case, reason, advice, because } => {
                 self.with(&case, |record| {
-                    record.end = Some(CaseEnd::Failed { reason, advice });
+                    record.end = Some(CaseEnd::Failed { reason, advice, because });
                 });
             }
             RunEvent::RunFinished { finished, status, state } => {

@@ -116,4 +116,7 @@ pub struct CaseFailure {
     pub reason: String,
     /// What to do.
     pub advice: String,
+    /// The earlier case whose failure this one would only have repeated: it was skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
 }

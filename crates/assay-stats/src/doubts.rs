@@ -4,6 +4,7 @@ use assay_model::event::Stopped;
 use assay_model::plan::Stopping;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::warning::Warning;
+use assay_model::workload::Workload;
 
 use crate::analysis::Analysis;
 use crate::modality::several_modes;
@@ -28,15 +29,66 @@ pub fn doubts(
     stopping: &Stopping,
     stopped: Stopped,
     unit: Unit,
+    luck: Luck,
 ) -> Vec<Warning> {
     let found = [
         precision(analysis, stopping, stopped),
-        one_preparation(analysis, stopping, stopped),
-        dependence(analysis),
+        one_preparation(analysis, stopping, stopped, luck),
+        dependence(analysis, luck),
         modes(analysis, unit),
         refused(analysis),
     ];
     found.into_iter().flatten().collect()
+}
+
+/// What the samples of one preparation have in common by chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Luck {
+    /// Where their pages lie.
+    Pages,
+    /// The way of their connections, and the CPUs that serve them.
+    Connections,
+    /// The processes that a launcher started.
+    Launch,
+}
+
+impl Luck {
+    /// Of the cases that ask this.
+    #[must_use]
+    pub const fn of(workload: &Workload) -> Self {
+        match workload {
+            Workload::NetworkTcp(_) | Workload::NetworkUdp(_) | Workload::NetworkIcmp(_) => {
+                Self::Connections
+            }
+            Workload::Mpi(_) => Self::Launch,
+            _ => Self::Pages,
+        }
+    }
+
+    const fn shared(self) -> &'static str {
+        match self {
+            Self::Pages => "placement in memory",
+            Self::Connections => "round of connections",
+            Self::Launch => "launch",
+        }
+    }
+
+    const fn advice(self) -> &'static str {
+        match self {
+            Self::Pages => {
+                "the result depends on where the pages lie; huge pages make it depend less, and \
+                 more time gives more preparations"
+            }
+            Self::Connections => {
+                "the result depends on the connection: on the CPUs that serve it, and on what \
+                 else is on its way; more time gives more connections"
+            }
+            Self::Launch => {
+                "the result depends on the launch: on memory and CPUs that its processes got; \
+                 more time gives more launches"
+            }
+        }
+    }
 }
 
 /// A share as a percentage with about two significant digits.
@@ -88,6 +140,7 @@ fn one_preparation(
     analysis: &Analysis,
     stopping: &Stopping,
     stopped: Stopped,
+    luck: Luck,
 ) -> Option<Warning> {
     let asked = stopping.preparations;
     let short = analysis.preparations == 1 && asked > 1 && analysis.interval.is_some();
@@ -95,15 +148,16 @@ fn one_preparation(
         Warning::new(
             "one-preparation",
             format!(
-                "all samples share one placement in memory, where {asked} were asked for; the \
-                 interval does not show how much the placement matters"
+                "all samples share one {}, where {asked} were asked for; the interval does not \
+                 show how much it matters",
+                luck.shared()
             ),
             "give it more time, for example `--budget 10m`",
         )
     })
 }
 
-fn dependence(analysis: &Analysis) -> Option<Warning> {
+fn dependence(analysis: &Analysis, luck: Luck) -> Option<Warning> {
     let n = analysis.sorted.len() as f64;
     let effective = analysis.effective;
     if effective.n >= n * HEAVILY {
@@ -121,8 +175,7 @@ fn dependence(analysis: &Analysis) -> Option<Warning> {
                 analysis.preparations,
                 effective.n
             ),
-            "the result depends on where the pages lie; huge pages make it depend less, and more \
-             time gives more preparations",
+            luck.advice(),
         )
     } else {
         Warning::new(

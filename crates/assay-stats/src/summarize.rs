@@ -59,8 +59,9 @@ fn condense(run: &Run) -> Condensed<'_> {
                 failures.extend(failed);
                 warnings.extend(unknown_metrics(record));
             }
-            Some(CaseEnd::Failed { reason, advice }) => {
-                failures.push(failure(run, record, reason, advice));
+            Some(CaseEnd::Failed { reason, advice, because }) => {
+                let because = because.clone();
+                failures.push(CaseFailure { because, ..failure(run, record, reason, advice) });
             }
             None => {}
         }
@@ -184,6 +185,7 @@ fn failure(run: &Run, record: &CaseRecord, reason: &str, advice: &str) -> CaseFa
         host: run.started.host.name.clone(),
         reason: reason.to_owned(),
         advice: advice.to_owned(),
+        because: None,
     }
 }
 

@@ -21,32 +21,52 @@ use crate::storage::runner::RunOptions;
 use crate::tools::Tools;
 
 pub(crate) use clock::characterise_clock;
+pub(crate) use network::Known;
 
-/// Measures one case until its stopping rule is content. `options` tell what may be done to storage.
+/// What is the same for all cases of a run.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) host: &'a HostFacts,
+    pub(crate) tools: &'a Tools,
+    /// What may be done to storage.
+    pub(crate) storage: &'a RunOptions,
+}
+
+/// Measures one case until its stopping rule is content. `known` is what earlier cases found hosts to lack.
 pub(crate) fn measure(
     case: &Case,
-    host: &HostFacts,
-    tools: &Tools,
-    options: &RunOptions,
+    surroundings: &Surroundings<'_>,
+    known: &mut Known,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
+    let outcome = of_kind(case, surroundings, known, recorder);
+    known.learn(case, &outcome);
+    outcome
+}
+
+fn of_kind(
+    case: &Case,
+    surroundings: &Surroundings<'_>,
+    known: &Known,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    let Surroundings { host, tools, storage: options } = *surroundings;
     if let Some(found) = tools.get(&case.by) {
         if let Workload::Storage(test) = &case.workload {
             let Some(case) = storage::prepare(case, test, options, recorder)? else {
                 return Ok(Stopped::NotNeeded);
             };
-            return tool::measure(&case, found, &host.cpu.flags, recorder);
+            return tool::measure(&case, found, &host.cpu.flags, known, recorder);
         }
-        return tool::measure(case, found, &host.cpu.flags, recorder);
+        return tool::measure(case, found, &host.cpu.flags, known, recorder);
     }
     match &case.workload {
         Workload::Stream(work) => stream::measure(work, recorder),
         Workload::Latency(work) => latency::measure(work, recorder),
         Workload::PeakFlops(work) => peak_flops::measure(work, recorder),
         Workload::Linpack(work) => linpack::measure(work, recorder),
-        Workload::NetworkTcp(work) => network::measure(work, Protocol::Tcp, recorder),
-        Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, recorder),
-        Workload::NetworkIcmp(work) => network::icmp(work, recorder),
+        Workload::NetworkTcp(work) => network::measure(work, Protocol::Tcp, known, recorder),
+        Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, known, recorder),
+        Workload::NetworkIcmp(work) => network::icmp(work, known, recorder),
         Workload::Mpi(work) => (0..)
             .find_map(|launch| mpi::turn(case, work, launch, recorder).transpose())
             .expect("launches are counted until one is the last"),

@@ -125,9 +125,10 @@ fn cases(
     started_ns: u64,
 ) -> Result<Status, Failure> {
     let mut status = Status::Complete;
+    let mut known = bind::Known::default();
     for group in in_turns::groups(&execution.plan.cases, execution.tools) {
         let ended = match group {
-            [case] => alone(case, execution, log, started_ns)?,
+            [case] => alone(case, execution, &mut known, log, started_ns)?,
             several => in_turns::measure(several, execution, log, started_ns)?,
         };
         match ended {
@@ -142,14 +143,19 @@ fn cases(
 fn alone(
     case: &Case,
     execution: &Execution<'_>,
+    known: &mut bind::Known,
     log: &mut Log<'_>,
     started_ns: u64,
 ) -> Result<Status, Failure> {
     log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
     let mut state = CaseState::new(case);
     let mut recorder = Recorder::new(&mut state, log, execution.cancel, started_ns);
-    let outcome =
-        bind::measure(case, &execution.host, execution.tools, execution.storage, &mut recorder);
+    let surroundings = bind::Surroundings {
+        host: &execution.host,
+        tools: execution.tools,
+        storage: execution.storage,
+    };
+    let outcome = bind::measure(case, &surroundings, known, &mut recorder);
     end(case, outcome, log)
 }
 
@@ -165,8 +171,15 @@ fn end(
             log.add(RunEvent::CaseFinished { case, stopped })?;
             Ok(Status::Complete)
         }
-        Err(CaseError::Failed { reason, advice }) => {
-            log.add(RunEvent::CaseFailed { case, reason, advice })?;
+        Err(
+            CaseError::Failed { reason, advice } | CaseError::Lacking { reason, advice, .. },
+        ) => {
+            log.add(RunEvent::CaseFailed { case, reason, advice, because: None })?;
+            Ok(Status::Failed)
+        }
+        Err(CaseError::Skipped { reason, because }) => {
+            let (advice, because) = (String::new(), Some(because));
+            log.add(RunEvent::CaseFailed { case, reason, advice, because })?;
             Ok(Status::Failed)
         }
         Err(CaseError::Interrupted) => Ok(Status::Interrupted),

@@ -100,6 +100,9 @@ impl<'t> Log<'t> {
             RunEvent::CaseFinished { case, .. } => {
                 self.terminal.advance(&format!("  {case} done"));
             }
+            RunEvent::CaseFailed { case, reason, because: Some(_), .. } => {
+                self.terminal.advance(&format!("  {case} {reason}"));
+            }
             RunEvent::CaseFailed { case, reason, .. } => {
                 self.terminal.advance(&format!("  {case} failed: {reason}"));
             }

@@ -15,12 +15,17 @@ use assay_stats::stopping::{self, Next, Spent};
 
 use crate::failure::Failure;
 use crate::log::Log;
+use crate::network::error::Lack;
 
 /// Why a case ended without a result.
 #[derive(Debug)]
 pub(crate) enum CaseError {
     /// The measurement failed; the run goes on with the next case.
     Failed { reason: String, advice: String },
+    /// The same for want of something that other cases need as well.
+    Lacking { what: Lack, reason: String, advice: String },
+    /// It was not tried, because it lacks what the earlier case `because` lacked.
+    Skipped { reason: String, because: String },
     /// The user wants to stop.
     Interrupted,
     /// Nothing can be stored any more; the run ends.
@@ -39,6 +44,14 @@ impl CaseError {
     pub(crate) fn of_case(failure: &Failure) -> Self {
         let (reason, advice) = (failure.reason(), failure.advice());
         Self::Failed { reason, advice }
+    }
+
+    /// The same failure, with what others need as well.
+    pub(crate) fn for_lack_of(self, what: Lack) -> Self {
+        match self {
+            Self::Failed { reason, advice } => Self::Lacking { what, reason, advice },
+            other => other,
+        }
     }
 
     pub(crate) fn failed(reason: impl Into<String>, advice: &str) -> Self {

@@ -352,7 +352,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         if in_time {
             let service_ns = now_ns.saturating_sub(at.submitted_ns);
             let from_intended_ns = at.intended_ns.map(|ns| now_ns.saturating_sub(ns));
-            let key = (at.lane as usize, operation);
+            let key = (at.lane as usize, at.target as usize, operation);
             let times = (service_ns, from_intended_ns);
             self.ledger.record(key, u64::from(at.bytes), times, counts);
             if self.watches && counts {

@@ -10,14 +10,22 @@ use std::fmt;
 use super::{Bytes, Quantity, Unit};
 
 const DIGITS: usize = 4;
+/// Time per byte is written per gigabyte, as people who compare the cost of transfers do: fractions of
+/// a nanosecond say nothing to them.
+const BYTES_OF_A_TIME: f64 = 1e9;
 
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or(DIGITS).max(1);
-        let (scaled, prefix) = scale(self.value, prefixes(self.unit), digits);
+        let value = match self.unit {
+            Unit::SecondPerByte => self.value * BYTES_OF_A_TIME,
+            _ => self.value,
+        };
+        let (scaled, prefix) = scale(value, prefixes(self.unit), digits);
         let number = significant(scaled, digits);
         match self.unit {
             Unit::Ratio | Unit::Count => aligned(f, &number),
+            Unit::SecondPerByte => aligned(f, &format!("{number} {prefix}s/GB")),
             _ => aligned(f, &format!("{number} {prefix}{}", self.unit.symbol())),
         }
     }
@@ -65,8 +73,9 @@ const NONE: [Prefix; 1] = [(1.0, "")];
 const fn prefixes(unit: Unit) -> &'static [Prefix] {
     match unit {
         Unit::Byte => &BINARY,
-        Unit::Second | Unit::SecondPerByte => &TIME,
-        Unit::Ratio | Unit::Count => &NONE,
+        Unit::Second => &TIME,
+        // A column of costs is compared at a glance when none of them has a prefix.
+        Unit::SecondPerByte | Unit::Ratio | Unit::Count => &NONE,
         Unit::BytePerSecond
         | Unit::BitPerSecond
         | Unit::FlopPerSecond

@@ -124,7 +124,10 @@ fn factor(suffix: &str, unit: Unit) -> Option<f64> {
             _ => None,
         },
         Unit::SecondPerByte => {
-            second_factor(suffix.strip_suffix("/B")?).filter(|_| suffix.len() > "/B".len())
+            let (time, size) = suffix.split_once('/')?;
+            let bytes = size.strip_suffix('B')?;
+            let bytes = binary(bytes).or_else(|| decimal(bytes))?;
+            second_factor(time).filter(|_| !time.is_empty()).map(|seconds| seconds / bytes)
         }
         Unit::Count => decimal(suffix),
         Unit::BytePerSecond => prefixed(suffix, "B/s"),

@@ -26,6 +26,8 @@ fn reads_what_people_write() {
         ("500µs", Unit::Second, 5e-4),
         ("2m", Unit::Second, 120.0),
         ("2ns/B", Unit::SecondPerByte, 2e-9),
+        ("0.5 s/GB", Unit::SecondPerByte, 5e-10),
+        ("20ms/GB", Unit::SecondPerByte, 2e-11),
         ("80%", Unit::Ratio, 0.8),
         ("0.8", Unit::Ratio, 0.8),
         ("2.5GHz", Unit::Hertz, 2.5e9),
@@ -73,6 +75,8 @@ fn writes_for_people() {
         (1.27e-6, Unit::Second, "1.270 µs"),
         (8.4e-8, Unit::Second, "84.00 ns"),
         (90.0, Unit::Second, "90.00 s"),
+        (4.021e-10, Unit::SecondPerByte, "0.4021 s/GB"),
+        (26.79e-9, Unit::SecondPerByte, "26.79 s/GB"),
         (0.876, Unit::Ratio, "0.8760"),
         (f64::NAN, Unit::Second, "NaN s"),
     ] {

@@ -35,10 +35,7 @@ pub fn comparison(comparison: &Comparison) -> Document {
         document.paragraph(Tone::Bad, NOTHING);
     } else {
         document.paragraph(Tone::Plain, counts(comparison));
-        if let Some(items) = items::table(comparison) {
-            document.blocks.push(Block::Table(items));
-            document.paragraph(Tone::Quiet, items::CPU_IS.to_owned());
-        }
+        items::add(&mut document, comparison);
         document.blocks.push(Block::Table(table(comparison)));
         document.paragraph(Tone::Quiet, explanation(comparison));
     }
@@ -128,6 +125,7 @@ fn case(estimate: &Estimate) -> String {
         let value = text(estimate, name)?;
         Some(match *name {
             "n" => format!("N = {value}"),
+            "threads" if value == "1" => "1 thread".to_owned(),
             "threads" => format!("{value} threads"),
             _ => value,
         })
@@ -152,12 +150,15 @@ fn verdict(pair: &Pair) -> Cell {
         Some(n) => format!("{} (n\u{a0}≈\u{a0}{n})", pair.verdict.words()),
         None => pair.verdict.words().to_owned(),
     };
-    let tone = match pair.verdict {
+    Cell { text, tone: tone(pair.verdict), ..Cell::default() }
+}
+
+const fn tone(verdict: Verdict) -> Tone {
+    match verdict {
         Verdict::Better | Verdict::Equivalent => Tone::Plain,
         Verdict::Worse => Tone::Bad,
         Verdict::CannotTell => Tone::Doubt,
-    };
-    Cell { text, tone, ..Cell::default() }
+    }
 }
 
 fn list(document: &mut Document, heading: &str, lines: &[String]) {

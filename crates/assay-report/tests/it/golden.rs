@@ -9,7 +9,7 @@ use assay_report::build;
 use assay_report::document::Document;
 use assay_report::render::{csv, html, json, markdown, text};
 
-use crate::{conditions, events, guest, mpi, node, small, storage, troubled};
+use crate::{conditions, events, guest, mpi, network, node, small, storage, troubled};
 
 fn compare(name: &str, content: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -124,6 +124,17 @@ fn headlines_stand_for_the_whole_machine() {
         Triad 64.0 GB/s
         latency 108 ns"#]],
     );
+    check(
+        &storage::volume(),
+        expect_test::expect![[r#"
+        RndRead 300 kIO/s
+        sequential-read-64KiB 4.19 GB/s"#]],
+    );
+}
+
+#[test]
+fn a_network_with_both_ends() {
+    check_document("network", &build::run(&network::network(), None));
 }
 
 #[test]

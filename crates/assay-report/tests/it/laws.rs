@@ -124,6 +124,7 @@ prop_compose! {
             host: "node-7".to_owned(),
             reason,
             advice,
+            because: None,
         }));
         summary
     }

@@ -9,6 +9,7 @@ mod guest;
 mod laws;
 mod maker;
 mod mpi;
+mod network;
 mod node;
 mod small;
 mod storage;

@@ -19,7 +19,7 @@ fn samples(world: World) -> Samples {
 
 fn check(samples: &[Vec<f64>], stopped: Stopped, expected: &Expect) {
     let analysis = analyse(samples).unwrap();
-    let found = doubts(&analysis, &STOPPING, stopped, Unit::Second);
+    let found = doubts(&analysis, &STOPPING, stopped, Unit::Second, Luck::Pages);
     let line = |warning: &Warning| format!("{}: {}\n", warning.id, warning.text);
     expected.assert_eq(&found.iter().map(line).collect::<String>());
 }
@@ -66,8 +66,8 @@ fn one_preparation_hides_what_preparing_does() {
         &samples(world(1, 50)),
         Stopped::Budget,
         &expect![[r#"
-        one-preparation: all samples share one placement in memory, where 3 were asked for; the interval does not show how much the placement matters
-    "#]],
+            one-preparation: all samples share one placement in memory, where 3 were asked for; the interval does not show how much it matters
+        "#]],
     );
     check(&samples(world(1, 50)), Stopped::Tool, &expect![[""]]);
 }
@@ -85,7 +85,7 @@ fn dependence_is_named_by_its_cause() {
         &samples(World { neighbours: 0.95, ..world(1, 600) }),
         Stopped::Budget,
         &expect![[r#"
-            one-preparation: all samples share one placement in memory, where 3 were asked for; the interval does not show how much the placement matters
+            one-preparation: all samples share one placement in memory, where 3 were asked for; the interval does not show how much it matters
             autocorrelated: neighbouring repetitions resemble each other: 600 samples are worth 29.7 independent ones
         "#]],
     );
@@ -129,5 +129,17 @@ fn percentages_have_two_digits_or_so() {
         (0.0, "0.00 %"),
     ] {
         assert_eq!(percent(share), expected);
+    }
+}
+
+#[test]
+fn what_the_samples_share_by_chance_is_named() {
+    let analysis = analyse(&samples(World { between: 0.75, ..world(7, 30) })).unwrap();
+    for (luck, word) in
+        [(Luck::Pages, "pages"), (Luck::Connections, "connections"), (Luck::Launch, "launches")]
+    {
+        let found = doubts(&analysis, &STOPPING, Stopped::Precise, Unit::Second, luck);
+        let told: Vec<_> = found.iter().filter(|it| it.id == "preparations-differ").collect();
+        assert!(told.len() == 1 && told[0].advice.contains(word), "{luck:?} {found:?}");
     }
 }

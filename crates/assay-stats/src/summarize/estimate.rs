@@ -13,7 +13,7 @@ use assay_model::workload::{StreamWorkload, Workload};
 use super::Series;
 use super::parameters::describe;
 use crate::analysis::{Analysis, analyse};
-use crate::doubts::doubts;
+use crate::doubts::{Luck, doubts};
 use crate::mean;
 use crate::quantile::{LEVEL, percentiles};
 
@@ -87,7 +87,13 @@ pub(super) fn estimate(
         let known = warnings.iter().any(|warning| warning.id == "cache-assisted");
         warnings.extend(cache_assisted(stream).filter(|_| !known));
     }
-    warnings.extend(doubts(&analysis, &case.stopping, stopped, metric.unit));
+    warnings.extend(doubts(
+        &analysis,
+        &case.stopping,
+        stopped,
+        metric.unit,
+        Luck::of(&case.workload),
+    ));
     // It is one figure of the whole test, which no repetition is hidden behind.
     warnings.retain(|warning| metric.name != "cpu_per_io" || warning.id != "no-interval");
     let is_storage = matches!(case.workload, Workload::Storage(_));

@@ -97,6 +97,7 @@ impl Script {
             case,
             reason: "wrong answer".into(),
             advice: "check the memory".into(),
+            because: None,
         })
     }
 }

@@ -70,7 +70,12 @@ pub(crate) fn events() -> Vec<RunEvent> {
         events.extend((1..=3).map(|k| sample(&case(), f64::from(k) * 1.1e-9)));
         if index == 2 {
             let reason = "no memory".to_owned();
-            events.push(RunEvent::CaseFailed { case: case(), reason, advice: String::new() });
+            events.push(RunEvent::CaseFailed {
+                case: case(),
+                reason,
+                advice: String::new(),
+                because: None,
+            });
             continue;
         }
         events.push(RunEvent::Learned(Learned {

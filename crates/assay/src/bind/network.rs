@@ -2,6 +2,7 @@
 //! speaks iperf3's or qperf's protocol.
 
 mod far_end;
+mod known;
 mod latency;
 mod throughput;
 mod virtual_function;
@@ -15,30 +16,54 @@ use assay_kernels::network::device;
 use assay_model::event::{Parameter, Stopped};
 use assay_model::workload::{NetworkQuestion, NetworkWorkload, Workload};
 
-use crate::network::error::NetworkError;
+use crate::network::error::{Lack, NetworkError};
 use crate::network::setup::{is_within, local_towards};
 use crate::network::target::Target;
 use crate::recorder::{CaseError, Recorder};
 
 use far_end::FarEnd;
 
-pub(super) use latency::icmp;
+pub(crate) use known::Known;
 
 /// Asks one question again and again.
 pub(super) fn measure(
     work: &NetworkWorkload,
     protocol: Protocol,
+    known: &Known,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
+    known.need(work, Lack::Address)?;
     let far_end = FarEnd::of(work).map_err(failed)?;
     match &work.question {
         NetworkQuestion::Throughput(asked) => {
+            known.need(work, known::streams_port(work))?;
             throughput::measure(asked, &far_end, protocol, recorder)
         }
         NetworkQuestion::Latency(asked) => {
-            latency::measure(asked, &far_end, protocol, recorder)
+            known.need(work, Lack::Echo)?;
+            if asked.load_streams > 0 {
+                known.need(work, known::streams_port(work))?;
+            }
+            let all = far_end.for_ping_pong();
+            let lacks = |port| known.lacks(&far_end.host, Lack::Port(port));
+            let (without, targets): (Vec<Target>, Vec<Target>) =
+                all.into_iter().partition(|target| lacks(target.port));
+            if let (Some(last), []) = (without.last(), &*targets) {
+                known.need(work, Lack::Port(last.port))?;
+            }
+            latency::measure(asked, &far_end, targets, protocol, recorder)
         }
     }
+}
+
+/// ICMP echoes.
+pub(super) fn icmp(
+    work: &NetworkWorkload,
+    known: &Known,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    known.need(work, Lack::Address)?;
+    latency::icmp(work, recorder)
 }
 
 /// A question as a tool is asked it: over loopback it goes to a server of our own, which ends when
@@ -52,6 +77,7 @@ pub(super) struct Reached {
 /// has no other end.
 pub(super) fn reach(
     workload: &Workload,
+    known: &Known,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<Reached>, CaseError> {
     let mut workload = workload.clone();
@@ -60,6 +86,7 @@ pub(super) fn reach(
     else {
         return Ok(None);
     };
+    known.need(work, Lack::Address)?;
     let far_end = FarEnd::of(work).map_err(failed)?;
     if work.to.is_none() {
         recorder.learn(None, "far_end", Parameter::Text("assay".to_owned()));
@@ -76,7 +103,13 @@ pub(super) fn reach(
 fn failed(error: NetworkError) -> CaseError {
     match error {
         NetworkError::Interrupted => CaseError::Interrupted,
-        error => CaseError::because(&error, error.advice()),
+        error => {
+            let failed = CaseError::because(&error, error.advice());
+            match error.lack() {
+                Some(what) => failed.for_lack_of(what),
+                None => failed,
+            }
+        }
     }
 }
 

@@ -22,11 +22,12 @@ pub(super) fn measure(
     case: &Case,
     (tool, found): (&'static Tool, &Found),
     cpu_flags: &[String],
+    known: &network::Known,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     let repetitions = case.stopping.repetitions;
     // The other end, where there is one, lives as long as the tool asks it.
-    let reached = network::reach(&case.workload, recorder)?;
+    let reached = network::reach(&case.workload, known, recorder)?;
     let workload = reached.as_ref().map_or(&case.workload, |reached| &reached.workload);
     let request = Request { workload, found, repetitions, cpu_flags };
     let invocations = (tool.command)(&request).map_err(|error| failed(&error))?;

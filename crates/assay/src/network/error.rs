@@ -43,11 +43,34 @@ pub(crate) enum NetworkError {
     NoEcho { host: String },
     #[error("no data arrived")]
     NoData,
+    #[error("nothing has moved between here and {peer} for {seconds} s")]
+    Stalled { peer: String, seconds: f64 },
     #[error("interrupted")]
     Interrupted,
 }
 
+/// What a host lacks for a case, and for every other case that needs the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Lack {
+    /// An address.
+    Address,
+    /// Somebody who accepts connections on this port.
+    Port(u16),
+    /// Somebody who answers ping-pongs.
+    Echo,
+}
+
 impl NetworkError {
+    /// What the host lacks, if it is that.
+    pub(crate) fn lack(&self) -> Option<Lack> {
+        match self {
+            Self::Resolve { .. } | Self::NoAddress { .. } => Some(Lack::Address),
+            Self::Connect { address, .. } => Some(Lack::Port(address.port())),
+            Self::NoEcho { .. } => Some(Lack::Echo),
+            _ => None,
+        }
+    }
+
     /// What the user can do about it.
     pub(crate) fn advice(&self) -> &'static str {
         match self {
@@ -78,6 +101,9 @@ impl NetworkError {
                 iperf3::ProtocolError::Server { .. } => {
                     "the server's own output says what it refused"
                 }
+                iperf3::ProtocolError::Terminated { .. } => {
+                    "it was stopped at that end, as streams are that only load a link while something else is measured"
+                }
                 _ => "is that port served by iperf3 or assay?",
             },
             Self::Qperf { .. } => "is that port served by qperf 0.4 or assay?",
@@ -90,6 +116,9 @@ impl NetworkError {
             }
             Self::NoData => {
                 "a firewall may let the control connection through and not the data"
+            }
+            Self::Stalled { .. } => {
+                "the path was cut, a firewall forgot the connections, or the other end hangs"
             }
             Self::Interrupted => "start it again when it may run to its end",
         }

@@ -18,6 +18,7 @@ use assay_kernels::network::transfer::{Flow, Snapshot, Socket, Transfer};
 use super::control::Control;
 use super::error::NetworkError;
 use super::target::Target;
+use crate::round_trips::Distribution;
 
 /// What is to be tested.
 #[derive(Debug, Clone)]
@@ -52,8 +53,9 @@ pub(crate) enum QperfOutcome {
 #[derive(Debug)]
 pub(crate) struct Latency {
     pub(crate) measured: RoundTrips,
-    /// qperf's figure: elapsed over messages received at both ends, in seconds; half a round trip.
-    pub(crate) qperf_mean_s: f64,
+    /// Half the mean round trip, in seconds. One after another it is qperf's figure: elapsed over
+    /// messages received at both ends. At a rate there are pauses, and the round trips alone count.
+    pub(crate) mean_half_s: f64,
     pub(crate) address: SocketAddr,
 }
 
@@ -139,6 +141,11 @@ impl Conversation<'_> {
         NetworkError::Closed { peer: self.control.peer.clone(), expected }
     }
 
+    fn died(&self) -> NetworkError {
+        let expected = "the end of the test".to_owned();
+        NetworkError::Closed { peer: self.control.peer.clone(), expected }
+    }
+
     fn open(&self, address: SocketAddr) -> Result<Socket, NetworkError> {
         let bytes = self.test.request.socket_buffer_bytes;
         let options = SocketOptions {
@@ -182,12 +189,15 @@ impl Conversation<'_> {
             source,
         })?;
         let there = self.statistics()?;
-        let messages = measured.times_ns.len() as u64 + there.received.messages;
+        let messages = (measured.times_ns.len() as u64).saturating_add(there.received.messages);
         if measured.times_ns.is_empty() || messages == 0 {
             return Err(NetworkError::NoData);
         }
-        let qperf_mean_s = measured.total_ns as f64 * 1e-9 / messages as f64;
-        Ok(QperfOutcome::Latency(Latency { measured, qperf_mean_s, address: self.address }))
+        let mean_half_s = match self.test.rate_per_s {
+            Some(_) => Distribution::of(&measured.times_ns).mean_ns() * 1e-9 / 2.0,
+            None => measured.total_ns as f64 * 1e-9 / messages as f64,
+        };
+        Ok(QperfOutcome::Latency(Latency { measured, mean_half_s, address: self.address }))
     }
 
     fn bandwidth(&mut self, socket: Socket) -> Result<QperfOutcome, NetworkError> {
@@ -205,6 +215,10 @@ impl Conversation<'_> {
             .map_err(|source| NetworkError::Start { source })?;
         let end_ns = start_ns + u64::from(request.time_s) * 1_000_000_000;
         while clock::now_ns() < end_ns && !self.cancel.load(Ordering::Relaxed) {
+            if self.control.has_ended() {
+                transfer.finish();
+                return Err(self.died());
+            }
             let left = Duration::from_nanos(end_ns.saturating_sub(clock::now_ns()));
             std::thread::sleep(left.min(Duration::from_millis(20)));
         }

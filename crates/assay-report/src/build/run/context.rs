@@ -79,7 +79,11 @@ pub(in crate::build) fn metric_name(estimate: &Estimate) -> String {
         "fp32" => "FP32 peak",
         "core_clock" => "core clock",
         "rmax" => "Rmax",
-        other => other,
+        "cpu_load" => "CPU load",
+        "cpu_per_io" => "CPU time per I/O",
+        // As long as that it may be broken where a table is narrow.
+        "cpu_per_byte" => return "CPU time per\u{a0}byte".to_owned(),
+        other => return parameter::joined(&other.replace('_', " ")),
     };
     parameter::joined(known)
 }

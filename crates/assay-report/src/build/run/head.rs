@@ -34,7 +34,10 @@ fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, String) {
     });
     match summary.run.status {
         Status::Complete => (Tone::Plain, String::new()),
-        Status::Failed => (Tone::Bad, words::status_failed(summary.failures.len())),
+        Status::Failed => {
+            let skipped = summary.failures.iter().filter(|it| it.because.is_some()).count();
+            (Tone::Bad, words::status_failed(summary.failures.len() - skipped, skipped))
+        }
         Status::Interrupted => (Tone::Doubt, words::status_interrupted(&reached)),
         Status::Unfinished => (Tone::Doubt, words::status_unfinished(&reached)),
     }

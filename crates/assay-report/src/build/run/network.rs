@@ -2,15 +2,23 @@
 
 use assay_model::benchmark::Benchmark;
 use assay_model::event::Parameter;
+use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, metric_name, number, text};
 use super::rows;
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::parameter;
+use crate::{parameter, precision};
 
 const HEADING: &str = "Network";
-const THROUGHPUT: &str = "What arrived, and what it cost";
+const ITEMS: &str = "What arrived, and what it cost";
+const ITEMS_SAY: &str = "CPU load is the share of all CPUs that worked, and CPU time what the transfer can be \
+                         charged with, at the local / at the remote end; sent again are segments. \
+                         Medians; the intervals follow.";
+const THROUGHPUT: &str = "Each figure with its interval";
+/// Of a load that varies from moment to moment more digits are not worth their place.
+const END_DIGITS: usize = 2;
+const NOT_TOLD: &str = "not told";
 const ROUND_TRIPS: &str = "Round trips";
 const LOOPBACK: &str = "Everything here went over loopback within this machine, on the CPUs that also \
                         sent and received: it says nothing about a network.";
@@ -30,6 +38,10 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let is_time = |estimate: &&&Estimate| TIMES.contains(&estimate.metric.as_str());
     let times: Vec<&Estimate> = all.iter().filter(is_time).copied().collect();
     let amounts: Vec<&Estimate> = all.iter().filter(|it| !is_time(it)).copied().collect();
+    if amounts.iter().any(|it| it.metric == "goodput") {
+        document.blocks.push(Block::Table(items(context, &amounts)));
+        document.paragraph(Tone::Quiet, ITEMS_SAY.to_owned());
+    }
     for (title, estimates) in [(THROUGHPUT, &amounts), (ROUND_TRIPS, &times)] {
         if !estimates.is_empty() {
             document.blocks.push(Block::Table(table(title, context, estimates)));
@@ -38,6 +50,97 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if all.iter().all(|estimate| text(estimate, "path").as_deref() == Some("loopback")) {
         document.paragraph(Tone::Quiet, LOOPBACK.to_owned());
     }
+}
+
+/// One row for each case of streams, as people lay it out; the list that follows has all of it.
+fn items(context: &Context<'_>, amounts: &[&Estimate]) -> Table {
+    let columns = [
+        ("item", Align::Left),
+        ("where", Align::Left),
+        ("goodput", Align::Right),
+        ("CPU load", Align::Right),
+        ("CPU time", Align::Right),
+        ("sent again", Align::Right),
+        ("by", Align::Left),
+    ];
+    let mut table = Table::new(ITEMS, &columns);
+    for goodput in amounts.iter().copied().filter(|it| it.metric == "goodput") {
+        let all = || amounts.iter().copied();
+        let again = all().find(|it| it.metric == "retransmits" && is_beside(it, goodput));
+        table.rows.push(vec![
+            item(goodput).into(),
+            place(goodput).into(),
+            precision::value(goodput).into(),
+            load_of_both_ends(goodput, all()).into(),
+            cost_of_both_ends(goodput, all()).into(),
+            again.map(precision::value).unwrap_or_default().into(),
+            rows::measurer(context, goodput),
+        ]);
+    }
+    table.without_empty_columns()
+}
+
+/// `TCP, 6 streams, send`.
+pub(in crate::build) fn item(estimate: &Estimate) -> String {
+    [protocol(estimate), case(estimate)].join(", ")
+}
+
+/// How busy the CPUs of the local and the remote end were while this arrived: `34 / 29 %`.
+pub(in crate::build) fn load_of_both_ends<'e>(
+    goodput: &Estimate,
+    all: impl Iterator<Item = &'e Estimate>,
+) -> String {
+    let percent =
+        |it: &Estimate| parameter::quantity(it.median * 100.0, Unit::Ratio, END_DIGITS);
+    of_both_ends(goodput, "cpu_load", all, percent, "%")
+}
+
+/// What this much cost at both ends: `0.40 / 0.52 s/GB`.
+fn cost_of_both_ends<'e>(
+    goodput: &Estimate,
+    all: impl Iterator<Item = &'e Estimate>,
+) -> String {
+    let cost = |it: &Estimate| {
+        let written = parameter::quantity(it.median, it.unit, END_DIGITS);
+        written.split('\u{a0}').next().unwrap_or_default().to_owned()
+    };
+    of_both_ends(goodput, "cpu_per_byte", all, cost, "s/GB")
+}
+
+fn of_both_ends<'e>(
+    goodput: &Estimate,
+    metric: &str,
+    all: impl Iterator<Item = &'e Estimate>,
+    write: impl Fn(&Estimate) -> String,
+    unit: &str,
+) -> String {
+    let (mut local, mut remote) = (None, None);
+    for estimate in all.filter(|it| it.metric == metric && is_beside(it, goodput)) {
+        match text(estimate, "end").as_deref() {
+            Some("local") => local = Some(write(estimate)),
+            Some("remote") => remote = Some(write(estimate)),
+            _ => {}
+        }
+    }
+    let told = match (local, remote) {
+        (Some(local), Some(remote)) => format!("{local} / {remote} {unit}"),
+        (Some(local), None) => format!("{local} {unit} / {NOT_TOLD}"),
+        (None, Some(remote)) => format!("{NOT_TOLD} / {remote} {unit}"),
+        (None, None) => NOT_TOLD.to_owned(),
+    };
+    parameter::joined(&told)
+}
+
+/// Whether both are about the same case by the same measurer.
+fn is_beside(estimate: &Estimate, goodput: &Estimate) -> bool {
+    estimate.benchmark == goodput.benchmark
+        && estimate.tool.name == goodput.tool.name
+        && text(estimate, "to") == text(goodput, "to")
+        && case(estimate) == case(goodput)
+}
+
+fn protocol(estimate: &Estimate) -> String {
+    estimate.benchmark.rsplit('.').next().unwrap_or_default().to_uppercase()
 }
 
 fn table(title: &str, context: &Context<'_>, estimates: &[&Estimate]) -> Table {
@@ -73,8 +176,7 @@ fn table(title: &str, context: &Context<'_>, estimates: &[&Estimate]) -> Table {
 
 /// `TCP goodput`, `UDP loss`.
 pub(in crate::build) fn what(estimate: &Estimate) -> String {
-    let protocol = estimate.benchmark.rsplit('.').next().unwrap_or_default().to_uppercase();
-    format!("{protocol} {}", metric_name(estimate))
+    format!("{} {}", protocol(estimate), metric_name(estimate))
 }
 
 /// Whether an estimate belongs here.
@@ -106,21 +208,21 @@ fn place(estimate: &Estimate) -> String {
 pub(in crate::build) fn case(estimate: &Estimate) -> String {
     let flag = |name: &str| estimate.parameters.get(name) == Some(&Parameter::Flag(false));
     let streams = number(estimate, "streams").map(|streams| match streams as u64 {
-        1 => "1 stream".to_owned(),
-        streams => format!("{streams} streams"),
+        1 => "1\u{a0}stream".to_owned(),
+        streams => format!("{streams}\u{a0}streams"),
     });
     let load = number(estimate, "load_streams").filter(|streams| *streams > 0.0);
     let parts = [
         streams,
         text(estimate, "direction"),
         flag("copy").then(|| "no copy".to_owned()),
-        text(estimate, "rate_bit_per_s").and(number(estimate, "rate_bit_per_s")).map(|rate| {
-            parameter::quantity(rate, assay_model::quantity::Unit::BitPerSecond, 3)
-        }),
-        number(estimate, "bytes").map(|bytes| format!("{bytes} B")),
+        text(estimate, "rate_bit_per_s")
+            .and(number(estimate, "rate_bit_per_s"))
+            .map(|rate| parameter::quantity(rate, Unit::BitPerSecond, 3)),
+        number(estimate, "bytes").map(|bytes| format!("{bytes}\u{a0}B")),
         text(estimate, "waiting").filter(|waiting| waiting == "spin"),
         text(estimate, "messages_per_s").map(|rate| format!("{rate} per second")),
-        load.map(|streams| format!("under load of {streams}")),
+        load.map(|streams| format!("under load of {streams}\u{a0}streams")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

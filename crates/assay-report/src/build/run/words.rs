@@ -126,8 +126,21 @@ pub(super) fn ratio(first: &str, second: &str) -> String {
 
 pub(super) const RATIOS: &str = "Ratios are of the medians.";
 
-pub(super) fn status_failed(failed: usize) -> String {
-    format!("{} failed; see {FAILURES}.", count(failed, "case", "cases"))
+pub(super) fn status_failed(failed: usize, skipped: usize) -> String {
+    let skipped = match skipped {
+        0 => String::new(),
+        _ => format!(", {} skipped because of that", are(skipped)),
+    };
+    format!("{} failed{skipped}; see {FAILURES}.", count(failed, "case", "cases"))
+}
+
+fn are(n: usize) -> String {
+    format!("{n}\u{a0}{}", if n == 1 { "was" } else { "were" })
+}
+
+/// What a failure made needless.
+pub(super) fn skipped(n: usize, cases: &str) -> String {
+    format!("{} skipped because of it: {cases}", count(n, "case was", "cases were"))
 }
 
 pub(super) fn status_interrupted(reached: &str) -> String {

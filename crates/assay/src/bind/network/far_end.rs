@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use assay_adapters::wire::{iperf3, qperf};
 use assay_model::workload::NetworkWorkload;
@@ -15,7 +16,7 @@ use crate::network::target::Target;
 
 /// The other end of a case.
 pub(super) struct FarEnd {
-    host: String,
+    pub(super) host: String,
     port: Option<u16>,
     _own: Option<OwnServer>,
 }
@@ -44,6 +45,11 @@ impl FarEnd {
         Target::new(&self.host, self.port.unwrap_or(iperf3::DEFAULT_PORT))
     }
 
+    /// Whether somebody who listens there may be an iperf3, for all the user has said.
+    pub(super) fn serves_streams_at(&self, target: &Target) -> bool {
+        self.port.is_none() && target.port == iperf3::DEFAULT_PORT
+    }
+
     /// Where ping-pongs may be asked, in order: an assay serves them beside its streams.
     pub(super) fn for_ping_pong(&self) -> Vec<Target> {
         let ports = match self.port {
@@ -53,6 +59,9 @@ impl FarEnd {
         ports.into_iter().map(|port| Target::new(&self.host, port)).collect()
     }
 }
+
+/// How long nothing may move at an own server: longer than its client waits, which tells more.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A server within this process that ends with its case.
 struct OwnServer {
@@ -73,6 +82,7 @@ impl OwnServer {
             listen: address,
             once: false,
             idle_limit: None,
+            idle_timeout: IDLE_TIMEOUT,
             interval_s: None,
             pinned: false,
         };

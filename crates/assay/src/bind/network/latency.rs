@@ -37,11 +37,12 @@ const ECHO_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) fn measure(
     asked: &Latency,
     far_end: &FarEnd,
+    targets: Vec<Target>,
     protocol: Protocol,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     let mut conversation =
-        Conversation { asked, far_end, protocol, chosen: None, repetition: 0, all_ns: vec![] };
+        Conversation { asked, far_end, targets, protocol, repetition: 0, all_ns: vec![] };
     let mut measurement = Measurement {
         // Every repetition makes its connection anew; there is nothing to prepare.
         prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
@@ -60,8 +61,8 @@ struct Conversation<'a> {
     asked: &'a Latency,
     far_end: &'a FarEnd,
     protocol: Protocol,
-    /// The server that answered first.
-    chosen: Option<Target>,
+    /// Who may answer, in order; the one that has answered, once one has.
+    targets: Vec<Target>,
     repetition: u32,
     /// Every round trip of every repetition.
     all_ns: Vec<u64>,
@@ -80,7 +81,7 @@ impl Conversation<'_> {
         for time_ns in times_ns.iter().step_by(step) {
             recorder.sample("round_trip", None, *time_ns as f64 * 1e-9);
         }
-        recorder.sample("half_round_trip", None, latency.qperf_mean_s);
+        recorder.sample("half_round_trip", None, latency.mean_half_s);
         let distribution = Distribution::of(times_ns);
         self.all_ns.extend(times_ns.iter().take(TIMES_LIMIT.saturating_sub(self.all_ns.len())));
         let name = format!("round-trips.{}.txt", self.repetition);
@@ -94,34 +95,27 @@ impl Conversation<'_> {
 
     /// The tail of all round trips, of which the samples are a few.
     fn learn_tail(&self, recorder: &mut Recorder<'_, '_>) {
-        let all = Distribution::of(&self.all_ns);
-        let mut learn =
-            |name: &str, value: Parameter| recorder.learn(Some("round_trip"), name, value);
-        learn("round_trips", Parameter::Integer(self.all_ns.len() as u64));
-        for (name, ns) in all.percentiles_ns() {
-            learn(&format!("all_{name}_s"), Parameter::Number(ns as f64 * 1e-9));
+        for (name, value) in Distribution::of(&self.all_ns).parameters() {
+            recorder.learn(Some("round_trip"), &name, value);
         }
-        learn("all_max_s", Parameter::Number(all.greatest_ns() as f64 * 1e-9));
     }
 
     /// One ping-pong with the first server that speaks.
     fn exchange(&mut self, cancel: &AtomicBool) -> Result<qperf_client::Latency, NetworkError> {
-        let targets = match &self.chosen {
-            Some(target) => vec![target.clone()],
-            None => self.far_end.for_ping_pong(),
-        };
         let mut last = NetworkError::NoData;
-        for (index, target) in targets.into_iter().enumerate() {
+        for target in self.targets.clone() {
             match qperf_client::run(&self.test(&target), cancel) {
                 Ok(QperfOutcome::Latency(latency)) => {
-                    self.chosen = Some(target);
+                    self.targets = vec![target];
                     return Ok(latency);
                 }
                 Ok(_) => return Err(NetworkError::NoData),
                 // Only a port that nobody serves is worth trying the next one.
                 Err(error @ NetworkError::Connect { .. }) => last = error,
                 // iperf3 hangs up on what is no cookie of its own.
-                Err(NetworkError::Broken { .. } | NetworkError::Closed { .. }) if index > 0 => {
+                Err(NetworkError::Broken { .. } | NetworkError::Closed { .. })
+                    if self.far_end.serves_streams_at(&target) && self.repetition == 0 =>
+                {
                     return Err(NetworkError::NoEcho { host: target.host });
                 }
                 Err(error) => return Err(error),
@@ -184,7 +178,7 @@ impl Conversation<'_> {
 }
 
 /// ICMP echoes.
-pub(in crate::bind) fn icmp(
+pub(super) fn icmp(
     work: &NetworkWorkload,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
