@@ -8,6 +8,7 @@ mod commands;
 mod execution;
 mod failure;
 mod headlines;
+mod job_file;
 mod log;
 mod measuring;
 mod mpi;

@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 use std::io;
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
@@ -51,34 +51,52 @@ pub(super) fn send(
         if !control.claim(block_bytes as u64) {
             break;
         }
-        if !send_block(stream, &mut source, block_bytes, (progress, control))? {
-            break;
+        match send_block(stream, &mut source, block_bytes, (progress, control))? {
+            Sent::Whole => progress.add_block(),
+            Sent::Cut => {
+                // A receiver of whole blocks would wait for the rest. A peer that has gone meanwhile
+                // waits for nothing.
+                drop(stream.shutdown(Shutdown::Write));
+                break;
+            }
+            Sent::Gone => break,
         }
-        progress.add_block();
     }
     Ok(())
 }
 
-/// Sends one block whole, unless stopped. False when the peer has gone.
+/// What became of a block.
+enum Sent {
+    Whole,
+    /// The sender was stopped within it.
+    Cut,
+    /// The peer has gone.
+    Gone,
+}
+
+/// Sends one block whole, unless stopped.
 fn send_block(
     stream: &TcpStream,
     source: &mut Source,
     block_bytes: usize,
     (progress, control): (&Progress, &Control),
-) -> io::Result<bool> {
+) -> io::Result<Sent> {
     let mut sent = 0;
-    while sent < block_bytes && !control.is_stopped() {
+    while sent < block_bytes {
+        if control.is_stopped() {
+            return Ok(Sent::Cut);
+        }
         match source.send(stream.as_raw_fd(), sent, block_bytes - sent) {
             Ok(bytes) => {
                 sent += bytes;
                 progress.add_bytes(bytes as u64);
             }
             Err(error) if is_worth_another_try(&error) => {}
-            Err(error) if is_end(&error) => return Ok(false),
+            Err(error) if is_end(&error) => return Ok(Sent::Gone),
             Err(error) => return Err(error),
         }
     }
-    Ok(true)
+    Ok(Sent::Whole)
 }
 
 /// Largest receive, and the most that a receiver lets arrive before it is woken. A buffer that stays in

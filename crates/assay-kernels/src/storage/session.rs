@@ -422,6 +422,12 @@ fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
     let numbers = (phase, plan.stream);
     let worker = Worker::new(engine, numbers, (lanes, slots), buffers, (agenda, ledger));
     let (ledger, last_ns, result) = worker.until(end_ns).work(start_ns);
+    // Its own time may be over before that of others, who must not wait for it.
+    if let Some(balance) =
+        phase.balance.as_ref().filter(|_| stream.conduct.duration_s.is_some())
+    {
+        balance.ends(plan.stream);
+    }
     if stream.conduct.ends_phase {
         phase.end_at(last_ns);
     }

@@ -158,13 +158,16 @@ pub struct FileStream {
 }
 
 /// Which file is next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileOrder {
     /// The next one, for all threads of the stream together; after the last the first.
     Sequential,
     /// Any, equally likely.
     Random,
+    /// Any, the nearer to the first the likelier: exponential with a mean of this share of all files, and
+    /// beyond the last on from the first.
+    Skewed(f64),
     /// Each once; the stream is done after the last.
     Once,
 }

@@ -49,6 +49,18 @@ pub(crate) struct Iperf3Arguments {
     /// Taken for scripts' sake: every line is printed at once
     #[arg(long)]
     pub(crate) forceflush: bool,
+    /// IPv4 only
+    #[arg(short = '4', long = "version4", conflicts_with = "version6")]
+    pub(crate) version4: bool,
+    /// IPv6 only
+    #[arg(short = '6', long = "version6")]
+    pub(crate) version6: bool,
+    /// Milliseconds that nothing may arrive or leave
+    #[arg(long, value_name = "MS", default_value_t = 120_000)]
+    pub(crate) rcv_timeout: u64,
+    /// Put before every line
+    #[arg(short = 'T', long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
     #[command(flatten)]
     pub(crate) serving: Iperf3Serving,
     #[command(flatten)]
@@ -65,7 +77,9 @@ pub(crate) struct Iperf3Serving {
     pub(crate) idle_timeout: Option<u64>,
 }
 
+/// What the client decides, and tells the server.
 #[derive(Debug, Args)]
+#[group(conflicts_with = "server")]
 pub(crate) struct Iperf3Test {
     /// Send datagrams
     #[arg(short, long)]
@@ -133,24 +147,12 @@ pub(crate) struct Iperf3Test {
     /// Local port of the first stream; the others follow
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) cport: u16,
-    /// IPv4 only
-    #[arg(short = '4', long = "version4", conflicts_with = "version6")]
-    pub(crate) version4: bool,
-    /// IPv6 only
-    #[arg(short = '6', long = "version6")]
-    pub(crate) version6: bool,
     /// Milliseconds that a connection may take to be made
     #[arg(long, value_name = "MS", default_value_t = 5000)]
     pub(crate) connect_timeout: u64,
-    /// Milliseconds that nothing may arrive or leave
-    #[arg(long, value_name = "MS", default_value_t = 120_000)]
-    pub(crate) rcv_timeout: u64,
     /// Print what the server prints as well
     #[arg(long)]
     pub(crate) get_server_output: bool,
-    /// Put before every line
-    #[arg(short = 'T', long, value_name = "TEXT")]
-    pub(crate) title: Option<String>,
     /// Put into the JSON
     #[arg(long, value_name = "TEXT")]
     pub(crate) extra_data: Option<String>,
@@ -373,7 +375,7 @@ pub(crate) struct RequestResponseArguments {
 impl Iperf3Arguments {
     /// The address to listen on: loopback, unless told otherwise.
     pub(crate) fn listen_address(&self) -> SocketAddr {
-        let loopback = if self.test.version6 {
+        let loopback = if self.version6 {
             IpAddr::from(std::net::Ipv6Addr::LOCALHOST)
         } else {
             IpAddr::from(std::net::Ipv4Addr::LOCALHOST)

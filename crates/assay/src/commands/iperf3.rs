@@ -51,19 +51,23 @@ fn interval_s(typed: &Iperf3Arguments) -> Option<f64> {
     (typed.interval > 0.0).then_some(typed.interval)
 }
 
+fn idle_timeout(typed: &Iperf3Arguments) -> Duration {
+    Duration::from_millis(typed.rcv_timeout.max(100))
+}
+
 fn client(
     host: &str,
     typed: &Iperf3Arguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let family = match (typed.test.version4, typed.test.version6) {
+    let family = match (typed.version4, typed.version6) {
         (true, _) => Family::V4,
         (_, true) => Family::V6,
         _ => Family::Any,
     };
     let local = typed.bind.map(|ip| SocketAddr::new(ip, typed.test.cport));
-    let any = if typed.test.version6 { "::" } else { "0.0.0.0" };
+    let any = if typed.version6 { "::" } else { "0.0.0.0" };
     let any = || any.parse().ok().map(|ip| SocketAddr::new(ip, typed.test.cport));
     let target = Target {
         family,
@@ -73,10 +77,10 @@ fn client(
     };
     let test = Iperf3Test {
         target,
-        parameters: parameters(&typed.test)?,
+        parameters: Parameters { title: typed.title.clone(), ..parameters(&typed.test)? },
         interval_s: interval_s(typed),
         pinned: typed.pinned,
-        idle_timeout: Duration::from_millis(typed.test.rcv_timeout.max(100)),
+        idle_timeout: idle_timeout(typed),
     };
     let mut page = Page::new(typed, true);
     let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
@@ -147,7 +151,6 @@ fn parameters(typed: &Typed) -> Result<Parameters, Failure> {
         skip_receive_copy: typed.skip_rx_copy,
         wide_counters: true,
         get_server_output: typed.get_server_output,
-        title: typed.title.clone(),
         extra_data: typed.extra_data.clone(),
         assay: Some(env!("CARGO_PKG_VERSION").to_owned()),
         ..Parameters::default()
@@ -163,6 +166,7 @@ fn server(
         listen: typed.listen_address(),
         once: typed.serving.one_off,
         idle_limit: typed.serving.idle_timeout.map(Duration::from_secs),
+        idle_timeout: idle_timeout(typed),
         interval_s: interval_s(typed),
         pinned: typed.pinned,
     };
@@ -219,7 +223,7 @@ impl Page {
             verbose: typed.verbose,
             ..Style::default()
         };
-        let title = typed.test.title.clone();
+        let title = typed.title.clone();
         Self { shape, style, title, start: None, intervals: Vec::new() }
     }
 

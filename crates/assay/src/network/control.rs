@@ -100,6 +100,12 @@ impl Control {
         }
     }
 
+    /// Whether the peer has closed and has said nothing that was not taken yet.
+    pub(crate) fn has_ended(&self) -> bool {
+        socket::wait_readable(&self.stream, Duration::ZERO)
+            && self.stream.peek(&mut [0; 1]).map_or(true, |bytes| bytes == 0)
+    }
+
     fn broken(&self, expected: &str, source: io::Error) -> NetworkError {
         NetworkError::Broken { peer: self.peer.clone(), expected: expected.to_owned(), source }
     }

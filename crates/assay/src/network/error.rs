@@ -43,6 +43,8 @@ pub(crate) enum NetworkError {
     NoEcho { host: String },
     #[error("no data arrived")]
     NoData,
+    #[error("nothing has moved between here and {peer} for {seconds} s")]
+    Stalled { peer: String, seconds: f64 },
     #[error("interrupted")]
     Interrupted,
 }
@@ -99,6 +101,9 @@ impl NetworkError {
                 iperf3::ProtocolError::Server { .. } => {
                     "the server's own output says what it refused"
                 }
+                iperf3::ProtocolError::Terminated { .. } => {
+                    "it was stopped at that end, as streams are that only load a link while something else is measured"
+                }
                 _ => "is that port served by iperf3 or assay?",
             },
             Self::Qperf { .. } => "is that port served by qperf 0.4 or assay?",
@@ -111,6 +116,9 @@ impl NetworkError {
             }
             Self::NoData => {
                 "a firewall may let the control connection through and not the data"
+            }
+            Self::Stalled { .. } => {
+                "the path was cut, a firewall forgot the connections, or the other end hangs"
             }
             Self::Interrupted => "start it again when it may run to its end",
         }

@@ -289,7 +289,7 @@ impl Conversation<'_> {
                 return Err(self.closed());
             }
             if idle.is_too_long(meter.moved_bytes()) {
-                return Err(NetworkError::NoData);
+                return Err(idle.stalled(&self.control.peer));
             }
             if self.cancel.load(Ordering::Relaxed) {
                 return Err(NetworkError::Interrupted);

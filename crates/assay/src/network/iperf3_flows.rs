@@ -14,6 +14,7 @@ use assay_kernels::network::stream::Copying;
 use assay_kernels::network::transfer::{Flow, Socket};
 use assay_kernels::{clock, pin};
 
+use super::error::NetworkError;
 use super::meter::{Lane, Measured};
 
 /// Notices when nothing moves any more.
@@ -35,6 +36,17 @@ impl Idle {
             self.since_ns = now_ns;
         }
         now_ns.saturating_sub(self.since_ns) > self.timeout.as_nanos() as u64
+    }
+
+    /// What to say then: whether anything has ever moved is another matter for whoever looks for the cause.
+    pub(super) fn stalled(&self, peer: &str) -> NetworkError {
+        match self.moved_bytes {
+            0 => NetworkError::NoData,
+            _ => NetworkError::Stalled {
+                peer: peer.to_owned(),
+                seconds: self.timeout.as_secs_f64(),
+            },
+        }
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct Iperf3Service {
     pub(crate) once: bool,
     /// End when nobody has come for so long.
     pub(crate) idle_limit: Option<Duration>,
+    /// How long nothing may move within a test.
+    pub(crate) idle_timeout: Duration,
     /// Seconds between reports; `None` = none.
     pub(crate) interval_s: Option<f64>,
     /// Whether the streams are pinned, one CPU each, in turn.

@@ -141,6 +141,11 @@ impl Conversation<'_> {
         NetworkError::Closed { peer: self.control.peer.clone(), expected }
     }
 
+    fn died(&self) -> NetworkError {
+        let expected = "the end of the test".to_owned();
+        NetworkError::Closed { peer: self.control.peer.clone(), expected }
+    }
+
     fn open(&self, address: SocketAddr) -> Result<Socket, NetworkError> {
         let bytes = self.test.request.socket_buffer_bytes;
         let options = SocketOptions {
@@ -210,6 +215,10 @@ impl Conversation<'_> {
             .map_err(|source| NetworkError::Start { source })?;
         let end_ns = start_ns + u64::from(request.time_s) * 1_000_000_000;
         while clock::now_ns() < end_ns && !self.cancel.load(Ordering::Relaxed) {
+            if self.control.has_ended() {
+                transfer.finish();
+                return Err(self.died());
+            }
             let left = Duration::from_nanos(end_ns.saturating_sub(clock::now_ns()));
             std::thread::sleep(left.min(Duration::from_millis(20)));
         }

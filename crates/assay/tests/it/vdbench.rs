@@ -136,6 +136,13 @@ fn explaining_touches_nothing() {
     let outcome = vdbench(&world, &["-f", "RndMix", "-s"]);
     assert_eq!(outcome.code, 0);
     assert!(outcome.out.contains("4 runs on 4 files or devices of 16.00 MiB from 2 hosts"));
+    assert!(!outcome.err.contains("V170"), "{}", outcome.err);
+    let far = "hd=far,system=far.invalid\nsd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
+               rd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1\n";
+    write(&world.path("far"), far);
+    let outcome = vdbench(&world, &["-f", "far", "-s"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.err);
+    assert!(outcome.err.contains("warning[V170]"), "{}", outcome.err);
     assert!(!world.path("output").exists() && !world.path("file-1-1").exists());
 }
 

@@ -128,3 +128,24 @@ fn a_cpu_that_cannot_be_had_is_a_failure_of_the_stream() {
     let ends = Transfer::start(vec![impossible], None).unwrap().finish();
     assert!(ends[0].error.as_ref().unwrap().to_string().contains("CPU"), "{ends:?}");
 }
+
+/// A receiver that takes whole blocks alone would wait for the rest of one: iperf3 below 3.16 does, for
+/// ten seconds, and does not hear of the end of the test meanwhile.
+#[test]
+fn a_sender_stopped_within_a_block_tells_its_receiver() {
+    for copying in [Copying::Copy, Copying::NoCopy] {
+        let (one, mut other) = tcp_pair();
+        // More than both ends' buffers hold, so the first block is never whole.
+        let block_bytes = 64 << 20;
+        let sender = Flow { block_bytes, ..flow(Socket::Tcp(one), true, copying) };
+        let sending = Transfer::start(vec![sender], None).unwrap();
+        let deadline_ns = clock::now_ns() + ENOUGH_NS;
+        assert!(wait_until(deadline_ns, || sending.snapshots()[0].bytes > 0));
+        sending.stop();
+        assert!(wait_until(deadline_ns, || sending.is_over()));
+        other.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
+        let drained = std::io::copy(&mut other, &mut std::io::sink()).unwrap();
+        let [end] = &sending.finish()[..] else { panic!("one stream was started") };
+        assert_eq!((drained, end.error.is_none()), (end.last.bytes, true));
+    }
+}

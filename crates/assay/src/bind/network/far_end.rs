@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use assay_adapters::wire::{iperf3, qperf};
 use assay_model::workload::NetworkWorkload;
@@ -59,6 +60,9 @@ impl FarEnd {
     }
 }
 
+/// How long nothing may move at an own server: longer than its client waits, which tells more.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
+
 /// A server within this process that ends with its case.
 struct OwnServer {
     address: SocketAddr,
@@ -78,6 +82,7 @@ impl OwnServer {
             listen: address,
             once: false,
             idle_limit: None,
+            idle_timeout: IDLE_TIMEOUT,
             interval_s: None,
             pinned: false,
         };

@@ -24,8 +24,6 @@ use super::{Desk, LOOK, Served, broke, lock};
 const STREAMS_TIMEOUT: Duration = Duration::from_secs(10);
 /// What a server allows beyond the length of a test, as iperf3 does.
 const GRACE: Duration = Duration::from_secs(40);
-/// How long nothing may move.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 /// iperf3's own number for parameters that it cannot take.
 const IPERF3_CANNOT_RECEIVE_PARAMETERS: i32 = 114;
 
@@ -242,7 +240,7 @@ impl Test<'_> {
             }
             Length::Bytes(_) | Length::Blocks(_) => None,
         };
-        let mut idle = Idle::new(IDLE_TIMEOUT);
+        let mut idle = Idle::new(self.desk.service.idle_timeout);
         loop {
             meter.tick(tell);
             let due = Duration::from_nanos(meter.due_ns().saturating_sub(clock::now_ns()));
@@ -260,8 +258,10 @@ impl Test<'_> {
             if self.desk.is_closing() {
                 return Err(NetworkError::Interrupted);
             }
-            let is_late = longest.is_some_and(|longest| Instant::now() > longest);
-            if is_late || idle.is_too_long(meter.moved_bytes()) {
+            if idle.is_too_long(meter.moved_bytes()) {
+                return Err(idle.stalled(&self.control.peer));
+            }
+            if longest.is_some_and(|longest| Instant::now() > longest) {
                 let (peer, seconds) = (self.control.peer.clone(), GRACE.as_secs());
                 let expected = "the end of the test".to_owned();
                 return Err(NetworkError::Silent { peer, expected, seconds });

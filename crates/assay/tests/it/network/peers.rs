@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -123,6 +124,9 @@ fn impossible_wishes_are_wrong_usage() {
     for arguments in [
         &["iperf3"] as &[&str],
         &["iperf3", "-c", "h", "-s"],
+        &["iperf3", "-s", "-t", "5"],
+        &["iperf3", "-s", "-R"],
+        &["iperf3", "-s", "-P", "2"],
         &["iperf3", "-c", "h", "-P", "129"],
         &["iperf3", "-c", "h", "-t", "0"],
         &["iperf3", "-c", "h", "-n", "0"],
@@ -295,6 +299,86 @@ fn a_server_survives_whatever_its_peers_send() {
     while world.assay(&arguments).code != 0 {
         assert!(Instant::now() < deadline, "the server no longer serves");
         thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// A server on loopback that is stopped by a signal once so many connections are there.
+fn stopped_by(signal: &'static str, connections: usize, asked: &[&str]) -> Outcome {
+    let world = World::new();
+    let port = free_port();
+    let serving = Serving::assay(&world, port);
+    let id = serving.0.id().to_string();
+    let stopping = thread::spawn(move || {
+        wait_for_connections(port, connections);
+        thread::sleep(Duration::from_millis(700));
+        assert!(run(&format!("kill -{signal} {id}")));
+    });
+    let port = port.to_string();
+    let port: Vec<String> = asked.iter().map(|word| word.replace("PORT", &port)).collect();
+    let outcome = world.assay(&port.iter().map(String::as_str).collect::<Vec<_>>());
+    stopping.join().unwrap();
+    drop(serving);
+    outcome
+}
+
+#[test]
+fn a_peer_that_hangs_in_the_middle_is_no_peer_that_sends_nothing() {
+    for way in ["-N", "-R", "--bidir"] {
+        let asked = [
+            "iperf3",
+            "-c",
+            "127.0.0.1",
+            "-p",
+            "PORT",
+            "-t",
+            "60",
+            "--rcv-timeout",
+            "700",
+            way,
+        ];
+        let outcome = stopped_by("STOP", 2, &asked);
+        assert!(outcome.out.contains("failed before its end"), "{outcome:?}");
+        check(outcome, &["nothing has moved", "for 0.7 s"]);
+    }
+}
+
+#[test]
+fn a_server_gives_up_a_test_in_which_nothing_moves() {
+    let world = World::new();
+    let port = free_port().to_string();
+    let mut command =
+        world.command(&["iperf3", "-s", "-1", "-p", &port, "--rcv-timeout", "700", "-i", "0"]);
+    let server = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let asked = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "60", "-i", "0"];
+    let mut client = loop {
+        // Until the server listens, the client ends at once.
+        let mut client =
+            world.command(&asked).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(1000));
+        if client.try_wait().unwrap().is_none() {
+            break client;
+        }
+    };
+    assert!(run(&format!("kill -STOP {}", client.id())));
+    let output = server.wait_with_output().unwrap();
+    client.kill().unwrap();
+    client.wait().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{err}");
+    assert!(err.contains("nothing has moved") && err.contains("for 0.7 s"), "{err}");
+}
+
+#[test]
+fn a_qperf_server_that_dies_in_the_middle_is_noticed() {
+    for test in ["tcp_bw", "tcp_lat", "udp_bw"] {
+        let asked = ["qperf", "127.0.0.1", test, "--listen-port", "PORT", "-t", "60"];
+        let begun = Instant::now();
+        let outcome = stopped_by("KILL", 1, &asked).failed_with(4);
+        assert!(outcome.err.contains("closed") || outcome.err.contains("reset"), "{outcome:?}");
+        assert!(
+            begun.elapsed() < Duration::from_secs(50),
+            "{test} was not noticed before its end"
+        );
     }
 }
 

@@ -173,3 +173,27 @@ fn the_table_and_the_flat_file() {
     let widths: Vec<usize> = text.lines().skip(1).map(str::len).collect();
     assert!(widths.iter().all(|width| *width == widths[0]), "{widths:?}");
 }
+
+#[test]
+fn files_are_selected_in_every_way_that_vdbench_knows() {
+    let order = |select: &str| {
+        let text = format!(
+            "{TREE}fwd=fwd1,fsd=fsd1,operation=read,fileselect={select}\n\
+             rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1"
+        );
+        one(&text).map(|it| it.files.phases[0].workload.streams[0].order)
+    };
+    for (select, expected) in [
+        ("random", FileOrder::Random),
+        ("seq", FileOrder::Sequential),
+        ("(random,once)", FileOrder::Once),
+        ("skewed", FileOrder::Skewed(1.0 / 3.0)),
+        ("(poisson,4)", FileOrder::Skewed(0.25)),
+        ("\"midpoint=2\"", FileOrder::Skewed(0.5)),
+    ] {
+        assert_eq!(order(select).ok(), Some(expected), "{select}");
+    }
+    for wrong in ["(poisson,0)", "(poisson,-1)", "often", "(random,)", "(poisson,inf)"] {
+        assert!(order(wrong).is_err(), "{wrong}");
+    }
+}
