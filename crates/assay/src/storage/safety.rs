@@ -26,9 +26,9 @@ use crate::failure::Failure;
 /// Room that stays free for the file system's own needs.
 const MARGIN_BYTES: u64 = 64 << 20;
 
-/// File systems whose files only the kernel makes.
-const OF_THE_KERNEL: [&str; 7] =
-    ["proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "configfs"];
+/// File systems whose files only the kernel makes. `/dev` is one of them, whatever lies there.
+const OF_THE_KERNEL: [&str; 8] =
+    ["devtmpfs", "proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "configfs"];
 
 /// A file that must be made or written fully before the first phase.
 #[derive(Debug)]
@@ -161,20 +161,6 @@ pub(super) fn refuse_unmounted(path: &Path, mounts: &[Mount]) -> Result<(), Fail
         .advise("mount the volume, or say --allow-unmounted if that is what you want"))
 }
 
-/// A file beside the devices is a device's name mistyped, and would fill the memory.
-fn refuse_among_devices(path: &Path, mounts: &[Mount]) -> Result<(), Failure> {
-    let devices = Path::new("/dev");
-    // What is mounted below, such as /dev/shm, is an ordinary file system.
-    let is_apart = mounts::of(mounts, path)
-        .is_some_and(|it| it.point.starts_with(devices) && it.point != devices);
-    if !path.starts_with(devices) || is_apart {
-        return Ok(());
-    }
-    Err(Failure::measurement(format!("there is no device {}", path.display()))
-        .explain("a file of that name would lie in memory, among the devices")
-        .advise("`lsblk` lists the devices; for a file, name a folder of the file system to measure"))
-}
-
 fn mounted_below(path: &Path, mounts: &[Mount]) -> String {
     mounts::of(mounts, path).map_or_else(|| "/".to_owned(), |it| it.point.display().to_string())
 }
@@ -192,7 +178,6 @@ impl Judge<'_> {
     fn judge(&self) -> Result<Option<ToLayOut>, Failure> {
         match std::fs::metadata(self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                refuse_among_devices(self.path, self.mounts)?;
                 self.refuse_to_make()?;
                 self.lay_out(None, 0).map(Some)
             }
@@ -289,7 +274,9 @@ impl Judge<'_> {
                 .advise("mend the link, or name what it should lead to"));
         }
         let mount = mounts::of(self.mounts, self.path);
-        let Some(kernel) = mount.filter(|it| OF_THE_KERNEL.contains(&it.kind.as_str())) else {
+        let Some(kernel) = mount.filter(|it| {
+            it.point == Path::new("/dev") || OF_THE_KERNEL.contains(&it.kind.as_str())
+        }) else {
             return Ok(());
         };
         Err(self
@@ -298,7 +285,7 @@ impl Judge<'_> {
                 "it does not exist, and nothing is made below {}, which is not on a disk",
                 kernel.point.display()
             ))
-            .advise("name a folder on a disk"))
+            .advise("`lsblk` lists the devices; for a new file name a folder on a disk"))
     }
 
     /// Says so where nothing can be written at all.
@@ -396,7 +383,7 @@ pub(super) fn must_fit(
         [need_bytes, MARGIN_BYTES, free].map(|bytes| Bytes(bytes).quantity());
     Err(Failure::measurement(what)
         .explain(format!(
-            "{need:.3} are needed, {margin:.3} stay free for the file system, and {free:.3} are free"
+            "{need:.3} are needed and {free:.3} are free, of which {margin:.3} stay with the file system"
         ))
         .advise(advice))
 }

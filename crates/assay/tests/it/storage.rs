@@ -128,7 +128,7 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         (&["storage", "read", "file", "--for", "10"], 2, "unit"),
         (&["storage", "mix", "file", "--read-share", "100%"], 2, "between"),
         (&["storage", "mix", "file", "--read-share", "70"], 2, "like `70%`"),
-        (&["storage", "read", "file", "--size", "4096TiB"], 4, "stay free for the file system"),
+        (&["storage", "read", "file", "--size", "4096TiB"], 4, "stay with the file system"),
         (&["storage", "read", "no/folder/file"], 4, "folder"),
         (&["storage", "read", "/dev/zero"], 4, "character device"),
         (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 4, "folder"),
