@@ -48,7 +48,7 @@ fn impossible(groups: &[Group<'_>], summary: &Summary) -> Option<String> {
         .map(MpiPlacement::name)
         .collect();
     (!missing.is_empty()).then(|| {
-        format!("No two CPUs of this machine lie to each other as {}.", missing.join(", "))
+        format!("This machine has no two CPUs that are {} to each other.", missing.join(" or "))
     })
 }
 
