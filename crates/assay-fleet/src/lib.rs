@@ -18,6 +18,7 @@ pub mod mpi;
 pub mod network_device;
 pub mod process;
 pub mod root;
+pub mod shared_memory;
 pub mod state;
 
 mod control_group;

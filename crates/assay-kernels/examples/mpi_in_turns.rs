@@ -123,6 +123,7 @@ fn measure(
         element: Element::Float,
         buffers: Buffers::Single,
         tests: 0,
+        parts: false,
     };
     let mut exchange = world.prepare(&request)?;
     let is_heavy = plan.kind == Kind::Bandwidth && bytes > LARGE_BYTES;

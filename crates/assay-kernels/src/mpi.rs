@@ -29,7 +29,7 @@ use process_set::ProcessSetCalls;
 
 pub use abi::Abi;
 pub use kind::{Buffers, Collective, ELEMENT_BYTES, Element, Kind};
-pub use prepared::{Figures, Request};
+pub use prepared::{Figures, OverlapParts, Request};
 pub use timing::{Pass, Timing};
 
 /// Room for a library's name; the longest `MPI_MAX_LIBRARY_VERSION_STRING` is 8192, in MPICH.
@@ -311,8 +311,8 @@ impl Exchange<'_> {
         with!(&mut self.0, Ready, it => it.batch(pass).map_err(|refused| explain(it.comm, refused)))
     }
 
-    /// Measures single turns: seconds of each, with two clock readings within each; on rank 0 alone,
-    /// and empty where a turn is more than one message or operation.
+    /// Measures single turns, which are windows of messages in bandwidth tests: seconds of each, with two clock
+    /// readings within each; on rank 0 alone.
     ///
     /// # Errors
     /// [`MpiError::Call`].

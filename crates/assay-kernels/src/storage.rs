@@ -39,6 +39,7 @@ mod ledger;
 mod mix;
 mod pace;
 mod phase;
+mod pieces;
 mod places;
 mod random;
 mod rotation;

@@ -94,7 +94,7 @@ pub struct Column {
 pub enum Align {
     /// Text: may be wrapped.
     Left,
-    /// Numbers: never wrapped.
+    /// Numbers: wrapped at plain spaces only, where they would not fit otherwise.
     Right,
 }
 
@@ -258,21 +258,22 @@ impl Table {
     /// The same table without the columns in which every cell is empty.
     #[must_use]
     pub fn without_empty_columns(self) -> Self {
-        let used: Vec<bool> = (0..self.columns.len())
-            .map(|i| self.rows.iter().any(|row| row.get(i).is_some_and(|c| !c.is_empty())))
-            .collect();
-        fn keep<T>(items: Vec<T>, used: &[bool]) -> Vec<T> {
-            items
-                .into_iter()
-                .zip(used)
-                .filter(|(_, used)| **used)
-                .map(|(item, _)| item)
-                .collect()
-        }
+        let is_used = |i: &usize| self.rows.iter().any(|row| !row[*i].is_empty());
+        let used: Vec<usize> = (0..self.columns.len()).filter(is_used).collect();
+        self.with_columns(&used)
+    }
+
+    /// The same table with these of its columns, in this order.
+    ///
+    /// # Panics
+    /// When there is no such column.
+    #[must_use]
+    pub fn with_columns(&self, columns: &[usize]) -> Self {
+        let cells = |row: &Vec<Cell>| columns.iter().map(|i| row[*i].clone()).collect();
         Self {
-            caption: self.caption,
-            columns: keep(self.columns, &used),
-            rows: self.rows.into_iter().map(|row| keep(row, &used)).collect(),
+            caption: self.caption.clone(),
+            columns: columns.iter().map(|i| self.columns[*i].clone()).collect(),
+            rows: self.rows.iter().map(cells).collect(),
         }
     }
 }

@@ -8,6 +8,7 @@ mod commands;
 mod execution;
 mod failure;
 mod headlines;
+mod job_file;
 mod log;
 mod measuring;
 mod mpi;
@@ -25,6 +26,7 @@ mod suites;
 mod switching;
 mod terminal;
 mod tools;
+mod unstored;
 
 use std::process::ExitCode;
 

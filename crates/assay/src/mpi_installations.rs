@@ -16,6 +16,7 @@ use crate::arguments::mpi_run::Interfaces;
 use crate::failure::Failure;
 use crate::mpi::launched::Make;
 use crate::mpi::libraries;
+use crate::mpi::ranks::identify;
 
 /// A launcher that only tells its version may take no longer.
 const VERSION_DEADLINE: Duration = Duration::from_secs(10);
@@ -157,7 +158,8 @@ fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
 
 fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> {
     let path = candidate.launcher.to_string_lossy().into_owned();
-    let told = ask(&path).and_then(|printed| Launcher::recognise(&path, &printed));
+    let told = ask(&path, launcher::VERSION_ARGUMENTS)
+        .and_then(|printed| Launcher::recognise(&path, &printed));
     let launcher = told.ok_or(Unusable::Launcher)?;
     let version = launcher.version.unwrap_or_default();
     let (name, starter, make) = match launcher.kind {
@@ -170,10 +172,8 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> 
     };
     let names = libraries::of(make);
     let (prefix, library) = library(candidate, &names).ok_or(Unusable::Library(names))?;
-    // MVAPICH starts its ranks with MPICH's Hydra, which tells MPICH's version and not its own.
-    let is_mvapich = launcher.kind == LauncherKind::Hydra
-        && (prefix.join("bin/mpiname").is_file() || library.ends_with(libraries::MVAPICH));
-    let (name, version) = if is_mvapich { ("MVAPICH", String::new()) } else { (name, version) };
+    let mvapich = (launcher.kind == LauncherKind::Hydra).then(|| mvapich(&prefix, &library));
+    let (name, version) = mvapich.flatten().map_or((name, version), |it| (MVAPICH, it));
     Ok(MpiInstallation {
         key: String::new(),
         name: name.to_owned(),
@@ -184,6 +184,20 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> 
         launcher: path,
         starter,
     })
+}
+
+/// The name that MVAPICH's library gives itself.
+const MVAPICH: &str = "MVAPICH";
+
+/// The version of MVAPICH, empty where it does not tell; `None` of MPICH. Both start their ranks with MPICH's
+/// Hydra, which tells the version of MPICH that it came with.
+fn mvapich(prefix: &Path, library: &Path) -> Option<String> {
+    let told = ask(&prefix.join("bin/mpichversion").to_string_lossy(), &[]);
+    let (name, version) = told.map(|told| identify(&told)).unwrap_or_default();
+    let is_mvapich = name == MVAPICH
+        || prefix.join("bin/mpiname").is_file()
+        || library.ends_with(libraries::MVAPICH);
+    is_mvapich.then(|| if name == MVAPICH { version } else { String::new() })
 }
 
 /// Cray MPICH, whose ranks a batch system starts: its prefix ends with `8.1.32/ofi/gnu/12.3`.
@@ -262,10 +276,10 @@ fn give_keys(found: &mut [MpiInstallation]) {
     }
 }
 
-/// What a launcher prints when asked for its version.
-fn ask(path: &str) -> Option<String> {
+/// What a program prints when asked for its version.
+fn ask(path: &str, words: &[&str]) -> Option<String> {
     let mut command = Command::new(path);
-    command.arguments = launcher::VERSION_ARGUMENTS.iter().map(Into::into).collect();
+    command.arguments = words.iter().map(Into::into).collect();
     command.deadline = Some(VERSION_DEADLINE);
     let completed = process::run(&command, &AtomicBool::new(false)).ok()?;
     Some(String::from_utf8_lossy(&completed.output.stdout).into_owned())
@@ -324,6 +338,15 @@ mod tests {
         assert_eq!(label(), "MPICH 4.1");
         std::fs::write(prefix.join("bin/mpiname"), "").unwrap();
         assert_eq!(label(), "MVAPICH");
+        // As MVAPICH2 2.3.7 prints it, without its lines about compilers.
+        let told = "MVAPICH2 Version:     \t2.3.7\nMVAPICH2 Release date:\tWed March 02 22:00:00 EST 2022\n\
+                    MVAPICH2 Device:      \tch3:nemesis\n";
+        let program = prefix.join("bin/mpichversion");
+        std::fs::write(&program, format!("#!/bin/sh\ncat << END\n{told}END\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(label(), "MVAPICH 2.3.7");
+        std::fs::remove_file(prefix.join("bin/mpiname")).unwrap();
+        assert_eq!(label(), "MVAPICH 2.3.7");
     }
 
     #[test]

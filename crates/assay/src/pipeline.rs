@@ -199,12 +199,38 @@ fn present(
 /// What a user may want to do with the run that just ended.
 fn next_steps(summary: &Summary) -> String {
     let id = &summary.run.id;
-    format!(
-        "\nStored as {id}. Next:\n  \
-         assay report {id} --format html --output {id}.html   a page with plots\n  \
-         assay doctor                                            is this machine set up for measuring?\n  \
-         assay run memory                                        every NUMA node, cache and core count\n"
-    )
+    let page = format!("assay report {id} --format html --output {id}.html");
+    let of_results = summary.results.first().map(|first| {
+        [(page.as_str(), "a page with plots"), further(&summary.run.suite, &first.benchmark)]
+    });
+    let doctor = ("assay doctor", "is this machine set up for measuring?");
+    let steps = of_results.into_iter().flatten().chain([doctor]);
+    let lines = steps.map(|(command, why)| format!("  {command:55} {why}\n"));
+    format!("\nStored as {id}. Next:\n{}", lines.collect::<String>())
+}
+
+/// The suite that asks more about the same, or, after that suite, what makes two runs of it worth more.
+fn further(suite: &str, benchmark: &str) -> (&'static str, &'static str) {
+    let (name, command, why) = match benchmark.split('.').next() {
+        Some("storage") => (
+            "storage-volume",
+            "assay run storage-volume --target DIR",
+            "response curves with their knee",
+        ),
+        Some("network") => (
+            "network",
+            "assay run network --to HOST",
+            "throughput, round trips, CPU at both ends",
+        ),
+        Some("mpi") => ("mpi", "assay run mpi", "every MPI of this machine side by side"),
+        _ => ("memory", "assay run memory", "every NUMA node, cache and core count"),
+    };
+    match suite == name {
+        true => {
+            ("assay compare latest~1 latest", "against the run before: better, worse or equal")
+        }
+        false => (command, why),
+    }
 }
 
 /// A run in which a case failed, or nothing was measured, is a failed measurement.

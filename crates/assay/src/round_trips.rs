@@ -3,6 +3,7 @@
 //! A percentile is given only when the sample can carry it: an upper bound of p99 at 95 % confidence
 //! exists from 299 values on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
 
+use assay_model::event::Parameter;
 use serde_json::{Map, Value, json};
 
 /// The percentiles that are told, and from how many values on.
@@ -81,6 +82,18 @@ impl Distribution {
             map.insert(name.into(), seconds(ns as f64));
         }
         Value::Object(map)
+    }
+
+    /// What a result tells of all of them, since its own percentiles are of the samples alone: how many,
+    /// the percentiles they can carry, and the greatest, in seconds.
+    pub(crate) fn parameters(&self) -> Vec<(String, Parameter)> {
+        let seconds = |ns: u64| Parameter::Number(ns as f64 * 1e-9);
+        let count = Parameter::Integer(self.sorted_ns.len() as u64);
+        let mut told = vec![("round_trips".to_owned(), count)];
+        let percentiles = self.percentiles_ns().into_iter();
+        told.extend(percentiles.map(|(name, ns)| (format!("all_{name}_s"), seconds(ns))));
+        told.push(("all_max_s".to_owned(), seconds(self.greatest_ns())));
+        told
     }
 
     /// Every time to three significant digits with its count, one a line: the whole distribution as

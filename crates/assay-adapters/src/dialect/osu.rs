@@ -32,9 +32,9 @@ pub struct Table {
     pub test: MpiTest,
     /// Whose table.
     pub shape: Shape,
-    /// Collectives: least, greatest and iterations, too.
+    /// Collectives: least, greatest and iterations, too; non-blocking ones: where the time went.
     pub full: bool,
-    /// Percentiles of single messages, in percent.
+    /// Percentiles of single messages, calls or windows, in percent.
     pub percentiles: Vec<f64>,
     /// Whether contents were compared.
     pub validation: bool,
@@ -59,7 +59,8 @@ pub struct Row {
     pub interval: Option<(f64, f64)>,
     /// Batches.
     pub batches: usize,
-    /// Seconds, as many as the table has percentiles; `None` where the sample cannot carry one.
+    /// Seconds, or bytes per second of a bandwidth; as many as the table has percentiles. `None` where the sample
+    /// cannot carry one.
     pub percentiles: Vec<Option<f64>>,
     /// Whether all contents were right; `None` where they were not compared.
     pub is_right: Option<bool>,
@@ -91,6 +92,26 @@ const OVERLAP: &[Column] = &[
     column("latency", "Overall(us)", MICRO),
     column("compute", "Compute(us)", MICRO),
     column("communication", "Pure Comm.(us)", MICRO),
+    column("overlap", "Overlap(%)", 100.0),
+];
+const FULL_OVERLAP_5: &[Column] = &[
+    column("latency", "Overall(us)", MICRO),
+    column("compute", "Compute(us)", MICRO),
+    column("start", "Coll. Init(us)", MICRO),
+    column("test", "MPI_Test(us)", MICRO),
+    column("wait", "MPI_Wait(us)", MICRO),
+    column("communication", "Pure Comm.(us)", MICRO),
+    column("overlap", "Overlap(%)", 100.0),
+];
+const FULL_OVERLAP: &[Column] = &[
+    column("latency", "Overall(us)", MICRO),
+    column("compute", "Compute(us)", MICRO),
+    column("start", "Coll. Init(us)", MICRO),
+    column("test", "MPI_Test(us)", MICRO),
+    column("wait", "MPI_Wait(us)", MICRO),
+    column("communication", "Pure Comm.(us)", MICRO),
+    column("communication_min", "Min Comm.(us)", MICRO),
+    column("communication_max", "Max Comm.(us)", MICRO),
     column("overlap", "Overlap(%)", 100.0),
 ];
 
@@ -171,7 +192,7 @@ impl Table {
             let _ = write!(text, "{:>WIDTH$}", "Validation");
         }
         for percent in &self.percentiles {
-            let head = tail_head(*percent);
+            let head = self.tail_head(*percent);
             let _ = write!(text, "{head:>width$}", width = tail_width(&head));
         }
         text.push('\n');
@@ -226,8 +247,9 @@ impl Table {
             let _ = write!(text, "{verdict:>WIDTH$}");
         }
         for (percent, percentile) in self.percentiles.iter().zip(&row.percentiles) {
-            let width = tail_width(&tail_head(*percent));
-            let _ = write!(text, "{:>width$}", decimals(*percentile, MICRO));
+            let width = tail_width(&self.tail_head(*percent));
+            let factor = if self.is_windowed() { 1e-6 } else { MICRO };
+            let _ = write!(text, "{:>width$}", decimals(*percentile, factor));
         }
         text.push('\n');
         text
@@ -244,7 +266,11 @@ impl Table {
             | MpiTest::MultiLatency
             | MpiTest::PutLatency
             | MpiTest::GetLatency => PLAIN_LATENCY,
-            _ if self.is_overlap() => OVERLAP,
+            _ if self.is_overlap() => match (self.full, self.shape) {
+                (false, _) => OVERLAP,
+                (true, Shape::Osu5) => FULL_OVERLAP_5,
+                (true, Shape::Osu7 | Shape::Assay) => FULL_OVERLAP,
+            },
             _ if self.full => FULL_LATENCY,
             _ => MEAN_LATENCY,
         }
@@ -254,18 +280,23 @@ impl Table {
         self.test.pattern() != MpiPattern::All
     }
 
+    fn is_windowed(&self) -> bool {
+        Benchmark::Mpi(self.test).metric("bandwidth").is_some()
+    }
+
+    fn tail_head(&self, percent: f64) -> String {
+        let what = if self.is_windowed() { "BW(MB/s)" } else { "Lat(us)" };
+        format!("P{percent} Tail {what}")
+    }
+
     fn is_overlap(&self) -> bool {
         Benchmark::Mpi(self.test).metric("overlap").is_some()
     }
 }
 
-fn tail_head(percent: f64) -> String {
-    format!("P{percent} Tail Lat(us)")
-}
-
 /// As wide as the other columns; wider where the heading would touch the one before.
 fn tail_width(head: &str) -> usize {
-    WIDTH.max(head.len() + GAP)
+    if head.len() < WIDTH { WIDTH } else { head.len() + GAP }
 }
 
 /// Two decimals, as OSU has them.

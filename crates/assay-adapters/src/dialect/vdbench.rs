@@ -23,7 +23,7 @@ mod statements;
 mod tokens;
 mod values;
 
-use commands::{Commands, DataLimits};
+use commands::{Commands, DataLimits, Repetition};
 use compile::Compiler;
 use definitions::Definitions;
 use diagnostic::{Diagnostic, Place, Severity};
@@ -98,6 +98,8 @@ pub struct Execution {
     pub commands: Commands,
     /// A file whose contents end a run (`end_rd`) or all of them (`end_vdbench`).
     pub monitor: Option<PathBuf>,
+    /// How often all runs are done; `None` = once.
+    pub repetition: Option<Repetition>,
     /// Failed I/O that end the execution.
     pub data_errors: u64,
     /// Warnings and notes.
@@ -226,7 +228,7 @@ pub fn scan(input: &Input, around: &mut Surroundings<'_>) -> String {
     let mut lines = Lines::read(input, around);
     let mut text = String::new();
     for line in 0..lines.count() {
-        if lines.text(line).starts_with('*') {
+        if lines.is_obeyed(line) {
             continue;
         }
         let _ = writeln!(text, "line: {}", lines.text(line));

@@ -34,6 +34,7 @@ const WORDS: &Words = &[
     ("Latency (us)", Holds::Metric("latency", MICRO)),
     ("Latency(us)", Holds::Metric("latency", MICRO)),
     ("Tail Lat(us)", Holds::Other),
+    ("Tail BW(MB/s)", Holds::Other),
     ("Bandwidth (MB/s)", Holds::Metric("bandwidth", Factor::Megabytes)),
     ("MB/s", Holds::Metric("bandwidth", Factor::Megabytes)),
     ("Messages/s", Holds::Metric("message_rate", Factor::One)),

@@ -8,7 +8,7 @@ use super::abi::Handle;
 use super::communicator::{Communicator, Done, done};
 use super::contents::{are_summed, fill, fill_numbers, is_right, seed};
 use super::kind::{Collective, ELEMENT_BYTES, Element};
-use super::prepared::{Figures, Prepared};
+use super::prepared::{Figures, OverlapParts, Prepared};
 use super::timing::Pass;
 
 const ROOT: c_int = 0;
@@ -162,30 +162,65 @@ impl<H: Handle> Prepared<'_, H> {
     /// overlap = 1 − (overall − compute) / pure, not below 0: OSU's formula, from means over the ranks.
     pub(super) fn overlap(&mut self, operation: Collective, pass: &Pass) -> Done<Figures> {
         let (comm, call, mut request) = (self.comm, self.call(operation), H::default());
-        let tests = self.tests;
+        let (tests, parts) = (self.tests, self.parts);
         let pure_s = comm.time_apart(pass, || {
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
             comm.wait(&mut request)
         })? / pass.iterations as f64;
         let compute_ns = (pure_s * 1e9) as u64;
-        let mut computed_ns = 0;
-        // The computation of the warm-up does not count, and neither does its time.
+        // Of computation, start, tests and wait; those of the warm-up do not count, and neither does its time.
+        let mut sums_ns = [0_u64; 4];
         let mut left = pass.warm_up;
+        let clock = || if parts { now_ns() } else { 0 };
         let overall_s = comm.time_apart(pass, || {
+            let began = clock();
             // SAFETY: completed right here.
             unsafe { call.start(&mut request)? };
-            let took_ns = compute(comm, &mut request, compute_ns, tests)?;
-            computed_ns += if left == 0 { took_ns } else { 0 };
+            let started = clock();
+            let computed = compute(comm, &mut request, compute_ns, tests)?;
+            let tested = clock();
+            comm.wait(&mut request)?;
+            if left == 0 {
+                let testing = if tests == 0 { 0 } else { tested - started };
+                let times = [
+                    computed,
+                    started - began,
+                    testing.saturating_sub(computed),
+                    clock() - tested,
+                ];
+                sums_ns.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
+            }
             left = left.saturating_sub(1);
-            comm.wait(&mut request)
+            Ok(())
         })? / pass.iterations as f64;
-        let compute_s = computed_ns as f64 * 1e-9 / pass.iterations as f64;
+        let each_s = sums_ns.map(|sum_ns| sum_ns as f64 * 1e-9 / pass.iterations as f64);
+        over_ranks_apart(comm, [overall_s, pure_s], each_s, parts)
+    }
+
+    /// Call, computation and wait together, the mean over the ranks of each single turn.
+    pub(super) fn each_overlap(
+        &mut self,
+        operation: Collective,
+        warm_up: u64,
+        count: usize,
+    ) -> Done<Vec<f64>> {
+        let (comm, call, mut request) = (self.comm, self.call(operation), H::default());
+        let tests = self.tests;
+        let alone_s = comm.time_each(warm_up, count, true, || {
+            // SAFETY: completed right here.
+            unsafe { call.start(&mut request)? };
+            comm.wait(&mut request)
+        })?;
+        let compute_ns = (alone_s.iter().sum::<f64>() / count.max(1) as f64 * 1e9) as u64;
+        let times = comm.time_each(warm_up, count, true, || {
+            // SAFETY: completed right here.
+            unsafe { call.start(&mut request)? };
+            compute(comm, &mut request, compute_ns, tests)?;
+            comm.wait(&mut request)
+        })?;
         let ranks = f64::from(comm.size);
-        let sums = comm.sum(&[overall_s, compute_s, pure_s])?;
-        let [overall_s, compute_s, pure_s] = [sums[0], sums[1], sums[2]].map(|sum| sum / ranks);
-        let share = (1.0 - (overall_s - compute_s) / pure_s).clamp(0.0, 1.0);
-        Ok(Figures::Overlap { overall_s, compute_s, pure_s, share })
+        Ok(comm.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
     }
 
     /// One operation with contents that tell where they come from; whether what came here was right.
@@ -272,6 +307,29 @@ fn over_ranks<H: Handle>(comm: &Communicator<H>, own_s: f64) -> Done<Figures> {
     let (least_s, greatest_s) = comm.extremes(own_s)?;
     let mean_s = comm.sum(&[own_s])?[0] / f64::from(comm.size);
     Ok(Figures::Call { mean_s, least_s, greatest_s })
+}
+
+/// Means over the ranks of a call with computation and without, and of `computation, start, tests, wait`; on rank 0
+/// alone.
+fn over_ranks_apart<H: Handle>(
+    comm: &Communicator<H>,
+    [overall_s, pure_s]: [f64; 2],
+    [compute_s, start_s, tests_s, wait_s]: [f64; 4],
+    parts: bool,
+) -> Done<Figures> {
+    let ranks = f64::from(comm.size);
+    let sums = comm.sum(&[overall_s, compute_s, pure_s, start_s, tests_s, wait_s])?;
+    let mean_s = |i: usize| sums[i] / ranks;
+    let (least_s, greatest_s) = comm.extremes(pure_s)?;
+    let [overall_s, compute_s, pure_s] = [0, 1, 2].map(mean_s);
+    let [start_s, tests_s, wait_s] = [3, 4, 5].map(mean_s);
+    Ok(Figures::Overlap {
+        overall_s,
+        compute_s,
+        pure_s,
+        share: (1.0 - (overall_s - compute_s) / pure_s).clamp(0.0, 1.0),
+        parts: parts.then_some(OverlapParts { start_s, tests_s, wait_s, least_s, greatest_s }),
+    })
 }
 
 /// Computes for a time, in as many parts as there are tests, with a test after each; nanoseconds that were

@@ -7,7 +7,7 @@ use super::communicator::{Communicator, Done};
 use super::contents::{fill, is_right, seed};
 use super::kind::Kind;
 use super::prepared::{Figures, Prepared};
-use super::timing::Pass;
+use super::timing::{Pass, Timed};
 
 /// Tags as OSU uses them: of ping-pongs, of data in each direction, and of the answer to a window.
 const PING: c_int = 1;
@@ -90,8 +90,31 @@ impl<H: Handle> Prepared<'_, H> {
         Ok(times)
     }
 
-    /// Windows of messages from low to high, each ended by a short answer.
+    /// Payload of all pairs over the mean of the times of their senders.
     pub(super) fn bandwidth(&mut self, pass: &Pass) -> Done<Figures> {
+        let own_s = self.windows(Timed::Together(pass))?;
+        let directions = if self.kind == Kind::BothWays { 2.0 } else { 1.0 };
+        let pairs = f64::from(self.comm.size / 2);
+        let payload = self.count as f64 * self.in_flight as f64 * pass.iterations as f64;
+        let mean_s = mean(self.comm, own_s.and_then(|times| times.first().copied()))?;
+        Ok(Figures::Bandwidth { bytes_per_s: pairs * directions * payload / mean_s })
+    }
+
+    /// Seconds of every single window, mean over the pairs.
+    pub(super) fn each_window(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
+        let own_s = self.windows(Timed::OneByOne { warm_up, count })?;
+        let sums = self.comm.sum(&own_s.unwrap_or_else(|| vec![0.0; count]))?;
+        let pairs = f64::from(self.comm.size / 2);
+        Ok(sums.into_iter().map(|sum| sum / pairs).collect())
+    }
+
+    /// The times of windows on the rank that counts of each pair.
+    fn windows(&mut self, timed: Timed<'_>) -> Done<Option<Vec<f64>>> {
+        if self.kind == Kind::BothWays { self.both_ways(timed) } else { self.one_way(timed) }
+    }
+
+    /// Windows of messages from low to high, each ended by a short answer.
+    fn one_way(&mut self, timed: Timed<'_>) -> Done<Option<Vec<f64>>> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let stride = self.stride;
@@ -99,9 +122,9 @@ impl<H: Handle> Prepared<'_, H> {
         // The answer has a place of its own: messages may be shorter than it.
         let mut answer = [0_u8; ANSWER_BYTES as usize];
         let answer = answer.as_mut_ptr();
-        let elapsed_s = match side(comm) {
+        Ok(match side(comm) {
             None => None,
-            Some(Side { peer, is_low: true }) => Some(comm.time(pass, || {
+            Some(Side { peer, is_low: true }) => Some(comm.times(timed, || {
                 let mut from = out;
                 for request in &mut *requests {
                     // SAFETY: the bytes are ours and stay until all requests are complete, below.
@@ -113,7 +136,7 @@ impl<H: Handle> Prepared<'_, H> {
                 unsafe { comm.receive(answer, ANSWER_BYTES, peer, ANSWER) }
             })?),
             Some(Side { peer, is_low: false }) => {
-                comm.time(pass, || {
+                comm.times(timed, || {
                     let mut into = back;
                     for request in &mut *requests {
                         // SAFETY: as above. All messages of a window may share one place, as in OSU.
@@ -127,21 +150,20 @@ impl<H: Handle> Prepared<'_, H> {
                 // The sender's time counts: it ends when the answer has come.
                 None
             }
-        };
-        self.rate(elapsed_s, pass, 1.0)
+        })
     }
 
     /// Windows of messages in both directions at once.
-    pub(super) fn both_ways(&mut self, pass: &Pass) -> Done<Figures> {
+    fn both_ways(&mut self, timed: Timed<'_>) -> Done<Option<Vec<f64>>> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let stride = self.stride;
         let (receives, sends) = self.requests.split_at_mut(self.in_flight);
-        let elapsed_s = match side(comm) {
+        Ok(match side(comm) {
             None => None,
             Some(Side { peer, is_low }) => {
                 let (ours, theirs) = if is_low { (DATA, BACK) } else { (BACK, DATA) };
-                let elapsed_s = comm.time(pass, || {
+                let times = comm.times(timed, || {
                     let (mut from, mut into) = (out, back);
                     for request in &mut *receives {
                         // SAFETY: the bytes are ours and stay until all requests are complete, below.
@@ -156,18 +178,9 @@ impl<H: Handle> Prepared<'_, H> {
                     comm.wait_all(sends)?;
                     comm.wait_all(receives)
                 })?;
-                is_low.then_some(elapsed_s)
+                is_low.then_some(times)
             }
-        };
-        self.rate(elapsed_s, pass, 2.0)
-    }
-
-    /// Payload of all pairs over the mean of the times of those ranks that have one.
-    fn rate(&self, elapsed_s: Option<f64>, pass: &Pass, directions: f64) -> Done<Figures> {
-        let pairs = f64::from(self.comm.size / 2);
-        let payload = self.count as f64 * self.in_flight as f64 * pass.iterations as f64;
-        let mean_s = mean(self.comm, elapsed_s)?;
-        Ok(Figures::Bandwidth { bytes_per_s: pairs * directions * payload / mean_s })
+        })
     }
 
     /// One message per slot from low to high and then back, each in a place of its own; whether each

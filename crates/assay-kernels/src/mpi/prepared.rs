@@ -43,7 +43,24 @@ pub enum Figures {
         pure_s: f64,
         /// Part of the pure call that the computation hid, 0 … 1.
         share: f64,
+        /// Where the time went, if that was asked for.
+        parts: Option<OverlapParts>,
     },
+}
+
+/// The parts of a non-blocking call with computation, means over the ranks, and how its ranks differ without it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OverlapParts {
+    /// Seconds until the call that starts the operation returns.
+    pub start_s: f64,
+    /// Seconds of all calls of `MPI_Test`.
+    pub tests_s: f64,
+    /// Seconds of `MPI_Wait`.
+    pub wait_s: f64,
+    /// The call without computation, in seconds, on the rank with the least.
+    pub least_s: f64,
+    /// The same on the rank with the greatest.
+    pub greatest_s: f64,
 }
 
 /// A benchmark ready to be measured.
@@ -62,6 +79,8 @@ pub(super) struct Prepared<'j, H: Handle> {
     pub(super) stride: usize,
     /// Calls of `MPI_Test` during computation.
     pub(super) tests: u32,
+    /// Whether the parts of a non-blocking operation are timed, too.
+    pub(super) parts: bool,
     pub(super) send: Mapping,
     pub(super) receive: Mapping,
     pub(super) requests: Vec<H>,
@@ -83,6 +102,8 @@ pub struct Request {
     pub buffers: Buffers,
     /// How often the computation beside a non-blocking operation asks whether it is complete.
     pub tests: u32,
+    /// Whether the parts of a non-blocking operation are timed, too, which costs four more readings of the clock.
+    pub parts: bool,
 }
 
 /// Memory that could not be had, or a call that was refused.
@@ -98,7 +119,7 @@ impl<'j, H: Handle> Prepared<'j, H> {
         comm: &'j Communicator<H>,
         request: &Request,
     ) -> Result<Self, Unprepared> {
-        let Request { kind, bytes, window, element, buffers: places, tests } = *request;
+        let Request { kind, bytes, window, element, buffers: places, tests, parts } = *request;
         let too_large = || Unprepared::Memory(std::io::Error::from_raw_os_error(libc::ENOMEM));
         let buffers = kind.buffers(bytes, comm.size as usize, window, places);
         let (send_bytes, receive_bytes) = buffers.ok_or_else(too_large)?;
@@ -126,6 +147,7 @@ impl<'j, H: Handle> Prepared<'j, H> {
             slots: kind.slots(bytes, window, places),
             stride: if places == Buffers::Multiple { bytes } else { 0 },
             tests,
+            parts,
             send,
             receive,
             requests: vec![H::default(); 2 * in_flight],
@@ -138,25 +160,25 @@ impl<'j, H: Handle> Prepared<'j, H> {
         self.comm.barrier()?;
         match self.kind {
             Kind::Latency | Kind::PairsLatency => self.latency(pass),
-            Kind::Bandwidth | Kind::PairsBandwidth => self.bandwidth(pass),
-            Kind::BothWays => self.both_ways(pass),
+            Kind::Bandwidth | Kind::PairsBandwidth | Kind::BothWays => self.bandwidth(pass),
             Kind::Put | Kind::Get => self.one_sided(pass),
             Kind::Collective(operation) => self.collective(operation, pass),
             Kind::Overlap(operation) => self.overlap(operation, pass),
         }
     }
 
-    /// Seconds of single turns, as [`Figures::Latency`] or the mean over ranks of [`Figures::Call`]
-    /// means them; on rank 0 alone. Empty where a turn is more than one message.
+    /// Seconds of single turns, as [`Figures::Latency`] or the mean over ranks of [`Figures::Call`] and
+    /// [`Figures::Overlap`] mean them, or of a window, mean over the pairs; on rank 0 alone.
     pub(super) fn each(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
         self.comm.barrier()?;
         match self.kind {
             Kind::Latency | Kind::PairsLatency => self.each_round_trip(warm_up, count),
             Kind::Put | Kind::Get => self.each_one_sided(warm_up, count),
             Kind::Collective(operation) => self.each_collective(operation, warm_up, count),
-            Kind::Bandwidth | Kind::BothWays | Kind::PairsBandwidth | Kind::Overlap(_) => {
-                Ok(Vec::new())
+            Kind::Bandwidth | Kind::BothWays | Kind::PairsBandwidth => {
+                self.each_window(warm_up, count)
             }
+            Kind::Overlap(operation) => self.each_overlap(operation, warm_up, count),
         }
     }
 

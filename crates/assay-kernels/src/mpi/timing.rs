@@ -29,7 +29,25 @@ pub struct Pass {
     pub timing: Timing,
 }
 
+/// Whether turns are timed together or one by one.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Timed<'p> {
+    /// As a batch.
+    Together(&'p Pass),
+    /// So many after so many that are not timed.
+    OneByOne { warm_up: u64, count: usize },
+}
+
 impl<H: Handle> Communicator<H> {
+    /// Seconds of all timed turns together, or of each of them.
+    #[inline(always)]
+    pub(super) fn times(&self, timed: Timed<'_>, turn: impl FnMut() -> Done) -> Done<Vec<f64>> {
+        match timed {
+            Timed::Together(pass) => Ok(vec![self.time(pass, turn)?]),
+            Timed::OneByOne { warm_up, count } => self.time_each(warm_up, count, false, turn),
+        }
+    }
+
     /// Seconds of all timed turns together; nothing but turns happens between them.
     #[inline(always)]
     pub(super) fn time(&self, pass: &Pass, mut turn: impl FnMut() -> Done) -> Done<f64> {

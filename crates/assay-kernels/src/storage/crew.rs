@@ -24,6 +24,13 @@ pub(super) struct WorkerPlan {
     pub(super) cap_bytes_per_s: Option<f64>,
 }
 
+impl WorkerPlan {
+    /// Whether it has one I/O in flight at most.
+    pub(super) fn is_single(&self) -> bool {
+        self.lanes.iter().map(|lane| u64::from(lane.slots)).sum::<u64>() == 1
+    }
+}
+
 /// What one thread does to one target.
 #[derive(Debug, Clone)]
 pub(super) struct LanePlan {

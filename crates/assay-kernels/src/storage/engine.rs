@@ -104,23 +104,35 @@ pub(super) trait StorageEngine: Sized {
     /// What was granted: `single issuer, fixed files`.
     fn granted(&self) -> String;
 
-    /// Puts one I/O into the next batch.
+    /// Puts one I/O behind those that are to be handed over.
     fn queue(&mut self, request: Request);
 
-    /// Hands the batch over and waits for nothing, so that handing over can be timed by itself; whether
-    /// this engine has such a call.
+    /// Hands over at most so many of what is queued, the oldest first, and waits for nothing, so that
+    /// handing over can be timed by itself. How many are still queued; `None` where this engine has no
+    /// such call.
     ///
     /// # Errors
     /// The engine is broken.
-    fn submit(&mut self, _done: &mut Vec<Completion>) -> io::Result<bool> {
-        Ok(false)
+    fn submit(
+        &mut self,
+        _most: usize,
+        _done: &mut Vec<Completion>,
+    ) -> io::Result<Option<usize>> {
+        Ok(None)
     }
 
-    /// Hands the batch over, waits as told, and appends what has completed.
+    /// Hands over at most so many of what is queued, the oldest first, waits as told, and appends what
+    /// has completed. How many are still queued; an engine that has done its work when it has handed it
+    /// over leaves none.
     ///
     /// # Errors
     /// The engine is broken; a single I/O's error is in its completion.
-    fn exchange(&mut self, wait: Wait, done: &mut Vec<Completion>) -> io::Result<()>;
+    fn exchange(
+        &mut self,
+        most: usize,
+        wait: Wait,
+        done: &mut Vec<Completion>,
+    ) -> io::Result<usize>;
 }
 
 /// Whether a call may simply be made again: interrupted, out of resources for the moment, or over time.

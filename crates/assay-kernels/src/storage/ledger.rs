@@ -75,8 +75,10 @@ pub(super) type LaneTotals = [Option<Box<Tally>>; 2];
 /// One worker's book.
 #[derive(Debug)]
 pub(super) struct Ledger {
-    /// By lane.
+    /// By lane, or by target where targets take turns within one lane.
     pub(super) totals: Vec<LaneTotals>,
+    /// Where each target's totals are; empty = by lane.
+    of_target: Vec<usize>,
     /// The first few failures.
     pub(super) failures: Vec<IoFailure>,
     /// All of them.
@@ -107,6 +109,7 @@ impl Ledger {
         let pair = || Box::new([tally::total(), tally::total()]);
         Self {
             totals,
+            of_target: Vec::new(),
             syncs: (stream.sync_every > 0).then(|| Box::new(tally::total())),
             submissions: conduct.times_submission.then(pair),
             journal: conduct.keeps_journal.then(Vec::new),
@@ -119,6 +122,11 @@ impl Ledger {
             timeline,
             exchange,
         }
+    }
+
+    /// The same with totals by target: `of_target` tells where those of each target are.
+    pub(super) fn by_target(self, of_target: Vec<usize>) -> Self {
+        Self { of_target, ..self }
     }
 
     /// Notes that `in_flight` I/O were under way until `now_ns`, across borders of the series.
@@ -160,18 +168,19 @@ impl Ledger {
         self.border_ns = self.timeline.span(self.index).end_ns;
     }
 
-    /// Counts one I/O in the series, and in the totals of its lane where it `counts`.
+    /// Counts one I/O in the series, and in the totals of its lane or target where it `counts`.
     #[inline]
     pub(super) fn record(
         &mut self,
-        (lane, operation): (usize, Operation),
+        (lane, target, operation): (usize, usize, Operation),
         bytes: u64,
         (service_ns, from_intended_ns): (u64, Option<u64>),
         counts: bool,
     ) {
         let at = operation as usize;
         tally::record(&mut self.frame.tallies[at], bytes, service_ns, from_intended_ns);
-        if counts && let Some(total) = &mut self.totals[lane][at] {
+        let book = if self.of_target.is_empty() { lane } else { self.of_target[target] };
+        if counts && let Some(total) = &mut self.totals[book][at] {
             tally::record(total, bytes, service_ns, from_intended_ns);
         }
     }

@@ -20,6 +20,7 @@ use super::engine::{Action, Completion, Request, StorageEngine, Wait};
 use super::lane::{Lane, Next, Planned};
 use super::ledger::Ledger;
 use super::phase::Phase;
+use super::pieces::Pieces;
 
 /// The longest wait between two looks at whether the phase has ended.
 const LOOK_NS: u64 = 50_000_000;
@@ -39,8 +40,11 @@ pub(super) struct Worker<'a, E> {
     agenda: Agenda,
     /// Slots whose I/O goes on: read back, `fsync`, once more.
     again: Vec<u32>,
-    /// Slots that were queued since the last exchange.
+    /// Slots that are queued and not handed over, the oldest first.
     batch: Vec<u32>,
+    /// How many of them are in flight as far as anybody outside is concerned: their time runs.
+    held_back: usize,
+    pieces: Pieces,
     done: Vec<Completion>,
     in_flight: usize,
     /// Writes so far, to make each unlike the others.
@@ -117,6 +121,8 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             agenda,
             again: Vec::with_capacity(room),
             batch: Vec::with_capacity(room),
+            held_back: 0,
+            pieces: Pieces::new(room),
             done: Vec::with_capacity(room),
             in_flight: 0,
             serial: 0,
@@ -272,34 +278,53 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         self.batch.push(slot);
     }
 
-    /// Hands the batch over and takes back what is done. Gives the moment after.
+    /// Hands over a piece of the batch and takes back what is done; waits only with nothing left to hand
+    /// over. Gives the moment after.
     #[inline]
     fn exchange(&mut self, wait: Wait) -> io::Result<u64> {
-        if !self.batch.is_empty() {
-            let now_ns = clock::now_ns();
-            self.ledger.advance(now_ns, self.in_flight);
-            self.in_flight += self.batch.len();
-            for &slot in &self.batch {
-                self.slots[slot as usize].submitted_ns = now_ns;
-            }
-            if self.ledger.submissions.is_some() {
-                self.time_submission(now_ns)?;
-            }
-            self.batch.clear();
+        self.start_clocks();
+        let mut most = self.pieces.size();
+        if self.ledger.submissions.is_some() && !self.batch.is_empty() {
+            most = self.time_submission(most)?;
         }
-        self.engine.exchange(wait, &mut self.done)?;
+        let wait = if self.batch.len() > most { Wait::No } else { wait };
+        self.held_back = self.engine.exchange(most, wait, &mut self.done)?;
+        self.handed_over();
         let now_ns = clock::now_ns();
         let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
         let in_time = now_ns <= end_ns || self.phase.late_counts;
         self.ledger.advance(now_ns.min(end_ns), self.in_flight);
         let counts = in_time && self.ledger.is_counting(now_ns);
         self.in_flight -= self.done.len();
+        self.pieces.learn(self.held_back, self.in_flight);
         let mut done = std::mem::take(&mut self.done);
         for completion in done.drain(..) {
             self.complete(completion, now_ns, (in_time, counts));
         }
         self.done = done;
         Ok(now_ns)
+    }
+
+    /// From here on the whole batch is in flight, whichever piece an I/O goes with: what it waits in here
+    /// is part of what it takes.
+    #[inline]
+    fn start_clocks(&mut self) {
+        if self.batch.len() == self.held_back {
+            return;
+        }
+        let now_ns = clock::now_ns();
+        self.ledger.advance(now_ns, self.in_flight);
+        self.in_flight += self.batch.len() - self.held_back;
+        for &slot in &self.batch[self.held_back..] {
+            self.slots[slot as usize].submitted_ns = now_ns;
+        }
+    }
+
+    /// Forgets the part of the batch that the engine has handed over.
+    #[inline]
+    fn handed_over(&mut self) {
+        let handed = self.batch.len() - self.held_back;
+        self.batch.drain(..handed);
     }
 
     #[inline]
@@ -327,7 +352,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         if in_time {
             let service_ns = now_ns.saturating_sub(at.submitted_ns);
             let from_intended_ns = at.intended_ns.map(|ns| now_ns.saturating_sub(ns));
-            let key = (at.lane as usize, operation);
+            let key = (at.lane as usize, at.target as usize, operation);
             let times = (service_ns, from_intended_ns);
             self.ledger.record(key, u64::from(at.bytes), times, counts);
             if self.watches && counts {
@@ -341,24 +366,29 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         }
     }
 
-    /// Hands the batch over and notes how long that took, if the engine does it apart from waiting.
+    /// Hands a piece over and notes how long that took since the clock of each I/O began, if the engine
+    /// does it apart from waiting. Gives how many may still be handed over with it.
     #[inline(never)]
-    fn time_submission(&mut self, now_ns: u64) -> io::Result<()> {
-        if !self.engine.submit(&mut self.done)? {
-            return Ok(());
-        }
+    fn time_submission(&mut self, most: usize) -> io::Result<usize> {
+        let Some(held_back) = self.engine.submit(most, &mut self.done)? else {
+            return Ok(most);
+        };
         let end_ns = clock::now_ns();
         if self.ledger.is_counting(end_ns) {
-            for slot in &self.batch {
-                let operation = match self.slots[*slot as usize].doing {
+            for slot in &self.batch[..self.batch.len() - held_back] {
+                let at = &self.slots[*slot as usize];
+                let operation = match at.doing {
                     Doing::Read => Operation::Read,
                     Doing::Write => Operation::Write,
                     Doing::ReadBack | Doing::Sync => continue,
                 };
-                self.ledger.record_submission(operation, end_ns.saturating_sub(now_ns));
+                let submission_ns = end_ns.saturating_sub(at.submitted_ns);
+                self.ledger.record_submission(operation, submission_ns);
             }
         }
-        Ok(())
+        self.held_back = held_back;
+        self.handed_over();
+        Ok(0)
     }
 
     /// Keeps an I/O, and ends the stream when it took too long.
@@ -487,3 +517,6 @@ fn limited(wait: Wait, left_ns: u64) -> Wait {
         Wait::AtMost { ns } => Wait::AtMost { ns: ns.min(left_ns) },
     }
 }
+
+#[cfg(test)]
+mod tests;

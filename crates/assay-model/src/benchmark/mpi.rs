@@ -217,6 +217,11 @@ const OVERLAP_METRICS: &[Metric] = &[
         meaning: "share of the communication hidden behind the computation, 0 to 1",
         limit: None,
     },
+    time("start", "with -f: time until the call that starts the operation returns"),
+    time("test", "with -f: time of the calls of MPI_Test during the computation"),
+    time("wait", "with -f: time of MPI_Wait after the computation"),
+    time("communication_min", "with -f: the communication of the fastest rank"),
+    time("communication_max", "with -f: the communication of the slowest rank"),
 ];
 
 const fn collective(id: &'static str, title: &'static str) -> Definition {

@@ -18,6 +18,7 @@ mod network;
 mod sizes;
 mod storage;
 
+pub use mpi::pairs_of;
 pub use sizes::ladder_bytes;
 
 /// Someone who can measure: assay itself or an official tool that was found.

@@ -125,6 +125,7 @@ fn case(estimate: &Estimate) -> String {
         let value = text(estimate, name)?;
         Some(match *name {
             "n" => format!("N = {value}"),
+            "threads" if value == "1" => "1 thread".to_owned(),
             "threads" => format!("{value} threads"),
             _ => value,
         })

@@ -19,9 +19,10 @@ const HEADLINES: [(&str, &str, &str); 10] = [
     ("network.tcp", "round_trip", "round trip"),
     ("mpi.latency", "latency", "MPI latency"),
     ("mpi.bw", "bandwidth", "MPI bandwidth"),
-    ("storage", "rate", "storage rate"),
-    ("storage", "bandwidth", "storage"),
+    (STORAGE, "rate", "storage rate"),
+    (STORAGE, "bandwidth", "storage"),
 ];
+const STORAGE: &str = "storage";
 
 /// At most one value per benchmark: the whole node's, or the largest working set's.
 #[must_use]
@@ -38,11 +39,15 @@ pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
 
 /// What stands for the machine as a whole: the whole node, then most threads, the largest working
 /// set or system, but the shortest message where its latency is told; among equals our own
-/// measurement, then the better one.
+/// measurement, then the better one. Storage has no whole: of its tests the best one stands for it.
 fn compare(a: &Estimate, b: &Estimate) -> Ordering {
     let size = |estimate: &Estimate| {
         let number = |name| estimate.parameters.get(name).and_then(parameter::number);
-        let sign = if estimate.benchmark == "mpi.latency" { -1.0 } else { 1.0 };
+        let sign = match estimate.benchmark.as_str() {
+            "mpi.latency" => -1.0,
+            STORAGE => 0.0,
+            _ => 1.0,
+        };
         ["threads", "bytes", "n", "streams"].map(|name| sign * number(name).unwrap_or(0.0))
     };
     let sizes = || size(a).into_iter().zip(size(b)).map(|(a, b)| a.total_cmp(&b));
@@ -60,14 +65,19 @@ fn compare(a: &Estimate, b: &Estimate) -> Ordering {
 }
 
 fn placement(estimate: &Estimate) -> Option<&str> {
-    match estimate.parameters.get("placement") {
-        Some(Parameter::Text(placement)) => Some(placement),
+    words(estimate, "placement")
+}
+
+fn words<'e>(estimate: &'e Estimate, name: &str) -> Option<&'e str> {
+    match estimate.parameters.get(name) {
+        Some(Parameter::Text(text)) => Some(text),
         _ => None,
     }
 }
 
-/// The name, and where it was measured unless that is the whole node.
+/// The name, and where it was measured unless that is the whole node; the test's own name if it has one.
 fn label(name: &str, estimate: &Estimate) -> String {
+    let name = words(estimate, "test").unwrap_or(name);
     match placement(estimate) {
         None | Some("node") => name.to_owned(),
         Some(placement) => format!("{name} ({placement})"),

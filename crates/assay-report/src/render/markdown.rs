@@ -18,7 +18,7 @@ fn block(block: &Block) -> String {
         Block::Heading(text) => format!("## {}", inline(text)),
         Block::Paragraph(paragraph) => inline(&paragraph.text),
         Block::Facts(facts) => list(facts),
-        Block::Table(table) => grid(table),
+        Block::Table(table) => captioned(table),
         Block::Plot(plot) => curve(plot),
         Block::Notes(notes) => notes.iter().map(note).collect::<Vec<_>>().join("\n"),
         Block::Preformatted(text) => fenced(text),
@@ -74,6 +74,12 @@ fn note(note: &Note) -> String {
     format!("- {mark}**{}**: {}{advice}", inline(&note.name), lines.join("  \n  "))
 }
 
+fn captioned(table: &Table) -> String {
+    let caption = Some(inline(&table.caption)).filter(|caption| !caption.is_empty());
+    let caption = caption.map(|caption| format!("**{caption}**\n\n")).unwrap_or_default();
+    caption + &grid(table)
+}
+
 fn grid(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let head = line(table.columns.iter().map(|column| inline(&column.title)).collect());
@@ -93,10 +99,9 @@ fn cell(cell: &Cell) -> String {
 
 /// Every point of every curve, since Markdown cannot draw.
 fn curve(plot: &Plot) -> String {
-    let x_title = format!("{} ({})", plot.x.label, plot.x.unit.symbol());
     let mut columns = vec![(plot.x.label.as_str(), Align::Right)];
     columns.extend(plot.series.iter().map(|series| (series.name.as_str(), Align::Right)));
-    let mut table = Table::new(x_title, &columns);
+    let mut table = Table::new("", &columns);
     let mut places: Vec<f64> =
         plot.series.iter().flat_map(|series| series.points.iter().map(|p| p.x)).collect();
     places.sort_by(f64::total_cmp);

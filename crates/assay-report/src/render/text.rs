@@ -3,7 +3,7 @@
 mod table;
 mod wrap;
 
-use crate::document::{Block, Cell, Document, Facts, Note, Plot, Tone};
+use crate::document::{Block, Cell, Document, Facts, Note, Plot, Table, Tone};
 use crate::plot::bars;
 use wrap::{columns, one_line, padded, plain, visible, wrap};
 
@@ -61,9 +61,7 @@ impl Writer {
                 self.toned_lines(paragraph.tone, wrap(&paragraph.text, self.inner()))
             }
             Block::Facts(facts) => self.facts(facts),
-            Block::Table(table) => {
-                indented(table::lines(table, self.inner(), &|cell, text| self.cell(cell, text)))
-            }
+            Block::Table(table) => self.table(table),
             Block::Plot(plot) => self.plot(plot),
             Block::Notes(notes) => notes.iter().flat_map(|note| self.note(note)).collect(),
             Block::Preformatted(text) => indented(text.lines().map(visible).collect()),
@@ -86,6 +84,13 @@ impl Writer {
 
     fn heading(&self, text: &str) -> Vec<String> {
         wrap(text, self.options.width).iter().map(|line| self.bold(line)).collect()
+    }
+
+    fn table(&self, table: &Table) -> Vec<String> {
+        let caption = Some(&table.caption).filter(|caption| !caption.is_empty());
+        let mut lines = caption.map(|it| wrap(it, self.inner())).unwrap_or_default();
+        lines.extend(table::lines(table, self.inner(), &|cell, text| self.cell(cell, text)));
+        indented(lines)
     }
 
     fn plot(&self, plot: &Plot) -> Vec<String> {

@@ -124,6 +124,12 @@ fn headlines_stand_for_the_whole_machine() {
         Triad 64.0 GB/s
         latency 108 ns"#]],
     );
+    check(
+        &storage::volume(),
+        expect_test::expect![[r#"
+        RndRead 300 kIO/s
+        sequential-read-64KiB 4.19 GB/s"#]],
+    );
 }
 
 #[test]

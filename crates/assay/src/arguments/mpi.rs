@@ -28,10 +28,10 @@ pub(crate) struct MpiArguments {
     /// Iterations before them that are not timed [default: as OSU]
     #[arg(short = 'x', long = "warmup", value_name = "N")]
     pub(crate) warm_up: Option<u64>,
-    /// Messages in flight at once in bandwidth tests
-    #[arg(short = 'W', long = "window-size", value_name = "N", default_value_t = 64,
+    /// Messages in flight at once in bandwidth tests [default: 64]
+    #[arg(short = 'W', long = "window-size", value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub(crate) window: u32,
+    pub(crate) window: Option<u32>,
     /// Bandwidth tests: all messages of a window in one place, or each in its own
     #[arg(short, long = "buffer-num", value_enum, ignore_case = true)]
     pub(crate) buffers: Option<BufferNumber>,
@@ -48,10 +48,11 @@ pub(crate) struct MpiArguments {
     /// With -c: iterations before those whose contents are compared
     #[arg(short = 'u', long = "validation-warmup", value_name = "N", default_value_t = 5)]
     pub(crate) validation_warm_up: u64,
-    /// Collectives: also the least and the greatest rank and the number of iterations
+    /// Collectives: also the least and the greatest rank and the number of iterations; non-blocking ones:
+    /// also the time of start, tests and wait
     #[arg(short, long)]
     pub(crate) full: bool,
-    /// Percentiles of single messages or calls, timed one by one in a pass of their own
+    /// Percentiles of single messages, calls or windows, timed one by one in a pass of their own
     #[arg(short = 'z', long = "tail-lat", value_name = "P,P,…", num_args = 0..=1,
         default_missing_value = "50,90,99", value_delimiter = ',', value_parser = percentile)]
     pub(crate) percentiles: Vec<f64>,

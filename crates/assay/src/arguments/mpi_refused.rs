@@ -1,154 +1,155 @@
 //! Options of OSU's programs that `assay mpi` does not have: each is known by name and refused with the
 //! reason and with what does the same, so that a command line of OSU's never means something else.
 
-use clap::Args;
-
-/// Hidden from the help: they only wait to be refused.
-#[derive(Debug, Args)]
-pub(crate) struct RefusedArguments {
-    #[arg(short = 'v', long = "version", hide = true)]
-    version: bool,
-    #[arg(short = 's', long = "sync-option", hide = true)]
-    synchronisation: Option<String>,
-    #[arg(short = 'w', long = "win-options", hide = true)]
-    window_creation: Option<String>,
-    #[arg(short = 'k', long = "root-rank", hide = true)]
-    root: Option<String>,
-    #[arg(short = 'R', long = "print-rate", hide = true)]
-    print_rate: Option<String>,
-    #[arg(short = 'p', long = "num-pairs", hide = true)]
-    pairs: Option<String>,
-    #[arg(short = 'V', long = "vary-window", hide = true)]
-    vary_window: bool,
-    #[arg(short = 'M', long = "mem-limit", hide = true)]
-    memory_limit: Option<String>,
-    #[arg(short = 'a', long = "array-size", hide = true)]
-    array_size: Option<String>,
-    #[arg(short = 'd', long = "accelerator", hide = true)]
-    accelerator: Option<String>,
-    #[arg(short = 'r', long = "cuda-target", hide = true)]
-    cuda_target: Option<String>,
-    #[arg(short = 'G', long = "graph", hide = true)]
-    graph: Option<String>,
-    #[arg(short = 'P', long = "papi", hide = true)]
-    papi: Option<String>,
-    #[arg(short = 'D', long = "ddt", hide = true)]
-    derived_type: Option<String>,
-    #[arg(short = 'N', long = "nhbr", hide = true)]
-    neighbourhood: Option<String>,
-    #[arg(short = 'l', long = "in-place", hide = true)]
-    in_place: bool,
-}
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 /// An option with the reason why it is refused, and what to do instead.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Refusal {
-    is_given: fn(&RefusedArguments) -> bool,
-    pub(crate) option: &'static str,
+    pub(crate) option: char,
+    long: &'static str,
+    value: Value,
     pub(crate) reason: &'static str,
     pub(crate) instead: &'static str,
+}
+
+/// What follows an option.
+#[derive(Debug, Clone, Copy)]
+enum Value {
+    /// Nothing.
+    None,
+    /// Anything, and all of it is refused.
+    Any,
+    /// Anything, and this asks for what assay does anyway.
+    AnyBut(&'static str),
 }
 
 const NO_ACCELERATOR: &str = "all messages lie in the memory of the host";
 const ACCELERATOR_INSTEAD: &str = "leave it out, or use OSU's own programs for accelerators";
 
-/// What asks for what assay does anyway (`-w allocate`, `-s flush`, `-k fixed:0`, `-R 1`) is not refused.
-const TABLE: &[Refusal] = &[
-    refusal(|it| it.version, "-v", "it is an option of assay itself", "assay --version"),
+const TABLE: [Refusal; 16] = [
     refusal(
-        |it| is_other(&it.synchronisation, "flush"),
-        "-s",
+        ('v', "version", Value::None),
+        "it is an option of assay itself",
+        "assay --version",
+    ),
+    refusal(
+        ('s', "sync-option", Value::AnyBut("flush")),
         "put and get are completed by MPI_Win_flush under one lock, OSU's default",
         "leave it out or write -s flush",
     ),
     refusal(
-        |it| is_other(&it.window_creation, "allocate"),
-        "-w",
+        ('w', "win-options", Value::AnyBut("allocate")),
         "windows are made by MPI_Win_allocate, OSU's default",
         "leave it out or write -w allocate",
     ),
     refusal(
-        |it| is_other(&it.root, "fixed:0"),
-        "-k",
+        ('k', "root-rank", Value::AnyBut("fixed:0")),
         "rank 0 is the root, OSU's default",
         "leave it out or write -k fixed:0; to measure another root, bind rank 0 elsewhere",
     ),
     refusal(
-        |it| is_other(&it.print_rate, "1"),
-        "-R",
+        ('R', "print-rate", Value::AnyBut("1")),
         "the message rate is always printed",
         "leave it out and cut the column off",
     ),
     refusal(
-        |it| it.pairs.is_some(),
-        "-p",
+        ('p', "num-pairs", Value::Any),
         "every rank takes part",
         "start twice as many ranks as pairs: mpirun -n 8 for 4 pairs",
     ),
     refusal(
-        |it| it.vary_window,
-        "-V",
+        ('V', "vary-window", Value::None),
         "one run has one window",
         "run it once per window: for w in 1 2 4 8 16 32 64; do mpirun … -W $w; done",
     ),
     refusal(
-        |it| it.memory_limit.is_some(),
-        "-M",
+        ('M', "mem-limit", Value::Any),
         "what a size needs is held against what is free before it is measured",
         "set the largest message: -m :1MiB",
     ),
-    refusal(|it| it.array_size.is_some(), "-a", NO_ACCELERATOR, ACCELERATOR_INSTEAD),
-    refusal(|it| it.accelerator.is_some(), "-d", NO_ACCELERATOR, ACCELERATOR_INSTEAD),
-    refusal(|it| it.cuda_target.is_some(), "-r", NO_ACCELERATOR, ACCELERATOR_INSTEAD),
+    refusal(('a', "array-size", Value::Any), NO_ACCELERATOR, ACCELERATOR_INSTEAD),
+    refusal(('d', "accelerator", Value::Any), NO_ACCELERATOR, ACCELERATOR_INSTEAD),
+    refusal(('r', "cuda-target", Value::Any), NO_ACCELERATOR, ACCELERATOR_INSTEAD),
     refusal(
-        |it| it.graph.is_some(),
-        "-G",
+        ('G', "graph", Value::Any),
         "curves belong to the report",
         "assay run mpi, then assay report latest --format html --output mpi.html",
     ),
     refusal(
-        |it| it.papi.is_some(),
-        "-P",
+        ('P', "papi", Value::Any),
         "no hardware counter is read",
         "perf stat around the ranks counts for the whole run",
     ),
     refusal(
-        |it| it.derived_type.is_some(),
-        "-D",
+        ('D', "ddt", Value::Any),
         "messages are contiguous bytes",
         "leave it out, or use OSU's own programs for derived types",
     ),
     refusal(
-        |it| it.neighbourhood.is_some(),
-        "-N",
+        ('N', "nhbr", Value::Any),
         "there are no neighbourhood collectives here",
         "use OSU's own programs for them",
     ),
     refusal(
-        |it| it.in_place,
-        "-l",
+        ('l', "in-place", Value::None),
         "send and receive buffers are two, OSU's default",
         "leave it out, or use OSU's own programs for MPI_IN_PLACE",
     ),
 ];
 
 const fn refusal(
-    is_given: fn(&RefusedArguments) -> bool,
-    option: &'static str,
+    (option, long, value): (char, &'static str, Value),
     reason: &'static str,
     instead: &'static str,
 ) -> Refusal {
-    Refusal { is_given, option, reason, instead }
+    Refusal { option, long, value, reason, instead }
 }
 
-fn is_other(given: &Option<String>, usual: &str) -> bool {
-    given.as_ref().is_some_and(|value| !value.eq_ignore_ascii_case(usual))
+impl Refusal {
+    /// Hidden from the help: it only waits to be refused.
+    fn argument(&self) -> Arg {
+        let action = match self.value {
+            Value::None => ArgAction::SetTrue,
+            Value::Any | Value::AnyBut(_) => ArgAction::Set,
+        };
+        Arg::new(self.long).short(self.option).long(self.long).hide(true).action(action)
+    }
+
+    fn is_given(&self, typed: &ArgMatches) -> bool {
+        let value = || typed.get_one::<String>(self.long);
+        match self.value {
+            Value::None => typed.get_flag(self.long),
+            Value::Any => value().is_some(),
+            Value::AnyBut(usual) => value().is_some_and(|it| !it.eq_ignore_ascii_case(usual)),
+        }
+    }
 }
 
-impl RefusedArguments {
-    /// The first that was given.
-    pub(crate) fn first(&self) -> Option<Refusal> {
-        TABLE.iter().find(|refusal| (refusal.is_given)(self)).copied()
+/// The first of the options that was given.
+#[derive(Debug)]
+pub(crate) struct RefusedArguments {
+    pub(crate) first: Option<Refusal>,
+}
+
+impl FromArgMatches for RefusedArguments {
+    fn from_arg_matches(typed: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self { first: TABLE.into_iter().find(|refusal| refusal.is_given(typed)) })
+    }
+
+    fn update_from_arg_matches(&mut self, typed: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(typed)?;
+        Ok(())
+    }
+}
+
+impl Args for RefusedArguments {
+    fn augment_args(command: Command) -> Command {
+        command.args(TABLE.iter().map(Refusal::argument))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
     }
 }
 
@@ -173,13 +174,11 @@ mod tests {
             ["-P x:y", "-D vect:2:1", "-N cart:1:1", "-s lock", "-w create", "-k rotate"];
         for words in options.into_iter().chain(valued).chain(["-R 0", "--in-place"]) {
             let only = Only::try_parse_from(["x"].into_iter().chain(words.split(' '))).unwrap();
-            let refusal = only.refused.first().unwrap();
-            assert!(
-                words.starts_with(refusal.option) || words == "--in-place",
-                "{words} {refusal:?}"
-            );
+            let refusal = only.refused.first.unwrap();
+            let is_named = words[1..].starts_with(refusal.option) || words == "--in-place";
+            assert!(is_named, "{words} {refusal:?}");
         }
         let usual = ["x", "-s", "flush", "-w", "ALLOCATE", "-k", "fixed:0", "-R", "1"];
-        assert!(Only::try_parse_from(usual).unwrap().refused.first().is_none());
+        assert!(Only::try_parse_from(usual).unwrap().refused.first.is_none());
     }
 }

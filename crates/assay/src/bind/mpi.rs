@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use assay_adapters::mpi_launch;
 use assay_fleet::process::{self, Command, Completed, ProcessError};
+use assay_fleet::shared_memory::Segments;
 use assay_model::event::{Parameter, Stopped};
 use assay_model::mpi_outcome::{MpiOutcome, MpiRank};
 use assay_model::plan::Case;
@@ -65,8 +66,13 @@ fn launch_once(
     if launch == 0 {
         recorder.learn(None, "command", Parameter::Text(shown(&command)));
     }
-    let completed =
-        process::run(&command, recorder.cancel()).map_err(|error| not_run(error, work))?;
+    let before = Segments::now();
+    let ran = process::run(&command, recorder.cancel());
+    if !ran.as_ref().is_ok_and(Completed::success) {
+        // A library whose process is killed leaves its shared memory behind.
+        before.remove_new();
+    }
+    let completed = ran.map_err(|error| not_run(error, work))?;
     keep(&completed, launch, recorder)?;
     let written = std::fs::read(&file).ok();
     if let Some(bytes) = &written {

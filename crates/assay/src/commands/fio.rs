@@ -21,8 +21,10 @@ use assay_model::storage_outcome::{Ended, StorageOutcome};
 use fs_err as fs;
 
 use self::disks::Disks;
+use super::help;
 use crate::arguments::fio::FioArguments;
 use crate::failure::{Failure, Kind};
+use crate::job_file;
 use crate::output_file;
 use crate::storage::explain::explain;
 use crate::storage::runner::{self, RunOptions, StorageEvent};
@@ -34,8 +36,11 @@ mod disks;
 const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")");
 
 pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    if help::on_the_way("fio", &typed.words, terminal) {
+        return Ok(0);
+    }
     let read_file = |path: &str| {
-        let bytes = fs::read(path).map_err(|error| error.to_string())?;
+        let bytes = job_file::read(path.as_ref()).map_err(|error| error.to_string())?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     let facts = facts::read(&Root::machine());

@@ -51,6 +51,18 @@ fn foreign(error: &clap::Error, command: &str) -> Option<Failure> {
     Some(failure.explain(reason).advise(instead))
 }
 
+/// Whether the words of another tool's command line ask for help on their way, which is then printed.
+pub(crate) fn on_the_way(command: &str, words: &[String], terminal: &mut Terminal) -> bool {
+    if !words.iter().any(|word| word == "-h" || word == "--help") {
+        return false;
+    }
+    let mut all = Arguments::command();
+    all.build();
+    let of_command = all.find_subcommand_mut(command).expect("a command asks for its own help");
+    terminal.print(&of_command.render_long_help().to_string());
+    true
+}
+
 pub(crate) fn help(typed: &HelpArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let Some(topic) = &typed.topic else {
         let text = Arguments::command().render_long_help().to_string();

@@ -14,8 +14,10 @@ use assay_fleet::root::Root;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
+use super::help;
 use crate::arguments::ior::IorArguments;
 use crate::failure::Failure;
+use crate::job_file;
 use crate::output_file;
 use crate::signals;
 use crate::storage::explain::explain;
@@ -34,7 +36,10 @@ const LAUNCHERS: [&str; 5] = [
 ];
 
 pub(crate) fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let mut load = |path: &str| std::fs::read_to_string(path);
+    if help::on_the_way("ior", &typed.words, terminal) {
+        return Ok(0);
+    }
+    let mut load = |path: &str| job_file::read_text(path.as_ref());
     let tests = options::read(&typed.words, &mut load)
         .map_err(|error| Failure::usage(error.to_string()).advise(error.hint()))?;
     let launched = |name: &&str| {

@@ -1,6 +1,8 @@
 //! `assay mpi`: one rank of a job that an MPI launcher started; rank 0 prints OSU's table or JSON.
 
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use assay_adapters::dialect::osu::{Row, Shape, Table};
 use assay_kernels::mpi::{Element, World};
@@ -10,7 +12,7 @@ use jiff::Timestamp;
 
 use crate::arguments::mpi::{MpiArguments, Preset};
 use crate::failure::{Failure, Kind};
-use crate::mpi::estimates::{self, Identity};
+use crate::mpi::estimates;
 use crate::mpi::ladder::{self, Step};
 use crate::mpi::launched::Launched;
 use crate::mpi::method;
@@ -18,14 +20,21 @@ use crate::mpi::ranks::{self, Ranks};
 use crate::pipeline;
 use crate::terminal::Terminal;
 
+/// A library that does not fit ends its process at once, and a launcher then ends all ranks and drops what it has
+/// not yet read of the one that spoke.
+const NOTE_TRAVELS: Duration = Duration::from_millis(300);
 /// What `assay mpi` prints by default beside the interval.
 const USUAL_TAIL: f64 = 99.0;
 
 pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let launched = Launched::here();
     match rank(typed, &launched, terminal) {
-        // All ranks fail for the same reason before they know of each other: one of them says so.
-        Err(failure) if !launched.speaks() => Ok(failure.kind.exit_code()),
+        // All ranks fail for the same reason before they know of each other: one of them says so, and the others
+        // give it the time, because a launcher ends all ranks when the first ends with an error.
+        Err(failure) if !launched.speaks() => {
+            thread::sleep(NOTE_TRAVELS);
+            Ok(failure.kind.exit_code())
+        }
         Err(failure) => {
             if let Some(file) = &typed.raw {
                 write_raw(file, &failed_outcome(typed, &launched, &failure))?;
@@ -46,8 +55,12 @@ fn rank(
     let sizes = method::sizes(typed);
     check_ranks(typed, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
     let library = ranks::open(typed, launched)?;
-    if let Some(note) = ranks::misfit(&library, launched).filter(|_| launched.speaks()) {
-        terminal.note(&note);
+    ranks::check_served(&library, launched)?;
+    if let Some(note) = ranks::misfit(&library, launched) {
+        if launched.speaks() {
+            terminal.note(&note);
+        }
+        thread::sleep(NOTE_TRAVELS);
     }
     let mut ranks = ranks::start(&library, launched, typed)?;
     if let Err(failure) = check(typed, &ranks, &sizes) {
@@ -66,7 +79,7 @@ fn rank(
         let size = ladder::measure(&ranks.world, &step)
             .unwrap_or_else(|error| give_up(&ranks.world, &ranks::failed(&error), terminal));
         if prints {
-            terminal.print(&table.row(&row(&table, &size)));
+            terminal.print(&table.row(&row(&table, &ranks.outcome, &size)));
         }
         ranks.outcome.sizes.push(size);
         if let (true, Some(file)) = (is_root, &typed.raw) {
@@ -95,9 +108,9 @@ fn check(typed: &MpiArguments, ranks: &Ranks, sizes: &[u64]) -> Result<(), Failu
     };
     let kind = method::kind(typed.test);
     let size = ranks.world.size() as usize;
-    let each = usize::try_from(*most)
-        .ok()
-        .and_then(|bytes| kind.memory_bytes(bytes, size, typed.window, method::buffers(typed)));
+    let each = usize::try_from(*most).ok().and_then(|bytes| {
+        kind.memory_bytes(bytes, size, method::window(typed), method::buffers(typed))
+    });
     ranks.check_memory(*most, each)
 }
 
@@ -125,12 +138,9 @@ fn table(typed: &MpiArguments, outcome: &MpiOutcome) -> Table {
         Preset::Osu5 => Shape::Osu5,
         Preset::Osu7 => Shape::Osu7,
     };
-    let kind = method::kind(typed.test);
-    let times_singles =
-        !kind.is_windowed() && !matches!(kind, assay_kernels::mpi::Kind::Overlap(_));
-    let percentiles = match typed.preset {
-        _ if !times_singles => Vec::new(),
-        Preset::Assay if typed.percentiles.is_empty() => vec![USUAL_TAIL],
+    let is_usual = typed.preset == Preset::Assay && method::has_single_turns(typed.test);
+    let percentiles = match typed.percentiles.is_empty() {
+        true if is_usual => vec![USUAL_TAIL],
         _ => typed.percentiles.clone(),
     };
     Table {
@@ -140,7 +150,7 @@ fn table(typed: &MpiArguments, outcome: &MpiOutcome) -> Table {
         percentiles,
         validation: typed.validate,
         ranks: outcome.ranks.len() as u32,
-        window: typed.window,
+        window: method::window(typed),
         element: match method::element(typed) {
             Element::Integer => "MPI_INT",
             Element::Float => "MPI_FLOAT",
@@ -148,7 +158,7 @@ fn table(typed: &MpiArguments, outcome: &MpiOutcome) -> Table {
     }
 }
 
-fn row(table: &Table, size: &MpiSize) -> Row {
+fn row(table: &Table, outcome: &MpiOutcome, size: &MpiSize) -> Row {
     let metrics = size.samples.keys();
     let values = metrics
         .filter_map(|name| Some((name.clone(), estimates::analysis(size, name)?.median)))
@@ -161,7 +171,10 @@ fn row(table: &Table, size: &MpiSize) -> Row {
         iterations: size.iterations,
         interval: analysis.as_ref().and_then(|it| it.interval),
         batches: size.samples.get(first).map_or(0, Vec::len),
-        percentiles: estimates::tails(&size.messages_s, &table.percentiles),
+        percentiles: estimates::tails(
+            &estimates::singles(table.test, outcome, size).1,
+            &table.percentiles,
+        ),
         is_right: size.validation.map(|it| it.wrong == 0),
     }
 }
@@ -224,13 +237,7 @@ fn conclude(
         write_raw(file, &outcome)?;
     }
     if typed.json {
-        let now = Timestamp::now();
-        let identity = Identity {
-            id: assay_store::new_run_id(started, std::process::id() as u16),
-            started: started.to_string(),
-            finished: now.to_string(),
-        };
-        let summary = estimates::summary(typed.test, &outcome, identity);
+        let summary = estimates::summary(typed.test, &outcome, started);
         terminal.print(&pipeline::json(&summary)?);
     }
     verdict
@@ -250,7 +257,7 @@ fn failed_outcome(typed: &MpiArguments, launched: &Launched, failure: &Failure) 
         launcher: launched.launcher.to_owned(),
         ranks: Vec::new(),
         environment: std::collections::BTreeMap::new(),
-        window: typed.window,
+        window: method::window(typed),
         sizes: Vec::new(),
         complete: false,
         failure: Some(failure_of(failure)),

@@ -6,20 +6,35 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use assay_kernels::network::icmp::{Access, PAYLOAD_LIMIT_BYTES, Pinger, Reply};
-use serde_json::json;
+use assay_model::benchmark::Benchmark;
+use assay_model::event::{Parameter, Parameters};
+use assay_model::summary::Summary;
+use assay_stats::analysis::analyse;
+use assay_stats::summarize::estimate::{About, of_analysis};
+use jiff::Timestamp;
 
 use super::iperf3::failed;
 use crate::arguments::network::PingArguments;
 use crate::failure::Failure;
 use crate::network::target::{Family, Target};
+use crate::pipeline;
 use crate::round_trips::Distribution;
 use crate::terminal::Terminal;
+use crate::unstored::{Unstored, this_program};
 
 /// What came out of all requests.
 struct Tally {
+    started: Timestamp,
     sent: u64,
     times_ns: Vec<u64>,
     elapsed: Duration,
+}
+
+impl Tally {
+    /// Share of the requests that nothing answered.
+    fn loss(&self) -> f64 {
+        (self.sent - self.times_ns.len() as u64) as f64 / self.sent.max(1) as f64
+    }
 }
 
 /// How long things may take.
@@ -91,7 +106,8 @@ fn exchange(
     terminal: &mut Terminal,
 ) -> Result<Tally, Failure> {
     let start = Instant::now();
-    let mut tally = Tally { sent: 0, times_ns: Vec::new(), elapsed: Duration::ZERO };
+    let (started, times_ns) = (Timestamp::now(), Vec::new());
+    let mut tally = Tally { started, sent: 0, times_ns, elapsed: Duration::ZERO };
     let end = times.deadline.map(|deadline| start + deadline);
     while tally.sent < u64::from(typed.count) && !cancel.load(Ordering::Relaxed) {
         let due = start + times.interval.mul_f64(tally.sent as f64);
@@ -178,22 +194,12 @@ fn conclude(
     tally: &Tally,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let received = tally.times_ns.len() as u64;
-    let distribution = Distribution::of(&tally.times_ns);
-    let loss = (tally.sent - received) as f64 / tally.sent.max(1) as f64;
-    let access = match pinger.access() {
-        Access::Datagram => "unprivileged datagram socket",
-        Access::Raw => "raw socket",
-    };
+    let received = tally.times_ns.len();
     if typed.json {
-        let value = json!({
-            "host": typed.host, "address": remote.to_string(), "socket": access,
-            "payload_bytes": typed.size, "sent": tally.sent, "received": received,
-            "loss": loss, "round_trip_s": distribution.json(),
-        });
-        terminal.print(&format!("{value:#}\n"));
+        let document = document(typed, remote, pinger, tally);
+        terminal.print(&pipeline::json(&document)?);
     } else {
-        terminal.print(&summary(typed, tally, &distribution, loss));
+        terminal.print(&summary(typed, tally));
     }
     if received == 0 {
         let what = format!("{} answered none of {} requests", typed.host, tally.sent);
@@ -203,7 +209,45 @@ fn conclude(
     Ok(0)
 }
 
-fn summary(typed: &PingArguments, tally: &Tally, all: &Distribution, loss: f64) -> String {
+/// The document that every measuring command prints: all round trips, and the share that was lost.
+fn document(typed: &PingArguments, remote: IpAddr, pinger: &Pinger, tally: &Tally) -> Summary {
+    let socket = match pinger.access() {
+        Access::Datagram => "datagram",
+        Access::Raw => "raw",
+    };
+    let text = |text: &str| Parameter::Text(text.to_owned());
+    let asked = Parameters::from([
+        ("to".to_owned(), text(&typed.host)),
+        ("address".to_owned(), text(&remote.to_string())),
+        ("socket".to_owned(), text(socket)),
+        ("bytes".to_owned(), Parameter::Integer(u64::from(typed.size))),
+        ("sent".to_owned(), Parameter::Integer(tally.sent)),
+        ("received".to_owned(), Parameter::Integer(tally.times_ns.len() as u64)),
+    ]);
+    let mut all = asked.clone();
+    all.extend(Distribution::of(&tally.times_ns).parameters());
+    let seconds = tally.times_ns.iter().map(|ns| *ns as f64 * 1e-9).collect();
+    let series = [("round_trip", all, seconds), ("loss", asked, vec![tally.loss()])];
+    let estimate = |host: &str, name: &str, parameters, samples: Vec<f64>| {
+        let benchmark = Benchmark::NetworkIcmp;
+        let metric = benchmark.metric(name)?;
+        let about = About { benchmark, metric, parameters, warnings: Vec::new() };
+        of_analysis(&analyse(&[samples])?, about, host, this_program())
+    };
+    let job = Unstored {
+        suite: "ping".to_owned(),
+        started: tally.started,
+        complete: !tally.times_ns.is_empty(),
+        warnings: Vec::new(),
+    };
+    job.summary(|host| {
+        let each = series.into_iter();
+        each.filter_map(|(name, told, samples)| estimate(host, name, told, samples)).collect()
+    })
+}
+
+fn summary(typed: &PingArguments, tally: &Tally) -> String {
+    let (all, loss) = (Distribution::of(&tally.times_ns), tally.loss());
     let received = tally.times_ns.len();
     let mut text = format!(
         "\n--- {} ping statistics ---\n{} packets transmitted, {received} received, {}% packet loss, time {}ms\n",

@@ -180,7 +180,7 @@ fn lines(
 
 fn latency_rows(latency: &Latency, verbose: bool) -> Vec<(String, String)> {
     let distribution = Distribution::of(&latency.measured.times_ns);
-    let mut rows = vec![("latency".to_owned(), three_digits(latency.qperf_mean_s, "sec"))];
+    let mut rows = vec![("latency".to_owned(), three_digits(latency.mean_half_s, "sec"))];
     rows.push(("round_trip".to_owned(), distribution.text()));
     if verbose {
         let seconds = latency.measured.total_ns as f64 * 1e-9;
@@ -283,7 +283,7 @@ fn figures(outcome: &QperfOutcome) -> Value {
             json!({ "node": it.node, "cpu": it.cpu, "os": it.os, "qperf": it.qperf })
         }
         QperfOutcome::Latency(latency) => json!({
-            "latency_s": latency.qperf_mean_s,
+            "latency_s": latency.mean_half_s,
             "latency_is": "half round trip, mean",
             "round_trip_s": Distribution::of(&latency.measured.times_ns).json(),
             "lost": latency.measured.lost,

@@ -16,6 +16,7 @@ use fs_err as fs;
 
 use crate::arguments::vdbench::VdbenchArguments;
 use crate::failure::{Failure, Kind};
+use crate::job_file;
 use crate::storage;
 use crate::terminal::Terminal;
 
@@ -49,6 +50,10 @@ pub(crate) fn vdbench(
         terminal.note(note.to_string().trim_end());
     }
     if typed.simulate {
+        if let Some((far, _)) = hosts_elsewhere(&execution) {
+            let warning = Diagnostic { severity: Severity::Warning, ..far };
+            terminal.note(warning.to_string().trim_end());
+        }
         if typed.json {
             storage::explain::explain(&execution.plan, true, terminal)?;
         } else {
@@ -151,7 +156,7 @@ fn read(input: &Input, terminal: &mut Terminal) -> Result<(Execution, Read), Fai
         let bytes = match path.to_str() {
             Some(SELF_TEST) => self_test().into_bytes(),
             Some(SELF_TEST_OF_FILES) => self_test_of_files().into_bytes(),
-            _ => std::fs::read(path)?,
+            _ => job_file::read(path)?,
         };
         files.borrow_mut().insert(path.to_path_buf(), bytes.clone());
         Ok(bytes)
@@ -207,8 +212,9 @@ fn present(path: &Path) -> io::Result<Option<Present>> {
     Ok(Some(Present { bytes, device: true }))
 }
 
-/// Several hosts are several agents; one machine plays them all only if they are all this one.
-fn all_hosts_are_here(execution: &Execution, terminal: &mut Terminal) -> Result<(), Failure> {
+/// Several hosts are several agents; one machine plays them all only if they are all this one. What is to
+/// be said of the first that is another machine, and how many are.
+fn hosts_elsewhere(execution: &Execution) -> Option<(Diagnostic, usize)> {
     let own = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let own = own.trim().to_ascii_lowercase();
     let short = own.split('.').next().unwrap_or_default();
@@ -219,7 +225,7 @@ fn all_hosts_are_here(execution: &Execution, terminal: &mut Terminal) -> Result<
     };
     let elsewhere: Vec<_> =
         execution.hosts.iter().filter(|host| !is_here(&host.system)).collect();
-    let Some(first) = elsewhere.first() else { return Ok(()) };
+    let first = elsewhere.first()?;
     let away = Diagnostic {
         code: "V170",
         severity: Severity::Error,
@@ -232,8 +238,12 @@ fn all_hosts_are_here(execution: &Execution, terminal: &mut Terminal) -> Result<
         ),
         vdbench: Some("starts a slave on every host".into()),
     };
+    Some((away, elsewhere.len()))
+}
+
+fn all_hosts_are_here(execution: &Execution, terminal: &mut Terminal) -> Result<(), Failure> {
+    let Some((away, count)) = hosts_elsewhere(execution) else { return Ok(()) };
     terminal.note(away.to_string().trim_end());
-    let count = elsewhere.len();
     Err(Failure::measurement(format!("{count} of the hosts cannot be reached from here"))
         .explain("assay runs parameter files on this machine alone so far")
         .advise("-s explains the files without any host"))

@@ -1,55 +1,32 @@
 //! What the samples of an MPI job amount to: rows for people, one JSON document for programs.
 
-use assay_fleet::facts;
-use assay_fleet::root::Root;
 use assay_model::benchmark::{Benchmark, Metric, MpiTest};
-use assay_model::event::{Parameter, Parameters, Status, Stopped};
+use assay_model::event::{Parameter, Parameters, Stopped};
 use assay_model::mpi_outcome::{MpiOutcome, MpiSize};
 use assay_model::plan::Stopping;
 use assay_model::quantity::Bytes;
-use assay_model::summary::{Estimate, RunHead, SCHEMA, Summary, Tool};
+use assay_model::summary::{Estimate, Summary};
 use assay_model::warning::Warning;
 use assay_stats::analysis::{Analysis, analyse};
 use assay_stats::doubts::{Luck, doubts};
 use assay_stats::quantile::carries;
 use assay_stats::summarize::estimate::{About, of_analysis};
+use jiff::Timestamp;
 
 use super::ladder::TARGET;
-
-/// Identity of a job that is not stored.
-#[derive(Debug, Clone)]
-pub(crate) struct Identity {
-    /// See [`RunHead`].
-    pub(crate) id: String,
-    /// RFC 3339 time in UTC.
-    pub(crate) started: String,
-    /// RFC 3339 time in UTC.
-    pub(crate) finished: String,
-}
+use crate::unstored::{Unstored, this_program};
 
 /// The machine-readable result, as every command of assay prints it.
-pub(crate) fn summary(test: MpiTest, outcome: &MpiOutcome, identity: Identity) -> Summary {
-    let host = facts::read(&Root::machine());
-    let results = outcome
-        .sizes
-        .iter()
-        .flat_map(|size| of_size(test, outcome, size, &host.name))
-        .collect();
-    Summary {
-        schema: SCHEMA,
-        run: RunHead {
-            id: identity.id,
-            label: None,
-            suite: format!("mpi {}", test.name()),
-            started: identity.started,
-            finished: Some(identity.finished),
-            status: if outcome.complete { Status::Complete } else { Status::Failed },
-        },
-        hosts: vec![host],
-        results,
-        failures: Vec::new(),
+pub(crate) fn summary(test: MpiTest, outcome: &MpiOutcome, started: Timestamp) -> Summary {
+    let job = Unstored {
+        suite: format!("mpi {}", test.name()),
+        started,
+        complete: outcome.complete,
         warnings: unbound(outcome).into_iter().collect(),
-    }
+    };
+    job.summary(|host| {
+        outcome.sizes.iter().flat_map(|size| of_size(test, outcome, size, host)).collect()
+    })
 }
 
 /// Ranks that may wander from CPU to CPU take their caches' contents nowhere.
@@ -93,8 +70,8 @@ fn of_size(test: MpiTest, outcome: &MpiOutcome, size: &MpiSize, host: &str) -> V
         estimate(benchmark, metric, samples, parameters, size, host)
     };
     let batches = size.samples.iter().map(|(name, samples)| of(name, samples, "batch"));
-    let singles =
-        (!size.messages_s.is_empty()).then(|| of("latency", &size.messages_s, "single"));
+    let (metric, values) = singles(test, outcome, size);
+    let singles = (!values.is_empty()).then(|| of(metric, &values, "single"));
     batches.chain(singles).flatten().collect()
 }
 
@@ -131,9 +108,8 @@ fn estimate(
             doubts(&analysis, &stopping(), stopped, metric.unit, Luck::Launch)
         }
     };
-    let tool =
-        Tool { name: "assay".to_owned(), version: Some(env!("CARGO_PKG_VERSION").to_owned()) };
-    of_analysis(&analysis, About { benchmark, metric, parameters, warnings }, host, tool)
+    let about = About { benchmark, metric, parameters, warnings };
+    of_analysis(&analysis, about, host, this_program())
 }
 
 fn stopping() -> Stopping {
@@ -145,10 +121,25 @@ pub(crate) fn analysis(size: &MpiSize, metric: &str) -> Option<Analysis> {
     analyse(&[size.samples.get(metric)?.clone()])
 }
 
-/// Percentiles in percent of single messages in seconds, by nearest rank; `None` where the sample cannot
-/// carry one.
-pub(crate) fn tails(messages_s: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
-    let mut sorted = messages_s.to_vec();
+/// The values of single turns and their metric: seconds, or of a window what its messages make in bytes per second.
+pub(crate) fn singles(
+    test: MpiTest,
+    outcome: &MpiOutcome,
+    size: &MpiSize,
+) -> (&'static str, Vec<f64>) {
+    if Benchmark::Mpi(test).metric("bandwidth").is_none() {
+        return ("latency", size.messages_s.clone());
+    }
+    let directions = if test == MpiTest::BothWays { 2 } else { 1 };
+    let pairs = outcome.ranks.len() as u64 / 2;
+    let messages = u64::from(outcome.window) * directions * pairs;
+    let bytes = size.bytes as f64 * messages as f64;
+    ("bandwidth", size.messages_s.iter().map(|seconds| bytes / seconds).collect())
+}
+
+/// Percentiles in percent of the values of single turns, by nearest rank; `None` where the sample cannot carry one.
+pub(crate) fn tails(values: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
+    let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
     let tail = |percent: &f64| {

@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use assay_kernels::mpi::{Exchange, Figures, MpiError, Pass, Request, Timing, World};
+use assay_kernels::mpi::{
+    Exchange, Figures, MpiError, OverlapParts, Pass, Request, Timing, World,
+};
 use assay_model::benchmark::MpiTest;
 use assay_model::mpi_outcome::{MpiSize, MpiValidation};
 use assay_model::plan::Stopping;
@@ -13,9 +15,11 @@ use crate::arguments::mpi::{MpiArguments, Preset};
 
 /// Length of one batch in seconds: many readings of the clock, and still hundreds of batches in a second.
 const BATCH_S: f64 = 1e-3;
-/// Turns of the first, rough measurement, and of windows of large messages, which take milliseconds each.
+/// Turns of the first, rough measurement, and of those that take milliseconds each: windows of large messages, and
+/// messages beyond OSU's largest.
 const ROUGH: u64 = 20;
-const ROUGH_WINDOWS: u64 = 2;
+const ROUGH_HEAVY: u64 = 2;
+const HEAVY_BYTES: u64 = 4 << 20;
 /// Half-width of the interval over the median at which a size is done.
 pub(super) const TARGET: f64 = 0.01;
 /// Batches that a size gets at least, unless it is out of time.
@@ -44,17 +48,19 @@ pub(crate) fn measure(world: &World, step: &Step<'_>) -> Result<MpiSize, MpiErro
     let request = Request {
         kind: method::kind(typed.test),
         bytes: step.bytes as usize,
-        window: typed.window,
+        window: method::window(typed),
         element: method::element(typed),
         buffers: method::buffers(typed),
         tests: typed.tests.unwrap_or(0),
+        parts: typed.full,
     };
     let mut exchange = world.prepare(&request)?;
     let mut size = match typed.preset {
         Preset::Assay => batches(world, &mut exchange, step)?,
         Preset::Osu5 | Preset::Osu7 => one_figure(&mut exchange, step)?,
     };
-    if typed.preset == Preset::Assay || !typed.percentiles.is_empty() {
+    let is_usual = typed.preset == Preset::Assay && method::has_single_turns(typed.test);
+    if is_usual || !typed.percentiles.is_empty() {
         let singles = world.agree(singles(&size, step))?;
         size.messages_s = exchange.each(size.warm_up.min(ROUGH), singles as usize)?;
     }
@@ -89,8 +95,9 @@ fn batches(
     exchange: &mut Exchange<'_>,
     step: &Step<'_>,
 ) -> Result<MpiSize, MpiError> {
-    let is_heavy = method::kind(step.typed.test).is_windowed() && method::is_large(step.bytes);
-    let few = if is_heavy { ROUGH_WINDOWS } else { ROUGH };
+    let is_windowed = method::kind(step.typed.test).is_windowed();
+    let is_heavy = step.bytes > HEAVY_BYTES || is_windowed && method::is_large(step.bytes);
+    let few = if is_heavy { ROUGH_HEAVY } else { ROUGH };
     let warm_up = step.typed.warm_up.unwrap_or(few);
     let start = Instant::now();
     let rough = Pass { warm_up, iterations: few, timing: Timing::Batch };
@@ -124,8 +131,11 @@ fn batches(
 
 /// How many single messages fit into their share of the time.
 fn singles(size: &MpiSize, step: &Step<'_>) -> u64 {
-    let turn_s = size.samples.get("latency").and_then(|samples| samples.last()).copied();
-    let turns = step.budget_s * SINGLES_SHARE / (2.0 * turn_s.unwrap_or(1.0)).max(1e-9);
+    let last = |metric: &str| size.samples.get(metric).and_then(|it| it.last()).copied();
+    let window_bytes = (size.bytes * u64::from(method::window(step.typed))) as f64;
+    let window_s = || last("bandwidth").map(|bytes_per_s| window_bytes / bytes_per_s);
+    let turn_s = last("latency").or_else(window_s).unwrap_or(1.0);
+    let turns = step.budget_s * SINGLES_SHARE / (2.0 * turn_s).max(1e-9);
     turns.clamp(LEAST_SINGLES, SINGLES) as u64
 }
 
@@ -147,12 +157,24 @@ fn named(test: MpiTest, bytes: u64, figures: Figures) -> Vec<(&'static str, f64)
         Figures::Call { mean_s, least_s, greatest_s } => {
             vec![("latency", mean_s), ("latency_min", least_s), ("latency_max", greatest_s)]
         }
-        Figures::Overlap { overall_s, compute_s, pure_s, share } => vec![
-            ("latency", overall_s),
-            ("compute", compute_s),
-            ("communication", pure_s),
-            ("overlap", share),
-        ],
+        Figures::Overlap { overall_s, compute_s, pure_s, share, parts } => {
+            let always = [
+                ("latency", overall_s),
+                ("compute", compute_s),
+                ("communication", pure_s),
+                ("overlap", share),
+            ];
+            let of = |it: OverlapParts| {
+                [
+                    ("start", it.start_s),
+                    ("test", it.tests_s),
+                    ("wait", it.wait_s),
+                    ("communication_min", it.least_s),
+                    ("communication_max", it.greatest_s),
+                ]
+            };
+            always.into_iter().chain(parts.map(of).into_iter().flatten()).collect()
+        }
     }
 }
 
@@ -168,7 +190,20 @@ mod tests {
                 Figures::Call { mean_s: 1.0, least_s: 1.0, greatest_s: 1.0 }
             }
             assay_kernels::mpi::Kind::Overlap(_) => {
-                Figures::Overlap { overall_s: 1.0, compute_s: 1.0, pure_s: 1.0, share: 0.5 }
+                let parts = OverlapParts {
+                    start_s: 1.0,
+                    tests_s: 1.0,
+                    wait_s: 1.0,
+                    least_s: 1.0,
+                    greatest_s: 1.0,
+                };
+                Figures::Overlap {
+                    overall_s: 1.0,
+                    compute_s: 1.0,
+                    pure_s: 1.0,
+                    share: 0.5,
+                    parts: Some(parts),
+                }
             }
             _ => Figures::Latency { seconds: 1.0 },
         };

@@ -7,6 +7,12 @@
 /// The launcher `srun`.
 pub(crate) const SLURM: &str = "slurm";
 
+/// MPICH's launcher, and all that speak as it does.
+pub(crate) const HYDRA: &str = "hydra";
+
+/// MVAPICH2's own launcher.
+const MPIRUN_RSH: &str = "mpirun_rsh";
+
 /// Whose library a launcher's ranks can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Make {
@@ -48,13 +54,13 @@ const TABLE: &[Row] = &[
         ranks: &["OMPI_COMM_WORLD_SIZE"],
     },
     Row {
-        launcher: "mpirun_rsh",
+        launcher: MPIRUN_RSH,
         make: Make::Mpich,
         rank: "MV2_COMM_WORLD_RANK",
         ranks: &["MV2_COMM_WORLD_SIZE"],
     },
     Row { launcher: "pals", make: Make::Any, rank: "PALS_RANKID", ranks: &["PMI_SIZE"] },
-    Row { launcher: "hydra", make: Make::Mpich, rank: "PMI_RANK", ranks: &["PMI_SIZE"] },
+    Row { launcher: HYDRA, make: Make::Mpich, rank: "PMI_RANK", ranks: &["PMI_SIZE"] },
     Row {
         launcher: "flux",
         make: Make::Any,
@@ -81,8 +87,14 @@ impl Launched {
         let number = |name: &str| variable(name)?.trim().parse().ok();
         let is_set = |name: &str| variable(name).is_some();
         let serves_pmix = is_set("PMIX_RANK");
-        // A batch script is told a rank, too, and it is none.
-        let counts = |row: &Row| row.launcher != SLURM || is_set("SLURM_STEP_ID");
+        let is_started_by_hydra = is_set("HYDI_CONTROL_FD");
+        let counts = |row: &Row| match row.launcher {
+            // A batch script is told a rank, too, and it is none.
+            SLURM => is_set("SLURM_STEP_ID"),
+            // MVAPICH2's Hydra sets what its mpirun_rsh sets.
+            MPIRUN_RSH => !is_started_by_hydra,
+            _ => true,
+        };
         let row = TABLE.iter().find(|row| is_set(row.rank) && counts(row));
         let Some(row) = row else {
             let (launcher, make) = ("unknown", Make::Any);
@@ -97,10 +109,14 @@ impl Launched {
         };
         match row.launcher {
             "orterun" if is_set("PRTE_LAUNCHED") => Self { launcher: "prterun", ..found },
-            "hydra" if is_set("I_MPI_HYDRA_UUID") => Self { launcher: "intel-hydra", ..found },
+            HYDRA if is_set("I_MPI_HYDRA_UUID") => Self { launcher: "intel-hydra", ..found },
             // Slurm speaks Hydra's protocol to the ranks that its own srun starts. Inside a job, Hydra has
             // its helpers started by srun, and they tell their ranks of a number among those of the host.
-            "hydra" if is_set("SLURM_STEP_ID") && !is_set("MPI_LOCALNRANKS") => {
+            HYDRA
+                if is_set("SLURM_STEP_ID")
+                    && !is_set("MPI_LOCALNRANKS")
+                    && !is_started_by_hydra =>
+            {
                 Self { launcher: SLURM, make: Make::Any, ..found }
             }
             _ => found,
@@ -150,6 +166,11 @@ mod tests {
         check(
             "MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2",
             ("mpirun_rsh", Make::Mpich, Some(1), Some(2)),
+        );
+        // What Hydra of MVAPICH2 2.3.7 sets.
+        check(
+            "HYDI_CONTROL_FD=7 PMI_RANK=0 PMI_FD=6 PMI_SIZE=2 MV2_COMM_WORLD_SIZE=2 MV2_COMM_WORLD_RANK=0",
+            ("hydra", Make::Mpich, Some(0), Some(2)),
         );
         check(
             "SLURM_PROCID=5 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=8 SLURM_NTASKS=9 PMIX_RANK=5",

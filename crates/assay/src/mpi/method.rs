@@ -66,10 +66,24 @@ pub(crate) const fn buffers(typed: &MpiArguments) -> Buffers {
     }
 }
 
+/// Whether a turn is one message or call, which is timed alone without being asked for.
+pub(crate) const fn has_single_turns(test: MpiTest) -> bool {
+    let kind = kind(test);
+    !kind.is_windowed() && !matches!(kind, Kind::Overlap(_))
+}
+
+/// OSU's number of messages in flight.
+const USUAL_WINDOW: u32 = 64;
+
+/// Messages in flight at once in bandwidth tests.
+pub(crate) fn window(typed: &MpiArguments) -> u32 {
+    typed.window.unwrap_or(USUAL_WINDOW)
+}
+
 /// Options that say nothing to this benchmark, or that assay does not have: an error with the reason.
 pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), Failure> {
-    if let Some(refusal) = typed.refused.first() {
-        return Err(Failure::usage(format!("assay mpi has no {}", refusal.option))
+    if let Some(refusal) = typed.refused.first {
+        return Err(Failure::usage(format!("assay mpi has no -{}", refusal.option))
             .explain(refusal.reason)
             .advise(refusal.instead));
     }
@@ -81,6 +95,16 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), Failure> {
             "the messages of a window can lie apart, and this benchmark has no window",
         ),
         (
+            typed.window.is_some() && !kind.is_windowed(),
+            "-W",
+            "one message at a time is in flight here",
+        ),
+        (
+            typed.full && kind.collective().is_none(),
+            "-f",
+            "least and greatest over the ranks are of collectives",
+        ),
+        (
             typed.tests.is_some() && !matches!(kind, Kind::Overlap(_)),
             "-t",
             "calls of MPI_Test belong to the computation beside a non-blocking collective",
@@ -89,6 +113,12 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), Failure> {
             typed.element == Some(ElementType::Byte) && is_reduction(kind),
             "-T mpi_char",
             "the MPI standard does not sum characters; use mpi_int or mpi_float",
+        ),
+        (
+            matches!(typed.element, Some(ElementType::Integer | ElementType::Float))
+                && !is_reduction(kind),
+            "-T",
+            "only reductions sum something; all other messages are bytes (mpi_char)",
         ),
     ];
     match senseless.into_iter().find(|(is_senseless, ..)| *is_senseless) {
@@ -205,12 +235,21 @@ mod tests {
             ("bw -t 100", "bw has no -t"),
             ("iallreduce -T MPI_CHAR", "iallreduce has no -T mpi_char"),
             ("put_latency -s fence", "assay mpi has no -s"),
+            ("latency -W 8", "latency has no -W"),
+            ("allreduce -W 64", "allreduce has no -W"),
+            ("bw -f", "bw has no -f"),
+            ("get_latency -f", "get_latency has no -f"),
+            ("bcast -T mpi_int", "bcast has no -T"),
+            ("latency -T mpi_float", "latency has no -T"),
         ] {
             let message = check_options(&typed(words)).unwrap_err().render(false);
             assert!(message.contains(expected), "{words}: {message}");
         }
         for words in [
-            "bw -b multiple -T mpi_char",
+            "bw -b multiple -T mpi_char -W 8",
+            "mbw_mr -W 1",
+            "barrier -f",
+            "ialltoall -f",
             "latency -b Single -I",
             "iallgather -t 100",
             "put_latency -w allocate -s flush",

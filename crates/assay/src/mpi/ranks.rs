@@ -10,10 +10,13 @@ use assay_model::mpi_outcome::{FORMAT, MpiAbi, MpiLibrary, MpiOutcome, MpiRank};
 use assay_model::quantity::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::launched::{Launched, Make, SLURM};
+use super::launched::{HYDRA, Launched, Make, SLURM};
 use super::locate::{self, Surroundings};
+use super::method;
 use crate::arguments::mpi::MpiArguments;
 use crate::failure::Failure;
+
+const START_WITH_ITS_OWN: &str = "start with the mpirun of that library, or name the launcher's own library with --mpi PREFIX";
 
 /// Programs between this process and the launcher: a shell, `taskset`, `numactl`, a wrapper of the site.
 const ANCESTORS: usize = 8;
@@ -43,6 +46,8 @@ const TRANSPORT_VARIABLES: &[&str] = &[
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Hello {
     assay: String,
+    /// What was typed after the program's name: ranks that measure different things wait for each other for ever.
+    words: Vec<String>,
     host: String,
     cpus: Vec<u32>,
     seen_on: Option<u32>,
@@ -96,23 +101,48 @@ pub(crate) fn open(typed: &MpiArguments, launched: &Launched) -> Result<Mpi, Fai
     first_that_opens(&files)
 }
 
-/// Why a library will not find the other ranks: it ends the process while it is initialised, or makes each
+/// Why a library may not find the other ranks: it ends the process while it is initialised, or makes each
 /// rank a world of one.
 pub(crate) fn misfit(mpi: &Mpi, launched: &Launched) -> Option<String> {
-    let is_open_mpi = identify(mpi.banner()).0 == "Open MPI";
+    doubt(&identify(mpi.banner()).0, mpi.path(), launched)
+}
+
+fn doubt(name: &str, path: &str, launched: &Launched) -> Option<String> {
+    let is_open_mpi = name == "Open MPI";
     let is_foreign = match launched.make {
         Make::OpenMpi => !is_open_mpi,
         Make::Mpich => is_open_mpi,
         Make::Any => false,
     };
-    let (path, launcher) = (mpi.path(), launched.launcher);
+    let launcher = launched.launcher;
     if is_foreign {
         Some(format!("{path} is of another make than {launcher}, which started this"))
     } else if launcher == SLURM && is_open_mpi && !launched.serves_pmix {
         Some(format!("{path} is Open MPI, and srun was not told to serve it: --mpi=pmix"))
+    } else if launcher == HYDRA && name == "Intel MPI" {
+        Some(format!(
+            "{path} is Intel MPI, and MPICH's {launcher}, which started this, serves it in some versions only: \
+             where MPI_Init fails, start with the mpiexec.hydra of Intel MPI"
+        ))
     } else {
         None
     }
+}
+
+/// An error where it is certain that every rank would be a world of one: Open MPI from version 5 on knows `PMIx`
+/// alone. To start it nevertheless would leave a segment of 16 MiB in `/dev/shm` for each rank.
+pub(crate) fn check_served(mpi: &Mpi, launched: &Launched) -> Result<(), Failure> {
+    let (name, version) = identify(mpi.banner());
+    let major = version.split('.').next().and_then(|it| it.parse().ok()).unwrap_or(0);
+    if name != "Open MPI" || major < 5 || launched.make != Make::Mpich || launched.serves_pmix {
+        return Ok(());
+    }
+    let what = format!("{} cannot serve {name} {version}", launched.launcher);
+    let why = format!(
+        "{} needs PMIx, which this launcher does not speak: every rank would be a world of one",
+        mpi.path()
+    );
+    Err(Failure::measurement(what).explain(why).advise(START_WITH_ITS_OWN))
 }
 
 fn first_that_opens(files: &[String]) -> Result<Mpi, Failure> {
@@ -160,6 +190,10 @@ pub(crate) fn start(
     let cpus = pin::allowed_cpus().unwrap_or_default();
     let hello = Hello {
         assay: env!("CARGO_PKG_VERSION").to_owned(),
+        words: std::env::args_os()
+            .skip(1)
+            .map(|it| it.to_string_lossy().into_owned())
+            .collect(),
         host: Root::machine().text("proc/sys/kernel/hostname").unwrap_or_default(),
         cpus: cpus.into_iter().map(|cpu| cpu as u32).collect(),
         seen_on: pin::current_cpu().map(|cpu| cpu as u32),
@@ -177,7 +211,7 @@ pub(crate) fn start(
         launcher: launched.launcher.to_owned(),
         ranks: hellos.iter().zip(0..).map(|(hello, rank)| place(hello, rank)).collect(),
         environment: transport_variables(),
-        window: typed.window,
+        window: method::window(typed),
         sizes: Vec::new(),
         complete: false,
         failure: None,
@@ -248,11 +282,18 @@ pub(crate) fn failed(error: &MpiError) -> Failure {
 /// A library that does not understand its launcher makes every rank a world of one.
 fn one_world(world: &World, launched: &Launched, library: &MpiLibrary) -> Result<(), Failure> {
     let size = world.size();
-    let Some(ranks) = launched.ranks.filter(|ranks| *ranks != size) else { return Ok(()) };
-    let failure = Failure::measurement(format!(
-        "{} started {ranks} ranks, but the library sees a world of {size}",
-        launched.launcher
-    ));
+    let launcher = launched.launcher;
+    let what = match launched.ranks {
+        Some(ranks) if ranks != size => {
+            format!("{launcher} started {ranks} ranks, but the library sees a world of {size}")
+        }
+        // A launcher that tells no number: one rank alone would be no reason to start it.
+        None if launched.rank.is_some() && size == 1 => {
+            format!("{launcher} started this rank, but the library sees a world of 1")
+        }
+        _ => return Ok(()),
+    };
+    let failure = Failure::measurement(what);
     let library = format!("{} {} ({})", library.name, library.version, library.path);
     Err(if launched.launcher == SLURM {
         failure
@@ -264,11 +305,9 @@ fn one_world(world: &World, launched: &Launched, library: &MpiLibrary) -> Result
     } else {
         failure
             .explain(format!(
-                "{library} is of another make than the launcher, and measured nothing"
+                "{library} is of another make or age than the launcher, and measured nothing"
             ))
-            .advise(
-                "start with the mpirun of that library, or name the launcher's own library with --mpi PREFIX",
-            )
+            .advise(START_WITH_ITS_OWN)
     })
 }
 
@@ -296,7 +335,25 @@ fn met(told: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, Failure> {
     }
     let hellos: Option<Vec<Hello>> =
         told.iter().map(|text| serde_json::from_slice(text).ok()).collect();
-    hellos.ok_or_else(|| Failure::measurement("a rank greeted in words nobody understands"))
+    let hellos = hellos
+        .ok_or_else(|| Failure::measurement("a rank greeted in words nobody understands"))?;
+    same_words(&hellos)?;
+    Ok(hellos)
+}
+
+/// An error unless all ranks were asked for the same.
+fn same_words(hellos: &[Hello]) -> Result<(), Failure> {
+    let Some(first) = hellos.first() else { return Ok(()) };
+    let other = hellos.iter().zip(0..).find(|(hello, _)| hello.words != first.words);
+    let Some((hello, rank)) = other else { return Ok(()) };
+    Err(Failure::usage("the ranks were not asked for the same")
+        .explain(format!(
+            "rank 0 was started as `assay {}`, rank {rank} on {} as `assay {}`",
+            first.words.join(" "),
+            hello.host,
+            hello.words.join(" ")
+        ))
+        .advise("give one command to all ranks: mpirun -n 2 assay mpi latency"))
 }
 
 fn place(hello: &Hello, rank: u32) -> MpiRank {
@@ -353,7 +410,8 @@ const BANNERS: &[(&str, &str, &str)] = &[
     ("MPICH", "MPICH", "Version:"),
 ];
 
-fn identify(banner: &str) -> (String, String) {
+/// Name and version out of what a library or its `mpichversion` says of itself.
+pub(crate) fn identify(banner: &str) -> (String, String) {
     let found = BANNERS.iter().find(|(word, ..)| banner.contains(word));
     let Some((_, name, before)) = found else {
         let name = banner.split_whitespace().next().unwrap_or("unknown");
@@ -410,6 +468,7 @@ mod tests {
     fn ranks_of_another_assay_are_told_by_host() {
         let hello = |assay: &str, host: &str| Hello {
             assay: assay.to_owned(),
+            words: vec!["mpi".to_owned(), "bw".to_owned()],
             host: host.to_owned(),
             cpus: vec![0],
             seen_on: Some(0),
@@ -425,6 +484,41 @@ mod tests {
         ] {
             let message = met(&[text(&own), other], &own).unwrap_err().render(false);
             assert!(message.contains(expected), "{message}");
+        }
+        let other =
+            Hello { words: vec!["mpi".to_owned(), "latency".to_owned()], ..own.clone() };
+        let message = met(&[text(&own), text(&other)], &own).unwrap_err().render(false);
+        let expected =
+            "rank 0 was started as `assay mpi bw`, rank 1 on a as `assay mpi latency`";
+        assert!(message.contains(expected), "{message}");
+    }
+
+    #[test]
+    fn a_library_is_doubted_under_a_launcher_that_may_not_serve_it() {
+        let by = |launcher, make| Launched {
+            launcher,
+            make,
+            rank: Some(0),
+            ranks: Some(2),
+            serves_pmix: false,
+        };
+        for (name, launched, expected) in [
+            ("MPICH", by(HYDRA, Make::Mpich), None),
+            ("MVAPICH", by(HYDRA, Make::Mpich), None),
+            ("Intel MPI", by("intel-hydra", Make::Mpich), None),
+            ("Intel MPI", by(HYDRA, Make::Mpich), Some("serves it in some versions only")),
+            ("Open MPI", by(HYDRA, Make::Mpich), Some("of another make than hydra")),
+            ("MPICH", by("orterun", Make::OpenMpi), Some("of another make than orterun")),
+            ("Open MPI", by("orterun", Make::OpenMpi), None),
+            ("Open MPI", by(SLURM, Make::Any), Some("--mpi=pmix")),
+            ("MPICH", by(SLURM, Make::Any), None),
+        ] {
+            let told = doubt(name, "/x/libmpi.so", &launched);
+            let is_right = match (&told, expected) {
+                (Some(told), Some(expected)) => told.contains(expected),
+                (told, expected) => told.is_none() && expected.is_none(),
+            };
+            assert!(is_right, "{name} {launched:?}: {told:?}");
         }
     }
 }

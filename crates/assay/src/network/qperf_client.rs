@@ -18,6 +18,7 @@ use assay_kernels::network::transfer::{Flow, Snapshot, Socket, Transfer};
 use super::control::Control;
 use super::error::NetworkError;
 use super::target::Target;
+use crate::round_trips::Distribution;
 
 /// What is to be tested.
 #[derive(Debug, Clone)]
@@ -52,8 +53,9 @@ pub(crate) enum QperfOutcome {
 #[derive(Debug)]
 pub(crate) struct Latency {
     pub(crate) measured: RoundTrips,
-    /// qperf's figure: elapsed over messages received at both ends, in seconds; half a round trip.
-    pub(crate) qperf_mean_s: f64,
+    /// Half the mean round trip, in seconds. One after another it is qperf's figure: elapsed over
+    /// messages received at both ends. At a rate there are pauses, and the round trips alone count.
+    pub(crate) mean_half_s: f64,
     pub(crate) address: SocketAddr,
 }
 
@@ -187,12 +189,15 @@ impl Conversation<'_> {
             source,
         })?;
         let there = self.statistics()?;
-        let messages = measured.times_ns.len() as u64 + there.received.messages;
+        let messages = (measured.times_ns.len() as u64).saturating_add(there.received.messages);
         if measured.times_ns.is_empty() || messages == 0 {
             return Err(NetworkError::NoData);
         }
-        let qperf_mean_s = measured.total_ns as f64 * 1e-9 / messages as f64;
-        Ok(QperfOutcome::Latency(Latency { measured, qperf_mean_s, address: self.address }))
+        let mean_half_s = match self.test.rate_per_s {
+            Some(_) => Distribution::of(&measured.times_ns).mean_ns() * 1e-9 / 2.0,
+            None => measured.total_ns as f64 * 1e-9 / messages as f64,
+        };
+        Ok(QperfOutcome::Latency(Latency { measured, mean_half_s, address: self.address }))
     }
 
     fn bandwidth(&mut self, socket: Socket) -> Result<QperfOutcome, NetworkError> {

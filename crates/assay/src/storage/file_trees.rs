@@ -13,7 +13,6 @@ use assay_fleet::mounts;
 use assay_fleet::root::Root;
 use assay_kernels::storage::files::{self as kernel, FileControl};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
-use assay_model::quantity::Bytes;
 use assay_model::workload::file_set::{
     FileOperation, FilePhase, FilePlan, FileStream, FileTree,
 };
@@ -21,7 +20,7 @@ use fs_err as fs;
 
 use super::created::{Created, Made};
 use super::runner::RunOptions;
-use super::safety::{self, MARGIN_BYTES};
+use super::safety;
 use crate::failure::Failure;
 
 /// The mark in a tree's folder, under the name that Vdbench gives to its own.
@@ -189,22 +188,7 @@ fn enough_space(uses: &BTreeMap<&Path, Use<'_>>) -> Result<(), Failure> {
         needs.entry(found.dev()).or_insert((0.0, folder.to_path_buf())).0 += need;
     }
     for (need, folder) in needs.into_values() {
-        let free = mounts::free_bytes(&folder).map_err(|error| {
-            Failure::measurement(format!("the free space of {} is unknown", folder.display()))
-                .because(&error)
-        })?;
-        if need > 0.0 && need + MARGIN_BYTES as f64 > free as f64 {
-            return Err(Failure::measurement(format!(
-                "{} has no room for the files of this plan",
-                folder.display()
-            ))
-            .explain(format!(
-                "{:.3} are needed and {:.3} are free",
-                Bytes(need as u64).quantity(),
-                Bytes(free).quantity()
-            ))
-            .advise("give smaller sizes, or another anchor"));
-        }
+        safety::must_fit(&folder, need as u64, "give smaller sizes, or another anchor")?;
     }
     Ok(())
 }

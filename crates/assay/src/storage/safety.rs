@@ -22,7 +22,7 @@ use super::runner::RunOptions;
 use crate::failure::Failure;
 
 /// Room that stays free for the file system's own needs.
-pub(super) const MARGIN_BYTES: u64 = 64 << 20;
+const MARGIN_BYTES: u64 = 64 << 20;
 
 /// A file that must be made or written fully before the first phase.
 #[derive(Debug)]
@@ -155,6 +155,20 @@ pub(super) fn refuse_unmounted(path: &Path, mounts: &[Mount]) -> Result<(), Fail
         .advise("mount the volume, or say --allow-unmounted if that is what you want"))
 }
 
+/// A file beside the devices is a device's name mistyped, and would fill the memory.
+fn refuse_among_devices(path: &Path, mounts: &[Mount]) -> Result<(), Failure> {
+    let devices = Path::new("/dev");
+    // What is mounted below, such as /dev/shm, is an ordinary file system.
+    let is_apart = mounts::of(mounts, path)
+        .is_some_and(|it| it.point.starts_with(devices) && it.point != devices);
+    if !path.starts_with(devices) || is_apart {
+        return Ok(());
+    }
+    Err(Failure::measurement(format!("there is no device {}", path.display()))
+        .explain("a file of that name would lie in memory, among the devices")
+        .advise("`lsblk` lists the devices; for a file, name a folder of the file system to measure"))
+}
+
 fn mounted_below(path: &Path, mounts: &[Mount]) -> String {
     mounts::of(mounts, path).map_or_else(|| "/".to_owned(), |it| it.point.display().to_string())
 }
@@ -172,6 +186,7 @@ impl Judge<'_> {
     fn judge(&self) -> Result<Option<ToLayOut>, Failure> {
         match std::fs::metadata(self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                refuse_among_devices(self.path, self.mounts)?;
                 self.lay_out(None, 0).map(Some)
             }
             Err(error) => Err(self.cannot_use().because(&error)),
@@ -303,24 +318,32 @@ fn refuse_lack_of_space(missing: &[ToLayOut]) -> Result<(), Failure> {
         *total = total.saturating_add(need);
     }
     for (need, folder) in needs.into_values() {
-        let free = mounts::free_bytes(folder).map_err(|error| {
-            Failure::measurement(format!("the free space of {} is unknown", folder.display()))
-                .because(&error)
-        })?;
-        if need > 0 && need.saturating_add(MARGIN_BYTES) > free {
-            return Err(Failure::measurement(format!(
-                "{} has no room for the files of this plan",
-                folder.display()
-            ))
-            .explain(format!(
-                "{:.3} are needed and {:.3} are free",
-                Bytes(need).quantity(),
-                Bytes(free).quantity()
-            ))
-            .advise("give smaller sizes, or another target"));
-        }
+        must_fit(folder, need, "give smaller sizes, or another target")?;
     }
     Ok(())
+}
+
+/// Refuses to write `need_bytes` more below `folder` where they do not fit.
+pub(super) fn must_fit(
+    folder: &Path,
+    need_bytes: u64,
+    advice: &'static str,
+) -> Result<(), Failure> {
+    let free = mounts::free_bytes(folder).map_err(|error| {
+        Failure::measurement(format!("the free space of {} is unknown", folder.display()))
+            .because(&error)
+    })?;
+    if need_bytes == 0 || need_bytes.saturating_add(MARGIN_BYTES) <= free {
+        return Ok(());
+    }
+    let what = format!("{} has no room for the files of this plan", folder.display());
+    let [need, margin, free] =
+        [need_bytes, MARGIN_BYTES, free].map(|bytes| Bytes(bytes).quantity());
+    Err(Failure::measurement(what)
+        .explain(format!(
+            "{need:.3} are needed, {margin:.3} stay free for the file system, and {free:.3} are free"
+        ))
+        .advise(advice))
 }
 
 #[cfg(test)]

@@ -287,3 +287,15 @@ fn the_shortest_budget_still_measures() {
     let document: serde_json::Value = serde_json::from_str(&outcome.succeeded().out).unwrap();
     assert!(document["results"].as_array().is_some_and(|results| !results.is_empty()));
 }
+
+#[test]
+fn a_job_file_without_end_is_refused() {
+    for (words, code) in [
+        (["vdbench", "-s", "-f", "/dev/zero"].as_slice(), 3),
+        (&["fio", "--parse-only", "/dev/zero"], 2),
+        (&["ior", "--dryRun", "-f", "/dev/zero"], 2),
+    ] {
+        let outcome = World::new().assay(words).failed_with(code);
+        assert!(outcome.err.contains("it has more than 128 MiB"), "{words:?}\n{}", outcome.err);
+    }
+}

@@ -153,6 +153,11 @@ fn what_does_not_run_is_refused_by_name() {
     for option in ["-N RANKS", "stoneWallingWearOut=1", "-f FILE", "--posix.odirect"] {
         assert!(help.contains(option), "{help}");
     }
+    for (line, command) in [("-N 2 -b 1m --help", "ior"), ("--name=a --help", "fio")] {
+        let words: Vec<&str> = [command].into_iter().chain(line.split(' ')).collect();
+        let usage = format!("Usage: assay {command} [");
+        assert!(world.assay(&words).succeeded().out.contains(&usage), "{line}");
+    }
     let mut launched = world.command(&["ior", "-o", "x"]);
     let output = launched.env("OMPI_COMM_WORLD_SIZE", "4").output().unwrap();
     assert_eq!(output.status.code(), Some(2));

@@ -328,6 +328,17 @@ fn a_library_of_another_make_is_found_out() {
         );
         assert!(outcome.err.contains("help: start with the mpirun of that library"));
     }
+    // Open MPI 5 would leave its shared memory behind, so it is not even initialised.
+    if let Some(library) = MPIS[4].launcher(test).and(MPIS[4].prefix()) {
+        let library = library.join("lib/libmpi.so.40");
+        let words = ["latency", "-m", "8", "--mpi-library", &library.to_string_lossy()];
+        let outcome = MPIS[0].start(&hydra, &world, 2, &words).failed_with(4);
+        assert_eq!(
+            outcome.err.matches("hydra cannot serve Open MPI 5.").count(),
+            1,
+            "{outcome:?}"
+        );
+    }
 }
 
 #[test]
@@ -348,9 +359,26 @@ fn bad_input_is_told_once_with_a_remedy() {
         (2, vec!["latency", "-i", "0"], 2, "0 is not in 1..=100000000"),
         (2, vec!["latency", "-D", "cont"], 2, "messages are contiguous bytes"),
         (2, vec!["bcast", "-b", "single"], 2, "bcast has no -b"),
+        (2, vec!["put_latency", "-W", "8"], 2, "put_latency has no -W"),
+        (2, vec!["latency", "-f"], 2, "latency has no -f"),
     ] {
         let outcome = mpi.start(&launcher, &world, ranks, &words).failed_with(code);
         assert_eq!(outcome.err.matches(expected).count(), 1, "{words:?}: {outcome:?}");
+    }
+}
+
+/// Otherwise they would wait for each other until somebody loses patience.
+#[test]
+fn ranks_that_were_asked_for_different_things_are_refused() {
+    for mpi in &MPIS[..2] {
+        let test = "ranks_that_were_asked_for_different_things_are_refused";
+        let Some(launcher) = mpi.launcher(test) else { continue };
+        let (world, _alone) = (World::new(), one_at_a_time());
+        let assay = world.command(&[]).get_program().to_string_lossy().into_owned();
+        let others = [":", "-n", "1", &assay, "mpi", "bw", "-m", "8"];
+        let words = [&["latency", "-m", "8"], &others[..]].concat();
+        let outcome = mpi.start(&launcher, &world, 1, &words).failed_with(2);
+        assert!(outcome.err.contains("as `assay mpi bw -m 8`"), "{}: {outcome:?}", mpi.row);
     }
 }
 

@@ -57,9 +57,16 @@ fn an_open_loop_tells_both_latencies_and_a_rate_that_was_missed() {
     let impossible = ["storage", "read", "file", "--rate", "1G", "--depth", "1", "--json"];
     let arguments = [&impossible[..], &SHORT[..SHORT.len() - 2]].concat();
     let document = world.json(&arguments);
-    let rate = results(&document, "storage", "rate");
-    let missed = |warning: &serde_json::Value| warning["id"] == "rate-missed";
-    assert!(rate[0]["warnings"].as_array().unwrap().iter().any(missed), "{rate:?}");
+    assert!(is_missed(&document), "{document}");
+    // The first thousand arrivals of this schedule come 3 % late, which is chance.
+    let easy = ["storage", "read", "--engine", "null", "--random", "--rate", "1k"];
+    let document = world.json(&[&easy[..], &["--for", "1s", "--json"]].concat());
+    assert!(!is_missed(&document), "{document}");
+}
+
+fn is_missed(document: &serde_json::Value) -> bool {
+    let warnings = results(document, "storage", "rate")[0]["warnings"].clone();
+    warnings.as_array().unwrap().iter().any(|warning| warning["id"] == "rate-missed")
 }
 
 #[test]

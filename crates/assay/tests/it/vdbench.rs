@@ -93,12 +93,56 @@ fn the_files_of_a_page_run_and_their_averages_are_found() {
 }
 
 #[test]
+fn an_interrupted_run_has_the_average_until_then() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+
+    let world = World::new();
+    write(
+        &world.path("long"),
+        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=100,elapsed=600,interval=1\n\
+         rd=rd2,wd=wd1,iorate=100,elapsed=600,interval=1\n",
+    );
+    let mut child = world
+        .command(&["vdbench", "-f", "long"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let is_third = |line: &String| line.split_whitespace().nth(1) == Some("3");
+    assert!(lines.any(|line| is_third(&line)), "the third interval has a line");
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    assert!(lines.any(|line| line.contains("abnormally terminated")));
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{err}");
+    assert!(err.contains("interrupted"), "{err}");
+    for page in ["summary.html", "totals.html", "flatfile.html"] {
+        let text = read(&world, page);
+        assert_eq!(text.matches("avg_2-").count(), 1, "{page}\n{text}");
+    }
+    assert_eq!(read(&world, "sd1.html").matches("avg_").count(), 1);
+    let status = read(&world, "status.html");
+    assert!(!status.contains("Workload done"), "programs that watch wait for it\n{status}");
+    assert!(!status.contains("rd=rd2"), "{status}");
+}
+
+#[test]
 fn explaining_touches_nothing() {
     let world = World::new();
     page(&world);
     let outcome = vdbench(&world, &["-f", "RndMix", "-s"]);
     assert_eq!(outcome.code, 0);
     assert!(outcome.out.contains("4 runs on 4 files or devices of 16.00 MiB from 2 hosts"));
+    assert!(!outcome.err.contains("V170"), "{}", outcome.err);
+    let far = "hd=far,system=far.invalid\nsd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
+               rd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1\n";
+    write(&world.path("far"), far);
+    let outcome = vdbench(&world, &["-f", "far", "-s"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.err);
+    assert!(outcome.err.contains("warning[V170]"), "{}", outcome.err);
     assert!(!world.path("output").exists() && !world.path("file-1-1").exists());
 }
 

@@ -1,4 +1,4 @@
-//! From jobs to a plan: jobs between two stonewalls are the streams of one phase.
+//! From jobs to a plan: jobs that run at the same time are the streams of one phase.
 //!
 //! Opens nothing: how large a file is comes from the caller.
 
@@ -16,6 +16,7 @@ use super::worker::{Check, Worker};
 
 mod conduct;
 mod files;
+mod order;
 mod streams;
 
 /// What the plan depends on besides the text.
@@ -98,12 +99,8 @@ pub fn compile(request: &Request, places: &Places<'_>) -> Result<FioPlan, Fault>
         group: 0,
         read_only: request.read_only,
     };
-    let mut first = 0;
-    for next in 1..=jobs.len() {
-        if next == jobs.len() || jobs[next].0.stonewall {
-            compiler.phase(&jobs, first..next)?;
-            first = next;
-        }
+    for range in order::phases(&jobs)? {
+        compiler.phase(&jobs, range)?;
     }
     let Compiler { phases, reports, clones, mut notes, .. } = compiler;
     notes.extend(request.notes.iter().cloned());
@@ -164,7 +161,7 @@ impl Compiler<'_> {
             let why = "its ioengine is another than that of a job that runs at the same time";
             return Err(combine(&members[other], why, "separate them with stonewall"));
         }
-        let load = streams::load(members, &mut streams);
+        let load = streams::load(members, &mut streams)?;
         let (job, _) = &members[0];
         let verify = verify(members);
         let workload = StorageWorkload {

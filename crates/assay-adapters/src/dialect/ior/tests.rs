@@ -143,7 +143,7 @@ fn what_is_not_carried_out_is_refused_by_name() {
         -O savePerOpDataCSV=x: assay does not carry out IOR's `-O savePerOpDataCSV=x`: single transfers are not written down
         -O keepFile=yes: `yes` is no value of `-O keepFile`: it must be 0 or 1
         -O checkRea=1: IOR has no option `-O checkRea`
-        -O: IOR has no option `-O `
+        -O: `` is no value of `-O`: it must be NAME=VALUE, like blockSize=4m
         -C -Z: -C and -Z do not go together
         -z -Z: -z goes with neither -C nor -Z on a shared file
         --randomPrefill=1m: --randomPrefill belongs to -z

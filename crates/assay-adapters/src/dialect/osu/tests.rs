@@ -60,9 +60,11 @@ fn real_row(table: &Table, fields: &[&str]) -> Row {
         (column.metric, value / column.factor)
     });
     let values: Vec<_> = values.collect();
-    let iterations = if table.full { number() as u64 } else { 0 };
+    let iterations = if table.full && !table.is_overlap() { number() as u64 } else { 0 };
     let is_right = table.validation.then(|| fields.next() == Some(&"Pass"));
-    let percentiles = fields.map(|field| Some(field.parse::<f64>().unwrap() / MICRO)).collect();
+    let factor = if table.is_windowed() { 1e-6 } else { MICRO };
+    let percentiles =
+        fields.map(|field| Some(field.parse::<f64>().unwrap() / factor)).collect();
     Row { iterations, is_right, percentiles, ..row(bytes, &values) }
 }
 
@@ -88,6 +90,10 @@ fn tables_are_those_that_osus_programs_print() {
     check_real("5.4.3-barrier", &full(Barrier, Osu5));
     check_real("5.4.3-allreduce", &full(Allreduce, Osu5));
     check_real("7.5-barrier", &full(Barrier, Osu7));
+    check_real("5.4.3-ibarrier", &full(Ibarrier, Osu5));
+    check_real("5.4.3-iallgather", &full(Iallgather, Osu5));
+    check_real("7.5-ibarrier", &full(Ibarrier, Osu7));
+    check_real("7.5-iallgather", &full(Iallgather, Osu7));
     let checked = |table| Table { validation: true, ..table };
     check_real("7.5-bw-checked", &checked(table(Bandwidth, Osu7)));
     let tails =
@@ -95,6 +101,9 @@ fn tables_are_those_that_osus_programs_print() {
     check_real("7.5-latency-tails", &checked(tails(&[50.0, 99.0], table(Latency, Osu7))));
     let all = tails(&[50.0, 90.0, 99.0], full(Allreduce, Osu7));
     check_real("7.5-allreduce-tails", &checked(all));
+    check_real("7.5-bw-tails", &tails(&[50.0, 99.0], table(Bandwidth, Osu7)));
+    let overlap = tails(&[5.0, 99.0], full(Iallgather, Osu7));
+    check_real("7.5-iallgather-tails", &checked(overlap));
 }
 
 /// As OSU 7.5 prints it, of which no output is kept.

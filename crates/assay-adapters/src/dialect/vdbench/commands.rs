@@ -31,6 +31,15 @@ pub enum OutputOf {
     Log,
 }
 
+/// How often all runs are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repetition {
+    /// This many times.
+    Times(u64),
+    /// They begin anew until this many seconds have passed.
+    Seconds(u64),
+}
+
 /// Bytes after which a run ends, warm-up not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DataLimits {

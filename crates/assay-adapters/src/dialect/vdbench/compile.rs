@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{
-    Load, RateRounding, StoragePhase, StoragePlan, StorageTiming,
+    Load, RateRounding, StoragePhase, StoragePlan, StorageTiming, Verify,
 };
 
 use super::definitions::Definitions;
@@ -18,8 +18,10 @@ use super::{Execution, Input, RateLabel, RunLabel, Surroundings, UsedHost};
 
 mod files;
 mod format;
+mod joined;
 mod phase;
 mod select;
+mod targets;
 
 use select::Index;
 
@@ -58,6 +60,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
             create_anchors: all.general.create_anchors,
             commands: all.general.commands.clone(),
             monitor: all.general.monitor.as_ref().map(PathBuf::from),
+            repetition: all.general.repetition,
             hosts: Vec::new(),
             data_errors: all.general.data_errors,
             notes: Vec::new(),
@@ -105,6 +108,14 @@ impl<'a, 'b> Compiler<'a, 'b> {
         }
         self.execution.hosts = self.hosts_used();
         self.execution
+    }
+
+    /// Whether data is checked: as the command line says, or else as the files say.
+    const fn verify(&self) -> Verify {
+        match self.input.verify {
+            Verify::Off => self.all.general.verify,
+            given => given,
+        }
     }
 
     fn run(&mut self, run: &Run) {

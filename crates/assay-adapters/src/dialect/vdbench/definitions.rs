@@ -6,7 +6,6 @@ use std::collections::HashSet;
 
 use assay_model::workload::storage::WriteSync;
 
-use super::commands::Commands;
 use super::keywords::Kind;
 use super::lines::{Lines, Spot};
 use super::runs::Run;
@@ -16,10 +15,12 @@ use super::values::{self, Value};
 
 mod attributes;
 mod file_systems;
+mod general;
 
 use attributes::{band, divided, pair, percent, range, sectors, sizes, strides};
 pub(super) use attributes::{commands, open_flags, positive, seek};
 pub(super) use file_systems::{FileSystem, FileWork, operation};
+pub(super) use general::General;
 
 /// Everything that the files define.
 #[derive(Debug, Default)]
@@ -38,23 +39,6 @@ pub(super) struct Definitions {
     pub(super) format: Option<FileWork>,
     /// The first definition of a file-system workload.
     pub(super) file_system: Option<Spot>,
-}
-
-/// General parameters.
-#[derive(Debug, Clone)]
-pub(super) struct General {
-    /// How far a compressor gets: n to 1.
-    pub(super) compression: f64,
-    /// I/O errors that end the execution.
-    pub(super) data_errors: u64,
-    /// Whether missing folders above a tree are made.
-    pub(super) create_anchors: bool,
-    /// Whether every file is written anew before the first run, and with which size of I/O.
-    pub(super) formats: bool,
-    pub(super) format_bytes: u64,
-    pub(super) commands: Commands,
-    /// A file whose contents end a run.
-    pub(super) monitor: Option<String>,
 }
 
 /// A host.
@@ -123,6 +107,8 @@ pub(super) struct Workload {
     pub(super) streams: Option<u32>,
     /// Smallest and greatest gap of random access that goes onward, in bytes.
     pub(super) strides: Option<(u64, u64)>,
+    /// Where storage is joined, I/O in flight.
+    pub(super) threads: Option<u32>,
     pub(super) priority: Option<(u32, Spot)>,
     pub(super) rate_per_s: Option<f64>,
     pub(super) flags: Option<OpenFlags>,
@@ -130,20 +116,6 @@ pub(super) struct Workload {
 }
 
 const NOWHERE: Spot = Spot { line: 0, start: 0, end: 0 };
-
-impl Default for General {
-    fn default() -> Self {
-        Self {
-            compression: 1.0,
-            data_errors: 50,
-            create_anchors: false,
-            formats: false,
-            format_bytes: 128 << 10,
-            commands: Commands::default(),
-            monitor: None,
-        }
-    }
-}
 
 impl Default for Storage {
     fn default() -> Self {
@@ -176,6 +148,7 @@ impl Default for Workload {
             range: None,
             streams: None,
             strides: None,
+            threads: None,
             priority: None,
             rate_per_s: None,
             flags: None,
@@ -331,48 +304,6 @@ impl Definitions {
     }
 }
 
-impl General {
-    fn apply(&mut self, lines: &mut Lines, statement: &Statement) {
-        for parameter in &statement.parameters {
-            match parameter.keyword.name {
-                "compratio" => {
-                    let ratio = values::one_number(lines, parameter);
-                    self.compression = ratio.map_or(1.0, |ratio| ratio.max(1.0));
-                }
-                "compression" => {
-                    let percent = values::one_number(lines, parameter).unwrap_or(100.0);
-                    self.compression = 100.0 / percent.clamp(1.0, 100.0);
-                }
-                "data_errors" => {
-                    let values = values::values(lines, parameter).unwrap_or_default();
-                    if let Some(Value::Number(number)) = values.first().map(|v| &v.value) {
-                        self.data_errors = number.value.max(0.0) as u64;
-                    } else {
-                        let message = "`data_errors` as a command is not supported here";
-                        let error = lines.error("V114", parameter.spot, message);
-                        lines.found.push(error.help("give a number of errors"));
-                    }
-                }
-                "create_anchors" => {
-                    self.create_anchors = values::yes_no(lines, parameter) == Some(true);
-                }
-                "formatsds" => self.formats = always(lines, parameter),
-                "formatxfersize" => {
-                    let bytes = values::one_number(lines, parameter);
-                    self.format_bytes = bytes.map_or(self.format_bytes, |bytes| bytes as u64);
-                    sectors(lines, parameter, self.format_bytes);
-                }
-                "startcmd" => self.commands.start = commands(parameter),
-                "endcmd" => self.commands.end = commands(parameter),
-                "monitor" => {
-                    self.monitor = parameter.elements.first().map(|path| path.text.clone());
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
 impl Storage {
     fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
         match parameter.keyword.name {
@@ -486,30 +417,14 @@ impl Workload {
             }
             "iorate" => self.rate_per_s = positive(lines, parameter),
             "threads" => {
-                let message = "`threads` of a workload needs joined storage (concatenate)";
-                let error = lines.error("V114", parameter.spot, message);
-                lines
-                    .found
-                    .push(error.help("give threads to the sd or to the rd").vdbench("stops"));
+                let threads = values::one_number(lines, parameter);
+                self.threads =
+                    threads.and_then(|n| values::count(lines, parameter, n, MOST_THREADS));
             }
             "openflags" => self.flags = open_flags(lines, parameter),
             _ => {}
         }
     }
-}
-
-/// `formatsds=`: whether every file is written anew.
-fn always(lines: &mut Lines, parameter: &Parameter) -> bool {
-    let yes = values::yes_no(lines, parameter);
-    if yes == Some(false) {
-        let message = "files are laid out nevertheless where they are missing";
-        let warning = lines
-            .warning("V114", parameter.spot, message)
-            .help("reading what was never written measures nothing")
-            .vdbench("uses them as they are");
-        lines.found.push(warning);
-    }
-    yes == Some(true)
 }
 
 /// A name with its number behind it, or where `%d` or `%04d` stands.

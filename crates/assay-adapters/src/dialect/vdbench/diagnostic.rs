@@ -3,6 +3,7 @@
 //! Nothing here decides; the code of a diagnostic never changes its meaning.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct Place {
     /// Characters that are meant, at least 1.
     pub length: u32,
     /// The line as it was read, variables replaced.
-    pub text: String,
+    pub text: Arc<str>,
 }
 
 /// One finding.

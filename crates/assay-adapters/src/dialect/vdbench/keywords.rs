@@ -103,8 +103,8 @@ pub(super) enum Found {
     One(&'static Keyword),
     /// The beginning of several; the first is taken, as Vdbench does.
     First(&'static Keyword, &'static Keyword),
-    /// None of them; the nearest, if any is near.
-    Unknown(Option<&'static str>),
+    /// None of them.
+    Unknown,
 }
 
 /// The keyword that `written` (in lower case) names: in full, by its beginning, or in the plural.
@@ -125,8 +125,13 @@ pub(super) fn find(kind: Kind, written: &str) -> Found {
     let singular = |row: &&Keyword| written.strip_prefix(row.spelled) == Some("s");
     match rows.iter().find(singular) {
         Some(row) => Found::One(row),
-        None => Found::Unknown(nearest(written, rows.iter().map(|row| row.spelled))),
+        None => Found::Unknown,
     }
+}
+
+/// The keyword that was probably meant.
+pub(super) fn near(kind: Kind, written: &str) -> Option<&'static str> {
+    nearest(written, kind.keywords().iter().map(|row| row.spelled))
 }
 
 /// Short spellings for the tables: full support unless `idle` or `none` says otherwise.
@@ -155,15 +160,18 @@ const UNIQUE: &str =
 
 const GENERAL: &[Keyword] = &[
     idle("messagescan", "the kernel's log is not copied into the output"),
-    also("data_errors", "data_errors", Either),
+    row("data_errors", Either),
+    also("dataerrors", "data_errors", Either),
     row("compratio", Numbers),
     row("compression", Numbers),
+    idle("compressionseed", "what is written is drawn anew in every run"),
     idle("dedupratio", UNIQUE),
     idle("dedupunit", UNIQUE),
     idle("dedupsets", UNIQUE),
     idle("dedupflipflop", UNIQUE),
     idle("deduphotsets", UNIQUE),
-    none("concatenatesds", "storage definitions are not joined into one"),
+    row("concatenatesds", Words),
+    also("concatenate", "concatenatesds", Words),
     row("create_anchors", Words),
     row("formatsds", Words),
     row("formatxfersize", Numbers),
@@ -173,7 +181,7 @@ const GENERAL: &[Keyword] = &[
     row("endcmd", Words),
     also("end_cmd", "endcmd", Words),
     row("monitor", Words),
-    none("validate", "give -v instead"),
+    row("validate", Words),
     none("journal", NO_JOURNAL),
     idle("report", "all reports are written"),
     idle("report_run_totals", "all reports are written"),
@@ -183,11 +191,17 @@ const GENERAL: &[Keyword] = &[
     idle("swat", "no Swat file is written"),
     idle("timeout", "an I/O may take as long as the kernel allows"),
     idle("ios_per_jvm", "one process does all I/O"),
-    none("loop", "the option -l repeats the runs"),
+    row("loop", Words),
     idle("pattern", "what is written is random and as compressible as compratio says"),
     none("force_error_after", "errors are not made up"),
     idle("abort_failed_skew", "the shares reached are told, not enforced"),
     none("replay", NO_REPLAY),
+    idle("dedupacross", UNIQUE),
+    idle("dedupmaxkey", UNIQUE),
+    idle("auxreport", "no other program's report is collected"),
+    idle("heartbeat_error", "one process does all I/O, and its end is the end of the run"),
+    idle("pattern_buffer", "what is written is drawn, not taken from a buffer"),
+    idle("showlba", "no list of addresses is written"),
 ];
 
 const HOST: &[Keyword] = &[
@@ -214,13 +228,15 @@ const STORAGE: &[Keyword] = &[
     row("hitarea", Numbers),
     row("count", Numbers),
     none("streams", "give streams to the workload definition (wd)"),
+    idle("kstat", "Solaris alone has such statistics"),
+    idle("instance", "Solaris alone has such statistics"),
     none("journal", NO_JOURNAL),
     idle("dedupratio", UNIQUE),
     idle("dedupunit", UNIQUE),
     idle("dedupsets", UNIQUE),
     none("replay", NO_REPLAY),
     none("resetlun", "no command is sent to a device"),
-    none("concatenate", "storage definitions are not joined into one"),
+    none("resetbus", "no command is sent to a device"),
 ];
 
 const WORKLOAD: &[Keyword] = &[
@@ -250,6 +266,7 @@ const RUN: &[Keyword] = &[
     row("wd", Words),
     row("sd", Words),
     row("fwd", Words),
+    none("fsd", "name the trees in the workload definitions (fwd)"),
     row("iorate", Either),
     row("curve", Either),
     row("stopcurve", Numbers),
@@ -314,10 +331,12 @@ const FILE_SYSTEM: &[Keyword] = &[
     row("openflags", Words),
     row("shared", Words),
     row("totalsize", Numbers),
+    also("total_size", "totalsize", Numbers),
     row("workingsetsize", Numbers),
     also("wss", "workingsetsize", Numbers),
     row("count", Numbers),
     none("journal", NO_JOURNAL),
+    idle("log", "no list of reads and writes is written"),
     idle("dedupratio", UNIQUE),
     idle("dedupunit", UNIQUE),
     idle("dedupsets", UNIQUE),

@@ -3,7 +3,9 @@
 //! Files come from a function of the caller; nothing is opened here.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Place, Severity};
 use super::{Input, Surroundings};
@@ -13,6 +15,8 @@ use super::{Input, Surroundings};
 pub(super) struct Lines {
     files: Vec<String>,
     lines: Vec<Line>,
+    /// The place that was told last, so that many findings in one long line are counted through once.
+    counted: Cell<Option<(Spot, u32)>>,
     /// What was found wrong so far.
     pub(super) found: Vec<Diagnostic>,
 }
@@ -21,7 +25,9 @@ pub(super) struct Lines {
 struct Line {
     file: usize,
     number: u32,
-    text: String,
+    text: Arc<str>,
+    /// Whether it was an include, which was obeyed when it was read.
+    is_obeyed: bool,
 }
 
 /// A stretch of a line, in bytes of its text.
@@ -65,24 +71,44 @@ impl Lines {
         &self.lines[line].text
     }
 
+    /// Whether nothing is left to do with a line: what it includes stands behind it.
+    pub(super) fn is_obeyed(&self, line: usize) -> bool {
+        self.lines[line].is_obeyed
+    }
+
     /// Adds a variant of a line, which keeps its place in the file.
     pub(super) fn add_variant(&mut self, of: usize, text: String) -> usize {
         let Line { file, number, .. } = self.lines[of];
-        self.lines.push(Line { file, number, text });
+        self.lines.push(Line { file, number, text: text.into(), is_obeyed: false });
         self.lines.len() - 1
     }
 
     /// The place for people.
     pub(super) fn place(&self, spot: Spot) -> Place {
         let line = &self.lines[spot.line];
-        let chars = |range: &str| u32::try_from(range.chars().count()).unwrap_or(u32::MAX);
+        let meant = line.text[spot.start..spot.end].chars().count();
         Place {
             file: self.files[line.file].clone(),
             line: line.number,
-            column: chars(&line.text[..spot.start]) + 1,
-            length: chars(&line.text[spot.start..spot.end]).max(1),
+            column: self.chars_before(spot) + 1,
+            length: u32::try_from(meant).unwrap_or(u32::MAX).max(1),
             text: line.text.clone(),
         }
+    }
+
+    /// Characters of the line in front of a spot.
+    fn chars_before(&self, spot: Spot) -> u32 {
+        let text = &self.lines[spot.line].text;
+        let (from, before) = match self.counted.get() {
+            Some((last, before)) if last.line == spot.line && last.start <= spot.start => {
+                (last.start, before)
+            }
+            _ => (0, 0),
+        };
+        let more = text[from..spot.start].chars().count();
+        let before = before.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        self.counted.set(Some((spot, before)));
+        before
     }
 
     /// A finding that stops the file from running; advice can be added to it.
@@ -148,7 +174,8 @@ impl Reader<'_, '_> {
                 break;
             }
             let text = self.substitute(raw.trim_end());
-            self.lines.lines.push(Line { file, number, text });
+            let text = text.into();
+            self.lines.lines.push(Line { file, number, text, is_obeyed: false });
             self.include(by.is_some(), &tried);
         }
     }
@@ -166,6 +193,7 @@ impl Reader<'_, '_> {
         let from = start + keyword.len() + 1;
         let spot = Spot { line, start: from, end: from + value.len() };
         let path = PathBuf::from(value.trim_matches('"').trim_end_matches(','));
+        self.lines.lines[line].is_obeyed = true;
         if nested {
             let nested = self
                 .lines
@@ -174,16 +202,13 @@ impl Reader<'_, '_> {
                 .vdbench("stops");
             self.lines.found.push(nested);
         } else {
-            // The line stays for its place; a comment says nothing.
-            self.lines.lines[line].text.insert(0, '*');
-            let by = Spot { line, start: spot.start + 1, end: spot.end + 1 };
             let folder = file.parent().unwrap_or(Path::new(""));
             let beside = if path.to_string_lossy().contains('/') {
                 path.clone()
             } else {
                 folder.join(&path)
             };
-            self.file(&beside, &path, Some((by, file)));
+            self.file(&beside, &path, Some((spot, file)));
         }
     }
 

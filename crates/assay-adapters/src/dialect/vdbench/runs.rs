@@ -253,10 +253,15 @@ fn rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
             Value::Word(word) if word == "curve" => Rate::Curve,
             _ => {
                 let message = format!("`{}` is no I/O rate", shown.text);
+                let is_below = matches!(&shown.value, Value::Number(n) if n.value < 0.0);
+                let does = match is_below {
+                    true => "takes it for percent of the rate of the run before",
+                    false => "stops",
+                };
                 let error = lines
                     .error("V123", parameter.spot, message)
                     .help("give IO/s, several in parentheses, max, or curve")
-                    .vdbench("stops");
+                    .vdbench(does);
                 lines.found.push(error);
                 continue;
             }

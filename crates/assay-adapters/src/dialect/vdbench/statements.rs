@@ -43,7 +43,7 @@ pub(super) fn statements(lines: &mut Lines) -> Vec<Statement> {
     };
     reader.begin(Kind::General, nowhere);
     for line in 0..lines.count() {
-        if !lines.text(line).starts_with('*') {
+        if !lines.is_obeyed(line) {
             reader.line(lines, line);
         }
     }
@@ -88,13 +88,18 @@ impl Reader {
     }
 
     fn one_line(&mut self, lines: &mut Lines, line: usize) {
-        unresolved(lines, line);
+        let unresolved = unresolved(lines, line);
         for (index, token) in tokens(lines, line).into_iter().enumerate() {
+            let (from, to) = (token.spot.start, token.spot.end);
+            let next = unresolved.partition_point(|start| *start < from);
+            let is_open = unresolved.get(next).is_some_and(|start| *start < to);
             match Kind::of(&token.keyword) {
                 // `host=` begins a definition only where no definition could continue.
                 Some(kind) if index == 0 && token.keyword != "host" => {
                     self.definition(lines, kind, &token);
                 }
+                // What a missing value would mean is not told beside that it is missing.
+                _ if is_open => {}
                 _ => self.parameter(lines, token),
             }
         }
@@ -144,7 +149,7 @@ impl Reader {
                 lines.found.push(warning.help("write it in full"));
                 keyword
             }
-            Found::Unknown(nearest) => return unknown(lines, kind, &token, nearest),
+            Found::Unknown => return unknown(lines, kind, &token),
         };
         if !self.carried_out(lines, kind, keyword, &token) {
             return;
@@ -187,13 +192,17 @@ impl Reader {
     }
 }
 
-fn unknown(lines: &mut Lines, kind: Kind, token: &Token, nearest: Option<&'static str>) {
+fn unknown(lines: &mut Lines, kind: Kind, token: &Token) {
+    let message = format!("`{}` is no {}", token.keyword, kind.called());
+    let mut error = lines.error("V113", token.keyword_spot, message).vdbench("stops");
+    // A hundred hints are enough, and each looks at every keyword.
+    if lines.found.len() > 100 {
+        return lines.found.push(error);
+    }
     let elsewhere = [Kind::General, Kind::Storage, Kind::Workload, Kind::Run, Kind::Host]
         .into_iter()
         .chain([Kind::FileSystem, Kind::FileWorkload])
         .find(|other| other.keywords().iter().any(|row| row.spelled == token.keyword));
-    let message = format!("`{}` is no {}", token.keyword, kind.called());
-    let mut error = lines.error("V113", token.keyword_spot, message);
     if Kind::of(&token.keyword).is_some() && elsewhere.is_none() {
         error = error.help("a definition begins at the start of a line");
     } else if let Some(other) = elsewhere {
@@ -203,26 +212,34 @@ fn unknown(lines: &mut Lines, kind: Kind, token: &Token, nearest: Option<&'stati
             }
             other => format!("it is a {}", other.called()),
         });
-    } else if let Some(nearest) = nearest {
+    } else if let Some(nearest) = keywords::near(kind, &token.keyword) {
         error = error.help(format!("did you mean `{nearest}`?"));
     }
-    lines.found.push(error.vdbench("stops"));
+    lines.found.push(error);
 }
 
-/// A variable that nobody gave a value.
-fn unresolved(lines: &mut Lines, line: usize) {
-    let text = lines.text(line);
-    let Some(at) = text.find("=$").or_else(|| text.find("=!")) else { return };
-    let start = at + 1;
-    let name: String =
-        text[start + 1..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    if name.is_empty() {
-        return;
+/// Where variables stand that nobody gave a value; they are told of.
+fn unresolved(lines: &mut Lines, line: usize) -> Vec<usize> {
+    let text = lines.text(line).to_owned();
+    let mut starts = Vec::new();
+    for start in text.match_indices(['$', '!']).map(|(start, _)| start) {
+        if !text[..start].ends_with('=') {
+            continue;
+        }
+        let name: String = text[start + 1..]
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || *c == '_')
+            .collect();
+        if name.is_empty() {
+            continue;
+        }
+        let spot = Spot { line, start, end: start + 1 + name.len() };
+        let error = lines
+            .error("V103", spot, format!("the variable `{name}` has no value"))
+            .help(format!("give it on the command line: {name}=…"))
+            .vdbench("stops");
+        lines.found.push(error);
+        starts.push(start);
     }
-    let spot = Spot { line, start, end: start + 1 + name.len() };
-    let error = lines
-        .error("V103", spot, format!("the variable `{name}` has no value"))
-        .help(format!("give it on the command line: {name}=…"))
-        .vdbench("stops");
-    lines.found.push(error);
+    starts
 }

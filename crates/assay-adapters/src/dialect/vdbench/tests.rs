@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 
 use assay_model::workload::storage::{
     AccessPattern, Arrivals, AtEnd, Cursor, Load, RateRounding, SizeShare, Skew,
-    StorageWorkload, Verify,
+    StorageWorkload, Verify, WriteSync,
 };
 
+use super::commands::Repetition;
 use super::diagnostic::{Diagnostic, Severity};
 use super::{Execution, Input, Present, RateLabel, Surroundings, output, read};
 
 mod bytes;
 mod file_systems;
 mod golden;
+mod joined;
 mod page;
 mod refused;
 mod text;
@@ -313,6 +315,59 @@ fn workloads_with_a_rate_may_come_first() {
     ] {
         let found = one(&usual(refused)).unwrap_err();
         assert!(found.iter().any(|one| one.code == "V114"), "{}", shown(&found));
+    }
+}
+
+#[test]
+fn general_parameters_stand_for_options() {
+    let with = |general: &str| {
+        fine(&format!(
+            "{general}\nsd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
+             rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1"
+        ))
+    };
+    let table = [
+        ("validate=no", Verify::Off),
+        ("validate=yes", Verify::OnRead),
+        ("validate=(yes,read_after_write)", Verify::AfterWrite),
+        ("validate=(read,time)", Verify::AfterWrite),
+        ("validate=(time,no)", Verify::Off),
+    ];
+    for (general, verify) in table {
+        let workload = &with(general).plan.phases[0].workload;
+        assert_eq!(workload.data.verify, verify, "{general}");
+    }
+    let table = [
+        ("loop=3", Some(Repetition::Times(3))),
+        ("loop=90s", Some(Repetition::Seconds(90))),
+        ("loop=2h", Some(Repetition::Seconds(7200))),
+        ("compratio=1", None),
+    ];
+    for (general, repetition) in table {
+        assert_eq!(with(general).repetition, repetition, "{general}");
+    }
+    for wrong in ["loop=0", "loop=x", "loop=1d", "validate=perhaps", "validate=(yes,)"] {
+        assert!(one(&format!("{wrong}\nsd=sd1,lun=/a,size=1g\n")).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn open_flags_have_names_and_numbers() {
+    let table = [
+        ("o_direct", (true, WriteSync::None)),
+        ("0x4000", (true, WriteSync::None)),
+        ("0x5000", (true, WriteSync::Data)),
+        ("(0x4000,o_sync)", (true, WriteSync::All)),
+        ("0x101000", (false, WriteSync::All)),
+    ];
+    for (flags, expected) in table {
+        let workload = workload(&format!("wd=wd1,sd=sd1,openflags={flags}"));
+        let target = &workload.targets[0];
+        assert_eq!((target.direct, target.sync), expected, "{flags}");
+    }
+    for wrong in ["0x", "0x4001", "0x100000", "0xffffffffff", "o_nothing"] {
+        let text = format!("sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1,openflags={wrong}\n");
+        assert_eq!(one(&text).unwrap_err()[0].code, "V113", "{wrong}");
     }
 }
 

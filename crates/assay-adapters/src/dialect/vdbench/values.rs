@@ -201,7 +201,8 @@ fn bad_unit(lines: &mut Lines, parameter: &Parameter, element: &Element) {
         "`{}` is no number that `{}` understands",
         element.text, parameter.keyword.spelled
     );
-    let error = lines.error("V123", element.spot, message).help(units).vdbench("stops");
+    let does = if parameter.list { "leaves it out of the list" } else { "stops" };
+    let error = lines.error("V123", element.spot, message).help(units).vdbench(does);
     lines.found.push(error);
 }
 
@@ -263,7 +264,7 @@ fn mixed<T>(lines: &mut Lines, parameter: &Parameter) -> Option<T> {
     let error = lines
         .error("V120", parameter.spot, message)
         .help("a list holds numbers only or words only")
-        .vdbench("stops");
+        .vdbench("leaves out what it does not understand");
     lines.found.push(error);
     None
 }

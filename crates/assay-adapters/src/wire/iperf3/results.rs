@@ -102,7 +102,7 @@ impl Results {
     /// Reads the message.
     ///
     /// # Errors
-    /// When it is no JSON object or its streams lack number or bytes.
+    /// When it is no JSON object, or its streams lack number or bytes or claim more than there can be.
     pub fn from_json(message: &[u8]) -> Result<Self, ProtocolError> {
         let value: Value =
             serde_json::from_slice(message).map_err(|error| malformed(&error.to_string()))?;
@@ -141,21 +141,33 @@ fn stream(value: &Value) -> Result<StreamResult, ProtocolError> {
         let exact = || value.get(key).and_then(Value::as_u64);
         number
             .map(|number| exact().unwrap_or(number as u64))
-            .ok_or_else(|| malformed(&format!("a stream's `{key}` is missing or below 0")))
+            .filter(|count| *count <= MOST)
+            .ok_or_else(|| {
+                malformed(&format!("a stream's `{key}` is missing, below 0 or absurd"))
+            })
+    };
+    let signed = |key: &str| {
+        let number = signed(value, key);
+        let sane = Some(number).filter(|number| number.unsigned_abs() <= MOST);
+        sane.ok_or_else(|| malformed(&format!("a stream's `{key}` of {number} is absurd")))
     };
     Ok(StreamResult {
         id: count("id")?,
         bytes: count("bytes")?,
-        retransmits: u64::try_from(signed(value, "retransmits")).ok(),
+        retransmits: u64::try_from(signed("retransmits")?).ok(),
         jitter_s: number(value, "jitter"),
-        errors: signed(value, "errors"),
-        omitted_errors: signed(value, "omitted_errors"),
-        packets: signed(value, "packets"),
-        omitted_packets: signed(value, "omitted_packets"),
+        errors: signed("errors")?,
+        omitted_errors: signed("omitted_errors")?,
+        packets: signed("packets")?,
+        omitted_packets: signed("omitted_packets")?,
         start_s: number(value, "start_time"),
         end_s: number(value, "end_time"),
     })
 }
+
+/// What a double counts exactly, as JSON's numbers are: 9 PB in one test. Whoever claims more lies, and
+/// sums of it would leave 64 bits.
+const MOST: u64 = 1 << 53;
 
 fn number(value: &Value, key: &str) -> f64 {
     value.get(key).and_then(Value::as_f64).unwrap_or(0.0)

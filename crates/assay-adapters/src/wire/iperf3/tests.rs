@@ -159,6 +159,23 @@ fn parameters_beyond_the_limits_are_refused() {
 }
 
 #[test]
+fn counts_that_no_test_can_reach_are_refused() {
+    for (field, is_read) in [
+        (r#""bytes":9007199254740992"#, true),
+        (r#""bytes":9007199254740993"#, false),
+        (r#""bytes":1e300"#, false),
+        (r#""bytes":1,"packets":9223372036854775807"#, false),
+        (r#""bytes":1,"omitted_packets":-9223372036854775808"#, false),
+        // iperf3 3.12 writes -1 like this.
+        (r#""bytes":1,"retransmits":18446744073709551615"#, true),
+    ] {
+        let text = format!(r#"{{"streams":[{{"id":1,{field}}}]}}"#);
+        let read = Results::from_json(text.as_bytes());
+        assert_eq!(read.is_ok(), is_read, "{text}: {read:?}");
+    }
+}
+
+#[test]
 fn stream_numbers_skip_two() {
     assert_eq!([0, 1, 2, 3].map(stream_id), [1, 3, 4, 5]);
 }

@@ -104,25 +104,33 @@ impl StorageEngine for Libaio {
         self.queued.push(block);
     }
 
-    fn submit(&mut self, done: &mut Vec<Completion>) -> io::Result<bool> {
-        self.hand_over(done)?;
-        Ok(true)
+    fn submit(&mut self, most: usize, done: &mut Vec<Completion>) -> io::Result<Option<usize>> {
+        self.hand_over(most, done)?;
+        Ok(Some(self.queued.len()))
     }
 
-    fn exchange(&mut self, wait: Wait, done: &mut Vec<Completion>) -> io::Result<()> {
-        self.hand_over(done)?;
+    fn exchange(
+        &mut self,
+        most: usize,
+        wait: Wait,
+        done: &mut Vec<Completion>,
+    ) -> io::Result<usize> {
+        self.hand_over(most, done)?;
         // What was refused is done, and there may be nothing to wait for.
         let wait = if done.is_empty() { wait } else { Wait::No };
-        self.reap(wait, done)
+        self.reap(wait, done)?;
+        Ok(self.queued.len())
     }
 }
 
 impl Libaio {
-    /// Hands over as much as the kernel takes. What it refuses outright is a completion with the error.
-    fn hand_over(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+    /// Hands over as much as the kernel takes, and `most` at most. What it refuses outright is a
+    /// completion with the error.
+    fn hand_over(&mut self, most: usize, done: &mut Vec<Completion>) -> io::Result<()> {
+        let most = most.min(self.queued.len());
         let mut handed = 0;
-        while handed < self.queued.len() {
-            let rest = &mut self.queued[handed..];
+        while handed < most {
+            let rest = &mut self.queued[handed..most];
             // SAFETY: every pointer names a block of `self.blocks`, which is never resized, filled by
             // `queue`; the memory it names is the kernel's until its event.
             let result = unsafe {

@@ -32,11 +32,16 @@ impl StorageEngine for Null {
     }
 
     #[inline]
-    fn exchange(&mut self, wait: Wait, done: &mut Vec<Completion>) -> io::Result<()> {
+    fn exchange(
+        &mut self,
+        _most: usize,
+        wait: Wait,
+        done: &mut Vec<Completion>,
+    ) -> io::Result<usize> {
         if let (Wait::AtMost { ns }, true) = (wait, self.queued.is_empty()) {
             std::thread::sleep(Duration::from_nanos(ns));
         }
         done.append(&mut self.queued);
-        Ok(())
+        Ok(0)
     }
 }

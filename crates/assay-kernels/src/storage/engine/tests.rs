@@ -30,7 +30,7 @@ fn file() -> File {
 fn all_done<E: StorageEngine>(engine: &mut E, count: usize) -> Vec<Completion> {
     let mut done = Vec::new();
     while done.len() < count {
-        engine.exchange(Wait::AtMost { ns: 1_000_000_000 }, &mut done).unwrap();
+        engine.exchange(4, Wait::AtMost { ns: 1_000_000_000 }, &mut done).unwrap();
     }
     done.sort_by_key(|it| it.slot);
     done
@@ -66,8 +66,8 @@ fn check<E: StorageEngine>() {
         memory: slab.as_ptr().wrapping_add(slot as usize * BLOCK),
     };
     let mut none = Vec::new();
-    engine.exchange(Wait::AtMost { ns: 1_000_000 }, &mut none).unwrap();
-    engine.exchange(Wait::No, &mut none).unwrap();
+    engine.exchange(4, Wait::AtMost { ns: 1_000_000 }, &mut none).unwrap();
+    engine.exchange(4, Wait::No, &mut none).unwrap();
     assert_eq!(none, [], "{}", E::NAME);
     // Slot 0 is written from what it holds, 1 and 2 are read, 3 lies beyond the end.
     engine.queue(request(0, Action::Write, 7));
@@ -95,6 +95,41 @@ fn every_engine_moves_the_same_bytes() {
     check::<Uring>();
     check::<Libaio>();
     check::<Threads>();
+}
+
+#[test]
+fn no_more_is_handed_over_than_is_told() {
+    fn pieces<E: StorageEngine>() {
+        let file = file();
+        let files = [Files { read: file.as_raw_fd(), write: file.as_raw_fd() }];
+        let slab = Mapping::new(BLOCK * SLOTS as usize, PageAdvice::Default).unwrap();
+        let setup = Setup {
+            files: &files,
+            slab: (slab.as_ptr(), slab.len_bytes()),
+            slots: SLOTS,
+            is_far: false,
+        };
+        let Ok(mut engine) = E::set_up(setup) else { return };
+        for slot in 0..SLOTS {
+            engine.queue(Request {
+                slot,
+                action: Action::Read,
+                file: 0,
+                bytes: BLOCK as u32,
+                offset: 0,
+                memory: slab.as_ptr().wrapping_add(slot as usize * BLOCK),
+            });
+        }
+        let mut done = Vec::new();
+        for (most, left) in [(0, 4), (1, 3), (2, 1), (9, 0)] {
+            let still = engine.exchange(most, Wait::No, &mut done).unwrap();
+            assert_eq!(still, left, "{}: {most} at most", E::NAME);
+        }
+        done.extend(all_done(&mut engine, SLOTS as usize - done.len()));
+        assert!(done.iter().all(|it| it.result == BLOCK as i32), "{}: {done:?}", E::NAME);
+    }
+    pieces::<Uring>();
+    pieces::<Libaio>();
 }
 
 #[test]

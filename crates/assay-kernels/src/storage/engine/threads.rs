@@ -31,7 +31,12 @@ impl StorageEngine for Threads {
         self.queued.push(request);
     }
 
-    fn exchange(&mut self, wait: Wait, done: &mut Vec<Completion>) -> io::Result<()> {
+    fn exchange(
+        &mut self,
+        _most: usize,
+        wait: Wait,
+        done: &mut Vec<Completion>,
+    ) -> io::Result<usize> {
         if let (Wait::AtMost { ns }, true) = (wait, self.queued.is_empty()) {
             std::thread::sleep(Duration::from_nanos(ns));
         }
@@ -39,7 +44,7 @@ impl StorageEngine for Threads {
             let result = call(self.files[request.file as usize], &request);
             done.push(Completion { slot: request.slot, result });
         }
-        Ok(())
+        Ok(0)
     }
 }
 

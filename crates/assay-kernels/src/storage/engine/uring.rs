@@ -134,18 +134,25 @@ impl StorageEngine for Uring {
     }
 
     #[inline]
-    fn exchange(&mut self, wait: Wait, done: &mut Vec<Completion>) -> io::Result<()> {
+    fn exchange(
+        &mut self,
+        most: usize,
+        wait: Wait,
+        done: &mut Vec<Completion>,
+    ) -> io::Result<usize> {
         let Parts { submitter, queue, completions } = &mut *self.parts;
         queue.sync();
+        // As many as the ring has entries, which are 32-bit numbers.
+        let handed = most.min(queue.len()) as u32;
+        let flags = EnterFlags::GETEVENTS.bits();
         let result = match wait {
-            Wait::No => {
-                // SAFETY: no argument is passed; entries in the queue were checked in `queue`.
-                unsafe {
-                    let flags = EnterFlags::GETEVENTS.bits();
-                    submitter.enter::<libc::sigset_t>(queue.len() as u32, 0, flags, None)
-                }
-            }
-            Wait::Done => submitter.submit_and_wait(1),
+            // SAFETY: no argument is passed; entries in the queue were checked in `queue`.
+            Wait::No | Wait::Done => unsafe {
+                let least = u32::from(wait == Wait::Done);
+                submitter.enter::<libc::sigset_t>(handed, least, flags, None)
+            },
+            // The call for a limited wait hands over all there is, and whoever holds I/O back does not
+            // wait.
             Wait::AtMost { ns } => {
                 let limit = Timespec::from(std::time::Duration::from_nanos(ns));
                 submitter.submit_with_args(1, &SubmitArgs::new().timespec(&limit))
@@ -164,7 +171,7 @@ impl StorageEngine for Uring {
             result: entry.result(),
         }));
         completions.sync();
-        Ok(())
+        Ok(queue.len())
     }
 }
 

@@ -121,14 +121,14 @@ impl Slots {
                 let next = || place(cursor.fetch_add(1, Ordering::Relaxed) % limit);
                 self.search(wanted, limit, next)
             }
-            FileOrder::Random => {
+            FileOrder::Random | FileOrder::Skewed(_) => {
                 for _ in 0..TRIES {
-                    let number = draws.below(limit);
+                    let number = drawn(order, limit, draws);
                     if self.claim(number, wanted) {
                         return Pick::One(number);
                     }
                 }
-                let mut number = draws.below(limit);
+                let mut number = drawn(order, limit, draws);
                 self.search(wanted, limit, || {
                     number = (number + 1) % limit;
                     number
@@ -154,5 +154,37 @@ impl Slots {
         let (wanted, busy) = (wanted as u8, Presence::Busy as u8);
         let state = &self.states[number as usize];
         state.compare_exchange(wanted, busy, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// A number below `limit`, all equally likely or skewed.
+fn drawn(order: FileOrder, limit: u64, draws: &mut Draws) -> u64 {
+    match order {
+        // −ln u of a uniform u above 0 is exponential with mean 1.
+        FileOrder::Skewed(mean_share) => {
+            (-(1.0 - draws.unit()).ln() * mean_share * limit as f64) as u64 % limit
+        }
+        FileOrder::Random | FileOrder::Sequential | FileOrder::Once => draws.below(limit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skewed_files_have_their_mean_and_none_lies_beyond() {
+        let mut draws = Draws::new(1, 2);
+        let limit = 1000;
+        let below = |share: f64, draws: &mut Draws| {
+            let numbers = (0..10_000).map(|_| drawn(FileOrder::Skewed(share), limit, draws));
+            let counted: Vec<u64> = numbers.collect();
+            assert!(counted.iter().all(|number| *number < limit));
+            counted.iter().filter(|number| **number < limit / 10).count()
+        };
+        // The share below x of an exponential law with mean m that goes on from the start is
+        // (1 − e^(−x/m)) / (1 − e^(−1/m)); five standard deviations of a binomial with n = 10,000.
+        assert!(below(0.1, &mut draws).abs_diff(6321) < 242);
+        assert!(below(1.0 / 3.0, &mut draws).abs_diff(2728) < 223);
     }
 }

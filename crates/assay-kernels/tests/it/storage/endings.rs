@@ -3,6 +3,7 @@
 use std::os::fd::AsRawFd;
 
 use assay_model::storage_outcome::{Ended, IntervalTally, Operation};
+use assay_model::workload::storage::Turns;
 
 use super::*;
 
@@ -39,6 +40,34 @@ fn work_ends_when_it_is_done() {
         let outcome = run(&workload).unwrap();
         assert_eq!((outcome.ended, count(&outcome)), (Ended::Work, ios));
         assert_eq!(outcome.error_count, 0);
+    }
+}
+
+#[test]
+fn what_targets_in_turn_did_is_told_apart() {
+    let sizes = [MIB, 3 * MIB, 4096];
+    for (turns, pattern) in
+        [(Turns::InOrder, sequential(AtEnd::Stop)), (Turns::BySize, AccessPattern::Permutation)]
+    {
+        let mut workload = null(stream(pattern, 4096, 0.0), None);
+        workload.targets =
+            sizes.iter().map(|bytes| target(Path::new("none"), *bytes)).collect();
+        workload.streams[0].targets = vec![2, 0, 1];
+        workload.streams[0].conduct.turns = Some(turns);
+        workload.streams[0].stop_after_bytes = Some(sizes.iter().sum());
+        let outcome = run(&workload).unwrap();
+        let by_target: Vec<u64> = (0..3)
+            .map(|target| {
+                let parts = outcome.tallies.iter().filter(|it| it.target == target);
+                parts.map(|it| it.tally.count).sum()
+            })
+            .collect();
+        assert_eq!(by_target.iter().sum::<u64>(), 1025, "{turns:?}");
+        match turns {
+            Turns::InOrder => assert_eq!(by_target, [256, 768, 1]),
+            // Five standard deviations of a binomial with n = 1025 and p = 1/4.
+            _ => assert!(by_target[0].abs_diff(256) < 70, "{by_target:?}"),
+        }
     }
 }
 

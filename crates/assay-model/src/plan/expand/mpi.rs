@@ -206,10 +206,14 @@ fn lie(which: MpiPlacement, a: &Cpu, b: &Cpu, host: &HostFacts) -> bool {
     }
 }
 
+/// How two CPUs of a host can lie to each other, the nearest first.
+#[must_use]
+pub fn pairs_of(host: &HostFacts) -> Vec<MpiPlacement> {
+    MpiPlacement::EVERY_PAIR.into_iter().filter(|which| pair(*which, host).is_some()).collect()
+}
+
 fn none(placement: MpiPlacement, host: &HostFacts) -> PlanError {
-    let pairs =
-        MpiPlacement::EVERY_PAIR.into_iter().filter(|which| pair(*which, host).is_some());
-    let existing: Vec<&str> = pairs.map(MpiPlacement::name).collect();
+    let existing: Vec<&str> = pairs_of(host).into_iter().map(MpiPlacement::name).collect();
     let existing = match existing.as_slice() {
         [] => "one usable CPU".to_owned(),
         some => some.join(", "),

@@ -107,6 +107,13 @@ pub enum Turns {
     Round,
     /// Equally likely.
     Random,
+    /// As likely as they are large: every byte of all of them is as likely as any other.
+    BySize,
     /// One is finished before the next begins.
     InOrder,
+}
+
+impl Turns {
+    /// With more targets than this what each of them did is not told apart: their totals take memory.
+    pub const MOST_TOLD_APART: usize = 256;
 }

@@ -8,7 +8,10 @@ use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
 use crate::{parameter, precision};
 
 mod curves;
+mod labels;
 mod places;
+
+pub(super) use labels::Labels;
 
 const HEADING: &str = "MPI";
 const WHO: &str = "The libraries, and where their ranks really ran";
@@ -27,6 +30,7 @@ const SHOWN: [&str; 4] = ["latency", "bandwidth", "message_rate", "overlap"];
 
 /// What one table is about: results that differ in size and MPI alone.
 struct Group<'a> {
+    labels: &'a Labels,
     test: MpiTest,
     metric: &'a str,
     place: String,
@@ -35,7 +39,8 @@ struct Group<'a> {
 }
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let groups = groups(context);
+    let labels = Labels::of(&context.summary.results);
+    let groups = groups(context, &labels);
     if groups.is_empty() {
         return;
     }
@@ -44,7 +49,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let (shown, more): (Vec<_>, Vec<_>) =
         groups.iter().partition(|group| SHOWN.contains(&group.metric));
     document.paragraph(Tone::Quiet, RULE);
-    places::add(document, &groups);
+    places::add(document, &groups, context.summary);
     for group in shown {
         document.heading(group.title());
         document.blocks.push(Block::Table(table(context, group)));
@@ -63,7 +68,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
 }
 
-fn groups<'a>(context: &Context<'a>) -> Vec<Group<'a>> {
+fn groups<'a>(context: &Context<'a>, labels: &'a Labels) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for test in MpiTest::ALL {
         for estimate in context.results(Benchmark::Mpi(test)) {
@@ -78,6 +83,7 @@ fn groups<'a>(context: &Context<'a>) -> Vec<Group<'a>> {
             match known {
                 Some(group) => group.estimates.push(estimate),
                 None => groups.push(Group {
+                    labels,
                     test,
                     metric: &estimate.metric,
                     place,
@@ -103,22 +109,25 @@ impl<'a> Group<'a> {
         columns
     }
 
-    /// The MPI, the folder it lies in where two of one version are compared, and who measured if that
-    /// is not assay.
+    /// The MPI, and who measured if that is not assay.
     fn column(&self, estimate: &Estimate) -> String {
-        let mpi = name(estimate);
-        let elsewhere = |other: &&Estimate| {
-            name(other) == mpi && text(other, "prefix") != text(estimate, "prefix")
-        };
-        let own: Vec<&Estimate> = self.estimates.iter().copied().filter(by_assay).collect();
-        let mut parts = vec![mpi.clone()];
-        if by_assay(&estimate) && own.iter().any(elsewhere) {
-            parts.extend(text(estimate, "prefix").map(|prefix| format!("in {prefix}")));
-        }
-        if !by_assay(&estimate) {
-            parts.push(format!("by {}", estimate.tool.name));
-        }
-        parts.join(" ")
+        let mpi = self.name(estimate);
+        if by_assay(&estimate) { mpi } else { format!("{mpi} by {}", estimate.tool.name) }
+    }
+
+    fn name(&self, estimate: &Estimate) -> String {
+        self.labels.label(estimate).unwrap_or_else(|| estimate.tool.name.clone())
+    }
+
+    /// The heading of a column: the MPI and the transport it chose.
+    fn heading(&self, column: &str) -> String {
+        let here = |it: &&&Estimate| self.column(it) == column;
+        let transport = self.estimates.iter().find(here).and_then(|it| text(it, "transport"));
+        [Some(column.to_owned()), transport]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// Sizes, ascending; one without a number where messages have none.
@@ -168,15 +177,6 @@ fn by_assay(estimate: &&Estimate) -> bool {
     estimate.tool.name == "assay"
 }
 
-/// `MPICH 4.0.2`; the same library by the interface of the standard is a column of its own.
-fn name(estimate: &Estimate) -> String {
-    match (text(estimate, "mpi"), text(estimate, "abi").as_deref()) {
-        (Some(mpi), Some("standard")) => format!("{mpi}, standard ABI"),
-        (Some(mpi), _) => mpi,
-        (None, _) => estimate.tool.name.clone(),
-    }
-}
-
 fn size(estimate: &Estimate) -> Option<u64> {
     number(estimate, "bytes").map(|bytes| bytes as u64)
 }
@@ -191,8 +191,9 @@ fn shown_size(bytes: Option<u64>) -> Cell {
 /// One row per size, one column per MPI.
 fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
     let names = group.columns();
+    let headings: Vec<String> = names.iter().map(|name| group.heading(name)).collect();
     let mut columns = vec![("size", Align::Right)];
-    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    columns.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
     columns.push(("note", Align::Left));
     let mut table = Table::new("", &columns);
     for bytes in group.sizes() {
@@ -225,7 +226,7 @@ fn cell(estimate: &Estimate, best: Option<&Estimate>, columns: usize) -> Cell {
         _ => String::new(),
     };
     let join = |parts: &[&str]| {
-        parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\u{a0}")
+        parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" ")
     };
     Cell::with_short(join(&[&value, &interval, &against]), Some(join(&[&value, &against])))
 }
@@ -295,7 +296,7 @@ fn who(groups: &[Group<'_>]) -> Table {
     for group in groups {
         for estimate in group.estimates.iter().copied().filter(by_assay) {
             let told = |name: &str| text(estimate, name).unwrap_or_default();
-            let who = [name(estimate), told("transport"), told("abi"), told("library")];
+            let who = [group.name(estimate), told("transport"), told("abi"), told("library")];
             let place = format!("{}: {}", group.place, parameter::joined(&told("cpus")));
             match found.iter_mut().find(|(known, _)| *known == who) {
                 Some((_, places)) if places.contains(&place) => {}

@@ -4,6 +4,7 @@ use assay_model::summary::{CaseFailure, Estimate, Summary};
 use assay_model::warning::Warning;
 
 use super::context::{metric_name, text};
+use super::mpi::Labels;
 use super::{network, words};
 use crate::document::{Block, Document, Note, Tone};
 
@@ -19,18 +20,26 @@ struct Group {
     id: String,
     advice: String,
     /// Each distinct text with the results it is about; none when it is about the whole run.
-    texts: Vec<(String, Vec<String>)>,
+    texts: Vec<(String, Vec<Subject>)>,
+}
+
+/// Metrics of one case.
+struct Subject {
+    metrics: Vec<String>,
+    /// What tells the case from its neighbours; may be empty.
+    case: String,
 }
 
 impl Notes {
     pub(super) fn collect(summary: &Summary) -> Self {
         let mut notes = Self { groups: Vec::new() };
+        let labels = Labels::of(&summary.results);
         for warning in &summary.warnings {
             notes.put(warning, None);
         }
         for estimate in &summary.results {
             for warning in &estimate.warnings {
-                notes.put(warning, Some(subject(estimate)));
+                notes.put(warning, Some(Subject::of(estimate, &labels)));
             }
         }
         notes
@@ -60,7 +69,7 @@ impl Notes {
         document.blocks.push(Block::Notes((1..).zip(&self.groups).map(note).collect()));
     }
 
-    fn put(&mut self, warning: &Warning, subject: Option<String>) {
+    fn put(&mut self, warning: &Warning, subject: Option<Subject>) {
         let same = |group: &Group| group.id == warning.id && group.advice == warning.advice;
         let index = self.groups.iter().position(same).unwrap_or_else(|| {
             let (id, advice) = (warning.id.clone(), warning.advice.clone());
@@ -68,16 +77,20 @@ impl Notes {
             self.groups.len() - 1
         });
         let group = &mut self.groups[index];
-        match group.texts.iter_mut().find(|(text, _)| *text == warning.text) {
-            Some((_, subjects)) => subjects.extend(subject),
-            None => group.texts.push((warning.text.clone(), subject.into_iter().collect())),
+        let at = group.texts.iter().position(|(text, _)| *text == warning.text);
+        let at = at.unwrap_or_else(|| {
+            group.texts.push((warning.text.clone(), vec![]));
+            group.texts.len() - 1
+        });
+        if let Some(subject) = subject {
+            concern(&mut group.texts[at].1, subject);
         }
     }
 }
 
 impl Group {
     fn lines(&self) -> Vec<String> {
-        let line = |(text, subjects): &(String, Vec<String>)| {
+        let line = |(text, subjects): &(String, Vec<Subject>)| {
             if subjects.is_empty() {
                 text.clone()
             } else {
@@ -120,10 +133,21 @@ fn skipped_because_of(case: &str, summary: &Summary) -> Option<String> {
     (!names.is_empty()).then(|| words::skipped(names.len(), &names.join("; ")))
 }
 
-/// What tells a result from its neighbours, in few words: `Triad, node`.
-fn subject(estimate: &Estimate) -> String {
+/// Adds a result to those that a text is about, the metrics of one case together.
+fn concern(subjects: &mut Vec<Subject>, mut new: Subject) {
+    match subjects.iter_mut().find(|subject| subject.case == new.case) {
+        Some(subject) => {
+            new.metrics.retain(|metric| !subject.metrics.contains(metric));
+            subject.metrics.append(&mut new.metrics);
+        }
+        None => subjects.push(new),
+    }
+}
+
+/// What tells a case from its neighbours, in few words: `node`, `RndRead at 10 %`.
+fn case(estimate: &Estimate, labels: &Labels) -> String {
     if network::is_about(estimate) {
-        return format!("{}, {}", network::what(estimate), network::case_and_end(estimate));
+        return network::case_and_end(estimate);
     }
     let equations = text(estimate, "n").map(|n| format!("N\u{a0}=\u{a0}{n}"));
     let test = text(estimate, "test").map(|test| match text(estimate, "percent_of_max") {
@@ -131,15 +155,33 @@ fn subject(estimate: &Estimate) -> String {
         None => test,
     });
     let bytes = text(estimate, "bytes").filter(|_| test.is_none());
-    let parts = [text(estimate, "mpi"), text(estimate, "placement"), bytes, equations, test];
-    std::iter::once(metric_name(estimate))
-        .chain(parts.into_iter().flatten())
-        .collect::<Vec<_>>()
-        .join(", ")
+    let parts = [labels.label(estimate), text(estimate, "placement"), bytes, equations, test];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn some(subjects: &[String]) -> String {
-    let mut shown: Vec<String> = subjects.iter().take(SHOWN).cloned().collect();
+impl Subject {
+    fn of(estimate: &Estimate, labels: &Labels) -> Self {
+        let metric = match network::is_about(estimate) {
+            true => network::what(estimate),
+            false => metric_name(estimate),
+        };
+        Self { metrics: vec![metric], case: case(estimate, labels) }
+    }
+
+    /// `Triad, node`; the case alone where most of its metrics are meant.
+    fn name(&self) -> String {
+        let metrics = match self.metrics.as_slice() {
+            [one] => one.clone(),
+            [one, two] => format!("{one} and {two}"),
+            _ if self.case.is_empty() => self.metrics.join(", "),
+            _ => return self.case.clone(),
+        };
+        if self.case.is_empty() { metrics } else { format!("{metrics}, {}", self.case) }
+    }
+}
+
+fn some(subjects: &[Subject]) -> String {
+    let mut shown: Vec<String> = subjects.iter().take(SHOWN).map(Subject::name).collect();
     if subjects.len() > SHOWN {
         shown.push(words::and_more(subjects.len() - SHOWN));
     }

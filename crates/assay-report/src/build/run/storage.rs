@@ -21,8 +21,9 @@ const SIDES: &str = "Reads and writes apart, from submission to completion";
 const DUE: &str = "Latency from the moment I/O was due";
 const EXPLANATION: &str = "Latency is from submission to completion; from due is from the moment the I/O \
                            was to start, which is what a user waits, and what response curves show. \
-                           Percentiles are of every single I/O. Generator: what assay's generator \
-                           does without any I/O, over what was reached.";
+                           Percentiles are of every single I/O. Behind ± is the wider side of the \
+                           interval of the median. Generator: what assay's generator does without \
+                           any I/O, over what was reached.";
 const CACHED: &str = "Some of this went through the page cache: it says as much about memory as \
                       about storage.";
 
@@ -53,11 +54,11 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         document.blocks.extend(due(&single).map(Block::Table));
     }
     course::add(document, &tests);
-    let all: Vec<&Test<'_>> = tests.iter().collect();
-    document.blocks.extend(sides(&all).map(Block::Table));
+    document.blocks.extend(sides(&single).map(Block::Table));
     for points in curve::groups(&curves) {
         curve::add(document, context, &points);
     }
+    document.blocks.extend(sides(&curves).map(Block::Table));
     // All points of a curve share what its first one says.
     let shown: Vec<&Test<'_>> =
         tests.iter().filter(|test| test.number("percent_of_max").is_none()).collect();

@@ -1,4 +1,4 @@
-//! Tables: columns side by side where they fit, one record below the other where they do not.
+//! Tables: columns side by side where they fit, else in parts below each other, else in records.
 
 use super::wrap::{columns, padded, widest_word, wrap};
 use crate::document::{Align, Cell, Table};
@@ -12,16 +12,53 @@ type Tint<'a> = &'a dyn Fn(&Cell, &str) -> String;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Full,
+    /// Numbers of several parts, such as a value with its interval, on several lines.
+    Broken,
     Short,
 }
 
 pub(super) fn lines(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> {
-    for form in [Form::Full, Form::Short] {
+    for form in [Form::Full, Form::Broken, Form::Short] {
         if let Some(widths) = widths(table, form, width) {
             return side_by_side(table, form, &widths, tint);
         }
     }
-    records(table, width, tint)
+    match parts(table, width) {
+        Some(parts) => {
+            let part = |(part, widths): &(Table, Vec<usize>)| {
+                side_by_side(part, Form::Full, widths, tint)
+            };
+            parts.iter().map(part).collect::<Vec<_>>().join(&String::new())
+        }
+        None => records(table, width, tint),
+    }
+}
+
+/// Tables that fit, each with the columns that name a row and some of the others; `None` where even
+/// one of the others does not fit beside the names, or where there is nothing else.
+fn parts(table: &Table, width: usize) -> Option<Vec<(Table, Vec<usize>)>> {
+    let names = table.columns.iter().take_while(|it| it.align == Align::Left).count().max(1);
+    let mut parts: Vec<(Table, Vec<usize>)> = Vec::new();
+    let mut chosen: Vec<usize> = Vec::new();
+    for column in names..table.columns.len() {
+        chosen.push(column);
+        let mut columns: Vec<usize> = (0..names).chain(chosen.iter().copied()).collect();
+        let mut part = table.with_columns(&columns);
+        let mut fitting = widths(&part, Form::Full, width);
+        let is_next = fitting.is_none() && chosen.len() > 1;
+        if is_next {
+            chosen = vec![column];
+            columns = (0..names).chain([column]).collect();
+            part = table.with_columns(&columns);
+            fitting = widths(&part, Form::Full, width);
+        }
+        let part = (part, fitting?);
+        match parts.last_mut().filter(|_| chosen.len() > 1) {
+            Some(last) => *last = part,
+            None => parts.push(part),
+        }
+    }
+    (!parts.is_empty()).then_some(parts)
 }
 
 /// What a cell says, with the marks of its notes.
@@ -32,8 +69,8 @@ fn text(cell: &Cell, form: Form) -> String {
     text.into_iter().chain(marks).collect::<Vec<_>>().join(" ")
 }
 
-/// Width of each column; `None` when even the narrowest do not fit. Numbers are never wrapped;
-/// titles are wrapped first, then columns of text, the widest giving way first.
+/// Width of each column; `None` when even the narrowest do not fit. Numbers are wrapped in one form only, between
+/// their parts; titles are wrapped first, then columns of text, the widest giving way first.
 fn widths(table: &Table, form: Form, width: usize) -> Option<Vec<usize>> {
     let gaps = GAP * table.columns.len().saturating_sub(1);
     let cells = |i: usize| {
@@ -45,7 +82,8 @@ fn widths(table: &Table, form: Form, width: usize) -> Option<Vec<usize>> {
     for (i, column) in table.columns.iter().enumerate() {
         let full = cells(i).map(|text| columns(&text)).max().unwrap_or(0);
         let word = cells(i).map(|text| widest_word(&text)).max().unwrap_or(0);
-        let narrow = if column.align == Align::Right { full } else { word };
+        let is_whole = column.align == Align::Right && form != Form::Broken;
+        let narrow = if is_whole { full } else { word };
         let title_word = widest_word(&column.title);
         widths.push(full.max(columns(&column.title)));
         with_wrapped_titles.push(full.max(title_word));

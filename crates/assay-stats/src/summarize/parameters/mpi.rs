@@ -8,6 +8,7 @@ pub(super) fn asked(work: &MpiWorkload, bytes: Option<&str>) -> Vec<(&'static st
     let named = |name: &str| Parameter::Text(name.to_owned());
     let mut list = vec![
         ("mpi", named(&work.mpi.label())),
+        ("prefix", named(&work.mpi.prefix)),
         ("abi", named(work.mpi.abi.name())),
         ("ranks", Parameter::Integer(u64::from(work.ranks))),
         ("placement", named(&work.placement.placement)),

@@ -21,7 +21,10 @@ pub(super) fn sound(
         return Err(CaseError::failed(failure.reason, &failure.advice));
     }
     if !completed.success() {
-        return Err(CaseError::failed(ended_badly(completed), &by_hand));
+        return Err(match death(completed) {
+            Some(how) => CaseError::failed(format!("a rank died: {how}"), &died(&by_hand)),
+            None => CaseError::failed(ended_badly(completed), &by_hand),
+        });
     }
     let Some(outcome) = outcome else {
         let reason = if work.hosts.is_here() {
@@ -68,6 +71,27 @@ pub(super) fn sound(
     Ok(outcome)
 }
 
+/// How a rank was ended by a signal, as its launcher tells it: `Killed (signal 9)`.
+fn death(completed: &Completed) -> Option<String> {
+    /// MPICH's Hydra, Intel MPI's, and Open MPI.
+    const MARKS: [&str; 3] = ["WITH THE EXIT STRING:", "KILLED BY SIGNAL:", "exited on signal"];
+    let output = &completed.output;
+    [&output.stdout, &output.stderr].into_iter().find_map(|bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let how = |line: &str| {
+            let (_, how) = MARKS.iter().find_map(|mark| line.split_once(mark))?;
+            Some(how.trim().trim_end_matches('.').to_owned())
+        };
+        text.lines().find_map(how).filter(|how| !how.is_empty())
+    })
+}
+
+fn died(by_hand: &str) -> String {
+    format!(
+        "if nobody killed it, the kernel did so for want of memory (`dmesg` tells) or the library failed; {by_hand}"
+    )
+}
+
 /// How the launcher ended, and the last thing that was said.
 fn ended_badly(completed: &Completed) -> String {
     let how = match completed.status {
@@ -112,6 +136,44 @@ fn last_words(bytes: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rank_that_dies_is_told_by_every_launcher() {
+        use assay_fleet::process::Captured;
+        let rule = "=".repeat(83);
+        let hydra = format!(
+            "==== Various sizes and limits ====\n{rule}\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION \
+             PROCESSES\n=   PID 22261 RUNNING AT vm\n=   EXIT CODE: 9\n{rule}\nYOUR APPLICATION TERMINATED \
+             WITH THE EXIT STRING: Killed (signal 9)\nThis typically refers to a problem\n"
+        );
+        let intel = format!(
+            "{rule}\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   RANK 0 PID 23152 RUNNING \
+             AT vm\n=   KILLED BY SIGNAL: 9 (Killed)\n{rule}\n"
+        );
+        let open_mpi = "mpirun.openmpi noticed that process rank 1 with PID 0 on node vm exited on signal 9 \
+                        (Killed).\n";
+        for (printed, expected) in [
+            (hydra.as_str(), Some("Killed (signal 9)")),
+            (&intel, Some("9 (Killed)")),
+            (open_mpi, Some("9 (Killed)")),
+            ("error: no route to host\n", None),
+            ("exited on signal", None),
+            ("", None),
+        ] {
+            for is_error in [false, true] {
+                let mut output = Captured::default();
+                let stream = if is_error { &mut output.stderr } else { &mut output.stdout };
+                *stream = printed.as_bytes().to_vec();
+                let completed = Completed {
+                    status: Status::Exited(9),
+                    output,
+                    files: std::collections::BTreeMap::new(),
+                    elapsed: std::time::Duration::ZERO,
+                };
+                assert_eq!(death(&completed).as_deref(), expected, "{printed}");
+            }
+        }
+    }
 
     #[test]
     fn what_a_launcher_says_last_is_what_tells_most() {

@@ -81,7 +81,7 @@ impl Conversation<'_> {
         for time_ns in times_ns.iter().step_by(step) {
             recorder.sample("round_trip", None, *time_ns as f64 * 1e-9);
         }
-        recorder.sample("half_round_trip", None, latency.qperf_mean_s);
+        recorder.sample("half_round_trip", None, latency.mean_half_s);
         let distribution = Distribution::of(times_ns);
         self.all_ns.extend(times_ns.iter().take(TIMES_LIMIT.saturating_sub(self.all_ns.len())));
         let name = format!("round-trips.{}.txt", self.repetition);
@@ -95,14 +95,9 @@ impl Conversation<'_> {
 
     /// The tail of all round trips, of which the samples are a few.
     fn learn_tail(&self, recorder: &mut Recorder<'_, '_>) {
-        let all = Distribution::of(&self.all_ns);
-        let mut learn =
-            |name: &str, value: Parameter| recorder.learn(Some("round_trip"), name, value);
-        learn("round_trips", Parameter::Integer(self.all_ns.len() as u64));
-        for (name, ns) in all.percentiles_ns() {
-            learn(&format!("all_{name}_s"), Parameter::Number(ns as f64 * 1e-9));
+        for (name, value) in Distribution::of(&self.all_ns).parameters() {
+            recorder.learn(Some("round_trip"), &name, value);
         }
-        learn("all_max_s", Parameter::Number(all.greatest_ns() as f64 * 1e-9));
     }
 
     /// One ping-pong with the first server that speaks.

@@ -18,7 +18,9 @@ const ALONE_S: f64 = 0.25;
 /// A generator that could not do twice as much may be what was measured.
 const HEADROOM: f64 = 2.0;
 /// A rate below this share of what was asked for is missed; Vdbench is silent about it.
-pub(super) const REACHED: f64 = 0.97;
+const REACHED: f64 = 0.97;
+/// Standard deviations that the number of arrivals may be off by chance.
+const BY_CHANCE: f64 = 3.0;
 /// How far the number in flight may differ from rate × latency.
 const LITTLE: f64 = 0.02;
 /// A file with less than this share of its size on the storage has holes.
@@ -65,7 +67,9 @@ pub(super) fn record(
     check_little(outcome, &stretches, recorder);
     if let Load::Open { rate_per_s, .. } = workload.load {
         recorder.learn(None, "requested_rate", Parameter::Number(rate_per_s));
-        check_rate(rate_per_s, count as f64 / outcome.elapsed_s, recorder);
+        if is_missed(count, rate_per_s * outcome.elapsed_s) {
+            recorder.doubt(rate_missed(rate_per_s, count as f64 / outcome.elapsed_s));
+        }
     }
     Ok(())
 }
@@ -168,12 +172,16 @@ fn check_little(
     }
 }
 
-fn check_rate(asked_per_s: f64, reached_per_s: f64, recorder: &mut Recorder<'_, '_>) {
-    if reached_per_s >= REACHED * asked_per_s {
-        return;
-    }
+/// Whether so few of the I/O that were asked for is no accident. Arrivals at random are Poisson's, so
+/// their number in a given time has its root for standard deviation; even gaps vary less.
+pub(super) fn is_missed(count: u64, asked: f64) -> bool {
+    let count = count as f64;
+    count < REACHED * asked && count < asked - BY_CHANCE * asked.sqrt()
+}
+
+fn rate_missed(asked_per_s: f64, reached_per_s: f64) -> Warning {
     let rate = |value| Quantity::new(value, Unit::IoPerSecond);
-    recorder.doubt(Warning::new(
+    Warning::new(
         "rate-missed",
         format!(
             "{:.4} were asked for and {:.4} were reached",
@@ -182,7 +190,7 @@ fn check_rate(asked_per_s: f64, reached_per_s: f64, recorder: &mut Recorder<'_, 
         ),
         "the storage or the depth is the limit: latency from the intended start grows as long as \
          it runs; ask for less, or for more depth",
-    ));
+    )
 }
 
 /// The same workload without any I/O.
@@ -226,4 +234,24 @@ pub(super) fn learn_headroom(
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_missed_when_chance_does_not_explain_it() {
+        for (count, asked, expected) in [
+            (969, 1000.0, false),
+            (880, 1000.0, true),
+            (96_999, 100_000.0, true),
+            (97_001, 100_000.0, false),
+            (0, 5.0, false),
+            (0, 10.0, true),
+            (1001, 1000.0, false),
+        ] {
+            assert_eq!(is_missed(count, asked), expected, "{count} of {asked}");
+        }
+    }
 }

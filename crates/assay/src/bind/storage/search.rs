@@ -10,7 +10,7 @@ use assay_model::workload::storage::{Arrivals, Load, StorageWorkload};
 use assay_stats::rate_search::{Lateness, Search, Verdict, verdict};
 
 use super::Measurer;
-use super::results::REACHED;
+use super::results::is_missed;
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::series;
 
@@ -67,8 +67,7 @@ impl Tried {
             .map(|stretch| stretch.lateness(goal.most_s))
             .collect();
         let asked = rate_per_s * outcome.elapsed_s;
-        // Arrivals at random differ by the root of their number; three times that is no accident.
-        let is_short = (series::count(outcome) as f64) < REACHED * asked - 3.0 * asked.sqrt();
+        let is_short = is_missed(series::count(outcome), asked);
         let allowed = 1.0 - goal.percent / 100.0;
         let lateness = Lateness {
             late: stretches.iter().map(|it| it.late).sum(),

@@ -57,7 +57,7 @@ pub(super) fn execute(
         store: typed.store.folder.clone(),
         ..RunOptions::default()
     };
-    let repeat = Repeat::read(typed.again.as_ref())?;
+    let repeat = Repeat::read(typed.again.as_ref())?.or(execution.repetition);
     let verdict = all_runs(execution, (&options, repeat), &stop, &mut report);
     if typed.test.is_some() {
         // Vdbench's proof of installation leaves nothing behind.
@@ -74,14 +74,15 @@ fn all_runs(
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
     around::run(execution.commands.start.as_ref(), report, stop)?;
-    let began = Instant::now();
+    let (began, mut done) = (Instant::now(), 0);
     loop {
         if execution.files.phases.is_empty() {
             raw(execution, options.clone(), stop, report)?;
         } else {
             super::files::all(execution, options, stop, report)?;
         }
-        if report.is_over || !repeat.again(began) {
+        done += 1;
+        if report.is_over || !repeat.again(began, done) {
             break;
         }
     }
@@ -255,11 +256,12 @@ impl Runs<'_, '_> {
         let done = ending::following(self.stop, &ends, || {
             runner::carry_out(plan, &self.options, &ends, &mut on)
         });
-        let is_early = ending.reason.is_some() && !self.stop.load(Ordering::Relaxed);
-        if !is_early {
+        let is_stopped = self.stop.load(Ordering::Relaxed);
+        // What ends a run before its time is no failure, and what was measured until then is told.
+        if outcome.is_none() || !(is_stopped || ending.reason.is_some()) {
             done?;
         }
-        if let Some(reason) = ending.reason.filter(|_| is_early) {
+        if let Some(reason) = ending.reason.filter(|_| !is_stopped) {
             self.report.say_now(&reason);
             self.report.is_over |= ending.is_last;
         }
@@ -274,7 +276,8 @@ impl Runs<'_, '_> {
         label: &RunLabel,
         outcome: &StorageOutcome,
     ) -> Result<Next, Failure> {
-        let measured = self.report.done(&phase.workload, outcome);
+        let is_stopped = self.stop.load(Ordering::Relaxed);
+        let measured = self.report.done(&phase.workload, outcome, is_stopped);
         self.report.failed_io(phase, outcome);
         self.errors += outcome.error_count;
         if self.errors >= self.execution.data_errors.max(1) {
@@ -284,6 +287,9 @@ impl Runs<'_, '_> {
                     self.execution.data_errors
                 ))
                 .advise("see errorlog.html"));
+        }
+        if is_stopped {
+            return Err(runner::interrupted());
         }
         let Some(measured) = measured else {
             return Err(Failure::measurement(format!("RD={} did no I/O", label.name))

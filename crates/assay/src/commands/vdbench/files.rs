@@ -16,7 +16,7 @@ use super::ending::{self, Ending};
 use super::report::{FULL, Report, time_of_day, timestamp, today};
 use crate::failure::Failure;
 use crate::storage::file_trees;
-use crate::storage::runner::RunOptions;
+use crate::storage::runner::{RunOptions, interrupted};
 
 /// Carries out all file-system runs of a parameter file.
 pub(super) fn all(
@@ -130,8 +130,9 @@ impl Runs<'_, '_> {
         let outcome = ending::following(self.stop, &ends, || {
             file_trees::run_phase(&phase, &ends, left, &mut on_interval)
         })?;
-        let measured = table.end();
-        if let Some(reason) = ending.reason {
+        let is_stopped = self.stop.load(Ordering::Relaxed);
+        let measured = table.end(is_stopped);
+        if let Some(reason) = ending.reason.filter(|_| !is_stopped) {
             self.report.say_now(&reason);
             self.report.is_over |= ending.is_last;
         }
@@ -169,7 +170,7 @@ impl Runs<'_, '_> {
                 .advise("see errorlog.html"));
         }
         if self.stop.load(Ordering::Relaxed) {
-            return Err(Failure::measurement("the run was interrupted"));
+            return Err(interrupted());
         }
         // A format has nothing to do where everything is there already.
         if measured.tally.requested.count == 0 && !phase.workload.in_turn {
@@ -235,8 +236,12 @@ impl<'r, 't> Table<'r, 't> {
         self.report.folder.flat_file.line(&row);
     }
 
-    /// The average, and what Vdbench does not tell.
-    fn end(mut self) -> FileMeasured {
+    /// The average, and what Vdbench does not tell. Of a run that the user stopped nothing is said while it
+    /// warms up, and never that it is done.
+    fn end(mut self, is_stopped: bool) -> FileMeasured {
+        if is_stopped && self.counted.tally.requested.count == 0 {
+            return self.whole;
+        }
         let first = shared::first_counted(self.label);
         let (measured, average) = if self.counted.tally.requested.count > 0 {
             (
@@ -267,8 +272,10 @@ impl<'r, 't> Table<'r, 't> {
             ));
         }
         self.report.busy(measured.cpu_percent().0);
-        self.report.status("Workload done", Some(self.label));
-        self.report.status("Slaves done", Some(self.label));
+        if !is_stopped {
+            self.report.status("Workload done", Some(self.label));
+            self.report.status("Slaves done", Some(self.label));
+        }
         measured
     }
 }

@@ -1,6 +1,8 @@
-//! `-l`: all runs over and over, for a time or until the user stops them.
+//! `-l` and `loop=`: all runs over and over, so many times, for a time, or until the user stops them.
 
 use std::time::{Duration, Instant};
+
+use assay_adapters::dialect::vdbench::commands::Repetition;
 
 use crate::failure::Failure;
 
@@ -11,6 +13,8 @@ pub(super) enum Repeat {
     Once,
     /// Until the user stops them.
     Forever,
+    /// So many times.
+    Times(u64),
     /// They begin anew until this time has passed.
     For(Duration),
 }
@@ -35,11 +39,21 @@ impl Repeat {
         }
     }
 
-    /// Whether the runs begin once more.
-    pub(super) fn again(self, began: Instant) -> bool {
+    /// As the files say, where nothing was typed.
+    pub(super) const fn or(self, in_files: Option<Repetition>) -> Self {
+        match (self, in_files) {
+            (Self::Once, Some(Repetition::Times(number))) => Self::Times(number),
+            (Self::Once, Some(Repetition::Seconds(s))) => Self::For(Duration::from_secs(s)),
+            (typed, _) => typed,
+        }
+    }
+
+    /// Whether the runs begin once more, having been done `done` times since `began`.
+    pub(super) fn again(self, began: Instant, done: u64) -> bool {
         match self {
             Self::Once => false,
             Self::Forever => true,
+            Self::Times(number) => done < number,
             Self::For(length) => began.elapsed() < length,
         }
     }
@@ -63,5 +77,17 @@ mod tests {
         }
         assert_eq!(Repeat::read(None).ok(), Some(Repeat::Once));
         assert_eq!(Repeat::read(Some(&None)).ok(), Some(Repeat::Forever));
+    }
+
+    #[test]
+    fn what_was_typed_comes_before_what_the_files_say() {
+        let twice = Some(Repetition::Times(2));
+        assert_eq!(Repeat::Once.or(twice), Repeat::Times(2));
+        assert_eq!(Repeat::Forever.or(twice), Repeat::Forever);
+        let half = Repetition::Seconds(30);
+        assert_eq!(Repeat::Once.or(Some(half)), Repeat::For(Duration::from_secs(30)));
+        assert_eq!(Repeat::Once.or(None), Repeat::Once);
+        let now = Instant::now();
+        assert!(Repeat::Times(2).again(now, 1) && !Repeat::Times(2).again(now, 2));
     }
 }

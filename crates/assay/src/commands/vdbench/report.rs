@@ -190,13 +190,18 @@ impl<'t> Report<'t> {
         self.current = Some(current);
     }
 
-    /// The average and what is to be said about it; `None` when nothing was measured.
+    /// The average and what is to be said about it; `None` when nothing was measured. Of a run that the
+    /// user stopped (`is_stopped`) nothing is said while it warms up, and never that it is done.
     pub(super) fn done(
         &mut self,
         workload: &StorageWorkload,
         outcome: &StorageOutcome,
+        is_stopped: bool,
     ) -> Option<Measured> {
         let mut current = self.current.take()?;
+        if is_stopped && current.counted.count() == 0 {
+            return None;
+        }
         let first = output::first_counted(&current.label);
         let (measured, label) = if current.counted.count() > 0 {
             (
@@ -223,8 +228,10 @@ impl<'t> Report<'t> {
         self.busy(measured.cpu_percent());
         let engine = format!("Engine: {}; {}", outcome.engine, outcome.engine_reason);
         self.folder.log.line(&format!("{tod} {engine}"));
-        self.status("Workload done", Some(&current.label));
-        self.status("Slaves done", Some(&current.label));
+        if !is_stopped {
+            self.status("Workload done", Some(&current.label));
+            self.status("Slaves done", Some(&current.label));
+        }
         Some(measured)
     }
 

@@ -152,15 +152,36 @@ fn the_disk_of_the_system_is_never_written() {
     assert!(found.unwrap_err().render(false).contains("is never written"));
 }
 
-#[test]
-fn volumes_must_be_mounted() {
-    let mount = |point: &str| Mount {
+fn mount(point: &str) -> Mount {
+    Mount {
         device: (8, 1),
         point: PathBuf::from(point),
         kind: "ext4".into(),
         source: "/dev/sda1".into(),
         options: String::new(),
-    };
+    }
+}
+
+#[test]
+fn no_file_is_made_among_the_devices() {
+    let created = World::new().created;
+    let plan = plan(Path::new("/dev/no-such-disk"), Some(8192), 1.0);
+    let failure = check(&plan, &RunOptions::default(), &created).unwrap_err().render(false);
+    assert!(failure.contains("there is no device /dev/no-such-disk"), "{failure}");
+    for (mounts, path, allowed) in [
+        (vec![mount("/"), mount("/dev")], "/dev/x", false),
+        (vec![mount("/"), mount("/dev")], "/dev/mapper/x", false),
+        (vec![mount("/")], "/dev/x", false),
+        (vec![mount("/"), mount("/dev"), mount("/dev/shm")], "/dev/shm/x", true),
+        (vec![mount("/")], "/devices/x", true),
+    ] {
+        let found = refuse_among_devices(Path::new(path), &mounts).is_ok();
+        assert_eq!(found, allowed, "{path}");
+    }
+}
+
+#[test]
+fn volumes_must_be_mounted() {
     let mounts = [mount("/"), mount("/mnt"), mount("/mnt/a"), mount("/mnt/b/deep")];
     for (path, allowed) in [
         ("/mnt/a/file", true),

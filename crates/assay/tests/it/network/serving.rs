@@ -115,6 +115,10 @@ fn one_number_is_stored_like_every_other() {
     let document = world.json(&asked);
     let found = results(&document, "network.tcp", "round_trip");
     assert_eq!(found[0]["parameters"]["messages_per_s"], 200.0);
+    // The pauses between messages are no part of a round trip: no mean lies above the greatest.
+    let greatest_s = found[0]["parameters"]["all_max_s"].as_f64().unwrap();
+    let half = results(&document, "network.tcp", "half_round_trip");
+    assert!(2.0 * half[0]["median"].as_f64().unwrap() <= greatest_s, "{document}");
 }
 
 #[test]
@@ -135,13 +139,22 @@ fn ping_tells_the_distribution_or_what_is_missing() {
         assert!(outcome.err.contains("ping_group_range"), "{outcome:?}");
         return;
     }
-    let value: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
-    assert_eq!((&value["sent"], &value["received"]), (&300.into(), &300.into()));
-    let at = |name: &str| value["round_trip_s"][name].as_f64().unwrap();
-    assert!(
-        at("min") <= at("p50") && at("p50") <= at("p99") && at("p99") <= at("max"),
-        "{value}"
+    let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+    let [found] = &*results(&document, "network.icmp", "round_trip") else {
+        panic!("{document}");
+    };
+    let told = &found["parameters"];
+    assert_eq!(
+        (&told["sent"], &told["received"], &told["bytes"]),
+        (&300.into(), &300.into(), &56.into())
     );
+    let at = |name: &str| told[name].as_f64().unwrap();
+    assert!(
+        at("all_p50_s") <= at("all_p99_s") && at("all_p99_s") <= at("all_max_s"),
+        "{found}"
+    );
+    assert_eq!(told["round_trips"], 300);
+    assert_eq!(results(&document, "network.icmp", "loss")[0]["median"], 0.0);
 }
 
 #[test]

@@ -76,13 +76,17 @@ pub(super) fn read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
 }
 
 /// The load of jobs that run together. Where each has a rate, arrivals are scheduled; a job
-/// without one keeps its depth full.
-pub(super) fn load(members: &[Placed], streams: &mut [StorageStream]) -> Load {
+/// without one keeps its depth full, and where jobs have a flow, none of them gets ahead of the others.
+pub(super) fn load(members: &[Placed], streams: &mut [StorageStream]) -> Result<Load, Fault> {
+    if let Some(first) = members.iter().find(|(job, _)| job.manner.flow > 0) {
+        flows(members, first, streams)?;
+        return Ok(Load::Balanced);
+    }
     let rates: Option<Vec<f64>> = streams.iter().map(|stream| stream.own_rate_per_s).collect();
     let count = streams.len().max(1) as f64;
     let Some(rates) = rates else {
         streams.iter_mut().for_each(|stream| stream.rate_share = 1.0 / count);
-        return Load::Closed;
+        return Ok(Load::Closed);
     };
     let rate_per_s: f64 = rates.iter().sum();
     for (stream, rate) in streams.iter_mut().zip(rates) {
@@ -90,7 +94,37 @@ pub(super) fn load(members: &[Placed], streams: &mut [StorageStream]) -> Load {
         stream.own_rate_per_s = None;
     }
     let poisson = members.iter().any(|(job, _)| job.poisson);
-    Load::Open { rate_per_s, arrivals: arrivals(poisson) }
+    Ok(Load::Open { rate_per_s, arrivals: arrivals(poisson) })
+}
+
+/// Shares of jobs with a flow, each clone one of its own; jobs without one have none to hold.
+fn flows(
+    members: &[Placed],
+    first: &Placed,
+    streams: &mut [StorageStream],
+) -> Result<(), Fault> {
+    for placed in members.iter().filter(|(job, _)| job.manner.flow > 0) {
+        let manner = &placed.0.manner;
+        let has_rate = rate(placed)?.0.is_some();
+        let (why, hint) = if manner.flow_id != first.0.manner.flow_id {
+            ("jobs of several flows run at the same time", "give them one flow_id")
+        } else if has_rate || manner.think_ns > 0 {
+            ("flow excludes a rate and thinktime", "leave one of them out")
+        } else {
+            continue;
+        };
+        return Err(combine(placed, why, hint));
+    }
+    let flow = |job: &Worker| job.manner.flow as f64;
+    let of_clones = members.iter().map(|(job, _)| flow(job) * f64::from(job.clones));
+    let sum: f64 = of_clones.sum();
+    let each = members
+        .iter()
+        .flat_map(|(job, _)| std::iter::repeat_n(flow(job) / sum, job.clones as usize));
+    for (stream, share) in streams.iter_mut().zip(each) {
+        stream.rate_share = share;
+    }
+    Ok(())
 }
 
 fn pattern(placed: &Placed, sizes: &[SizeShare]) -> Result<AccessPattern, Fault> {

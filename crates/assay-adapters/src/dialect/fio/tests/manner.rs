@@ -330,3 +330,92 @@ fn what_does_not_fit_is_refused_at_its_place() {
         check_refused("job", file, &expected);
     }
 }
+
+#[test]
+fn jobs_wait_for_one_another() {
+    let phases = |file: &str| {
+        let plan = plan("job", &[("job", file)]).unwrap_or_else(|fault| panic!("{fault}"));
+        plan.plan.phases.iter().map(|phase| phase.name.clone()).collect::<Vec<_>>()
+    };
+    let job = |name: &str, more: &str| format!("[{name}]\nrw=read\nsize=1m\n{more}\n");
+    let fill = job("fill", "numjobs=2");
+    let after = |name: &str, other: &str| job(name, &format!("wait_for={other}"));
+    for (file, expected) in [
+        (fill.clone() + &after("a", "fill") + &after("b", "fill"), vec!["fill", "a+b"]),
+        (fill.clone() + &after("a", "fill") + &after("b", "a"), vec!["fill", "a", "b"]),
+        (fill.clone() + &job("a", "stonewall") + &after("b", "fill"), vec!["fill", "a+b"]),
+        (
+            fill.clone() + &job("x", "") + &job("a", "stonewall") + &after("b", "a"),
+            vec!["fill+x", "a", "b"],
+        ),
+    ] {
+        assert_eq!(phases(&file), expected, "{file}");
+    }
+    for (file, expected) in [
+        (
+            fill.clone() + &after("a", "fall"),
+            expect![[r#"
+                job:5:1: job `a`: it waits for `fall`, and no job before it is called that
+                jobs are waited for by their names, which come before
+            "#]],
+        ),
+        (
+            fill.clone() + &fill + &after("a", "fill"),
+            expect![[r#"
+                job:9:1: job `a`: it waits for `fill`, and two jobs are called that
+                jobs are waited for by their names, which come before
+            "#]],
+        ),
+        (
+            fill.clone() + &after("a", "fill") + &job("b", ""),
+            expect![[r#"
+                job:9:1: job `b`: other jobs would run beside it and beside what it waits for
+                let all jobs but one at a time wait, or separate them with stonewall
+            "#]],
+        ),
+        (
+            fill.clone() + &job("b", "") + &after("a", "fill"),
+            expect![[r#"
+                job:9:1: job `a`: other jobs would run beside it and beside what it waits for
+                let all jobs but one at a time wait, or separate them with stonewall
+            "#]],
+        ),
+    ] {
+        check_refused("job", &file, &expected);
+    }
+}
+
+#[test]
+fn jobs_with_a_flow_hold_their_shares() {
+    let file = "[global]\nrw=read\nsize=1m\n[a]\nflow=3\nnumjobs=2\n[b]\nflow=2\n[c]\n";
+    let plan = plan("job", &[("job", file)]).unwrap();
+    let work = &plan.plan.phases[0].workload;
+    assert_eq!(work.load, assay_model::workload::storage::Load::Balanced);
+    let shares: Vec<f64> = work.streams.iter().map(|stream| stream.rate_share).collect();
+    assert_eq!(shares, [0.375, 0.375, 0.25, 0.0]);
+    for (more, expected) in [
+        (
+            "[a]\nflow=1\n[b]\nflow=1\nflow_id=2\n",
+            expect![[r#"
+                job:6:1: job `b`: jobs of several flows run at the same time
+                give them one flow_id
+            "#]],
+        ),
+        (
+            "[a]\nflow=1\nrate_iops=100\n",
+            expect![[r#"
+                job:4:1: job `a`: flow excludes a rate and thinktime
+                leave one of them out
+            "#]],
+        ),
+        (
+            "[a]\nflow=1001\n",
+            expect![[r#"
+                job:5:1: `1001` is no value of `flow`: it must be a whole number from 0 to 1000
+                see `man fio` for the values of this option
+            "#]],
+        ),
+    ] {
+        check_refused("job", &format!("[global]\nrw=read\nsize=1m\n{more}"), &expected);
+    }
+}

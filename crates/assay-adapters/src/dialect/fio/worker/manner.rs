@@ -34,6 +34,12 @@ pub struct Manner {
     pub zone_range_bytes: u64,
     /// `zoneskip` in bytes.
     pub zone_skip_bytes: u64,
+    /// `flow`: its share of the I/O beside other jobs that have one; 0 = it has none.
+    pub flow: u64,
+    /// `flow_id`: among which jobs.
+    pub flow_id: u64,
+    /// `wait_for`: the job that is over before it begins.
+    pub waits_for: Option<String>,
     /// `steadystate`.
     pub steady: Option<Steady>,
     /// `steadystate_duration` in seconds.
@@ -91,6 +97,8 @@ pub struct Steady {
     pub in_percent: bool,
 }
 
+/// fio's own limit.
+const MOST_FLOW: u64 = 1000;
 /// More CPUs no machine has.
 const MOST_CPUS: usize = 8192;
 
@@ -123,6 +131,9 @@ impl Manner {
                 self.most_latency_ns = Some(microseconds(first)?).filter(|ns| *ns > 0);
             }
             "exitall" => self.ends_all = value::flag(text).ok_or("it must be 0 or 1")?,
+            "flow" => self.flow = number(needed()?, 0, MOST_FLOW)?,
+            "flow_id" => self.flow_id = number(needed()?, 0, i32::MAX as u64)?,
+            "wait_for" => self.waits_for = Some(needed()?.to_owned()),
             "file_service_type" => self.turns = Some(turns(needed()?)?),
             "zonemode" => self.strided = zone_mode(needed()?)?,
             "zonesize" => {

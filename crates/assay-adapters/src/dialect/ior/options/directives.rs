@@ -79,6 +79,10 @@ const REFUSED: &[(&str, &str)] = &[
 pub(in super::super) fn apply(options: &mut Options, text: &str) -> Result<(), OptionsError> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let (name, value) = (name.trim(), value.trim());
+    if name.is_empty() {
+        let why = "it must be NAME=VALUE, like blockSize=4m";
+        return Err(OptionsError::Value { name: "-O".into(), value: text.to_owned(), why });
+    }
     let is = |known: &str| known.eq_ignore_ascii_case(name);
     if let Some((_, letter)) = VALUES.iter().find(|(known, _)| is(known)) {
         return options.value(*letter, value);

@@ -213,10 +213,12 @@ impl Compiler<'_, '_> {
         run: &Run,
         values: &Combination<'_>,
     ) -> Option<(Vec<FileTree>, Vec<(FileWork, Vec<usize>)>)> {
-        if self.input.verify != Verify::Off {
+        if self.verify() != Verify::Off {
             let message = "data of file-system workloads is not checked here";
             let error = self.lines.error("V114", run.name.spot, message);
-            self.lines.found.push(error.help("leave -v away").vdbench("checks it"));
+            self.lines
+                .found
+                .push(error.help("leave -v and validate= away").vdbench("checks it"));
             return None;
         }
         let is_format = |name: &str| name.eq_ignore_ascii_case("format");
@@ -323,6 +325,7 @@ impl Compiler<'_, '_> {
             sync: flags.is_some_and(|flags| flags.sync != WriteSync::None),
             sync_at_close: flags.is_some_and(|flags| flags.sync_at_end),
         };
+        self.short_paths(&system, &tree)?;
         let files_in = |bytes: f64| ((bytes / tree.mean_file_bytes()) as u64).max(1);
         (tree.most_files, tree.used_files) =
             (system.total_bytes.map(files_in), system.used_bytes.map(files_in));
@@ -337,6 +340,24 @@ impl Compiler<'_, '_> {
             return None;
         }
         Some(tree)
+    }
+
+    /// The names of the deepest files must fit into a path.
+    fn short_paths(&mut self, system: &FileSystem, tree: &FileTree) -> Option<()> {
+        /// What Linux takes for a path, with the zero at its end.
+        const MOST_BYTES: usize = 4096;
+        let folders = "/vdb1_1.dir".len().saturating_mul(tree.depth as usize);
+        let bytes = folders.saturating_add(system.anchor.as_ref()?.text.len());
+        if bytes.saturating_add("/vdb_f0001.file".len()) < MOST_BYTES {
+            return Some(());
+        }
+        let message = format!(
+            "the files of `{}` lie too deep: their paths would have more than {MOST_BYTES} bytes",
+            system.name.text
+        );
+        let error = self.lines.error("V157", system.name.spot, message);
+        self.lines.found.push(error.help("lower depth="));
+        None
     }
 
     /// One stream per workload, tree and operation.

@@ -93,7 +93,7 @@ impl Compiler<'_, '_> {
             engine: EngineChoice::Auto,
             data: StorageData {
                 compressible: 1.0 - 1.0 / self.all.general.compression,
-                verify: self.input.verify,
+                verify: self.verify(),
             },
             seed: self.input.seed,
         }

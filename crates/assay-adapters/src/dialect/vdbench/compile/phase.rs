@@ -1,18 +1,18 @@
 //! One run: its targets and streams, with the values that its loops give it.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use assay_model::workload::storage::{
     AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, HitArea, Load, SizeShare, Skew,
-    StorageData, StorageStream, StorageTarget, StorageWorkload, WriteSync,
+    StorageData, StorageStream, StorageWorkload,
 };
 
-use super::super::definitions::{OpenFlags, SKEW_DIVISOR, Seek, Sizes, Storage, Workload};
+use super::super::definitions::{SKEW_DIVISOR, Seek, Sizes, Storage, Workload};
 use super::super::runs::Run;
 use super::super::values::{Shown, Value};
-use super::super::{Present, RunParameters, Used};
-use super::{Combination, Compiler, timing};
+use super::super::{RunParameters, Used};
+use super::targets::{Placed, Targets};
+use super::{Combination, Compiler, joined, timing};
 
 /// What a run amounts to.
 pub(super) struct Built {
@@ -37,23 +37,6 @@ struct Given {
     compression: f64,
 }
 
-/// A target, with what a stream must know of its storage.
-struct Placed {
-    target: usize,
-    threads: u32,
-    hit_area_bytes: u64,
-}
-
-/// Storage, which of its paths, and the part that is used.
-type TargetKey = (usize, usize, Option<(u64, u64)>);
-
-/// Targets as they are collected; the same one is kept once.
-#[derive(Default)]
-struct Targets {
-    list: Vec<StorageTarget>,
-    by_key: HashMap<TargetKey, usize>,
-}
-
 impl Compiler<'_, '_> {
     /// Builds a run; `None` when something is wrong, which is told of.
     pub(super) fn build(
@@ -73,15 +56,17 @@ impl Compiler<'_, '_> {
         let mut streams = Vec::new();
         for ((workload, storages), share) in workloads.iter().zip(&chosen).zip(&shares) {
             let mut placed = Vec::new();
+            let given_threads = given.threads.map(|threads| divided(threads, share));
+            let of_all = self.joined_threads((run, workload), storages, given_threads)?;
             for &index in storages {
                 let storage = &self.all.storages[index];
                 let threads = given.threads.unwrap_or(storage.threads);
                 let hit_area_bytes = given.hit_area_bytes.unwrap_or(storage.hit_area_bytes);
-                let threads = if sharing[&index] > 1 {
+                let threads = match of_all {
+                    Some(threads) => threads,
                     // Threads belong to the storage; workloads that share it divide them.
-                    ((f64::from(threads) * share.share).round() as u32).max(1)
-                } else {
-                    threads
+                    None if sharing[&index] > 1 => divided(threads, share),
+                    None => threads,
                 };
                 for target in self.place(run, workload, index, &mut targets)? {
                     placed.push(Placed { target, threads, hit_area_bytes });
@@ -94,15 +79,14 @@ impl Compiler<'_, '_> {
         let mut distinct: Vec<usize> = chosen.into_iter().flatten().collect();
         distinct.sort_unstable();
         distinct.dedup();
-        let outstanding = streams
-            .iter()
-            .map(|stream| u64::from(stream.in_flight_per_target) * stream.targets.len() as u64)
-            .sum();
-        let used = Used { storages: distinct.len(), workloads: workloads.len(), outstanding };
-        let data = StorageData {
-            compressible: 1.0 - 1.0 / given.compression,
-            verify: self.input.verify,
+        let in_flight = |stream: &StorageStream| {
+            let depths = if stream.conduct.turns.is_some() { 1 } else { stream.targets.len() };
+            u64::from(stream.in_flight_per_target) * depths as u64
         };
+        let outstanding = streams.iter().map(in_flight).sum();
+        let used = Used { storages: distinct.len(), workloads: workloads.len(), outstanding };
+        let data =
+            StorageData { compressible: 1.0 - 1.0 / given.compression, verify: self.verify() };
         let shares_given = shares.iter().any(|share| share.given);
         let load = if shares_given && load == Load::Closed { Load::Balanced } else { load };
         let workload = StorageWorkload {
@@ -239,149 +223,6 @@ impl Compiler<'_, '_> {
         None
     }
 
-    /// The targets of one storage definition under one workload.
-    fn place(
-        &mut self,
-        run: &Run,
-        workload: &Workload,
-        index: usize,
-        targets: &mut Targets,
-    ) -> Option<Vec<usize>> {
-        let storage = &self.all.storages[index];
-        if storage.luns.iter().all(|(lun, _)| lun.text.is_empty()) {
-            let message = format!("`{}` has no path", storage.name.text);
-            let error = self.lines.error("V131", storage.name.spot, message);
-            self.lines.found.push(error.help("add lun=/path/to/file").vdbench("stops"));
-            return None;
-        }
-        let flags = run.flags.or(workload.flags).or(storage.flags);
-        let flags = flags.unwrap_or(OpenFlags {
-            direct: false,
-            sync: WriteSync::None,
-            sync_at_end: false,
-        });
-        let mut placed = Vec::new();
-        for (number, (lun, hosts)) in storage.luns.iter().enumerate() {
-            self.note_hosts(hosts, &workload.hosts)?;
-            let path = PathBuf::from(&lun.text);
-            let present = (self.around.look)(&path);
-            let size = self.size(storage, present, flags)?;
-            let is_device = present.is_some_and(|present| present.device);
-            let range = self.range(run, workload, storage, size, is_device)?;
-            let key = (index, number, range);
-            let target = match targets.by_key.get(&key) {
-                Some(target) => *target,
-                None => {
-                    targets.by_key.insert(key, targets.list.len());
-                    targets.list.push(StorageTarget {
-                        name: storage.name.text.clone(),
-                        path,
-                        size_bytes: Some(size),
-                        range_bytes: range,
-                        align_bytes: storage.align_bytes,
-                        direct: flags.direct,
-                        sync: flags.sync,
-                        sync_at_end: flags.sync_at_end,
-                    });
-                    targets.list.len() - 1
-                }
-            };
-            placed.push(target);
-        }
-        Some(placed)
-    }
-
-    /// Remembers which hosts the run needs.
-    fn note_hosts(
-        &mut self,
-        of_storage: &[super::super::tokens::Element],
-        of_workload: &[super::super::tokens::Element],
-    ) -> Option<()> {
-        let selectors = if of_storage.is_empty() { of_workload } else { of_storage };
-        if self.hosts.is_empty() && selectors.iter().all(|one| is_local(&one.text)) {
-            return Some(());
-        }
-        if selectors.is_empty() {
-            self.used_hosts.extend(0..self.all.hosts.len());
-        } else {
-            let chosen = self.hosts.select(self.lines, "host (hd)", selectors)?;
-            self.used_hosts.extend(chosen);
-        }
-        Some(())
-    }
-
-    fn size(
-        &mut self,
-        storage: &Storage,
-        present: Option<Present>,
-        flags: OpenFlags,
-    ) -> Option<u64> {
-        let name = &storage.name;
-        let is_device = present.is_some_and(|present| present.device);
-        if is_device && !flags.direct {
-            let message = format!("`{}` is a device and is opened without o_direct", name.text);
-            let error = self.lines.error("V150", name.spot, message);
-            self.lines.found.push(error.help("add openflags=o_direct").vdbench("stops"));
-            return None;
-        }
-        let found = present.map(|present| present.bytes).filter(|bytes| *bytes > 0);
-        match (storage.size_bytes, found) {
-            (Some(wanted), Some(has)) if is_device && wanted > has => {
-                let message =
-                    format!("`{}` is to have {wanted} bytes, its device has {has}", name.text);
-                let error = self.lines.error("V152", name.spot, message);
-                self.lines.found.push(error.help("shorten size=").vdbench("stops"));
-                None
-            }
-            (Some(wanted), _) if wanted >= 512 => Some(wanted),
-            (None, Some(has)) => Some(has),
-            _ => {
-                let message = format!("the size of `{}` is unknown", name.text);
-                let error = self.lines.error("V151", name.spot, message);
-                self.lines.found.push(error.help("add size=1g").vdbench("stops"));
-                None
-            }
-        }
-    }
-
-    /// The part of the target that is used: `None` for all of it.
-    #[expect(clippy::option_option, reason = "a wrong range and no range are different things")]
-    fn range(
-        &mut self,
-        run: &Run,
-        workload: &Workload,
-        storage: &Storage,
-        size: u64,
-        is_device: bool,
-    ) -> Option<Option<(u64, u64)>> {
-        let bounds = |(low, high): (f64, f64)| {
-            let factor = if high <= 100.0 { size as f64 / 100.0 } else { 1.0 };
-            ((low * factor) as u64, ((high * factor) as u64).min(size))
-        };
-        let largest = largest(&workload.sizes);
-        let (mut low, mut high) = workload.range.or(storage.range).map_or((0, size), bounds);
-        low = low.saturating_add(storage.offset_bytes);
-        if is_device {
-            // The first block holds the label of a disk.
-            low = low.max(largest);
-        }
-        if low != 0 {
-            low = low.checked_next_multiple_of(largest).unwrap_or(u64::MAX);
-            low = low.saturating_add(storage.offset_bytes % largest);
-        }
-        high -= (high.saturating_sub(low)) % largest;
-        if high.saturating_sub(low) < 2 * largest {
-            let message = format!(
-                "`{}` leaves room for fewer than two I/O of {largest} bytes in the run `{}`",
-                storage.name.text, run.name.text
-            );
-            let error = self.lines.error("V153", storage.name.spot, message);
-            self.lines.found.push(error.help("widen size= or range=").vdbench("stops"));
-            return None;
-        }
-        Some(((low, high) != (0, size)).then_some((low, high)))
-    }
-
     /// The streams of one workload: one per number of threads and hit area of its storage.
     fn streams(
         &self,
@@ -403,9 +244,12 @@ impl Compiler<'_, '_> {
             let part = targets.len() as f64 / placed.len() as f64;
             let in_flight = u64::from(threads) * targets.len() as u64;
             let most = u32::try_from(in_flight).unwrap_or(u32::MAX);
-            let submitters = match workload.streams {
-                Some(streams) => streams.min(threads),
-                None => self.input.submitters.clamp(1, most.max(1)),
+            let turns = self.all.general.joins.then(|| joined::turns(workload));
+            let submitters = match (workload.streams, turns) {
+                // Targets take turns within one thread.
+                (_, Some(_)) => 1,
+                (Some(streams), None) => streams.min(threads),
+                (None, None) => self.input.submitters.clamp(1, most.max(1)),
             };
             let (read, write) = workload.hit_percents;
             streams.push(StorageStream {
@@ -425,7 +269,7 @@ impl Compiler<'_, '_> {
                 own_rate_per_s: share.rate_per_s.map(|rate| rate * part),
                 sync_every: 0,
                 stop_after_bytes: None,
-                conduct: Conduct { skew: skew(workload), ..Conduct::default() },
+                conduct: Conduct { skew: skew(workload), turns, ..Conduct::default() },
             });
         }
     }
@@ -443,7 +287,11 @@ impl Compiler<'_, '_> {
                 Sizes::Shares(shares) if shares.len() == 1 => Some(shares[0].0 as f64),
                 _ => None,
             })),
-            threads: same(storages().map(|storage| Some(threads(storage)))),
+            threads: if self.all.general.joins {
+                same(workloads.iter().map(|it| given.threads.or(it.threads).map(f64::from)))
+            } else {
+                same(storages().map(|storage| Some(threads(storage))))
+            },
             read_percent: same(workloads.iter().map(|workload| Some(workload.read_percent))),
             read_hit_percent: same(workloads.iter().map(|w| Some(w.hit_percents.0))),
             write_hit_percent: same(workloads.iter().map(|w| Some(w.hit_percents.1))),
@@ -465,8 +313,9 @@ struct Share {
     given: bool,
 }
 
-fn is_local(host: &str) -> bool {
-    matches!(host.to_ascii_lowercase().as_str(), "*" | "localhost" | "127.0.0.1")
+/// A workload's part of threads that it shares with others.
+fn divided(threads: u32, share: &Share) -> u32 {
+    ((f64::from(threads) * share.share).round() as u32).max(1)
 }
 
 /// The one value that all share.
@@ -525,13 +374,6 @@ fn skew(workload: &Workload) -> Option<Skew> {
     match workload.seek {
         Seek::Skewed(divisor) => Some(Skew::Exponential { mean_share: 1.0 / divisor }),
         Seek::Percent(_) | Seek::Eof => None,
-    }
-}
-
-fn largest(sizes: &Sizes) -> u64 {
-    match sizes {
-        Sizes::Shares(shares) => shares.iter().map(|(bytes, _)| *bytes).max().unwrap_or(512),
-        Sizes::Uniform(_, max, _) => *max,
     }
 }
 

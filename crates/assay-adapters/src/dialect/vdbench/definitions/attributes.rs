@@ -2,9 +2,9 @@
 //!
 //! What is impossible leaves a diagnostic and `None`.
 
-use assay_model::workload::storage::WriteSync;
+use assay_model::workload::storage::{Verify, WriteSync};
 
-use super::super::commands::{CommandLines, OutputOf};
+use super::super::commands::{CommandLines, OutputOf, Repetition};
 use super::super::lines::Lines;
 use super::super::statements::Parameter;
 use super::super::values::{self, Number, Shown, Value};
@@ -20,7 +20,7 @@ pub(in crate::dialect::vdbench) fn percent(
         return Some(value);
     }
     let message = format!("`{}` is a percentage, not {value}", parameter.keyword.spelled);
-    let error = lines.error("V123", parameter.spot, message).vdbench("stops");
+    let error = lines.error("V123", parameter.spot, message).vdbench("takes it as it is");
     lines.found.push(error);
     None
 }
@@ -54,6 +54,7 @@ pub(in crate::dialect::vdbench) fn open_flags(
             "o_sync" | "o_rsync" => flags.sync = WriteSync::All,
             "fsync" => flags.sync_at_end = true,
             "none" | "clear" => {}
+            other if flag_bits(other, &mut flags) => {}
             other => {
                 let error = lines
                     .error(
@@ -61,13 +62,38 @@ pub(in crate::dialect::vdbench) fn open_flags(
                         element.spot,
                         format!("`{other}` is no open flag known here"),
                     )
-                    .help("o_direct, directio, o_sync, o_dsync, o_rsync and fsync are known");
+                    .help(
+                        "o_direct, directio, o_sync, o_dsync, o_rsync, fsync and sums of 0x1000 \
+                         (o_dsync), 0x4000 (o_direct) and 0x101000 (o_sync) are known",
+                    );
                 lines.found.push(error);
                 return None;
             }
         }
     }
     Some(flags)
+}
+
+/// Flags as the number that Linux gives them on x86, which Vdbench hands on: `0x4000`. Whether all of its
+/// bits are known.
+fn flag_bits(text: &str, flags: &mut OpenFlags) -> bool {
+    const DIRECT: u32 = 0x4000;
+    const DATA_SYNC: u32 = 0x1000;
+    const SYNC: u32 = 0x10_1000;
+    let digits = text.strip_prefix("0x").unwrap_or_default();
+    let Ok(bits) = u32::from_str_radix(digits, 16) else { return false };
+    if bits & !(DIRECT | SYNC) != 0 {
+        return false;
+    }
+    flags.direct |= bits & DIRECT != 0;
+    match bits & SYNC {
+        0 => {}
+        DATA_SYNC if flags.sync != WriteSync::All => flags.sync = WriteSync::Data,
+        DATA_SYNC => {}
+        SYNC => flags.sync = WriteSync::All,
+        _ => return false,
+    }
+    true
 }
 
 /// Sizes of one I/O: one, with percentages, or least, greatest and step.
@@ -234,6 +260,64 @@ pub(in crate::dialect::vdbench) fn commands(parameter: &Parameter) -> Option<Com
         }
     }
     (!all.lines.is_empty()).then_some(all)
+}
+
+/// What `validate=` says: any of its words but `no` switches the check on.
+pub(in crate::dialect::vdbench) fn verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
+    const KNOWN: [(&str, Verify); 6] = [
+        ("no", Verify::Off),
+        ("yes", Verify::OnRead),
+        ("read_after_write", Verify::AfterWrite),
+        // Nothing is read before it is written, stamps always hold which write it was, and what bears
+        // no stamp is not judged.
+        ("no_preread", Verify::OnRead),
+        ("time", Verify::OnRead),
+        ("ignore_zero_reads", Verify::OnRead),
+    ];
+    let mut verify = Verify::Off;
+    for element in &parameter.elements {
+        let written = element.text.to_ascii_lowercase();
+        let known =
+            KNOWN.iter().find(|(word, _)| !written.is_empty() && word.starts_with(&written));
+        match known {
+            Some((_, Verify::Off)) => return Verify::Off,
+            Some((_, Verify::AfterWrite)) => verify = Verify::AfterWrite,
+            Some(_) if verify == Verify::AfterWrite => {}
+            Some((_, of_word)) => verify = *of_word,
+            None => {
+                let message = format!("`{}` is no word of `validate`", element.text);
+                let error = lines
+                    .error("V120", element.spot, message)
+                    .help("yes, no, read_after_write, no_preread, time or ignore_zero_reads");
+                lines.found.push(error.vdbench("stops"));
+            }
+        }
+    }
+    verify
+}
+
+/// What `loop=` says: how many times, or with `s`, `m` or `h` behind the number, how long.
+pub(in crate::dialect::vdbench) fn repetition(
+    lines: &mut Lines,
+    parameter: &Parameter,
+) -> Option<Repetition> {
+    let written = values::one_word(lines, parameter)?;
+    let units = [("s", 1), ("m", 60), ("h", 3600)];
+    let timed = units.iter().find_map(|(unit, s)| Some((written.strip_suffix(unit)?, *s)));
+    let number = timed.map_or(written.as_str(), |(number, _)| number);
+    let read = number.parse::<u64>().ok().filter(|number| *number > 0);
+    let read = read.and_then(|number| match timed {
+        Some((_, unit_s)) => number.checked_mul(unit_s).map(Repetition::Seconds),
+        None => Some(Repetition::Times(number)),
+    });
+    if read.is_none() {
+        let message = format!("`loop` takes no `{written}`");
+        let error = lines.error("V123", parameter.spot, message).help(
+            "loop=3 does all runs three times, loop=30s, loop=30m, loop=2h for that time",
+        );
+        lines.found.push(error.vdbench("stops"));
+    }
+    read
 }
 
 /// Exactly two numbers.

@@ -118,7 +118,7 @@ pub(in crate::dialect::vdbench) fn file_systems(
 impl FileSystem {
     fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
         let whole = |lines: &mut Lines, old: f64| {
-            attributes::positive(lines, parameter).map_or(old, f64::floor)
+            attributes::positive(lines, parameter).map_or(old, |number| number.floor().max(1.0))
         };
         match parameter.keyword.name {
             "anchor" => self.anchor = parameter.elements.first().cloned(),
@@ -164,12 +164,7 @@ impl FileWork {
                     words.iter().filter_map(|word| operation(lines, parameter, word)).collect();
             }
             "fileio" => self.file_io(lines, parameter),
-            "fileselect" => match parameter.elements[0].text.to_ascii_lowercase().as_str() {
-                "sequential" | "seq" => self.order = FileOrder::Sequential,
-                "random" | "rand" => self.order = FileOrder::Random,
-                "once" => self.order = FileOrder::Once,
-                _ => unknown(lines, parameter, "random, sequential or once"),
-            },
+            "fileselect" => self.order = file_order(lines, parameter).unwrap_or(self.order),
             "xfersize" => {
                 if let Some(sizes) = attributes::sizes(lines, parameter) {
                     self.sizes = sizes;
@@ -309,6 +304,32 @@ fn stop_after(lines: &mut Lines, parameter: &Parameter) -> Option<StopAfter> {
             None
         }
     }
+}
+
+/// Which file is next; `once` stands above the order, which then is that of the files.
+fn file_order(lines: &mut Lines, parameter: &Parameter) -> Option<FileOrder> {
+    let mut order = None;
+    for element in &parameter.elements {
+        let word = element.text.to_ascii_lowercase();
+        let divisor = word.strip_prefix("midpoint=").unwrap_or(&word).parse::<f64>().ok();
+        let begins = |whole: &str| word.len() >= 2 && whole.starts_with(&word);
+        let named = match word.as_str() {
+            _ if begins("sequential") => Some(FileOrder::Sequential),
+            _ if begins("random") => Some(FileOrder::Random),
+            "once" => Some(FileOrder::Once),
+            "poisson" | "skewed" => Some(FileOrder::Skewed(1.0 / super::SKEW_DIVISOR)),
+            _ => divisor
+                .filter(|divisor| divisor.is_finite() && *divisor > 0.0)
+                .map(|divisor| FileOrder::Skewed(1.0 / divisor)),
+        };
+        if named.is_none() {
+            let help = "random, sequential, once, poisson or (poisson,3)";
+            unknown(lines, parameter, help);
+            return None;
+        }
+        order = if order == Some(FileOrder::Once) { order } else { named };
+    }
+    order
 }
 
 fn unknown(lines: &mut Lines, parameter: &Parameter, help: &str) {

@@ -6,7 +6,7 @@ use super::{Measured, Moment};
 use crate::dialect::vdbench::{RateLabel, RunLabel};
 
 /// Columns behind `tod`, `Run` and `Interval`, in their order.
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 26] = [
     "reqrate",
     "rate",
     "MB/sec",
@@ -32,6 +32,7 @@ const COLUMNS: [&str; 25] = [
     "cpu_user",
     "cpu_kernel",
     "cpu_wait",
+    "cpu_idle",
 ];
 
 /// What Vdbench writes as the requested rate of a run without one.
@@ -44,7 +45,7 @@ const GIBIBYTE: f64 = 1_073_741_824.0;
 /// What stands above the rows: a few words, then the line of column names.
 #[must_use]
 pub fn heading() -> String {
-    preface(COLUMNS.iter().copied().chain(["cpu_idle"]))
+    preface(COLUMNS.into_iter())
 }
 
 /// The same for any columns behind `Interval`.

@@ -116,6 +116,18 @@ proptest! {
 }
 
 #[test]
+fn a_long_line_of_faults_costs_no_more_than_its_length() {
+    // With a copy of the line in each finding this were 10 GB.
+    for fault in ["xx=x,", "1,", "rdpct=x,", "é=(,", "size=$x,"] {
+        let line = fault.repeat(60_000);
+        let found = one(&format!("sd=sd1,lun=/a,size=1g\nwd=wd1,{line}sd=sd1\n")).unwrap_err();
+        assert!(shown(&found[..1]).len() < 1000, "{fault}");
+        let last = found.last().and_then(|one| one.place.as_ref()).unwrap();
+        assert!(last.column > 7 || found.len() == 1, "{fault} {}", last.column);
+    }
+}
+
+#[test]
 fn a_long_file_is_read_whole() {
     let mut text = String::new();
     for number in 0..100_000 {

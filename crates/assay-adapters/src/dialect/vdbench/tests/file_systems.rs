@@ -111,6 +111,9 @@ fn what_is_wrong_is_told() {
         (format!("{TREE}fwd=fwd1,fsd=fsd1,operation=reed\n{run}"), "V113 2:19"),
         (format!("fsd=fsd1,anchor=/a,sizes=(4k,50,8k,40)\n{WORK}{run}"), "V156 1:20"),
         (format!("fsd=fsd1,anchor=/a,depth=9,width=999\n{WORK}{run}"), "V157 1:5"),
+        (format!("fsd=fsd1,anchor=/a,depth=9999t,width=1\n{WORK}{run}"), "V157 1:5"),
+        (format!("fsd=fsd1,anchor=/a,depth=9999t,width=0.5\n{WORK}{run}"), "V157 1:5"),
+        (format!("fsd=fsd1,anchor=/a,depth=400\n{WORK}{run}"), "V157 1:5"),
         (format!("{TREE}fsd=fsd2,anchor=/a/b\n{WORK}{run}"), "V158 2:5"),
         (format!("fsd=fsd1\n{WORK}{run}"), "V151 1:5"),
         (format!("fsd=fsd1,anchor=/a,size=1000,openflags=o_direct\n{WORK}{run}"), "V154 1:5"),
@@ -169,4 +172,28 @@ fn the_table_and_the_flat_file() {
     assert_eq!(names.split_whitespace().count(), row.split_whitespace().count());
     let widths: Vec<usize> = text.lines().skip(1).map(str::len).collect();
     assert!(widths.iter().all(|width| *width == widths[0]), "{widths:?}");
+}
+
+#[test]
+fn files_are_selected_in_every_way_that_vdbench_knows() {
+    let order = |select: &str| {
+        let text = format!(
+            "{TREE}fwd=fwd1,fsd=fsd1,operation=read,fileselect={select}\n\
+             rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1"
+        );
+        one(&text).map(|it| it.files.phases[0].workload.streams[0].order)
+    };
+    for (select, expected) in [
+        ("random", FileOrder::Random),
+        ("seq", FileOrder::Sequential),
+        ("(random,once)", FileOrder::Once),
+        ("skewed", FileOrder::Skewed(1.0 / 3.0)),
+        ("(poisson,4)", FileOrder::Skewed(0.25)),
+        ("\"midpoint=2\"", FileOrder::Skewed(0.5)),
+    ] {
+        assert_eq!(order(select).ok(), Some(expected), "{select}");
+    }
+    for wrong in ["(poisson,0)", "(poisson,-1)", "often", "(random,)", "(poisson,inf)"] {
+        assert!(order(wrong).is_err(), "{wrong}");
+    }
 }

@@ -27,7 +27,7 @@ fn everything_wrong_is_told_with_its_place() {
     let whole = |storage: &str, workload: &str| format!("{storage}\n{workload}\n{RUN}");
     let sd = "sd=sd1,lun=/a,size=1g";
     let table = [
-        ("include=missing".to_owned(), "V101 1:10"),
+        ("include=missing".to_owned(), "V101 1:9"),
         (usual("wd=wd2,sd=$name"), "V103 3:11"),
         (usual("wd=wd2,sd=sd1,xfersize=(4k, 50)"), "V110 3:28"),
         (usual("wd=wd2,sd=sd1, rdpct=50"), "V110 3:16"),
@@ -76,8 +76,43 @@ fn an_included_file_may_not_include() {
         (PathBuf::from("dir/second"), b"include=third".to_vec()),
     ]);
     let found = compile(&files, &input("dir/file")).unwrap_err();
+    assert_eq!(found.len(), 1, "{}", shown(&found));
     assert_eq!(found[0].code, "V102");
     assert_eq!(found[0].place.as_ref().map(|place| place.file.as_str()), Some("dir/second"));
+}
+
+#[test]
+fn a_missing_value_or_file_is_told_once_and_as_it_was_written() {
+    let found =
+        one(&format!("{USUAL}wd=wd2,sd=sd1,xfersize=$xs,rdpct=!rd\n{RUN}")).unwrap_err();
+    let places: Vec<_> =
+        found.iter().map(|one| (one.code, one.place.as_ref().unwrap().column)).collect();
+    assert_eq!(places, [("V103", 24), ("V103", 34)], "{}", shown(&found));
+    let found = one("include=/none/x\n").unwrap_err();
+    expect_test::expect![[r#"
+        error[V101]: the file `/none/x` cannot be read: entity not found
+          --> file:1:9
+           | include=/none/x
+           |         ^^^^^^^
+          help: tried `/none/x`
+          vdbench: stops
+    "#]]
+    .assert_eq(&shown(&found));
+}
+
+#[test]
+fn what_vdbench_itself_would_do_was_seen() {
+    // Each was run with 5.04.06.
+    let table = [
+        ("xfersize=(4k,big)", "leaves it out of the list"),
+        ("xfersize=4q", "stops"),
+        ("xfersize=1000", "takes it for a file"),
+        ("rdpct=150", "takes it as it is"),
+    ];
+    for (parameter, does) in table {
+        let found = one(&format!("{USUAL}wd=wd2,sd=sd1,{parameter}\n{RUN}")).unwrap_err();
+        assert_eq!(found[0].vdbench.as_deref(), Some(does), "{}", shown(&found));
+    }
 }
 
 #[test]

@@ -1,17 +1,23 @@
 //! How far apart two ranks are, and what that costs: one row per place of a pair, one column per MPI.
 
 use assay_model::benchmark::MpiTest;
+use assay_model::plan::expand::pairs_of;
 use assay_model::quantity::Bytes;
+use assay_model::suite::MpiPlacement;
+use assay_model::summary::Summary;
 
 use super::{Group, cell};
-use crate::document::{Align, Block, Cell, Document, Table};
+use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::parameter;
 
 /// The size whose latency stands for all small ones: OSU's tables and vendors' figures quote it.
 const SMALL_BYTES: u64 = 8;
 
 /// A table for each test of pairs that was measured at several places.
-pub(super) fn add(document: &mut Document, groups: &[Group<'_>]) {
+pub(super) fn add(document: &mut Document, groups: &[Group<'_>], summary: &Summary) {
+    if let Some(told) = impossible(groups, summary) {
+        document.paragraph(Tone::Quiet, told);
+    }
     for (test, metric) in [(MpiTest::Latency, "latency"), (MpiTest::Bandwidth, "bandwidth")] {
         let of_test =
             groups.iter().filter(|group| group.test == test && group.metric == metric);
@@ -24,6 +30,26 @@ pub(super) fn add(document: &mut Document, groups: &[Group<'_>]) {
         document.heading(format!("{} by place, messages of {size}", capital(metric)));
         document.blocks.push(Block::Table(table(&places, bytes)));
     }
+}
+
+/// Which distances two CPUs of this machine cannot have: what is not in the table was not forgotten.
+fn impossible(groups: &[Group<'_>], summary: &Summary) -> Option<String> {
+    let all = || MpiPlacement::EVERY_PAIR.into_iter();
+    let is_pair = |group: &Group<'_>| all().any(|which| which.name() == group.place);
+    let [host] = summary.hosts.as_slice() else { return None };
+    if host.topology.cpus.is_empty() || !groups.iter().any(is_pair) {
+        return None;
+    }
+    let possible = pairs_of(host);
+    let measured =
+        |which: &MpiPlacement| groups.iter().any(|group| group.place == which.name());
+    let missing: Vec<&str> = all()
+        .filter(|which| !possible.contains(which) && !measured(which))
+        .map(MpiPlacement::name)
+        .collect();
+    (!missing.is_empty()).then(|| {
+        format!("No two CPUs of this machine lie to each other as {}.", missing.join(", "))
+    })
 }
 
 fn capital(metric: &str) -> &'static str {

@@ -60,12 +60,15 @@ fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
     let mut table = Table::new(format!("Response of {name}"), &columns);
     for point in points {
         let mut row: Vec<Cell> = vec![asked(point).into()];
-        row.push(point.rate.map(|it| short(it.median, it.unit)).unwrap_or_default().into());
+        row.push(point.rate.map(|it| spread(it, precision::value(it))).unwrap_or_default());
         row.push(
             point.bandwidth.map(|it| short(it.median, it.unit)).unwrap_or_default().into(),
         );
         row.push(rows::percent(point.bandwidth.and_then(|it| it.percent_of_limit)));
-        row.extend(latency(point.from_due.or(point.latency)));
+        let waited = point.from_due.or(point.latency);
+        let [median, p99, p999] = latency(waited);
+        row.push(waited.map(|it| spread(it, median.text)).unwrap_or_default());
+        row.extend([p99, p999]);
         let service = point.latency.filter(|_| point.from_due.is_some());
         row.push(service.map(|it| short(it.median, it.unit)).unwrap_or_default().into());
         row.push(point.notes(context));
@@ -79,6 +82,14 @@ fn asked(point: &Test<'_>) -> String {
     let Some(percent) = point.number("percent_of_max") else { return "closed loop".to_owned() };
     let knee = if is_knee(point) { ", knee" } else { "" };
     format!("{percent}\u{a0}%{knee}")
+}
+
+/// `5.85 kIO/s ±14 %`: without its interval where there is little room.
+fn spread(estimate: &Estimate, value: String) -> Cell {
+    match precision::relative(estimate) {
+        Some(interval) => Cell::with_short(format!("{value} {interval}"), Some(value)),
+        None => value.into(),
+    }
 }
 
 fn short(value: f64, unit: Unit) -> String {

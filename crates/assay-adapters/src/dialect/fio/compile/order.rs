@@ -1,0 +1,54 @@
+//! Which jobs run at the same time: those between two stonewalls, unless they wait for one another.
+//!
+//! A phase begins when the one before it is over, so only jobs that all others wait for can be waited for.
+
+use std::ops::Range;
+
+use super::super::fault::Fault;
+use super::{Placed, combine};
+
+/// The jobs of each phase.
+pub(super) fn phases(jobs: &[Placed]) -> Result<Vec<Range<usize>>, Fault> {
+    let mut phases: Vec<Range<usize>> = vec![];
+    let (mut wall, mut steps) = (0, vec![0; jobs.len()]);
+    for (at, (job, _)) in jobs.iter().enumerate() {
+        if job.stonewall {
+            wall = at;
+        }
+        let awaited = awaited(jobs, at)?;
+        // What lies before the stonewall is over.
+        steps[at] = awaited.filter(|other| *other >= wall).map_or(0, |other| steps[other] + 1);
+        let begins = at == wall || steps[at] > steps[at - 1];
+        let is_crowded = at > wall && begins && phases.last().is_some_and(|it| it.len() > 1);
+        let is_early = at > wall && steps[at] < steps[at - 1];
+        if is_crowded || is_early {
+            let why = "other jobs would run beside it and beside what it waits for";
+            let hint = "let all jobs but one at a time wait, or separate them with stonewall";
+            return Err(combine(&jobs[at], why, hint));
+        }
+        match phases.last_mut() {
+            Some(phase) if !begins => phase.end = at + 1,
+            _ => phases.push(at..at + 1),
+        }
+    }
+    Ok(phases)
+}
+
+/// The job that this one waits for.
+fn awaited(jobs: &[Placed], at: usize) -> Result<Option<usize>, Fault> {
+    let Some(name) = &jobs[at].0.manner.waits_for else { return Ok(None) };
+    let mut called =
+        jobs[..at].iter().enumerate().filter(|(_, (job, _))| job.name == *name).map(|it| it.0);
+    let hint = "jobs are waited for by their names, which come before";
+    match (called.next(), called.next()) {
+        (Some(other), None) => Ok(Some(other)),
+        (None, _) => {
+            let why = format!("it waits for `{name}`, and no job before it is called that");
+            Err(combine(&jobs[at], why, hint))
+        }
+        (Some(_), Some(_)) => {
+            let why = format!("it waits for `{name}`, and two jobs are called that");
+            Err(combine(&jobs[at], why, hint))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What an MPI is called on a page: its name and version, and where it lies if another of the same version is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_model::summary::Estimate;
+
+use super::super::context::text;
+
+/// The folders of every name on the page.
+pub(in super::super) struct Labels(BTreeMap<String, BTreeSet<String>>);
+
+impl Labels {
+    /// Out of all results of a page, so that an MPI is called the same in every table and warning.
+    pub(in super::super) fn of(results: &[Estimate]) -> Self {
+        let mut labels: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for estimate in results {
+            if let (Some(name), Some(prefix)) = (name(estimate), text(estimate, "prefix")) {
+                labels.entry(name).or_default().insert(prefix);
+            }
+        }
+        Self(labels)
+    }
+
+    /// `MPICH 4.0.2`, or `MPICH 4.0.2 in …/mpich`; `None` of what is no result of an MPI.
+    pub(in super::super) fn label(&self, estimate: &Estimate) -> Option<String> {
+        let name = name(estimate)?;
+        let known = self.0.get(&name).filter(|prefixes| prefixes.len() > 1);
+        Some(match (known, text(estimate, "prefix")) {
+            (Some(known), Some(prefix)) => format!("{name} in {}", told_apart(&prefix, known)),
+            _ => name,
+        })
+    }
+}
+
+/// The same library by the interface of the standard is another one to a reader.
+fn name(estimate: &Estimate) -> Option<String> {
+    let mpi = text(estimate, "mpi")?;
+    let is_standard = text(estimate, "abi").as_deref() == Some("standard");
+    Some(if is_standard { format!("{mpi}, standard ABI") } else { mpi })
+}
+
+/// As much of the end of a path as no other has; the whole where that is short.
+fn told_apart(prefix: &str, all: &BTreeSet<String>) -> String {
+    /// Fits beside a name into the heading of a column.
+    const SHORT: usize = 12;
+    let parts: Vec<&str> = prefix.split('/').filter(|part| !part.is_empty()).collect();
+    if prefix.chars().count() <= SHORT {
+        return prefix.to_owned();
+    }
+    let ending = |count: usize| format!("/{}", parts[parts.len() - count..].join("/"));
+    let is_unique = |end: &String| {
+        all.iter().filter(|other| other.trim_end_matches('/').ends_with(end.as_str())).count()
+            == 1
+    };
+    let found = (1..parts.len()).map(ending).find(is_unique);
+    found.map_or_else(|| prefix.to_owned(), |end| format!("…{end}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_told_apart_by_as_little_as_possible() {
+        let all =
+            ["/usr", "/opt/site/mpich", "/opt/site/other", "/home/user/mpich", "/a/b/site"];
+        let all: BTreeSet<String> = all.iter().map(|it| (*it).to_owned()).collect();
+        for (prefix, expected) in [
+            ("/usr", "/usr"),
+            ("/opt/site/other", "…/other"),
+            ("/opt/site/mpich", "…/site/mpich"),
+            ("/home/user/mpich", "…/user/mpich"),
+            ("/a/b/site", "/a/b/site"),
+            ("", ""),
+            ("relative-and-alone", "relative-and-alone"),
+        ] {
+            assert_eq!(told_apart(prefix, &all), expected);
+        }
+    }
+}
