@@ -13,6 +13,7 @@ use assay_model::workload::storage::{
 };
 
 pub use self::error::StorageError;
+pub use self::foresight::Foresight;
 pub use self::layout::lay_out;
 
 use self::choice::Choice;
@@ -32,6 +33,7 @@ mod descriptor_table;
 mod engine;
 mod error;
 pub mod files;
+mod foresight;
 mod generations;
 mod lane;
 mod layout;

@@ -1,6 +1,7 @@
 //! Carrying out storage plans: which files may be written, which are made and removed, and the
 //! phases one after another. The I/O itself is done by the kernels.
 
+mod advice;
 pub(crate) mod aim;
 pub(crate) mod created;
 pub(crate) mod explain;

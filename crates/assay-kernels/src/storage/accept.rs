@@ -142,9 +142,13 @@ pub(super) fn targets(
             })?;
             for bytes in multiples(stream, target.align_bytes, opened.area.start) {
                 refuse_if(bytes % granule != 0, || {
+                    let (asks, or) = match granule > stamped {
+                        true => ("direct I/O asks for", ", or ask for buffered I/O"),
+                        false => ("verification asks for", ""),
+                    };
                     format!(
-                        "{path}: {bytes} B are no multiple of the {granule} B that {} asks for",
-                        if granule > stamped { "direct I/O" } else { "verification" }
+                        "{path}: {bytes} B are no multiple of the {granule} B that {asks}; \
+                         give a multiple{or}"
                     )
                 })?;
             }

@@ -45,8 +45,13 @@ pub(super) struct Opened {
 impl Opened {
     /// A target of the null engine: an address range.
     pub(super) fn without_file(target: &StorageTarget) -> Result<Self, StorageError> {
+        Self::foreseen(target, 1)
+    }
+
+    /// The same with what will be asked of its I/O: a target that has not got its size yet.
+    pub(super) fn foreseen(target: &StorageTarget, granule: u64) -> Result<Self, StorageError> {
         let area = area(target, target.size_bytes.unwrap_or(0))?;
-        Ok(Self { files: None, area, granule: 1, may_detour: false, is_far: false })
+        Ok(Self { files: None, area, granule, may_detour: false, is_far: false })
     }
 
     /// Opens a target.
@@ -143,6 +148,15 @@ fn open(target: &StorageTarget, access: Access) -> Result<File, StorageError> {
             StorageError::Open { path, source }
         }
     })
+}
+
+/// The multiple that direct I/O asks for where the target lies; `None` where it cannot be read now.
+pub(super) fn granule_at(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
+    match open(target, Access { read: true, write: false }) {
+        Ok(file) => Ok(direct_granule(&file).ok()),
+        Err(refused @ StorageError::Direct { .. }) => Err(refused),
+        Err(_) => Ok(None),
+    }
 }
 
 /// The multiple that direct I/O asks for: what `statx` says since Linux 6.1, otherwise the logical

@@ -1,6 +1,6 @@
 //! What may be typed after `plan`: arithmetic before a measurement.
 
-use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::quantity::{Quantity, Unit};
 use assay_model::sizing::{ServiceLevel, VolumeKind};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
@@ -44,8 +44,8 @@ pub(crate) struct AnfArguments {
     #[arg(long, value_name = "RATE", value_parser = byte_rate)]
     pub(crate) throughput: Option<f64>,
     /// Quota, like 10TiB: how much throughput does it give?
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) quota: Option<Bytes>,
+    #[arg(long, value_name = "SIZE", value_parser = quota)]
+    pub(crate) quota: Option<f64>,
     /// Service level
     #[arg(long, value_enum)]
     pub(crate) level: Level,
@@ -110,6 +110,14 @@ fn byte_rate(text: &str) -> Result<f64, String> {
         return Err(format!("`{text}` has no unit; write it like `{}MiB/s`", text.trim()));
     }
     positive(text, Unit::BytePerSecond)
+}
+
+/// What is printed as quota can be typed as one: 70.31 TiB are no whole number of bytes.
+fn quota(text: &str) -> Result<f64, String> {
+    if text.trim().ends_with(|last: char| last.is_ascii_digit()) {
+        return Err(format!("`{text}` has no unit; write it like `{}TiB`", text.trim()));
+    }
+    positive(text, Unit::Byte)
 }
 
 fn count(text: &str) -> Result<f64, String> {

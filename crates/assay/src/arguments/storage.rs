@@ -220,6 +220,7 @@ fn read_share(text: &str) -> Result<f64, String> {
     if share > 0.0 && share < 1.0 {
         Ok(share)
     } else {
-        Err("it must lie between 0% and 100%; `read` and `write` do only one of them".into())
+        Err("it must lie between 0% and 100%, like `70%`; `read` and `write` do only one of them"
+            .into())
     }
 }

@@ -68,14 +68,11 @@ fn anf(typed: &AnfArguments) -> Result<String, Failure> {
             None => return Err(above_the_cap(typed, rate, cap)),
         },
         (None, quota) => {
-            let quota = quota.map_or(0.0, |bytes| bytes.quantity().value);
+            let quota = quota.unwrap_or(0.0);
             let (rate, capped) = sizing::throughput_bytes_per_s(level, kind, quota);
             (quota, rate, capped)
         }
     };
-    if quota <= 0.0 {
-        return Err(Failure::usage("a quota of nothing gives nothing"));
-    }
     let window = typed.round_trip.map(|round_trip_s| {
         (round_trip_s, sizing::window_bytes(rate, round_trip_s, typed.connections))
     });

@@ -5,7 +5,7 @@ use assay_model::benchmark::Benchmark;
 use assay_model::suite::{Measure, Order, Request, StorageRequest, Suite};
 
 use crate::arguments::storage::{
-    StorageArguments, StorageCleanArguments, StorageCommand, StoragePermissions,
+    Engine, StorageArguments, StorageCleanArguments, StorageCommand, StoragePermissions,
     StorageTestArguments,
 };
 use crate::failure::Failure;
@@ -47,6 +47,10 @@ fn measure(
     read_share: f64,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
+    if typed.targets.is_empty() && typed.engine != Engine::Null {
+        return Err(Failure::usage("nothing says which storage to measure")
+            .advise("name a file, a folder or a device, like `assay storage read /data`"));
+    }
     // The budget of a run of one test is the time of that test.
     let length_s = typed.measuring.budget.unwrap_or(typed.length);
     let course = typed.course();

@@ -1,9 +1,10 @@
-//! Which files assay made: one small record per file beside the stored runs, written before the
-//! first byte of data, so that a crash leaves nothing behind that cannot be found and removed.
+//! Which files assay made: one small record per file beside the stored runs, written before there is a
+//! file, so that a crash leaves nothing behind that cannot be found and removed.
 //!
 //! A record tells a file by its path, device, inode and time of birth: what somebody else put in its
 //! place is never taken for assay's own.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -14,8 +15,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 
-use super::made_tree;
+use super::{advice, made_tree};
 use crate::failure::Failure;
+
+/// An announced file is made at once. One that was born later than this is somebody else's.
+const AT_ONCE_NS: u64 = 5_000_000_000;
+
+/// The longest tick of the kernel's clock that files are dated with, at 100 a second.
+const TICK_NS: u64 = 10_000_000;
 
 /// Below the folder of the store.
 const FOLDER: &str = "created-files";
@@ -35,6 +42,10 @@ pub(crate) struct Record {
     inode: u64,
     /// Nanoseconds since 1970, where the file system keeps it.
     born_ns: Option<u64>,
+    /// When it was announced, in nanoseconds since 1970; `None` = it was made, and the three fields
+    /// above are its own.
+    #[serde(default)]
+    announced_ns: Option<u64>,
     /// What lies behind it.
     #[serde(default)]
     made: Made,
@@ -83,6 +94,7 @@ impl Created {
                 let text = fs::read(entry.path()).ok()?;
                 let mut record: Record = serde_json::from_slice(&text).ok()?;
                 record.record = entry.path();
+                record.recognise();
                 Some(record)
             })
             .collect();
@@ -98,33 +110,46 @@ impl Created {
     /// Makes an empty file and its record.
     pub(crate) fn create(&self, path: &Path) -> Result<Record, Failure> {
         let cannot = |error: &io::Error| {
-            Failure::measurement(format!("the file {} cannot be made", path.display()))
-                .because(error)
+            let what = format!("the file {} cannot be made", path.display());
+            advice::added(Failure::measurement(what).because(error))
         };
-        // A folder that cannot hold the record must be found out before there is a file.
-        fs::create_dir_all(&self.folder).map_err(|error| cannot(&error))?;
-        let new = fs::OpenOptions::new().write(true).create_new(true).open(path);
-        let file = new.map_err(|error| cannot(&error))?;
-        let recorded = file.metadata().and_then(|found| {
-            let record = Record {
-                path: path.to_path_buf(),
-                device: found.dev(),
-                inode: found.ino(),
-                born_ns: born_ns(&found),
-                made: Made::File,
-                laid_out_bytes: None,
-                process: std::process::id(),
-                started: this_process().to_owned(),
-                record: self.folder.join(new_name()),
-            };
-            record.keep()?;
-            Ok(record)
-        });
-        recorded.map_err(|error| {
-            // It is empty and a moment old; without a record nobody would remove it.
-            drop(fs::remove_file(path));
+        let mut record = self.announce(path).map_err(|error| cannot(&error))?;
+        let made = File::options().write(true).create_new(true).open(path);
+        let file = made.map_err(|error| {
+            // There is no file of ours, so nobody looks for the record.
+            drop(fs::remove_file(&record.record));
             cannot(&error)
-        })
+        })?;
+        let kept = file.metadata().and_then(|found| {
+            record.is_about(&found);
+            record.keep()
+        });
+        kept.map_err(|error| {
+            // It is empty and a moment old.
+            drop(fs::remove_file(path));
+            drop(fs::remove_file(&record.record));
+            cannot(&error)
+        })?;
+        Ok(record)
+    }
+
+    /// Writes down that a file is about to be made.
+    fn announce(&self, path: &Path) -> io::Result<Record> {
+        fs::create_dir_all(&self.folder)?;
+        let record = Record {
+            path: path.to_path_buf(),
+            device: 0,
+            inode: 0,
+            born_ns: None,
+            announced_ns: u64::try_from(now_ns()).ok(),
+            made: Made::File,
+            laid_out_bytes: None,
+            process: std::process::id(),
+            started: this_process().to_owned(),
+            record: self.folder.join(new_name()),
+        };
+        record.keep()?;
+        Ok(record)
     }
 
     /// Makes the mark of a tree of files, with these words in it, and its record.
@@ -157,6 +182,28 @@ impl Record {
             let same = found.dev() == self.device && found.ino() == self.inode;
             same && (self.born_ns.is_none() || born_ns(&found) == self.born_ns)
         })
+    }
+
+    /// Takes an announced file for the one that was made after a crash cut that off: nothing is in it, and
+    /// it was born when it was announced.
+    fn recognise(&mut self) {
+        let Some(announced_ns) = self.announced_ns else { return };
+        let Ok(found) = fs::symlink_metadata(&self.path) else { return };
+        // What was never written was changed last when it was made.
+        let born = born_ns(&found).or_else(|| since_1970_ns(found.modified()));
+        // File systems tell the time in ticks of the kernel, so that a birth may seem to come first.
+        let first_ns = announced_ns.saturating_sub(TICK_NS);
+        let at_once = first_ns..announced_ns.saturating_add(AT_ONCE_NS);
+        if found.is_file() && found.len() == 0 && born.is_some_and(|it| at_once.contains(&it)) {
+            self.is_about(&found);
+        }
+    }
+
+    /// The file that was announced is this one.
+    fn is_about(&mut self, found: &std::fs::Metadata) {
+        (self.device, self.inode) = (found.dev(), found.ino());
+        self.born_ns = born_ns(found);
+        self.announced_ns = None;
     }
 
     /// The process that made it, if it still runs.
@@ -206,8 +253,11 @@ impl Record {
 }
 
 fn born_ns(found: &std::fs::Metadata) -> Option<u64> {
-    let born = found.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    u64::try_from(born.as_nanos()).ok()
+    since_1970_ns(found.created())
+}
+
+fn since_1970_ns(time: io::Result<SystemTime>) -> Option<u64> {
+    u64::try_from(time.ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos()).ok()
 }
 
 fn this_process() -> &'static str {
@@ -257,6 +307,32 @@ mod tests {
         assert!(created.create(&path).is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
         assert!(created.list().is_empty());
+    }
+
+    #[test]
+    fn a_crash_before_the_record_is_whole_leaves_a_file_that_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let created = Created::open(Some(folder.path())).unwrap();
+        let [missing, empty, foreign, older] =
+            ["missing", "empty", "foreign", "older"].map(|name| folder.path().join(name));
+        std::fs::write(&older, "").unwrap();
+        std::thread::sleep(std::time::Duration::from_nanos(3 * TICK_NS));
+        for path in [&missing, &empty, &foreign, &older] {
+            created.announce(path).unwrap();
+        }
+        // The crash comes after this.
+        std::fs::write(&empty, "").unwrap();
+        std::fs::write(&foreign, "precious").unwrap();
+        let there: Vec<PathBuf> = created
+            .list()
+            .into_iter()
+            .filter(Record::is_still_there)
+            .map(|record| record.path)
+            .collect();
+        assert_eq!(there, std::slice::from_ref(&empty));
+        assert!(created.remove_own().is_empty());
+        assert!(created.list().is_empty());
+        assert!(!empty.exists() && foreign.exists() && older.exists());
     }
 
     #[test]

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use assay_kernels::storage::{self as kernel, Control};
+use assay_kernels::storage::{self as kernel, Control, Foresight, StorageError};
 use assay_model::storage_outcome::{Ended, IntervalTally, Operation, StorageOutcome};
 use assay_model::workload::storage::{
     EngineChoice, Load, StoragePhase, StoragePlan, StorageTarget,
 };
 
+use super::advice;
 use super::created::{Created, Record};
 use super::safety::{self, ToLayOut};
 use crate::failure::Failure;
@@ -150,8 +151,8 @@ fn make_files(
 ) -> Result<Vec<Filling>, Failure> {
     let created = Created::open(options.store.as_deref())?;
     let mut fillings = Vec::new();
-    for file in safety::check(plan, options, &created)? {
-        fillings.extend(lay_out(plan, file, &created, stop, on)?);
+    for file in made(plan, safety::check(plan, options, &created)?, &created)? {
+        fillings.extend(lay_out(plan, file, stop, on)?);
     }
     for path in trimmed(plan) {
         let record = path.canonicalize().ok().and_then(|path| created.find(&path));
@@ -204,7 +205,8 @@ pub(crate) fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Opt
             error.bytes, error.offset, error.reason
         )
     });
-    Some(Failure::measurement(what).explain(told.collect::<Vec<_>>().join("; ")))
+    let failure = Failure::measurement(what).explain(told.collect::<Vec<_>>().join("; "));
+    Some(advice::added(failure))
 }
 
 /// What is done at one time or another in a plan.
@@ -238,9 +240,8 @@ impl PhaseRun<'_, '_> {
         };
         let ends = enough.unwrap_or(stop);
         let mut control = Control { stop: ends, on_interval: &mut on_interval };
-        let mut outcome = kernel::run(&workload, &mut control).map_err(|error| {
-            Failure::measurement(format!("phase {} failed", phase.name)).because(&error)
-        })?;
+        let mut outcome = kernel::run(&workload, &mut control)
+            .map_err(|error| phase_failed(phase, &error))?;
         if outcome.ended == Ended::Interrupted && !stop.load(Ordering::Relaxed) {
             outcome.ended = Ended::Work;
         }
@@ -271,19 +272,57 @@ impl PhaseRun<'_, '_> {
     }
 }
 
+/// Makes the files that are missing, empty, and looks at what the file system will ask of every phase:
+/// where none of them can take place, nothing is written.
+fn made(
+    plan: &StoragePlan,
+    mut files: Vec<ToLayOut>,
+    created: &Created,
+) -> Result<Vec<ToLayOut>, Failure> {
+    if files.is_empty() {
+        return Ok(files);
+    }
+    let mut new = Vec::new();
+    let done = files.iter_mut().filter(|file| file.is_missing).try_for_each(|file| {
+        file.record = Some(created.create(&file.target.path)?);
+        new.extend(file.record.clone());
+        Ok(())
+    });
+    if let Err(failure) = done.and_then(|()| foresee(plan)) {
+        for record in &new {
+            // Whatever stays is in the list, and `assay storage clean` tells why.
+            drop(record.remove());
+        }
+        return Err(failure);
+    }
+    Ok(files)
+}
+
+/// Fails where every phase will; where some will, they do so when it is their turn.
+fn foresee(plan: &StoragePlan) -> Result<(), Failure> {
+    let mut foresight = Foresight::default();
+    let mut first = None;
+    for phase in &plan.phases {
+        match foresight.check(&phase.workload) {
+            Ok(()) => return Ok(()),
+            Err(error) => first = first.or(Some(phase_failed(phase, &error))),
+        }
+    }
+    first.map_or(Ok(()), Err)
+}
+
+fn phase_failed(phase: &StoragePhase, error: &StorageError) -> Failure {
+    advice::added(Failure::measurement(format!("phase {} failed", phase.name)).because(error))
+}
+
 fn lay_out(
     plan: &StoragePlan,
     file: ToLayOut,
-    created: &Created,
     stop: &AtomicBool,
     on: &mut Listener<'_>,
 ) -> Result<Option<Filling>, Failure> {
     let target = &file.target;
-    let record: Option<Record> = match file.record {
-        Some(record) => Some(record),
-        None if file.is_missing => Some(created.create(&target.path)?),
-        None => None,
-    };
+    let record = file.record;
     let bytes = target.size_bytes.unwrap_or(0);
     if file.only_made {
         return Ok(record.map(|record| Filling { record, phase: file.phase, bytes }));
@@ -295,7 +334,7 @@ fn lay_out(
     kernel::lay_out(target, &workload.data, workload.seed, stop, &mut on_progress).map_err(
         |error| {
             let what = format!("the file {} cannot be laid out", target.path.display());
-            Failure::measurement(what).because(&error)
+            advice::added(Failure::measurement(what).because(&error))
         },
     )?;
     if stop.load(Ordering::Relaxed) {

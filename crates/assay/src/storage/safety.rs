@@ -5,7 +5,8 @@
 //! here writes.
 
 use std::collections::BTreeMap;
-use std::fs::{FileType, Metadata};
+use std::fs::{File, FileType, Metadata};
+use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
@@ -17,12 +18,17 @@ use assay_model::workload::storage::{
     AccessPattern, EngineChoice, StoragePlan, StorageTarget, StorageWorkload,
 };
 
+use super::advice;
 use super::created::{Created, Record};
 use super::runner::RunOptions;
 use crate::failure::Failure;
 
 /// Room that stays free for the file system's own needs.
 const MARGIN_BYTES: u64 = 64 << 20;
+
+/// File systems whose files only the kernel makes. `/dev` is one of them, whatever lies there.
+const OF_THE_KERNEL: [&str; 8] =
+    ["devtmpfs", "proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "configfs"];
 
 /// A file that must be made or written fully before the first phase.
 #[derive(Debug)]
@@ -155,20 +161,6 @@ pub(super) fn refuse_unmounted(path: &Path, mounts: &[Mount]) -> Result<(), Fail
         .advise("mount the volume, or say --allow-unmounted if that is what you want"))
 }
 
-/// A file beside the devices is a device's name mistyped, and would fill the memory.
-fn refuse_among_devices(path: &Path, mounts: &[Mount]) -> Result<(), Failure> {
-    let devices = Path::new("/dev");
-    // What is mounted below, such as /dev/shm, is an ordinary file system.
-    let is_apart = mounts::of(mounts, path)
-        .is_some_and(|it| it.point.starts_with(devices) && it.point != devices);
-    if !path.starts_with(devices) || is_apart {
-        return Ok(());
-    }
-    Err(Failure::measurement(format!("there is no device {}", path.display()))
-        .explain("a file of that name would lie in memory, among the devices")
-        .advise("`lsblk` lists the devices; for a file, name a folder of the file system to measure"))
-}
-
 fn mounted_below(path: &Path, mounts: &[Mount]) -> String {
     mounts::of(mounts, path).map_or_else(|| "/".to_owned(), |it| it.point.display().to_string())
 }
@@ -186,13 +178,16 @@ impl Judge<'_> {
     fn judge(&self) -> Result<Option<ToLayOut>, Failure> {
         match std::fs::metadata(self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                refuse_among_devices(self.path, self.mounts)?;
+                self.refuse_to_make()?;
                 self.lay_out(None, 0).map(Some)
             }
-            Err(error) => Err(self.cannot_use().because(&error)),
+            Err(error) => Err(advice::added(self.cannot_use().because(&error))),
             Ok(found) if found.file_type().is_block_device() => self.device(&found),
             Ok(found) if found.is_file() => self.file(&found),
-            Ok(found) => Err(self.cannot_use().explain(kind(found.file_type()))),
+            Ok(found) => Err(self
+                .cannot_use()
+                .explain(kind(found.file_type()))
+                .advise("name a file, a folder or a block device; `lsblk` lists the devices")),
         }
     }
 
@@ -201,6 +196,9 @@ impl Judge<'_> {
         let record = self.records.iter().find(is_it).cloned();
         let needed = self.usage.size_bytes.unwrap_or(0);
         let is_short = found.len() < needed;
+        if self.usage.is_written {
+            self.refuse_read_only()?;
+        }
         let own = record.as_ref();
         let is_done = own.is_none_or(|it| it.laid_out_bytes.is_some_and(|it| it >= needed));
         if own.is_none() && (self.usage.is_written || is_short) && !self.is_named() {
@@ -217,7 +215,9 @@ impl Judge<'_> {
             return Err(self.refused(&why));
         }
         if found.len() == 0 && needed == 0 {
-            return Err(self.cannot_use().explain("the file is empty"));
+            return Err(self.cannot_use().explain("the file is empty").advise(
+                "name a file with something in it, or a name for a new one with a --size",
+            ));
         }
         if is_short || !is_done {
             self.lay_out(record, found.len()).map(Some)
@@ -227,6 +227,12 @@ impl Judge<'_> {
     }
 
     fn device(&self, found: &Metadata) -> Result<Option<ToLayOut>, Failure> {
+        if device_bytes(self.path) == Some(0) {
+            return Err(self
+                .cannot_use()
+                .explain("the device holds 0 B: it has no medium, or was not set up")
+                .advise("choose a device that `lsblk` shows with a size"));
+        }
         if !self.usage.is_written {
             return Ok(None);
         }
@@ -259,8 +265,44 @@ impl Judge<'_> {
         self.options.destroy_data.iter().any(same)
     }
 
+    /// Nothing is made where only the kernel makes files, nor at the far end of a link.
+    fn refuse_to_make(&self) -> Result<(), Failure> {
+        if std::fs::symlink_metadata(self.path).is_ok() {
+            return Err(self
+                .cannot_use()
+                .explain("it is a link to something that is not there")
+                .advise("mend the link, or name what it should lead to"));
+        }
+        let mount = mounts::of(self.mounts, self.path);
+        let Some(kernel) = mount.filter(|it| {
+            it.point == Path::new("/dev") || OF_THE_KERNEL.contains(&it.kind.as_str())
+        }) else {
+            return Ok(());
+        };
+        Err(self
+            .cannot_use()
+            .explain(format!(
+                "it does not exist, and nothing is made below {}, which is not on a disk",
+                kernel.point.display()
+            ))
+            .advise("`lsblk` lists the devices; for a new file name a folder on a disk"))
+    }
+
+    /// Says so where nothing can be written at all.
+    fn refuse_read_only(&self) -> Result<(), Failure> {
+        let mount = mounts::of(self.mounts, self.path);
+        let Some(mount) = mount.filter(|it| it.options.split(',').any(|it| it == "ro")) else {
+            return Ok(());
+        };
+        Err(self
+            .cannot_use()
+            .explain(format!("{} is mounted read-only", mount.point.display()))
+            .advise("name a target on a file system that is not mounted read-only"))
+    }
+
     /// A file of `has_bytes`, or none, becomes one of the size that is asked for.
     fn lay_out(&self, record: Option<Record>, has_bytes: u64) -> Result<ToLayOut, Failure> {
+        self.refuse_read_only()?;
         let size_bytes = self.usage.size_bytes.unwrap_or(has_bytes);
         if size_bytes == 0 {
             return Err(self
@@ -341,9 +383,14 @@ pub(super) fn must_fit(
         [need_bytes, MARGIN_BYTES, free].map(|bytes| Bytes(bytes).quantity());
     Err(Failure::measurement(what)
         .explain(format!(
-            "{need:.3} are needed, {margin:.3} stay free for the file system, and {free:.3} are free"
+            "{need:.3} are needed and {free:.3} are free, of which {margin:.3} stay with the file system"
         ))
         .advise(advice))
+}
+
+/// What the device holds, for whoever may open it.
+fn device_bytes(path: &Path) -> Option<u64> {
+    File::open(path).ok()?.seek(SeekFrom::End(0)).ok()
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ fn quota_and_throughput_of_a_volume() {
     let table = [
         ("--throughput 4500MiB/s --level premium", "70.31 TiB of quota"),
         ("--quota 10TiB --level premium", "640 MiB/s"),
+        ("--quota 70.31TiB --level premium", "4499.84 MiB/s"),
         ("--quota 100TiB --level ultra", "4500 MiB/s"),
         ("--quota 100TiB --level ultra --volume large", "12800 MiB/s"),
     ];
@@ -51,6 +52,8 @@ fn quota_and_throughput_of_a_volume() {
         "--level ultra",
         "--throughput 1MiB/s --quota 1TiB --level ultra",
         "--quota 1TiB --level gold",
+        "--quota 10 --level premium",
+        "--quota 0TiB --level premium",
     ] {
         anf(line).failed_with(2);
     }

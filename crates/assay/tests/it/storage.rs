@@ -118,6 +118,8 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
     let world = World::new();
     for (arguments, code, says) in [
         (&["storage", "read"][..], 2, "TARGET"),
+        (&["storage", "read", "--engine", "libaio"], 2, "name a file"),
+        (&["storage", "read", "/dev/no-such-device"], 4, "lsblk"),
         (&["storage", "read", "file", "--bs", "0"], 2, "block"),
         (&["storage", "read", "file", "--bs", "2MiB", "--size", "1MiB"], 2, "too small"),
         (&["storage", "read", "file", "--depth", "0"], 2, "depth"),
@@ -125,7 +127,8 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         (&["storage", "read", "file", "--rate", "0"], 2, "more than zero"),
         (&["storage", "read", "file", "--for", "10"], 2, "unit"),
         (&["storage", "mix", "file", "--read-share", "100%"], 2, "between"),
-        (&["storage", "read", "file", "--size", "4096TiB"], 4, "no room"),
+        (&["storage", "mix", "file", "--read-share", "70"], 2, "like `70%`"),
+        (&["storage", "read", "file", "--size", "4096TiB"], 4, "stay with the file system"),
         (&["storage", "read", "no/folder/file"], 4, "folder"),
         (&["storage", "read", "/dev/zero"], 4, "character device"),
         (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 4, "folder"),
@@ -137,6 +140,19 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         assert!(!world.path("file").exists());
         assert_eq!(records(&world), 0);
     }
+}
+
+#[test]
+fn what_the_file_system_will_refuse_is_refused_before_the_file_is_laid_out() {
+    let world = World::new();
+    let arguments = ["storage", "read", "file", "--bs", "3", "--size", "1MiB", "--for", "1s"];
+    let outcome = world.assay(&arguments).failed_with(4);
+    // Some file systems do not go past the page cache at all.
+    let says = ["that direct I/O asks for; give a multiple", "cannot be opened with O_DIRECT"];
+    assert!(says.iter().any(|says| outcome.err.contains(says)), "{outcome:?}");
+    assert!(!outcome.err.contains("is written first"), "{outcome:?}");
+    assert!(!world.path("file").exists());
+    assert_eq!(records(&world), 0);
 }
 
 #[test]
@@ -370,6 +386,12 @@ fn devices_are_written_only_by_name_and_never_while_they_are_used() {
         return;
     }
     assert!(run("write", true).failed_with(2).err.contains("mounted on"));
+    let folder = world.path("mounted");
+    let read_only = Command::new("mount").args(["-o", "remount,ro"]).arg(&folder).status();
+    assert!(read_only.unwrap().success());
+    let refused = storage(&world, "read", &["mounted"]).failed_with(4);
+    assert!(refused.err.contains("is mounted read-only"), "{refused:?}");
+    assert_eq!(records(&world), 0);
 }
 
 #[test]
