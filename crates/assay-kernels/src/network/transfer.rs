@@ -4,7 +4,7 @@
 //! when the peer closes. A stream's failure stays with the stream and is told at the end.
 
 use std::io;
-use std::net::{TcpStream, UdpSocket};
+use std::net::{Shutdown, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
@@ -261,6 +261,15 @@ impl Transfer {
     /// Tells every stream to stop; they do so within a twentieth of a second.
     pub fn stop(&self) {
         self.control.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Tells every TCP receiver at the other end that nothing more comes, whatever is on its way.
+    pub fn close_sending(&self) {
+        let senders = self.running.iter().filter(|running| running.sends);
+        for stream in senders.filter_map(|running| running.look.as_ref()) {
+            // A peer that has gone needs not be told.
+            drop(stream.shutdown(Shutdown::Write));
+        }
     }
 
     /// Stops every stream and waits for its thread.

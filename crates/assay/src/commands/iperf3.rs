@@ -278,6 +278,13 @@ impl Page {
             }
             Shape::Document => self.document(Some(end), None, terminal),
         }
+        self.forget();
+    }
+
+    /// What comes next is another test, or a peer that never began one.
+    fn forget(&mut self) {
+        self.start = None;
+        self.intervals.clear();
     }
 
     /// What was measured before a failure stays, and says that it is not whole.
@@ -293,6 +300,7 @@ impl Page {
             }
             Shape::Document => self.document(None, Some(&error.to_string()), terminal),
         }
+        self.forget();
     }
 
     fn document(&mut self, end: Option<&End>, error: Option<&str>, terminal: &mut Terminal) {

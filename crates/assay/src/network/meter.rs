@@ -343,6 +343,11 @@ impl Meter {
 }
 
 impl Measured {
+    /// See [`Transfer::close_sending`].
+    pub(crate) fn close_sending(&self) {
+        self.transfer.close_sending();
+    }
+
     /// Waits for the streams to stop; the first failure among them comes back.
     pub(crate) fn join(self) -> Result<(), NetworkError> {
         for (number, end) in self.transfer.finish().into_iter().enumerate() {

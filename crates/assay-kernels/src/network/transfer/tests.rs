@@ -149,3 +149,18 @@ fn a_sender_stopped_within_a_block_tells_its_receiver() {
         assert_eq!((drained, end.error.is_none()), (end.last.bytes, true));
     }
 }
+
+/// The same receiver, whose reads need not begin where blocks do.
+#[test]
+fn senders_that_are_done_can_tell_their_receivers() {
+    let (one, mut other) = tcp_pair();
+    let sending =
+        Transfer::start(vec![flow(Socket::Tcp(one), true, Copying::Copy)], Some(20_000))
+            .unwrap();
+    let deadline_ns = clock::now_ns() + ENOUGH_NS;
+    assert!(wait_until(deadline_ns, || sending.is_over()));
+    sending.close_sending();
+    other.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
+    assert_eq!(std::io::copy(&mut other, &mut std::io::sink()).unwrap(), 20_000);
+    assert!(sending.finish()[0].error.is_none());
+}

@@ -57,6 +57,8 @@ impl Test<'_> {
         if let Some(active) = &mut *lock(&self.desk.active) {
             active.is_ending = true;
         }
+        // iperf3 below 3.16 drains its streams in whole blocks before it listens again.
+        measured.close_sending();
         self.control.send(&Server::ask_results())?;
         match self.next(ANSWER_TIMEOUT, "the client's results")? {
             ServerEvent::Results(_) => {}

@@ -1,0 +1,98 @@
+//! What assay reads of every device of this machine is what `ethtool` prints.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use assay_kernels::network::ethtool;
+use assay_model::network_setup::{Coalescing, DeviceSetup, Extent, KernelModule};
+
+use super::installed;
+
+/// The lines `name: value` that ethtool prints with this option, by section and name; empty where the
+/// driver does not answer.
+fn asked(option: &str, device: &str) -> BTreeMap<String, String> {
+    let output = Command::new("ethtool").args([option, device]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (has_sections, mut section) = (option == "-g" || option == "-l", "");
+    let mut found = BTreeMap::new();
+    for (name, value) in text.lines().filter_map(|line| line.trim().split_once(':')) {
+        if !has_sections {
+            found.insert(name.to_owned(), value.trim().to_owned());
+        } else if value.is_empty() {
+            section = name;
+        } else {
+            found.insert(format!("{section}/{name}"), value.trim().to_owned());
+        }
+    }
+    if output.status.success() { found } else { BTreeMap::new() }
+}
+
+/// What is set and the most that can be, added over these rows; `None` where ethtool tells no most.
+fn extent(rows: &BTreeMap<String, String>, names: &[&str]) -> Option<Extent> {
+    let sum = |section: &str| -> u32 {
+        let values = names.iter().filter_map(|name| rows.get(&format!("{section}/{name}")));
+        values.filter_map(|value| value.parse::<u32>().ok()).sum()
+    };
+    let (now, most) = (sum("Current hardware settings"), sum("Pre-set maximums"));
+    (most > 0).then_some(Extent { now, most })
+}
+
+fn check(device: &str, read: &DeviceSetup) {
+    let driver = asked("-i", device);
+    let module = (!driver.is_empty()).then(|| KernelModule {
+        name: driver["driver"].clone(),
+        version: driver["version"].clone(),
+        firmware: driver["firmware-version"].clone(),
+    });
+    assert_eq!(read.kernel_module, module, "{device}");
+
+    let features = asked("-k", device);
+    if let Some(offloads) = &read.offloads {
+        for (name, switch) in [
+            ("tcp-segmentation-offload", offloads.tcp_segmentation),
+            ("generic-segmentation-offload", offloads.generic_segmentation),
+            ("generic-receive-offload", offloads.generic_receive),
+            ("large-receive-offload", offloads.large_receive),
+            ("rx-checksumming", offloads.receive_checksum),
+            ("tx-checksumming", offloads.send_checksum),
+        ] {
+            let told = features[name].split(' ').next();
+            assert_eq!(told, Some(if switch.on { "on" } else { "off" }), "{device} {name}");
+        }
+    } else {
+        assert!(features.is_empty(), "{device} {features:?}");
+    }
+
+    let rings = asked("-g", device);
+    assert_eq!(read.receive_ring, extent(&rings, &["RX"]), "{device} {rings:?}");
+    assert_eq!(read.send_ring, extent(&rings, &["TX"]), "{device} {rings:?}");
+    let channels = asked("-l", device);
+    let queues = extent(&channels, &["RX", "Combined"]);
+    assert_eq!(read.receive_queues, queues, "{device} {channels:?}");
+
+    let waits = asked("-c", device);
+    let number = |name: &str| waits.get(name).and_then(|it| it.parse().ok()).unwrap_or(0);
+    let coalescing = (!waits.is_empty()).then(|| Coalescing {
+        receive_us: number("rx-usecs"),
+        receive_frames: number("rx-frames"),
+        send_us: number("tx-usecs"),
+        adaptive_receive: waits["Adaptive RX"].starts_with("on"),
+    });
+    assert_eq!(read.coalescing, coalescing, "{device} {waits:?}");
+}
+
+#[test]
+fn every_device_is_read_as_ethtool_reads_it() {
+    if !installed("ethtool", "every_device_is_read_as_ethtool_reads_it") {
+        return;
+    }
+    let devices = std::fs::read_dir("/sys/class/net").unwrap();
+    let names = devices.map(|it| it.unwrap().file_name().into_string().unwrap());
+    // Other tests make and remove devices meanwhile, in namespaces of their own.
+    let mut checked = 0;
+    for name in names {
+        check(&name, &ethtool::read(&name).unwrap());
+        checked += 1;
+    }
+    assert!(checked > 0, "even loopback is a device");
+}
