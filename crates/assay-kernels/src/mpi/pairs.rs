@@ -7,7 +7,7 @@ use super::communicator::{Communicator, Done};
 use super::contents::{fill, is_right, seed};
 use super::kind::Kind;
 use super::prepared::{Figures, Prepared};
-use super::timing::{Pass, Timed};
+use super::timing::{OneByOne, Pass, Timed, Together};
 
 /// Tags as OSU uses them: of ping-pongs, of data in each direction, and of the answer to a window.
 const PING: c_int = 1;
@@ -92,7 +92,7 @@ impl<H: Handle> Prepared<'_, H> {
 
     /// Payload of all pairs over the mean of the times of their senders.
     pub(super) fn bandwidth(&mut self, pass: &Pass) -> Done<Figures> {
-        let own_s = self.windows(Timed::Together(pass))?;
+        let own_s = self.windows(&Together(pass))?;
         let directions = if self.kind == Kind::BothWays { 2.0 } else { 1.0 };
         let pairs = f64::from(self.comm.size / 2);
         let payload = self.count as f64 * self.in_flight as f64 * pass.iterations as f64;
@@ -102,19 +102,21 @@ impl<H: Handle> Prepared<'_, H> {
 
     /// Seconds of every single window, mean over the pairs.
     pub(super) fn each_window(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
-        let own_s = self.windows(Timed::OneByOne { warm_up, count })?;
+        let own_s = self.windows(&OneByOne { warm_up, count })?;
         let sums = self.comm.sum(&own_s.unwrap_or_else(|| vec![0.0; count]))?;
         let pairs = f64::from(self.comm.size / 2);
         Ok(sums.into_iter().map(|sum| sum / pairs).collect())
     }
 
     /// The times of windows on the rank that counts of each pair.
-    fn windows(&mut self, timed: Timed<'_>) -> Done<Option<Vec<f64>>> {
+    fn windows(&mut self, timed: &impl Timed) -> Done<Option<Vec<f64>>> {
         if self.kind == Kind::BothWays { self.both_ways(timed) } else { self.one_way(timed) }
     }
 
-    /// Windows of messages from low to high, each ended by a short answer.
-    fn one_way(&mut self, timed: Timed<'_>) -> Done<Option<Vec<f64>>> {
+    /// Windows of messages from low to high, each ended by a short answer. A function of its own, so that what is
+    /// compiled beside it does not change its loops.
+    #[inline(never)]
+    fn one_way(&mut self, timed: &impl Timed) -> Done<Option<Vec<f64>>> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let stride = self.stride;
@@ -124,7 +126,7 @@ impl<H: Handle> Prepared<'_, H> {
         let answer = answer.as_mut_ptr();
         Ok(match side(comm) {
             None => None,
-            Some(Side { peer, is_low: true }) => Some(comm.times(timed, || {
+            Some(Side { peer, is_low: true }) => Some(timed.times(comm, || {
                 let mut from = out;
                 for request in &mut *requests {
                     // SAFETY: the bytes are ours and stay until all requests are complete, below.
@@ -136,7 +138,7 @@ impl<H: Handle> Prepared<'_, H> {
                 unsafe { comm.receive(answer, ANSWER_BYTES, peer, ANSWER) }
             })?),
             Some(Side { peer, is_low: false }) => {
-                comm.times(timed, || {
+                timed.times(comm, || {
                     let mut into = back;
                     for request in &mut *requests {
                         // SAFETY: as above. All messages of a window may share one place, as in OSU.
@@ -153,8 +155,9 @@ impl<H: Handle> Prepared<'_, H> {
         })
     }
 
-    /// Windows of messages in both directions at once.
-    fn both_ways(&mut self, timed: Timed<'_>) -> Done<Option<Vec<f64>>> {
+    /// Windows of messages in both directions at once; a function of its own like the above.
+    #[inline(never)]
+    fn both_ways(&mut self, timed: &impl Timed) -> Done<Option<Vec<f64>>> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let stride = self.stride;
@@ -163,7 +166,7 @@ impl<H: Handle> Prepared<'_, H> {
             None => None,
             Some(Side { peer, is_low }) => {
                 let (ours, theirs) = if is_low { (DATA, BACK) } else { (BACK, DATA) };
-                let times = comm.times(timed, || {
+                let times = timed.times(comm, || {
                     let (mut from, mut into) = (out, back);
                     for request in &mut *receives {
                         // SAFETY: the bytes are ours and stay until all requests are complete, below.
