@@ -55,6 +55,53 @@ pub struct Definition {
     pub method: &'static str,
     /// What comes out.
     pub metrics: &'static [Metric],
+    /// The section of a report that prints it.
+    pub section: Section,
+    /// What all samples of one preparation have in common by chance.
+    pub luck: Luck,
+    /// Preparations that a case asks for.
+    pub preparations: u32,
+}
+
+/// The sections of a report. Results of a benchmark without a section of its own are printed by the
+/// general one, so that none is ever left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    /// Memory bandwidth by placement.
+    Bandwidth,
+    /// Latency over the working set.
+    Ladder,
+    /// Multiply-add peak and LINPACK.
+    Compute,
+    /// Throughput and round trips.
+    Network,
+    /// Messages over sizes, side by side for every MPI.
+    Mpi,
+    /// Tests of storage and response curves.
+    Storage,
+    /// A table with a column for every dimension that differs.
+    General,
+}
+
+/// What the samples of one preparation have in common by chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Luck {
+    /// Where their pages lie.
+    Pages,
+    /// The way of their connections, and the CPUs that serve them.
+    Connections,
+    /// The processes that a launcher started.
+    Launch,
+}
+
+/// What makes one value of many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pooling {
+    /// The median of samples, with an interval from order statistics.
+    Median,
+    /// Events over occasions, both summed first: Σ part / Σ whole.
+    Ratio,
 }
 
 /// A name, a unit, a direction and a meaning.
@@ -70,6 +117,29 @@ pub struct Metric {
     pub meaning: &'static str,
     /// The physical limit the value is held against.
     pub limit: Option<Bound>,
+    /// What makes one value of many.
+    pub pooling: Pooling,
+    /// What lists of runs call it, where it is one of the few values that they show.
+    pub headline: Option<&'static str>,
+}
+
+impl Metric {
+    const fn of(name: &'static str, unit: Unit, better: Better, meaning: &'static str) -> Self {
+        let pooling = Pooling::Median;
+        Self { name, unit, better, meaning, limit: None, pooling, headline: None }
+    }
+
+    const fn within(self, bound: Bound) -> Self {
+        Self { limit: Some(bound), ..self }
+    }
+
+    const fn pooled(self) -> Self {
+        Self { pooling: Pooling::Ratio, ..self }
+    }
+
+    const fn headline(self, label: &'static str) -> Self {
+        Self { headline: Some(label), ..self }
+    }
 }
 
 /// Which way is good.
@@ -97,18 +167,17 @@ pub enum Bound {
     Provisioned,
 }
 
+/// Preparations of a case where nothing says otherwise: with fewer the interval cannot show what the
+/// luck of one of them is worth.
+const PREPARATIONS: u32 = 3;
+
 const fn bandwidth(name: &'static str, meaning: &'static str) -> Metric {
-    Metric {
-        name,
-        unit: Unit::BytePerSecond,
-        better: Better::Higher,
-        meaning,
-        limit: Some(Bound::MemoryBandwidth),
-    }
+    Metric::of(name, Unit::BytePerSecond, Better::Higher, meaning)
+        .within(Bound::MemoryBandwidth)
 }
 
-const fn flops(name: &'static str, meaning: &'static str, limit: Option<Bound>) -> Metric {
-    Metric { name, unit: Unit::FlopPerSecond, better: Better::Higher, meaning, limit }
+const fn flops(name: &'static str, meaning: &'static str) -> Metric {
+    Metric::of(name, Unit::FlopPerSecond, Better::Higher, meaning)
 }
 
 const MEMORY_STREAM: Definition = Definition {
@@ -131,10 +200,14 @@ After timing, every element is compared with the value that arithmetic says it m
         bandwidth(
             "triad",
             "a[i] = b[i] + q × c[i]; 24 bytes per element over the time of one pass",
-        ),
+        )
+        .headline("Triad"),
         bandwidth("read", "sum of a[i]; 8 bytes per element over the time of one pass"),
         bandwidth("write", "a[i] = q; 8 bytes per element over the time of one pass"),
     ],
+    section: Section::Bandwidth,
+    luck: Luck::Pages,
+    preparations: PREPARATIONS,
 };
 
 const MEMORY_LATENCY: Definition = Definition {
@@ -146,13 +219,11 @@ loads, each of which needs the result of the one before, by one pinned thread. T
 time over number of loads: the full latency of one dependent load. Working sets grow from 4 KiB \
 to beyond the last-level cache, which draws the ladder of caches. Huge pages are asked for, so \
 that address translation disturbs little; whether they were granted is reported.",
-    metrics: &[Metric {
-        name: "latency",
-        unit: Unit::Second,
-        better: Better::Lower,
-        meaning: "time per dependent load",
-        limit: None,
-    }],
+    metrics: &[Metric::of("latency", Unit::Second, Better::Lower, "time per dependent load")
+        .headline("latency")],
+    section: Section::Ladder,
+    luck: Luck::Pages,
+    preparations: PREPARATIONS,
 };
 
 const PEAK_FLOPS: Definition = Definition {
@@ -165,24 +236,21 @@ the same load by a chain of dependent one-cycle additions. Operations per second
 clock give FLOP/cycle; rounded to whole vectors it gives Rpeak = cores × FLOP/cycle × clock, \
 always printed with its three factors. Nothing is looked up in a list of processors.",
     metrics: &[
-        flops(
-            "fp64",
-            "64-bit operations per second, 2 per multiply-add",
-            Some(Bound::ComputeFp64),
+        flops("fp64", "64-bit operations per second, 2 per multiply-add")
+            .within(Bound::ComputeFp64)
+            .headline("FP64"),
+        flops("fp32", "32-bit operations per second, 2 per multiply-add")
+            .within(Bound::ComputeFp32),
+        Metric::of(
+            "core_clock",
+            Unit::Hertz,
+            Better::Higher,
+            "cycles per second of one busy core, mean of the cores used",
         ),
-        flops(
-            "fp32",
-            "32-bit operations per second, 2 per multiply-add",
-            Some(Bound::ComputeFp32),
-        ),
-        Metric {
-            name: "core_clock",
-            unit: Unit::Hertz,
-            better: Better::Higher,
-            meaning: "cycles per second of one busy core, mean of the cores used",
-            limit: None,
-        },
     ],
+    section: Section::Compute,
+    luck: Luck::Pages,
+    preparations: PREPARATIONS,
 };
 
 const LINPACK: Definition = Definition {
@@ -197,8 +265,12 @@ given as a share of the measured multiply-add peak and of Rpeak.",
     metrics: &[flops(
         "rmax",
         "(2/3 N³ + 3/2 N²) operations over the time of factorisation and solve",
-        Some(Bound::ComputeFp64),
-    )],
+    )
+    .within(Bound::ComputeFp64)
+    .headline("Rmax")],
+    section: Section::Compute,
+    luck: Luck::Pages,
+    preparations: PREPARATIONS,
 };
 
 impl Benchmark {

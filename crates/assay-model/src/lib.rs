@@ -6,11 +6,16 @@
 //!
 //! This crate never does I/O, reads a clock or starts a thread.
 
+pub mod attribute;
 pub mod benchmark;
 pub mod comparison;
 pub mod cpu_account;
+pub mod distribution;
+pub mod doubt;
+pub mod engine_choice;
 pub mod event;
 pub mod facts;
+pub mod failure;
 pub mod file_outcome;
 pub mod finding;
 pub mod limit;
@@ -24,5 +29,4 @@ pub mod sizing;
 pub mod storage_outcome;
 pub mod suite;
 pub mod summary;
-pub mod warning;
 pub mod workload;

@@ -7,15 +7,50 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::{HostFacts, MemoryModule};
-use crate::quantity::{Quantity, Unit};
 
 /// A value that no measurement can exceed, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     /// In the unit of the metric it bounds.
     pub value: f64,
-    /// Its factors or its source, for people.
-    pub basis: String,
+    /// Its factors or its source.
+    pub basis: Basis,
+}
+
+/// Where a limit comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "id", content = "arguments", rename_all = "kebab-case")]
+pub enum Basis {
+    /// Channels × transfers × width of the memory modules, from SMBIOS.
+    MemoryChannels {
+        /// Channels with a module.
+        channels: usize,
+        /// Transfers per second of the first.
+        transfers_per_s: u64,
+        /// Width of the first in bits.
+        width_bits: u32,
+    },
+    /// Cores × FLOP/cycle × clock, the clock measured at this load.
+    Rpeak(Rpeak),
+    /// The multiply-add peak in double precision that was measured in the same run.
+    MeasuredPeak {
+        /// Its instruction set.
+        instruction_set: String,
+        /// The cores it ran on.
+        cores: usize,
+    },
+    /// The speed that a network device reports.
+    Link {
+        /// The device, where it is known.
+        device: Option<String>,
+    },
+    /// What a volume is provisioned for, as the user says.
+    Provisioned,
+    /// In the words of a run that format 1 stored.
+    Told {
+        /// The words.
+        text: String,
+    },
 }
 
 /// What the memory modules can transfer, in B/s: Σ over channels of transfers/s × width / 8.
@@ -37,13 +72,11 @@ pub fn memory_bandwidth(host: &HostFacts) -> Option<Limit> {
     let first = &modules[0];
     (value > 0.0).then(|| Limit {
         value,
-        basis: format!(
-            "{} memory channel{} × {} MT/s × {} bit (SMBIOS)",
-            channels.len(),
-            if channels.len() == 1 { "" } else { "s" },
-            first.transfers_per_s / 1_000_000,
-            first.width_bits
-        ),
+        basis: Basis::MemoryChannels {
+            channels: channels.len(),
+            transfers_per_s: first.transfers_per_s,
+            width_bits: first.width_bits,
+        },
     })
 }
 
@@ -52,7 +85,7 @@ fn channel_rate(module: &MemoryModule) -> f64 {
 }
 
 /// Rpeak with its three factors: cores × FLOP/cycle × clock.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Rpeak {
     /// Cores that ran.
     pub cores: usize,
@@ -67,17 +100,6 @@ impl Rpeak {
     #[must_use]
     pub fn value(self) -> f64 {
         self.cores as f64 * f64::from(self.flop_per_cycle) * self.clock_hz
-    }
-
-    /// The factors for people, naming which clock it is.
-    #[must_use]
-    pub fn factors(self) -> String {
-        let clock = Quantity::new(self.clock_hz, Unit::Hertz);
-        let cores = if self.cores == 1 { "core" } else { "cores" };
-        format!(
-            "{} {cores} × {} FLOP/cycle × {clock:.3} (clock measured at this load)",
-            self.cores, self.flop_per_cycle
-        )
     }
 
     /// From what was measured: `flops` on `cores` whose clock was `clock_hz`.

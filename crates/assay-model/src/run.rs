@@ -1,27 +1,60 @@
 //! A run, rebuilt from its events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{Learned, RunEvent, RunStarted, Sample, Status, Stopped};
+use crate::attribute::Attributes;
+use crate::distribution::Distribution;
+use crate::doubt::Doubt;
+use crate::event::{
+    About, Count, Figures, HostJoined, RunEvent, RunStarted, Sample, Status, Stopped, Stretch,
+};
 use crate::facts::HostState;
+use crate::failure::Failure;
 use crate::plan::Case;
-use crate::warning::Warning;
 
 /// One execution of a plan, as far as it went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Everything known before the first case.
+    /// Everything known before the first host joined.
     pub started: RunStarted,
+    /// The hosts that took part, in the order in which they joined.
+    pub hosts: Vec<HostJoined>,
     /// RFC 3339 time of the end, if it was written.
     pub finished: Option<String>,
     /// How it ended.
     pub status: Status,
-    /// The host after the last case.
+    /// The first host after the last case.
     pub state_after: Option<HostState>,
     /// One record per case that was started, in order.
     pub cases: Vec<CaseRecord>,
+    /// Raw outputs of the run as a whole: name → hash.
+    pub raw: BTreeMap<String, String>,
+    /// Facts about hosts.
+    pub host_facts: BTreeMap<String, Attributes>,
     /// Doubts about the run as a whole.
-    pub warnings: Vec<Warning>,
+    pub doubts: Vec<Doubt>,
+    /// What did not fit: events of series that were never opened, or opened twice.
+    pub misfits: Vec<Misfit>,
+    /// Number of a series → place of its case and place within it.
+    places: BTreeMap<u32, (usize, usize)>,
+}
+
+/// An event that contradicts the events before it, and was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Misfit {
+    /// Number of the event in the run, from 0.
+    pub event: usize,
+    /// What is wrong with it.
+    pub wrong: Wrong,
+}
+
+/// What is wrong with an event that does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// It belongs to a series that was never opened.
+    NeverOpened(u32),
+    /// It opens a series that is open already.
+    OpenedTwice(u32),
 }
 
 /// What happened to one case.
@@ -31,27 +64,44 @@ pub struct CaseRecord {
     pub case: Case,
     /// How it ended; `None` when the run stopped in the middle of it.
     pub end: Option<CaseEnd>,
-    /// Every sample, in order of measurement.
-    pub samples: Vec<Sample>,
-    /// What was found out while measuring.
-    pub learned: Vec<Learned>,
+    /// What was measured, in the order in which it was opened.
+    pub series: Vec<SeriesRecord>,
+    /// What was found out about all of it.
+    pub facts: Attributes,
     /// Raw outputs: name → hash.
     pub raw: BTreeMap<String, String>,
     /// Doubts about this case.
-    pub warnings: Vec<Warning>,
+    pub doubts: Vec<Doubt>,
+}
+
+/// Everything measured under one number.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SeriesRecord {
+    /// Name of the metric.
+    pub metric: String,
+    /// What distinguishes it.
+    pub dimensions: Attributes,
+    /// What was found out about it alone.
+    pub facts: Attributes,
+    /// Every sample, in order of measurement.
+    pub samples: Vec<Sample>,
+    /// Every distribution, in order of measurement.
+    pub distributions: Vec<Stretch<Distribution>>,
+    /// Every count of rare events, in order of measurement.
+    pub counts: Vec<Stretch<Count>>,
+    /// What a tool said about values that only it has seen.
+    pub figures: Option<Figures>,
 }
 
 /// How a case ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum CaseEnd {
     /// Its samples count.
     Finished(Stopped),
     /// Its samples do not count.
     Failed {
         /// What failed and why.
-        reason: String,
-        /// What to do.
-        advice: String,
+        failure: Failure,
         /// The earlier case whose failure this one would only have repeated: it was skipped.
         because: Option<String>,
     },
@@ -63,20 +113,35 @@ impl Run {
     /// Events of cases that the plan does not have are ignored: a newer assay may have written them.
     #[must_use]
     pub fn fold(events: impl IntoIterator<Item = RunEvent>) -> Option<Self> {
-        let mut events = events.into_iter();
-        let RunEvent::RunStarted(started) = events.next()? else { return None };
+        let mut events = (0..).zip(events);
+        let (_, RunEvent::RunStarted(started)) = events.next()? else { return None };
         let mut run = Self {
             started: *started,
+            hosts: Vec::new(),
             finished: None,
             status: Status::Unfinished,
             state_after: None,
             cases: Vec::new(),
-            warnings: Vec::new(),
+            raw: BTreeMap::new(),
+            host_facts: BTreeMap::new(),
+            doubts: Vec::new(),
+            misfits: Vec::new(),
+            places: BTreeMap::new(),
         };
-        for event in events {
-            run.add(event);
+        let mut foreign = BTreeSet::new();
+        for (number, event) in events {
+            if let Err(wrong) = run.add(event, &mut foreign) {
+                run.misfits.push(Misfit { event: number, wrong });
+            }
         }
         Some(run)
+    }
+
+    /// The host that measured first, which is the only one of most runs; `None` where the run ended
+    /// before it joined.
+    #[must_use]
+    pub fn first_host(&self) -> Option<&HostJoined> {
+        self.hosts.first()
     }
 
     /// The record of a case.
@@ -90,30 +155,75 @@ impl Run {
         self.cases.iter().filter(|record| matches!(record.end, Some(CaseEnd::Finished(_))))
     }
 
-    fn add(&mut self, event: RunEvent) {
+    /// `foreign` are the series of cases that the plan does not have.
+    fn add(&mut self, event: RunEvent, foreign: &mut BTreeSet<u32>) -> Result<(), Wrong> {
         match event {
             RunEvent::RunStarted(_) => {}
+            RunEvent::HostJoined(host) => self.hosts.push(*host),
             RunEvent::CaseStarted { case } => self.begin(&case),
+            RunEvent::SeriesOpened(opened) => {
+                if self.places.contains_key(&opened.series) || foreign.contains(&opened.series)
+                {
+                    return Err(Wrong::OpenedTwice(opened.series));
+                }
+                let Some(at) =
+                    self.cases.iter().position(|record| record.case.id == opened.case)
+                else {
+                    foreign.insert(opened.series);
+                    return Ok(());
+                };
+                self.places.insert(opened.series, (at, self.cases[at].series.len()));
+                self.cases[at].series.push(SeriesRecord {
+                    metric: opened.metric,
+                    dimensions: opened.dimensions,
+                    ..SeriesRecord::default()
+                });
+            }
             RunEvent::Sample(sample) => {
-                self.with(&sample.case.clone(), |record| record.samples.push(sample));
+                let add = |it: &mut SeriesRecord| it.samples.push(sample);
+                return self.within(sample.series, foreign, add);
             }
-            RunEvent::Learned(learned) => {
-                self.with(&learned.case.clone(), |record| record.learned.push(learned));
+            RunEvent::Distribution(seen) => {
+                let number = seen.series;
+                return self.within(number, foreign, |it| it.distributions.push(seen));
             }
-            RunEvent::RawOutput { case, name, hash, .. } => {
+            RunEvent::Count(seen) => {
+                let number = seen.series;
+                return self.within(number, foreign, |it| it.counts.push(seen));
+            }
+            RunEvent::Figures { series, figures } => {
+                return self.within(series, foreign, |it| it.figures = Some(figures));
+            }
+            RunEvent::Fact(fact) => match fact.about {
+                About::Series(number) => {
+                    let add = |it: &mut SeriesRecord| {
+                        it.facts.insert(fact.name, fact.value);
+                    };
+                    return self.within(number, foreign, add);
+                }
+                About::Case(case) => {
+                    self.with(&case, |it| drop(it.facts.insert(fact.name, fact.value)));
+                }
+                About::Host(host) => {
+                    self.host_facts.entry(host).or_default().insert(fact.name, fact.value);
+                }
+            },
+            RunEvent::RawOutput { case: Some(case), name, hash, .. } => {
                 self.with(&case, |record| drop(record.raw.insert(name, hash)));
             }
-            RunEvent::Doubt { case: Some(case), warning } => {
-                self.with(&case, |record| record.warnings.push(warning));
+            RunEvent::RawOutput { case: None, name, hash, .. } => {
+                self.raw.insert(name, hash);
             }
-            RunEvent::Doubt { case: None, warning } => self.warnings.push(warning),
+            RunEvent::Doubt { case: Some(case), doubt } => {
+                self.with(&case, |record| record.doubts.push(doubt));
+            }
+            RunEvent::Doubt { case: None, doubt } => self.doubts.push(doubt),
             RunEvent::CaseFinished { case, stopped } => {
                 self.with(&case, |record| record.end = Some(CaseEnd::Finished(stopped)));
             }
-            RunEvent::CaseFailed { case, reason, advice, because } => {
-                self.with(&case, |record| {
-                    record.end = Some(CaseEnd::Failed { reason, advice, because });
-                });
+            RunEvent::CaseFailed { case, failure, because } => {
+                let end = CaseEnd::Failed { failure, because };
+                self.with(&case, |record| record.end = Some(end));
             }
             RunEvent::RunFinished { finished, status, state } => {
                 self.finished = Some(finished);
@@ -121,6 +231,7 @@ impl Run {
                 self.state_after = Some(state);
             }
         }
+        Ok(())
     }
 
     fn begin(&mut self, id: &str) {
@@ -129,10 +240,10 @@ impl Run {
             self.cases.push(CaseRecord {
                 case,
                 end: None,
-                samples: Vec::new(),
-                learned: Vec::new(),
+                series: Vec::new(),
+                facts: Attributes::new(),
                 raw: BTreeMap::new(),
-                warnings: Vec::new(),
+                doubts: Vec::new(),
             });
         }
     }
@@ -140,6 +251,22 @@ impl Run {
     fn with(&mut self, id: &str, change: impl FnOnce(&mut CaseRecord)) {
         if let Some(record) = self.cases.iter_mut().find(|record| record.case.id == id) {
             change(record);
+        }
+    }
+
+    fn within(
+        &mut self,
+        number: u32,
+        foreign: &BTreeSet<u32>,
+        change: impl FnOnce(&mut SeriesRecord),
+    ) -> Result<(), Wrong> {
+        match self.places.get(&number) {
+            Some((case, series)) => {
+                change(&mut self.cases[*case].series[*series]);
+                Ok(())
+            }
+            None if foreign.contains(&number) => Ok(()),
+            None => Err(Wrong::NeverOpened(number)),
         }
     }
 }

@@ -6,31 +6,38 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::attribute::Attributes;
 use crate::benchmark::Better;
-use crate::event::{Parameters, Status};
+use crate::doubt::Doubt;
+use crate::event::Status;
 use crate::facts::HostFacts;
+use crate::failure::Failure;
 use crate::limit::Limit;
 use crate::quantity::Unit;
-use crate::warning::Warning;
 
 /// The version of the machine-readable result.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
-/// The machine-readable result of a run: what `--json` prints.
+/// What a run amounts to. `--json` prints it with the words of the report beside identifiers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// [`SCHEMA`] of the writer.
     pub schema: u32,
+    /// The version of the statistics that derived it from the events.
+    pub statistics: u32,
     /// Which run.
     pub run: RunHead,
     /// Where it ran.
     pub hosts: Vec<HostFacts>,
     /// One entry per metric and case.
     pub results: Vec<Estimate>,
+    /// What the steps on the way to a result amount to: rounds of a steady-state test, tries of a
+    /// search. Their parameters have a `step`.
+    pub steps: Vec<Estimate>,
     /// Cases that failed.
     pub failures: Vec<CaseFailure>,
     /// Doubts about the run as a whole.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Doubt>,
 }
 
 /// Identity and fate of a run.
@@ -56,10 +63,12 @@ pub struct RunHead {
 pub struct Estimate {
     /// Identifier of the benchmark.
     pub benchmark: String,
+    /// Identifier of the case.
+    pub case: String,
     /// Name of the metric.
     pub metric: String,
     /// What distinguishes and describes it.
-    pub parameters: Parameters,
+    pub parameters: Attributes,
     /// Base unit of all values here.
     pub unit: Unit,
     /// Which way is good.
@@ -91,7 +100,7 @@ pub struct Estimate {
     /// Who measured.
     pub tool: Tool,
     /// Doubts about this estimate.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Doubt>,
 }
 
 /// Who measured.
@@ -104,7 +113,7 @@ pub struct Tool {
 }
 
 /// A case that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CaseFailure {
     /// Identifier of the benchmark.
     pub benchmark: String,
@@ -113,9 +122,7 @@ pub struct CaseFailure {
     /// Name of the host.
     pub host: String,
     /// What failed and why.
-    pub reason: String,
-    /// What to do.
-    pub advice: String,
+    pub failure: Failure,
     /// The earlier case whose failure this one would only have repeated: it was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,

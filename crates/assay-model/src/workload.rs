@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::benchmark::Benchmark;
 
 pub mod course;
+mod dimensions;
 pub mod file_set;
 mod mpi;
 mod network;

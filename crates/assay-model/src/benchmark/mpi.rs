@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Better, Definition, Metric};
+use super::{Better, Definition, Luck, Metric, PREPARATIONS, Section};
 use crate::quantity::Unit;
 
 /// What MPI is asked to do. The name after `mpi.` is that of the OSU micro-benchmark after `osu_`.
@@ -181,16 +181,27 @@ impl MpiTest {
 }
 
 const fn time(name: &'static str, meaning: &'static str) -> Metric {
-    Metric { name, unit: Unit::Second, better: Better::Lower, meaning, limit: None }
+    Metric::of(name, Unit::Second, Better::Lower, meaning)
 }
 
 const fn rate(meaning: &'static str) -> Metric {
-    Metric {
-        name: "bandwidth",
-        unit: Unit::BytePerSecond,
-        better: Better::Higher,
-        meaning,
-        limit: None,
+    Metric::of("bandwidth", Unit::BytePerSecond, Better::Higher, meaning)
+}
+
+const fn row(
+    id: &'static str,
+    title: &'static str,
+    method: &'static str,
+    metrics: &'static [Metric],
+) -> Definition {
+    Definition {
+        id,
+        title,
+        method,
+        metrics,
+        section: Section::Mpi,
+        luck: Luck::Launch,
+        preparations: PREPARATIONS,
     }
 }
 
@@ -210,13 +221,12 @@ const OVERLAP_METRICS: &[Metric] = &[
     time("latency", "time of call, computation and wait together, mean over the ranks"),
     time("compute", "time of the computation, mean over the ranks"),
     time("communication", "time of call and wait without computation, mean over the ranks"),
-    Metric {
-        name: "overlap",
-        unit: Unit::Ratio,
-        better: Better::Higher,
-        meaning: "share of the communication hidden behind the computation, 0 to 1",
-        limit: None,
-    },
+    Metric::of(
+        "overlap",
+        Unit::Ratio,
+        Better::Higher,
+        "share of the communication hidden behind the computation, 0 to 1",
+    ),
     time("start", "with -f: time until the call that starts the operation returns"),
     time("test", "with -f: time of the calls of MPI_Test during the computation"),
     time("wait", "with -f: time of MPI_Wait after the computation"),
@@ -225,62 +235,62 @@ const OVERLAP_METRICS: &[Metric] = &[
 ];
 
 const fn collective(id: &'static str, title: &'static str) -> Definition {
-    Definition { id, title, method: COLLECTIVE, metrics: COLLECTIVE_METRICS }
+    row(id, title, COLLECTIVE, COLLECTIVE_METRICS)
 }
 
 const fn overlapped(id: &'static str, title: &'static str) -> Definition {
-    Definition { id, title, method: OVERLAP, metrics: OVERLAP_METRICS }
+    row(id, title, OVERLAP, OVERLAP_METRICS)
 }
 
-const LATENCY: Definition = Definition {
-    id: "mpi.latency",
-    title: "latency of MPI messages between two ranks",
-    method: "\
+const LATENCY: Definition = row(
+    "mpi.latency",
+    "latency of MPI messages between two ranks",
+    "\
 One rank sends a message and waits for one of the same size, with blocking calls. Batches of such \
 round trips are timed as a whole by one clock; the figure is the time over twice their number, half \
 a round trip, as OSU's latency is. The clock is not read in between, so that its cost is not within; \
 OSU 5.7 and later read it around every message, which adds to theirs.",
-    metrics: &[time("latency", "half of a round trip: time of a batch / (2 × round trips)")],
-};
-const BANDWIDTH: Definition = Definition {
-    id: "mpi.bw",
-    title: "bandwidth of MPI messages from one rank to another",
-    method: "\
+    &[time("latency", "half of a round trip: time of a batch / (2 × round trips)")
+        .headline("MPI latency")],
+);
+const BANDWIDTH: Definition = row(
+    "mpi.bw",
+    "bandwidth of MPI messages from one rank to another",
+    "\
 One rank posts a window of 64 messages without waiting, then waits for all of them and for a short \
 answer of the other rank, again and again. Bytes of the messages over the time of the sender.",
-    metrics: &[rate("bytes sent over the sender's time")],
-};
-const BOTH_WAYS: Definition = Definition {
-    id: "mpi.bibw",
-    title: "bandwidth of MPI messages both ways at once",
-    method: "\
+    &[rate("bytes sent over the sender's time").headline("MPI bandwidth")],
+);
+const BOTH_WAYS: Definition = row(
+    "mpi.bibw",
+    "bandwidth of MPI messages both ways at once",
+    "\
 Both ranks post a window of receives and a window of sends and wait for all of them. The bytes of \
 both directions over the time of one rank.",
-    metrics: &[rate("bytes sent and received over the time")],
-};
-const MESSAGE_RATE: Definition = Definition {
-    id: "mpi.mbw_mr",
-    title: "bandwidth and message rate of several pairs of ranks",
-    method: "\
+    &[rate("bytes sent and received over the time")],
+);
+const MESSAGE_RATE: Definition = row(
+    "mpi.mbw_mr",
+    "bandwidth and message rate of several pairs of ranks",
+    "\
 As the bandwidth of one pair, with all pairs at once; rank i sends to rank i + pairs. The sum over \
 the pairs, over the mean of their times.",
-    metrics: &[
+    &[
         rate("bytes of all pairs over the time"),
-        Metric {
-            name: "message_rate",
-            unit: Unit::Hertz,
-            better: Better::Higher,
-            meaning: "messages of all pairs per second",
-            limit: None,
-        },
+        Metric::of(
+            "message_rate",
+            Unit::Hertz,
+            Better::Higher,
+            "messages of all pairs per second",
+        ),
     ],
-};
-const MULTI_LATENCY: Definition = Definition {
-    id: "mpi.multi_lat",
-    title: "latency of MPI messages of several pairs at once",
-    method: "As the latency of one pair, with all pairs at once; the mean over the pairs.",
-    metrics: &[time("latency", "half of a round trip, mean over the pairs")],
-};
+);
+const MULTI_LATENCY: Definition = row(
+    "mpi.multi_lat",
+    "latency of MPI messages of several pairs at once",
+    "As the latency of one pair, with all pairs at once; the mean over the pairs.",
+    &[time("latency", "half of a round trip, mean over the pairs")],
+);
 const BARRIER: Definition = collective("mpi.barrier", "barrier of all ranks");
 const BROADCAST: Definition = collective("mpi.bcast", "broadcast from one rank to all");
 const REDUCE: Definition = collective("mpi.reduce", "sum over all ranks at one");
@@ -300,22 +310,22 @@ const IALLGATHER: Definition =
     overlapped("mpi.iallgather", "non-blocking gathering at every rank");
 const IALLTOALL: Definition =
     overlapped("mpi.ialltoall", "non-blocking exchange of all with all");
-const PUT_LATENCY: Definition = Definition {
-    id: "mpi.put_latency",
-    title: "latency of one-sided writes",
-    method: "\
+const PUT_LATENCY: Definition = row(
+    "mpi.put_latency",
+    "latency of one-sided writes",
+    "\
 One rank writes into a window of the other's memory and waits until the write is complete there, \
 without the other taking part.",
-    metrics: &[time("latency", "one write until it is complete at the other rank")],
-};
-const GET_LATENCY: Definition = Definition {
-    id: "mpi.get_latency",
-    title: "latency of one-sided reads",
-    method: "\
+    &[time("latency", "one write until it is complete at the other rank")],
+);
+const GET_LATENCY: Definition = row(
+    "mpi.get_latency",
+    "latency of one-sided reads",
+    "\
 One rank reads from a window of the other's memory and waits until the data are there, without the \
 other taking part.",
-    metrics: &[time("latency", "one read until the data are there")],
-};
+    &[time("latency", "one read until the data are there")],
+);
 
 #[cfg(test)]
 mod tests {

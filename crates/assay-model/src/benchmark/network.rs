@@ -1,63 +1,60 @@
 //! The rows of the table that concern the network.
 
-use super::{Better, Bound, Definition, Metric};
+use super::{Better, Bound, Definition, Luck, Metric, PREPARATIONS, Section};
 use crate::quantity::Unit;
 
-const GOODPUT: Metric = Metric {
-    name: "goodput",
-    unit: Unit::BitPerSecond,
-    better: Better::Higher,
-    meaning: "payload that arrived over the receiver's time, all streams together",
-    limit: Some(Bound::Link),
-};
+const GOODPUT: Metric = Metric::of(
+    "goodput",
+    Unit::BitPerSecond,
+    Better::Higher,
+    "payload that arrived over the receiver's time, all streams together",
+)
+.within(Bound::Link)
+.headline("TCP");
 
-const SEND_RATE: Metric = Metric {
-    name: "send_rate",
-    unit: Unit::BitPerSecond,
-    better: Better::Higher,
-    meaning: "payload that the sender handed to its kernel over the sender's time",
-    limit: None,
-};
+const SEND_RATE: Metric = Metric::of(
+    "send_rate",
+    Unit::BitPerSecond,
+    Better::Higher,
+    "payload that the sender handed to its kernel over the sender's time",
+);
 
-const CPU_PER_BYTE: Metric = Metric {
-    name: "cpu_per_byte",
-    unit: Unit::SecondPerByte,
-    better: Better::Lower,
-    meaning: "CPU time of the streams' threads, interrupts and softirqs over the payload; of the process alone where the far end is iperf3",
-    limit: None,
-};
+const CPU_PER_BYTE: Metric = Metric::of(
+    "cpu_per_byte",
+    Unit::SecondPerByte,
+    Better::Lower,
+    "CPU time of the streams' threads, interrupts and softirqs over the payload; of the process alone where the far end is iperf3",
+);
 
-const CPU_LOAD: Metric = Metric {
-    name: "cpu_load",
-    unit: Unit::Ratio,
-    better: Better::Lower,
-    meaning: "work of all CPUs (all but idle, waiting and stolen time) over their number and the time",
-    limit: None,
-};
+const CPU_LOAD: Metric = Metric::of(
+    "cpu_load",
+    Unit::Ratio,
+    Better::Lower,
+    "work of all CPUs (all but idle, waiting and stolen time) over their number and the time",
+);
 
-const ROUND_TRIP: Metric = Metric {
-    name: "round_trip",
-    unit: Unit::Second,
-    better: Better::Lower,
-    meaning: "one message there and back: from before its send to after the receive of its answer",
-    limit: None,
-};
+const ROUND_TRIP: Metric = Metric::of(
+    "round_trip",
+    Unit::Second,
+    Better::Lower,
+    "one message there and back: from before its send to after the receive of its answer",
+)
+.headline("round trip");
 
-const HALF_ROUND_TRIP: Metric = Metric {
-    name: "half_round_trip",
-    unit: Unit::Second,
-    better: Better::Lower,
-    meaning: "mean of all round trips of one repetition, halved: what qperf prints as latency",
-    limit: None,
-};
+const HALF_ROUND_TRIP: Metric = Metric::of(
+    "half_round_trip",
+    Unit::Second,
+    Better::Lower,
+    "mean of all round trips of one repetition, halved: what qperf prints as latency",
+);
 
-const LOSS: Metric = Metric {
-    name: "loss",
-    unit: Unit::Ratio,
-    better: Better::Lower,
-    meaning: "datagrams or echoes that never arrived over those sent",
-    limit: None,
-};
+const LOSS: Metric = Metric::of(
+    "loss",
+    Unit::Ratio,
+    Better::Lower,
+    "datagrams or echoes that never arrived over those sent",
+)
+.pooled();
 
 /// TCP.
 pub(super) const TCP: Definition = Definition {
@@ -78,18 +75,20 @@ spaced, become samples.",
     metrics: &[
         GOODPUT,
         SEND_RATE,
-        Metric {
-            name: "retransmits",
-            unit: Unit::Count,
-            better: Better::Lower,
-            meaning: "segments that the sender's kernel sent again, per repetition",
-            limit: None,
-        },
+        Metric::of(
+            "retransmits",
+            Unit::Count,
+            Better::Lower,
+            "segments that the sender's kernel sent again, per repetition",
+        ),
         CPU_PER_BYTE,
         CPU_LOAD,
         ROUND_TRIP,
         HALF_ROUND_TRIP,
     ],
+    section: Section::Network,
+    luck: Luck::Connections,
+    preparations: PREPARATIONS,
 };
 
 /// UDP.
@@ -105,32 +104,33 @@ Round trips are measured as over TCP, with one datagram at a time.",
         GOODPUT,
         SEND_RATE,
         LOSS,
-        Metric {
-            name: "jitter",
-            unit: Unit::Second,
-            better: Better::Lower,
-            meaning: "RFC 1889's smoothed difference of transit times at the end of a repetition",
-            limit: None,
-        },
-        Metric {
-            name: "reordered",
-            unit: Unit::Ratio,
-            better: Better::Lower,
-            meaning: "datagrams that arrived after one with a higher number, over those sent",
-            limit: None,
-        },
-        Metric {
-            name: "pacing_error",
-            unit: Unit::Ratio,
-            better: Better::Lower,
-            meaning: "distance of the rate at which the senders sent from the rate asked for, over the latter",
-            limit: None,
-        },
+        Metric::of(
+            "jitter",
+            Unit::Second,
+            Better::Lower,
+            "RFC 1889's smoothed difference of transit times at the end of a repetition",
+        ),
+        Metric::of(
+            "reordered",
+            Unit::Ratio,
+            Better::Lower,
+            "datagrams that arrived after one with a higher number, over those sent",
+        )
+        .pooled(),
+        Metric::of(
+            "pacing_error",
+            Unit::Ratio,
+            Better::Lower,
+            "distance of the rate at which the senders sent from the rate asked for, over the latter",
+        ),
         CPU_PER_BYTE,
         CPU_LOAD,
         ROUND_TRIP,
         HALF_ROUND_TRIP,
     ],
+    section: Section::Network,
+    luck: Luck::Connections,
+    preparations: PREPARATIONS,
 };
 
 /// ICMP.
@@ -142,4 +142,7 @@ Echo requests are sent one at a time, and each answer is timed by one clock on t
 before the send to after the receive. The far end's kernel answers, so no program runs there and \
 none adds to the time. An unprivileged socket is used where the kernel allows it, else a raw one.",
     metrics: &[ROUND_TRIP, LOSS],
+    section: Section::Network,
+    luck: Luck::Connections,
+    preparations: PREPARATIONS,
 };

@@ -1,6 +1,6 @@
 //! The row of storage.
 
-use super::{Better, Bound, Definition, Metric};
+use super::{Better, Bound, Definition, Luck, Metric, Section};
 use crate::quantity::Unit;
 
 pub(super) const STORAGE: Definition = Definition {
@@ -27,43 +27,70 @@ definition); that none was reached is a warning. Little's law, in flight = rate 
 checked, and the same workload is put to an engine that does no I/O, so that the generator is \
 never mistaken for the storage.",
     metrics: &[
-        Metric {
-            name: "rate",
-            unit: Unit::IoPerSecond,
-            better: Better::Higher,
-            meaning: "I/O completed in a stretch of the run over its length",
-            limit: None,
-        },
-        Metric {
-            name: "bandwidth",
-            unit: Unit::BytePerSecond,
-            better: Better::Higher,
-            meaning: "bytes of the I/O completed in a stretch of the run over its length",
-            limit: Some(Bound::Provisioned),
-        },
-        Metric {
-            name: "latency",
-            unit: Unit::Second,
-            better: Better::Lower,
-            meaning: "submission to completion; a sample is the median of a stretch, while \
-                      least, greatest, mean and percentiles are of all I/O",
-            limit: None,
-        },
-        Metric {
-            name: "latency_from_intended",
-            unit: Unit::Second,
-            better: Better::Lower,
-            meaning: "the moment the I/O was due to its completion, open loop only; otherwise as \
-                      latency",
-            limit: None,
-        },
-        Metric {
-            name: "cpu_per_io",
-            unit: Unit::Second,
-            better: Better::Lower,
-            meaning: "CPU time of the threads that generated the load, user and system, over I/O \
-                      done",
-            limit: None,
-        },
+        Metric::of(
+            "rate",
+            Unit::IoPerSecond,
+            Better::Higher,
+            "I/O completed in a stretch of the run over its length",
+        )
+        .headline("storage rate"),
+        Metric::of(
+            "bandwidth",
+            Unit::BytePerSecond,
+            Better::Higher,
+            "bytes of the I/O completed in a stretch of the run over its length",
+        )
+        .within(Bound::Provisioned)
+        .headline("storage"),
+        Metric::of(
+            "latency",
+            Unit::Second,
+            Better::Lower,
+            "submission to completion; a sample is the median of a stretch, while minimum, \
+             maximum, mean and percentiles are of all I/O",
+        ),
+        Metric::of(
+            "latency_from_intended",
+            Unit::Second,
+            Better::Lower,
+            "the moment the I/O was due to its completion, open loop only; otherwise as \
+             latency",
+        ),
+        Metric::of(
+            "cpu_per_io",
+            Unit::Second,
+            Better::Lower,
+            "CPU time of the threads that generated the load, user and system, over I/O \
+             done",
+        ),
+        Metric::of(
+            "late",
+            Unit::Ratio,
+            Better::Lower,
+            "I/O that took longer than the goal from the moment it was due, over all I/O",
+        )
+        .pooled(),
+        Metric::of(
+            "in_flight",
+            Unit::Count,
+            Better::Higher,
+            "I/O in flight: the integral over a stretch of time, over its length",
+        ),
+        Metric::of(
+            "cpu_user",
+            Unit::Ratio,
+            Better::Lower,
+            "busy share of the machine's CPUs in user mode",
+        ),
+        Metric::of(
+            "cpu_system",
+            Unit::Ratio,
+            Better::Lower,
+            "busy share of the machine's CPUs in the kernel",
+        ),
     ],
+    section: Section::Storage,
+    luck: Luck::Pages,
+    // A file is laid out once; what changes over time is in the stretches.
+    preparations: 1,
 };

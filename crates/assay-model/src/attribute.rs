@@ -1,0 +1,444 @@
+//! The one table of what distinguishes and describes results: names, roles and kinds of value.
+//!
+//! A series carries its dimensions from its first event on; facts are found out while measuring.
+//! `compare` matches by what [`Role::Identity`] marks, tables make columns and CSV prints names from
+//! here. Names are literal strings and never derived from types: they are stored for ever.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine_choice::EngineReason;
+use crate::quantity::Unit;
+
+/// Names and values that distinguish and describe a result, in the order of the table.
+pub type Attributes = BTreeMap<Attribute, Value>;
+
+/// One value of an attribute.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A truth value.
+    Flag(bool),
+    /// A whole number.
+    Integer(u64),
+    /// Any other number, in the attribute's base unit.
+    Number(f64),
+    /// A name, a path, or a stable word such as `random`.
+    Text(String),
+    /// Why an engine was chosen.
+    Reason(EngineReason),
+    /// Names of the outside world with their values: variables of an environment, command lines.
+    Pairs(BTreeMap<String, String>),
+}
+
+impl Value {
+    /// The value as a number, if it is one.
+    #[must_use]
+    pub const fn number(&self) -> Option<f64> {
+        match self {
+            Self::Integer(number) => Some(*number as f64),
+            Self::Number(number) => Some(*number),
+            Self::Flag(_) | Self::Text(_) | Self::Reason(_) | Self::Pairs(_) => None,
+        }
+    }
+
+    /// The value as text, if it is text.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Flag(_)
+            | Self::Integer(_)
+            | Self::Number(_)
+            | Self::Reason(_)
+            | Self::Pairs(_) => None,
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Self::Integer(number.into())
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Integer(number)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Self::Integer(number as u64)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// What an attribute does for a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A dimension that two results must share to be compared.
+    Identity,
+    /// A dimension that tells results of one run apart and may differ between runs.
+    Dimension,
+    /// A dimension of records that add up to a result and are none themselves, such as one stream of
+    /// many: summaries leave such series to the renderings of tools.
+    Part,
+    /// Found out while measuring, or derived; describes a result.
+    Fact,
+}
+
+/// What kind of value an attribute has, for whoever writes it for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A size in bytes, written with binary prefixes.
+    Size,
+    /// A quantity in this base unit.
+    Measured(Unit),
+    /// A share in percent.
+    Percent,
+    /// A number whose order of magnitude is what matters.
+    Scientific,
+    /// A word, a name, a count or a truth value.
+    Plain,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// The stored name.
+    pub name: &'static str,
+    /// What it does for a result.
+    pub role: Role,
+    /// What kind of value it has.
+    pub kind: Kind,
+}
+
+macro_rules! attributes {
+    ($($(#[doc = $doc:literal])+ $variant:ident, $name:literal, $role:ident, $kind:expr;)+) => {
+        /// The closed set of attributes, in the order in which they are printed.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        pub enum Attribute {
+            $($(#[doc = $doc])+ #[serde(rename = $name)] $variant,)+
+        }
+
+        impl Attribute {
+            /// Every attribute, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The row of the table.
+            #[must_use]
+            pub const fn row(self) -> Row {
+                match self {
+                    $(Self::$variant => Row { name: $name, role: Role::$role, kind: $kind },)+
+                }
+            }
+        }
+    };
+}
+
+const BIT_RATE: Kind = Kind::Measured(Unit::BitPerSecond);
+const FLOP_RATE: Kind = Kind::Measured(Unit::FlopPerSecond);
+const IO_RATE: Kind = Kind::Measured(Unit::IoPerSecond);
+const TIME: Kind = Kind::Measured(Unit::Second);
+
+attributes! {
+    /// The host it is about.
+    Host, "host", Dimension, Kind::Plain;
+    /// The other host of a pair, as a name of this run's hosts.
+    Peer, "peer", Dimension, Kind::Plain;
+    /// The host at the other end, as the user named it; `loopback` for this machine.
+    To, "to", Dimension, Kind::Plain;
+    /// Where it ran: `node`, `numa:0`, `l3:4`, `same-cache`.
+    Placement, "placement", Identity, Kind::Plain;
+    /// Where the data came from, when it was copied between two domains.
+    Source, "source", Identity, Kind::Plain;
+    /// Domains that were measured at the same time.
+    Concurrent, "concurrent", Identity, Kind::Plain;
+    /// Which end of a connection it is about: `local`, `remote`.
+    End, "end", Identity, Kind::Plain;
+    /// What a test of storage is called; the points of a curve share it.
+    Test, "test", Identity, Kind::Plain;
+    /// What the user's own language calls the phase: a fio group, a Vdbench run.
+    Phase, "phase", Identity, Kind::Plain;
+    /// The values of the loops around a phase, which tell it from others of its name.
+    Loops, "loops", Identity, Kind::Plain;
+    /// What is done: `read`, `write`, `mix`, or an operation on files.
+    Operation, "operation", Identity, Kind::Plain;
+    /// Which way data goes.
+    Direction, "direction", Identity, Kind::Plain;
+    /// Size of a message, an I/O or a working set.
+    Bytes, "bytes", Identity, Kind::Size;
+    /// Size of each array.
+    BytesPerArray, "bytes_per_array", Dimension, Kind::Size;
+    /// Equations of a linear system.
+    N, "n", Identity, Kind::Plain;
+    /// Number of the CPU that loads.
+    Cpu, "cpu", Dimension, Kind::Plain;
+    /// Instruction set of the kernel.
+    InstructionSet, "instruction_set", Identity, Kind::Plain;
+    /// Which MPI, with its version.
+    Mpi, "mpi", Identity, Kind::Plain;
+    /// Where that MPI lies.
+    Prefix, "prefix", Dimension, Kind::Plain;
+    /// The binary interface that was spoken.
+    Abi, "abi", Identity, Kind::Plain;
+    /// Processes of an MPI program.
+    Ranks, "ranks", Identity, Kind::Plain;
+    /// Whose method a benchmark follows.
+    Preset, "preset", Identity, Kind::Plain;
+    /// Hosts that the launcher was given.
+    Hosts, "hosts", Dimension, Kind::Plain;
+    /// File of hosts that the launcher was given.
+    Hostfile, "hostfile", Dimension, Kind::Plain;
+    /// Threads that ran.
+    Threads, "threads", Dimension, Kind::Plain;
+    /// Connections side by side.
+    Streams, "streams", Identity, Kind::Plain;
+    /// I/O in flight on each target.
+    Depth, "depth", Identity, Kind::Plain;
+    /// Share of reads in a mix.
+    ReadShare, "read_share", Identity, Kind::Plain;
+    /// Where the next I/O goes.
+    Pattern, "pattern", Identity, Kind::Plain;
+    /// Files or devices that I/O goes to.
+    Target, "target", Dimension, Kind::Plain;
+    /// Whether the page cache is used.
+    PageCache, "page_cache", Identity, Kind::Plain;
+    /// Passes over the target before it was measured.
+    PreconditionPasses, "precondition_passes", Identity, Kind::Plain;
+    /// The latency that most I/O had to keep.
+    Goal, "goal", Identity, Kind::Plain;
+    /// The point of a response curve that is no share: `max`.
+    Point, "point", Identity, Kind::Plain;
+    /// Share of a curve's maximum rate, in percent.
+    PercentOfMax, "percent_of_max", Identity, Kind::Percent;
+    /// Round of a steady-state test or try of a search, from 1.
+    Step, "step", Part, Kind::Plain;
+    /// I/O per second that were asked for.
+    RequestedRate, "requested_rate", Dimension, IO_RATE;
+    /// Whether the receiver copies what arrives.
+    Copy, "copy", Identity, Kind::Plain;
+    /// Length of one repetition in whole seconds.
+    Seconds, "seconds", Dimension, Kind::Plain;
+    /// Bits per second that each stream was to send.
+    RateBitPerS, "rate_bit_per_s", Identity, BIT_RATE;
+    /// Congestion control of TCP.
+    Congestion, "congestion", Dimension, Kind::Plain;
+    /// How an answer is waited for: `spin`, `sleep`.
+    Waiting, "waiting", Identity, Kind::Plain;
+    /// Streams that fill the link meanwhile.
+    LoadStreams, "load_streams", Identity, Kind::Plain;
+    /// Time that the kernel polls the device.
+    BusyPollS, "busy_poll_s", Identity, TIME;
+    /// Messages per second that were asked for.
+    MessagesPerS, "messages_per_s", Identity, Kind::Plain;
+    /// How I/O was handed to the kernel.
+    Engine, "engine", Dimension, Kind::Plain;
+    /// Index of the stream of a workload.
+    Stream, "stream", Part, Kind::Plain;
+    /// Index of the target of a workload.
+    TargetIndex, "target_index", Part, Kind::Plain;
+    /// What part of an I/O or operation it is about: `submission`, `sync`.
+    Stage, "stage", Part, Kind::Plain;
+
+    /// Why that engine.
+    EngineReason, "engine_reason", Fact, Kind::Plain;
+    /// Version of the tool that measured.
+    ToolVersion, "tool_version", Fact, Kind::Plain;
+    /// The loop that ran: `avx512-nt`.
+    Kernel, "kernel", Fact, Kind::Plain;
+    /// Share of the memory that got huge pages.
+    HugePages, "huge_pages", Fact, Kind::Plain;
+    /// Whose rule bytes are counted by.
+    ByteCounting, "byte_counting", Fact, Kind::Plain;
+    /// The library that multiplied matrices.
+    Blas, "blas", Fact, Kind::Plain;
+    /// HPL's scaled residual.
+    Residual, "residual", Fact, Kind::Scientific;
+    /// Cores × FLOP/cycle × clock.
+    Rpeak, "rpeak", Fact, FLOP_RATE;
+    /// Cores of Rpeak.
+    RpeakCores, "rpeak_cores", Fact, Kind::Plain;
+    /// Operations per cycle and core.
+    FlopPerCycle, "flop_per_cycle", Fact, Kind::Plain;
+    /// Clock of Rpeak, measured at this load.
+    RpeakClock, "rpeak_clock", Fact, Kind::Measured(Unit::Hertz);
+    /// The median over Rpeak, in percent.
+    PercentOfRpeak, "percent_of_rpeak", Fact, Kind::Percent;
+    /// What a tool's figure is of its repetitions: `mean`, `median`.
+    Statistic, "statistic", Fact, Kind::Plain;
+    /// Passes that a tool's figure is a mean over.
+    Passes, "passes", Fact, Kind::Plain;
+    /// Samples discarded as warm-up.
+    Discarded, "discarded", Fact, Kind::Plain;
+    /// Single I/O, messages or operations behind a distribution.
+    Io, "io", Fact, Kind::Plain;
+    /// Rate of the reads of a mix.
+    ReadRate, "read_rate", Fact, IO_RATE;
+    /// Rate of the writes of a mix.
+    WriteRate, "write_rate", Fact, IO_RATE;
+    /// Mean number of I/O in flight.
+    InFlight, "in_flight", Fact, Kind::Plain;
+    /// Relative difference of in flight and rate × latency.
+    LittleError, "little_error", Fact, Kind::Plain;
+    /// What the generator does without I/O.
+    GeneratorRate, "generator_rate", Fact, IO_RATE;
+    /// That over what was reached.
+    GeneratorHeadroom, "generator_headroom", Fact, Kind::Plain;
+    /// Whether a response curve has a knee: `found`, or why not.
+    Knee, "knee", Fact, Kind::Plain;
+    /// The rate at the knee.
+    KneeRate, "knee_rate", Fact, IO_RATE;
+    /// The latency at the knee.
+    KneeLatency, "knee_latency", Fact, TIME;
+    /// The maximum rate shown to keep the goal.
+    GoalRate, "goal_rate", Fact, IO_RATE;
+    /// The lowest rate not shown to keep it.
+    GoalMissedAt, "goal_missed_at", Fact, IO_RATE;
+    /// The rate that a closed loop reached.
+    GreatestRate, "greatest_rate", Fact, IO_RATE;
+    /// Whether a steady state was reached.
+    Steady, "steady", Fact, Kind::Plain;
+    /// Rounds that were made.
+    Rounds, "rounds", Fact, Kind::Plain;
+    /// Range of the last rounds over their mean.
+    SteadyRange, "steady_range", Fact, Kind::Plain;
+    /// Change along the last rounds over their mean.
+    SteadySlope, "steady_slope", Fact, Kind::Plain;
+    /// Time that counted.
+    ElapsedS, "elapsed_s", Fact, TIME;
+    /// Time in which targets were opened.
+    OpenS, "open_s", Fact, TIME;
+    /// Time in which targets were closed.
+    CloseS, "close_s", Fact, TIME;
+    /// Time from a stream's start to its last I/O.
+    ActiveS, "active_s", Fact, TIME;
+    /// CPU time in the program.
+    CpuUserS, "cpu_user_s", Fact, TIME;
+    /// CPU time in the kernel.
+    CpuSystemS, "cpu_system_s", Fact, TIME;
+    /// Why a phase ended: `time`, `work`, `errors`, `interrupted`.
+    Ended, "ended", Fact, Kind::Plain;
+    /// I/O or operations that failed.
+    Errors, "errors", Fact, Kind::Plain;
+    /// How the far end is reached: `loopback`, `network`.
+    Path, "path", Fact, Kind::Plain;
+    /// The device that carried the traffic.
+    Device, "device", Fact, Kind::Plain;
+    /// What that device claims to transfer.
+    LinkBitPerS, "link_bit_per_s", Fact, BIT_RATE;
+    /// Largest packet of that device.
+    MtuBytes, "mtu_bytes", Fact, Kind::Plain;
+    /// Its driver.
+    KernelModule, "kernel_module", Fact, Kind::Plain;
+    /// What serves at the far end.
+    FarEnd, "far_end", Fact, Kind::Plain;
+    /// Largest packet of the path, as TCP found it.
+    PathMtuBytes, "path_mtu_bytes", Fact, Kind::Plain;
+    /// Bytes handed to the kernel at once.
+    BlockBytes, "block_bytes", Fact, Kind::Plain;
+    /// Send buffer at the start of a connection.
+    FirstSendBufferBytes, "first_send_buffer_bytes", Fact, Kind::Plain;
+    /// Receive buffer at the start of a connection.
+    FirstReceiveBufferBytes, "first_receive_buffer_bytes", Fact, Kind::Plain;
+    /// Bytes that a receiver waits for before it wakes up.
+    GatheredBytes, "gathered_bytes", Fact, Kind::Plain;
+    /// Kind of socket.
+    Socket, "socket", Fact, Kind::Plain;
+    /// The virtual function beside a device.
+    VirtualFunction, "virtual_function", Fact, Kind::Plain;
+    /// Share of the traffic that it carried.
+    VirtualFunctionShare, "virtual_function_share", Fact, Kind::Plain;
+    /// The file of the MPI library.
+    Library, "library", Fact, Kind::Plain;
+    /// The version of the MPI standard.
+    Standard, "standard", Fact, Kind::Plain;
+    /// Who started the ranks.
+    Launcher, "launcher", Fact, Kind::Plain;
+    /// What carried the messages.
+    Transport, "transport", Fact, Kind::Plain;
+    /// The CPUs that each rank was bound to.
+    Cpus, "cpus", Fact, Kind::Plain;
+    /// Variables of the environment that choose networks and transports.
+    Variables, "variables", Fact, Kind::Plain;
+    /// Command lines by what they are for.
+    Commands, "commands", Fact, Kind::Plain;
+    /// Processes that did I/O.
+    Tasks, "tasks", Fact, Kind::Plain;
+    /// I/O that a tool counted.
+    Ios, "ios", Fact, Kind::Plain;
+}
+
+impl Attribute {
+    /// The stored name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The attribute with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|attribute| attribute.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_what_is_stored_and_unique() {
+        for attribute in Attribute::ALL {
+            assert_eq!(serde_json::to_value(attribute).unwrap(), attribute.name());
+            assert_eq!(Attribute::from_name(attribute.name()), Some(*attribute));
+        }
+    }
+
+    #[test]
+    fn values_come_back_as_what_they_were() {
+        for value in [
+            Value::Flag(true),
+            Value::Integer(u64::MAX),
+            Value::Number(0.25),
+            Value::Text("io_uring".to_owned()),
+            Value::Reason(EngineReason::AskedFor),
+            Value::Reason(EngineReason::Refused {
+                io_uring: "denied".to_owned(),
+                libaio: None,
+            }),
+            Value::Pairs(BTreeMap::from([("id".to_owned(), "x".to_owned())])),
+        ] {
+            let text = serde_json::to_string(&value).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value, "{text}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Every single I/O, message or operation of a stretch of time: a histogram with its exact moments.
+//!
+//! Stored as HdrHistogram V2 (DEFLATE, base64), which other tools read, and merged exactly across
+//! stretches, threads and hosts. Values are whole nanoseconds.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// All values of one kind within a stretch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// How many.
+    pub count: u64,
+    /// Their exact sum in ns.
+    pub sum_ns: f64,
+    /// The exact sum of their squares in ns², for a standard deviation that no bucket blurs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub square_sum: Option<f64>,
+    /// Bytes that moved, where they did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// The maximum in ns to the histogram's digits, where no histogram is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_ns: Option<u64>,
+    /// The values; `None` where only the moments are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<Encoded>,
+}
+
+/// A histogram as text: HdrHistogram V2, DEFLATE, base64.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Encoded {
+    text: String,
+}
+
+/// Text that is no histogram.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("a histogram does not decode: {reason}")]
+pub struct DecodeError {
+    reason: String,
+}
+
+/// More than this in a compressed histogram is no measurement but an attack on memory: 3 digits over
+/// the whole range of 64 bits take less than 1 MiB.
+const MOST_TEXT: usize = 4 << 20;
+
+impl Encoded {
+    /// A histogram as it is stored.
+    #[must_use]
+    pub fn of(histogram: &Histogram<u64>) -> Self {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(histogram, &mut bytes)
+            .expect("writing to memory cannot fail, and every histogram has a form");
+        Self { text: STANDARD.encode(bytes) }
+    }
+
+    /// The histogram.
+    ///
+    /// # Panics
+    /// Never: text that does not decode is refused when it is read.
+    #[must_use]
+    pub fn decode(&self) -> Histogram<u64> {
+        decode(&self.text).expect("it was decoded once when it was read or made")
+    }
+}
+
+fn decode(text: &str) -> Result<Histogram<u64>, DecodeError> {
+    let refuse = |reason: String| DecodeError { reason };
+    if text.len() > MOST_TEXT {
+        return Err(refuse(format!("it has {} characters", text.len())));
+    }
+    let bytes = STANDARD.decode(text).map_err(|error| refuse(error.to_string()))?;
+    Deserializer::new()
+        .deserialize(&mut bytes.as_slice())
+        .map_err(|error| refuse(error.to_string()))
+}
+
+impl TryFrom<String> for Encoded {
+    type Error = DecodeError;
+
+    fn try_from(text: String) -> Result<Self, DecodeError> {
+        decode(&text)?;
+        Ok(Self { text })
+    }
+}
+
+impl From<Encoded> for String {
+    fn from(encoded: Encoded) -> Self {
+        encoded.text
+    }
+}
+
+impl Distribution {
+    /// From a histogram alone: the sum is the histogram's, to its digits.
+    #[must_use]
+    pub fn of(histogram: &Histogram<u64>) -> Self {
+        Self {
+            count: histogram.len(),
+            sum_ns: histogram.mean() * histogram.len() as f64,
+            square_sum: None,
+            bytes: None,
+            max_ns: None,
+            histogram: Some(Encoded::of(histogram)),
+        }
+    }
+
+    /// From values in ns, with exact moments.
+    #[must_use]
+    pub fn of_values(values_ns: &[u64]) -> Self {
+        let mut histogram = new_histogram();
+        for value in values_ns {
+            histogram.saturating_record(*value);
+        }
+        let sum_ns = values_ns.iter().map(|ns| *ns as f64).sum();
+        let square_sum = values_ns.iter().map(|ns| (*ns as f64).powi(2)).sum();
+        Self { sum_ns, square_sum: Some(square_sum), ..Self::of(&histogram) }
+    }
+}
+
+/// An empty histogram of ns that grows, with 3 significant digits.
+///
+/// # Panics
+/// Never: three digits are possible.
+#[must_use]
+pub fn new_histogram() -> Histogram<u64> {
+    Histogram::new(3).expect("three digits are possible")
+}
+
+/// All distributions of a series together: the histograms merged exactly, the moments added.
+#[derive(Debug, Clone)]
+pub struct Merged {
+    /// How many.
+    pub count: u64,
+    /// Their exact sum in ns.
+    pub sum_ns: f64,
+    /// The exact sum of squares, where every part has one.
+    pub square_sum: Option<f64>,
+    /// Bytes that moved.
+    pub bytes: u64,
+    /// The values of all parts that keep them.
+    pub histogram: Histogram<u64>,
+}
+
+impl Merged {
+    /// `None` without any part.
+    #[must_use]
+    pub fn of<'a>(parts: impl IntoIterator<Item = &'a Distribution>) -> Option<Self> {
+        let mut parts = parts.into_iter().peekable();
+        parts.peek()?;
+        let mut merged = Self {
+            count: 0,
+            sum_ns: 0.0,
+            square_sum: Some(0.0),
+            bytes: 0,
+            histogram: new_histogram(),
+        };
+        for part in parts {
+            merged.count = merged.count.saturating_add(part.count);
+            merged.sum_ns += part.sum_ns;
+            merged.square_sum = merged.square_sum.zip(part.square_sum).map(|(a, b)| a + b);
+            merged.bytes = merged.bytes.saturating_add(part.bytes.unwrap_or(0));
+            if let Some(histogram) = &part.histogram {
+                // Both grow on demand, so no value can lie outside.
+                let _ = merged.histogram.add(histogram.decode());
+            }
+        }
+        Some(merged)
+    }
+
+    /// The exact mean in seconds; `None` for none.
+    #[must_use]
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns * 1e-9 / self.count as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn histograms_come_back_and_merge_exactly() {
+        let all: Vec<u64> = (1..=1000).map(|i| i * 997).collect();
+        let (low, high) = all.split_at(300);
+        let parts = [Distribution::of_values(low), Distribution::of_values(high)];
+        let text = serde_json::to_string(&parts).unwrap();
+        let back: [Distribution; 2] = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, parts);
+        let merged = Merged::of(&back).unwrap();
+        let whole = Distribution::of_values(&all);
+        assert_eq!(merged.histogram, whole.histogram.unwrap().decode());
+        assert_eq!((merged.count, merged.sum_ns), (1000, whole.sum_ns));
+        assert!(Merged::of([]).is_none());
+    }
+
+    #[test]
+    fn what_is_no_histogram_is_refused() {
+        for text in ["", "!", "AAAA", "HISTFAAAA", "aGVsbG8gd29ybGQ="] {
+            let json = format!(r#"{{"count":1,"sum_ns":1.0,"histogram":"{text}"}}"#);
+            let error = serde_json::from_str::<Distribution>(&json).unwrap_err().to_string();
+            assert!(error.contains("a histogram does not decode"), "{error}");
+        }
+    }
+}

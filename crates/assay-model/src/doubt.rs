@@ -1,0 +1,397 @@
+//! Doubts about measurements, as identifiers with typed arguments.
+//!
+//! A doubt travels with a result; it never removes the result and never fails a run. The words for
+//! people are written by the report alone; what is stored is which doubt and about which figures.
+//! Shares are 0 … 1, times in seconds, sizes in bytes, rates in their base unit.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::benchmark::Luck;
+use crate::limit::Limit;
+use crate::quantity::Unit;
+
+/// One doubt. The variants are the documentation: `assay help methods` prints them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "id", content = "arguments", rename_all = "kebab-case")]
+pub enum Doubt {
+    /// Too few independent samples for an interval.
+    NoInterval {
+        /// Samples that count.
+        n: usize,
+        /// What they are worth.
+        n_effective: f64,
+        /// Independent samples that an interval takes.
+        needed: usize,
+        /// Whether a tool decides how often it repeats.
+        by_tool: bool,
+    },
+    /// The interval is wider than was asked for.
+    WideInterval {
+        /// Half its width over the median.
+        width: f64,
+        /// What was asked for.
+        target: f64,
+        /// Samples that count.
+        n: usize,
+        /// What they are worth.
+        n_effective: f64,
+        /// Whether a tool decides how often it repeats.
+        by_tool: bool,
+    },
+    /// All samples share the luck of one preparation.
+    OnePreparation {
+        /// Preparations that were asked for.
+        asked: u32,
+        /// What they share.
+        luck: Luck,
+    },
+    /// The preparations differ more than what is measured within them.
+    PreparationsDiffer {
+        /// Share of the variance between preparations.
+        between: f64,
+        /// Number of preparations.
+        preparations: usize,
+        /// Samples that count.
+        n: usize,
+        /// What they are worth.
+        n_effective: f64,
+        /// What a preparation's luck consists of.
+        luck: Luck,
+    },
+    /// Neighbouring repetitions resemble each other.
+    Autocorrelated {
+        /// Samples that count.
+        n: usize,
+        /// What they are worth.
+        n_effective: f64,
+    },
+    /// The samples fall into two groups.
+    SeveralModes {
+        /// Share of the lower group.
+        share_low: f64,
+        /// Where the lower group lies.
+        low: f64,
+        /// Where the upper group lies.
+        high: f64,
+        /// Unit of both.
+        unit: Unit,
+    },
+    /// Some samples were no numbers.
+    SamplesNotFinite {
+        /// Samples that were refused.
+        refused: usize,
+        /// All samples.
+        all: usize,
+    },
+    /// A figure is not finite, which no measured value can be.
+    NotFinite {
+        /// The metric.
+        metric: String,
+        /// The figure as text, as JSON has no such number.
+        figure: String,
+        /// Its unit.
+        unit: Unit,
+    },
+    /// A figure is zero or negative where nothing measured can be.
+    NotPositive {
+        /// The metric.
+        metric: String,
+        /// The figure.
+        figure: f64,
+        /// Its unit.
+        unit: Unit,
+    },
+    /// Two figures of one sample are in the wrong order.
+    OutOfOrder {
+        /// Which law.
+        law: Order,
+        /// What should be less.
+        less: f64,
+        /// What should be more.
+        more: f64,
+        /// Unit of both.
+        unit: Unit,
+    },
+    /// The median exceeds its limit.
+    AboveLimit {
+        /// The median.
+        median: f64,
+        /// The limit.
+        limit: Limit,
+        /// Unit of both.
+        unit: Unit,
+    },
+    /// Samples of a metric that this version does not know.
+    UnknownMetric {
+        /// The case.
+        case: String,
+        /// The metric.
+        metric: String,
+    },
+    /// Arrays too small for STREAM's own rule.
+    CacheAssisted {
+        /// Size of one array.
+        bytes_per_array: u64,
+        /// Arrays over the sum of the last-level caches.
+        multiple: f64,
+        /// What the rule asks for.
+        needed: f64,
+    },
+
+    /// The hypervisor took CPU time away.
+    Steal {
+        /// CPU seconds that were taken.
+        stolen_s: f64,
+        /// Share of the CPU time.
+        share: f64,
+        /// The time looked at.
+        span_s: f64,
+    },
+    /// Tasks waited for a CPU.
+    CpuPressure {
+        /// Share of the time.
+        share: f64,
+    },
+    /// Tasks waited for memory.
+    MemoryPressure {
+        /// Share of the time.
+        share: f64,
+    },
+    /// The control group ran out of its CPU quota.
+    Throttled {
+        /// How often.
+        times: u64,
+        /// The time looked at.
+        span_s: f64,
+    },
+    /// The clock frequency fell.
+    FrequencyDrop {
+        /// Before, in Hz.
+        before_hz: f64,
+        /// After, in Hz.
+        after_hz: f64,
+    },
+    /// The machine was busy before anything was measured.
+    OtherLoad {
+        /// Load average over one minute.
+        load: f64,
+    },
+    /// Another assay was measuring.
+    AnotherAssay,
+    /// The run took much longer than its budget.
+    OverBudget {
+        /// What it took.
+        elapsed_s: f64,
+        /// What it was given.
+        budget_s: f64,
+    },
+
+    /// A tool prints too few decimals.
+    RoundedOutput {
+        /// The metric.
+        metric: String,
+        /// Size of the message it is coarsest at, as the tool prints it; empty where there is none.
+        at: String,
+        /// Relative uncertainty from rounding.
+        share: f64,
+    },
+    /// A far end or a tool reports the CPU time of its process alone.
+    ProcessCpuOnly {
+        /// Whether it is the tool that measured, and not the far end of our own test.
+        is_tool: bool,
+    },
+    /// The far end copies what it receives, whatever it is asked.
+    CopyUnknown,
+    /// A tool ran another number of threads.
+    OtherThreadCount {
+        /// Threads that were asked for.
+        asked: u64,
+        /// Threads that ran.
+        ran: u64,
+    },
+    /// A tool's arrays are smaller than was asked for.
+    SmallerArrays {
+        /// What they hold.
+        held_bytes: f64,
+        /// What was asked for.
+        wanted_bytes: f64,
+        /// Over the last-level caches.
+        multiple: f64,
+    },
+    /// A part of a tool's output could not be used.
+    UnreadOutput {
+        /// The line or row, and what is wrong with it.
+        problem: String,
+    },
+    /// A tool measures once where a steady state was asked for.
+    MeasuredOnce {
+        /// The tool.
+        by: String,
+    },
+
+    /// Ranks were bound to other CPUs than asked for.
+    OtherBinding {
+        /// What they were bound to.
+        bound: String,
+        /// What was asked for, one CPU for each rank.
+        asked: Vec<u32>,
+    },
+    /// Ranks are bound to no single CPU.
+    UnboundRanks {
+        /// How many.
+        unbound: usize,
+        /// How many of them moved.
+        moved: usize,
+        /// All ranks.
+        ranks: usize,
+    },
+    /// The virtual function carried little of the traffic.
+    FunctionBypassed {
+        /// The virtual function.
+        function: String,
+        /// The device it belongs to.
+        device: String,
+        /// Share of the traffic that it carried.
+        share: f64,
+    },
+
+    /// A steady state was not reached.
+    SteadyStateNotReached {
+        /// Rounds that were made.
+        rounds: usize,
+        /// The last rounds, where there were enough.
+        window: Option<SteadyWindow>,
+        /// Range that is allowed.
+        range: f64,
+        /// Slope that is allowed.
+        slope: f64,
+    },
+    /// A file has holes.
+    FileWithHoles {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// What of it is stored.
+        stored_bytes: u64,
+    },
+    /// In flight is not rate × latency.
+    LittlesLaw {
+        /// I/O in flight.
+        in_flight: f64,
+        /// Rate × latency.
+        product: f64,
+    },
+    /// The rate that was asked for was not reached.
+    RateMissed {
+        /// What was asked for.
+        asked_per_s: f64,
+        /// What was reached.
+        reached_per_s: f64,
+    },
+    /// The generator may be what was measured.
+    GeneratorNear {
+        /// What it does without I/O.
+        alone_per_s: f64,
+        /// That over what was reached.
+        factor: f64,
+    },
+
+    /// The index of the store cannot be written. It concerns a listing and is never stored.
+    StoreIndex {
+        /// The index.
+        path: PathBuf,
+        /// What the system or the library said.
+        cause: String,
+    },
+    /// In the words of a run that format 1 stored.
+    #[serde(rename = "told")]
+    Told {
+        /// What it was called.
+        name: String,
+        /// What is doubtful.
+        text: String,
+        /// What to do about it.
+        advice: String,
+    },
+}
+
+/// The last rounds of a test that looks for a steady state.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SteadyWindow {
+    /// Number of rounds.
+    pub rounds: u32,
+    /// Range of their rates over the mean.
+    pub range: f64,
+    /// Change along a straight line through them over the mean.
+    pub slope: f64,
+}
+
+/// The laws of order between the figures of one sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// min ≤ median.
+    MinMedian,
+    /// median ≤ p99.
+    MedianP99,
+    /// p99 ≤ max.
+    P99Max,
+    /// min ≤ mean.
+    MinMean,
+    /// mean ≤ max.
+    MeanMax,
+    /// Lower end of the interval ≤ median.
+    LowMedian,
+    /// median ≤ upper end of the interval.
+    MedianHigh,
+}
+
+impl Doubt {
+    /// The stable name for scripts: `cache-assisted`, `wide-interval` …
+    #[must_use]
+    pub fn id(&self) -> &str {
+        match self {
+            Self::NoInterval { .. } => "no-interval",
+            Self::WideInterval { .. } => "wide-interval",
+            Self::OnePreparation { .. } => "one-preparation",
+            Self::PreparationsDiffer { .. } => "preparations-differ",
+            Self::Autocorrelated { .. } => "autocorrelated",
+            Self::SeveralModes { .. } => "several-modes",
+            Self::SamplesNotFinite { .. } => "samples-not-finite",
+            Self::NotFinite { .. } => "not-finite",
+            Self::NotPositive { .. } => "not-positive",
+            Self::OutOfOrder { .. } => "out-of-order",
+            Self::AboveLimit { .. } => "above-limit",
+            Self::UnknownMetric { .. } => "unknown-metric",
+            Self::CacheAssisted { .. } => "cache-assisted",
+            Self::Steal { .. } => "steal",
+            Self::CpuPressure { .. } => "cpu-pressure",
+            Self::MemoryPressure { .. } => "memory-pressure",
+            Self::Throttled { .. } => "throttled",
+            Self::FrequencyDrop { .. } => "frequency-drop",
+            Self::OtherLoad { .. } => "other-load",
+            Self::AnotherAssay => "another-assay",
+            Self::OverBudget { .. } => "over-budget",
+            Self::RoundedOutput { .. } => "rounded-output",
+            Self::ProcessCpuOnly { .. } => "process-cpu-only",
+            Self::CopyUnknown => "copy-unknown",
+            Self::OtherThreadCount { .. } => "other-thread-count",
+            Self::SmallerArrays { .. } => "smaller-arrays",
+            Self::UnreadOutput { .. } => "unread-output",
+            Self::MeasuredOnce { .. } => "measured-once",
+            Self::OtherBinding { .. } => "other-binding",
+            Self::UnboundRanks { .. } => "unbound-ranks",
+            Self::FunctionBypassed { .. } => "function-bypassed",
+            Self::SteadyStateNotReached { .. } => "steady-state-not-reached",
+            Self::FileWithHoles { .. } => "file-with-holes",
+            Self::LittlesLaw { .. } => "littles-law",
+            Self::RateMissed { .. } => "rate-missed",
+            Self::GeneratorNear { .. } => "generator-near",
+            Self::StoreIndex { .. } => "store-index",
+            Self::Told { name, .. } => name,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Why a case gave no result, as identifiers with typed arguments; the report alone has the words.
+//!
+//! What the system, a library or a tool answered is evidence and stays as it was said: `causes`,
+//! outermost first, like a raw output.
+
+use serde::{Deserialize, Serialize};
+
+/// One failure. The variants are the documentation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "id", content = "arguments", rename_all = "kebab-case")]
+pub enum Failure {
+    /// The case has no samples.
+    NoSamples,
+    /// No sample of a metric is a finite number.
+    NoFiniteSample {
+        /// The metric.
+        metric: String,
+    },
+    /// No I/O completed in the time that counts.
+    NoIo,
+    /// A tool cannot look for a rate by itself.
+    ToolCannotSearch {
+        /// The tool.
+        by: String,
+    },
+    /// The case that measures a curve's maximum rate failed before.
+    CurveWithoutMaximum,
+    /// No rate was shown to keep the goal.
+    NoRateKeepsGoal {
+        /// The goal.
+        goal: String,
+        /// The last rate that was tried, where one was.
+        last: Option<TriedRate>,
+    },
+    /// I/O failed.
+    IoFailed {
+        /// How many.
+        count: u64,
+        /// The first: `read`, `write` …
+        operation: String,
+        /// Where, in bytes.
+        offset: u64,
+        /// What it went to.
+        target: String,
+        /// What the kernel or the verifier said.
+        causes: Vec<String>,
+    },
+    /// ICMP carries no streams.
+    IcmpHasNoStreams,
+    /// The host answers no ICMP echo.
+    NoEcho,
+    /// A solution's residual is too large.
+    ResidualTooLarge {
+        /// The scaled residual.
+        residual: f64,
+        /// What it must stay below.
+        bound: f64,
+    },
+    /// The plan names an instruction set that this processor or version does not have.
+    UnknownInstructionSet {
+        /// The name.
+        name: String,
+    },
+    /// Messages arrived with wrong contents.
+    WrongContents {
+        /// Size of the messages.
+        bytes: u64,
+    },
+    /// A rank died.
+    RankDied {
+        /// How: `signal 9 (killed)`, in the launcher's words.
+        how: String,
+        /// What starts the same by hand.
+        by_hand: String,
+    },
+    /// A launch of ranks ended badly.
+    LaunchFailed {
+        /// Exit code; `None` = by a signal.
+        code: Option<i32>,
+        /// The last of what it printed.
+        last_words: String,
+        /// What starts the same by hand.
+        by_hand: String,
+    },
+    /// The launch ended well and rank 0 wrote nothing.
+    NoOutcome {
+        /// Whether ranks ran on other hosts.
+        elsewhere: bool,
+    },
+    /// Another assay ran on a rank.
+    OtherVersion {
+        /// Its version.
+        found: String,
+        /// Ours.
+        own: String,
+    },
+    /// Another number of ranks took part.
+    OtherRankCount {
+        /// How many took part.
+        found: usize,
+        /// How many were asked for.
+        asked: u32,
+        /// What starts the same by hand.
+        by_hand: String,
+    },
+    /// The launch ended before all sizes were measured.
+    LaunchBrokeOff {
+        /// What starts the same by hand.
+        by_hand: String,
+    },
+    /// It was not tried, as an earlier case found the host to lack what it needs.
+    Skipped {
+        /// The host.
+        host: String,
+        /// What it lacks.
+        lack: Lack,
+    },
+    /// An action failed, with what was answered.
+    Error {
+        /// Which part failed.
+        area: Area,
+        /// What was answered, outermost first.
+        causes: Vec<String>,
+        /// What to do, where the part itself knows; the report has words for each area otherwise.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        advice: String,
+    },
+    /// In the words of a run that format 1 stored.
+    Told {
+        /// What failed and why.
+        reason: String,
+        /// What to do.
+        advice: String,
+    },
+}
+
+/// A rate that was tried on the way to the maximum that keeps a goal.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TriedRate {
+    /// I/O per second that were asked for.
+    pub asked_per_s: f64,
+    /// I/O per second that were reached.
+    pub reached_per_s: f64,
+    /// Share of I/O later than the goal.
+    pub late: f64,
+    /// Whether it is sure that the goal is missed; otherwise it is unclear.
+    pub is_missed: bool,
+}
+
+/// What a host can lack that several cases need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lack {
+    /// An address.
+    Address,
+    /// Somebody who listens on this port.
+    Port(u16),
+    /// Somebody who answers ping-pongs.
+    Echo,
+}
+
+/// The part of the program that an error came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Area {
+    /// The kernels of memory bandwidth.
+    Stream,
+    /// The kernels of memory latency.
+    Latency,
+    /// The multiply-add peak.
+    PeakFlops,
+    /// The linear system.
+    Linpack,
+    /// A library of matrix products.
+    Blas,
+    /// Storage.
+    Storage,
+    /// The load generator without I/O.
+    Generator,
+    /// The network.
+    Network,
+    /// ICMP's socket.
+    Icmp,
+    /// A launcher of ranks.
+    Launcher,
+    /// A rank of a job of MPI.
+    Rank,
+    /// An official tool.
+    Tool,
+    /// A process that was started.
+    Process,
+    /// A folder for temporary files.
+    TemporaryFolder,
+    /// The program's own file.
+    OwnProgram,
+}
+
+impl Failure {
+    /// The stable name for scripts.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        match self {
+            Self::NoSamples => "no-samples",
+            Self::NoFiniteSample { .. } => "no-finite-sample",
+            Self::NoIo => "no-io",
+            Self::ToolCannotSearch { .. } => "tool-cannot-search",
+            Self::CurveWithoutMaximum => "curve-without-maximum",
+            Self::NoRateKeepsGoal { .. } => "no-rate-keeps-goal",
+            Self::IoFailed { .. } => "io-failed",
+            Self::IcmpHasNoStreams => "icmp-has-no-streams",
+            Self::NoEcho => "no-echo",
+            Self::ResidualTooLarge { .. } => "residual-too-large",
+            Self::UnknownInstructionSet { .. } => "unknown-instruction-set",
+            Self::WrongContents { .. } => "wrong-contents",
+            Self::RankDied { .. } => "rank-died",
+            Self::LaunchFailed { .. } => "launch-failed",
+            Self::NoOutcome { .. } => "no-outcome",
+            Self::OtherVersion { .. } => "other-version",
+            Self::OtherRankCount { .. } => "other-rank-count",
+            Self::LaunchBrokeOff { .. } => "launch-broke-off",
+            Self::Skipped { .. } => "skipped",
+            Self::Error { .. } => "error",
+            Self::Told { .. } => "told",
+        }
+    }
+
+    /// The whole chain of what an error says, outermost first.
+    #[must_use]
+    pub fn causes(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
+        std::iter::successors(Some(error), |error| error.source())
+            .map(ToString::to_string)
+            .collect()
+    }
+}

@@ -1,0 +1,195 @@
+//! What a workload asks for, as the dimensions of its series.
+
+use super::course::Course;
+use super::storage::{AccessPattern, Cursor, CurvePoint, EngineChoice, Load, StorageTest};
+use super::{MpiWorkload, NetworkQuestion, NetworkWorkload, StreamWorkload, Workload};
+use crate::attribute::{Attribute, Attributes, Value};
+
+impl Workload {
+    /// The dimensions that all series of a case share; what tells them apart is added by whoever
+    /// measures. `by` is who that is.
+    #[must_use]
+    pub fn dimensions(&self, by: &str) -> Attributes {
+        match self {
+            Self::Stream(work) => stream(work),
+            Self::Latency(work) => Attributes::from([
+                (Attribute::Bytes, work.bytes.into()),
+                (Attribute::Cpu, work.cpu.into()),
+            ]),
+            Self::PeakFlops(work) => Attributes::from([
+                (Attribute::Placement, work.domain.placement.as_str().into()),
+                (Attribute::Threads, work.domain.cpus.len().into()),
+                (Attribute::InstructionSet, work.instruction_set.as_str().into()),
+            ]),
+            Self::Linpack(work) => {
+                // Which library a tool multiplies with, only the tool can tell.
+                let own = (by == "assay").then_some("assay");
+                let blas = work.blas.as_deref().or(own);
+                let mut asked = Attributes::from([
+                    (Attribute::N, work.n.into()),
+                    (Attribute::Threads, work.cpus.len().into()),
+                ]);
+                asked.extend(blas.map(|blas| (Attribute::Blas, blas.into())));
+                asked
+            }
+            Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
+                network(work)
+            }
+            Self::Mpi(work) => mpi(work),
+            Self::Storage(test) => storage(test),
+        }
+    }
+}
+
+impl StreamWorkload {
+    /// The dimensions of one of several domains that run at the same time.
+    #[must_use]
+    pub fn of_domain(&self, placement: &str) -> Attributes {
+        let chosen = self.domains.iter().filter(|domain| domain.placement == placement);
+        let threads: usize = chosen.map(|domain| domain.cpus.len()).sum();
+        let mut found = Attributes::from([
+            (Attribute::Placement, placement.into()),
+            (Attribute::Threads, threads.into()),
+        ]);
+        if self.domains.len() > 1 {
+            found.insert(Attribute::Concurrent, self.domains.len().into());
+        }
+        found
+    }
+}
+
+fn stream(work: &StreamWorkload) -> Attributes {
+    let names: Vec<&str> = work.domains.iter().map(|d| d.placement.as_str()).collect();
+    let threads: usize = work.domains.iter().map(|domain| domain.cpus.len()).sum();
+    Attributes::from([
+        (Attribute::Placement, names.join("+").into()),
+        (Attribute::Threads, threads.into()),
+        (Attribute::BytesPerArray, work.bytes_per_array.into()),
+    ])
+}
+
+fn network(work: &NetworkWorkload) -> Attributes {
+    let to = work.to.as_deref().unwrap_or("loopback");
+    let mut asked = Attributes::from([(Attribute::To, to.into())]);
+    match &work.question {
+        NetworkQuestion::Throughput(it) => {
+            asked.extend([
+                (Attribute::Streams, it.streams.into()),
+                (Attribute::Direction, it.direction.name().into()),
+                (Attribute::Copy, it.copy.into()),
+                (Attribute::Seconds, it.seconds.into()),
+            ]);
+            asked.extend(it.rate_bit_per_s.map(|rate| (Attribute::RateBitPerS, rate.into())));
+            asked.extend(
+                it.congestion.as_deref().map(|name| (Attribute::Congestion, name.into())),
+            );
+        }
+        NetworkQuestion::Latency(it) => {
+            let waiting = if it.spin { "spin" } else { "sleep" };
+            asked.extend([
+                (Attribute::Bytes, it.bytes.into()),
+                (Attribute::Waiting, waiting.into()),
+                (Attribute::LoadStreams, it.load_streams.into()),
+            ]);
+            let busy = it.busy_poll_us.map(|us| f64::from(us) * 1e-6);
+            asked.extend(busy.map(|seconds| (Attribute::BusyPollS, seconds.into())));
+            asked.extend(it.rate_per_s.map(|rate| (Attribute::MessagesPerS, rate.into())));
+        }
+    }
+    asked
+}
+
+fn mpi(work: &MpiWorkload) -> Attributes {
+    let mut asked = Attributes::from([
+        (Attribute::Mpi, work.mpi.label().into()),
+        (Attribute::Prefix, work.mpi.prefix.as_str().into()),
+        (Attribute::Abi, work.mpi.abi.name().into()),
+        (Attribute::Ranks, work.ranks.into()),
+        (Attribute::Placement, work.placement.placement.as_str().into()),
+    ]);
+    if !work.preset.is_assay() {
+        asked.insert(Attribute::Preset, work.preset.name().into());
+    }
+    let hosts = [(Attribute::Hosts, &work.hosts.list), (Attribute::Hostfile, &work.hosts.file)];
+    asked.extend(
+        hosts.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?.into()))),
+    );
+    asked
+}
+
+fn storage(test: &StorageTest) -> Attributes {
+    let work = &test.workload;
+    let mut asked = Attributes::from([
+        (Attribute::Test, test.name.as_str().into()),
+        (Attribute::Target, targets(test).into()),
+        (Attribute::Engine, engine(work.engine).into()),
+    ]);
+    if let Some(stream) = work.streams.first() {
+        let operation = match stream.read_share {
+            share if share >= 1.0 => "read",
+            share if share <= 0.0 => "write",
+            _ => "mix",
+        };
+        asked.insert(Attribute::Operation, operation.into());
+        if operation == "mix" {
+            asked.insert(Attribute::ReadShare, stream.read_share.into());
+        }
+        asked.extend([
+            (Attribute::Pattern, Value::from(pattern(&stream.pattern))),
+            (Attribute::Depth, stream.in_flight_per_target.into()),
+            (Attribute::Threads, stream.threads.into()),
+        ]);
+        let size = stream.sizes.first().map(|size| size.max_bytes);
+        asked.extend(size.map(|bytes| (Attribute::Bytes, bytes.into())));
+    }
+    if let Load::Open { rate_per_s, .. } = work.load {
+        asked.insert(Attribute::RequestedRate, rate_per_s.into());
+    }
+    asked.extend(test.point.and_then(|point| match point {
+        CurvePoint::Greatest => Some((Attribute::Point, "max".into())),
+        CurvePoint::Share { percent } => Some((Attribute::PercentOfMax, percent.into())),
+        // It is found while measuring.
+        CurvePoint::Bend { .. } => None,
+    }));
+    if let Course::Search(goal) = test.course {
+        asked.insert(Attribute::Goal, goal.to_string().into());
+    }
+    if test.precondition_passes > 0 {
+        asked.insert(Attribute::PreconditionPasses, test.precondition_passes.into());
+    }
+    if work.targets.iter().any(|target| !target.direct) {
+        asked.insert(Attribute::PageCache, true.into());
+    }
+    asked
+}
+
+fn targets(test: &StorageTest) -> String {
+    let work = &test.workload;
+    if work.engine == EngineChoice::Null {
+        return "none".to_owned();
+    }
+    let paths = work.targets.iter().map(|target| target.path.display().to_string());
+    paths.collect::<Vec<_>>().join(", ")
+}
+
+const fn engine(engine: EngineChoice) -> &'static str {
+    match engine {
+        EngineChoice::Auto => "auto",
+        EngineChoice::IoUring => "io_uring",
+        EngineChoice::Libaio => "libaio",
+        EngineChoice::Threads => "threads",
+        EngineChoice::Null => "null",
+    }
+}
+
+const fn pattern(pattern: &AccessPattern) -> &'static str {
+    match pattern {
+        AccessPattern::Random | AccessPattern::Permutation => "random",
+        AccessPattern::Strides { .. } => "strides",
+        AccessPattern::Sequential { cursor: Cursor::Shared, .. } => "sequential",
+        AccessPattern::Sequential { .. } => "parts",
+        AccessPattern::Mixed { .. } => "mixed",
+        AccessPattern::Blocks { shuffled: true, .. } => "random",
+        AccessPattern::Blocks { shuffled: false, .. } => "parts",
+    }
+}
