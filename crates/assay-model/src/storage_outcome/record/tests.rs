@@ -1,9 +1,8 @@
 use super::*;
 use crate::engine_choice::EngineReason;
-use crate::event::{RunEvent, Sample, SeriesOpened, Stretch};
-use crate::plan::{Case, Stopping};
+use crate::event::{RunEvent, SeriesOpened};
+use crate::run::recorded_for_tests;
 use crate::storage_outcome::IoFailure;
-use crate::workload::{LatencyWorkload, Workload};
 
 fn tally(values_ns: &[u64], bytes: u64, intended: bool) -> Tally {
     let mut tally = Tally::empty();
@@ -87,86 +86,11 @@ fn outcome(intended: bool) -> StorageOutcome {
     }
 }
 
-/// As the recorder does it.
-fn recorded(outcome: &StorageOutcome) -> (CaseRecord, BTreeMap<String, Vec<u8>>) {
-    let mut record = CaseRecord::empty_for_tests();
-    let mut raw = BTreeMap::new();
-    for entry in outcome.entries() {
-        match entry {
-            Entry::Fact(name, value) => drop(record.facts.insert(name, value)),
-            Entry::Doubt(doubt) => record.doubts.push(doubt),
-            Entry::Raw(name, bytes) => drop(raw.insert(name, bytes)),
-            Entry::SeriesFact(key, name, value) => {
-                record.series_of(&key).facts.insert(name, value);
-            }
-            Entry::Measured(key, seen) => {
-                let series = record.series_of(&key);
-                match seen {
-                    Seen::Sample { value, weight } => series.samples.push(Sample {
-                        series: 0,
-                        value,
-                        weight,
-                        preparation: 0,
-                        at_ns: 0,
-                    }),
-                    Seen::Distribution(span, seen) => series.distributions.push(Stretch {
-                        series: 0,
-                        preparation: 0,
-                        from_ns: span.from_ns,
-                        to_ns: span.to_ns,
-                        warmup: span.warmup,
-                        seen,
-                    }),
-                    Seen::Count(..) | Seen::Figures(_) => panic!("storage has none"),
-                }
-            }
-        }
-    }
-    (record, raw)
-}
-
-impl CaseRecord {
-    fn empty_for_tests() -> Self {
-        let workload = LatencyWorkload { cpu: 0, bytes: 1, line_bytes: 64 };
-        let stopping =
-            Stopping { target: 0.01, repetitions: 1, preparations: 1, budget_s: 1.0 };
-        Self {
-            case: Case {
-                id: "x".to_owned(),
-                by: "assay".to_owned(),
-                workload: Workload::Latency(workload),
-                stopping,
-            },
-            end: None,
-            series: Vec::new(),
-            facts: Attributes::new(),
-            raw: BTreeMap::new(),
-            doubts: Vec::new(),
-        }
-    }
-
-    fn series_of(&mut self, key: &Key) -> &mut SeriesRecord {
-        let known = self
-            .series
-            .iter()
-            .position(|it| it.metric == key.metric && it.dimensions == key.extra);
-        let at = known.unwrap_or(self.series.len());
-        if known.is_none() {
-            self.series.push(SeriesRecord {
-                metric: key.metric.to_owned(),
-                dimensions: key.extra.clone(),
-                ..SeriesRecord::default()
-            });
-        }
-        &mut self.series[at]
-    }
-}
-
 #[test]
 fn outcomes_come_back_from_the_record() {
     for intended in [false, true] {
         let outcome = outcome(intended);
-        let (record, raw) = recorded(&outcome);
+        let (record, raw) = recorded_for_tests(outcome.entries());
         let back = StorageOutcome::of_record(&record, &|name| raw.get(name).cloned()).unwrap();
         let (shown, expected) = (format!("{back:?}"), format!("{outcome:?}"));
         // Both are long: histograms print all of their counts.
@@ -176,7 +100,7 @@ fn outcomes_come_back_from_the_record() {
 
 #[test]
 fn events_of_an_outcome_survive_the_store() {
-    let (record, _) = recorded(&outcome(true));
+    let (record, _) = recorded_for_tests(outcome(true).entries());
     for series in &record.series {
         let opened = RunEvent::SeriesOpened(SeriesOpened {
             series: 1,
