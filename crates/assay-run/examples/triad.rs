@@ -1,6 +1,7 @@
 //! Measures STREAM's Triad on all cores of this machine: its median and the interval of the median.
 
 use std::error::Error;
+use std::io::Write as _;
 use std::sync::atomic::AtomicBool;
 
 use assay_model::suite;
@@ -24,6 +25,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let run =
         measure(&question, prepare(&question)?, &store, &AtomicBool::new(false), &mut Silent)?;
     let triad = summarize(&run).results.into_iter().find(|result| result.metric == "triad");
-    println!("{:?}", triad.map(|triad| (triad.median, triad.ci)));
+    writeln!(std::io::stdout(), "{:?}", triad.map(|triad| (triad.median, triad.ci)))?;
     Ok(())
 }

@@ -36,7 +36,7 @@ pub(crate) fn run_options(
 }
 
 /// Measures a suite, stores the run, prints what it amounts to; the exit code comes back.
-pub fn run(
+pub(crate) fn run(
     question: &Question<'_>,
     typed: &MeasuringArguments,
     terminal: &mut Terminal,
@@ -55,7 +55,7 @@ pub fn run(
 }
 
 /// Prints every case, resolved; nothing is measured.
-pub fn dry_run(
+pub(crate) fn dry_run(
     prepared: &Prepared,
     typed: &MeasuringArguments,
     terminal: &mut Terminal,
@@ -123,7 +123,7 @@ fn further(suite: &str, benchmark: &str) -> (&'static str, &'static str) {
 }
 
 /// Pretty JSON with a newline at its end.
-pub fn json(value: &impl Serialize) -> Result<String, Failure> {
+pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| {
         Failure::new(Kind::Internal, "the result cannot be written as JSON").because(&error)
     })
