@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 
 use super::*;
+use crate::clock;
 use crate::network::socket;
 
 const ENOUGH_NS: u64 = 20_000_000_000;
