@@ -2,10 +2,8 @@
 
 /// The candidate that differs from `given` in the fewest letters, if it is near enough to be meant:
 /// at most a third of the letters differ.
-pub(crate) fn nearest<'a>(
-    given: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // Nobody means a word of more letters, and the distance costs their product.
     let given: String = given.chars().take(64).flat_map(char::to_lowercase).collect();
     let allowed = (given.chars().count() / 3).max(1);
