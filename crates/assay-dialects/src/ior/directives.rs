@@ -1,6 +1,6 @@
 //! Directives: the options by their long names, in `-O` and in scripts.
 
-use super::{Format, Options, OptionsError};
+use super::options::{Format, Options, OptionsError};
 use crate::near::nearest;
 
 /// Options that have a letter, too; IOR does not look at the case of the names.
@@ -76,7 +76,7 @@ const REFUSED: &[(&str, &str)] = &[
 ];
 
 /// Carries out `name=value`.
-pub(in super::super) fn apply(options: &mut Options, text: &str) -> Result<(), OptionsError> {
+pub(super) fn apply(options: &mut Options, text: &str) -> Result<(), OptionsError> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let (name, value) = (name.trim(), value.trim());
     if name.is_empty() {

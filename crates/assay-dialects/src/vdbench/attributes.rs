@@ -2,16 +2,50 @@
 //!
 //! What is impossible leaves a diagnostic and `None`.
 
+use assay_model::workload::file_set::FileOperation;
 use assay_model::workload::storage::{Verify, WriteSync};
 
-use super::super::commands::{CommandLines, OutputOf, Repetition};
-use super::super::lines::Lines;
-use super::super::statements::Parameter;
-use super::super::values::{self, Number, Shown, Value};
-use super::{OpenFlags, Seek, Sizes};
+use super::commands::{CommandLines, OutputOf, Repetition};
+use super::lines::Lines;
+use super::statements::Parameter;
+use super::values::{self, Number, Shown, Value};
+
+/// What Vdbench divides the range by for the mean distance of skewed access, unless the file says.
+pub(super) const SKEW_DIVISOR: f64 = 3.0;
+
+/// More threads than this on one target were not meant.
+pub(super) const MOST_THREADS: u32 = 65_536;
+
+/// How files are opened.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct OpenFlags {
+    pub(super) direct: bool,
+    pub(super) sync: WriteSync,
+    pub(super) sync_at_end: bool,
+}
+
+/// Where the next I/O goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Seek {
+    /// This percentage jumps; 100 = all, 0 = none.
+    Percent(f64),
+    /// One after another, to the end.
+    Eof,
+    /// All jump, most of them near the start: the mean distance is the range divided by this.
+    Skewed(f64),
+}
+
+/// Sizes of one I/O.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Sizes {
+    /// Bytes with their percentages.
+    Shares(Vec<(u64, f64)>),
+    /// Least, greatest and step, in bytes.
+    Uniform(u64, u64, u64),
+}
 
 /// A percentage from 0 to 100.
-pub(in crate::vdbench) fn percent(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
+pub(super) fn percent(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
     let value = values::one_number(lines, parameter)?;
     if (0.0..=100.0).contains(&value) {
         return Some(value);
@@ -23,7 +57,7 @@ pub(in crate::vdbench) fn percent(lines: &mut Lines, parameter: &Parameter) -> O
 }
 
 /// A number above zero.
-pub(in crate::vdbench) fn positive(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
+pub(super) fn positive(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
     let value = values::one_number(lines, parameter)?;
     if value > 0.0 {
         return Some(value);
@@ -35,10 +69,7 @@ pub(in crate::vdbench) fn positive(lines: &mut Lines, parameter: &Parameter) -> 
 }
 
 /// The flags of `openflags=`.
-pub(in crate::vdbench) fn open_flags(
-    lines: &mut Lines,
-    parameter: &Parameter,
-) -> Option<OpenFlags> {
+pub(super) fn open_flags(lines: &mut Lines, parameter: &Parameter) -> Option<OpenFlags> {
     let mut flags = OpenFlags { direct: false, sync: WriteSync::None, sync_at_end: false };
     for element in &parameter.elements {
         match element.text.to_ascii_lowercase().as_str() {
@@ -91,7 +122,7 @@ fn flag_bits(text: &str, flags: &mut OpenFlags) -> bool {
 }
 
 /// Sizes of one I/O: one, with percentages, or least, greatest and step.
-pub(in crate::vdbench) fn sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Sizes> {
+pub(super) fn sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Sizes> {
     let numbers = values::numbers(lines, parameter)?;
     let sizes = match numbers[..] {
         [one] => Sizes::Shares(vec![(one.value as u64, 100.0)]),
@@ -143,11 +174,7 @@ fn shares(lines: &mut Lines, parameter: &Parameter, numbers: &[Number]) -> Optio
 }
 
 /// What `seekpct` says.
-pub(in crate::vdbench) fn seek(
-    lines: &mut Lines,
-    parameter: &Parameter,
-    shown: &Shown,
-) -> Option<Seek> {
+pub(super) fn seek(lines: &mut Lines, parameter: &Parameter, shown: &Shown) -> Option<Seek> {
     let word = match &shown.value {
         // Vdbench's own number for it is -1.
         Value::Number(number) if (-1.0..0.0).contains(&number.value) => return Some(Seek::Eof),
@@ -166,7 +193,7 @@ pub(in crate::vdbench) fn seek(
             lines.found.push(error.help("seekpct=sequential with range=, or a percentage"));
         }
         word if word.len() >= 2 && "poisson".starts_with(word) => {
-            return Some(Seek::Skewed(super::SKEW_DIVISOR));
+            return Some(Seek::Skewed(SKEW_DIVISOR));
         }
         word if word.starts_with("rand") => return Some(Seek::Percent(100.0)),
         word if word.starts_with("seq") => return Some(Seek::Percent(0.0)),
@@ -182,10 +209,7 @@ pub(in crate::vdbench) fn seek(
 }
 
 /// `range=(low,high)` as written: percentages, or bytes above 100.
-pub(in crate::vdbench) fn range(
-    lines: &mut Lines,
-    parameter: &Parameter,
-) -> Option<(f64, f64)> {
+pub(super) fn range(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
     let (low, high) = pair(lines, parameter)?;
     if high <= low || low < 0.0 {
         let message = format!("the range from {low} to {high} is empty");
@@ -204,7 +228,7 @@ pub(in crate::vdbench) fn range(
 }
 
 /// `hotband=(low,high)`: the percentages that skewed access stays within.
-pub(in crate::vdbench) fn band(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
+pub(super) fn band(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
     let band = range(lines, parameter)?;
     let told = lines.found.iter().any(|found| found.message.starts_with("`hotband`"));
     if !told {
@@ -218,10 +242,7 @@ pub(in crate::vdbench) fn band(lines: &mut Lines, parameter: &Parameter) -> Opti
 }
 
 /// `stride=(least,most)` in bytes.
-pub(in crate::vdbench) fn strides(
-    lines: &mut Lines,
-    parameter: &Parameter,
-) -> Option<(u64, u64)> {
+pub(super) fn strides(lines: &mut Lines, parameter: &Parameter) -> Option<(u64, u64)> {
     let (least, most) = pair(lines, parameter)?;
     if least < 0.0 || most < least {
         let message = format!("the gaps from {least} to {most} bytes are impossible");
@@ -235,7 +256,7 @@ pub(in crate::vdbench) fn strides(
 }
 
 /// What `startcmd=` and `endcmd=` say: commands, and where their output goes.
-pub(in crate::vdbench) fn commands(parameter: &Parameter) -> Option<CommandLines> {
+pub(super) fn commands(parameter: &Parameter) -> Option<CommandLines> {
     let mut all = CommandLines { lines: Vec::new(), to: OutputOf::Console };
     for element in &parameter.elements {
         match element.text.to_ascii_lowercase().as_str() {
@@ -251,7 +272,7 @@ pub(in crate::vdbench) fn commands(parameter: &Parameter) -> Option<CommandLines
 }
 
 /// What `validate=` says: any of its words but `no` switches the check on.
-pub(in crate::vdbench) fn verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
+pub(super) fn verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
     const KNOWN: [(&str, Verify); 6] = [
         ("no", Verify::Off),
         ("yes", Verify::OnRead),
@@ -285,10 +306,7 @@ pub(in crate::vdbench) fn verify(lines: &mut Lines, parameter: &Parameter) -> Ve
 }
 
 /// What `loop=` says: how many times, or with `s`, `m` or `h` behind the number, how long.
-pub(in crate::vdbench) fn repetition(
-    lines: &mut Lines,
-    parameter: &Parameter,
-) -> Option<Repetition> {
+pub(super) fn repetition(lines: &mut Lines, parameter: &Parameter) -> Option<Repetition> {
     let written = values::one_word(lines, parameter)?;
     let units = [("s", 1), ("m", 60), ("h", 3600)];
     let timed = units.iter().find_map(|(unit, s)| Some((written.strip_suffix(unit)?, *s)));
@@ -309,7 +327,7 @@ pub(in crate::vdbench) fn repetition(
 }
 
 /// Exactly two numbers.
-pub(in crate::vdbench) fn pair(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
+pub(super) fn pair(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
     let numbers = values::numbers(lines, parameter)?;
     if let [a, b] = numbers[..] {
         return Some((a.value, b.value));
@@ -321,7 +339,7 @@ pub(in crate::vdbench) fn pair(lines: &mut Lines, parameter: &Parameter) -> Opti
 }
 
 /// A number, or `(number,divisor)`.
-pub(in crate::vdbench) fn divided(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
+pub(super) fn divided(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
     let numbers = values::numbers(lines, parameter)?;
     match numbers[..] {
         [one] if one.value > 0.0 => Some(one.value),
@@ -336,10 +354,33 @@ pub(in crate::vdbench) fn divided(lines: &mut Lines, parameter: &Parameter) -> O
     }
 }
 
-pub(in crate::vdbench) fn sectors(lines: &mut Lines, parameter: &Parameter, bytes: u64) {
+pub(super) fn sectors(lines: &mut Lines, parameter: &Parameter, bytes: u64) {
     if !bytes.is_multiple_of(512) {
         let message = format!("`{}` is no multiple of 512", parameter.keyword.spelled);
         let error = lines.error("V154", parameter.spot, message).vdbench("stops");
         lines.found.push(error);
     }
+}
+
+/// The operation of this name.
+pub(super) fn operation(
+    lines: &mut Lines,
+    parameter: &Parameter,
+    word: &str,
+) -> Option<FileOperation> {
+    let lower = word.to_ascii_lowercase();
+    let found = FileOperation::ALL.into_iter().find(|operation| operation.name() == lower);
+    if found.is_none() {
+        let names = FileOperation::ALL.map(FileOperation::name).join(", ");
+        let known = matches!(lower.as_str(), "copy" | "move");
+        let message = if known {
+            format!("the operation `{lower}` is known to Vdbench but not supported here")
+        } else {
+            format!("`{word}` is no operation")
+        };
+        let code = if known { "V114" } else { "V113" };
+        let error = lines.error(code, parameter.spot, message);
+        lines.found.push(error.help(format!("there are {names}")));
+    }
+    found
 }
