@@ -24,3 +24,4 @@ pub mod sink;
 pub mod storage;
 pub mod switching;
 pub mod tools;
+pub mod unstored;
