@@ -10,7 +10,7 @@ mod storage;
 mod stream;
 mod tool;
 
-use assay_adapters::wire::iperf3::Protocol;
+use assay_dialects::wire::iperf3::Protocol;
 use assay_model::event::Stopped;
 use assay_model::facts::HostFacts;
 use assay_model::plan::Case;

@@ -9,7 +9,7 @@ mod virtual_function;
 
 use std::net::IpAddr;
 
-use assay_adapters::wire::iperf3::Protocol;
+use assay_dialects::wire::iperf3::Protocol;
 use assay_fleet::network_device;
 use assay_fleet::root::Root;
 use assay_kernels::network::device;

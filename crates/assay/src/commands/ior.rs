@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use assay_adapters::dialect::ior::compile::{self, Access, compile};
-use assay_adapters::dialect::ior::options::{self, Format, Options};
-use assay_adapters::dialect::ior::result::{AccessResult, Test};
-use assay_adapters::dialect::ior::text::{Circumstances, csv};
-use assay_adapters::dialect::ior::{json, text};
+use assay_dialects::ior::compile::{self, Access, compile};
+use assay_dialects::ior::options::{self, Format, Options};
+use assay_dialects::ior::result::{AccessResult, Test};
+use assay_dialects::ior::text::{Circumstances, csv};
+use assay_dialects::ior::{json, text};
 use assay_fleet::capacity;
 use assay_fleet::root::Root;
 use assay_model::storage_outcome::StorageOutcome;

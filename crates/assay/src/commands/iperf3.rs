@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_adapters::dialect::iperf3::text::Style;
-use assay_adapters::dialect::iperf3::{End, Interval, Start, json, text};
-use assay_adapters::wire::iperf3::parameters::{
+use assay_dialects::iperf3::text::Style;
+use assay_dialects::iperf3::{End, Interval, Start, json, text};
+use assay_dialects::wire::iperf3::parameters::{
     Direction, Length, OMIT_LIMIT_S, PACING_TIMER_US, STREAMS_LIMIT, TCP_BLOCK_BYTES,
     TCP_BLOCK_LIMIT, TIME_LIMIT_S, UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT,
 };
-use assay_adapters::wire::iperf3::{Parameters, Protocol};
+use assay_dialects::wire::iperf3::{Parameters, Protocol};
 
 use crate::arguments::network::{Iperf3Arguments, Iperf3Test as Typed};
 use crate::failure::Failure;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use assay_adapters::dialect::osu::{Row, Shape, Table};
+use assay_dialects::osu::{Row, Shape, Table};
 use assay_kernels::mpi::{Element, World};
 use assay_model::benchmark::MpiPattern;
 use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSize};

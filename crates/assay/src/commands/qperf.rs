@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_adapters::wire::qperf::{Request, Test, Times};
+use assay_dialects::wire::qperf::{Request, Test, Times};
 use assay_kernels::network::pingpong::Waiting;
 use serde_json::{Value, json};
 

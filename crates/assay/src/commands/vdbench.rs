@@ -6,11 +6,9 @@ use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
-use assay_adapters::dialect::vdbench::diagnostic::{Diagnostic, Severity};
-use assay_adapters::dialect::vdbench::explain::explain;
-use assay_adapters::dialect::vdbench::{
-    self, Execution, FormatOption, Input, Present, Surroundings,
-};
+use assay_dialects::vdbench::diagnostic::{Diagnostic, Severity};
+use assay_dialects::vdbench::explain::explain;
+use assay_dialects::vdbench::{self, Execution, FormatOption, Input, Present, Surroundings};
 use assay_model::workload::storage::Verify;
 use fs_err as fs;
 

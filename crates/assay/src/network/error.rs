@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use assay_adapters::wire::{iperf3, qperf};
+use assay_dialects::wire::{iperf3, qperf};
 use thiserror::Error;
 
 /// Why a test over the network ended without a result.

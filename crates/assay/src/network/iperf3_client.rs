@@ -4,13 +4,13 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use assay_adapters::dialect::iperf3::{
+use assay_dialects::iperf3::{
     End, Interval, Start, StreamEnd, Stretch, TcpNumbers, UdpNumbers,
 };
-use assay_adapters::wire::iperf3::parameters::{
+use assay_dialects::wire::iperf3::parameters::{
     Direction, Length, UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT,
 };
-use assay_adapters::wire::iperf3::{
+use assay_dialects::wire::iperf3::{
     Client, ClientEvent, Cookie, Parameters, Protocol, Results, datagram,
 };
 use assay_kernels::clock;
@@ -160,7 +160,7 @@ impl Conversation<'_> {
         }
     }
 
-    fn refused(&self, source: assay_adapters::wire::iperf3::ProtocolError) -> NetworkError {
+    fn refused(&self, source: assay_dialects::wire::iperf3::ProtocolError) -> NetworkError {
         NetworkError::Iperf3 { peer: self.control.peer.clone(), source }
     }
 
@@ -338,7 +338,7 @@ impl Conversation<'_> {
         let streams: Vec<StreamEnd> =
             measured.lanes.iter().map(|lane| stream_end(lane, theirs)).collect();
         let cpu =
-            |cpu: assay_adapters::wire::iperf3::CpuPercent| (cpu.total, cpu.user, cpu.system);
+            |cpu: assay_dialects::wire::iperf3::CpuPercent| (cpu.total, cpu.user, cpu.system);
         let ours_first = self.test.parameters.direction != Direction::Reverse;
         let congestion = match ours_first {
             true => (congestion, theirs.congestion.clone()),

@@ -5,9 +5,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use assay_adapters::dialect::iperf3::{Connected, Start};
-use assay_adapters::wire::iperf3::parameters::{Direction, Length};
-use assay_adapters::wire::iperf3::{Parameters, Protocol, Results};
+use assay_dialects::iperf3::{Connected, Start};
+use assay_dialects::wire::iperf3::parameters::{Direction, Length};
+use assay_dialects::wire::iperf3::{Parameters, Protocol, Results};
 use assay_kernels::network::pace::Pace;
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::stream::Copying;

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use assay_adapters::dialect::iperf3::{End, Interval, Start};
-use assay_adapters::wire::iperf3::{COOKIE_BYTES, Cookie, Server, ServerEvent};
+use assay_dialects::iperf3::{End, Interval, Start};
+use assay_dialects::wire::iperf3::{COOKIE_BYTES, Cookie, Server, ServerEvent};
 use assay_kernels::network::socket;
 
 use super::control::{self, Control};
@@ -296,7 +296,7 @@ enum Place {
 
 fn broke(
     control: &Control,
-    source: assay_adapters::wire::iperf3::ProtocolError,
+    source: assay_dialects::wire::iperf3::ProtocolError,
 ) -> NetworkError {
     NetworkError::Iperf3 { peer: control.peer.clone(), source }
 }

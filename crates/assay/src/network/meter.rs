@@ -2,8 +2,8 @@
 //!
 //! Both ends measure with this, each by its own clock.
 
-use assay_adapters::dialect::iperf3::{Interval, Stretch, TcpNumbers, UdpNumbers};
-use assay_adapters::wire::iperf3::{CpuPercent, StreamResult, stream_id};
+use assay_dialects::iperf3::{Interval, Stretch, TcpNumbers, UdpNumbers};
+use assay_dialects::wire::iperf3::{CpuPercent, StreamResult, stream_id};
 use assay_fleet::cpu_times::{self, CpuTimes};
 use assay_fleet::root::Root;
 use assay_kernels::clock;

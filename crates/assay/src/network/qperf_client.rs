@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use assay_adapters::wire::qperf::{
+use assay_dialects::wire::qperf::{
     Client, ClientEvent, Configuration, Request, Statistics, Times,
 };
 use assay_fleet::cpu_times::{self, TICKS_PER_S};
@@ -132,7 +132,7 @@ impl Conversation<'_> {
         }
     }
 
-    fn broke(&self, source: assay_adapters::wire::qperf::ProtocolError) -> NetworkError {
+    fn broke(&self, source: assay_dialects::wire::qperf::ProtocolError) -> NetworkError {
         NetworkError::Qperf { peer: self.control.peer.clone(), source }
     }
 

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use assay_adapters::wire::qperf::{
+use assay_dialects::wire::qperf::{
     Configuration, Counts, Request, Server, ServerEvent, Statistics, Test,
 };
 use assay_fleet::cpu_times::TICKS_PER_S;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use assay_adapters::wire::{iperf3, qperf};
+use assay_dialects::wire::{iperf3, qperf};
 use assay_model::workload::NetworkWorkload;
 
 use crate::network::control;

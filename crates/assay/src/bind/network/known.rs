@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_adapters::wire::iperf3;
+use assay_dialects::wire::iperf3;
 use assay_model::event::Stopped;
 use assay_model::plan::Case;
 use assay_model::workload::{NetworkQuestion, NetworkWorkload};

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use assay_adapters::wire::iperf3::Protocol;
-use assay_adapters::wire::qperf::{Request, Test};
+use assay_dialects::wire::iperf3::Protocol;
+use assay_dialects::wire::qperf::{Request, Test};
 use assay_kernels::network::icmp::{Access, Pinger};
 use assay_kernels::network::pingpong::Waiting;
 use assay_model::event::{Parameter, Stopped};

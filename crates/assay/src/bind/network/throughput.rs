@@ -4,9 +4,9 @@ use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_adapters::dialect::iperf3::{End, Interval, Start, Stretch, json};
-use assay_adapters::wire::iperf3::parameters::{Direction as Way, Length};
-use assay_adapters::wire::iperf3::{Parameters, Protocol};
+use assay_dialects::iperf3::{End, Interval, Start, Stretch, json};
+use assay_dialects::wire::iperf3::parameters::{Direction as Way, Length};
+use assay_dialects::wire::iperf3::{Parameters, Protocol};
 use assay_kernels::network::stream::GATHERED_BYTES;
 use assay_model::cpu_account::CpuAccount;
 use assay_model::event::{Parameter, Stopped};

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use assay_adapters::dialect::vdbench::commands::{CommandLines, OutputOf};
+use assay_dialects::vdbench::commands::{CommandLines, OutputOf};
 use assay_fleet::process::{self, Command};
 
 use super::report::{Report, time_of_day};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use assay_adapters::dialect::vdbench::output::{self, flat_file};
-use assay_adapters::dialect::vdbench::{Execution, RunLabel};
+use assay_dialects::vdbench::output::{self, flat_file};
+use assay_dialects::vdbench::{Execution, RunLabel};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
     AccessPattern, AtEnd, Load, StoragePhase, StoragePlan, StorageWorkload,

@@ -3,11 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use assay_adapters::dialect::vdbench::output::files::{self as output, FileMeasured};
-use assay_adapters::dialect::vdbench::output::{
-    self as shared, LINES_PER_HEADING, Moment, histogram,
-};
-use assay_adapters::dialect::vdbench::{Execution, RunLabel};
+use assay_dialects::vdbench::output::files::{self as output, FileMeasured};
+use assay_dialects::vdbench::output::{self as shared, LINES_PER_HEADING, Moment, histogram};
+use assay_dialects::vdbench::{Execution, RunLabel};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::workload::file_set::{FileLoad, FileOperation, FilePhase};
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use assay_adapters::dialect::vdbench::commands::Repetition;
+use assay_dialects::vdbench::commands::Repetition;
 
 use crate::failure::Failure;
 

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use assay_adapters::dialect::vdbench::output::{
+use assay_dialects::vdbench::output::{
     self, Measured, Moment, flat_file, histogram, pages, skew,
 };
-use assay_adapters::dialect::vdbench::{RateLabel, RunLabel};
+use assay_dialects::vdbench::{RateLabel, RunLabel};
 use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome};
 use assay_model::workload::storage::{StoragePhase, StorageWorkload};
 use jiff::Zoned;

@@ -4,9 +4,9 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use assay_adapters::dialect::iperf3::{End, Interval, Start, StreamEnd};
-use assay_adapters::wire::iperf3::parameters::{Direction, Length};
-use assay_adapters::wire::iperf3::{
+use assay_dialects::iperf3::{End, Interval, Start, StreamEnd};
+use assay_dialects::wire::iperf3::parameters::{Direction, Length};
+use assay_dialects::wire::iperf3::{
     Cookie, Parameters, Protocol, Server, ServerEvent, datagram,
 };
 use assay_kernels::clock;

@@ -1,7 +1,7 @@
 //! What a server tells a client that asks for its output: the lines that it would print itself.
 
-use assay_adapters::dialect::iperf3::text::{self, Style};
-use assay_adapters::dialect::iperf3::{End, Interval, Start};
+use assay_dialects::iperf3::text::{self, Style};
+use assay_dialects::iperf3::{End, Interval, Start};
 
 /// The lines so far.
 pub(super) struct Told {
