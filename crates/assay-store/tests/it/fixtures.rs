@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use assay_model::attribute::Attribute;
 use assay_model::event::Status;
 use assay_store::Store;
 
@@ -31,11 +32,12 @@ fn copy(from: &Path, to: &Path) {
 fn version_1_opens() {
     let (_folder, store) = open("v1");
     let whole = store.read("20261121-104455-7f3a").unwrap();
-    assert_eq!(whole.problems, Vec::<String>::new());
+    assert_eq!(whole.problems, []);
     assert_eq!(whole.run.status, Status::Failed);
     assert_eq!(whole.run.finished_cases().count(), 2);
-    assert_eq!(whole.run.cases[0].samples.len(), 3);
-    assert_eq!(whole.run.started.host.name, "node-7");
+    assert_eq!(whole.run.cases[0].series[0].samples.len(), 3);
+    assert_eq!(whole.run.first_host().unwrap().facts.name, "node-7");
+    assert_eq!(whole.run.cases[0].facts[&Attribute::HugePages], true.into());
     let hash = &whole.run.cases[0].raw["stdout"];
     assert_eq!(store.raw(hash).unwrap(), b"Triad: 41234.5\n");
 
