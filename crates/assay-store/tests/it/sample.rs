@@ -95,8 +95,10 @@ pub(crate) fn events() -> Vec<RunEvent> {
             events.push(RunEvent::CaseFailed { case: case(), failure, because: None });
             continue;
         }
-        let distribution = Distribution::of_values(&[10, 20, 4_000_000_000]);
-        events.push(RunEvent::Distribution(stretch(series, distribution)));
+        if series == 0 {
+            let distribution = Distribution::of_values(&[10, 20, 2000]);
+            events.push(RunEvent::Distribution(stretch(series, distribution)));
+        }
         events.push(RunEvent::Count(stretch(series, Count { part: 1, whole: 3 })));
         let figures = Figures { mean: Some(2.2e-9), ..Figures::default() };
         events.push(RunEvent::Figures { series, figures });
