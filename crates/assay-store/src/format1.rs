@@ -151,7 +151,7 @@ impl Conversion {
     fn add(&mut self, event: Event) {
         match event {
             Event::RunStarted(started) => self.start(*started),
-            Event::CaseStarted { case } => self.start_case(case),
+            Event::CaseStarted { case } => self.start_case(&case),
             Event::Sample(sample) => self.sample(sample),
             // All of it was collected before and stands with its case or series.
             Event::Learned(_) => {}
@@ -192,15 +192,19 @@ impl Conversion {
     }
 
     /// What was learned about all of a case follows its beginning, and so do the steps it made.
-    fn start_case(&mut self, case: String) {
-        self.push(RunEvent::CaseStarted { case: case.clone() });
-        let Some(about) = self.cases.get(&case) else { return };
+    fn start_case(&mut self, case: &str) {
+        self.push(RunEvent::CaseStarted { case: case.to_owned() });
+        let Some(about) = self.cases.get(case) else { return };
         let (facts, steps) = (about.facts(), about.steps());
         for (name, value) in facts {
-            self.push(RunEvent::Fact(Fact { about: About::Case(case.clone()), name, value }));
+            self.push(RunEvent::Fact(Fact {
+                about: About::Case(case.to_owned()),
+                name,
+                value,
+            }));
         }
         for (number, step) in (1_u64..).zip(steps) {
-            self.step(&case, number, step);
+            self.step(case, number, step);
         }
     }
 

@@ -144,7 +144,7 @@ fn holds(case: &CaseRecord, line: &Json) -> bool {
             };
             figure == value.as_f64()
         };
-        if about.iter().any(|it| is(it)) {
+        if about.iter().any(is) {
             return true;
         }
     }
