@@ -45,7 +45,6 @@ mod pieces;
 mod places;
 mod random;
 mod rotation;
-mod scattered;
 mod series;
 mod session;
 mod skew;
