@@ -69,19 +69,6 @@ pub enum Verdict {
     CannotTell,
 }
 
-impl Verdict {
-    /// In words.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Better => "better",
-            Self::Worse => "worse",
-            Self::Equivalent => "equivalent",
-            Self::CannotTell => "cannot tell",
-        }
-    }
-}
-
 impl Comparison {
     /// How many pairs have this verdict.
     #[must_use]
