@@ -337,6 +337,8 @@ attributes! {
     GoalMissedAt, "goal_missed_at", Fact, IO_RATE;
     /// The rate that a closed loop reached.
     GreatestRate, "greatest_rate", Fact, IO_RATE;
+    /// What a try of a search has shown: `keeps`, `misses`, `unclear`.
+    Shown, "shown", Fact, Kind::Plain;
     /// Whether a steady state was reached.
     Steady, "steady", Fact, Kind::Plain;
     /// Rounds that were made.

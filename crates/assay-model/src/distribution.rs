@@ -146,6 +146,8 @@ fn lowest(histogram: &Histogram<u64>) -> u64 {
 
 /// An empty histogram of ns that grows, with 3 significant digits.
 ///
+/// Only `record` makes it grow: `saturating_record` puts what lies outside into its last bucket.
+///
 /// # Panics
 /// Never: three digits are possible.
 #[must_use]
@@ -223,6 +225,8 @@ mod tests {
         assert_eq!(merged.histogram, whole.values());
         assert_eq!((merged.min_ns, merged.max_ns), (Some(997), Some(997_000)));
         assert_eq!((merged.count, merged.sum_ns), (1000, whole.sum_ns));
+        let (least, most) = (merged.histogram.min() as f64, merged.histogram.max() as f64);
+        assert!((least / 997.0 - 1.0).abs() < 1e-3 && (most / 997e3 - 1.0).abs() < 1e-3);
         assert!(Merged::of([]).is_none());
     }
 
