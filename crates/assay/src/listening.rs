@@ -1,6 +1,8 @@
 //! What the terminal shows of a run while it goes on.
 
+use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
+use assay_report::words;
 use assay_run::failure::{Failure, Kind};
 use assay_run::sink::Sink;
 
@@ -34,6 +36,11 @@ impl Sink for Listening<'_> {
     fn note(&mut self, text: &str) {
         self.terminal.note(text);
     }
+
+    fn doubt(&mut self, doubt: &Doubt) {
+        let said = words::doubt(doubt);
+        self.terminal.note(&format!("warning: {}\n  help: {}", said.text, said.advice));
+    }
 }
 
 impl Listening<'_> {
@@ -46,14 +53,13 @@ impl Listening<'_> {
             RunEvent::CaseFinished { case, .. } => {
                 self.terminal.advance(&format!("  {case} done"));
             }
-            RunEvent::CaseFailed { case, reason, because: Some(_), .. } => {
-                self.terminal.advance(&format!("  {case} {reason}"));
+            RunEvent::CaseFailed { case, failure, because } => {
+                let reason = words::failure(failure).text;
+                let failed = if because.is_some() { "" } else { "failed: " };
+                self.terminal.advance(&format!("  {case} {failed}{reason}"));
             }
-            RunEvent::CaseFailed { case, reason, .. } => {
-                self.terminal.advance(&format!("  {case} failed: {reason}"));
-            }
-            RunEvent::Doubt { case: None, warning } => {
-                self.terminal.note(&format!("  warning: {}", warning.text));
+            RunEvent::Doubt { case: None, doubt } => {
+                self.terminal.note(&format!("  warning: {}", words::doubt(doubt).text));
             }
             RunEvent::RunFinished { .. } => self.terminal.end_progress(),
             _ => {}

@@ -3,9 +3,9 @@
 use assay_model::run::Run;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
-use assay_report::build;
+use assay_report::{build, render, words};
 use assay_run::failure::{Failure, Kind};
-use assay_run::question::{self, Prepared, Question, verdict};
+use assay_run::question::{self, Prepared, Question};
 use assay_stats::summarize::summarize;
 use serde::Serialize;
 
@@ -54,6 +54,14 @@ pub(crate) fn run(
     verdict(&summary).map(|()| 0)
 }
 
+/// Whether a run counts as measured.
+pub(crate) fn verdict(summary: &Summary) -> Result<(), Failure> {
+    question::verdict(summary, |failure| {
+        let said = words::failure(failure);
+        (said.text, said.advice)
+    })
+}
+
 /// Prints every case, resolved; nothing is measured.
 pub(crate) fn dry_run(
     prepared: &Prepared,
@@ -76,7 +84,7 @@ fn present(
         return Ok(());
     }
     if typed.json {
-        terminal.print(&json(summary)?);
+        terminal.print(&render::json::summary(summary));
         return Ok(());
     }
     let text = terminal.text(&build::run(summary, Some(run)));

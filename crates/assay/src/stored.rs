@@ -19,7 +19,7 @@ pub(crate) fn open(typed: &StoreArguments) -> Result<Store, Failure> {
 pub(crate) fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
     match existing(typed) {
         Err(StoreError::NoStore { .. }) if typed.folder.is_none() => {
-            Ok(Listing { runs: vec![], unreadable: vec![], warnings: vec![] })
+            Ok(Listing { runs: vec![], unreadable: vec![], doubts: vec![] })
         }
         store => {
             store.and_then(|store| store.list()).map_err(|error| Failure::of_store(&error))

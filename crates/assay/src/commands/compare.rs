@@ -8,14 +8,17 @@ use assay_stats::compare::{self as statistics, Condition};
 use crate::arguments::{CompareArguments, Format};
 use crate::failure::{REGRESSION, UNDECIDED};
 use crate::terminal::Terminal;
-use crate::{output_file, pipeline, stored};
+use crate::{output_file, stored};
 use assay_run::failure::Failure;
 
 pub(crate) fn compare(
     typed: &CompareArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let (a, b) = (stored::runs(&typed.store, &typed.a)?, stored::runs(&typed.store, &typed.b)?);
+    let (a, b) = (
+        stored::runs(&typed.store, &typed.a, terminal)?,
+        stored::runs(&typed.store, &typed.b, terminal)?,
+    );
     let (mut first, mut second) = (condition(&typed.a, &a)?, condition(&typed.b, &b)?);
     if first.name == second.name {
         (first.name, second.name) = (&typed.a, &typed.b);
@@ -47,7 +50,7 @@ fn rendered(
 ) -> Result<String, Failure> {
     let page = || build::comparison(comparison);
     Ok(match format {
-        Format::Json => pipeline::json(comparison)?,
+        Format::Json => render::json::comparison(comparison),
         Format::Csv => render::csv::comparison(comparison),
         Format::Text => terminal.text(&page()),
         Format::Markdown => render::markdown::document(&page()),

@@ -3,6 +3,7 @@
 use assay_model::event::Status;
 use assay_model::quantity::Quantity;
 use assay_report::build::{self, ListedRun};
+use assay_report::words;
 use assay_store::{Listed, Listing};
 use serde::Serialize;
 
@@ -54,7 +55,7 @@ pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8,
     let text = if typed.json {
         pipeline::json(&document(listing))?
     } else {
-        listing.warnings.iter().for_each(|warning| terminal.note(&warning.text));
+        listing.doubts.iter().for_each(|doubt| terminal.note(&words::doubt(doubt).text));
         terminal.text(&page(listing))
     };
     terminal.print(&text);

@@ -2,7 +2,7 @@
 
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
-use assay_report::build;
+use assay_report::{build, render};
 use assay_run::failure::Failure;
 use assay_run::question::{self, Question};
 use assay_run::switching::{self, Switch};
@@ -33,7 +33,7 @@ pub(super) fn run(
     let runs =
         switching::measure(question, conditions, turns, (&store, &cancel), &mut listening)?;
     show(typed, conditions, (&runs, margin), terminal)?;
-    let failed = runs.iter().flatten().find_map(|run| question::verdict(&summarize(run)).err());
+    let failed = runs.iter().flatten().find_map(|run| pipeline::verdict(&summarize(run)).err());
     failed.map_or(Ok(0), Err)
 }
 
@@ -53,7 +53,7 @@ fn show(
     let (Some(a), Some(b)) = (side(0), side(1)) else { return Ok(()) };
     let comparison = compare(a, b, margin);
     if typed.json {
-        terminal.print(&pipeline::json(&comparison)?);
+        terminal.print(&render::json::comparison(&comparison));
         return Ok(());
     }
     let text = terminal.text(&build::comparison(&comparison));
