@@ -1,14 +1,12 @@
-//! Other people's tools and protocols: how to find and read a tool, how to speak with its peers.
+//! Other people's tools: how to find one, what to start, and how to read what it printed.
 //!
 //! [`tool::TOOLS`] is the table of tools, one row each. A row turns a [`Request`](invocation::Request)
 //! into [`Invocation`](invocation::Invocation)s, which the caller carries out, and the
 //! [`Outputs`](outputs::Outputs) of each into [`Parsed`](outputs::Parsed) samples in base units.
-//! [`wire`] holds wire protocols as state machines, [`dialect`] output in a tool's own shape.
 //!
 //! This crate never starts a process, opens a file or a socket, or reads a clock: everything here
 //! is a function from values to values.
 
-pub mod dialect;
 mod fio_json;
 mod hpcc_text;
 pub mod hpl_text;
@@ -22,4 +20,3 @@ pub mod outputs;
 pub mod stream_text;
 pub mod tool;
 mod vdbench_flat;
-pub mod wire;

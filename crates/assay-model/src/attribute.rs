@@ -283,6 +283,12 @@ attributes! {
     Blas, "blas", Fact, Kind::Plain;
     /// HPL's scaled residual.
     Residual, "residual", Fact, Kind::Scientific;
+    /// Columns that HPL factors at a time.
+    Block, "block", Fact, Kind::Plain;
+    /// HPL's grid of processes: `2x4`.
+    Grid, "grid", Fact, Kind::Plain;
+    /// HPL's code of its algorithm: `WR11C2R4`.
+    Variant, "variant", Fact, Kind::Plain;
     /// Cores × FLOP/cycle × clock.
     Rpeak, "rpeak", Fact, FLOP_RATE;
     /// Cores of Rpeak.
@@ -297,6 +303,12 @@ attributes! {
     Statistic, "statistic", Fact, Kind::Plain;
     /// Passes that a tool's figure is a mean over.
     Passes, "passes", Fact, Kind::Plain;
+    /// Mean time of a pass, as a tool printed it.
+    PassMeanS, "pass_mean_s", Fact, TIME;
+    /// Longest time of a pass, as a tool printed it.
+    PassLongestS, "pass_longest_s", Fact, TIME;
+    /// Size of an element of an array.
+    ElementBytes, "element_bytes", Fact, Kind::Size;
     /// Samples discarded as warm-up.
     Discarded, "discarded", Fact, Kind::Plain;
     /// Single I/O, messages or operations behind a distribution.
@@ -397,6 +409,8 @@ attributes! {
     Tasks, "tasks", Fact, Kind::Plain;
     /// I/O that a tool counted.
     Ios, "ios", Fact, Kind::Plain;
+    /// What format 1 stored under names that are none of these.
+    Told, "told", Fact, Kind::Plain;
 }
 
 impl Attribute {

@@ -23,7 +23,10 @@ pub struct Distribution {
     /// Bytes that moved, where they did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// The maximum in ns to the histogram's digits, where no histogram is kept.
+    /// The exact minimum in ns, where it is known: a histogram knows it to its digits alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_ns: Option<u64>,
+    /// The exact maximum in ns, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_ns: Option<u64>,
     /// The values; `None` where only the moments are known.
@@ -45,6 +48,8 @@ pub struct DecodeError {
     reason: String,
 }
 
+/// Why recording cannot fail.
+const GROWS: &str = "a histogram that grows takes any value";
 /// More than this in a compressed histogram is no measurement but an attack on memory: 3 digits over
 /// the whole range of 64 bits take less than 1 MiB.
 const MOST_TEXT: usize = 4 << 20;
@@ -60,12 +65,8 @@ impl Encoded {
         Self { text: STANDARD.encode(bytes) }
     }
 
-    /// The histogram.
-    ///
-    /// # Panics
-    /// Never: text that does not decode is refused when it is read.
-    #[must_use]
-    pub fn decode(&self) -> Histogram<u64> {
+    /// The histogram with its extremes rounded to its digits.
+    fn decode(&self) -> Histogram<u64> {
         decode(&self.text).expect("it was decoded once when it was read or made")
     }
 }
@@ -100,14 +101,27 @@ impl Distribution {
     /// From a histogram alone: the sum is the histogram's, to its digits.
     #[must_use]
     pub fn of(histogram: &Histogram<u64>) -> Self {
+        let is_any = !histogram.is_empty();
         Self {
             count: histogram.len(),
             sum_ns: histogram.mean() * histogram.len() as f64,
             square_sum: None,
             bytes: None,
-            max_ns: None,
-            histogram: Some(Encoded::of(histogram)),
+            min_ns: is_any.then(|| lowest(histogram)),
+            max_ns: is_any.then(|| histogram.max()),
+            histogram: is_any.then(|| Encoded::of(histogram)),
         }
+    }
+
+    /// The values to the histogram's digits, in a histogram that grows; empty where only moments are
+    /// known.
+    #[must_use]
+    pub fn values(&self) -> Histogram<u64> {
+        let mut values = new_histogram();
+        if let Some(encoded) = &self.histogram {
+            values.add(encoded.decode()).expect(GROWS);
+        }
+        values
     }
 
     /// From values in ns, with exact moments.
@@ -115,13 +129,19 @@ impl Distribution {
     pub fn of_values(values_ns: &[u64]) -> Self {
         let mut histogram = new_histogram();
         for value in values_ns {
-            // It grows on demand, so no value can lie outside.
-            let _ = histogram.record(*value);
+            histogram.record(*value).expect(GROWS);
         }
         let sum_ns = values_ns.iter().map(|ns| *ns as f64).sum();
         let square_sum = values_ns.iter().map(|ns| (*ns as f64).powi(2)).sum();
-        Self { sum_ns, square_sum: Some(square_sum), ..Self::of(&histogram) }
+        let (min_ns, max_ns) =
+            (values_ns.iter().min().copied(), values_ns.iter().max().copied());
+        Self { sum_ns, square_sum: Some(square_sum), min_ns, max_ns, ..Self::of(&histogram) }
     }
+}
+
+/// The lowest value; a histogram leaves zeros out of its own.
+fn lowest(histogram: &Histogram<u64>) -> u64 {
+    if histogram.count_at(0) > 0 { 0 } else { histogram.min_nz() }
 }
 
 /// An empty histogram of ns that grows, with 3 significant digits.
@@ -146,6 +166,10 @@ pub struct Merged {
     pub square_sum: Option<f64>,
     /// Bytes that moved.
     pub bytes: u64,
+    /// The minimum in ns, as exactly as the parts know it; `None` without values.
+    pub min_ns: Option<u64>,
+    /// The maximum in ns, likewise.
+    pub max_ns: Option<u64>,
     /// The values of all parts that keep them.
     pub histogram: Histogram<u64>,
 }
@@ -161,6 +185,8 @@ impl Merged {
             sum_ns: 0.0,
             square_sum: Some(0.0),
             bytes: 0,
+            min_ns: None,
+            max_ns: None,
             histogram: new_histogram(),
         };
         for part in parts {
@@ -168,10 +194,9 @@ impl Merged {
             merged.sum_ns += part.sum_ns;
             merged.square_sum = merged.square_sum.zip(part.square_sum).map(|(a, b)| a + b);
             merged.bytes = merged.bytes.saturating_add(part.bytes.unwrap_or(0));
-            if let Some(histogram) = &part.histogram {
-                // Both grow on demand, so no value can lie outside.
-                let _ = merged.histogram.add(histogram.decode());
-            }
+            merged.min_ns = merged.min_ns.into_iter().chain(part.min_ns).min();
+            merged.max_ns = merged.max_ns.into_iter().chain(part.max_ns).max();
+            merged.histogram.add(part.values()).expect(GROWS);
         }
         Some(merged)
     }
@@ -197,10 +222,9 @@ mod tests {
         assert_eq!(back, parts);
         let merged = Merged::of(&back).unwrap();
         let whole = Distribution::of_values(&all);
-        assert_eq!(merged.histogram, whole.histogram.unwrap().decode());
+        assert_eq!(merged.histogram, whole.values());
+        assert_eq!((merged.min_ns, merged.max_ns), (Some(997), Some(997_000)));
         assert_eq!((merged.count, merged.sum_ns), (1000, whole.sum_ns));
-        let (least, most) = (merged.histogram.min() as f64, merged.histogram.max() as f64);
-        assert!((least / 997.0 - 1.0).abs() < 1e-3 && (most / 997e3 - 1.0).abs() < 1e-3);
         assert!(Merged::of([]).is_none());
     }
 

@@ -298,6 +298,28 @@ pub enum Doubt {
         /// That over what was reached.
         factor: f64,
     },
+    /// One I/O failed.
+    IoFailed {
+        /// Index of the target.
+        target: usize,
+        /// `read` or `write`.
+        operation: String,
+        /// Where, in bytes.
+        offset: u64,
+        /// How much was asked for, in bytes.
+        bytes: u64,
+        /// What the kernel or the verifier said.
+        cause: String,
+    },
+    /// One operation on a file failed.
+    FileOperationFailed {
+        /// The file or directory.
+        path: PathBuf,
+        /// What was to be done.
+        operation: String,
+        /// What the kernel said.
+        cause: String,
+    },
 
     /// The index of the store cannot be written. It concerns a listing and is never stored.
     StoreIndex {
@@ -390,6 +412,8 @@ impl Doubt {
             Self::LittlesLaw { .. } => "littles-law",
             Self::RateMissed { .. } => "rate-missed",
             Self::GeneratorNear { .. } => "generator-near",
+            Self::IoFailed { .. } => "io-failed",
+            Self::FileOperationFailed { .. } => "file-operation-failed",
             Self::StoreIndex { .. } => "store-index",
             Self::Told { name, .. } => name,
         }

@@ -196,7 +196,7 @@ const fn one() -> f64 {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 fn is_one(weight: &f64) -> bool {
-    (*weight - 1.0).abs() < f64::EPSILON
+    weight.to_bits() == one().to_bits()
 }
 
 /// What was seen in a stretch of time.

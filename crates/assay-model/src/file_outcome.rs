@@ -7,8 +7,10 @@ use hdrhistogram::Histogram;
 use crate::storage_outcome::Ended;
 use crate::workload::file_set::FileOperation;
 
+mod record;
+
 /// What a phase measured.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FileOutcome {
     /// Seconds that counted: the warm-up is not among them.
     pub elapsed_s: f64,
@@ -23,7 +25,7 @@ pub struct FileOutcome {
 }
 
 /// Counts and latencies of operations of all kinds.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct FileTally {
     /// Per operation, by [`FileOperation::index`].
     pub operations: [OperationCount; FileOperation::ALL.len()],
@@ -50,7 +52,7 @@ pub struct OperationCount {
 }
 
 /// One entry of the series.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FileInterval {
     /// Seconds from the start of the phase, warm-up included, to its beginning.
     pub start_s: f64,

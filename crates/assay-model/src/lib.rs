@@ -13,6 +13,7 @@ pub mod cpu_account;
 pub mod distribution;
 pub mod doubt;
 pub mod engine_choice;
+pub mod entry;
 pub mod event;
 pub mod facts;
 pub mod failure;

@@ -270,3 +270,95 @@ impl Run {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) use recording::recorded_for_tests;
+
+#[cfg(test)]
+mod recording {
+    use super::{BTreeMap, CaseRecord, SeriesRecord};
+    use crate::attribute::Attributes;
+    use crate::entry::{Entry, Key, Seen};
+    use crate::event::{Sample, Stretch};
+    use crate::plan::{Case, Stopping};
+    use crate::workload::{LatencyWorkload, Workload};
+
+    /// As the recorder does it.
+    pub(crate) fn recorded_for_tests(
+        entries: Vec<crate::entry::Entry>,
+    ) -> (CaseRecord, BTreeMap<String, Vec<u8>>) {
+        let mut record = CaseRecord::empty_for_tests();
+        let mut raw = BTreeMap::new();
+        for entry in entries {
+            match entry {
+                Entry::Fact(name, value) => drop(record.facts.insert(name, value)),
+                Entry::Doubt(doubt) => record.doubts.push(doubt),
+                Entry::Raw(name, bytes) => drop(raw.insert(name, bytes)),
+                Entry::SeriesFact(key, name, value) => {
+                    record.series_of(&key).facts.insert(name, value);
+                }
+                Entry::Measured(key, seen) => {
+                    let series = record.series_of(&key);
+                    match seen {
+                        Seen::Sample { value, weight } => series.samples.push(Sample {
+                            series: 0,
+                            value,
+                            weight,
+                            preparation: 0,
+                            at_ns: 0,
+                        }),
+                        Seen::Distribution(span, seen) => series.distributions.push(Stretch {
+                            series: 0,
+                            preparation: 0,
+                            from_ns: span.from_ns,
+                            to_ns: span.to_ns,
+                            warmup: span.warmup,
+                            seen,
+                        }),
+                        Seen::Count(..) | Seen::Figures(_) => {
+                            unreachable!("outcomes have none")
+                        }
+                    }
+                }
+            }
+        }
+        (record, raw)
+    }
+
+    impl CaseRecord {
+        fn empty_for_tests() -> Self {
+            let workload = LatencyWorkload { cpu: 0, bytes: 1, line_bytes: 64 };
+            let stopping =
+                Stopping { target: 0.01, repetitions: 1, preparations: 1, budget_s: 1.0 };
+            Self {
+                case: Case {
+                    id: "x".to_owned(),
+                    by: "assay".to_owned(),
+                    workload: Workload::Latency(workload),
+                    stopping,
+                },
+                end: None,
+                series: Vec::new(),
+                facts: Attributes::new(),
+                raw: BTreeMap::new(),
+                doubts: Vec::new(),
+            }
+        }
+
+        fn series_of(&mut self, key: &Key) -> &mut SeriesRecord {
+            let known = self
+                .series
+                .iter()
+                .position(|it| it.metric == key.metric && it.dimensions == key.extra);
+            let at = known.unwrap_or(self.series.len());
+            if known.is_none() {
+                self.series.push(SeriesRecord {
+                    metric: key.metric.to_owned(),
+                    dimensions: key.extra.clone(),
+                    ..SeriesRecord::default()
+                });
+            }
+            &mut self.series[at]
+        }
+    }
+}

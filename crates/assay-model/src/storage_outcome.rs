@@ -4,8 +4,12 @@
 
 use hdrhistogram::Histogram;
 
+use crate::engine_choice::EngineReason;
+
+mod record;
+
 /// What a phase measured.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StorageOutcome {
     /// Seconds that counted: the warm-up is not among them.
     pub elapsed_s: f64,
@@ -24,7 +28,7 @@ pub struct StorageOutcome {
     /// Which engine did it, with its options: `io_uring (single issuer, fixed files)`.
     pub engine: String,
     /// Why that one.
-    pub engine_reason: String,
+    pub engine_reason: EngineReason,
     /// I/O that failed, the first few; the phase counts as failed if there is any.
     pub errors: Vec<IoFailure>,
     /// All I/O that failed.
@@ -36,7 +40,7 @@ pub struct StorageOutcome {
 }
 
 /// What is known of a stream besides its reads and writes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct StreamRecord {
     /// Seconds that counted, from its start to its last I/O.
     pub active_s: f64,
@@ -64,7 +68,7 @@ pub struct JournalEntry {
 }
 
 /// What one stream did to one target with one operation.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StreamTally {
     /// Index of the stream in the workload.
     pub stream: usize,
@@ -77,7 +81,7 @@ pub struct StreamTally {
 }
 
 /// Counts and latencies of I/O of one kind.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Tally {
     /// I/O done.
     pub count: u64,
@@ -94,7 +98,7 @@ pub struct Tally {
 }
 
 /// One entry of the series.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct IntervalTally {
     /// Seconds from the start of the phase, warm-up included, to its beginning.
     pub start_s: f64,

@@ -8,7 +8,6 @@ use assay_model::benchmark::{MpiPattern, MpiTest};
 use assay_model::workload::Workload;
 
 use super::{Detect, Version, mpi_rows, not_taken};
-use crate::dialect::osu::title;
 use crate::invocation::{Invocation, Request};
 use crate::mpi_launch;
 use crate::mpi_text::{self, Factor, Holds, Words};
@@ -122,8 +121,8 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
         return Err(ToolError::Find { what, place: "the output" });
     };
     let (said, version) = printed.rsplit_once(" v").unwrap_or((printed, ""));
-    if !said.trim().eq_ignore_ascii_case(title(work.test)) {
-        let what = format!("{said:?} where {:?} was asked for", title(work.test));
+    if !said.trim().eq_ignore_ascii_case(work.test.osu_title()) {
+        let what = format!("{said:?} where {:?} was asked for", work.test.osu_title());
         return Err(ToolError::Reconcile { what });
     }
     let heading = heading(&lines, work.test.has_sizes())?;

@@ -130,6 +130,36 @@ impl MpiTest {
         Self::ALL.into_iter().find(|test| test.name() == name)
     }
 
+    /// The title that OSU's program of this test prints.
+    #[must_use]
+    pub const fn osu_title(self) -> &'static str {
+        match self {
+            Self::Latency => "OSU MPI Latency Test",
+            Self::Bandwidth => "OSU MPI Bandwidth Test",
+            Self::BothWays => "OSU MPI Bi-Directional Bandwidth Test",
+            Self::MessageRate => "OSU MPI Multiple Bandwidth / Message Rate Test",
+            Self::MultiLatency => "OSU MPI Multi Latency Test",
+            Self::PutLatency => "OSU MPI_Put Latency Test",
+            Self::GetLatency => "OSU MPI_Get latency Test",
+            Self::Barrier => "OSU MPI Barrier Latency Test",
+            Self::Broadcast => "OSU MPI Broadcast Latency Test",
+            Self::Reduce => "OSU MPI Reduce Latency Test",
+            Self::Allreduce => "OSU MPI Allreduce Latency Test",
+            Self::Gather => "OSU MPI Gather Latency Test",
+            Self::Scatter => "OSU MPI Scatter Latency Test",
+            Self::Allgather => "OSU MPI Allgather Latency Test",
+            Self::Alltoall => "OSU MPI All-to-All Personalized Exchange Latency Test",
+            Self::Ibarrier => "OSU MPI Non-blocking Barrier Latency Test",
+            Self::Ibroadcast => "OSU MPI Non-Blocking Broadcast Latency Test",
+            Self::Ireduce => "OSU MPI Non-blocking Reduce Latency Test",
+            Self::Iallreduce => "OSU MPI Non-blocking Allreduce Latency Test",
+            Self::Igather => "OSU MPI Non-blocking Gather Latency Test",
+            Self::Iscatter => "OSU MPI Non-blocking Scatter Latency Test",
+            Self::Iallgather => "OSU MPI Non-blocking Allgather Latency Test",
+            Self::Ialltoall => "OSU MPI Non-blocking All-to-All Latency Test",
+        }
+    }
+
     /// Which ranks take part and how.
     #[must_use]
     pub const fn pattern(self) -> MpiPattern {

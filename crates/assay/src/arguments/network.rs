@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 
-use assay_adapters::dialect::iperf3::units::{self, Format};
+use assay_dialects::iperf3::units::{self, Format};
 use assay_model::quantity::{Bytes, Quantity, Unit};
 use assay_model::suite::busy_poll_us;
 use assay_model::workload::Direction;
@@ -165,7 +165,7 @@ pub(crate) struct QperfArguments {
     pub(crate) host: Option<String>,
     /// tcp_lat, tcp_bw, udp_lat, udp_bw, conf
     #[arg(value_name = "TEST", value_parser = qperf_test)]
-    pub(crate) tests: Vec<assay_adapters::wire::qperf::Test>,
+    pub(crate) tests: Vec<assay_dialects::wire::qperf::Test>,
     /// Port of the server (qperf: -lp)
     #[arg(long, alias = "lp", visible_alias = "listen_port", default_value_t = 19765)]
     pub(crate) listen_port: u16,
@@ -442,8 +442,8 @@ fn format_letter(text: &str) -> Result<Format, String> {
         .ok_or_else(|| format!("`{text}` is none of k, m, g, t, K, M, G, T"))
 }
 
-fn qperf_test(text: &str) -> Result<assay_adapters::wire::qperf::Test, String> {
-    assay_adapters::wire::qperf::Test::from_name(text).ok_or_else(|| {
+fn qperf_test(text: &str) -> Result<assay_dialects::wire::qperf::Test, String> {
+    assay_dialects::wire::qperf::Test::from_name(text).ok_or_else(|| {
         format!("`{text}` is none of tcp_lat, tcp_bw, udp_lat, udp_bw, conf, quit")
     })
 }

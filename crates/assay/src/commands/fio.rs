@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use assay_adapters::dialect::fio::command_line::{self, COMMAND_LINE, Format, Request};
-use assay_adapters::dialect::fio::compile::{self, FioPlan, Places};
-use assay_adapters::dialect::fio::fault::Fault;
-use assay_adapters::dialect::fio::jobfile::Surroundings;
-use assay_adapters::dialect::fio::statistics::{Circumstances, ProcessUse, results};
-use assay_adapters::dialect::fio::steady::Window;
-use assay_adapters::dialect::fio::{json, log, terse, text};
+use assay_dialects::fio::command_line::{self, COMMAND_LINE, Format, Request};
+use assay_dialects::fio::compile::{self, FioPlan, Places};
+use assay_dialects::fio::fault::Fault;
+use assay_dialects::fio::jobfile::Surroundings;
+use assay_dialects::fio::statistics::{Circumstances, ProcessUse, results};
+use assay_dialects::fio::steady::Window;
+use assay_dialects::fio::{json, log, terse, text};
 use assay_fleet::facts;
 use assay_fleet::root::Root;
 use assay_kernels::process_use::process_use;
@@ -23,12 +23,13 @@ use fs_err as fs;
 use self::disks::Disks;
 use super::help;
 use crate::arguments::fio::FioArguments;
-use crate::failure::{Failure, Kind};
 use crate::job_file;
 use crate::output_file;
-use crate::storage::explain::explain;
-use crate::storage::runner::{self, RunOptions, StorageEvent};
+use crate::signals;
+use crate::storage_plan::explain;
 use crate::terminal::Terminal;
+use assay_run::failure::{Failure, Kind};
+use assay_run::storage::runner::{self, RunOptions, StorageEvent};
 
 mod disks;
 
@@ -147,9 +148,14 @@ fn carry_out(
         terminal.print(&text::start(plan, VERSION));
     }
     let mut watch = Watch { enough: options.enough.clone(), ..Watch::default() };
-    let outcomes = runner::run_plan(&plan.plan, &options, &mut |event| {
-        watch.see(plan, &event, &mut |text| tell(request, terminal, text));
-    })?;
+    let outcomes = runner::run_plan(
+        &plan.plan,
+        &options,
+        &*signals::cancel_on_signals()?,
+        &mut |event| {
+            watch.see(plan, &event, &mut |text| tell(request, terminal, text));
+        },
+    )?;
     let interrupted = outcomes.len() < plan.plan.phases.len()
         || outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted);
     write_logs(plan, &outcomes, &watch.counted_from_ms)?;

@@ -6,19 +6,17 @@ use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
-use assay_adapters::dialect::vdbench::diagnostic::{Diagnostic, Severity};
-use assay_adapters::dialect::vdbench::explain::explain;
-use assay_adapters::dialect::vdbench::{
-    self, Execution, FormatOption, Input, Present, Surroundings,
-};
+use assay_dialects::vdbench::diagnostic::{Diagnostic, Severity};
+use assay_dialects::vdbench::explain::explain;
+use assay_dialects::vdbench::{self, Execution, FormatOption, Input, Present, Surroundings};
 use assay_model::workload::storage::Verify;
 use fs_err as fs;
 
 use crate::arguments::vdbench::VdbenchArguments;
-use crate::failure::{Failure, Kind};
 use crate::job_file;
-use crate::storage;
+use crate::storage_plan;
 use crate::terminal::Terminal;
+use assay_run::failure::{Failure, Kind};
 
 mod around;
 mod ending;
@@ -55,7 +53,7 @@ pub(crate) fn vdbench(
             terminal.note(warning.to_string().trim_end());
         }
         if typed.json {
-            storage::explain::explain(&execution.plan, true, terminal)?;
+            storage_plan::explain(&execution.plan, true, terminal)?;
         } else {
             terminal.print(&explain(&execution));
         }

@@ -6,34 +6,52 @@ use expect_test::expect_file;
 
 use crate::program::World;
 
-/// The reference in `docs/` is what the program says; a changed option changes it.
+/// The commands that a help text lists, in its order; none where it lists none.
+fn listed(help: &str) -> Vec<&str> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let entries = lines.take_while(|line| !line.is_empty());
+    // What is further to the right goes on with the description above it.
+    let names = entries.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+/// Help of these words and of every command below them.
+fn reference(world: &World, words: &[&str], text: &mut String) {
+    let help = match words {
+        [command] => world.assay(&["help", command]),
+        below => world.assay(&[below, &["--help"]].concat()),
+    };
+    let (help, name) = (help.succeeded().out, words.join(" "));
+    writeln!(text, "\n## assay {name}\n\n```text\n{}\n```", help.trim_end()).unwrap();
+    for command in listed(&help) {
+        reference(world, &[words, &[command]].concat(), text);
+    }
+}
+
+/// Commands and topics, as the program knows them.
+fn commands_and_topics(world: &World) -> (Vec<String>, Vec<String>) {
+    let help = world.assay(&["--help"]).succeeded().out;
+    let refused = world.assay(&["help", "nonsense"]).failed_with(2).err;
+    let (_, known) = refused.split_once("known are: ").unwrap();
+    let known = known.trim_end().split(", ").map(str::to_owned);
+    let commands = listed(&help);
+    let (commands, topics) = known.partition(|name| commands.contains(&name.as_str()));
+    (commands, topics)
+}
+
+/// The reference in `docs/` is what the program says; a changed option changes it, and no command is
+/// without its section, because the program itself lists them.
 #[test]
 fn the_reference_in_the_documentation_is_what_help_says() {
     let world = World::new();
     let mut text = String::from("# Commands\n\nWritten by the tests from `assay help`.\n");
-    let commands = [
-        "run",
-        "stream",
-        "linpack",
-        "vdbench",
-        "fio",
-        "ior",
-        "plan",
-        "doctor",
-        "list",
-        "show",
-        "report",
-        "help",
-        "completions",
-        "man",
-    ];
-    for command in commands {
-        let help = world.assay(&["help", command]).succeeded().out;
-        writeln!(text, "\n## assay {command}\n\n```text\n{}\n```", help.trim_end()).unwrap();
+    let (commands, topics) = commands_and_topics(&world);
+    for command in &commands {
+        reference(&world, &[command], &mut text);
     }
     expect_file!["../../../../docs/reference/commands.md"].assert_eq(&text);
-    for topic in ["methods", "tools", "suites", "exit-codes"] {
-        let help = world.assay(&["help", topic]).succeeded().out;
+    for topic in topics {
+        let help = world.assay(&["help", &topic]).succeeded().out;
         let text = format!(
             "# {topic}\n\nWritten by the tests from `assay help {topic}`.\n\n```text\n{}\n```\n",
             help.trim_end()
@@ -46,9 +64,10 @@ fn the_reference_in_the_documentation_is_what_help_says() {
 #[test]
 fn every_command_has_a_man_page_and_every_shell_its_completions() {
     let world = World::new();
-    let help = world.assay(&["help"]).succeeded().out;
-    for command in ["run", "stream", "linpack", "doctor", "list", "show", "report"] {
-        assert!(help.contains(&format!("\n  {command} ")), "{command} is not in {help}");
+    let (commands, topics) = commands_and_topics(&world);
+    // What is no command must be explained as a topic, or else it was lost from the help.
+    assert_eq!(topics, ["methods", "tools", "suites", "exit-codes"]);
+    for command in &commands {
         let page = world.assay(&["man", command]).succeeded().out;
         assert!(page.contains(".SH OPTIONS"), "{page}");
         let name = format!("assay\\-{command}");
@@ -56,7 +75,7 @@ fn every_command_has_a_man_page_and_every_shell_its_completions() {
     }
     for shell in ["bash", "zsh", "fish"] {
         let script = world.assay(&["completions", shell]).succeeded().out;
-        for word in ["linpack", "placement"] {
+        for word in commands.iter().map(String::as_str).chain(["placement"]) {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
-use assay_adapters::dialect::fio::statistics::DiskUse;
+use assay_dialects::fio::statistics::DiskUse;
 use assay_fleet::block_device;
 use assay_fleet::disk_stats::{self, DiskCounters};
 use assay_fleet::mounts::DeviceNumber;

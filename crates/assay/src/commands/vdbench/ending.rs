@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use assay_adapters::dialect::vdbench::commands::DataLimits;
+use assay_dialects::vdbench::commands::DataLimits;
 
 /// Watches one run.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use assay_adapters::dialect::vdbench::output::{self, flat_file};
-use assay_adapters::dialect::vdbench::{Execution, RunLabel};
+use assay_dialects::vdbench::output::{self, flat_file};
+use assay_dialects::vdbench::{Execution, RunLabel};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
     AccessPattern, AtEnd, Load, StoragePhase, StoragePlan, StorageWorkload,
@@ -19,10 +19,10 @@ use super::repeat::Repeat;
 use super::report::Report;
 use super::{Read, around};
 use crate::arguments::vdbench::VdbenchArguments;
-use crate::failure::Failure;
 use crate::signals;
-use crate::storage::runner::{self, RunOptions, StorageEvent};
 use crate::terminal::Terminal;
+use assay_run::failure::Failure;
+use assay_run::storage::runner::{self, RunOptions, StorageEvent};
 
 /// What people who know Vdbench must know of these results.
 const DIFFERENCES: [&str; 9] = [

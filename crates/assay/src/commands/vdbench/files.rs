@@ -3,20 +3,18 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use assay_adapters::dialect::vdbench::output::files::{self as output, FileMeasured};
-use assay_adapters::dialect::vdbench::output::{
-    self as shared, LINES_PER_HEADING, Moment, histogram,
-};
-use assay_adapters::dialect::vdbench::{Execution, RunLabel};
+use assay_dialects::vdbench::output::files::{self as output, FileMeasured};
+use assay_dialects::vdbench::output::{self as shared, LINES_PER_HEADING, Moment, histogram};
+use assay_dialects::vdbench::{Execution, RunLabel};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::workload::file_set::{FileLoad, FileOperation, FilePhase};
 
 use super::around;
 use super::ending::{self, Ending};
 use super::report::{FULL, Report, time_of_day, timestamp, today};
-use crate::failure::Failure;
-use crate::storage::file_trees;
-use crate::storage::runner::{RunOptions, interrupted};
+use assay_run::failure::Failure;
+use assay_run::storage::file_trees;
+use assay_run::storage::runner::{RunOptions, interrupted};
 
 /// Carries out all file-system runs of a parameter file.
 pub(super) fn all(

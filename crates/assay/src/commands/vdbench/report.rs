@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use assay_adapters::dialect::vdbench::output::{
+use assay_dialects::vdbench::output::{
     self, Measured, Moment, flat_file, histogram, pages, skew,
 };
-use assay_adapters::dialect::vdbench::{RateLabel, RunLabel};
+use assay_dialects::vdbench::{RateLabel, RunLabel};
 use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome};
 use assay_model::workload::storage::{StoragePhase, StorageWorkload};
 use jiff::Zoned;
 
 use super::folder::Folder;
-use crate::storage::runner::StorageEvent;
 use crate::terminal::Terminal;
+use assay_run::storage::runner::StorageEvent;
 
 /// From this share of its length on, an interval counts as whole: a busy machine looks at its clock a
 /// little late, which makes the next interval a little shorter.

@@ -1,0 +1,359 @@
+//! fio's command line: job options, job files, and how the results are to be written.
+//!
+//! Both `--name=value` and `-name=value` are read, and a value may be the next word, as fio allows.
+
+use std::fmt::Write as _;
+
+use super::fault::{Fault, FaultKind, Origin};
+use super::jobfile::{Reader, Section, Setting, Surroundings, setting};
+use super::option;
+use crate::near::nearest;
+
+/// Everything that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Request {
+    /// The jobs in order.
+    pub sections: Vec<Section>,
+    /// The global settings, for the report.
+    pub globals: Vec<Setting>,
+    /// How the results are written.
+    pub output: Output,
+    /// Devices and files that may be overwritten.
+    pub destroy_data: Vec<String>,
+    /// Whether a folder below `/mnt` need not be a mount point.
+    pub allow_unmounted: bool,
+    /// Print what would be done and do nothing.
+    pub dry_run: bool,
+    /// Read everything and do nothing.
+    pub parse_only: bool,
+    /// Refuse to write.
+    pub read_only: bool,
+    /// Print the jobs as a command line and end.
+    pub show_command: bool,
+    /// What the user should know about options of the program.
+    pub notes: Vec<String>,
+    /// Print the version and end.
+    pub version: bool,
+    /// Every text by name, for showing places in it.
+    pub texts: Vec<(String, String)>,
+}
+
+/// How the results are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// The formats in the order in which they are printed.
+    pub formats: Vec<Format>,
+    /// The file; `None` = standard output.
+    pub file: Option<String>,
+    /// Of the terse format: 3, 4 or 5.
+    pub terse_version: u32,
+}
+
+/// One format of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Normal,
+    /// One JSON document.
+    Json,
+    /// The same with every latency.
+    JsonPlus,
+    /// One line per job, fields between semicolons.
+    Terse,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self { formats: vec![Format::Normal], file: None, terse_version: 3 }
+    }
+}
+
+/// The name of the command line in places.
+pub const COMMAND_LINE: &str = "command line";
+
+/// Options of the program itself that change nothing here: name, whether a value follows, and why, where
+/// a user would miss something.
+const IDLE: &[(&str, bool, &str)] = &[
+    ("eta", true, ""),
+    ("eta-interval", true, ""),
+    ("eta-newline", true, ""),
+    ("status-interval", true, "results are printed when all is done, or at Ctrl-C"),
+    ("warnings-fatal", false, "notes end nothing"),
+    ("max-jobs", true, ""),
+    ("alloc-size", true, ""),
+    ("aux-path", true, "no state is kept between runs"),
+];
+
+/// Options of the program itself that would do something else.
+const REFUSED: &[(&str, &str)] = &[
+    ("server", "hosts are driven by assay's own agents"),
+    ("client", "hosts are driven by assay's own agents"),
+    ("remote-config", "hosts are driven by assay's own agents"),
+    ("daemonize", "assay does not leave the terminal"),
+    ("profile", "profiles are not supported"),
+    ("latency-log", "the option of a job is write_lat_log"),
+    ("bandwidth-log", "the option of a job is write_bw_log"),
+    ("inflate-log", "logs are not compressed, so there is nothing to inflate"),
+    ("cpuclock-test", "it tests fio itself"),
+    ("crctest", "it tests fio itself"),
+    ("memcpytest", "it tests fio itself"),
+    ("idle-prof", "idle time is not profiled"),
+    ("trigger-file", "nothing is triggered"),
+    ("trigger-timeout", "nothing is triggered"),
+    ("trigger", "nothing is triggered"),
+    ("trigger-remote", "nothing is triggered"),
+    ("merge-blktrace-only", "recorded I/O is not replayed"),
+    ("debug", "fio's debugging output is its own"),
+    ("cmdhelp", "`man fio` describes the options, docs/fio.md says which of them run"),
+    ("enghelp", "`man fio` describes the options, docs/fio.md says which of them run"),
+];
+
+/// Options of the program itself that are carried out: name, and whether a value follows.
+const CARRIED_OUT: &[(&str, bool)] = &[
+    ("output", true),
+    ("output-format", true),
+    ("append-terse", false),
+    ("minimal", false),
+    ("terse-version", true),
+    ("section", true),
+    ("parse-only", false),
+    ("showcmd", false),
+    ("readonly", false),
+    ("version", false),
+    ("dry-run", false),
+    ("destroy-data", true),
+    ("allow-unmounted", false),
+];
+
+/// Job options that stand without a value.
+const WITHOUT_VALUE: &[&str] = &[
+    "norandommap",
+    "time_based",
+    "group_reporting",
+    "thread",
+    "stonewall",
+    "new_group",
+    "zero_buffers",
+    "refill_buffers",
+    "exitall",
+    "bs_unaligned",
+    "fixedbufs",
+    "registerfiles",
+    "nonvectored",
+    "hipri",
+    "sqthread_poll",
+    "userspace_reap",
+];
+
+impl Request {
+    /// The jobs as one command line, every option with each of them.
+    #[must_use]
+    pub fn as_command(&self) -> String {
+        let mut line = String::from("fio");
+        for section in &self.sections {
+            let _ = write!(line, " --name={}", quoted(&section.name));
+            let settings = section.globals.iter().chain(&section.own);
+            for setting in settings.filter(|setting| setting.row.name != "name") {
+                let _ = write!(line, " --{}", setting.row.name);
+                if let Some(value) = &setting.value {
+                    let _ = write!(line, "={}", quoted(value));
+                }
+            }
+        }
+        line
+    }
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,%+=@".contains(c);
+    match word.chars().all(plain) && !word.is_empty() {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// Reads the words after `fio` and all files that they name.
+///
+/// # Errors
+/// The first word, line or value that cannot be carried out.
+pub fn read(words: &[String], surroundings: &Surroundings<'_>) -> Result<Request, Fault> {
+    let text = words.join(" ");
+    let mut reading = Reading {
+        words,
+        text: &text,
+        next: 0,
+        offset: 0,
+        request: Request::default(),
+        files: vec![],
+        names: vec![],
+        surroundings,
+    };
+    while reading.next < words.len() {
+        reading.word()?;
+    }
+    let Reading { mut request, files, names, .. } = reading;
+    request.texts.push((COMMAND_LINE.to_owned(), text.clone()));
+    let mut reader = Reader::new(surroundings, request.globals.clone());
+    for (path, origin) in &files {
+        reader.file(path, origin)?;
+    }
+    let (sections, globals, texts) = reader.finish();
+    request.sections.extend(sections);
+    request.globals = globals;
+    request.texts.extend(texts);
+    if !names.is_empty() {
+        request.sections.retain(|section| names.contains(&section.name));
+    }
+    if request.sections.is_empty() && !request.version {
+        let origin = Origin::of(COMMAND_LINE, &text, 0, text.len());
+        return Err(Fault::new(origin, FaultKind::Empty));
+    }
+    Ok(request)
+}
+
+struct Reading<'a> {
+    words: &'a [String],
+    text: &'a str,
+    next: usize,
+    /// Where the next word begins in the text.
+    offset: usize,
+    request: Request,
+    files: Vec<(String, Origin)>,
+    names: Vec<String>,
+    surroundings: &'a Surroundings<'a>,
+}
+
+impl Reading<'_> {
+    fn take(&mut self) -> (String, Origin) {
+        let word = self.words[self.next].clone();
+        let origin = Origin::of(COMMAND_LINE, self.text, self.offset, self.offset + word.len());
+        self.next += 1;
+        self.offset += word.len() + 1;
+        (word, origin)
+    }
+
+    fn word(&mut self) -> Result<(), Fault> {
+        let (word, origin) = self.take();
+        let stripped = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));
+        let Some(option) = stripped.filter(|rest| !rest.is_empty()) else {
+            self.files.push((word, origin));
+            return Ok(());
+        };
+        let (name, value) = match option.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (option, None),
+        };
+        let dashed = name.replace('_', "-");
+        let idle = IDLE.iter().find(|(known, ..)| *known == dashed);
+        if let Some((known, takes_value, why)) = idle {
+            if *takes_value && value.is_none() {
+                self.value();
+            }
+            if !why.is_empty() {
+                self.request.notes.push(format!("--{known} changes nothing: {why}"));
+            }
+            return Ok(());
+        }
+        let of_program = CARRIED_OUT.iter().find(|(known, _)| *known == dashed);
+        if let Some((known, takes_value)) = of_program {
+            let value = if *takes_value { value.or_else(|| self.value()) } else { value };
+            return self.program_option(known, value.as_deref(), &origin);
+        }
+        if let Some((known, why)) = REFUSED.iter().find(|(known, _)| *known == dashed) {
+            let name = format!("--{known}");
+            return Err(Fault::new(origin, FaultKind::Refuse { name, why }));
+        }
+        self.section_option(name, value, origin)
+    }
+
+    /// The next word, if it can be a value.
+    fn value(&mut self) -> Option<String> {
+        let next = self.words.get(self.next)?;
+        let is_value = !next.starts_with('-') || next == "-";
+        is_value.then(|| self.take().0)
+    }
+
+    fn section_option(
+        &mut self,
+        name: &str,
+        value: Option<String>,
+        origin: Origin,
+    ) -> Result<(), Fault> {
+        let Some(row) = option::find(name) else {
+            let idle = IDLE.iter().map(|(known, ..)| *known);
+            let program = CARRIED_OUT.iter().map(|(known, _)| *known).chain(idle);
+            let near = option::near(name).or_else(|| nearest(name, program));
+            let kind = FaultKind::Unknown { name: name.to_owned(), near };
+            return Err(Fault::new(origin, kind));
+        };
+        let bare = WITHOUT_VALUE.contains(&row.name);
+        let value = if bare { value } else { value.or_else(|| self.value()) };
+        if row.name == "name" {
+            let name = value.unwrap_or_default();
+            let globals = self.request.globals.clone();
+            let own = vec![Setting { row, value: Some(name.clone()), origin: origin.clone() }];
+            self.request.sections.push(Section { name, origin, globals, own });
+            return Ok(());
+        }
+        let written = value.map_or(name.to_owned(), |value| format!("{name}={value}"));
+        let setting = setting(&written, origin, self.surroundings)?;
+        match self.request.sections.last_mut() {
+            Some(section) => section.own.push(setting),
+            None => self.request.globals.push(setting),
+        }
+        Ok(())
+    }
+
+    fn program_option(
+        &mut self,
+        name: &'static str,
+        value: Option<&str>,
+        origin: &Origin,
+    ) -> Result<(), Fault> {
+        let refuse = |why: &str| {
+            let value = value.unwrap_or_default().to_owned();
+            let kind =
+                FaultKind::Value { name: format!("--{name}"), value, why: why.to_owned() };
+            Err(Fault::new(origin.clone(), kind))
+        };
+        let request = &mut self.request;
+        match (name, value) {
+            ("output", Some(path)) => request.output.file = Some(path.to_owned()),
+            ("output-format", Some(list)) => match formats(list) {
+                Some(formats) => request.output.formats = formats,
+                None => return refuse("it must be normal, json, json+ or terse"),
+            },
+            ("append-terse", _) => request.output.formats.push(Format::Terse),
+            ("minimal", _) => request.output.formats = vec![Format::Terse],
+            ("terse-version", Some(number)) => match number.parse() {
+                Ok(version @ 3..=5) => request.output.terse_version = version,
+                _ => return refuse("it must be 3, 4 or 5"),
+            },
+            ("section", Some(section)) => self.names.push(section.to_owned()),
+            ("destroy-data", Some(path)) => request.destroy_data.push(path.to_owned()),
+            ("parse-only", _) => request.parse_only = true,
+            ("showcmd", _) => request.show_command = true,
+            ("readonly", _) => request.read_only = true,
+            ("version", _) => request.version = true,
+            ("dry-run", _) => request.dry_run = true,
+            ("allow-unmounted", _) => request.allow_unmounted = true,
+            (_, None) if CARRIED_OUT.contains(&(name, true)) => {
+                return refuse("a value is missing");
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn formats(list: &str) -> Option<Vec<Format>> {
+    let one = |name: &str| match name.trim() {
+        "normal" => Some(Format::Normal),
+        "json" => Some(Format::Json),
+        "json+" => Some(Format::JsonPlus),
+        "terse" | "minimal" => Some(Format::Terse),
+        _ => None,
+    };
+    list.split(',').map(one).collect()
+}

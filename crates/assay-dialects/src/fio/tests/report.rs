@@ -1,0 +1,379 @@
+//! fio's three forms of output, of outcomes that are known.
+
+use assay_model::storage_outcome::{
+    Ended, IntervalTally, IoFailure, JournalEntry, Operation, StorageOutcome, StreamCount,
+    StreamRecord, StreamTally, Tally,
+};
+use hdrhistogram::Histogram;
+use serde_json::Value;
+
+use super::super::statistics::{Circumstances, DiskUse, ProcessUse, results};
+use super::super::steady::Window;
+use super::super::{json, log, terse, text};
+use super::*;
+
+fn tally(latencies_ns: &[u64], block_bytes: u64) -> Tally {
+    let mut service_ns = Histogram::new(3).unwrap();
+    latencies_ns.iter().for_each(|ns| service_ns.record(*ns).unwrap());
+    Tally {
+        count: latencies_ns.len() as u64,
+        bytes: latencies_ns.len() as u64 * block_bytes,
+        service_ns,
+        from_intended_ns: Histogram::new(3).unwrap(),
+        service_square_sum: latencies_ns.iter().map(|ns| (*ns as f64).powi(2)).sum(),
+        service_sum_ns: latencies_ns.iter().sum(),
+    }
+}
+
+/// One second, two halves: each stream reads three times 8 KiB in each.
+fn outcome(streams: usize) -> StorageOutcome {
+    let latencies = [20_000, 30_000, 40_000, 100_000, 150_000, 2_000_000];
+    let count = StreamCount {
+        reads: 3,
+        read_bytes: 3 * 8192,
+        read_service_ns: 90_000,
+        read_greatest_ns: 40_000,
+        ..StreamCount::default()
+    };
+    let interval = |start_s| IntervalTally {
+        start_s,
+        length_s: 0.5,
+        warmup: false,
+        reads: tally(&latencies[..3], 8192),
+        writes: tally(&[], 8192),
+        streams: vec![count; streams],
+        in_flight: 4.0 * streams as f64,
+        cpu_user: 0.1,
+        cpu_system: 0.1,
+    };
+    let of_stream = |stream| StreamTally {
+        stream,
+        target: 0,
+        operation: Operation::Read,
+        tally: tally(&latencies, 8192),
+    };
+    StorageOutcome {
+        open_s: 0.0,
+        close_s: 0.0,
+        elapsed_s: 1.0,
+        tallies: (0..streams).map(of_stream).collect(),
+        intervals: vec![interval(0.0), interval(0.5)],
+        cpu_user_s: 0.1,
+        cpu_system_s: 0.3,
+        engine: "null".to_owned(),
+        engine_reason: "asked for".to_owned(),
+        errors: vec![],
+        error_count: 0,
+        ended: Ended::Time,
+        streams: vec![StreamRecord { active_s: 1.0, ..StreamRecord::default() }; streams],
+    }
+}
+
+fn circumstances() -> Circumstances {
+    Circumstances {
+        ended_ms: 1_795_271_689_309,
+        ended: "Sat Nov 21 14:34:49 2026".to_owned(),
+        process: 42,
+        version: "fio-3.33".to_owned(),
+        uses: vec![ProcessUse { switches: 100, major_faults: 0, minor_faults: 20 }],
+        disks: vec![DiskUse {
+            name: "vda".to_owned(),
+            ios: (12, 0),
+            merges: (1, 0),
+            ticks_ms: (3, 0),
+            in_queue_ms: 3,
+            busy_ms: 250,
+            elapsed_ms: 1000,
+        }],
+        elapsed_ms: 1000,
+    }
+}
+
+const JOB: &str = "[global]\nioengine=libaio\ndirect=1\n[a]\nrw=randread\nbs=8k\niodepth=4\n\
+                   numjobs=2\ngroup_reporting\nfilename=/there/x\ntime_based\nruntime=1\n\
+                   description=hello\n";
+
+#[test]
+fn lines_for_people_are_fios() {
+    let request = request("job", &[("job", JOB)]).unwrap();
+    let plan = plan_of(&request).unwrap();
+    let results = results(&plan, &[outcome(2)], &circumstances());
+    let shown = text::start(&plan, "fio-3.33") + &text::end(&results, &circumstances());
+    expect![[r#"
+        a: (g=0): rw=randread, bs=(R) 8192B-8192B, (W) 8192B-8192B, (T) 8192B-8192B, ioengine=libaio, iodepth=4
+        ...
+        fio-3.33
+        Starting 2 threads
+
+        a: (groupid=0, jobs=2): err= 0: pid=42: Sat Nov 21 14:34:49 2026
+          Description  : [hello]
+          read: IOPS=12, BW=96.0KiB/s (98.3kB/s)(96.0KiB/1000msec)
+            clat (usec): min=20, max=2000, avg=390.00, stdev=753.51
+             lat (usec): min=20, max=2000, avg=390.00, stdev=753.51
+            clat percentiles (usec):
+             |  1.00th=[   21],  5.00th=[   21], 10.00th=[   21], 20.00th=[   31],
+             | 30.00th=[   31], 40.00th=[   41], 50.00th=[   41], 60.00th=[  101],
+             | 70.00th=[  151], 80.00th=[  151], 90.00th=[ 2001], 95.00th=[ 2001],
+             | 99.00th=[ 2001], 99.50th=[ 2001], 99.90th=[ 2001], 99.95th=[ 2001],
+             | 99.99th=[ 2001]
+           bw (  KiB/s): min=   96, max=   96, per=100.00%, avg=96.00, stdev= 0.00, samples=2
+           iops        : min=   12, max=   12, avg=12.00, stdev= 0.00, samples=2
+          lat (usec)   : 50=50.00%, 250=33.33%
+          lat (msec)   : 4=16.67%
+          cpu          : usr=5.00%, sys=15.00%, ctx=100, majf=0, minf=20
+          IO depths    : 1=0.0%, 2=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%
+             issued rwts: total=12,0,0,0 short=0,0,0,0 dropped=0,0,0,0
+             latency   : target=0, window=0, percentile=100.00%, depth=4
+
+        Run status group 0 (all jobs):
+           READ: bw=96.0KiB/s (98.3kB/s), 96.0KiB/s-96.0KiB/s (98.3kB/s-98.3kB/s), io=96.0KiB (98.3kB), run=1000-1000msec
+
+        Disk stats (read/write):
+          vda: ios=12/0, merge=1/0, ticks=3/0, in_queue=3, util=25.00%
+    "#]].assert_eq(&shown);
+    expect![[r#"
+        3;fio-3.33;a;0;0;96;96;12;1000;0;0;0.000000;0.000000;20;2000;390.000000;753.512985;1.000000%=20;5.000000%=20;10.000000%=20;20.000000%=30;30.000000%=30;40.000000%=40;50.000000%=40;60.000000%=100;70.000000%=150;80.000000%=150;90.000000%=2000;95.000000%=2000;99.000000%=2000;99.500000%=2000;99.900000%=2000;99.950000%=2000;99.990000%=2000;0%=0;0%=0;0%=0;20;2000;390.000000;753.512985;96;96;100.000000%;96.000000;0.000000;0;0;0;0;0;0;0.000000;0.000000;0;0;0.000000;0.000000;1.000000%=0;5.000000%=0;10.000000%=0;20.000000%=0;30.000000%=0;40.000000%=0;50.000000%=0;60.000000%=0;70.000000%=0;80.000000%=0;90.000000%=0;95.000000%=0;99.000000%=0;99.500000%=0;99.900000%=0;99.950000%=0;99.990000%=0;0%=0;0%=0;0%=0;0;0;0.000000;0.000000;0;0;0.000000%;0.000000;0.000000;5.000000%;15.000000%;100;0;20;0.0%;0.0%;100.0%;0.0%;0.0%;0.0%;0.0%;0.00%;0.00%;0.00%;0.00%;50.00%;0.00%;33.33%;0.00%;0.00%;0.00%;0.00%;16.67%;0.00%;0.00%;0.00%;0.00%;0.00%;0.00%;0.00%;0.00%;0.00%;0.00%;vda;12;0;1;0;3;0;3;25.00%;hello
+    "#]].assert_eq(&terse::lines(&results, &circumstances(), 3));
+}
+
+/// Fields of version 3, 4 and 5 of fio 3.33's terse output without disk and description, counted
+/// on its own output and in its manual.
+#[test]
+fn terse_lines_have_fios_fields() {
+    let request = request("job", &[("job", &JOB.replace("description=hello\n", ""))]).unwrap();
+    let plan = plan_of(&request).unwrap();
+    let circumstances = Circumstances { disks: vec![], ..circumstances() };
+    let results = results(&plan, &[outcome(2)], &circumstances);
+    for (version, fields) in [(3, 121), (4, 162), (5, 180)] {
+        let line = terse::lines(&results, &circumstances, version);
+        assert_eq!(line.trim_end().split(';').count(), fields, "version {version}");
+    }
+}
+
+/// The shape of a document: every path with the type of what is there. Options, disks and bins
+/// have names that no two documents share.
+fn shape(value: &Value, path: &str, shape: &mut Vec<String>) {
+    let free = ["global options", "job options", "bins", "percentile"];
+    match value {
+        Value::Object(entries) if !free.iter().any(|name| path.ends_with(name)) => {
+            for (name, value) in entries {
+                self::shape(value, &format!("{path}/{name}"), shape);
+            }
+        }
+        Value::Object(_) => shape.push(format!("{path} object")),
+        Value::Array(values) => {
+            for value in values.iter().take(1) {
+                self::shape(value, &format!("{path}[]"), shape);
+            }
+        }
+        Value::Number(number) if number.is_f64() => shape.push(format!("{path} fraction")),
+        Value::Number(_) => shape.push(format!("{path} whole")),
+        Value::String(_) => shape.push(format!("{path} text")),
+        Value::Bool(_) | Value::Null => shape.push(format!("{path} other")),
+    }
+}
+
+#[test]
+fn json_has_the_keys_and_types_of_the_real_one() {
+    let real = include_str!("../../../../assay-adapters/tests/golden/fio/3.33-mix.out");
+    let real: Value = serde_json::from_str(real).unwrap();
+    let mixed = JOB.replace("randread", "randrw").replace("description=hello\n", "");
+    let request = request("job", &[("job", &mixed)]).unwrap();
+    let plan = plan_of(&request).unwrap();
+    let mut outcome = outcome(2);
+    let writes: Vec<StreamTally> = outcome
+        .tallies
+        .iter()
+        .map(|read| StreamTally { operation: Operation::Write, ..read.clone() })
+        .collect();
+    outcome.tallies.extend(writes);
+    let results = results(&plan, &[outcome], &circumstances());
+    let written = json::document(&request, &plan, &results, &circumstances(), true);
+    let ours: Value = serde_json::from_str(&written).unwrap();
+    let (mut expected, mut found) = (vec![], vec![]);
+    shape(&real, "", &mut expected);
+    shape(&ours, "", &mut found);
+    expected.sort();
+    found.sort();
+    assert_eq!(found, expected);
+    let percentiles = |document: &Value| {
+        let of = document["jobs"][0]["read"]["clat_ns"]["percentile"].as_object().unwrap();
+        of.keys().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(percentiles(&ours), percentiles(&real));
+}
+
+#[test]
+fn figures_are_consistent() {
+    let request = request("job", &[("job", JOB)]).unwrap();
+    let plan = plan_of(&request).unwrap();
+    let results = results(&plan, &[outcome(2)], &circumstances());
+    let written = json::document(&request, &plan, &results, &circumstances(), true);
+    let document: Value = serde_json::from_str(&written).unwrap();
+    let read = &document["jobs"][0]["read"];
+    assert_eq!(read["total_ios"], 12);
+    assert_eq!(read["io_bytes"], 12 * 8192);
+    assert_eq!(read["bw_bytes"], 12 * 8192);
+    assert_eq!(read["bw"], 96);
+    assert_eq!(read["clat_ns"]["N"], 12);
+    assert_eq!(read["clat_ns"]["min"], 20_000 / 8 * 8);
+    let bins = read["clat_ns"]["bins"].as_object().unwrap();
+    assert_eq!(bins.values().map(|count| count.as_u64().unwrap()).sum::<u64>(), 12);
+    assert_eq!(read["slat_ns"]["N"], 0, "submission is not timed by itself");
+    assert_eq!(read["bw_samples"], 2);
+    assert_eq!(read["bw_mean"], 96.0);
+    assert_eq!(document["jobs"][0]["iodepth_level"]["4"], 100.0);
+    assert_eq!(document["jobs"][0]["latency_us"]["50"], 50.0);
+    assert_eq!(document["jobs"][0]["usr_cpu"], 5.0);
+    assert_eq!(document["jobs"][0]["ctx"], 100);
+    assert_eq!(document["disk_util"][0]["util"], 25.0);
+}
+
+#[test]
+fn a_failed_io_is_told_with_its_number() {
+    let request = request("job", &[("job", JOB)]).unwrap();
+    let plan = plan_of(&request).unwrap();
+    let mut outcome = outcome(2);
+    outcome.error_count = 3;
+    outcome.errors.push(IoFailure {
+        target: 0,
+        operation: Operation::Read,
+        offset: 0,
+        bytes: 8192,
+        reason: "No space left on device (os error 28)".to_owned(),
+    });
+    let results = results(&plan, &[outcome], &circumstances());
+    assert_eq!(results[0].error.0, 28);
+    let shown = text::end(&results, &circumstances());
+    assert!(shown.contains("err=28 (No space left"), "{shown}");
+    assert!(shown.contains("errors    : total=3"), "{shown}");
+}
+
+/// A job that is done before the others has its own time.
+#[test]
+fn a_job_that_ends_early_has_its_own_time() {
+    let file = "[a]\nfilename=/there/x\nsize=1m\n[b]\nfilename=/there/x\nsize=2m\n";
+    let request = request("job", &[("job", file)]).unwrap();
+    let plan = plan_of(&request).unwrap();
+    let mut outcome = outcome(2);
+    outcome.elapsed_s = 2.0;
+    outcome.streams[1].active_s = 2.0;
+    let mut later = outcome.intervals[0].clone();
+    later.streams[0] = StreamCount::default();
+    outcome.intervals.extend([later.clone(), later]);
+    let results = results(&plan, &[outcome], &circumstances());
+    assert_eq!((results[0].read.runtime_ms, results[1].read.runtime_ms), (1000, 2000));
+}
+
+/// The logs of a job, one after another, of the known outcome with two I/O in its journal.
+fn logs(options: &str) -> String {
+    let file =
+        format!("[a]\nfilename=/there/x\nrw=randrw\nbs=8k\nruntime=1\ntime_based\n{options}");
+    let request = request("job", &[("job", &file)]).unwrap();
+    let plan = plan_of(&request).unwrap();
+    let mut outcome = outcome(1);
+    let entry = |at_ns, service_ns, operation| JournalEntry {
+        at_ns,
+        service_ns,
+        offset: 16384,
+        bytes: 8192,
+        operation,
+    };
+    outcome.streams[0].journal = vec![
+        entry(1_000_000, 20_000, Operation::Read),
+        entry(600_000_000, 30_000, Operation::Write),
+    ];
+    let mut all = String::new();
+    for file in log::files(&plan) {
+        let mut text = vec![];
+        file.write(&plan, &[outcome.clone()], &[1_000_000], &mut text).unwrap();
+        let _ = write!(all, "{}:\n{}", file.path, String::from_utf8(text).unwrap());
+    }
+    all
+}
+
+#[test]
+fn logs_tell_windows_or_every_io() {
+    for (options, expected) in [
+        (
+            "write_bw_log=b\nwrite_iops_log\nwrite_lat_log=d/l\ndisable_slat=1\nlog_avg_msec=500\n",
+            expect![[r#"
+                b_bw.1.log:
+                500, 48, 0, 0, 0
+                1000, 48, 0, 0, 0
+                a_iops.1.log:
+                500, 6, 0, 0, 0
+                1000, 6, 0, 0, 0
+                d/l_lat.1.log:
+                500, 30000, 0, 0, 0
+                1000, 30000, 0, 0, 0
+                d/l_clat.1.log:
+                500, 30000, 0, 0, 0
+                1000, 30000, 0, 0, 0
+            "#]],
+        ),
+        (
+            "write_lat_log\nlog_avg_msec=1000\nlog_max_value\nlog_unix_epoch\n",
+            expect![[r#"
+            a_lat.1.log:
+            1001000, 40000, 0, 0, 0
+            a_slat.1.log:
+            a_clat.1.log:
+            1001000, 40000, 0, 0, 0
+        "#]],
+        ),
+        (
+            "write_bw_log\nwrite_iops_log\nlog_offset\nper_job_logs=0\n",
+            expect![[r#"
+            a_bw.log:
+            1, 409600, 0, 8192, 16384, 0
+            600, 273066, 1, 8192, 16384, 0
+            a_iops.log:
+            1, 1, 0, 8192, 16384, 0
+            600, 1, 1, 8192, 16384, 0
+        "#]],
+        ),
+    ] {
+        expected.assert_eq(&logs(options));
+    }
+    let histogram = logs("write_hist_log=h\nlog_hist_msec=500\nlog_hist_coarseness=6\n");
+    // 29 groups of 64 classes; 20 µs lie in group 9 and 30 µs in the same.
+    let mut groups = vec!["0"; 29];
+    groups[9] = "1";
+    let line = |start: &str| format!("{start}, 8192, {}\n", groups.join(", "));
+    assert_eq!(histogram, format!("h_clat_hist.1.log:\n{}{}", line("500, 0"), line("1000, 1")));
+}
+
+/// Seconds of 100 IO/s and more, and what a window makes of them.
+#[test]
+fn a_window_is_steady_when_its_criterion_says_so() {
+    for (option, rates, expected) in [
+        ("iops:5%", &[100, 100, 100][..], (true, "0.000")),
+        ("iops:5%", &[100, 200, 100, 101, 102], (true, "0.990")),
+        ("iops:5%", &[100, 120, 100], (false, "12.500")),
+        ("iops:30", &[100, 120, 100], (true, "13.333")),
+        ("iops_slope:1%", &[100, 101, 105], (false, "2.451")),
+        ("iops_slope:0.5%", &[200, 100, 102, 100], (true, "0.000")),
+        ("bw_slope:9000", &[1, 2, 3], (true, "8192.000")),
+        ("iops:5%", &[100, 100], (false, "0.000")),
+    ] {
+        let file = format!("[a]\nsize=1m\nss={option}\nss_dur=3\n");
+        let request = request("job", &[("job", &file)]).unwrap();
+        let job = Worker::read(&request.sections[0]).unwrap();
+        let mut window = Window::of(&job.manner).unwrap();
+        let known = outcome(1).intervals.remove(0);
+        for rate in rates {
+            let count = StreamCount {
+                reads: *rate / 2,
+                writes: *rate - *rate / 2,
+                read_bytes: *rate * 8192,
+                ..StreamCount::default()
+            };
+            let interval =
+                IntervalTally { length_s: 1.0, streams: vec![count], ..known.clone() };
+            window.add(&interval, &[0]);
+        }
+        let found = (window.attained, format!("{:.3}", window.criterion));
+        assert_eq!((found.0, found.1.as_str()), expected, "{option} {rates:?}");
+    }
+}

@@ -1,0 +1,494 @@
+//! Words become options, options a plan, outcomes IOR's lines.
+
+use std::fmt::Write as _;
+
+use assay_model::workload::storage::{AccessPattern, StorageStream};
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::compile::{self, Access, compile};
+use super::json;
+use super::options::{self, Options, OptionsError};
+use super::result::{AccessResult, Stonewall, Test};
+use super::text::{self, Circumstances};
+use assay_model::facts::Capacity;
+
+fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// One test, without a script.
+fn read(words: &[String]) -> Result<Options, OptionsError> {
+    let mut load = |_: &str| Err(std::io::Error::from(std::io::ErrorKind::NotFound));
+    options::read(words, &mut load).map(|mut tests| tests.remove(0))
+}
+
+fn check_refused(line: &str, expected: &Expect) {
+    let error = read(&words(line)).unwrap_err();
+    expected.assert_eq(&format!("{error}\n{}\n", error.hint()));
+}
+
+#[test]
+fn words_may_be_glued_and_flags_clustered() {
+    let all = ["-w -r -k -b 4m -t 1m -o f", "-wrk -b4m -t=1m -o=f", "-wrkb 4m -t1m -of"];
+    let expected = Options {
+        write: true,
+        read: true,
+        keep: true,
+        block_bytes: 4 << 20,
+        transfer_bytes: 1 << 20,
+        test_file: "f".to_owned(),
+        ..Options::default()
+    };
+    for line in all {
+        assert_eq!(read(&words(line)).unwrap(), expected, "{line}");
+    }
+    let neither = read(&words("-o f")).unwrap();
+    assert!(neither.write && neither.read, "without -w and -r both are done");
+}
+
+#[test]
+fn what_is_not_carried_out_is_refused_by_name() {
+    check_refused(
+        "-a MPIIO",
+        &expect![[r#"
+        `MPIIO` is no value of `-a`: assay has POSIX alone
+        docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+    "#]],
+    );
+    check_refused(
+        "-L",
+        &expect![[r#"
+        IOR has no option `-L`
+        docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+    "#]],
+    );
+    check_refused(
+        "-c",
+        &expect![[r#"
+        assay does not carry out IOR's `-c`: POSIX I/O is never collective
+        remove it, or run this test with IOR itself; docs/ior.md lists what runs
+    "#]],
+    );
+    check_refused(
+        "--posix.odirct",
+        &expect![[r#"
+        IOR has no option `--posix.odirct`
+        did you mean `posix.odirect`?
+    "#]],
+    );
+    check_refused(
+        "-b 1m -t 300k",
+        &expect![[r#"
+        block size (-b) must be a multiple of transfer size (-t)
+        IOR itself refuses this, too; see docs/ior.md
+    "#]],
+    );
+    check_refused(
+        "-b 1m -t 1m -z",
+        &expect![[r#"
+        -z shuffles the transfers of a block, and there is one transfer in a block
+        IOR itself refuses this, too; see docs/ior.md
+    "#]],
+    );
+    check_refused(
+        "-b 1x",
+        &expect![[r#"
+        `1x` is no value of `-b`: it must be a number, or a size like 4k, 1m or 2g
+        docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+    "#]],
+    );
+    check_refused(
+        "-t",
+        &expect![[r#"
+        `` is no value of `-t`: it must be a number, or a size like 4k, 1m or 2g
+        docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+    "#]],
+    );
+    let table = [
+        "-O stoneWallingWearOut=1",
+        "-O stoneWallingWearOut=2 -D 1",
+        "-O stoneWallingStatusFile=x",
+        "-O stoneWallingStatusFile=x -k -w -D 1",
+        "-O minTimeDuration=5",
+        "-O savePerOpDataCSV=x",
+        "-O keepFile=yes",
+        "-O checkRea=1",
+        "-O",
+        "-C -Z",
+        "-z -Z",
+        "--randomPrefill=1m",
+        "--randomPrefill=3m -z -b 4m",
+        "--randomPrefill=x -z",
+        "--posix.rangelocks",
+        "--mmap.madv_dont_need",
+        "-l x",
+        "-X a",
+        "-z -D 1 -O stoneWallingWearOut=1",
+        "-f script",
+        "-kf script",
+        "-f",
+    ];
+    let mut shown = String::new();
+    for line in table {
+        writeln!(shown, "{line}: {}", read(&words(line)).unwrap_err()).unwrap();
+    }
+    expect![[r#"
+        -O stoneWallingWearOut=1: -O stoneWallingWearOut belongs to a deadline, -D
+        -O stoneWallingWearOut=2 -D 1: `2` is no value of `-O stoneWallingWearOut`: it must be 0 or 1
+        -O stoneWallingStatusFile=x: -O stoneWallingStatusFile belongs to files that stay, -k
+        -O stoneWallingStatusFile=x -k -w -D 1: -O stoneWallingStatusFile belongs to -O stoneWallingWearOut=1 when writing
+        -O minTimeDuration=5: assay does not carry out IOR's `-O minTimeDuration=5`: a repetition is done once
+        -O savePerOpDataCSV=x: assay does not carry out IOR's `-O savePerOpDataCSV=x`: single transfers are not written down
+        -O keepFile=yes: `yes` is no value of `-O keepFile`: it must be 0 or 1
+        -O checkRea=1: IOR has no option `-O checkRea`
+        -O: `` is no value of `-O`: it must be NAME=VALUE, like blockSize=4m
+        -C -Z: -C and -Z do not go together
+        -z -Z: -z goes with neither -C nor -Z on a shared file
+        --randomPrefill=1m: --randomPrefill belongs to -z
+        --randomPrefill=3m -z -b 4m: --randomPrefill must divide the block size (-b)
+        --randomPrefill=x -z: `x` is no value of `--randomPrefill`: it must be a size like 2m
+        --posix.rangelocks: assay does not carry out IOR's `--posix.rangelocks`: ranks of one process would not keep each other out
+        --mmap.madv_dont_need: assay does not carry out IOR's `--mmap.madv_dont_need`: assay has POSIX alone
+        -l x: `x` is no value of `-l`: it must be offset, incompressible, timestamp or random
+        -X a: `a` is no value of `-X`: it must be a whole number
+        -z -D 1 -O stoneWallingWearOut=1: -O stoneWallingWearOut goes with -z -z, not with one -z: its order ends with the time
+        -f script: the script `script` cannot be read: entity not found
+        -kf script: assay does not carry out IOR's `-f`: a script is read only where `-f FILE` stands by itself
+        -f: the script `` cannot be read: entity not found
+    "#]].assert_eq(&shown);
+    check_refused(
+        "-O sumaryFormat=JSON",
+        &expect![[r#"
+        IOR has no option `-O sumaryFormat`
+        did you mean `summaryFormat`?
+    "#]],
+    );
+    check_refused(
+        "-N 4 -b 8388607t -t 1t -s 1000",
+        &expect![[r#"
+        so much data cannot be counted
+        IOR itself refuses this, too; see docs/ior.md
+    "#]],
+    );
+    check_refused(
+        "file",
+        &expect![[r#"
+        IOR has no option `file`
+        docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+    "#]],
+    );
+}
+
+/// Where every rank begins, how far its blocks lie apart, and where its part ends.
+fn check_layout(line: &str, access: Access, expected: &[(&str, u64, u64, u64)]) {
+    let options = read(&words(line)).unwrap();
+    let (plan, accesses) = compile(&options, 0);
+    let index = accesses.iter().position(|it| *it == access).unwrap();
+    let workload = &plan.phases[index].workload;
+    let found: Vec<_> = workload
+        .streams
+        .iter()
+        .map(|stream| {
+            let target = &workload.targets[stream.targets[0]];
+            let (start, end) = target.range_bytes.unwrap();
+            let AccessPattern::Blocks { stride_bytes, .. } = stream.pattern else {
+                panic!("{:?}", stream.pattern)
+            };
+            (target.name.as_str(), start, stride_bytes, end)
+        })
+        .collect();
+    assert_eq!(found, expected, "{line}");
+}
+
+#[test]
+fn ranks_have_their_parts() {
+    const K: u64 = 1024;
+    let shared = "-N 3 -b 4k -t 1k -s 2 -o f -C";
+    check_layout(
+        shared,
+        Access::Write,
+        &[("f", 0, 12 * K, 24 * K), ("f", 4 * K, 12 * K, 24 * K), ("f", 8 * K, 12 * K, 24 * K)],
+    );
+    check_layout(
+        shared,
+        Access::Read,
+        &[("f", 4 * K, 12 * K, 24 * K), ("f", 8 * K, 12 * K, 24 * K), ("f", 0, 12 * K, 24 * K)],
+    );
+    check_layout(
+        "-N 2 -F -b 4k -t 1k -s 2 -o f",
+        Access::Read,
+        &[("f.00000000", 0, 4 * K, 8 * K), ("f.00000001", 0, 4 * K, 8 * K)],
+    );
+}
+
+#[test]
+fn lines_are_as_ior_prints_them() {
+    let options = read(&words("-N 2 -b 4m -t 1m -s 2 -i 2 -C -e -o /data/f")).unwrap();
+    let circumstances = Circumstances {
+        version: "4.1.0+dev".to_owned(),
+        began: "Sat Nov 21 14:47:44 2026".to_owned(),
+        command: "ior -a POSIX".to_owned(),
+        machine: ("Linux".to_owned(), "vm".to_owned()),
+    };
+    let result = |access, repetition, elapsed_s| AccessResult {
+        access,
+        repetition,
+        bytes: 16 << 20,
+        transfers: 16,
+        open_s: 0.000_5,
+        elapsed_s,
+        close_s: 0.000_25,
+        latency_s: 0.020_088,
+        stonewall: None,
+    };
+    let results = vec![
+        result(Access::Write, 0, 0.166_817),
+        result(Access::Read, 0, 0.027_768),
+        result(Access::Write, 1, 0.067_906),
+        result(Access::Read, 1, 0.027_981),
+    ];
+    let mut shown = text::head(&circumstances);
+    let began = circumstances.began;
+    let test = Test { options, began, capacity: None, results };
+    shown += &text::start(&test, 0);
+    shown.extend(test.results.iter().map(|it| text::result(&test.options, it)));
+    shown += &text::greatest(&test);
+    shown += &text::end(&[test], "Sat Nov 21 14:47:45 2026");
+    expect![[r#"
+        IOR-4.1.0+dev: MPI Coordinated Test of Parallel I/O
+        Began               : Sat Nov 21 14:47:44 2026
+        Command line        : ior -a POSIX
+        Machine             : Linux vm
+        TestID              : 0
+        StartTime           : Sat Nov 21 14:47:44 2026
+        Path                : /data/f
+
+        Options: 
+        api                 : POSIX
+        apiVersion          : 
+        test filename       : /data/f
+        access              : single-shared-file
+        type                : independent
+        segments            : 2
+        ordering in a file  : sequential
+        ordering inter file : constant task offset
+        task offset         : 1
+        nodes               : 1
+        tasks               : 2
+        clients per node    : 2
+        memoryBuffer        : CPU
+        dataAccess          : CPU
+        GPUDirect           : 0
+        repetitions         : 2
+        xfersize            : 1 MiB
+        blocksize           : 4 MiB
+        aggregate filesize  : 16 MiB
+
+        Results: 
+
+        access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
+        ------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   --------   ----
+        write     95.48      95.91      0.020088    4096       1024.00    0.000500   0.166817   0.000250   0.167567   0   
+        read      561.05     576.20     0.020088    4096       1024.00    0.000500   0.027768   0.000250   0.028518   0   
+        write     233.05     235.62     0.020088    4096       1024.00    0.000500   0.067906   0.000250   0.068656   1   
+        read      556.89     571.82     0.020088    4096       1024.00    0.000500   0.027981   0.000250   0.028731   1   
+        Max Write: 233.05 MiB/sec (244.37 MB/sec)
+        Max Read:  561.05 MiB/sec (588.30 MB/sec)
+
+        Summary of all tests:
+        Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     StdDev    Mean(s) Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff reordrand seed segcnt   blksiz    xsize aggs(MiB)   API RefNum
+        write         233.05      95.48     164.27      68.78     233.05      95.48     164.27      68.78    0.11811         NA            NA     0      2   2    2   0     1        1         0    0      2  4194304  1048576      16.0 POSIX      0
+        read          561.05     556.89     558.97       2.08     561.05     556.89     558.97       2.08    0.02862         NA            NA     0      2   2    2   0     1        1         0    0      2  4194304  1048576      16.0 POSIX      0
+        Finished            : Sat Nov 21 14:47:45 2026
+    "#]].assert_eq(&shown);
+}
+
+/// Every path with the type of what is there.
+fn keys_of(value: &Value, path: &str, keys: &mut Vec<String>) {
+    match value {
+        Value::Object(entries) => {
+            entries.iter().for_each(|(name, it)| keys_of(it, &format!("{path}/{name}"), keys));
+        }
+        Value::Array(values) => {
+            values.iter().for_each(|it| keys_of(it, &format!("{path}[]"), keys));
+        }
+        Value::String(_) => keys.push(format!("{path} text")),
+        Value::Number(_) => keys.push(format!("{path} number")),
+        Value::Bool(_) | Value::Null => keys.push(format!("{path} other")),
+    }
+}
+
+/// What a test of these options came to, every time the same.
+fn done(line: &str) -> Test {
+    let options = read(&words(line)).unwrap();
+    let (_, accesses) = compile(&options, 0);
+    let result = |access| AccessResult {
+        access,
+        repetition: 0,
+        bytes: 2 << 20,
+        transfers: 8,
+        open_s: 0.01,
+        elapsed_s: 0.1,
+        close_s: 0.02,
+        latency_s: 0.01,
+        stonewall: options.wear_out.then_some(Stonewall {
+            elapsed_s: 0.05,
+            least: 1,
+            most: 2,
+            all: 3,
+        }),
+    };
+    let results = accesses.into_iter().map(result).collect();
+    let capacity = Capacity { bytes: 1 << 40, free_bytes: 1 << 39, files: 100, free_files: 50 };
+    Test { options, began: "now".to_owned(), capacity: Some(capacity), results }
+}
+
+/// The document of `tests` has every name and type of the real one, and says the same of what was asked.
+fn check_json(real: &str, tests: &[Test]) {
+    let real: Value = serde_json::from_str(real).unwrap();
+    let ours = json::document(&Circumstances::default(), tests, "later");
+    let ours: Value = serde_json::from_str(&ours).unwrap();
+    let (mut expected, mut found) = (vec![], vec![]);
+    keys_of(&real, "", &mut expected);
+    keys_of(&ours, "", &mut found);
+    for keys in [&mut expected, &mut found] {
+        keys.sort();
+        keys.dedup();
+    }
+    assert_eq!(found, expected);
+    for (number, _) in tests.iter().enumerate() {
+        for name in ["Parameters", "Options"] {
+            let of = |document: &Value| {
+                let mut it = document["tests"][number][name].clone();
+                it.as_object_mut().unwrap().remove("platform");
+                it
+            };
+            assert_eq!(of(&ours), of(&real), "{name} of test {number}");
+        }
+    }
+}
+
+#[test]
+fn json_has_the_keys_and_types_of_the_real_one() {
+    check_json(
+        include_str!("../../tests/golden/ior/4.1.0-random-files.json"),
+        &[done(
+            "-N 2 -F -b 1m -t 256k -z -e -w -r -O summaryFormat=JSON -o /var/tmp/data/file",
+        )],
+    );
+    check_json(
+        include_str!("../../tests/golden/ior/4.1.0-wear-out.json"),
+        &[done(
+            "-N 2 -F -u -m -Z -X -3 -l random -b 1m -t 256k -s 4 -w -r -k -K -D 2 -Q 2 -A 7 -d 1 -v \
+             -O stoneWallingWearOut=1 -o /var/tmp/assay/file",
+        )],
+    );
+}
+
+#[test]
+fn a_script_is_several_tests() {
+    let script = "left out\nIOR START\n api=POSIX # as ever\n testFile=/var/tmp/assay/file\n\n\
+                  blockSize=1m, writeFile=1\nRUN\n  transferSize=64k\n  filePerProc=1\nRUN\n\
+                  RUN\nIOR STOP\nnonsense\n";
+    let tests = |text: &str| {
+        let mut load = |name: &str| {
+            assert_eq!(name, "s");
+            Ok(text.to_owned())
+        };
+        options::read(&words("-N 2 -f s -O summaryFormat=JSON"), &mut load)
+    };
+    let all = tests(script).unwrap();
+    let of = |it: &Options| (it.transfer_bytes, it.file_per_rank, it.write, it.read, it.ranks);
+    let expected =
+        [(256 << 10, false, true, false, 2), (64 << 10, true, true, false, 2)].map(Some);
+    assert_eq!(all.len(), 3);
+    assert_eq!([all.first().map(of), all.last().map(of)], expected);
+    let wrong = tests("ior start\nRUN\nblockSize=7x\n").unwrap_err();
+    expect![[r#"
+        s:3: `7x` is no value of `-b`: it must be a number, or a size like 4k, 1m or 2g
+        docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+    "#]]
+    .assert_eq(&format!("{wrong}\n{}\n", wrong.hint()));
+    assert_eq!(tests("no start").unwrap().len(), 1);
+    check_json(
+        include_str!("../../tests/golden/ior/4.1.0-script.json"),
+        &[
+            done("-N 2 -w -b 1m -t 256k -o /var/tmp/assay/file"),
+            done("-N 2 -w -b 1m -t 64k -F -o /var/tmp/assay/file"),
+            done("-N 2 -w -b 1m -t 64k -F -o /var/tmp/assay/file"),
+        ],
+    );
+}
+
+#[test]
+fn others_read_what_a_rank_wrote() {
+    let parts = |line: &str, repetition| {
+        let options = read(&words(line)).unwrap();
+        let (plan, accesses) = compile(&options, repetition);
+        let at = accesses.iter().position(|it| *it == Access::Read).unwrap();
+        let targets = &plan.phases[at].workload.targets;
+        targets.iter().map(|it| it.name.clone()).collect::<Vec<_>>()
+    };
+    let shuffled = parts("-N 8 -F -ZZ -X 3 -o f", 0);
+    let mut sorted = shuffled.clone();
+    sorted.sort();
+    assert_eq!(sorted, parts("-N 8 -F -o f", 0), "-Z twice deals every part out once");
+    assert_ne!(shuffled, sorted);
+    assert_eq!(shuffled, parts("-N 8 -F -ZZ -X 3 -o f", 1));
+    assert_ne!(parts("-N 8 -F -ZZ -X -3 -o f", 0), parts("-N 8 -F -ZZ -X -3 -o f", 1));
+    let random = parts("-N 8 -F -Z -o f", 0);
+    assert!(random.iter().all(|name| sorted.contains(name)));
+    assert_eq!(parts("-N 2 -F -u -m -o d/f", 4), ["d/0/f.00000000.4", "d/1/f.00000001.4"]);
+    assert_eq!(parts("-N 1 -u -m -o d/f", 4), ["d/f.4"]);
+}
+
+/// First byte, bytes and end of what every rank still does, phase by phase.
+fn check_rest(line: &str, done: &[u64], expected: &[&[(u64, u64, u64)]]) {
+    let options = read(&words(line)).unwrap();
+    let phases = compile::rest(&options, Access::Write, 0, done);
+    let found: Vec<Vec<_>> = phases
+        .iter()
+        .map(|phase| {
+            let work = &phase.workload;
+            assert!(work.timing.duration_s.is_none());
+            let one = |stream: &StorageStream| {
+                let (start, end) = work.targets[stream.targets[0]].range_bytes.unwrap();
+                (start, stream.stop_after_bytes.unwrap(), end)
+            };
+            work.streams.iter().map(one).collect()
+        })
+        .collect();
+    assert_eq!(found, expected, "{line} {done:?}");
+}
+
+#[test]
+fn ranks_that_are_behind_catch_up() {
+    let wear_out = "-D 1 -O stoneWallingWearOut=1 -o f";
+    let files = format!("-N 2 -F -b 8k -t 1k -s 2 {wear_out}");
+    // The rest of the block that the rank stands in, then the next block as far as the other came.
+    check_rest(&files, &[3, 10], &[&[(3072, 5120, 8192)], &[(8192, 2048, 16384)]]);
+    check_rest(&files, &[3, 5], &[&[(3072, 2048, 5120)]]);
+    check_rest(&files, &[8, 16], &[&[(8192, 8192, 16384)]]);
+    check_rest(&files, &[5, 5], &[]);
+    // In a shared file the next block of rank 1 lies behind that of rank 0.
+    let shared = format!("-N 2 -b 1k -t 1k -s 9 {wear_out}");
+    check_rest(&shared, &[9, 4], &[&[(1024 + 4 * 2048, 5120, 18432)]]);
+    let anywhere = format!("-N 2 -z -z -b 1k -t 1k -s 9 {wear_out}");
+    check_rest(&anywhere, &[9, 4], &[&[(0, 5120, 18432)]]);
+}
+
+proptest! {
+    #[test]
+    fn no_words_panic(line in "[ -zA-Z0-9=.,-]{0,60}", other in "\\PC{0,40}") {
+        for text in [&line, &other] {
+            if let Ok(options) = read(&words(text)) {
+                drop(text::described(&options));
+                if options.ranks <= 64 {
+                    drop(compile(&options, 0));
+                }
+            }
+        }
+    }
+}

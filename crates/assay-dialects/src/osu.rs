@@ -1,0 +1,308 @@
+//! The tables that OSU's micro-benchmarks print, column by column, because scripts cut them by header and
+//! column; and assay's own, whose first two columns are the same.
+//!
+//! Values come in base units and leave in OSU's: microseconds, 10⁶ B/s, percent.
+
+use std::fmt::Write as _;
+
+use assay_model::benchmark::{Benchmark, MpiPattern, MpiTest};
+
+/// Width of the first column and of most others.
+const SIZE_WIDTH: usize = 10;
+const WIDTH: usize = 18;
+const COUNT_WIDTH: usize = 12;
+/// What stands between two columns at least, where a heading is as wide as its column.
+const GAP: usize = 2;
+
+/// Whose table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// OSU 5.4.3's.
+    Osu5,
+    /// OSU 7.5's.
+    Osu7,
+    /// OSU 5's columns, then the interval of the median and the number of batches.
+    Assay,
+}
+
+/// What a table has beside its values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// What was measured.
+    pub test: MpiTest,
+    /// Whose table.
+    pub shape: Shape,
+    /// Collectives: least, greatest and iterations, too; non-blocking ones: where the time went.
+    pub full: bool,
+    /// Percentiles of single messages, calls or windows, in percent.
+    pub percentiles: Vec<f64>,
+    /// Whether contents were compared.
+    pub validation: bool,
+    /// Number of ranks, and of messages in flight.
+    pub ranks: u32,
+    /// See `ranks`.
+    pub window: u32,
+    /// Name of the type that reductions sum, in C: `MPI_FLOAT`.
+    pub element: &'static str,
+}
+
+/// One line of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Size of the messages.
+    pub bytes: u64,
+    /// Name of the metric → its value in its base unit.
+    pub values: Vec<(String, f64)>,
+    /// Iterations timed together.
+    pub iterations: u64,
+    /// Interval of the median of the first column; `None` with too few batches.
+    pub interval: Option<(f64, f64)>,
+    /// Batches.
+    pub batches: usize,
+    /// Seconds, or bytes per second of a bandwidth; as many as the table has percentiles. `None` where the sample
+    /// cannot carry one.
+    pub percentiles: Vec<Option<f64>>,
+    /// Whether all contents were right; `None` where they were not compared.
+    pub is_right: Option<bool>,
+}
+
+/// A column of values: its metric, what stands above it, and the factor to its unit.
+struct Column {
+    metric: &'static str,
+    head: &'static str,
+    factor: f64,
+}
+
+const fn column(metric: &'static str, head: &'static str, factor: f64) -> Column {
+    Column { metric, head, factor }
+}
+
+const MICRO: f64 = 1e6;
+const PLAIN_LATENCY: &[Column] = &[column("latency", "Latency (us)", MICRO)];
+const MEAN_LATENCY: &[Column] = &[column("latency", "Avg Latency(us)", MICRO)];
+const FULL_LATENCY: &[Column] = &[
+    column("latency", "Avg Latency(us)", MICRO),
+    column("latency_min", "Min Latency(us)", MICRO),
+    column("latency_max", "Max Latency(us)", MICRO),
+];
+const BANDWIDTH: &[Column] = &[column("bandwidth", "Bandwidth (MB/s)", 1e-6)];
+const RATE: &[Column] =
+    &[column("bandwidth", "MB/s", 1e-6), column("message_rate", "Messages/s", 1.0)];
+const OVERLAP: &[Column] = &[
+    column("latency", "Overall(us)", MICRO),
+    column("compute", "Compute(us)", MICRO),
+    column("communication", "Pure Comm.(us)", MICRO),
+    column("overlap", "Overlap(%)", 100.0),
+];
+const FULL_OVERLAP_5: &[Column] = &[
+    column("latency", "Overall(us)", MICRO),
+    column("compute", "Compute(us)", MICRO),
+    column("start", "Coll. Init(us)", MICRO),
+    column("test", "MPI_Test(us)", MICRO),
+    column("wait", "MPI_Wait(us)", MICRO),
+    column("communication", "Pure Comm.(us)", MICRO),
+    column("overlap", "Overlap(%)", 100.0),
+];
+const FULL_OVERLAP: &[Column] = &[
+    column("latency", "Overall(us)", MICRO),
+    column("compute", "Compute(us)", MICRO),
+    column("start", "Coll. Init(us)", MICRO),
+    column("test", "MPI_Test(us)", MICRO),
+    column("wait", "MPI_Wait(us)", MICRO),
+    column("communication", "Pure Comm.(us)", MICRO),
+    column("communication_min", "Min Comm.(us)", MICRO),
+    column("communication_max", "Max Comm.(us)", MICRO),
+    column("overlap", "Overlap(%)", 100.0),
+];
+
+impl Table {
+    /// The lines above the first row.
+    #[must_use]
+    pub fn head(&self) -> String {
+        let mut text = String::new();
+        if self.begins_with_an_empty_line() {
+            text.push('\n');
+        }
+        match self.shape {
+            Shape::Osu5 => writeln!(text, "# {} v5.4.3", self.test.osu_title()),
+            Shape::Osu7 => writeln!(text, "# {} v7.5", self.test.osu_title()),
+            Shape::Assay => {
+                let definition = Benchmark::Mpi(self.test).definition();
+                writeln!(text, "# {}: {}", definition.id, definition.title)
+            }
+        }
+        .expect("writing to a string cannot fail");
+        text.push_str(&self.notes());
+        text.push_str(&self.column_heads());
+        text
+    }
+
+    /// As OSU's programs do, each its own way.
+    fn begins_with_an_empty_line(&self) -> bool {
+        match self.shape {
+            Shape::Osu5 => !self.is_pairwise(),
+            Shape::Osu7 => !matches!(
+                self.test,
+                MpiTest::MessageRate | MpiTest::PutLatency | MpiTest::GetLatency
+            ),
+            Shape::Assay => false,
+        }
+    }
+
+    /// What some of OSU's programs say between title and columns.
+    fn notes(&self) -> String {
+        let mut text = String::new();
+        match self.test {
+            MpiTest::MessageRate => {
+                let (pairs, window) = (self.ranks / 2, self.window);
+                let _ = writeln!(text, "# [ pairs: {pairs} ] [ window size: {window} ]");
+            }
+            MpiTest::PutLatency | MpiTest::GetLatency => {
+                text.push_str("# Window creation: MPI_Win_allocate\n");
+                text.push_str("# Synchronization: MPI_Win_flush\n");
+            }
+            _ if self.is_overlap() => {
+                text.push_str("# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n");
+            }
+            _ => {}
+        }
+        if self.shape == Shape::Osu7 && self.test.has_sizes() {
+            let reduces =
+                matches!(self.test.name(), "reduce" | "allreduce" | "ireduce" | "iallreduce");
+            let element = if reduces { self.element } else { "MPI_CHAR" };
+            let _ = writeln!(text, "# Datatype: {element}.");
+        }
+        text
+    }
+
+    fn column_heads(&self) -> String {
+        let mut text = self.first_head();
+        let sized = usize::from(!self.test.has_sizes());
+        for column in &self.columns()[sized..] {
+            let _ = write!(text, "{:>WIDTH$}", column.head);
+        }
+        if self.full && !self.is_pairwise() && !self.is_overlap() {
+            let _ = write!(text, "{:>COUNT_WIDTH$}", "Iterations");
+        }
+        if self.shape == Shape::Assay {
+            let (low, high) = ("95% from", "95% to");
+            let _ = write!(text, "{low:>COUNT_WIDTH$}{high:>COUNT_WIDTH$}{:>9}", "Batches");
+        }
+        if self.validation {
+            let _ = write!(text, "{:>WIDTH$}", "Validation");
+        }
+        for percent in &self.percentiles {
+            let head = self.tail_head(*percent);
+            let _ = write!(text, "{head:>width$}", width = tail_width(&head));
+        }
+        text.push('\n');
+        text
+    }
+
+    /// The heading of the sizes; where messages have none, of the first values, whose width it sets.
+    fn first_head(&self) -> String {
+        match self.columns() {
+            _ if self.test.has_sizes() => format!("{:<SIZE_WIDTH$}", "# Size"),
+            // The only heading of OSU's that is no comment.
+            columns if self.is_overlap() && self.shape == Shape::Osu5 => {
+                format!("{:>WIDTH$}", columns[0].head)
+            }
+            columns => format!("# {}", columns[0].head),
+        }
+    }
+
+    /// One line. A metric that the row lacks leaves its column empty.
+    #[must_use]
+    pub fn row(&self, row: &Row) -> String {
+        let mut text = String::new();
+        let mut widths = vec![WIDTH; self.columns().len()];
+        if self.test.has_sizes() {
+            let _ = write!(text, "{:<SIZE_WIDTH$}", row.bytes);
+        } else {
+            widths[0] = self.first_head().len();
+        }
+        let of = |metric: &str| {
+            let found = row.values.iter().find(|(name, _)| name == metric);
+            found.map(|(_, value)| *value)
+        };
+        for (column, width) in self.columns().iter().zip(widths) {
+            let _ = write!(text, "{:>width$}", decimals(of(column.metric), column.factor));
+        }
+        if self.full && !self.is_pairwise() && !self.is_overlap() {
+            let _ = write!(text, "{:>COUNT_WIDTH$}", row.iterations);
+        }
+        if self.shape == Shape::Assay {
+            let factor = self.columns()[0].factor;
+            for end in [row.interval.map(|it| it.0), row.interval.map(|it| it.1)] {
+                let _ = write!(text, "{:>COUNT_WIDTH$}", decimals(end, factor));
+            }
+            let _ = write!(text, "{:>9}", row.batches);
+        }
+        if self.validation {
+            let verdict = match row.is_right {
+                Some(true) => "Pass",
+                Some(false) => "Fail",
+                None => "-",
+            };
+            let _ = write!(text, "{verdict:>WIDTH$}");
+        }
+        for (percent, percentile) in self.percentiles.iter().zip(&row.percentiles) {
+            let width = tail_width(&self.tail_head(*percent));
+            let factor = if self.is_windowed() { 1e-6 } else { MICRO };
+            let _ = write!(text, "{:>width$}", decimals(*percentile, factor));
+        }
+        text.push('\n');
+        text
+    }
+
+    fn columns(&self) -> &'static [Column] {
+        match self.test {
+            MpiTest::Bandwidth | MpiTest::BothWays => BANDWIDTH,
+            MpiTest::MessageRate => RATE,
+            MpiTest::Latency | MpiTest::MultiLatency if self.shape == Shape::Osu7 => {
+                MEAN_LATENCY
+            }
+            MpiTest::Latency
+            | MpiTest::MultiLatency
+            | MpiTest::PutLatency
+            | MpiTest::GetLatency => PLAIN_LATENCY,
+            _ if self.is_overlap() => match (self.full, self.shape) {
+                (false, _) => OVERLAP,
+                (true, Shape::Osu5) => FULL_OVERLAP_5,
+                (true, Shape::Osu7 | Shape::Assay) => FULL_OVERLAP,
+            },
+            _ if self.full => FULL_LATENCY,
+            _ => MEAN_LATENCY,
+        }
+    }
+
+    fn is_pairwise(&self) -> bool {
+        self.test.pattern() != MpiPattern::All
+    }
+
+    fn is_windowed(&self) -> bool {
+        Benchmark::Mpi(self.test).metric("bandwidth").is_some()
+    }
+
+    fn tail_head(&self, percent: f64) -> String {
+        let what = if self.is_windowed() { "BW(MB/s)" } else { "Lat(us)" };
+        format!("P{percent} Tail {what}")
+    }
+
+    fn is_overlap(&self) -> bool {
+        Benchmark::Mpi(self.test).metric("overlap").is_some()
+    }
+}
+
+/// As wide as the other columns; wider where the heading would touch the one before.
+fn tail_width(head: &str) -> usize {
+    if head.len() < WIDTH { WIDTH } else { head.len() + GAP }
+}
+
+/// Two decimals, as OSU has them.
+fn decimals(value: Option<f64>, factor: f64) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{:.2}", value * factor))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! The tables of OSU's programs, line by line.
+
+use super::*;
+
+fn table(test: MpiTest, shape: Shape) -> Table {
+    Table {
+        test,
+        shape,
+        full: false,
+        percentiles: Vec::new(),
+        validation: false,
+        ranks: 2,
+        window: 64,
+        element: "MPI_INT",
+    }
+}
+
+fn row(bytes: u64, values: &[(&str, f64)]) -> Row {
+    Row {
+        bytes,
+        values: values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+        iterations: 1000,
+        interval: None,
+        batches: 1,
+        percentiles: Vec::new(),
+        is_right: None,
+    }
+}
+
+fn check(table: &Table, row: &Row, expected: &str) {
+    assert_eq!(table.head() + &table.row(row), expected);
+}
+
+/// What `osu_…` of that version printed, from its table on, and the same figures in ours.
+fn check_real(name: &str, table: &Table) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../assay-adapters/tests/golden/osu");
+    let printed = std::fs::read_to_string(path.join(format!("{name}.out"))).unwrap();
+    let title = printed.find("# OSU").unwrap();
+    // What the launcher's library said ends with a line of its own.
+    let from =
+        if printed[..title].ends_with("=\n\n") || title == 1 { title - 1 } else { title };
+    let mut ours = table.head();
+    for line in printed.lines().filter(|line| line.contains('.') && !line.contains('#')) {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        if fields[0].parse::<f64>().is_ok() {
+            ours += &table.row(&real_row(table, &fields));
+        }
+    }
+    // 5.4.3 leaves its heading of a non-blocking barrier uncommented, and so do we.
+    assert_eq!(ours, printed[from..], "{name}");
+}
+
+/// The figures of one line, in base units.
+fn real_row(table: &Table, fields: &[&str]) -> Row {
+    let mut fields = fields.iter();
+    let mut number = || fields.next().unwrap().parse::<f64>().unwrap();
+    let bytes = if table.test.has_sizes() { number() as u64 } else { 0 };
+    let values = table.columns().iter().map(|column| {
+        let value = number();
+        (column.metric, value / column.factor)
+    });
+    let values: Vec<_> = values.collect();
+    let iterations = if table.full && !table.is_overlap() { number() as u64 } else { 0 };
+    let is_right = table.validation.then(|| fields.next() == Some(&"Pass"));
+    let factor = if table.is_windowed() { 1e-6 } else { MICRO };
+    let percentiles =
+        fields.map(|field| Some(field.parse::<f64>().unwrap() / factor)).collect();
+    Row { iterations, is_right, percentiles, ..row(bytes, &values) }
+}
+
+#[test]
+fn tables_are_those_that_osus_programs_print() {
+    use MpiTest::{Allreduce, Bandwidth, Barrier, Iallgather, Ibarrier, Latency, MessageRate};
+    use Shape::{Osu5, Osu7};
+    for (name, test, shape) in [
+        ("5.4.3-latency", Latency, Osu5),
+        ("5.4.3-bw", Bandwidth, Osu5),
+        ("5.4.3-mbw_mr", MessageRate, Osu5),
+        ("5.4.3-ibarrier-short", Ibarrier, Osu5),
+        ("5.4.3-iallgather-short", Iallgather, Osu5),
+        ("7.5-latency", Latency, Osu7),
+        ("7.5-mbw_mr", MessageRate, Osu7),
+        ("7.5-barrier-short", Barrier, Osu7),
+        ("7.5-ibarrier-short", Ibarrier, Osu7),
+        ("7.5-iallgather-short", Iallgather, Osu7),
+    ] {
+        check_real(name, &table(test, shape));
+    }
+    let full = |test, shape| Table { full: true, ..table(test, shape) };
+    check_real("5.4.3-barrier", &full(Barrier, Osu5));
+    check_real("5.4.3-allreduce", &full(Allreduce, Osu5));
+    check_real("7.5-barrier", &full(Barrier, Osu7));
+    check_real("5.4.3-ibarrier", &full(Ibarrier, Osu5));
+    check_real("5.4.3-iallgather", &full(Iallgather, Osu5));
+    check_real("7.5-ibarrier", &full(Ibarrier, Osu7));
+    check_real("7.5-iallgather", &full(Iallgather, Osu7));
+    let checked = |table| Table { validation: true, ..table };
+    check_real("7.5-bw-checked", &checked(table(Bandwidth, Osu7)));
+    let tails =
+        |percentiles: &[f64], table| Table { percentiles: percentiles.to_vec(), ..table };
+    check_real("7.5-latency-tails", &checked(tails(&[50.0, 99.0], table(Latency, Osu7))));
+    let all = tails(&[50.0, 90.0, 99.0], full(Allreduce, Osu7));
+    check_real("7.5-allreduce-tails", &checked(all));
+    check_real("7.5-bw-tails", &tails(&[50.0, 99.0], table(Bandwidth, Osu7)));
+    let overlap = tails(&[5.0, 99.0], full(Iallgather, Osu7));
+    check_real("7.5-iallgather-tails", &checked(overlap));
+}
+
+/// As OSU 7.5 prints it, of which no output is kept.
+#[test]
+fn windows_are_told_before_the_type() {
+    check(
+        &table(MpiTest::PutLatency, Shape::Osu7),
+        &row(4, &[("latency", 0.74e-6)]),
+        "# OSU MPI_Put Latency Test v7.5
+# Window creation: MPI_Win_allocate
+# Synchronization: MPI_Win_flush
+# Datatype: MPI_CHAR.
+# Size          Latency (us)
+4                       0.74
+",
+    );
+}
+
+#[test]
+fn options_add_columns() {
+    let table = Table {
+        full: true,
+        percentiles: vec![50.0, 99.9],
+        validation: true,
+        ..table(MpiTest::Broadcast, Shape::Assay)
+    };
+    let row = Row {
+        interval: Some((1.4e-6, 1.61e-6)),
+        batches: 40,
+        percentiles: vec![Some(1.5e-6), None],
+        is_right: Some(false),
+        ..row(8, &[("latency", 1.5e-6), ("latency_min", 1e-6), ("latency_max", 2e-6)])
+    };
+    check(
+        &table,
+        &row,
+        "# mpi.bcast: broadcast from one rank to all
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations    95% from      95% to  Batches        Validation  P50 Tail Lat(us)  P99.9 Tail Lat(us)
+8                       1.50              1.00              2.00        1000        1.40        1.61       40              Fail              1.50                   -
+",
+    );
+}
+
+#[test]
+fn every_column_is_a_metric_of_its_benchmark() {
+    for test in MpiTest::ALL {
+        let table = Table { full: true, ..table(test, Shape::Osu7) };
+        for column in table.columns() {
+            assert!(Benchmark::Mpi(test).metric(column.metric).is_some(), "{}", column.metric);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! `formatsds=yes`: a run before all others that writes every file and device from start to end.
+
+use std::collections::BTreeSet;
+
+use assay_model::workload::storage::{
+    AccessPattern, AtEnd, Cursor, EngineChoice, Load, StorageData, StoragePhase, StorageStream,
+    StorageTarget, StorageTiming, StorageWorkload,
+};
+
+use super::super::{RateLabel, RunLabel, RunParameters, Used};
+use super::Compiler;
+use crate::vdbench::commands::{Commands, DataLimits};
+
+/// Threads per storage definition, as Vdbench has them.
+const THREADS: u32 = 2;
+/// Seconds per line of the report.
+const INTERVAL_S: f64 = 1.0;
+
+impl Compiler<'_, '_> {
+    /// Puts the run that writes all storage before the others.
+    pub(super) fn format_all(&mut self) {
+        let targets = self.whole_targets();
+        let bytes = self.all.general.format_bytes.max(512);
+        if let Some(target) =
+            targets.iter().find(|target| !target.size_bytes.unwrap_or(0).is_multiple_of(bytes))
+        {
+            let message = format!(
+                "`{}` does not consist of whole I/O of {bytes} bytes, with which it is written",
+                target.name
+            );
+            let storage = self.all.storages.iter().find(|it| it.name.text == target.name);
+            if let Some(spot) = storage.map(|storage| storage.name.spot) {
+                let error = self.lines.error("V154", spot, message);
+                let help = "make size= a multiple of formatxfersize= (128k unless given)";
+                self.lines.found.push(error.help(help));
+            }
+            return;
+        }
+        if targets.is_empty() {
+            return;
+        }
+        for phase in &mut self.execution.plan.phases {
+            if let Load::ShareOf { phase, .. } = &mut phase.workload.load {
+                *phase += 1;
+            }
+        }
+        self.execution.runs.iter_mut().for_each(|label| label.number += 1);
+        let label = label(&targets, bytes, self.all.general.compression);
+        let (name, loops) = (label.name.clone(), label.loops.clone());
+        let workload = self.writing(targets, bytes);
+        self.execution.runs.insert(0, label);
+        let phase = StoragePhase { name, loops, workload, pause_before_s: 0.0 };
+        self.execution.plan.phases.insert(0, phase);
+    }
+
+    /// Every file or device of all runs, each once and whole.
+    fn whole_targets(&self) -> Vec<StorageTarget> {
+        let mut seen = BTreeSet::new();
+        let phases = self.execution.plan.phases.iter();
+        let all = phases.flat_map(|phase| &phase.workload.targets);
+        all.filter(|target| seen.insert(&target.path))
+            .map(|target| StorageTarget { range_bytes: None, ..target.clone() })
+            .collect()
+    }
+
+    fn writing(&self, targets: Vec<StorageTarget>, bytes: u64) -> StorageWorkload {
+        let in_flight = THREADS * u32::try_from(targets.len()).unwrap_or(u32::MAX / THREADS);
+        let stream = StorageStream {
+            name: "SD_format".into(),
+            targets: (0..targets.len()).collect(),
+            threads: self.input.submitters.clamp(1, in_flight),
+            in_flight_per_target: THREADS,
+            ..StorageStream::of(
+                AccessPattern::Sequential {
+                    cursor: Cursor::Shared,
+                    at_end: AtEnd::Stop,
+                    gap_bytes: 0,
+                },
+                bytes,
+                0.0,
+            )
+        };
+        StorageWorkload {
+            targets,
+            streams: vec![stream],
+            load: Load::Closed,
+            timing: StorageTiming {
+                warmup_s: 0.0,
+                duration_s: None,
+                interval_s: INTERVAL_S,
+                stop_after_bytes: None,
+            },
+            engine: EngineChoice::Auto,
+            data: StorageData {
+                compressible: 1.0 - 1.0 / self.all.general.compression,
+                verify: self.verify(),
+            },
+            seed: self.input.seed,
+        }
+    }
+}
+
+fn label(targets: &[StorageTarget], bytes: u64, compression: f64) -> RunLabel {
+    let threads = f64::from(THREADS);
+    let loops = [("threads", THREADS.to_string()), ("iorate", "max".to_owned())];
+    RunLabel {
+        number: 0,
+        name: "SD_format".into(),
+        rate: RateLabel::UncontrolledMax,
+        elapsed_s: 0.0,
+        warmup_s: 0.0,
+        interval_s: INTERVAL_S,
+        loops: loops.map(|(key, value)| (key.to_owned(), value)).to_vec(),
+        stop_curve_ms: None,
+        shares_observed: false,
+        limits: DataLimits::default(),
+        commands: Commands::default(),
+        parameters: RunParameters {
+            xfer_bytes: Some(bytes as f64),
+            threads: Some(threads),
+            read_percent: Some(0.0),
+            read_hit_percent: Some(0.0),
+            write_hit_percent: Some(0.0),
+            seek_percent: Some(-1.0),
+            storage_bytes: targets.iter().filter_map(|target| target.size_bytes).sum(),
+            compression: Some(compression),
+        },
+        used: Used {
+            storages: targets.len(),
+            workloads: 1,
+            outstanding: u64::from(THREADS) * targets.len() as u64,
+        },
+    }
+}

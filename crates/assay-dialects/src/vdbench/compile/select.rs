@@ -1,0 +1,82 @@
+//! Names and patterns: which definitions a selector means.
+
+use std::collections::HashMap;
+
+use crate::near::nearest;
+
+use super::super::lines::Lines;
+use super::super::tokens::Element;
+
+/// Names of one kind of definition, in the order of their definition.
+pub(super) struct Index {
+    names: Vec<String>,
+    by_name: HashMap<String, usize>,
+}
+
+impl Index {
+    pub(super) fn new<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        let names: Vec<String> = names.map(str::to_ascii_lowercase).collect();
+        let by_name = names.iter().cloned().enumerate().map(|(i, name)| (name, i)).collect();
+        Self { names, by_name }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Positions of what the selectors mean, in the order of definition, each once.
+    ///
+    /// `None` when one of them means nothing, which is told of.
+    pub(super) fn select(
+        &self,
+        lines: &mut Lines,
+        kind: &str,
+        selectors: &[Element],
+    ) -> Option<Vec<usize>> {
+        let mut chosen = Vec::new();
+        let mut complete = true;
+        for selector in selectors {
+            let before = chosen.len();
+            let wanted = selector.text.to_ascii_lowercase();
+            match wanted.strip_suffix('*') {
+                Some(stem) => {
+                    let names = self.names.iter().enumerate();
+                    chosen.extend(names.filter(|(_, n)| n.starts_with(stem)).map(|(i, _)| i));
+                }
+                None => chosen.extend(self.by_name.get(&wanted)),
+            }
+            if chosen.len() == before {
+                complete = false;
+                self.nothing(lines, kind, selector);
+            }
+        }
+        chosen.sort_unstable();
+        chosen.dedup();
+        complete.then_some(chosen)
+    }
+
+    fn nothing(&self, lines: &mut Lines, kind: &str, selector: &Element) {
+        let (code, message) = if selector.text.ends_with('*') {
+            ("V130", format!("no {kind} begins with `{}`", selector.text.trim_end_matches('*')))
+        } else {
+            ("V131", format!("no {kind} is called `{}`", selector.text))
+        };
+        let mut error = lines.error(code, selector.spot, message).vdbench("stops");
+        // A hundred hints are enough, and each looks at every name.
+        if lines.found.len() > 100 {
+            lines.found.push(error);
+            return;
+        }
+        let stem = selector.text.trim_end_matches('*');
+        if self.names.is_empty() {
+            error = error.help(format!("the file defines no {kind} at all"));
+        } else if let Some(near) = nearest(stem, self.names.iter().map(String::as_str)) {
+            error = error.help(format!("did you mean `{near}`?"));
+        } else {
+            let shown: Vec<&str> = self.names.iter().take(8).map(String::as_str).collect();
+            let more = if self.names.len() > shown.len() { ", …" } else { "" };
+            error = error.help(format!("defined are {}{more}", shown.join(", ")));
+        }
+        lines.found.push(error);
+    }
+}

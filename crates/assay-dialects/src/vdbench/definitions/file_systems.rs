@@ -1,0 +1,335 @@
+//! Trees of files and what is done to them, as they were defined.
+
+use assay_model::workload::file_set::{FileAccess, FileOperation, FileOrder, StopAfter};
+use assay_model::workload::storage::SizeShare;
+
+use super::super::lines::{Lines, Spot};
+use super::super::statements::{Parameter, Statement};
+use super::super::tokens::Element;
+use super::super::values::{self, Number};
+use super::{OpenFlags, Sizes, attributes, numbered};
+
+/// A tree of files (fsd).
+#[derive(Debug, Clone)]
+pub(in crate::vdbench) struct FileSystem {
+    pub(in crate::vdbench) name: Element,
+    pub(in crate::vdbench) anchor: Option<Element>,
+    pub(in crate::vdbench) depth: f64,
+    pub(in crate::vdbench) width: f64,
+    pub(in crate::vdbench) files: f64,
+    pub(in crate::vdbench) files_on_all_levels: bool,
+    pub(in crate::vdbench) sizes: Vec<SizeShare>,
+    pub(in crate::vdbench) flags: Option<OpenFlags>,
+    pub(in crate::vdbench) total_bytes: Option<f64>,
+    pub(in crate::vdbench) used_bytes: Option<f64>,
+}
+
+/// A file-system workload (fwd).
+#[derive(Debug, Clone)]
+pub(in crate::vdbench) struct FileWork {
+    pub(in crate::vdbench) name: String,
+    pub(in crate::vdbench) spot: Spot,
+    pub(in crate::vdbench) file_systems: Vec<Element>,
+    pub(in crate::vdbench) operations: Vec<FileOperation>,
+    pub(in crate::vdbench) access: FileAccess,
+    pub(in crate::vdbench) order: FileOrder,
+    pub(in crate::vdbench) sizes: Sizes,
+    pub(in crate::vdbench) read_percent: Option<f64>,
+    pub(in crate::vdbench) threads: u32,
+    pub(in crate::vdbench) skew_percent: Option<f64>,
+    pub(in crate::vdbench) stop_after: Option<StopAfter>,
+    pub(in crate::vdbench) hosts: Vec<Element>,
+    pub(in crate::vdbench) flags: Option<OpenFlags>,
+}
+
+impl Default for FileSystem {
+    fn default() -> Self {
+        Self {
+            name: Element { text: String::new(), quoted: false, spot: super::NOWHERE },
+            anchor: None,
+            depth: 1.0,
+            width: 1.0,
+            files: 10.0,
+            files_on_all_levels: false,
+            sizes: vec![SizeShare::all(4096)],
+            flags: None,
+            total_bytes: None,
+            used_bytes: None,
+        }
+    }
+}
+
+impl Default for FileWork {
+    fn default() -> Self {
+        Self {
+            name: "default".into(),
+            spot: super::NOWHERE,
+            file_systems: Vec::new(),
+            operations: vec![FileOperation::Read],
+            access: FileAccess::Sequential,
+            order: FileOrder::Random,
+            sizes: Sizes::Shares(vec![(4096, 100.0)]),
+            read_percent: None,
+            threads: 1,
+            skew_percent: None,
+            stop_after: None,
+            hosts: Vec::new(),
+            flags: None,
+        }
+    }
+}
+
+/// File systems that one definition stands for; `defaults` changes when it is the default.
+pub(in crate::vdbench) fn file_systems(
+    lines: &mut Lines,
+    statement: &Statement,
+    defaults: &mut FileSystem,
+) -> Vec<FileSystem> {
+    /// More copies than this were not meant.
+    const MOST: u32 = 10_000;
+    let mut one = FileSystem { name: statement.name.clone(), ..defaults.clone() };
+    let mut copies = None;
+    for parameter in &statement.parameters {
+        if parameter.keyword.name == "count" {
+            copies = attributes::pair(lines, parameter).and_then(|(start, n)| {
+                Some((start.max(0.0) as u64, values::count(lines, parameter, n, MOST)?))
+            });
+        } else {
+            one.apply(lines, parameter);
+        }
+    }
+    if statement.is_default() {
+        *defaults = one;
+        return Vec::new();
+    }
+    let Some((start, n)) = copies else { return vec![one] };
+    (0..u64::from(n))
+        .map(|index| {
+            let mut copy = one.clone();
+            copy.name.text = numbered(&one.name.text, start + index);
+            if let Some(anchor) = &mut copy.anchor {
+                anchor.text = numbered(&anchor.text, start + index);
+            }
+            copy
+        })
+        .collect()
+}
+
+impl FileSystem {
+    fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
+        let whole = |lines: &mut Lines, old: f64| {
+            attributes::positive(lines, parameter).map_or(old, |number| number.floor().max(1.0))
+        };
+        match parameter.keyword.name {
+            "anchor" => self.anchor = parameter.elements.first().cloned(),
+            "depth" => self.depth = whole(lines, self.depth),
+            "width" => self.width = whole(lines, self.width),
+            "files" => self.files = whole(lines, self.files),
+            "size" => {
+                let numbers = values::numbers(lines, parameter);
+                if let Some(sizes) = numbers.and_then(|n| file_sizes(lines, parameter, &n)) {
+                    self.sizes = sizes;
+                }
+            }
+            "distribution" => match values::one_word(lines, parameter).as_deref() {
+                Some("all") => self.files_on_all_levels = true,
+                Some("bottom") => self.files_on_all_levels = false,
+                Some(_) => unknown(lines, parameter, "bottom or all"),
+                None => {}
+            },
+            "openflags" => self.flags = attributes::open_flags(lines, parameter),
+            // One process works on every tree, so all its threads share it anyway.
+            "shared" => drop(values::yes_no(lines, parameter)),
+            "totalsize" => self.total_bytes = attributes::positive(lines, parameter),
+            "workingsetsize" => self.used_bytes = attributes::positive(lines, parameter),
+            _ => {}
+        }
+    }
+}
+
+impl FileWork {
+    /// With the parameters of a definition.
+    pub(in crate::vdbench) fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
+        match parameter.keyword.name {
+            "fsd" => self.file_systems = values::names(lines, parameter),
+            "host" => self.hosts = values::names(lines, parameter),
+            "operation" => {
+                let words: Vec<String> =
+                    parameter.elements.iter().map(|element| element.text.clone()).collect();
+                self.operations =
+                    words.iter().filter_map(|word| operation(lines, parameter, word)).collect();
+            }
+            "fileio" => self.file_io(lines, parameter),
+            "fileselect" => self.order = file_order(lines, parameter).unwrap_or(self.order),
+            "xfersize" => {
+                if let Some(sizes) = attributes::sizes(lines, parameter) {
+                    self.sizes = sizes;
+                }
+            }
+            "rdpct" => self.read_percent = attributes::percent(lines, parameter),
+            "threads" => {
+                let threads = values::one_number(lines, parameter);
+                self.threads = threads
+                    .and_then(|n| values::count(lines, parameter, n, super::MOST_THREADS))
+                    .unwrap_or(self.threads);
+            }
+            "skew" => self.skew_percent = attributes::percent(lines, parameter),
+            "stopafter" => self.stop_after = stop_after(lines, parameter),
+            "openflags" => self.flags = attributes::open_flags(lines, parameter),
+            "target" => {
+                unknown(lines, parameter, "copy and move, which need it, do not run here");
+            }
+            _ => {}
+        }
+    }
+
+    fn file_io(&mut self, lines: &mut Lines, parameter: &Parameter) {
+        let words: Vec<String> = parameter
+            .elements
+            .iter()
+            .map(|element| element.text.to_ascii_lowercase())
+            .collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.access = match words[..] {
+            ["sequential" | "seq"] => FileAccess::Sequential,
+            ["sequential" | "seq", "delete"] => FileAccess::SequentialAnew,
+            ["random" | "rand"] => FileAccess::Random,
+            ["random" | "rand", "shared"] => FileAccess::RandomShared,
+            _ => {
+                return unknown(
+                    lines,
+                    parameter,
+                    "sequential, random, (random,shared) or (sequential,delete)",
+                );
+            }
+        };
+    }
+}
+
+/// The operation of this name.
+pub(in crate::vdbench) fn operation(
+    lines: &mut Lines,
+    parameter: &Parameter,
+    word: &str,
+) -> Option<FileOperation> {
+    let lower = word.to_ascii_lowercase();
+    let found = FileOperation::ALL.into_iter().find(|operation| operation.name() == lower);
+    if found.is_none() {
+        let names = FileOperation::ALL.map(FileOperation::name).join(", ");
+        let known = matches!(lower.as_str(), "copy" | "move");
+        let message = if known {
+            format!("the operation `{lower}` is known to Vdbench but not supported here")
+        } else {
+            format!("`{word}` is no operation")
+        };
+        let code = if known { "V114" } else { "V113" };
+        let error = lines.error(code, parameter.spot, message);
+        lines.found.push(error.help(format!("there are {names}")));
+    }
+    found
+}
+
+/// Sizes of files: one, with percentages, or `(n,0)` for about n.
+fn file_sizes(
+    lines: &mut Lines,
+    parameter: &Parameter,
+    numbers: &[Number],
+) -> Option<Vec<SizeShare>> {
+    let sizes = match numbers {
+        [one] => vec![SizeShare::all(one.value as u64)],
+        [about, zero] if zero.value == 0.0 => vec![about_size(about.value as u64)],
+        pairs if pairs.len().is_multiple_of(2) => {
+            let total: f64 = pairs.chunks(2).map(|pair| pair[1].value).sum();
+            if (total - 100.0).abs() > 0.5 || pairs.chunks(2).any(|pair| pair[1].value < 0.0) {
+                let message = format!("the percentages of `sizes` add up to {total}, not 100");
+                let error = lines.error("V156", parameter.spot, message).vdbench("stops");
+                lines.found.push(error);
+                return None;
+            }
+            let share = |pair: &[Number]| SizeShare {
+                share: pair[1].value / total,
+                ..SizeShare::all(pair[0].value as u64)
+            };
+            pairs.chunks(2).map(share).collect()
+        }
+        _ => Vec::new(),
+    };
+    if sizes.is_empty() || sizes.iter().any(|size| size.max_bytes == 0) {
+        let error = lines
+            .error("V156", parameter.spot, "sizes of files are (size,percent,size,percent,…)")
+            .vdbench("stops");
+        lines.found.push(error);
+        return None;
+    }
+    Some(sizes)
+}
+
+/// Sizes around `mean`: from half of it to half as much again.
+fn about_size(mean: u64) -> SizeShare {
+    let step_bytes = if mean.is_multiple_of(1024) { 512 } else { 2 };
+    let half = mean / 2 / step_bytes * step_bytes;
+    SizeShare {
+        min_bytes: mean - half,
+        max_bytes: mean.saturating_add(half),
+        step_bytes,
+        share: 1.0,
+    }
+}
+
+fn stop_after(lines: &mut Lines, parameter: &Parameter) -> Option<StopAfter> {
+    let numbers = values::numbers(lines, parameter)?;
+    match numbers[..] {
+        [Number { value, percent: true }] if value > 0.0 && value <= 100.0 => {
+            Some(StopAfter::Share(value / 100.0))
+        }
+        // A plain number counts operations; one with a unit, bytes.
+        [Number { value, percent: false }] if value >= 1.0 => {
+            let written = &parameter.elements[0].text;
+            if written.chars().all(|c| c.is_ascii_digit()) {
+                Some(StopAfter::Operations(value as u64))
+            } else {
+                Some(StopAfter::Bytes(value as u64))
+            }
+        }
+        _ => {
+            unknown(
+                lines,
+                parameter,
+                "a number of operations, a size like 1m, or a percentage",
+            );
+            None
+        }
+    }
+}
+
+/// Which file is next; `once` stands above the order, which then is that of the files.
+fn file_order(lines: &mut Lines, parameter: &Parameter) -> Option<FileOrder> {
+    let mut order = None;
+    for element in &parameter.elements {
+        let word = element.text.to_ascii_lowercase();
+        let divisor = word.strip_prefix("midpoint=").unwrap_or(&word).parse::<f64>().ok();
+        let begins = |whole: &str| word.len() >= 2 && whole.starts_with(&word);
+        let named = match word.as_str() {
+            _ if begins("sequential") => Some(FileOrder::Sequential),
+            _ if begins("random") => Some(FileOrder::Random),
+            "once" => Some(FileOrder::Once),
+            "poisson" | "skewed" => Some(FileOrder::Skewed(1.0 / super::SKEW_DIVISOR)),
+            _ => divisor
+                .filter(|divisor| divisor.is_finite() && *divisor > 0.0)
+                .map(|divisor| FileOrder::Skewed(1.0 / divisor)),
+        };
+        if named.is_none() {
+            let help = "random, sequential, once, poisson or (poisson,3)";
+            unknown(lines, parameter, help);
+            return None;
+        }
+        order = if order == Some(FileOrder::Once) { order } else { named };
+    }
+    order
+}
+
+fn unknown(lines: &mut Lines, parameter: &Parameter, help: &str) {
+    let message = format!("`{}` has a value that is not known here", parameter.keyword.spelled);
+    let error = lines.error("V114", parameter.spot, message).help(help);
+    lines.found.push(error);
+}

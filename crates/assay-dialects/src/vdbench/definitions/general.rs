@@ -1,0 +1,108 @@
+//! General parameters, which stand before all definitions.
+
+use assay_model::workload::storage::Verify;
+
+use super::super::commands::{Commands, Repetition};
+use super::super::lines::Lines;
+use super::super::statements::{Parameter, Statement};
+use super::super::values::{self, Value};
+use super::attributes;
+
+/// General parameters.
+#[derive(Debug, Clone)]
+pub(in crate::vdbench) struct General {
+    /// How far a compressor gets: n to 1.
+    pub(in crate::vdbench) compression: f64,
+    /// I/O errors that end the execution.
+    pub(in crate::vdbench) data_errors: u64,
+    /// Whether missing folders above a tree are made.
+    pub(in crate::vdbench) create_anchors: bool,
+    /// Whether every file is written anew before the first run, and with which size of I/O.
+    pub(in crate::vdbench) formats: bool,
+    pub(in crate::vdbench) format_bytes: u64,
+    pub(in crate::vdbench) commands: Commands,
+    /// A file whose contents end a run.
+    pub(in crate::vdbench) monitor: Option<String>,
+    /// Whether data is checked, unless the command line says so.
+    pub(in crate::vdbench) verify: Verify,
+    /// Whether all storage of a workload is one range of addresses.
+    pub(in crate::vdbench) joins: bool,
+    /// How often all runs are done.
+    pub(in crate::vdbench) repetition: Option<Repetition>,
+}
+
+impl Default for General {
+    fn default() -> Self {
+        Self {
+            compression: 1.0,
+            data_errors: 50,
+            create_anchors: false,
+            formats: false,
+            format_bytes: 128 << 10,
+            commands: Commands::default(),
+            monitor: None,
+            verify: Verify::Off,
+            joins: false,
+            repetition: None,
+        }
+    }
+}
+
+impl General {
+    pub(super) fn apply(&mut self, lines: &mut Lines, statement: &Statement) {
+        for parameter in &statement.parameters {
+            match parameter.keyword.name {
+                "compratio" => {
+                    let ratio = values::one_number(lines, parameter);
+                    self.compression = ratio.map_or(1.0, |ratio| ratio.max(1.0));
+                }
+                "compression" => {
+                    let percent = values::one_number(lines, parameter).unwrap_or(100.0);
+                    self.compression = 100.0 / percent.clamp(1.0, 100.0);
+                }
+                "data_errors" => {
+                    let values = values::values(lines, parameter).unwrap_or_default();
+                    if let Some(Value::Number(number)) = values.first().map(|v| &v.value) {
+                        self.data_errors = number.value.max(0.0) as u64;
+                    } else {
+                        let message = "`data_errors` as a command is not supported here";
+                        let error = lines.error("V114", parameter.spot, message);
+                        lines.found.push(error.help("give a number of errors"));
+                    }
+                }
+                "create_anchors" => {
+                    self.create_anchors = values::yes_no(lines, parameter) == Some(true);
+                }
+                "concatenatesds" => self.joins = values::yes_no(lines, parameter) == Some(true),
+                "formatsds" => self.formats = always(lines, parameter),
+                "formatxfersize" => {
+                    let bytes = values::one_number(lines, parameter);
+                    self.format_bytes = bytes.map_or(self.format_bytes, |bytes| bytes as u64);
+                    attributes::sectors(lines, parameter, self.format_bytes);
+                }
+                "startcmd" => self.commands.start = attributes::commands(parameter),
+                "endcmd" => self.commands.end = attributes::commands(parameter),
+                "monitor" => {
+                    self.monitor = parameter.elements.first().map(|path| path.text.clone());
+                }
+                "validate" => self.verify = attributes::verify(lines, parameter),
+                "loop" => self.repetition = attributes::repetition(lines, parameter),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// `formatsds=`: whether every file is written anew.
+fn always(lines: &mut Lines, parameter: &Parameter) -> bool {
+    let yes = values::yes_no(lines, parameter);
+    if yes == Some(false) {
+        let message = "files are laid out nevertheless where they are missing";
+        let warning = lines
+            .warning("V114", parameter.spot, message)
+            .help("reading what was never written measures nothing")
+            .vdbench("uses them as they are");
+        lines.found.push(warning);
+    }
+    yes == Some(true)
+}

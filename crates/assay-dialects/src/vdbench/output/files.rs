@@ -1,0 +1,277 @@
+//! The same reports for file-system workloads: a rate and a response time per operation.
+
+use std::fmt::Write as _;
+
+use assay_model::file_outcome::{FileInterval, FileTally};
+use assay_model::workload::file_set::{FileOperation, FilePlan};
+
+use super::{Moment, TimeOfDay, flat_file};
+use crate::vdbench::{RateLabel, RunLabel};
+
+/// Operations that always have columns of their own, behind reads and writes.
+const ALWAYS: [FileOperation; 6] = [
+    FileOperation::Mkdir,
+    FileOperation::Rmdir,
+    FileOperation::Create,
+    FileOperation::Open,
+    FileOperation::Close,
+    FileOperation::Delete,
+];
+/// Operations that have columns in the table where a workload asks for them; in the flat file always.
+const SELDOM: [FileOperation; 3] =
+    [FileOperation::Getattr, FileOperation::Setattr, FileOperation::Access];
+/// Columns of the flat file behind `Interval`.
+const FIRST: [&str; 11] = [
+    "reqrate",
+    "rate",
+    "resp",
+    "MB/sec",
+    "Read_rate",
+    "Read_resp",
+    "Write_rate",
+    "Write_resp",
+    "MB_read",
+    "MB_write",
+    "Xfersize",
+];
+/// Columns of operations that no workload asks for here.
+const NEVER: [&str; 4] = ["Copy_rate", "Copy_resp", "Move_rate", "Move_resp"];
+/// Columns of the flat file behind the operations.
+const LAST: [&str; 7] =
+    ["compratio", "dedupratio", "cpu_used", "cpu_user", "cpu_kernel", "cpu_wait", "cpu_idle"];
+/// Bytes of a MiB, which Vdbench calls MB.
+const MEBIBYTE: f64 = 1_048_576.0;
+
+/// What was measured over one interval or several.
+#[derive(Debug, Clone, Default)]
+pub struct FileMeasured {
+    /// What was done.
+    pub tally: FileTally,
+    seconds: f64,
+    /// Share of the CPUs × seconds, user and kernel.
+    cpu_s: (f64, f64),
+}
+
+impl FileMeasured {
+    /// One interval more.
+    pub fn add(&mut self, interval: &FileInterval) {
+        self.tally.join(&interval.tally);
+        self.seconds += interval.length_s;
+        self.cpu_s.0 += interval.cpu_user * interval.length_s;
+        self.cpu_s.1 += interval.cpu_system * interval.length_s;
+    }
+
+    /// Seconds it took.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    /// Requested operations per second.
+    #[must_use]
+    pub fn rate_per_s(&self) -> f64 {
+        self.per_s(self.tally.requested.count as f64)
+    }
+
+    /// Mean and 99th percentile from the intended start in ms; `None` in a closed loop.
+    #[must_use]
+    pub fn from_intended_ms(&self) -> Option<(f64, f64)> {
+        let histogram = self.tally.from_intended_ns.as_ref().filter(|it| !it.is_empty())?;
+        Some((histogram.mean() / 1e6, histogram.value_at_quantile(0.99) as f64 / 1e6))
+    }
+
+    fn per_s(&self, amount: f64) -> f64 {
+        if self.seconds > 0.0 { amount / self.seconds } else { 0.0 }
+    }
+
+    /// Percent of the CPUs: all, user, kernel.
+    #[must_use]
+    pub fn cpu_percent(&self) -> (f64, f64, f64) {
+        let (user, system) =
+            (100.0 * self.per_s(self.cpu_s.0), 100.0 * self.per_s(self.cpu_s.1));
+        (user + system, user, system)
+    }
+
+    /// Percent of reads and writes that are reads.
+    fn read_percent(&self) -> f64 {
+        let reads = self.tally.of(FileOperation::Read).count as f64;
+        let both = reads + self.tally.of(FileOperation::Write).count as f64;
+        if both > 0.0 { 100.0 * reads / both } else { 0.0 }
+    }
+
+    /// Mean bytes of a read or write.
+    fn transfer_bytes(&self) -> f64 {
+        let count = self.tally.of(FileOperation::Read).count
+            + self.tally.of(FileOperation::Write).count;
+        let bytes = self.tally.read_bytes + self.tally.written_bytes;
+        if count > 0 { bytes as f64 / count as f64 } else { 0.0 }
+    }
+}
+
+/// `Starting RD=…` without the time of day.
+#[must_use]
+pub fn starting(label: &RunLabel, per_s: Option<f64>) -> String {
+    format!("Starting {}", described(label, per_s))
+}
+
+/// `Simulating RD=…`, as `-s` says it.
+#[must_use]
+pub fn simulating(label: &RunLabel) -> String {
+    format!("Simulating {}", described(label, None))
+}
+
+fn described(label: &RunLabel, per_s: Option<f64>) -> String {
+    if label.elapsed_s <= 0.0 {
+        return format!("RD={}", label.name);
+    }
+    // A word ends with a full stop, a number with a semicolon.
+    let rate = match (label.rate, per_s) {
+        (RateLabel::UncontrolledMax | RateLabel::ControlledMax, _) => "max.".into(),
+        (RateLabel::UncontrolledCurve | RateLabel::ControlledCurve, _) => "curve.".into(),
+        (RateLabel::PerSecond(rate), _) | (RateLabel::Percent(_), Some(rate)) => {
+            format!("{rate};")
+        }
+        (RateLabel::Percent(percent), None) => format!("{percent}%;"),
+    };
+    let mut text = format!("RD={}; elapsed={}", label.name, label.elapsed_s);
+    if label.warmup_s > 0.0 {
+        let _ = write!(text, " warmup={}", label.warmup_s);
+    }
+    let _ = write!(text, "; fwdrate={rate} For loops: {}", super::loops(label));
+    text
+}
+
+/// Operations with columns of their own in the tables of these phases.
+#[must_use]
+pub fn shown(plan: &FilePlan) -> Vec<FileOperation> {
+    let streams = || plan.phases.iter().flat_map(|phase| &phase.workload.streams);
+    let is_used = |operation| streams().any(|stream| stream.operation == operation);
+    let seldom = SELDOM.into_iter().filter(|operation| is_used(*operation));
+    ALWAYS.into_iter().chain(seldom).collect()
+}
+
+/// The two lines above the table; `date` like `Nov 21, 2026`.
+#[must_use]
+pub fn heading(date: &str, shown: &[FileOperation]) -> String {
+    let groups = [
+        ("Interval", 10),
+        ("ReqstdOps.", 13),
+        ("cpu%", 10),
+        (" read", 5),
+        ("read", 13),
+        ("write", 13),
+        ("mb/sec", 11),
+        ("mb/sec", 6),
+        ("xfer", 7),
+    ];
+    let mut above = format!("{date:<12}");
+    let operations = shown.iter().map(|operation| (operation.name(), 12));
+    for (name, width) in groups.into_iter().chain(operations) {
+        let _ = write!(above, " {name:.^width$}");
+    }
+    let mut below = format!(
+        "{:24}  rate   resp total  sys   pct   rate   resp   rate   resp  read write  total    size",
+        ""
+    );
+    for _ in shown {
+        below.push_str("  rate   resp");
+    }
+    format!("{above}\n{below}")
+}
+
+/// One line of the table.
+#[must_use]
+pub fn line(
+    tod: TimeOfDay<'_>,
+    label: &str,
+    measured: &FileMeasured,
+    shown: &[FileOperation],
+) -> String {
+    let tally = &measured.tally;
+    let (reads, writes) = (tally.of(FileOperation::Read), tally.of(FileOperation::Write));
+    let (cpu, _, cpu_system) = measured.cpu_percent();
+    let mut text = format!(
+        "{tod:<12} {label:>10} {:>6.1} {:>6.3} {cpu:>5.1} {cpu_system:>4.1} {:>5.1} {:>6.1} \
+         {:>6.3} {:>6.1} {:>6.3} {:>5.2} {:>5.2} {:>6.2} {:>7.0}",
+        measured.rate_per_s(),
+        tally.requested.mean_ms(),
+        measured.read_percent(),
+        measured.per_s(reads.count as f64),
+        reads.mean_ms(),
+        measured.per_s(writes.count as f64),
+        writes.mean_ms(),
+        measured.per_s(tally.read_bytes as f64 / MEBIBYTE),
+        measured.per_s(tally.written_bytes as f64 / MEBIBYTE),
+        measured.per_s((tally.read_bytes + tally.written_bytes) as f64 / MEBIBYTE),
+        measured.transfer_bytes(),
+    );
+    for operation in shown {
+        let count = tally.of(*operation);
+        let rate = measured.per_s(count.count as f64);
+        let _ = write!(text, " {rate:>5.1} {:>6.3}", count.mean_ms());
+    }
+    text
+}
+
+/// What stands above the rows of the flat file.
+#[must_use]
+pub fn flat_heading() -> String {
+    let operations = ALWAYS.iter().chain(&SELDOM).flat_map(|operation| {
+        let mut name = operation.name().to_owned();
+        name[..1].make_ascii_uppercase();
+        [format!("{name}_rate"), format!("{name}_resp")]
+    });
+    let columns: Vec<String> = FIRST
+        .map(str::to_owned)
+        .into_iter()
+        .chain(operations)
+        .chain(NEVER.map(str::to_owned))
+        .chain(LAST.map(str::to_owned))
+        .collect();
+    flat_file::preface(columns.iter().map(String::as_str))
+}
+
+/// One row of the flat file.
+#[must_use]
+pub fn flat_row(
+    moment: Moment<'_>,
+    label: &RunLabel,
+    interval: &str,
+    per_s: Option<f64>,
+    measured: &FileMeasured,
+) -> String {
+    let tally = &measured.tally;
+    let (reads, writes) = (tally.of(FileOperation::Read), tally.of(FileOperation::Write));
+    let megabytes = |bytes: u64| measured.per_s(bytes as f64 / MEBIBYTE);
+    let mut text = flat_file::begun(moment, label, interval);
+    text.push_str(&flat_file::cell(flat_file::requested(label, per_s)));
+    for value in [
+        measured.rate_per_s(),
+        tally.requested.mean_ms(),
+        megabytes(tally.read_bytes + tally.written_bytes),
+        measured.per_s(reads.count as f64),
+        reads.mean_ms(),
+        measured.per_s(writes.count as f64),
+        writes.mean_ms(),
+        megabytes(tally.read_bytes),
+        megabytes(tally.written_bytes),
+    ] {
+        text.push_str(&flat_file::cell(Some(value)));
+    }
+    text.push_str(&flat_file::whole(Some(measured.transfer_bytes())));
+    for operation in ALWAYS.into_iter().chain(SELDOM) {
+        let count = tally.of(operation);
+        text.push_str(&flat_file::cell(Some(measured.per_s(count.count as f64))));
+        text.push_str(&flat_file::cell(Some(count.mean_ms())));
+    }
+    for _ in NEVER {
+        text.push_str(&flat_file::cell(Some(0.0)));
+    }
+    let (cpu, user, system) = measured.cpu_percent();
+    // Every block is written unique; waiting is not told apart from idling.
+    let last = [label.parameters.compression, None, Some(cpu), Some(user), Some(system), None];
+    for value in last.into_iter().chain([Some(100.0 - cpu)]) {
+        text.push_str(&flat_file::cell(value));
+    }
+    text
+}

@@ -1,0 +1,153 @@
+//! `flatfile.html`: one row per interval, columns by name, for spreadsheets and scripts.
+
+use std::fmt::Write as _;
+
+use super::{Measured, Moment};
+use crate::vdbench::{RateLabel, RunLabel};
+
+/// Columns behind `tod`, `Run` and `Interval`, in their order.
+const COLUMNS: [&str; 26] = [
+    "reqrate",
+    "rate",
+    "MB/sec",
+    "bytes/io",
+    "read%",
+    "resp",
+    "read_resp",
+    "write_resp",
+    "resp_max",
+    "resp_std",
+    "xfersize",
+    "threads",
+    "rdpct",
+    "rhpct",
+    "whpct",
+    "seekpct",
+    "lunsize",
+    "version",
+    "compratio",
+    "dedupratio",
+    "queue_depth",
+    "cpu_used",
+    "cpu_user",
+    "cpu_kernel",
+    "cpu_wait",
+    "cpu_idle",
+];
+
+/// What Vdbench writes as the requested rate of a run without one.
+const MAX_RATE: f64 = 9_999_988.0;
+/// The same for the first run of a curve.
+const CURVE_RATE: f64 = 9_999_977.0;
+/// Bytes of the gigabytes in `lunsize`.
+const GIBIBYTE: f64 = 1_073_741_824.0;
+
+/// What stands above the rows: a few words, then the line of column names.
+#[must_use]
+pub fn heading() -> String {
+    preface(COLUMNS.into_iter())
+}
+
+/// The same for any columns behind `Interval`.
+pub(super) fn preface<'c>(columns: impl Iterator<Item = &'c str>) -> String {
+    let mut text = String::from(
+        "*
+* One row per interval and one per average; columns are found by their names below.
+\
+         * MB are 1024*1024 bytes, times are milliseconds, lunsize is in 1024**3 bytes.
+\
+         * 'n/a': not known, or not the same for all workloads of the run.
+*
+",
+    );
+    let _ = write!(text, "{:>12} {:>23} {:>10} {:>10}", "tod", "timestamp", "Run", "Interval");
+    for column in columns {
+        let _ = write!(text, " {column:>10}");
+    }
+    text.push(' ');
+    text
+}
+
+/// The first cells of a row.
+pub(super) fn begun(moment: Moment<'_>, label: &RunLabel, interval: &str) -> String {
+    format!("{:>12} {:>23} {:>10} {interval:>10}", moment.tod, moment.timestamp, label.name)
+}
+
+/// The rate that was asked for, in the numbers that stand for none.
+pub(super) fn requested(label: &RunLabel, rate_per_s: Option<f64>) -> Option<f64> {
+    match (label.rate, rate_per_s) {
+        (RateLabel::UncontrolledMax | RateLabel::ControlledMax, _) => Some(MAX_RATE),
+        (RateLabel::UncontrolledCurve | RateLabel::ControlledCurve, _) => Some(CURVE_RATE),
+        (RateLabel::PerSecond(rate), _) => Some(rate),
+        (RateLabel::Percent(_), rate) => rate,
+    }
+}
+
+/// One row; `rate_per_s` is the rate that was asked for, where there is one.
+#[must_use]
+pub fn row(
+    moment: Moment<'_>,
+    label: &RunLabel,
+    interval: &str,
+    rate_per_s: Option<f64>,
+    measured: &Measured,
+) -> String {
+    let of = &label.parameters;
+    let mut text = begun(moment, label, interval);
+    text.push_str(&cell(requested(label, rate_per_s)));
+    text.push_str(&cell(Some(measured.rate_per_s())));
+    text.push_str(&cell(Some(measured.mebibytes_per_s())));
+    text.push_str(&whole(Some(measured.bytes_per_io())));
+    for value in [
+        measured.read_percent(),
+        measured.response_ms(),
+        measured.read_response_ms(),
+        measured.write_response_ms(),
+        measured.max_response_ms(),
+        measured.response_deviation_ms(),
+    ] {
+        text.push_str(&cell(Some(value)));
+    }
+    text.push_str(&whole(of.xfer_bytes));
+    for value in [
+        of.threads,
+        of.read_percent,
+        of.read_hit_percent,
+        of.write_hit_percent,
+        of.seek_percent,
+        Some(of.storage_bytes as f64 / GIBIBYTE),
+    ] {
+        text.push_str(&cell(value));
+    }
+    let _ = write!(text, " {:>10}", concat!("assay", env!("CARGO_PKG_VERSION")));
+    for value in [
+        of.compression,
+        // Every block is written unique.
+        None,
+        Some(measured.queue_depth()),
+        Some(measured.cpu_percent()),
+        Some(measured.cpu_user_percent()),
+        Some(measured.cpu_system_percent()),
+        // Waiting is not told apart from idling.
+        None,
+        Some(100.0 - measured.cpu_percent()),
+    ] {
+        text.push_str(&cell(value));
+    }
+    text
+}
+
+pub(super) fn cell(value: Option<f64>) -> String {
+    match value {
+        Some(value) => format!(" {value:>10.4}"),
+        None => format!(" {:>10}", "n/a"),
+    }
+}
+
+/// Bytes of an I/O stand without decimals.
+pub(super) fn whole(value: Option<f64>) -> String {
+    match value {
+        Some(value) => format!(" {value:>10.0}"),
+        None => cell(None),
+    }
+}

@@ -1,0 +1,58 @@
+//! What the pages have in common: links between them, anchors of runs, warnings in a box.
+//!
+//! Browsers follow the links; scripts look for the same words behind them.
+
+use std::fmt::Write as _;
+
+use super::loops;
+use crate::vdbench::RunLabel;
+
+/// From this share of the CPUs on, in percent, Vdbench warns of its own load.
+const BUSY_PERCENT: f64 = 80.0;
+
+/// A line with a link: `Run totals:   <A HREF="totals.html">totals</A>`.
+#[must_use]
+pub fn link(words: &str, name: &str) -> String {
+    format!("{words:<32} <A HREF=\"{name}.html\">{name}</A>")
+}
+
+/// Links to all runs of a page; a run that differs from the one before by its loops alone is named once.
+#[must_use]
+pub fn contents(runs: &[RunLabel]) -> String {
+    let mut text = String::from("\n");
+    let mut before = None;
+    for (number, run) in runs.iter().enumerate() {
+        let words = if number == 0 { "Link to Run Definitions:" } else { "" };
+        let name = if before == Some(&run.name) {
+            loops(run)
+        } else {
+            format!("{} For loops: {}", run.name, loops(run))
+        };
+        let indent = if before == Some(&run.name) { run.name.len() + 12 } else { 0 };
+        let _ = writeln!(text, "{words:<32} {:indent$}<A HREF=\"#_{number}\">{name}</A>", "");
+        before = Some(&run.name);
+    }
+    text
+}
+
+/// The line that begins a run on a page, where links find it.
+#[must_use]
+pub fn anchor(number: usize, line: &str) -> String {
+    format!("\n<a name=\"_{number}\"></a><i><b>{line}</b></i>\n")
+}
+
+/// The warning that the machine itself was busy, line by line; `None` when it was not.
+#[must_use]
+pub fn busy(host: &str, cpu_percent: f64) -> Option<Vec<String>> {
+    if cpu_percent < BUSY_PERCENT {
+        return None;
+    }
+    let lines = [
+        format!("Warning for host={host}: average processor utilization {cpu_percent:.1}%"),
+        "Above 80% the machine itself may be what limits the rate.".to_owned(),
+    ];
+    let width = lines.iter().map(String::len).max().unwrap_or(0);
+    let edge = "*".repeat(width + 4);
+    let inside = lines.iter().map(|line| format!("* {line:<width$} *"));
+    Some(std::iter::once(edge.clone()).chain(inside).chain([edge]).collect())
+}

@@ -1,0 +1,148 @@
+//! `skew.html` and the pages of single storage and workload definitions: who did how much of a run.
+//!
+//! Figures are those of all time that counted: single intervals are not kept per definition.
+
+use std::fmt::Write as _;
+
+use assay_model::storage_outcome::{StorageOutcome, StreamTally};
+use assay_model::workload::storage::StorageWorkload;
+
+use super::{Measured, TimeOfDay};
+use crate::vdbench::{RateLabel, RunLabel};
+
+/// Differences of shares below this many percent points are not worth a number.
+const WORTH_TELLING: f64 = 0.1;
+/// Names are at least so wide.
+const NARROWEST: usize = 13;
+
+/// What one definition did.
+#[derive(Debug)]
+pub struct Part {
+    /// The definition.
+    pub name: String,
+    /// What it did.
+    pub measured: Measured,
+    /// Percent of the rate it was to have; `None` for storage and for a rate of its own.
+    pub requested_percent: Option<f64>,
+}
+
+/// What each storage definition did, in the order of the run's targets.
+#[must_use]
+pub fn of_storage(
+    workload: &StorageWorkload,
+    outcome: &StorageOutcome,
+    whole: &Measured,
+) -> Vec<Part> {
+    let names = workload.targets.iter().map(|target| target.name.as_str());
+    parts(names, outcome, whole, |tally, name| workload.targets[tally.target].name == name)
+}
+
+/// What each workload definition did, in the order of the run's streams.
+#[must_use]
+pub fn of_workloads(
+    workload: &StorageWorkload,
+    outcome: &StorageOutcome,
+    whole: &Measured,
+) -> Vec<Part> {
+    let names = workload.streams.iter().map(|stream| stream.name.as_str());
+    let mut parts =
+        parts(names, outcome, whole, |tally, name| workload.streams[tally.stream].name == name);
+    for part in &mut parts {
+        let own = || workload.streams.iter().filter(|stream| stream.name == part.name);
+        let shares = own().map(|stream| 100.0 * stream.rate_share).sum();
+        let has_own_rate = own().any(|stream| stream.own_rate_per_s.is_some());
+        part.requested_percent = (!has_own_rate).then_some(shares);
+    }
+    parts
+}
+
+fn parts<'n>(
+    names: impl Iterator<Item = &'n str>,
+    outcome: &StorageOutcome,
+    whole: &Measured,
+    belongs: impl Fn(&StreamTally, &str) -> bool,
+) -> Vec<Part> {
+    let mut seen = std::collections::HashSet::new();
+    let part = |name: &str| {
+        let tallies = outcome.tallies.iter().filter(|tally| belongs(tally, name));
+        let measured = Measured::of_tallies(tallies, outcome.elapsed_s, whole);
+        Part { name: name.to_owned(), measured, requested_percent: None }
+    };
+    names.filter(|name| seen.insert(*name)).map(part).collect()
+}
+
+/// The report of one run.
+#[must_use]
+pub fn report(
+    tod: TimeOfDay<'_>,
+    label: &RunLabel,
+    (storage, workloads): (&[Part], &[Part]),
+) -> String {
+    let mut text = String::new();
+    let all = storage.iter().chain(workloads);
+    let width = all.map(|part| part.name.len()).max().unwrap_or(0).max(NARROWEST);
+    table(&mut text, (tod, "SD:", width), storage, None);
+    let _ = writeln!(text, "{tod} ");
+    if matches!(label.rate, RateLabel::UncontrolledMax | RateLabel::UncontrolledCurve) {
+        let _ = writeln!(text, "{tod} No shares were asked for: this was an uncontrolled run.");
+        let _ = writeln!(text, "{tod} ");
+    }
+    let total: u64 = workloads.iter().map(|part| part.measured.count()).sum();
+    table(&mut text, (tod, "WD:", width), workloads, Some(total));
+    text
+}
+
+fn table(
+    text: &mut String,
+    (tod, title, width): (TimeOfDay<'_>, &str, usize),
+    parts: &[Part],
+    count: Option<u64>,
+) {
+    let skew = |words: &str| if count.is_some() { words.to_owned() } else { String::new() };
+    let _ = writeln!(
+        text,
+        "{tod} {:width$}        i/o   MB/sec   bytes   read     resp     read    write     resp     \
+         resp queue {}",
+        "",
+        skew("      skew     skew    skew ")
+    );
+    let _ = writeln!(
+        text,
+        "{tod} {title:width$}       rate  1024**2     i/o    pct     time     resp     resp      \
+         max   stddev depth {}",
+        skew(" requested observed   delta ")
+    );
+    for part in parts {
+        let share = count.map(|count| shares(part, count)).unwrap_or_default();
+        let _ = writeln!(text, "{tod} {}{share}", figures(&part.name, width, &part.measured));
+    }
+}
+
+/// Percent asked for and observed, and what they differ by.
+fn shares(part: &Part, count: u64) -> String {
+    let observed = 100.0 * part.measured.count() as f64 / (count as f64).max(1.0);
+    let Some(requested) = part.requested_percent else {
+        return format!("{:>10} {observed:>7.2}%", "n/a");
+    };
+    let delta = requested - observed;
+    let shown =
+        if delta.abs() > WORTH_TELLING { format!(" {delta:>6.2}%") } else { String::new() };
+    format!("{requested:>9.2}% {observed:>7.2}%{shown}")
+}
+
+fn figures(name: &str, width: usize, measured: &Measured) -> String {
+    format!(
+        "{name:<width$} {:>10.2} {:>8.2} {:>7.0} {:>6.2} {:>8.3} {:>8.3} {:>8.3} {:>8.3} {:>8.3} \
+         {:>5.1} ",
+        measured.rate_per_s(),
+        measured.mebibytes_per_s(),
+        measured.bytes_per_io(),
+        measured.read_percent(),
+        measured.response_ms(),
+        measured.read_response_ms(),
+        measured.write_response_ms(),
+        measured.max_response_ms(),
+        measured.response_deviation_ms(),
+        measured.queue_depth(),
+    )
+}

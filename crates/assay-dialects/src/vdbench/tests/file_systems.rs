@@ -1,0 +1,199 @@
+//! File-system runs: what is made beforehand, what is done, and who does it.
+
+use assay_model::file_outcome::{FileInterval, FileTally};
+use assay_model::workload::file_set::{
+    FileAccess, FileLoad, FileOperation, FileOrder, FilePlan, FileWorkload, StopAfter,
+};
+
+use super::text::MOMENT;
+use super::*;
+use crate::vdbench::output::files::{self, FileMeasured};
+
+const TREE: &str = "fsd=fsd1,anchor=/a,depth=2,width=3,files=4,size=128k\n";
+const WORK: &str =
+    "fwd=fwd1,fsd=fsd1,operation=read,xfersize=4k,fileio=random,fileselect=random,threads=6\n";
+
+fn phases(text: &str) -> Vec<(String, FileWorkload)> {
+    let execution = fine(text);
+    assert_eq!(execution.runs.len(), execution.files.phases.len());
+    execution.files.phases.into_iter().map(|phase| (phase.name, phase.workload)).collect()
+}
+
+#[test]
+fn a_run_makes_its_trees_before() {
+    let table: [(&str, &[FileOperation]); 7] = [
+        ("no", &[]),
+        (
+            "yes",
+            &[
+                FileOperation::Delete,
+                FileOperation::Rmdir,
+                FileOperation::Mkdir,
+                FileOperation::Create,
+            ],
+        ),
+        ("restart", &[FileOperation::Mkdir, FileOperation::Create]),
+        ("clean", &[FileOperation::Delete, FileOperation::Rmdir]),
+        ("(clean,only)", &[FileOperation::Delete, FileOperation::Rmdir]),
+        ("(restart,only)", &[FileOperation::Mkdir, FileOperation::Create]),
+        ("directories", &[FileOperation::Mkdir]),
+    ];
+    for (format, expected) in table {
+        let run = format!("rd=rd1,fwd=fwd1,fwdrate=max,format={format},elapsed=10,interval=1");
+        let mut phases = phases(&format!("{TREE}{WORK}{run}"));
+        let only = format.contains("clean") || format.contains("only");
+        assert_eq!(
+            phases.len(),
+            usize::from(!expected.is_empty()) + usize::from(!only),
+            "{format}"
+        );
+        if expected.is_empty() {
+            continue;
+        }
+        let (name, made) = phases.remove(0);
+        assert_eq!((name.as_str(), made.in_turn), ("format_for_rd1", true), "{format}");
+        let operations: Vec<_> = made.streams.iter().map(|stream| stream.operation).collect();
+        assert_eq!(operations, expected, "{format}");
+        assert_eq!(made.streams[0].threads, 8, "{format}");
+        assert_eq!(made.streams[0].sizes[0].max_bytes, 128 << 10, "{format}");
+    }
+}
+
+#[test]
+fn workloads_mean_what_they_say() {
+    let run = "rd=rd1,fwd=fwd*,fwdrate=100,elapsed=10,interval=1";
+    let second = "fwd=fwd2,fsd=fsd*,operations=(getattr,write),fileio=(random,shared),\
+                  fileselect=once,threads=4,skew=25,rdpct=30,stopafter=64k\n";
+    let (_, work) = phases(&format!("{TREE}{WORK}{second}{run}")).remove(0);
+    let shares: Vec<_> = work
+        .streams
+        .iter()
+        .map(|stream| (stream.operation, stream.threads, stream.rate_share, stream.read_share))
+        .collect();
+    assert_eq!(
+        shares,
+        [
+            (FileOperation::Read, 6, 0.75, None),
+            (FileOperation::Getattr, 2, 0.125, None),
+            (FileOperation::Write, 2, 0.125, Some(0.3)),
+        ]
+    );
+    let last = &work.streams[2];
+    assert_eq!((last.order, last.access), (FileOrder::Once, FileAccess::RandomShared));
+    assert_eq!(last.stop_after, Some(StopAfter::Bytes(65_536)));
+    assert!(matches!(work.load, FileLoad::Open { .. }));
+    assert_eq!(work.trees[0].file_count(), Some(36));
+    assert_eq!(work.trees[0].bytes() as u64, 36 * 131_072);
+}
+
+#[test]
+fn trees_are_replicated_limited_and_looped_over() {
+    let text = "fsd=fsd,anchor=/a/dir,count=(1,2),files=100,sizes=(4k,50,8k,50),totalsize=120k,wss=60k\n\
+                fwd=fwd1,fsd=fsd*,threads=2\n\
+                rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1,fordepth=(1,2),foroperations=(read,write)";
+    let phases = phases(text);
+    assert_eq!(phases.len(), 4);
+    let tree = &phases[3].1.trees[1];
+    assert_eq!(tree.anchor.to_str(), Some("/a/dir2"));
+    assert_eq!((tree.depth, tree.most_files, tree.used_files), (2, Some(20), Some(10)));
+    let operations: Vec<_> =
+        phases.iter().map(|(_, work)| work.streams[0].operation.name()).collect();
+    assert_eq!(operations, ["read", "write", "read", "write"]);
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    let run = "rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1\n";
+    let table = [
+        (format!("{TREE}{WORK}rd=rd1,fwd=fwd1,elapsed=10,interval=1"), "V163 3:4"),
+        (format!("{TREE}fwd=fwd1,fsd=fsd2\n{run}"), "V131 2:14"),
+        (format!("{TREE}fwd=fwd1,fsd=fsd1,operation=copy\n{run}"), "V114 2:19"),
+        (format!("{TREE}fwd=fwd1,fsd=fsd1,operation=reed\n{run}"), "V113 2:19"),
+        (format!("fsd=fsd1,anchor=/a,sizes=(4k,50,8k,40)\n{WORK}{run}"), "V156 1:20"),
+        (format!("fsd=fsd1,anchor=/a,depth=9,width=999\n{WORK}{run}"), "V157 1:5"),
+        (format!("fsd=fsd1,anchor=/a,depth=9999t,width=1\n{WORK}{run}"), "V157 1:5"),
+        (format!("fsd=fsd1,anchor=/a,depth=9999t,width=0.5\n{WORK}{run}"), "V157 1:5"),
+        (format!("fsd=fsd1,anchor=/a,depth=400\n{WORK}{run}"), "V157 1:5"),
+        (format!("{TREE}fsd=fsd2,anchor=/a/b\n{WORK}{run}"), "V158 2:5"),
+        (format!("fsd=fsd1\n{WORK}{run}"), "V151 1:5"),
+        (format!("fsd=fsd1,anchor=/a,size=1000,openflags=o_direct\n{WORK}{run}"), "V154 1:5"),
+    ];
+    for (text, expected) in table {
+        let found = one(&text).unwrap_err();
+        let codes: Vec<String> = found
+            .iter()
+            .map(|one| {
+                let place = one.place.as_ref().unwrap();
+                format!("{} {}:{}", one.code, place.line, place.column)
+            })
+            .collect();
+        assert!(codes.iter().any(|code| code == expected), "{text}\n{codes:?}");
+    }
+}
+
+#[test]
+fn the_table_and_the_flat_file() {
+    let mut tally = FileTally::default();
+    for _ in 0..4 {
+        tally.operations[FileOperation::Read.index()].add(2_000_000);
+        tally.requested.add(2_000_000);
+    }
+    tally.operations[FileOperation::Open.index()].add(500_000);
+    tally.read_bytes = 4 << 20;
+    let interval = FileInterval {
+        start_s: 0.0,
+        length_s: 2.0,
+        warmup: false,
+        tally,
+        cpu_user: 0.02,
+        cpu_system: 0.03,
+    };
+    let mut measured = FileMeasured::default();
+    measured.add(&interval);
+    let label = fine(&format!("{TREE}{WORK}rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1"))
+        .runs
+        .remove(0);
+    let shown = files::shown(&FilePlan::default());
+    let text = format!(
+        "{}\n{}\n{}\n",
+        files::starting(&label, None),
+        files::heading("Nov 21, 2026", &shown),
+        files::line("15:28:54.017", "avg_2-10", &measured, &shown)
+    );
+    expect_test::expect![[r#"
+        Starting RD=rd1; elapsed=10; fwdrate=max. For loops: None
+        Nov 21, 2026 .Interval. .ReqstdOps... ...cpu%...  read ....read..... ....write.... ..mb/sec... mb/sec .xfer.. ...mkdir.... ...rmdir.... ...create... ....open.... ...close.... ...delete...
+                                  rate   resp total  sys   pct   rate   resp   rate   resp  read write  total    size  rate   resp  rate   resp  rate   resp  rate   resp  rate   resp  rate   resp
+        15:28:54.017   avg_2-10    2.0  2.000   5.0  3.0 100.0    2.0  2.000    0.0  0.000  2.00  0.00   2.00 1048576   0.0  0.000   0.0  0.000   0.0  0.000   0.5  0.500   0.0  0.000   0.0  0.000
+    "#]].assert_eq(&text);
+    let heading = files::flat_heading();
+    let names = heading.lines().last().unwrap();
+    let row = files::flat_row(MOMENT, &label, "1", None, &measured);
+    assert_eq!(names.split_whitespace().count(), row.split_whitespace().count());
+    let widths: Vec<usize> = text.lines().skip(1).map(str::len).collect();
+    assert!(widths.iter().all(|width| *width == widths[0]), "{widths:?}");
+}
+
+#[test]
+fn files_are_selected_in_every_way_that_vdbench_knows() {
+    let order = |select: &str| {
+        let text = format!(
+            "{TREE}fwd=fwd1,fsd=fsd1,operation=read,fileselect={select}\n\
+             rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1"
+        );
+        one(&text).map(|it| it.files.phases[0].workload.streams[0].order)
+    };
+    for (select, expected) in [
+        ("random", FileOrder::Random),
+        ("seq", FileOrder::Sequential),
+        ("(random,once)", FileOrder::Once),
+        ("skewed", FileOrder::Skewed(1.0 / 3.0)),
+        ("(poisson,4)", FileOrder::Skewed(0.25)),
+        ("\"midpoint=2\"", FileOrder::Skewed(0.5)),
+    ] {
+        assert_eq!(order(select).ok(), Some(expected), "{select}");
+    }
+    for wrong in ["(poisson,0)", "(poisson,-1)", "often", "(random,)", "(poisson,inf)"] {
+        assert!(order(wrong).is_err(), "{wrong}");
+    }
+}

@@ -1,0 +1,528 @@
+//! The outcome of a phase as entries of the record, and back: whoever renders a stored run in a tool's
+//! own shape reads the same values as whoever has just measured.
+//!
+//! What adds up to results has no [`Role::Part`](crate::attribute::Role::Part): the latency of every
+//! I/O, per interval, of reads and of writes. Parts keep what only tools print: one series per stream,
+//! target and operation, calls of `fsync`, times of submission, streams within intervals.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Ended, IntervalTally, JournalEntry, Operation, StorageOutcome, StreamCount, StreamRecord,
+    StreamTally, Tally,
+};
+use crate::attribute::{Attribute, Attributes, Value};
+use crate::distribution::{Distribution, new_histogram};
+use crate::doubt::Doubt;
+use crate::entry::{Entry, Key, Seen, Span};
+use crate::run::{CaseRecord, SeriesRecord};
+
+const LATENCY: &str = "latency";
+const INTENDED: &str = "latency_from_intended";
+/// Stages of records that are parts.
+const INTERVAL: &str = "interval";
+const SYNC: &str = "sync";
+const SUBMISSION: &str = "submission";
+/// Name of the raw output that keeps every I/O of one stream.
+const JOURNAL: &str = "journal";
+
+const BOTH: [Operation; 2] = [Operation::Read, Operation::Write];
+
+impl Operation {
+    /// The word in dimensions.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        BOTH.into_iter().find(|operation| operation.word() == word)
+    }
+}
+
+impl Ended {
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Time, "time"),
+        (Self::Work, "work"),
+        (Self::Errors, "errors"),
+        (Self::Interrupted, "interrupted"),
+    ];
+
+    /// The word of the fact.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        let row = Self::ALL.iter().find(|(ended, _)| *ended == self);
+        row.map(|(_, word)| *word).expect("every end has its row")
+    }
+
+    /// The end that this word names.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, it)| *it == word).map(|(ended, _)| *ended)
+    }
+}
+
+impl StorageOutcome {
+    /// Everything that is known of the phase.
+    #[must_use]
+    pub fn entries(&self) -> Vec<Entry> {
+        let mut entries = self.facts();
+        let operations = self.operations();
+        for interval in &self.intervals {
+            let span = Span::of_seconds(interval.start_s, interval.length_s, interval.warmup);
+            add_interval(interval, span, &operations, &mut entries);
+        }
+        let whole = Span::of_seconds(0.0, self.elapsed_s, false);
+        for it in &self.tallies {
+            let key = |metric| part_key(metric, it.stream, Some(it.target), it.operation, None);
+            entries.push(seen(key(LATENCY), whole, it.tally.service()));
+            if !it.tally.from_intended_ns.is_empty() {
+                entries.push(seen(key(INTENDED), whole, it.tally.intended()));
+            }
+        }
+        for (stream, record) in self.streams.iter().enumerate() {
+            add_stream(stream, record, whole, &mut entries);
+        }
+        entries
+    }
+
+    /// The outcome that these entries came from. `raw` reads a raw output of the case by its name.
+    #[must_use]
+    pub fn of_record(
+        record: &CaseRecord,
+        raw: &dyn Fn(&str) -> Option<Vec<u8>>,
+    ) -> Option<Self> {
+        let number = |name| record.facts.get(&name).and_then(Value::number);
+        let text = |name| record.facts.get(&name).and_then(Value::text);
+        let elapsed_s = number(Attribute::ElapsedS)?;
+        let engine_reason = match record.facts.get(&Attribute::EngineReason)? {
+            Value::Reason(reason) => reason.clone(),
+            _ => return None,
+        };
+        Some(Self {
+            elapsed_s,
+            open_s: number(Attribute::OpenS)?,
+            close_s: number(Attribute::CloseS)?,
+            tallies: tallies(record),
+            intervals: intervals(record),
+            cpu_user_s: number(Attribute::CpuUserS)?,
+            cpu_system_s: number(Attribute::CpuSystemS)?,
+            engine: text(Attribute::Engine)?.to_owned(),
+            engine_reason,
+            errors: record.doubts.iter().filter_map(failure).collect(),
+            error_count: number(Attribute::Errors)? as u64,
+            ended: Ended::of_word(text(Attribute::Ended)?)?,
+            streams: streams(record, raw),
+        })
+    }
+
+    fn facts(&self) -> Vec<Entry> {
+        let mut entries = vec![
+            Entry::Fact(Attribute::ElapsedS, self.elapsed_s.into()),
+            Entry::Fact(Attribute::OpenS, self.open_s.into()),
+            Entry::Fact(Attribute::CloseS, self.close_s.into()),
+            Entry::Fact(Attribute::CpuUserS, self.cpu_user_s.into()),
+            Entry::Fact(Attribute::CpuSystemS, self.cpu_system_s.into()),
+            Entry::Fact(Attribute::Engine, self.engine.as_str().into()),
+            Entry::Fact(Attribute::EngineReason, Value::Reason(self.engine_reason.clone())),
+            Entry::Fact(Attribute::Errors, self.error_count.into()),
+            Entry::Fact(Attribute::Ended, self.ended.word().into()),
+        ];
+        entries.extend(self.errors.iter().map(|error| {
+            Entry::Doubt(Doubt::IoFailed {
+                target: error.target,
+                operation: error.operation.word().to_owned(),
+                offset: error.offset,
+                bytes: error.bytes,
+                cause: error.reason.clone(),
+            })
+        }));
+        entries
+    }
+
+    /// What was done at all; an interval without any I/O is one of these without any.
+    fn operations(&self) -> Vec<Operation> {
+        let done = |operation: &Operation| {
+            self.tallies.iter().any(|it| it.operation == *operation)
+                || self.intervals.iter().any(|it| it.side(*operation).count > 0)
+        };
+        let found: Vec<Operation> = BOTH.into_iter().filter(done).collect();
+        if found.is_empty() { vec![Operation::Read] } else { found }
+    }
+}
+
+impl Tally {
+    /// Nothing yet.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            count: 0,
+            bytes: 0,
+            service_ns: new_histogram(),
+            from_intended_ns: new_histogram(),
+            service_square_sum: 0.0,
+            service_sum_ns: 0,
+        }
+    }
+
+    fn service(&self) -> Distribution {
+        Distribution {
+            count: self.count,
+            sum_ns: self.service_sum_ns as f64,
+            square_sum: Some(self.service_square_sum),
+            bytes: Some(self.bytes),
+            ..Distribution::of(&self.service_ns)
+        }
+    }
+
+    fn intended(&self) -> Distribution {
+        Distribution::of(&self.from_intended_ns)
+    }
+
+    fn of(service: &Distribution, intended: Option<&Distribution>) -> Self {
+        Self {
+            count: service.count,
+            bytes: service.bytes.unwrap_or(0),
+            service_ns: service.values(),
+            from_intended_ns: intended.map_or_else(new_histogram, Distribution::values),
+            service_square_sum: service.square_sum.unwrap_or(0.0),
+            service_sum_ns: service.sum_ns as u64,
+        }
+    }
+}
+
+impl IntervalTally {
+    /// Its reads or its writes.
+    #[must_use]
+    pub const fn side(&self, operation: Operation) -> &Tally {
+        match operation {
+            Operation::Read => &self.reads,
+            Operation::Write => &self.writes,
+        }
+    }
+}
+
+fn seen(key: Key, span: Span, distribution: Distribution) -> Entry {
+    Entry::Measured(key, Seen::Distribution(span, distribution))
+}
+
+/// The key of one part: a stream, a target of it, one operation, one stage.
+fn part_key(
+    metric: &'static str,
+    stream: usize,
+    target: Option<usize>,
+    operation: Operation,
+    stage: Option<&str>,
+) -> Key {
+    let mut extra = Attributes::from([
+        (Attribute::Stream, stream.into()),
+        (Attribute::Operation, operation.word().into()),
+    ]);
+    extra.extend(target.map(|target| (Attribute::TargetIndex, target.into())));
+    extra.extend(stage.map(|stage| (Attribute::Stage, stage.into())));
+    Key { metric, extra }
+}
+
+fn side_key(metric: &'static str, operation: Operation) -> Key {
+    Key::with(metric, [(Attribute::Operation, operation.word().into())])
+}
+
+fn add_interval(
+    interval: &IntervalTally,
+    span: Span,
+    operations: &[Operation],
+    entries: &mut Vec<Entry>,
+) {
+    for operation in operations {
+        let tally = interval.side(*operation);
+        entries.push(seen(side_key(LATENCY, *operation), span, tally.service()));
+        if !tally.from_intended_ns.is_empty() {
+            entries.push(seen(side_key(INTENDED, *operation), span, tally.intended()));
+        }
+    }
+    let states = [
+        ("in_flight", interval.in_flight),
+        ("cpu_user", interval.cpu_user),
+        ("cpu_system", interval.cpu_system),
+    ];
+    for (metric, value) in states {
+        let key = Key::with(metric, [(Attribute::Stage, INTERVAL.into())]);
+        let weight = interval.length_s;
+        entries.push(Entry::Measured(key, Seen::Sample { value, weight }));
+    }
+    for (stream, count) in interval.streams.iter().enumerate() {
+        for (operation, moments) in BOTH.into_iter().zip(count.sides()) {
+            if moments.count > 0 {
+                let key = part_key(LATENCY, stream, None, operation, Some(INTERVAL));
+                entries.push(seen(key, span, moments));
+            }
+        }
+    }
+}
+
+impl StreamCount {
+    /// Reads and writes as moments.
+    fn sides(&self) -> [Distribution; 2] {
+        let moments = |count, bytes, sum_ns: u64, max_ns| Distribution {
+            count,
+            sum_ns: sum_ns as f64,
+            square_sum: None,
+            bytes: Some(bytes),
+            min_ns: None,
+            max_ns: Some(max_ns),
+            histogram: None,
+        };
+        [
+            moments(self.reads, self.read_bytes, self.read_service_ns, self.read_greatest_ns),
+            moments(
+                self.writes,
+                self.write_bytes,
+                self.write_service_ns,
+                self.write_greatest_ns,
+            ),
+        ]
+    }
+
+    fn add(&mut self, operation: Operation, it: &Distribution) {
+        let (sum_ns, bytes) = (it.sum_ns as u64, it.bytes.unwrap_or(0));
+        let max_ns = it.max_ns.unwrap_or(0);
+        match operation {
+            Operation::Read => {
+                (self.reads, self.read_bytes) = (it.count, bytes);
+                (self.read_service_ns, self.read_greatest_ns) = (sum_ns, max_ns);
+            }
+            Operation::Write => {
+                (self.writes, self.write_bytes) = (it.count, bytes);
+                (self.write_service_ns, self.write_greatest_ns) = (sum_ns, max_ns);
+            }
+        }
+    }
+}
+
+fn add_stream(stream: usize, record: &StreamRecord, whole: Span, entries: &mut Vec<Entry>) {
+    let key = Key::with(
+        "in_flight",
+        [(Attribute::Stream, stream.into()), (Attribute::Stage, "whole".into())],
+    );
+    entries.push(Entry::SeriesFact(key, Attribute::ActiveS, record.active_s.into()));
+    if let Some(syncs) = &record.syncs {
+        let key = part_key(LATENCY, stream, None, Operation::Write, Some(SYNC));
+        entries.push(seen(key, whole, syncs.service()));
+    }
+    for (operation, tally) in BOTH.into_iter().zip(&record.submissions) {
+        if let Some(tally) = tally {
+            let key = part_key(LATENCY, stream, None, operation, Some(SUBMISSION));
+            entries.push(seen(key, whole, tally.service()));
+        }
+    }
+    if !record.journal.is_empty() {
+        entries.push(Entry::Raw(journal_name(stream), journal_text(&record.journal)));
+    }
+}
+
+fn journal_name(stream: usize) -> String {
+    format!("{JOURNAL}.{stream}.csv")
+}
+
+fn journal_text(journal: &[JournalEntry]) -> Vec<u8> {
+    let mut text = String::from("at_ns,service_ns,offset,bytes,operation\n");
+    for it in journal {
+        let word = it.operation.word();
+        text.push_str(
+            &[it.at_ns, it.service_ns, it.offset, u64::from(it.bytes)]
+                .map(|n| n.to_string())
+                .join(","),
+        );
+        text.push(',');
+        text.push_str(word);
+        text.push('\n');
+    }
+    text.into_bytes()
+}
+
+fn journal(bytes: &[u8]) -> Vec<JournalEntry> {
+    let text = String::from_utf8_lossy(bytes);
+    let entry = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let &[at_ns, service_ns, offset, bytes, word] = fields.as_slice() else { return None };
+        Some(JournalEntry {
+            at_ns: at_ns.parse().ok()?,
+            service_ns: service_ns.parse().ok()?,
+            offset: offset.parse().ok()?,
+            bytes: bytes.parse().ok()?,
+            operation: Operation::of_word(word)?,
+        })
+    };
+    text.lines().skip(1).filter_map(entry).collect()
+}
+
+/// What the dimensions of a series say about which part it is.
+struct Part<'r> {
+    series: &'r SeriesRecord,
+    stream: Option<usize>,
+    target: Option<usize>,
+    operation: Option<Operation>,
+    stage: Option<&'r str>,
+}
+
+impl<'r> Part<'r> {
+    fn of(series: &'r SeriesRecord) -> Self {
+        let index = |name| match series.dimensions.get(&name) {
+            Some(Value::Integer(index)) => usize::try_from(*index).ok(),
+            _ => None,
+        };
+        let text = |name| series.dimensions.get(&name).and_then(Value::text);
+        Self {
+            series,
+            stream: index(Attribute::Stream),
+            target: index(Attribute::TargetIndex),
+            operation: text(Attribute::Operation).and_then(Operation::of_word),
+            stage: text(Attribute::Stage),
+        }
+    }
+
+    fn first(&self) -> Option<&'r Distribution> {
+        self.series.distributions.first().map(|stretch| &stretch.seen)
+    }
+}
+
+fn parts<'r>(record: &'r CaseRecord, metric: &'r str) -> impl Iterator<Item = Part<'r>> {
+    record.series.iter().filter(move |series| series.metric == metric).map(Part::of)
+}
+
+fn tallies(record: &CaseRecord) -> Vec<StreamTally> {
+    let intended: BTreeMap<_, _> = parts(record, INTENDED)
+        .filter(|part| part.stage.is_none())
+        .filter_map(|part| Some(((part.stream?, part.target?, part.operation?), part.first()?)))
+        .collect();
+    parts(record, LATENCY)
+        .filter(|part| part.stage.is_none())
+        .filter_map(|part| {
+            let (stream, target, operation) = (part.stream?, part.target?, part.operation?);
+            let intended = intended.get(&(stream, target, operation)).copied();
+            let tally = Tally::of(part.first()?, intended);
+            Some(StreamTally { stream, target, operation, tally })
+        })
+        .collect()
+}
+
+/// Values of one operation in every interval, by the interval.
+type BySpan<'r> = BTreeMap<Span, &'r Distribution>;
+
+fn by_span<'r>(record: &'r CaseRecord, metric: &'r str, operation: Operation) -> BySpan<'r> {
+    parts(record, metric)
+        .filter(|part| {
+            part.operation == Some(operation) && part.stream.is_none() && part.stage.is_none()
+        })
+        .flat_map(|part| &part.series.distributions)
+        .map(|it| {
+            let span = Span { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup };
+            (span, &it.seen)
+        })
+        .collect()
+}
+
+fn intervals(record: &CaseRecord) -> Vec<IntervalTally> {
+    let services = BOTH.map(|operation| by_span(record, LATENCY, operation));
+    let intended = BOTH.map(|operation| by_span(record, INTENDED, operation));
+    let spans: BTreeSet<Span> = services.iter().flat_map(|all| all.keys().copied()).collect();
+    let states = ["in_flight", "cpu_user", "cpu_system"].map(|metric| {
+        parts(record, metric)
+            .filter(|part| part.stage == Some(INTERVAL))
+            .flat_map(|part| part.series.samples.iter().map(|sample| sample.value))
+            .collect::<Vec<f64>>()
+    });
+    let count =
+        1 + parts(record, "in_flight").filter_map(|part| part.stream).max().unwrap_or(0);
+    let state = |metric: usize, index: usize| states[metric].get(index).copied().unwrap_or(0.0);
+    let mut all: Vec<IntervalTally> = spans
+        .into_iter()
+        .enumerate()
+        .map(|(index, span)| {
+            let tally = |side: usize| {
+                services[side].get(&span).map_or_else(Tally::empty, |it| {
+                    Tally::of(it, intended[side].get(&span).copied())
+                })
+            };
+            let (start_s, length_s) = span.seconds();
+            IntervalTally {
+                start_s,
+                length_s,
+                warmup: span.warmup,
+                reads: tally(0),
+                writes: tally(1),
+                streams: vec![StreamCount::default(); count],
+                in_flight: state(0, index),
+                cpu_user: state(1, index),
+                cpu_system: state(2, index),
+            }
+        })
+        .collect();
+    add_stream_counts(record, &mut all);
+    all
+}
+
+fn add_stream_counts(record: &CaseRecord, all: &mut [IntervalTally]) {
+    for part in parts(record, LATENCY).filter(|part| part.stage == Some(INTERVAL)) {
+        let (Some(stream), Some(operation)) = (part.stream, part.operation) else { continue };
+        let mut at = 0;
+        for it in &part.series.distributions {
+            let (start_s, _) =
+                Span { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup }.seconds();
+            // Both are in ascending order of time.
+            while all.get(at).is_some_and(|interval| interval.start_s < start_s) {
+                at += 1;
+            }
+            let count = all.get_mut(at).and_then(|interval| interval.streams.get_mut(stream));
+            if let Some(count) = count {
+                count.add(operation, &it.seen);
+            }
+        }
+    }
+}
+
+fn streams(record: &CaseRecord, raw: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<StreamRecord> {
+    let mut streams: Vec<StreamRecord> = Vec::new();
+    for part in parts(record, "in_flight") {
+        let (Some(stream), Some("whole")) = (part.stream, part.stage) else { continue };
+        let active_s = part.series.facts.get(&Attribute::ActiveS).and_then(Value::number);
+        let name = journal_name(stream);
+        streams.push(StreamRecord {
+            active_s: active_s.unwrap_or(0.0),
+            journal: raw(&name).map_or_else(Vec::new, |bytes| journal(&bytes)),
+            ..StreamRecord::default()
+        });
+    }
+    for part in parts(record, LATENCY) {
+        let Some(found) = part.stream.and_then(|stream| streams.get_mut(stream)) else {
+            continue;
+        };
+        let tally = || part.first().map(|it| Tally::of(it, None));
+        match (part.stage, part.operation) {
+            (Some(SYNC), _) => found.syncs = tally(),
+            (Some(SUBMISSION), Some(Operation::Read)) => found.submissions[0] = tally(),
+            (Some(SUBMISSION), Some(Operation::Write)) => found.submissions[1] = tally(),
+            _ => {}
+        }
+    }
+    streams
+}
+
+fn failure(doubt: &Doubt) -> Option<super::IoFailure> {
+    let Doubt::IoFailed { target, operation, offset, bytes, cause } = doubt else {
+        return None;
+    };
+    Some(super::IoFailure {
+        target: *target,
+        operation: Operation::of_word(operation)?,
+        offset: *offset,
+        bytes: *bytes,
+        reason: cause.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

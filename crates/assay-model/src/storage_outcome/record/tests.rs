@@ -1,0 +1,124 @@
+use super::*;
+use crate::engine_choice::EngineReason;
+use crate::event::{RunEvent, SeriesOpened};
+use crate::run::recorded_for_tests;
+use crate::storage_outcome::IoFailure;
+
+fn tally(values_ns: &[u64], bytes: u64, intended: bool) -> Tally {
+    let mut tally = Tally::empty();
+    for ns in values_ns {
+        tally.count += 1;
+        tally.bytes += bytes;
+        tally.service_ns.record(*ns).unwrap();
+        tally.service_sum_ns += ns;
+        tally.service_square_sum += (*ns as f64).powi(2);
+        if intended {
+            tally.from_intended_ns.record(ns + 500).unwrap();
+        }
+    }
+    tally
+}
+
+fn outcome(intended: bool) -> StorageOutcome {
+    let count = StreamCount {
+        reads: 2,
+        read_bytes: 8192,
+        read_service_ns: 300,
+        read_greatest_ns: 200,
+        ..StreamCount::default()
+    };
+    let interval = |start_s: f64, warmup, reads: &[u64], writes: &[u64]| IntervalTally {
+        start_s,
+        length_s: 1.0,
+        warmup,
+        reads: tally(reads, 4096, intended),
+        writes: tally(writes, 512, intended),
+        streams: vec![StreamCount::default(), count],
+        in_flight: 1.5 + start_s,
+        cpu_user: 0.25,
+        cpu_system: 0.125,
+    };
+    let journal = vec![JournalEntry {
+        at_ns: 7,
+        service_ns: 100,
+        offset: 1 << 40,
+        bytes: 4096,
+        operation: Operation::Read,
+    }];
+    let stream = |stream, operation| StreamTally {
+        stream,
+        target: stream,
+        operation,
+        tally: tally(&[100, 200, 40_000_000], 4096, intended),
+    };
+    StorageOutcome {
+        elapsed_s: 2.0,
+        open_s: 0.001,
+        close_s: 0.0005,
+        tallies: vec![stream(0, Operation::Write), stream(1, Operation::Read)],
+        intervals: vec![
+            interval(0.0, true, &[100, 200], &[]),
+            interval(1.0, false, &[100, 200], &[9_000]),
+            interval(2.0, false, &[], &[]),
+        ],
+        cpu_user_s: 0.5,
+        cpu_system_s: 0.75,
+        engine: "io_uring (single issuer)".to_owned(),
+        engine_reason: EngineReason::Refused { io_uring: "no".to_owned(), libaio: None },
+        errors: vec![IoFailure {
+            target: 1,
+            operation: Operation::Write,
+            offset: 4096,
+            bytes: 512,
+            reason: "Input/output error".to_owned(),
+        }],
+        error_count: 3,
+        ended: Ended::Errors,
+        streams: vec![
+            StreamRecord {
+                active_s: 1.5,
+                syncs: Some(tally(&[1000], 0, false)),
+                submissions: [None, Some(tally(&[10, 20], 0, false))],
+                journal,
+            },
+            StreamRecord { active_s: 2.0, ..StreamRecord::default() },
+        ],
+    }
+}
+
+#[test]
+fn outcomes_come_back_from_the_record() {
+    for intended in [false, true] {
+        let outcome = outcome(intended);
+        let (record, raw) = recorded_for_tests(outcome.entries());
+        let back = StorageOutcome::of_record(&record, &|name| raw.get(name).cloned()).unwrap();
+        let (shown, expected) = (format!("{back:?}"), format!("{outcome:?}"));
+        // Both are long: histograms print all of their counts.
+        assert!(back == outcome, "{}", first_difference(&shown, &expected));
+    }
+}
+
+#[test]
+fn events_of_an_outcome_survive_the_store() {
+    let (record, _) = recorded_for_tests(outcome(true).entries());
+    for series in &record.series {
+        let opened = RunEvent::SeriesOpened(SeriesOpened {
+            series: 1,
+            case: "x".to_owned(),
+            metric: series.metric.clone(),
+            dimensions: series.dimensions.clone(),
+        });
+        let stretches = series.distributions.iter().cloned().map(RunEvent::Distribution);
+        for event in stretches.chain([opened]) {
+            let line = serde_json::to_string(&event).unwrap();
+            assert_eq!(serde_json::from_str::<RunEvent>(&line).unwrap(), event, "{line}");
+        }
+    }
+}
+
+fn first_difference(a: &str, b: &str) -> String {
+    let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b).unwrap_or(0);
+    let around =
+        |text: &str| text.chars().skip(at.saturating_sub(300)).take(600).collect::<String>();
+    format!("{}\n---\n{}", around(a), around(b))
+}

@@ -1,0 +1,98 @@
+//! Binds workloads to the code that measures them: the only place that knows both.
+
+mod clock;
+mod latency;
+mod linpack;
+mod mpi;
+mod network;
+mod peak_flops;
+mod storage;
+mod stream;
+mod tool;
+
+use assay_dialects::wire::iperf3::Protocol;
+use assay_model::event::Stopped;
+use assay_model::facts::HostFacts;
+use assay_model::plan::Case;
+use assay_model::workload::{MpiWorkload, Workload};
+
+use crate::recorder::{CaseError, Recorder};
+use crate::storage::runner::RunOptions;
+use crate::tools::Tools;
+
+pub(crate) use clock::characterise_clock;
+pub(crate) use network::Known;
+
+/// What is the same for all cases of a run.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) host: &'a HostFacts,
+    pub(crate) tools: &'a Tools,
+    /// What may be done to storage.
+    pub(crate) storage: &'a RunOptions,
+}
+
+/// Measures one case until its stopping rule is content. `known` is what earlier cases found hosts to lack.
+pub(crate) fn measure(
+    case: &Case,
+    surroundings: &Surroundings<'_>,
+    known: &mut Known,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    let outcome = of_kind(case, surroundings, known, recorder);
+    known.learn(case, &outcome);
+    outcome
+}
+
+fn of_kind(
+    case: &Case,
+    surroundings: &Surroundings<'_>,
+    known: &Known,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    let Surroundings { host, tools, storage: options } = *surroundings;
+    if let Some(found) = tools.get(&case.by) {
+        if let Workload::Storage(test) = &case.workload {
+            let Some(case) = storage::prepare(case, test, options, recorder)? else {
+                return Ok(Stopped::NotNeeded);
+            };
+            return tool::measure(&case, found, &host.cpu.flags, known, recorder);
+        }
+        return tool::measure(case, found, &host.cpu.flags, known, recorder);
+    }
+    match &case.workload {
+        Workload::Stream(work) => stream::measure(work, recorder),
+        Workload::Latency(work) => latency::measure(work, recorder),
+        Workload::PeakFlops(work) => peak_flops::measure(work, recorder),
+        Workload::Linpack(work) => linpack::measure(work, recorder),
+        Workload::NetworkTcp(work) => network::measure(work, Protocol::Tcp, known, recorder),
+        Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, known, recorder),
+        Workload::NetworkIcmp(work) => network::icmp(work, known, recorder),
+        Workload::Mpi(work) => (0..)
+            .find_map(|launch| mpi::turn(case, work, launch, recorder).transpose())
+            .expect("launches are counted until one is the last"),
+        Workload::Storage(test) => storage::measure(case, test, options, recorder),
+    }
+}
+
+/// The question of a case that is measured in turns, between which others may have theirs.
+pub(crate) fn in_turns<'a>(case: &'a Case, tools: &Tools) -> Option<&'a MpiWorkload> {
+    match &case.workload {
+        Workload::Mpi(work) if tools.get(&case.by).is_none() => Some(work),
+        _ => None,
+    }
+}
+
+/// One turn; why it was the last one, or `None`.
+pub(crate) fn turn(
+    case: &Case,
+    work: &MpiWorkload,
+    turn: u32,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Option<Stopped>, CaseError> {
+    mpi::turn(case, work, turn, recorder)
+}
+
+/// CPU numbers as the kernels take them.
+fn cpu_numbers(cpus: &[u32]) -> Vec<usize> {
+    cpus.iter().map(|cpu| *cpu as usize).collect()
+}

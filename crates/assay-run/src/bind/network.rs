@@ -1,0 +1,136 @@
+//! `network.tcp`, `network.udp` and `network.icmp` by assay's own kernels, against any far end that
+//! speaks iperf3's or qperf's protocol.
+
+mod far_end;
+mod known;
+mod latency;
+mod throughput;
+mod virtual_function;
+
+use std::net::IpAddr;
+
+use assay_dialects::wire::iperf3::Protocol;
+use assay_fleet::network_device;
+use assay_fleet::root::Root;
+use assay_kernels::network::device;
+use assay_model::event::{Parameter, Stopped};
+use assay_model::workload::{NetworkQuestion, NetworkWorkload, Workload};
+
+use crate::network::error::{Lack, NetworkError};
+use crate::network::setup::{is_within, local_towards};
+use crate::network::target::Target;
+use crate::recorder::{CaseError, Recorder};
+
+use far_end::FarEnd;
+
+pub(crate) use known::Known;
+
+/// Asks one question again and again.
+pub(super) fn measure(
+    work: &NetworkWorkload,
+    protocol: Protocol,
+    known: &Known,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    known.need(work, Lack::Address)?;
+    let far_end = FarEnd::of(work).map_err(failed)?;
+    match &work.question {
+        NetworkQuestion::Throughput(asked) => {
+            known.need(work, known::streams_port(work))?;
+            throughput::measure(asked, &far_end, protocol, recorder)
+        }
+        NetworkQuestion::Latency(asked) => {
+            known.need(work, Lack::Echo)?;
+            if asked.load_streams > 0 {
+                known.need(work, known::streams_port(work))?;
+            }
+            let all = far_end.for_ping_pong();
+            let lacks = |port| known.lacks(&far_end.host, Lack::Port(port));
+            let (without, targets): (Vec<Target>, Vec<Target>) =
+                all.into_iter().partition(|target| lacks(target.port));
+            if let (Some(last), []) = (without.last(), &*targets) {
+                known.need(work, Lack::Port(last.port))?;
+            }
+            latency::measure(asked, &far_end, targets, protocol, recorder)
+        }
+    }
+}
+
+/// ICMP echoes.
+pub(super) fn icmp(
+    work: &NetworkWorkload,
+    known: &Known,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    known.need(work, Lack::Address)?;
+    latency::icmp(work, recorder)
+}
+
+/// A question as a tool is asked it: over loopback it goes to a server of our own, which ends when
+/// this is dropped.
+pub(super) struct Reached {
+    pub(super) workload: Workload,
+    _far_end: FarEnd,
+}
+
+/// Where a tool finds the other end, and the way that its traffic takes; `None` for a workload that
+/// has no other end.
+pub(super) fn reach(
+    workload: &Workload,
+    known: &Known,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Option<Reached>, CaseError> {
+    let mut workload = workload.clone();
+    let (Workload::NetworkTcp(work) | Workload::NetworkUdp(work) | Workload::NetworkIcmp(work)) =
+        &mut workload
+    else {
+        return Ok(None);
+    };
+    known.need(work, Lack::Address)?;
+    let far_end = FarEnd::of(work).map_err(failed)?;
+    if work.to.is_none() {
+        recorder.learn(None, "far_end", Parameter::Text("assay".to_owned()));
+        far_end.tell(work);
+    }
+    let host = work.to.clone().unwrap_or_default();
+    // The port plays no part in the choice of a route.
+    if let Some(address) = Target::new(&host, 9).addresses().map_err(failed)?.first() {
+        learn_path(local_towards(*address), address.ip(), recorder);
+    }
+    Ok(Some(Reached { workload, _far_end: far_end }))
+}
+
+fn failed(error: NetworkError) -> CaseError {
+    match error {
+        NetworkError::Interrupted => CaseError::Interrupted,
+        error => {
+            let failed = CaseError::because(&error, error.advice());
+            match error.lack() {
+                Some(what) => failed.for_lack_of(what),
+                None => failed,
+            }
+        }
+    }
+}
+
+/// The way the traffic took, as far as this end can see it: loopback or a device with its speed.
+fn learn_path(local: IpAddr, remote: IpAddr, recorder: &mut Recorder<'_, '_>) {
+    let text = |text: &str| Parameter::Text(text.to_owned());
+    if is_within(local, remote) {
+        recorder.learn(None, "path", text("loopback"));
+        return;
+    }
+    recorder.learn(None, "path", text("network"));
+    let Some(name) = device::name_of(local) else { return };
+    let device = network_device::read(&Root::machine(), &name);
+    recorder.learn(None, "device", text(&name));
+    if let Some(speed) = device.link_bit_per_s {
+        recorder.learn(None, "link_bit_per_s", Parameter::Number(speed as f64));
+    }
+    if let Some(mtu) = device.mtu_bytes {
+        recorder.learn(None, "mtu_bytes", Parameter::Integer(mtu));
+    }
+    if let Some(module) = &device.kernel_module {
+        recorder.learn(None, "kernel_module", text(module));
+    }
+}

@@ -1,0 +1,109 @@
+//! Who is at the other end: a host of the user's, or a server of our own for the time of one case.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use assay_dialects::wire::{iperf3, qperf};
+use assay_model::workload::NetworkWorkload;
+
+use crate::network::control;
+use crate::network::error::NetworkError;
+use crate::network::iperf3_server::{self, Iperf3Service};
+use crate::network::target::Target;
+
+/// The other end of a case.
+pub(super) struct FarEnd {
+    pub(super) host: String,
+    port: Option<u16>,
+    _own: Option<OwnServer>,
+}
+
+impl FarEnd {
+    /// Starts a server over loopback when the workload names no host.
+    pub(super) fn of(work: &NetworkWorkload) -> Result<Self, NetworkError> {
+        match &work.to {
+            Some(host) => Ok(Self { host: host.clone(), port: work.port, _own: None }),
+            None => {
+                let own = OwnServer::start()?;
+                let (host, port) = (own.address.ip().to_string(), Some(own.address.port()));
+                Ok(Self { host, port, _own: Some(own) })
+            }
+        }
+    }
+
+    /// The same for a tool, which is told host and port by the workload.
+    pub(super) fn tell(&self, work: &mut NetworkWorkload) {
+        work.to = Some(self.host.clone());
+        work.port = self.port;
+    }
+
+    /// Where throughput is asked.
+    pub(super) fn for_streams(&self) -> Target {
+        Target::new(&self.host, self.port.unwrap_or(iperf3::DEFAULT_PORT))
+    }
+
+    /// Whether somebody who listens there may be an iperf3, for all the user has said.
+    pub(super) fn serves_streams_at(&self, target: &Target) -> bool {
+        self.port.is_none() && target.port == iperf3::DEFAULT_PORT
+    }
+
+    /// Where ping-pongs may be asked, in order: an assay serves them beside its streams.
+    pub(super) fn for_ping_pong(&self) -> Vec<Target> {
+        let ports = match self.port {
+            Some(port) => vec![port],
+            None => vec![qperf::DEFAULT_PORT, iperf3::DEFAULT_PORT],
+        };
+        ports.into_iter().map(|port| Target::new(&self.host, port)).collect()
+    }
+}
+
+/// How long nothing may move at an own server: longer than its client waits, which tells more.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A server within this process that ends with its case.
+struct OwnServer {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl OwnServer {
+    fn start() -> Result<Self, NetworkError> {
+        let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listener = control::listen(any_port)?;
+        let address = listener
+            .local_addr()
+            .map_err(|source| NetworkError::Listen { address: any_port, source })?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let service = Iperf3Service {
+            listen: address,
+            once: false,
+            idle_limit: None,
+            idle_timeout: IDLE_TIMEOUT,
+            interval_s: None,
+            pinned: false,
+        };
+        let told = Arc::clone(&stop);
+        let thread = std::thread::Builder::new()
+            .name("far-end".to_owned())
+            .spawn(move || {
+                // What goes wrong here shows at the client's end, which tells it.
+                drop(iperf3_server::serve_on(&listener, &service, &told, &mut drop));
+            })
+            .map_err(|source| NetworkError::Start { source })?;
+        Ok(Self { address, stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for OwnServer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // The thread's only outcome is its end.
+            drop(thread.join());
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What earlier cases of a run found a host to lack, so that later ones need not wait for the same again.
+//!
+//! A failure that may pass is not remembered: a server that has answered once is asked again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_dialects::wire::iperf3;
+use assay_model::event::Stopped;
+use assay_model::plan::Case;
+use assay_model::workload::{NetworkQuestion, NetworkWorkload};
+
+use crate::network::error::Lack;
+use crate::recorder::CaseError;
+
+/// What is known of all hosts of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Host and lack → the case that found out.
+    lacking: BTreeMap<(String, Lack), String>,
+    /// Hosts and ports whose streams were measured.
+    served: BTreeSet<(String, Lack)>,
+}
+
+impl Known {
+    /// Remembers what the outcome of a case says about its host.
+    pub(crate) fn learn(&mut self, case: &Case, outcome: &Result<Stopped, CaseError>) {
+        let Some((work, to)) =
+            case.workload.network().and_then(|it| Some((it, it.to.as_ref()?)))
+        else {
+            return;
+        };
+        match outcome {
+            Ok(_) if matches!(work.question, NetworkQuestion::Throughput(_)) => {
+                self.served.insert((to.clone(), streams_port(work)));
+            }
+            Err(CaseError::Lacking { what, .. }) => {
+                let key = (to.clone(), *what);
+                if !self.served.contains(&key) {
+                    self.lacking.entry(key).or_insert_with(|| case.id.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the host is known to lack this.
+    pub(super) fn lacks(&self, host: &str, what: Lack) -> bool {
+        self.lacking.contains_key(&(host.to_owned(), what))
+    }
+
+    /// An end of the case when its host is known to lack what it needs.
+    pub(super) fn need(&self, work: &NetworkWorkload, what: Lack) -> Result<(), CaseError> {
+        let Some(host) = &work.to else { return Ok(()) };
+        let Some(because) = self.lacking.get(&(host.clone(), what)) else { return Ok(()) };
+        let lacking = match what {
+            Lack::Address => format!("the host {host} could not be found"),
+            Lack::Port(port) => format!("port {port} of {host} could not be reached"),
+            Lack::Echo => format!("nothing at {host} answers ping-pongs"),
+        };
+        Err(CaseError::Skipped {
+            reason: format!("skipped: {lacking}"),
+            because: because.clone(),
+        })
+    }
+}
+
+/// Where the streams of a case go.
+pub(super) fn streams_port(work: &NetworkWorkload) -> Lack {
+    Lack::Port(work.port.unwrap_or(iperf3::DEFAULT_PORT))
+}
+
+#[cfg(test)]
+mod tests;

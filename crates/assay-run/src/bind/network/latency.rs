@@ -1,0 +1,241 @@
+//! Messages back and forth, again and again: idle, under load, and as ICMP echoes.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use assay_dialects::wire::iperf3::Protocol;
+use assay_dialects::wire::qperf::{Request, Test};
+use assay_kernels::network::icmp::{Access, Pinger};
+use assay_kernels::network::pingpong::Waiting;
+use assay_model::event::{Parameter, Stopped};
+use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload};
+
+use super::far_end::FarEnd;
+use super::{failed, learn_path, local_towards, throughput};
+use crate::measuring::{self, Measurement};
+use crate::network::error::NetworkError;
+use crate::network::iperf3_client::{self, Observed};
+use crate::network::qperf_client::{self, QperfOutcome, QperfTest};
+use crate::network::target::Target;
+use crate::recorder::{CaseError, Recorder};
+use crate::round_trips::Distribution;
+
+/// Round trips of one repetition that become samples, evenly spaced; ten repetitions of them carry a
+/// 99.9th percentile (2995 values).
+const SAMPLES: usize = 300;
+/// Round trips kept for the tail of all of them: 64 MiB.
+const TIMES_LIMIT: usize = 8 << 20;
+/// What streams need to fill the link before the first message goes out.
+const FILLING: Duration = Duration::from_millis(500);
+/// Echoes per repetition, and the pause between two: as ping's flood is bounded for unprivileged users.
+const ECHOES: u16 = 100;
+const ECHO_PAUSE: Duration = Duration::from_millis(2);
+const ECHO_TIMEOUT: Duration = Duration::from_secs(1);
+
+pub(super) fn measure(
+    asked: &Latency,
+    far_end: &FarEnd,
+    targets: Vec<Target>,
+    protocol: Protocol,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    let mut conversation =
+        Conversation { asked, far_end, targets, protocol, repetition: 0, all_ns: vec![] };
+    let mut measurement = Measurement {
+        // Every repetition makes its connection anew; there is nothing to prepare.
+        prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
+        repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
+            conversation.repetition(recorder)
+        },
+        check: &mut |(), _| Ok(()),
+    };
+    let stopped = measuring::repeat(&mut measurement, recorder)?;
+    conversation.learn_tail(recorder);
+    recorder.flush()?;
+    Ok(stopped)
+}
+
+struct Conversation<'a> {
+    asked: &'a Latency,
+    far_end: &'a FarEnd,
+    protocol: Protocol,
+    /// Who may answer, in order; the one that has answered, once one has.
+    targets: Vec<Target>,
+    repetition: u32,
+    /// Every round trip of every repetition.
+    all_ns: Vec<u64>,
+}
+
+impl Conversation<'_> {
+    fn repetition(&mut self, recorder: &mut Recorder<'_, '_>) -> Result<(), CaseError> {
+        let measured = match self.asked.load_streams {
+            0 => self.exchange(recorder.cancel()),
+            streams => self.exchange_under_load(streams, recorder.cancel()),
+        };
+        let latency = measured.map_err(failed)?;
+        let times_ns = &latency.measured.times_ns;
+        // As many as wanted, from the first to the last, none twice.
+        let step = times_ns.len().div_ceil(SAMPLES).max(1);
+        for time_ns in times_ns.iter().step_by(step) {
+            recorder.sample("round_trip", None, *time_ns as f64 * 1e-9);
+        }
+        recorder.sample("half_round_trip", None, latency.mean_half_s);
+        let distribution = Distribution::of(times_ns);
+        self.all_ns.extend(times_ns.iter().take(TIMES_LIMIT.saturating_sub(self.all_ns.len())));
+        let name = format!("round-trips.{}.txt", self.repetition);
+        recorder.raw(&name, distribution.table().as_bytes())?;
+        if self.repetition == 0 {
+            learn_path(local_towards(latency.address), latency.address.ip(), recorder);
+        }
+        self.repetition += 1;
+        Ok(())
+    }
+
+    /// The tail of all round trips, of which the samples are a few.
+    fn learn_tail(&self, recorder: &mut Recorder<'_, '_>) {
+        for (name, value) in Distribution::of(&self.all_ns).parameters() {
+            recorder.learn(Some("round_trip"), &name, value);
+        }
+    }
+
+    /// One ping-pong with the first server that speaks.
+    fn exchange(&mut self, cancel: &AtomicBool) -> Result<qperf_client::Latency, NetworkError> {
+        let mut last = NetworkError::NoData;
+        for target in self.targets.clone() {
+            match qperf_client::run(&self.test(&target), cancel) {
+                Ok(QperfOutcome::Latency(latency)) => {
+                    self.targets = vec![target];
+                    return Ok(latency);
+                }
+                Ok(_) => return Err(NetworkError::NoData),
+                // Only a port that nobody serves is worth trying the next one.
+                Err(error @ NetworkError::Connect { .. }) => last = error,
+                // iperf3 hangs up on what is no cookie of its own.
+                Err(NetworkError::Broken { .. } | NetworkError::Closed { .. })
+                    if self.far_end.serves_streams_at(&target) && self.repetition == 0 =>
+                {
+                    return Err(NetworkError::NoEcho { host: target.host });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(last)
+    }
+
+    fn test(&self, target: &Target) -> QperfTest {
+        let test = match self.protocol {
+            Protocol::Tcp => Test::TcpLatency,
+            Protocol::Udp => Test::UdpLatency,
+        };
+        let message_bytes = u32::try_from(self.asked.bytes).unwrap_or(u32::MAX);
+        let request =
+            Request { message_bytes, time_s: self.asked.seconds, ..Request::new(test) };
+        QperfTest {
+            target: target.clone(),
+            request,
+            waiting: if self.asked.spin { Waiting::Spin } else { Waiting::Sleep },
+            rate_per_s: self.asked.rate_per_s,
+            busy_poll_us: self.asked.busy_poll_us,
+        }
+    }
+
+    /// The same while streams fill the link; they are cut off when it is done.
+    fn exchange_under_load(
+        &mut self,
+        streams: u32,
+        cancel: &AtomicBool,
+    ) -> Result<qperf_client::Latency, NetworkError> {
+        /// What the streams may last longer than the ping-pong, in seconds: all its timeouts.
+        const MARGIN_S: u32 = 30;
+        let load = throughput::loading(streams, self.asked.seconds + MARGIN_S, self.far_end);
+        let enough = AtomicBool::new(false);
+        let (started, is_started) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let loading = scope.spawn(|| {
+                iperf3_client::run(&load, &enough, &mut |observed| {
+                    if matches!(observed, Observed::Start(_)) {
+                        // Nobody listens any more once the ping-pong has failed.
+                        let _ = started.send(());
+                    }
+                })
+            });
+            // A load that cannot start is told below, as its own failure.
+            let _ = is_started.recv_timeout(Duration::from_secs(10));
+            std::thread::sleep(FILLING);
+            let is_running = !loading.is_finished();
+            let measured = self.exchange(cancel);
+            let was_running = !loading.is_finished();
+            enough.store(true, Ordering::Relaxed);
+            match loading.join() {
+                Ok(Err(NetworkError::Interrupted)) if is_running && was_running => measured,
+                Ok(Err(error)) => Err(error),
+                Ok(Ok(_)) | Err(_) => Err(NetworkError::NoData),
+            }
+        })
+    }
+}
+
+/// ICMP echoes.
+pub(super) fn icmp(
+    work: &NetworkWorkload,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    let NetworkQuestion::Latency(asked) = &work.question else {
+        return Err(CaseError::failed("ICMP carries no streams", "ask for `latency`"));
+    };
+    let host = work.to.as_deref().unwrap_or("127.0.0.1");
+    let address = Target::new(host, 0).addresses().map_err(failed)?[0];
+    let pinger = Pinger::open(address.ip()).map_err(|error| {
+        CaseError::because(
+            &error,
+            "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root",
+        )
+    })?;
+    learn_path(local_towards(SocketAddr::new(address.ip(), 9)), address.ip(), recorder);
+    let socket = match pinger.access() {
+        Access::Datagram => "datagram",
+        Access::Raw => "raw",
+    };
+    recorder.learn(None, "socket", Parameter::Text(socket.to_owned()));
+    let bytes = asked.bytes as usize;
+    let mut measurement = Measurement {
+        prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
+        repetition: &mut |(), recorder: &mut Recorder<'_, '_>| echoes(&pinger, bytes, recorder),
+        check: &mut |(), _| Ok(()),
+    };
+    measuring::repeat(&mut measurement, recorder)
+}
+
+fn echoes(
+    pinger: &Pinger,
+    bytes: usize,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<(), CaseError> {
+    let mut lost = 0_u32;
+    for sequence in 1..=ECHOES {
+        if recorder.cancel().load(Ordering::Relaxed) {
+            return Err(CaseError::Interrupted);
+        }
+        let reply = pinger
+            .ping(sequence, bytes, ECHO_TIMEOUT)
+            .map_err(|error| CaseError::because(&error, "check the route to the host"))?;
+        match reply {
+            Some(reply) => {
+                recorder.sample("round_trip", None, reply.round_trip_ns as f64 * 1e-9);
+            }
+            None => lost += 1,
+        }
+        // A host that ignores echoes is not waited for a hundred times.
+        if lost >= 5 && u32::from(sequence) == lost {
+            return Err(CaseError::failed(
+                "the host answers no ICMP echo",
+                "it or a firewall may ignore ICMP; `assay net latency` asks by TCP or UDP",
+            ));
+        }
+        std::thread::sleep(ECHO_PAUSE);
+    }
+    recorder.sample("loss", None, f64::from(lost) / f64::from(ECHOES));
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! What both ends of iperf3's protocol do alike: streams as the parameters want them, and what is told
+//! of them before and after a test. Neither connects nor listens.
+
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use assay_dialects::iperf3::{Connected, Start};
+use assay_dialects::wire::iperf3::parameters::{Direction, Length};
+use assay_dialects::wire::iperf3::{Parameters, Protocol, Results};
+use assay_kernels::network::pace::Pace;
+use assay_kernels::network::socket::{self, SocketOptions};
+use assay_kernels::network::stream::Copying;
+use assay_kernels::network::transfer::{Flow, Socket};
+use assay_kernels::{clock, pin};
+
+use super::error::NetworkError;
+use super::meter::{Lane, Measured};
+
+/// Notices when nothing moves any more.
+pub(super) struct Idle {
+    timeout: Duration,
+    moved_bytes: u64,
+    since_ns: u64,
+}
+
+impl Idle {
+    pub(super) fn new(timeout: Duration) -> Self {
+        Self { timeout, moved_bytes: 0, since_ns: clock::now_ns() }
+    }
+
+    pub(super) fn is_too_long(&mut self, moved_bytes: u64) -> bool {
+        let now_ns = clock::now_ns();
+        if moved_bytes != self.moved_bytes {
+            self.moved_bytes = moved_bytes;
+            self.since_ns = now_ns;
+        }
+        now_ns.saturating_sub(self.since_ns) > self.timeout.as_nanos() as u64
+    }
+
+    /// What to say then: whether anything has ever moved is another matter for whoever looks for the cause.
+    pub(super) fn stalled(&self, peer: &str) -> NetworkError {
+        match self.moved_bytes {
+            0 => NetworkError::NoData,
+            _ => NetworkError::Stalled {
+                peer: peer.to_owned(),
+                seconds: self.timeout.as_secs_f64(),
+            },
+        }
+    }
+}
+
+/// Bytes that end the test.
+pub(super) fn limit_bytes(parameters: &Parameters) -> Option<u64> {
+    match parameters.length {
+        Length::Seconds(_) => None,
+        Length::Bytes(bytes) => Some(bytes),
+        Length::Blocks(blocks) => {
+            Some(blocks.saturating_mul(u64::from(parameters.block_bytes)))
+        }
+    }
+}
+
+/// What the parameters make of a socket.
+pub(super) fn options(parameters: &Parameters) -> SocketOptions {
+    SocketOptions {
+        local: None,
+        busy_poll_us: None,
+        no_delay: parameters.no_delay,
+        window_bytes: parameters.window_bytes,
+        segment_bytes: parameters
+            .segment_bytes
+            .filter(|_| parameters.protocol == Protocol::Tcp),
+        congestion: parameters.congestion.clone(),
+        type_of_service: parameters.type_of_service,
+        pacing_bytes_per_s: parameters.kernel_rate_bit_per_s.map(|rate| rate / 8),
+    }
+}
+
+/// One stream as the parameters want it.
+pub(super) fn flow(parameters: &Parameters, socket: Socket, sends: bool) -> Flow {
+    let no_copy = if sends { parameters.zero_copy } else { parameters.skip_receive_copy };
+    let pace = parameters
+        .rate_bit_per_s
+        .filter(|_| sends)
+        .map(|rate| Pace { bytes_per_s: rate as f64 / 8.0, burst: parameters.burst.max(1) });
+    Flow {
+        socket,
+        sends,
+        block_bytes: parameters.block_bytes as usize,
+        copying: if no_copy { Copying::NoCopy } else { Copying::Copy },
+        pace,
+        cpu: None,
+    }
+}
+
+/// Gives every stream a CPU in turn: senders from the first on, receivers from the last back, so that
+/// on one machine the two ends of one stream meet different CPUs.
+pub(super) fn pin_in_turn(flows: &mut [Flow]) {
+    // Where the system does not tell the CPUs, nothing is pinned.
+    let cpus = pin::allowed_cpus().unwrap_or_default();
+    let mut counts = [0_usize; 2];
+    for flow in flows {
+        let count = &mut counts[usize::from(flow.sends)];
+        let turn = *count % cpus.len().max(1);
+        let at = if flow.sends { turn } else { cpus.len().saturating_sub(turn + 1) };
+        flow.cpu = cpus.get(at).copied();
+        *count += 1;
+    }
+}
+
+pub(super) fn lane(flow: &Flow) -> Lane {
+    let fd = match &flow.socket {
+        Socket::Tcp(stream) => stream.as_raw_fd(),
+        Socket::Udp { socket, .. } => socket.as_raw_fd(),
+    };
+    Lane { socket: fd.unsigned_abs(), sends: flow.sends }
+}
+
+fn first_tcp(flows: &[Flow]) -> Option<&TcpStream> {
+    match &flows.first()?.socket {
+        Socket::Tcp(stream) => Some(stream),
+        Socket::Udp { .. } => None,
+    }
+}
+
+/// The congestion control in force; `None` for UDP.
+pub(super) fn congestion(flows: &[Flow]) -> Option<String> {
+    socket::congestion(first_tcp(flows)?).ok()
+}
+
+/// Everything known when the streams are open.
+pub(super) fn start(
+    parameters: &Parameters,
+    flows: &[Flow],
+    (peer, port): (String, u16),
+    cookie: &str,
+    is_client: bool,
+) -> Start {
+    let buffers_bytes = match flows.first().map(|flow| &flow.socket) {
+        Some(Socket::Tcp(stream)) => socket::buffers_bytes(stream).unwrap_or_default(),
+        Some(Socket::Udp { socket, .. }) => socket::buffers_bytes(socket).unwrap_or_default(),
+        None => (0, 0),
+    };
+    let (duration_s, bytes, blocks) = match parameters.length {
+        Length::Seconds(seconds) => (seconds, 0, 0),
+        Length::Bytes(bytes) => (0, bytes, 0),
+        Length::Blocks(blocks) => (0, 0, blocks),
+    };
+    Start {
+        is_client,
+        peer,
+        port,
+        connected: flows.iter().filter_map(connected).collect(),
+        cookie: cookie.to_owned(),
+        time_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        version: version(),
+        system: system(),
+        udp: parameters.protocol == Protocol::Udp,
+        bidirectional: parameters.direction == Direction::Both,
+        reverse: parameters.direction == Direction::Reverse,
+        streams: parameters.streams,
+        block_bytes: parameters.block_bytes,
+        omit_s: parameters.omit_s,
+        duration_s,
+        bytes,
+        blocks,
+        type_of_service: parameters.type_of_service,
+        target_bit_per_s: parameters.rate_bit_per_s.unwrap_or(0),
+        segment_bytes: first_tcp(flows)
+            .and_then(|it| socket::segment_bytes(it).ok())
+            .unwrap_or(0),
+        window_bytes: parameters.window_bytes.unwrap_or(0),
+        buffers_bytes,
+        title: parameters.title.clone(),
+        extra_data: parameters.extra_data.clone(),
+    }
+}
+
+/// What iperf3 would be, and what it really is.
+fn version() -> String {
+    format!("iperf 3.12 (assay {})", env!("CARGO_PKG_VERSION"))
+}
+
+/// The system as iperf3 names it.
+fn system() -> String {
+    let read = |path: &str| fs_err::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let host = read("/proc/sys/kernel/hostname");
+    let release = read("/proc/sys/kernel/osrelease");
+    format!("Linux {host} {release} {}", std::env::consts::ARCH)
+}
+
+fn connected(flow: &Flow) -> Option<Connected> {
+    let (local, remote) = match &flow.socket {
+        Socket::Tcp(stream) => (stream.local_addr(), stream.peer_addr()),
+        Socket::Udp { socket, .. } => (socket.local_addr(), socket.peer_addr()),
+    };
+    let plain =
+        |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
+    Some(Connected {
+        socket: lane(flow).socket,
+        local: plain(local.ok()?),
+        remote: plain(remote.ok()?),
+        sends: flow.sends,
+    })
+}
+
+/// This end's results as they travel.
+pub(super) fn own_results(measured: &Measured, congestion: Option<&str>) -> Results {
+    let sends = measured.lanes.iter().any(|lane| lane.lane.sends);
+    let counts = measured.lanes.iter().any(|lane| lane.whole.tcp.is_some());
+    Results {
+        cpu: measured.process,
+        sender_has_retransmits: if sends { i64::from(counts) } else { -1 },
+        congestion: congestion.map(str::to_owned),
+        streams: measured.lanes.iter().map(|lane| lane.result).collect(),
+        account: Some(measured.account),
+        has_omitted: true,
+        ..Results::default()
+    }
+}

@@ -1,0 +1,334 @@
+//! One test, from its parameters to the exchange of results.
+
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use assay_dialects::iperf3::{End, Interval, Start, StreamEnd};
+use assay_dialects::wire::iperf3::parameters::{Direction, Length};
+use assay_dialects::wire::iperf3::{
+    Cookie, Parameters, Protocol, Server, ServerEvent, datagram,
+};
+use assay_kernels::clock;
+use assay_kernels::network::socket;
+use assay_kernels::network::transfer::{Flow, Socket};
+
+use super::super::control::{ANSWER_TIMEOUT, Control};
+use super::super::error::NetworkError;
+use super::super::iperf3_flows::{self, Idle};
+use super::super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
+use super::told::Told;
+use super::{Desk, LOOK, Served, broke, lock};
+
+/// How long the streams of a test may take to come.
+const STREAMS_TIMEOUT: Duration = Duration::from_secs(10);
+/// What a server allows beyond the length of a test, as iperf3 does.
+const GRACE: Duration = Duration::from_secs(40);
+/// iperf3's own number for parameters that it cannot take.
+const IPERF3_CANNOT_RECEIVE_PARAMETERS: i32 = 114;
+
+/// One test.
+pub(super) struct Test<'a> {
+    pub(super) desk: &'a Desk<'a>,
+    pub(super) control: Control,
+    pub(super) server: Server,
+    pub(super) cookie: Cookie,
+    pub(super) streams: mpsc::Receiver<(u64, TcpStream)>,
+}
+
+impl Test<'_> {
+    pub(super) fn run(&mut self) -> Result<(), NetworkError> {
+        self.control.send(&Server::ask_parameters())?;
+        let parameters = match self.next(ANSWER_TIMEOUT, "the parameters") {
+            Ok(ServerEvent::Parameters(parameters)) => *parameters,
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(self.refuse(error)),
+        };
+        let mut flows = self.open_streams(&parameters).map_err(|error| self.refuse(error))?;
+        if self.desk.service.pinned {
+            iperf3_flows::pin_in_turn(&mut flows);
+        }
+        let congestion = iperf3_flows::congestion(&flows);
+        let start = self.start(&parameters, &flows);
+        let mut told = parameters.get_server_output.then(|| Told::new(&start));
+        self.desk.report(Served::Start(Box::new(start)));
+        self.control.send(&Server::start())?;
+        let measured = self.transfer(&parameters, flows, &mut told)?;
+        if let Some(active) = &mut *lock(&self.desk.active) {
+            active.is_ending = true;
+        }
+        // iperf3 below 3.16 drains its streams in whole blocks before it listens again.
+        measured.close_sending();
+        self.control.send(&Server::ask_results())?;
+        match self.next(ANSWER_TIMEOUT, "the client's results")? {
+            ServerEvent::Results(_) => {}
+            _ => return Ok(()),
+        }
+        let mut results = iperf3_flows::own_results(&measured, congestion.as_deref());
+        let end = end(&measured);
+        results.server_output_text = told.map(|told| told.end(&end));
+        self.control.send(&Server::results(&results))?;
+        self.desk.report(Served::End(Box::new(end)));
+        // A client that closes without its last word has said everything that matters.
+        drop(self.next(Duration::from_secs(2), "the client's last word"));
+        measured.join()
+    }
+
+    fn next(&mut self, timeout: Duration, expected: &str) -> Result<ServerEvent, NetworkError> {
+        loop {
+            let event = self.server.next_event().map_err(|it| broke(&self.control, it))?;
+            if let Some(event) = event {
+                return Ok(event);
+            }
+            let desk = self.desk;
+            let bytes = self.control.wait(timeout, expected, &|| desk.is_closing())?;
+            self.server.receive(&bytes);
+        }
+    }
+
+    /// Tells the client that its parameters cannot be had.
+    fn refuse(&mut self, error: NetworkError) -> NetworkError {
+        let system = match &error {
+            NetworkError::OpenStream { source, .. } => source.raw_os_error().unwrap_or(0),
+            _ => 0,
+        };
+        drop(self.control.send(&Server::refuse(IPERF3_CANNOT_RECEIVE_PARAMETERS, system)));
+        error
+    }
+
+    fn open_streams(&mut self, parameters: &Parameters) -> Result<Vec<Flow>, NetworkError> {
+        let per_direction = parameters.streams as usize;
+        let both = parameters.direction == Direction::Both;
+        let count = per_direction * (1 + usize::from(both));
+        let sockets = match parameters.protocol {
+            Protocol::Tcp => self.accept_tcp(parameters, count)?,
+            Protocol::Udp => self.accept_udp(parameters, count)?,
+        };
+        let sends = |index: usize| match parameters.direction {
+            Direction::Forward => false,
+            Direction::Reverse => true,
+            Direction::Both => index >= per_direction,
+        };
+        let flow = |(index, socket)| iperf3_flows::flow(parameters, socket, sends(index));
+        Ok(sockets.into_iter().enumerate().map(flow).collect())
+    }
+
+    fn accept_tcp(
+        &mut self,
+        parameters: &Parameters,
+        count: usize,
+    ) -> Result<Vec<Socket>, NetworkError> {
+        self.control.send(&Server::ask_streams())?;
+        let deadline = Instant::now() + STREAMS_TIMEOUT;
+        let mut numbered = Vec::new();
+        while numbered.len() < count {
+            match self.streams.recv_timeout(LOOK) {
+                Ok(stream) => numbered.push(stream),
+                Err(_) => self.check_waiting(deadline)?,
+            }
+        }
+        // Their numbers go by their arrival, whichever thread was first to look at them.
+        numbered.sort_unstable_by_key(|(number, _)| *number);
+        let options = iperf3_flows::options(parameters);
+        let adopt = |(_, stream): (u64, TcpStream)| {
+            socket::adopt_tcp(&stream, &options).map(|()| Socket::Tcp(stream))
+        };
+        let adopted: std::io::Result<Vec<Socket>> = numbered.into_iter().map(adopt).collect();
+        adopted.map_err(|source| self.not_opened(source))
+    }
+
+    fn accept_udp(
+        &mut self,
+        parameters: &Parameters,
+        count: usize,
+    ) -> Result<Vec<Socket>, NetworkError> {
+        let address = match self.control.stream().local_addr() {
+            Ok(own) => SocketAddr::new(self.desk.address.ip(), own.port()),
+            Err(_) => self.desk.address,
+        };
+        let options = iperf3_flows::options(parameters);
+        // The socket that hears the next hello exists before the client may send it.
+        let mut next = socket::bind_udp(address).map_err(|source| self.not_opened(source))?;
+        self.control.send(&Server::ask_streams())?;
+        let deadline = Instant::now() + STREAMS_TIMEOUT;
+        let mut sockets = Vec::new();
+        while sockets.len() < count {
+            if !socket::wait_readable(&next, LOOK) {
+                self.check_waiting(deadline)?;
+                continue;
+            }
+            let is_last = sockets.len() + 1 == count;
+            let following = welcome_udp(&next, address, is_last, &options);
+            match following.map_err(|source| self.not_opened(source))? {
+                Hello::Foreign => {}
+                Hello::Last => {
+                    sockets.push(next);
+                    break;
+                }
+                Hello::More(following) => sockets.push(std::mem::replace(&mut next, following)),
+            }
+        }
+        let wide = parameters.wide_counters;
+        Ok(sockets.into_iter().map(|socket| Socket::Udp { socket, wide }).collect())
+    }
+
+    /// While streams are awaited, the client may give up or vanish.
+    fn check_waiting(&mut self, deadline: Instant) -> Result<(), NetworkError> {
+        if self.desk.is_closing() {
+            return Err(NetworkError::Interrupted);
+        }
+        let expected = "the streams of the test";
+        if let Some(bytes) = self.control.poll(Duration::ZERO, usize::MAX, expected)? {
+            self.server.receive(&bytes);
+            self.server.next_event().map_err(|source| broke(&self.control, source))?;
+        }
+        if Instant::now() > deadline {
+            let (peer, seconds) = (self.control.peer.clone(), STREAMS_TIMEOUT.as_secs());
+            return Err(NetworkError::Silent { peer, expected: expected.to_owned(), seconds });
+        }
+        Ok(())
+    }
+
+    fn not_opened(&self, source: std::io::Error) -> NetworkError {
+        NetworkError::OpenStream { peer: self.control.peer.clone(), source }
+    }
+
+    fn start(&self, parameters: &Parameters, flows: &[Flow]) -> Start {
+        let peer = self.control.stream().peer_addr();
+        let peer = peer.map_or((self.control.peer.clone(), 0), |address| {
+            (address.ip().to_canonical().to_string(), address.port())
+        });
+        iperf3_flows::start(parameters, flows, peer, &self.cookie.text(), false)
+    }
+
+    fn transfer(
+        &mut self,
+        parameters: &Parameters,
+        flows: Vec<Flow>,
+        told: &mut Option<Told>,
+    ) -> Result<Measured, NetworkError> {
+        let lanes: Vec<Lane> = flows.iter().map(iperf3_flows::lane).collect();
+        let cut = Cut {
+            udp: parameters.protocol == Protocol::Udp,
+            omit_s: f64::from(parameters.omit_s),
+            interval_s: self.desk.service.interval_s,
+            limit_bytes: iperf3_flows::limit_bytes(parameters),
+        };
+        let mut meter = Meter::start(flows, lanes, cut)?;
+        let desk = self.desk;
+        let mut tell = |interval: &Interval| {
+            if let Some(told) = told.as_mut() {
+                told.interval(interval);
+            }
+            desk.report(Served::Interval(interval.clone()));
+        };
+        let watched = self.watch(&mut meter, parameters, &mut tell);
+        // What an unfinished interval brought is told before a failure.
+        let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut tell);
+        watched.map(|_| measured)
+    }
+
+    /// Waits until the client ends the test; when that was, where nothing was left to take.
+    fn watch(
+        &mut self,
+        meter: &mut Meter,
+        parameters: &Parameters,
+        tell: &mut dyn FnMut(&Interval),
+    ) -> Result<Option<u64>, NetworkError> {
+        let longest = match parameters.length {
+            Length::Seconds(seconds) => {
+                let counted = Duration::from_secs(u64::from(seconds + parameters.omit_s));
+                Some(Instant::now() + counted + GRACE)
+            }
+            Length::Bytes(_) | Length::Blocks(_) => None,
+        };
+        let mut idle = Idle::new(self.desk.service.idle_timeout);
+        loop {
+            meter.tick(tell);
+            let due = Duration::from_nanos(meter.due_ns().saturating_sub(clock::now_ns()));
+            let wait = due.clamp(Duration::from_millis(1), LOOK);
+            if let Some(bytes) = self.control.poll(wait, usize::MAX, "the end of the test")? {
+                self.server.receive(&bytes);
+            }
+            let event = self.server.next_event().map_err(|it| broke(&self.control, it))?;
+            if event == Some(ServerEvent::Ended) {
+                let ended_ns = clock::now_ns();
+                let takes = parameters.direction == Direction::Forward;
+                let is_whole = takes && take_the_rest(meter, parameters);
+                return Ok(Some(ended_ns).filter(|_| !is_whole));
+            }
+            if self.desk.is_closing() {
+                return Err(NetworkError::Interrupted);
+            }
+            if idle.is_too_long(meter.moved_bytes()) {
+                return Err(idle.stalled(&self.control.peer));
+            }
+            if longest.is_some_and(|longest| Instant::now() > longest) {
+                let (peer, seconds) = (self.control.peer.clone(), GRACE.as_secs());
+                let expected = "the end of the test".to_owned();
+                return Err(NetworkError::Silent { peer, expected, seconds });
+            }
+        }
+    }
+}
+
+/// Under a limit, what the client has sent may still lie in the kernel when it ends the test; whether
+/// all of it came. What datagrams were lost is waited for in vain, and that wait is no part of the test.
+fn take_the_rest(meter: &Meter, parameters: &Parameters) -> bool {
+    /// Data that is there is read at once; what takes longer was lost.
+    const LONGEST: Duration = Duration::from_millis(200);
+    let Some(limit_bytes) = iperf3_flows::limit_bytes(parameters) else { return false };
+    let deadline = Instant::now() + LONGEST;
+    while meter.received_bytes() < limit_bytes {
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    true
+}
+
+/// What came on the socket that waits for hellos.
+enum Hello {
+    Foreign,
+    Last,
+    More(UdpSocket),
+}
+
+/// Takes one hello: the socket becomes the stream, and unless it was the last, another waits.
+fn welcome_udp(
+    waiting: &UdpSocket,
+    address: SocketAddr,
+    is_last: bool,
+    options: &socket::SocketOptions,
+) -> std::io::Result<Hello> {
+    let mut hello = [0; 64];
+    let (bytes, peer) = waiting.recv_from(&mut hello)?;
+    if hello[..bytes] != datagram::HELLO {
+        return Ok(Hello::Foreign);
+    }
+    waiting.connect(peer)?;
+    socket::adopt_udp(waiting, options)?;
+    // Before the answer, because the next hello may follow it at once.
+    let more = if is_last { None } else { Some(socket::bind_udp(address)?) };
+    waiting.send(&datagram::HELLO_REPLY)?;
+    Ok(more.map_or(Hello::Last, Hello::More))
+}
+
+/// A server knows its own view alone.
+fn end(measured: &Measured) -> End {
+    let stream = |lane: &LaneEnd| StreamEnd {
+        socket: lane.lane.socket,
+        sends: lane.lane.sends,
+        sent: lane.lane.sends.then_some(lane.whole),
+        received: (!lane.lane.sends).then_some(lane.whole),
+        rtt_us: lane.rtt_us,
+        windows_bytes: lane.windows_bytes,
+    };
+    let process = measured.process;
+    End {
+        streams: measured.lanes.iter().map(stream).collect(),
+        cpu_here: (process.total, process.user, process.system),
+        ..End::default()
+    }
+}
