@@ -1,10 +1,12 @@
 //! IOR: its options in, its two forms of output out.
 //!
-//! `options` reads the words, `compile` makes a plan of one repetition, `result` makes IOR's figures
+//! `command_line` reads the words into `options`, `compile` makes a plan of one repetition, `result` makes IOR's figures
 //! of its outcomes, `text` and `json` write them. Ranks are threads of one process; nothing here opens
 //! a file, starts a thread or reads a clock.
 
+pub mod command_line;
 pub mod compile;
+mod directives;
 pub mod json;
 pub mod options;
 pub mod result;

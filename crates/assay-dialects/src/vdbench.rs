@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{StoragePlan, Verify};
 
+mod attributes;
 pub mod commands;
 mod compile;
 mod definitions;

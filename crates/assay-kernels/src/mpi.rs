@@ -16,14 +16,15 @@ mod collective;
 mod communicator;
 mod contents;
 mod kind;
+mod one_sided;
 mod pairs;
 mod prepared;
 mod process_set;
 mod timing;
 mod window;
 
-use calls::Calls;
-use communicator::{Communicator, Refused};
+use calls::{Calls, Refused};
+use communicator::Communicator;
 use prepared::Prepared;
 use process_set::ProcessSetCalls;
 

@@ -5,14 +5,16 @@
 //! peer: connected sockets come in, plain numbers go out.
 
 pub mod cpu;
+mod datagram;
 pub mod device;
 pub mod ethtool;
 pub mod icmp;
 pub mod pace;
 pub mod path_mtu;
 pub mod pingpong;
+mod progress;
 pub mod socket;
 pub mod stream;
 pub mod tcp_info;
 pub mod transfer;
-pub mod udp;
+mod udp;

@@ -397,6 +397,10 @@ attributes! {
     Standard, "standard", Fact, Kind::Plain;
     /// Who started the ranks.
     Launcher, "launcher", Fact, Kind::Plain;
+    /// What one value is a time of: `batch`, `single`.
+    Timed, "timed", Dimension, Kind::Plain;
+    /// Iterations behind one value.
+    Iterations, "iterations", Fact, Kind::Plain;
     /// What carried the messages.
     Transport, "transport", Fact, Kind::Plain;
     /// The CPUs that each rank was bound to.

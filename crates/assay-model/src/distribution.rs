@@ -1,6 +1,6 @@
 //! Every single I/O, message or operation of a stretch of time: a histogram with its exact moments.
 //!
-//! Stored as HdrHistogram V2 (DEFLATE, base64), which other tools read, and merged exactly across
+//! Stored as `HdrHistogram` V2 (DEFLATE, base64), which other tools read, and merged exactly across
 //! stretches, threads and hosts. Values are whole nanoseconds.
 
 use base64::Engine as _;
@@ -34,7 +34,7 @@ pub struct Distribution {
     pub histogram: Option<Encoded>,
 }
 
-/// A histogram as text: HdrHistogram V2, DEFLATE, base64.
+/// A histogram as text: `HdrHistogram` V2, DEFLATE, base64.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Encoded {

@@ -70,7 +70,7 @@ pub fn memory_bandwidth(host: &HostFacts) -> Option<Limit> {
     }
     let value: f64 = channels.values().sum();
     let first = &modules[0];
-    (value > 0.0).then(|| Limit {
+    (value > 0.0).then_some(Limit {
         value,
         basis: Basis::MemoryChannels {
             channels: channels.len(),

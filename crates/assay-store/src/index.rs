@@ -18,7 +18,7 @@ use crate::layout::Layout;
 use crate::listed::{Headline, Listed};
 
 /// The version of the tables below; another one in the file means: throw it away.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// Reading and writing the index takes milliseconds; whoever waits longer does without.
 const PATIENCE: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(20);
@@ -123,7 +123,8 @@ const TABLE: &str = "
         headlines_version INTEGER NOT NULL, label TEXT, suite TEXT NOT NULL, started TEXT NOT NULL,
         finished TEXT, status TEXT NOT NULL, cases_planned INTEGER NOT NULL,
         cases_finished INTEGER NOT NULL, cases_failed INTEGER NOT NULL, host TEXT NOT NULL,
-        fingerprint TEXT NOT NULL, headlines TEXT NOT NULL
+        fingerprint TEXT NOT NULL, is_whole INTEGER NOT NULL, losses INTEGER NOT NULL,
+        headlines TEXT NOT NULL
     ) STRICT;";
 
 fn update(path: &Path, changed: &[(Stamp, Listed)], gone: &[String]) -> Result<(), IndexError> {
@@ -147,7 +148,8 @@ fn put(connection: &Connection, stamp: Stamp, run: &Listed) -> Result<(), IndexE
         .collect();
     let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     connection.execute(
-        "INSERT OR REPLACE INTO run VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)",
+        "INSERT OR REPLACE INTO run VALUES \
+         (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)",
         params![
             run.id,
             stamp.bytes,
@@ -163,6 +165,8 @@ fn put(connection: &Connection, stamp: Stamp, run: &Listed) -> Result<(), IndexE
             count(run.cases_failed),
             run.host,
             run.fingerprint,
+            run.is_whole,
+            i64::try_from(run.losses).unwrap_or(i64::MAX),
             serde_json::to_string(&headlines)?,
         ],
     )?;
@@ -202,6 +206,8 @@ fn from_row(row: &Row<'_>) -> Result<(Stamp, Listed), IndexError> {
         cases_failed: count("cases_failed")?,
         host: row.get("host")?,
         fingerprint: row.get("fingerprint")?,
+        is_whole: row.get("is_whole")?,
+        losses: row.get::<_, i64>("losses")?.unsigned_abs(),
         headlines: headlines
             .into_iter()
             .map(|(label, value, unit)| Headline {

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! FORMAT                       the version of this layout: `1`
-//! runs/<run-id>/events.jsonl   one JSON object per line, only ever appended to; locked (flock) by
-//!                              the process that writes it, so that others see that it is running
+//! runs/<run-id>/events.jsonl   one JSON object per line with its number and a checksum, only ever
+//!                              appended to; locked (flock) by the process that writes it, so that
+//!                              others see that it is running
 //! raw/<2 hex>/<BLAKE3 hex>     raw outputs of tools under the hash of their content
 //! index.sqlite                 a cache of the listing; may be deleted at any time
 //! index.lock                   held while the index is used

@@ -4,14 +4,21 @@
 //! from its events, however far it came; [`Store::list`] and [`Store::resolve`] find runs.
 //! [`layout`] describes every file.
 //!
+//! Every line of events carries its number and a checksum: what is damaged, doubled or missing is
+//! named ([`Problem`]) and the rest is read ([`ReadRun::is_whole`]). Runs of format 1, which had
+//! neither, are read for ever.
+//!
 //! This crate never changes an event or a raw output once it is written, never deletes a run and
 //! never draws a conclusion from a sample.
 
 mod error;
+mod format1;
 mod index;
 mod layout;
+mod line;
 mod listed;
 mod listing;
+mod problem;
 mod raw;
 mod reader;
 mod resolve;
@@ -24,6 +31,7 @@ use assay_model::event::RunStarted;
 pub use error::StoreError;
 pub use layout::{STORE_FORMAT, default_folder, new_run_id};
 pub use listed::{Headline, Headlines, Listed, Listing, Unreadable};
+pub use problem::Problem;
 pub use reader::ReadRun;
 pub use resolve::ResolveError;
 pub use writer::RunWriter;

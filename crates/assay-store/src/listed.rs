@@ -1,9 +1,9 @@
 //! What the list of runs consists of. Values only.
 
+use assay_model::doubt::Doubt;
 use assay_model::event::Status;
 use assay_model::quantity::Quantity;
 use assay_model::run::Run;
-use assay_model::warning::Warning;
 
 /// All runs of a store.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Listing {
     /// Folders that hold no readable run, ascending.
     pub unreadable: Vec<Unreadable>,
     /// Trouble with the index, which cost time and nothing else.
-    pub warnings: Vec<Warning>,
+    pub doubts: Vec<Doubt>,
 }
 
 /// One run in the list.
@@ -39,10 +39,14 @@ pub struct Listed {
     pub cases_finished: usize,
     /// Cases that failed.
     pub cases_failed: usize,
-    /// Name of the host.
+    /// Name of the first host; empty where none joined.
     pub host: String,
     /// Fingerprint of the host.
     pub fingerprint: String,
+    /// Whether everything that was written can be read.
+    pub is_whole: bool,
+    /// How many events are lost.
+    pub losses: u64,
     /// The few values a reader wants to see first.
     pub headlines: Vec<Headline>,
 }

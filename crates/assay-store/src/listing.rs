@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;
 
+use assay_model::doubt::Doubt;
 use assay_model::event::Status;
 use assay_model::run::CaseEnd;
-use assay_model::warning::Warning;
 use fs_err as fs;
 
 use crate::error::StoreError;
@@ -25,7 +25,7 @@ pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, Sto
     });
     let gone: Vec<String> =
         cached.keys().filter(|id| ids.binary_search(id).is_err()).cloned().collect();
-    let mut listing = Listing { runs: vec![], unreadable: vec![], warnings: vec![] };
+    let mut listing = Listing { runs: vec![], unreadable: vec![], doubts: vec![] };
     let mut changed = Vec::new();
     for id in ids {
         let stamp = stamp(layout, headlines, &id);
@@ -46,7 +46,7 @@ pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, Sto
         }
     }
     if !changed.is_empty() || !gone.is_empty() {
-        listing.warnings.extend(save(layout, &changed, &gone));
+        listing.doubts.extend(save(layout, &changed, &gone));
     }
     for run in listing.runs.iter_mut().filter(|run| run.status == Status::Unfinished) {
         run.running = reader::is_being_written(layout, &run.id);
@@ -56,13 +56,13 @@ pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, Sto
 }
 
 /// Brings one run in the index up to date.
-pub(crate) fn note(layout: &Layout, headlines: Headlines, id: &str) -> Option<Warning> {
+pub(crate) fn note(layout: &Layout, headlines: Headlines, id: &str) -> Option<Doubt> {
     let stamp = stamp(layout, headlines, id)?;
     let run = condense(layout, headlines, id).ok()?;
     save(layout, &[(stamp, run)], &[])
 }
 
-fn save(layout: &Layout, changed: &[(Stamp, Listed)], gone: &[String]) -> Option<Warning> {
+fn save(layout: &Layout, changed: &[(Stamp, Listed)], gone: &[String]) -> Option<Doubt> {
     let anew = |error: IndexError| {
         if error.is_damage() {
             index::discard(layout)?;
@@ -71,11 +71,7 @@ fn save(layout: &Layout, changed: &[(Stamp, Listed)], gone: &[String]) -> Option
         Err(error)
     };
     let error = index::save(layout, changed, gone).or_else(anew).err()?;
-    Some(Warning::new(
-        "store-index",
-        format!("the index {} cannot be written: {error}", layout.index().display()),
-        "nothing is lost: runs are listed from their events, only more slowly; make the folder writable",
-    ))
+    Some(Doubt::StoreIndex { path: layout.index(), cause: error.to_string() })
 }
 
 /// Taken before the events are read: if they grow in between, the next listing reads them again.
@@ -91,7 +87,9 @@ fn stamp(layout: &Layout, headlines: Headlines, id: &str) -> Option<Stamp> {
 
 /// What the list shows of a run, from its events.
 fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, StoreError> {
-    let run = reader::read(layout, id)?.run;
+    let read = reader::read(layout, id)?;
+    let (is_whole, losses) = (read.is_whole(), read.losses());
+    let run = read.run;
     let count = |failed: bool| {
         let ended = run.cases.iter().filter_map(|record| record.end.as_ref());
         ended.filter(|end| matches!(end, CaseEnd::Failed { .. }) == failed).count()
@@ -99,6 +97,9 @@ fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, S
     let (cases_finished, cases_failed) = (count(false), count(true));
     let mut headlines = (headlines.of)(&run);
     headlines.retain(|headline| headline.quantity.value.is_finite());
+    let host = run.hosts.into_iter().next();
+    let (host, fingerprint) =
+        host.map(|joined| (joined.host, joined.facts.fingerprint)).unwrap_or_default();
     Ok(Listed {
         id: id.to_owned(),
         label: run.started.label,
@@ -110,8 +111,10 @@ fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, S
         cases_planned: run.started.plan.cases.len(),
         cases_finished,
         cases_failed,
-        host: run.started.host.name,
-        fingerprint: run.started.host.fingerprint,
+        host,
+        fingerprint,
+        is_whole,
+        losses,
         headlines,
     })
 }

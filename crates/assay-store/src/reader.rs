@@ -2,22 +2,51 @@
 
 use std::fs::TryLockError;
 use std::io;
+use std::path::PathBuf;
 
 use assay_model::event::{FORMAT, RunEvent};
-use assay_model::run::Run;
+use assay_model::run::{Run, Wrong};
 use fs_err as fs;
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::StoreError;
+use crate::format1;
 use crate::layout::{Layout, is_run_id};
+use crate::line;
+use crate::problem::Problem;
 
 /// A run as far as it could be read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadRun {
     /// The run.
     pub run: Run,
-    /// What could not be read of it, one sentence each with the number of the line.
-    pub problems: Vec<String>,
+    /// The file of its events, whose lines `problems` names.
+    pub path: PathBuf,
+    /// What is missing from the run or was left out of it, in the order of lines.
+    pub problems: Vec<Problem>,
+}
+
+impl ReadRun {
+    /// Whether everything that was written is in the run. A run that a kill ended between two events
+    /// is whole in this sense; its status tells.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// How many events are lost.
+    #[must_use]
+    pub fn losses(&self) -> u64 {
+        self.problems.iter().map(Problem::losses).sum()
+    }
+}
+
+/// Events with the lines they come from, and what is wrong with the other lines.
+#[derive(Debug, Default)]
+pub(crate) struct Decoded<E> {
+    pub(crate) events: Vec<(usize, E)>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 pub(crate) fn read(layout: &Layout, run: &str) -> Result<ReadRun, StoreError> {
@@ -33,10 +62,11 @@ pub(crate) fn read(layout: &Layout, run: &str) -> Result<ReadRun, StoreError> {
         }
         Err(source) => return Err(StoreError::Read { path, source }),
     };
-    decode(&bytes).map_err(|trouble| match trouble {
-        Trouble::Newer(found) => StoreError::Newer { path, found, known: FORMAT },
-        Trouble::FirstLine(reason) => StoreError::FirstLine { path, reason },
-    })
+    match decode(&bytes) {
+        Ok((run, problems)) => Ok(ReadRun { run, path, problems }),
+        Err(Trouble::Newer(found)) => Err(StoreError::Newer { path, found, known: FORMAT }),
+        Err(Trouble::FirstLine(reason)) => Err(StoreError::FirstLine { path, reason }),
+    }
 }
 
 /// Whether some process holds the lock on the run's events.
@@ -52,63 +82,128 @@ enum Trouble {
     FirstLine(String),
 }
 
-fn decode(bytes: &[u8]) -> Result<ReadRun, Trouble> {
-    let mut lines = bytes.split(|byte| *byte == b'\n').enumerate();
-    let first = lines.next().map_or(&[][..], |(_, line)| line);
-    let started = decode_first(first)?;
-    let mut problems = Vec::new();
-    if let RunEvent::RunStarted(started) = &started
-        && started.format > FORMAT
-    {
-        problems.push(format!(
-            "the run was written in format {}, and this assay knows formats up to {FORMAT}: what it does not know is left out",
-            started.format
-        ));
-    }
-    let whole = bytes.iter().filter(|byte| **byte == b'\n').count();
-    let mut events = vec![started];
-    for (index, line) in lines.filter(|(_, line)| !line.is_empty()) {
-        match decode_line(line) {
-            Ok(event) => events.push(event),
-            Err(_) if index == whole => problems.push(format!(
-                "line {} was cut off while it was written; it is left out",
-                index + 1
-            )),
-            Err(reason) => {
-                problems.push(format!("line {} {reason}; it is left out", index + 1));
-            }
-        }
-    }
-    let run = Run::fold(events)
-        .ok_or_else(|| Trouble::FirstLine("it is another event".to_owned()))?;
-    Ok(ReadRun { run, problems })
+/// What every first line of every format says.
+#[derive(Deserialize)]
+struct Beginning {
+    event: String,
+    #[serde(default)]
+    format: u32,
 }
 
-fn decode_first(line: &[u8]) -> Result<RunEvent, Trouble> {
+fn decode(bytes: &[u8]) -> Result<(Run, Vec<Problem>), Trouble> {
     let damaged = |error: serde_json::Error| Trouble::FirstLine(error.to_string());
-    match serde_json::from_slice(line) {
-        Ok(RunEvent::RunStarted(started)) => Ok(RunEvent::RunStarted(started)),
-        Ok(_) => Err(Trouble::FirstLine("it is another event".to_owned())),
-        Err(error) => {
-            let value: Value = serde_json::from_slice(line).map_err(damaged)?;
-            let format = value["format"].as_u64().and_then(|format| u32::try_from(format).ok());
-            match format {
-                Some(found) if found > FORMAT => Err(Trouble::Newer(found)),
-                _ => Err(damaged(error)),
-            }
+    let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let Beginning { event, format } = serde_json::from_slice(first).map_err(damaged)?;
+    if event != "run-started" {
+        return Err(Trouble::FirstLine("it is another event".to_owned()));
+    }
+    let begins = match format {
+        1 => serde_json::from_slice::<format1::Event>(first).map(drop),
+        _ => serde_json::from_slice::<RunEvent>(first).map(drop),
+    };
+    begins.map_err(|error| match format > FORMAT {
+        true => Trouble::Newer(format),
+        false => damaged(error),
+    })?;
+    let mut decoded = match format {
+        1 => format1::convert(plain(bytes)),
+        _ => numbered(bytes, format),
+    };
+    if format > FORMAT {
+        decoded.problems.insert(0, Problem::Newer { found: format, known: FORMAT });
+    }
+    let (lines, events): (Vec<usize>, Vec<RunEvent>) = decoded.events.into_iter().unzip();
+    let run = Run::fold(events)
+        .ok_or_else(|| Trouble::FirstLine("it is another event".to_owned()))?;
+    let mut problems = decoded.problems;
+    problems.extend(run.misfits.iter().map(|misfit| {
+        let line = lines[misfit.event];
+        match misfit.wrong {
+            Wrong::NeverOpened(series) => Problem::NeverOpened { line, series },
+            Wrong::OpenedTwice(series) => Problem::OpenedTwice { line, series },
+        }
+    }));
+    problems.sort_by_key(Problem::line);
+    Ok((run, problems))
+}
+
+/// The lines that hold something, with their numbers from 1, and whether each has an end.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], bool)> {
+    let ended = bytes.iter().filter(|byte| **byte == b'\n').count();
+    let lines = (1..).zip(bytes.split(|byte| *byte == b'\n'));
+    let lines = lines.filter(|(_, text)| !text.is_empty());
+    lines.map(move |(line, text)| (line, text, line <= ended))
+}
+
+/// Lines without number and checksum, as format 1 has them.
+fn plain(bytes: &[u8]) -> Decoded<format1::Event> {
+    let mut decoded = Decoded { events: Vec::new(), problems: Vec::new() };
+    for (line, text, has_end) in lines(bytes) {
+        match event(line, text, has_end) {
+            Ok(event) => decoded.events.push((line, event)),
+            Err(problem) => decoded.problems.push(problem),
         }
     }
+    decoded
+}
+
+/// Lines that each carry their number and a checksum; what a newer format puts in their place is
+/// not known, so that a line of it counts without.
+fn numbered(bytes: &[u8], format: u32) -> Decoded<RunEvent> {
+    let mut decoded = Decoded { events: Vec::new(), problems: Vec::new() };
+    let mut expected = 1;
+    // Lines whose numbers nobody knows stand for as many missing events.
+    let mut damaged = 0;
+    for (line, text, has_end) in lines(bytes) {
+        let is_foreign = format > FORMAT && !line::has_checksum(text);
+        if !is_foreign {
+            match line::number(text) {
+                None if line == 1 => {
+                    decoded.problems.push(Problem::BeginningChanged);
+                    expected = 2;
+                }
+                None => {
+                    damaged += 1;
+                    decoded.problems.push(unreadable(line, has_end));
+                    continue;
+                }
+                Some(number) if number < expected => {
+                    decoded.problems.push(Problem::OutOfOrder { line, number });
+                    continue;
+                }
+                Some(number) => {
+                    let count = (number - expected).saturating_sub(damaged);
+                    if count > 0 {
+                        decoded.problems.push(Problem::Missing { line, count });
+                    }
+                    (expected, damaged) = (number.saturating_add(1), 0);
+                }
+            }
+        }
+        match event(line, text, has_end) {
+            Ok(event) => decoded.events.push((line, event)),
+            Err(problem) => decoded.problems.push(problem),
+        }
+    }
+    decoded
+}
+
+const fn unreadable(line: usize, has_end: bool) -> Problem {
+    if has_end { Problem::Damaged { line } } else { Problem::CutOff { line } }
 }
 
 /// One event, or what is wrong with the line.
-fn decode_line(line: &[u8]) -> Result<RunEvent, String> {
-    serde_json::from_slice(line).map_err(|error| {
-        let value: Result<Value, _> = serde_json::from_slice(line);
-        match value.ok().and_then(|value| value["event"].as_str().map(str::to_owned)) {
-            Some(event) => {
-                format!("holds the event `{event}` in a form this assay does not know")
-            }
-            None => format!("is damaged ({error})"),
+fn event<E: DeserializeOwned>(line: usize, text: &[u8], has_end: bool) -> Result<E, Problem> {
+    serde_json::from_slice(text).map_err(|error| {
+        let Ok(Beginning { event, .. }) = serde_json::from_slice(text) else {
+            return unreadable(line, has_end);
+        };
+        let reason = error.to_string();
+        if reason.starts_with("unknown variant `")
+            && reason.contains(&format!("`{event}`, expected"))
+        {
+            return Problem::UnknownEvent { line, event };
         }
+        Problem::Unusable { line, event, reason }
     })
 }

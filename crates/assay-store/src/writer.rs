@@ -2,12 +2,13 @@
 
 use std::io::{self, Write as _};
 
+use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, RunStarted};
-use assay_model::warning::Warning;
 use fs_err as fs;
 
 use crate::error::StoreError;
 use crate::layout::{Layout, is_run_id, sync_folder};
+use crate::line;
 use crate::listed::Headlines;
 use crate::listing;
 use crate::raw;
@@ -20,6 +21,8 @@ pub struct RunWriter {
     layout: Layout,
     headlines: Headlines,
     file: fs::File,
+    /// Number of the next event.
+    number: u64,
     /// Where the last whole line ends, in bytes.
     good_end: u64,
     /// A piece of a line that could not be removed stands at the end of the file.
@@ -37,14 +40,15 @@ impl RunWriter {
             return Err(StoreError::RunName { name: run });
         }
         let first = RunEvent::RunStarted(Box::new(started));
-        let line = encode(&first)?;
+        let line = line::encode(1, &first)?;
         let file = create(&layout, &run).map_err(|source| {
             if source.kind() == io::ErrorKind::AlreadyExists {
                 return StoreError::RunExists { run: run.clone() };
             }
             StoreError::Begin { run: run.clone(), path: layout.run(&run), source }
         })?;
-        let mut writer = Self { run, layout, headlines, file, good_end: 0, torn: false };
+        let mut writer =
+            Self { run, layout, headlines, file, number: 1, good_end: 0, torn: false };
         if let Err(error) = writer.put(&line).and_then(|()| writer.sync()) {
             // A run that never began should not be listed as unreadable for ever.
             drop(fs::remove_dir_all(writer.layout.run(&writer.run)));
@@ -65,7 +69,7 @@ impl RunWriter {
     /// When the event cannot be read back, or the disk refuses. Events appended before stay
     /// intact, and more may be appended once the disk takes them again.
     pub fn append(&mut self, event: &RunEvent) -> Result<(), StoreError> {
-        self.put(&encode(event)?)?;
+        self.put(&line::encode(self.number, event)?)?;
         if is_end(event) { self.sync() } else { Ok(()) }
     }
 
@@ -78,9 +82,9 @@ impl RunWriter {
     }
 
     /// Closes the file and brings the index up to date. What can go wrong here does not concern
-    /// the run, which is stored; it comes back as a warning.
+    /// the run, which is stored; it comes back as a doubt.
     #[must_use]
-    pub fn finish(self) -> Option<Warning> {
+    pub fn finish(self) -> Option<Doubt> {
         let Self { run, layout, headlines, file, .. } = self;
         drop(file);
         listing::note(&layout, headlines, &run)
@@ -90,10 +94,13 @@ impl RunWriter {
         // A torn piece becomes a line of its own, which the reader reports and skips.
         let text = if self.torn { format!("\n{line}") } else { line.to_owned() };
         if let Err(source) = self.file.write_all(text.as_bytes()) {
-            self.torn = self.file.set_len(self.good_end).is_err();
+            if self.file.set_len(self.good_end).is_err() {
+                // The piece has taken this number.
+                (self.torn, self.number) = (true, self.number + 1);
+            }
             return Err(self.refused(source));
         }
-        self.torn = false;
+        (self.torn, self.number) = (false, self.number + 1);
         self.good_end = self.file.metadata().map_err(|source| self.refused(source))?.len();
         Ok(())
     }
@@ -128,14 +135,4 @@ const fn is_end(event: &RunEvent) -> bool {
             | RunEvent::CaseFailed { .. }
             | RunEvent::RunFinished { .. }
     )
-}
-
-/// One line. JSON has no NaN and no infinity; an event that holds one would come back as another
-/// event or not at all, so every line is read back before it is written.
-fn encode(event: &RunEvent) -> Result<String, StoreError> {
-    let refuse = |error: serde_json::Error| StoreError::Encode { reason: error.to_string() };
-    let mut line = serde_json::to_string(event).map_err(refuse)?;
-    serde_json::from_str::<RunEvent>(&line).map_err(refuse)?;
-    line.push('\n');
-    Ok(line)
 }

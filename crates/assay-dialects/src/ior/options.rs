@@ -1,13 +1,8 @@
-//! IOR's command line: which options are carried out, and why others are not.
+//! What IOR can be asked for, letter by letter, and what does not fit together.
 
 use thiserror::Error;
 
-use super::{script, units};
-use crate::near::nearest;
-
-mod directives;
-
-pub(super) use directives::apply as directive;
+use super::units;
 
 /// What was asked for. The names are those of IOR's own output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -232,115 +227,9 @@ impl Default for Options {
     }
 }
 
-/// Switches that are carried out or change nothing.
-const FLAGS: &str = "CeEFgkKmqrRuvwWxYzZB";
-/// Options with a value.
-const VALUED: &str = "abtsiodDTQGNAOXjl";
-/// Options that are not carried out.
-const REFUSED: &[(char, &str)] = &[
-    ('c', "POSIX I/O is never collective"),
-    ('f', "a script is read only where `-f FILE` stands by itself"),
-    ('H', "there are no MPI hints"),
-    ('I', "there are no data sets without HDF5"),
-    ('J', "there is no alignment of HDF5"),
-    ('M', "no memory is set aside; --posix.odirect avoids the page cache"),
-    ('n', "there are no files of HDF5"),
-    ('p', "space is not set aside; files are written whole"),
-    ('P', "there are no shared file pointers without MPI-IO"),
-    ('S', "there are no strided types without MPI-IO"),
-    ('U', "there are no MPI hints"),
-    ('V', "there are no file views without MPI-IO"),
-    ('y', "there is one mount point"),
-];
-/// Long options of the interface that are not carried out.
-const REFUSED_LONG: &[(&str, &str)] = &[
-    ("collective", "POSIX I/O is never collective"),
-    ("posix.rangelocks", "ranks of one process would not keep each other out"),
-    ("dummy.", "assay has POSIX alone"),
-    ("mpiio.", "assay has POSIX alone"),
-    ("mmap.", "assay has POSIX alone"),
-];
-/// Long options.
-const LONG: &[&str] = &[
-    "posix.odirect",
-    "dryRun",
-    "dataPacketType",
-    "warningAsErrors",
-    "random-offset-seed",
-    "randomPrefill",
-    "ranks",
-    "collective",
-    "destroy-data",
-    "allow-unmounted",
-];
-
-/// Gives the text of a script.
-pub type Load<'l> = dyn FnMut(&str) -> std::io::Result<String> + 'l;
-
-/// Reads the words after `ior`, and the script that `-f` names with `load`: one or more tests.
-///
-/// # Errors
-/// The first word that cannot be carried out, or options that do not fit together.
-pub fn read(words: &[String], load: &mut Load<'_>) -> Result<Vec<Options>, OptionsError> {
-    let mut options = Options::default();
-    let mut script = None;
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        if let Some(glued) = word.strip_prefix("-f") {
-            let glued = glued.strip_prefix('=').unwrap_or(glued);
-            let file =
-                if glued.is_empty() { words.next().cloned() } else { Some(glued.to_owned()) };
-            script = Some(file.unwrap_or_default());
-        } else if let Some(long) = word.strip_prefix("--") {
-            options.long(long, &mut words)?;
-        } else if let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
-            options.cluster(cluster, &mut words)?;
-        } else {
-            return Err(OptionsError::Unknown { name: word.clone(), near: None });
-        }
-    }
-    match script {
-        None => Ok(vec![options.complete()?]),
-        Some(file) => {
-            let text = load(&file).map_err(|error| OptionsError::Script {
-                file: file.clone(),
-                why: error.to_string(),
-            })?;
-            script::tests(&options, &text, &file)
-        }
-    }
-}
-
-type Words<'a> = std::slice::Iter<'a, String>;
-
 impl Options {
-    /// `-wrk`, `-t 1m`, `-t1m`, `-t=1m`.
-    fn cluster(&mut self, cluster: &str, words: &mut Words<'_>) -> Result<(), OptionsError> {
-        for (at, letter) in cluster.char_indices() {
-            let name = format!("-{letter}");
-            if let Some((_, why)) = REFUSED.iter().find(|(known, _)| *known == letter) {
-                return Err(OptionsError::Refuse { name, why });
-            }
-            if FLAGS.contains(letter) {
-                self.flag(letter);
-                continue;
-            }
-            if !VALUED.contains(letter) {
-                let near = nearest(cluster, LONG.iter().copied());
-                return Err(OptionsError::Unknown { name, near });
-            }
-            let rest = &cluster[at + letter.len_utf8()..];
-            let glued = rest.strip_prefix('=').unwrap_or(rest);
-            let value = match glued {
-                "" => words.next().cloned().unwrap_or_default(),
-                glued => glued.to_owned(),
-            };
-            return self.value(letter, &value);
-        }
-        Ok(())
-    }
-
-    fn flag(&mut self, letter: char) {
+    /// Carries out a switch; letters that are none here change nothing.
+    pub(super) fn flag(&mut self, letter: char) {
         let note = match letter {
             'C' => return self.reorder = true,
             'e' => return self.fsync = true,
@@ -366,7 +255,8 @@ impl Options {
         self.notes.push(note.to_owned());
     }
 
-    fn value(&mut self, letter: char, value: &str) -> Result<(), OptionsError> {
+    /// Carries out an option that has a value, but for `-O`, whose values are options themselves.
+    pub(super) fn value(&mut self, letter: char, value: &str) -> Result<(), OptionsError> {
         let refuse = |why| {
             Err(OptionsError::Value {
                 name: format!("-{letter}"),
@@ -375,7 +265,7 @@ impl Options {
             })
         };
         let bytes = units::size(value);
-        let Some(number) = bytes.or_else(|| "aoOlX".contains(letter).then_some(0)) else {
+        let Some(number) = bytes.or_else(|| "aolX".contains(letter).then_some(0)) else {
             return refuse("it must be a number, or a size like 4k, 1m or 2g");
         };
         let small = u32::try_from(number).unwrap_or(u32::MAX);
@@ -386,7 +276,6 @@ impl Options {
                 return refuse("it must be one file");
             }
             'o' => value.clone_into(&mut self.test_file),
-            'O' => return value.split(',').try_for_each(|part| directive(self, part)),
             'l' => match value.chars().next().filter(|first| "toir".contains(*first)) {
                 Some(first) => self.packet = first,
                 None => {
@@ -412,55 +301,6 @@ impl Options {
             'G' => self.signature = number,
             'A' => self.ref_num = number,
             _ => self.notes.push("-j changes nothing: all times are reported".to_owned()),
-        }
-        Ok(())
-    }
-
-    fn long(&mut self, long: &str, words: &mut Words<'_>) -> Result<(), OptionsError> {
-        let (name, glued) = match long.split_once('=') {
-            Some((name, value)) => (name, Some(value.to_owned())),
-            None => (long, None),
-        };
-        if let Some((_, why)) = REFUSED_LONG.iter().find(|(start, _)| name.starts_with(start)) {
-            return Err(OptionsError::Refuse { name: format!("--{name}"), why });
-        }
-        let mut value = || glued.clone().or_else(|| words.next().cloned()).unwrap_or_default();
-        match name {
-            "posix.odirect" => self.direct = true,
-            "dryRun" | "dry-run" => self.dry_run = true,
-            "allow-unmounted" => self.allow_unmounted = true,
-            "destroy-data" => self.destroy_data.push(value()),
-            "ranks" => return self.value('N', &value()),
-            "dataPacketType" => return self.value('l', &value()),
-            "warningAsErrors" => {
-                self.notes
-                    .push("--warningAsErrors changes nothing: nothing is warned of".into());
-            }
-            "random-offset-seed" => match units::size(&value()) {
-                Some(seed) => self.signature = seed,
-                None => {
-                    let (name, value) = (format!("--{name}"), glued.unwrap_or_default());
-                    return Err(OptionsError::Value {
-                        name,
-                        value,
-                        why: "it must be a number",
-                    });
-                }
-            },
-            "randomPrefill" => match units::size(&value()) {
-                Some(bytes) => self.prefill_bytes = bytes,
-                None => {
-                    return Err(OptionsError::Value {
-                        name: format!("--{name}"),
-                        value: glued.unwrap_or_default(),
-                        why: "it must be a size like 2m",
-                    });
-                }
-            },
-            _ => {
-                let near = nearest(name, LONG.iter().copied());
-                return Err(OptionsError::Unknown { name: format!("--{name}"), near });
-            }
         }
         Ok(())
     }

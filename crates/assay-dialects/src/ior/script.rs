@@ -1,6 +1,7 @@
 //! Scripts: `-f FILE`, lines of directives between `IOR START` and `IOR STOP`, each `RUN` a test.
 
-use super::options::{Options, OptionsError, directive};
+use super::directives;
+use super::options::{Options, OptionsError};
 
 /// The tests of a script: each begins with what the one before it had, the first with `before`.
 pub(super) fn tests(
@@ -32,7 +33,7 @@ pub(super) fn tests(
             continue;
         }
         for part in content.split(',') {
-            directive(&mut options, part).map_err(placed)?;
+            directives::apply(&mut options, part).map_err(placed)?;
         }
         is_open = true;
     }

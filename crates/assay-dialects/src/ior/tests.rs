@@ -7,9 +7,10 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::command_line;
 use super::compile::{self, Access, compile};
 use super::json;
-use super::options::{self, Options, OptionsError};
+use super::options::{Options, OptionsError};
 use super::result::{AccessResult, Stonewall, Test};
 use super::text::{self, Circumstances};
 use assay_model::facts::Capacity;
@@ -21,7 +22,7 @@ fn words(line: &str) -> Vec<String> {
 /// One test, without a script.
 fn read(words: &[String]) -> Result<Options, OptionsError> {
     let mut load = |_: &str| Err(std::io::Error::from(std::io::ErrorKind::NotFound));
-    options::read(words, &mut load).map(|mut tests| tests.remove(0))
+    command_line::read(words, &mut load).map(|mut tests| tests.remove(0))
 }
 
 fn check_refused(line: &str, expected: &Expect) {
@@ -397,7 +398,7 @@ fn a_script_is_several_tests() {
             assert_eq!(name, "s");
             Ok(text.to_owned())
         };
-        options::read(&words("-N 2 -f s -O summaryFormat=JSON"), &mut load)
+        command_line::read(&words("-N 2 -f s -O summaryFormat=JSON"), &mut load)
     };
     let all = tests(script).unwrap();
     let of = |it: &Options| (it.transfer_bytes, it.file_per_rank, it.write, it.read, it.ranks);

@@ -4,8 +4,10 @@
 
 use std::collections::HashSet;
 
-use assay_model::workload::storage::WriteSync;
-
+use super::attributes::{
+    MOST_THREADS, OpenFlags, SKEW_DIVISOR, Seek, Sizes, band, divided, open_flags, pair,
+    percent, positive, range, sectors, seek, sizes, strides,
+};
 use super::keywords::Kind;
 use super::lines::{Lines, Spot};
 use super::runs::Run;
@@ -13,13 +15,10 @@ use super::statements::{Parameter, Statement};
 use super::tokens::Element;
 use super::values::{self, Value};
 
-mod attributes;
 mod file_systems;
 mod general;
 
-use attributes::{band, divided, pair, percent, range, sectors, sizes, strides};
-pub(super) use attributes::{commands, open_flags, positive, seek};
-pub(super) use file_systems::{FileSystem, FileWork, operation};
+pub(super) use file_systems::{FileSystem, FileWork};
 pub(super) use general::General;
 
 /// Everything that the files define.
@@ -62,34 +61,6 @@ pub(super) struct Storage {
     pub(super) offset_bytes: u64,
     pub(super) align_bytes: Option<u64>,
     pub(super) hit_area_bytes: u64,
-}
-
-/// How files are opened.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct OpenFlags {
-    pub(super) direct: bool,
-    pub(super) sync: WriteSync,
-    pub(super) sync_at_end: bool,
-}
-
-/// Where the next I/O goes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Seek {
-    /// This percentage jumps; 100 = all, 0 = none.
-    Percent(f64),
-    /// One after another, to the end.
-    Eof,
-    /// All jump, most of them near the start: the mean distance is the range divided by this.
-    Skewed(f64),
-}
-
-/// Sizes of one I/O.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Sizes {
-    /// Bytes with their percentages.
-    Shares(Vec<(u64, f64)>),
-    /// Least, greatest and step, in bytes.
-    Uniform(u64, u64, u64),
 }
 
 /// A workload.
@@ -350,12 +321,6 @@ impl Storage {
         }
     }
 }
-
-/// What Vdbench divides the range by for the mean distance of skewed access, unless the file says.
-pub(super) const SKEW_DIVISOR: f64 = 3.0;
-
-/// More threads than this on one target were not meant.
-pub(super) const MOST_THREADS: u32 = 65_536;
 
 impl Workload {
     fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {

@@ -5,8 +5,8 @@
 use assay_model::workload::storage::Arrivals;
 
 use super::FormatOption;
+use super::attributes::{self, OpenFlags};
 use super::commands::{Commands, DataLimits};
-use super::definitions::{self, OpenFlags};
 use super::keywords::Values;
 use super::lines::Lines;
 use super::statements::Parameter;
@@ -139,18 +139,18 @@ impl Run {
             "fwdrate" => self.file_rates = rates(lines, parameter),
             "format" => self.format = format(lines, parameter),
             "curve" => self.curve = curve(lines, parameter),
-            "stopcurve" => self.stop_curve_ms = definitions::positive(lines, parameter),
+            "stopcurve" => self.stop_curve_ms = attributes::positive(lines, parameter),
             "distribution" => self.distribution(lines, parameter),
             "elapsed" => self.elapsed_s = seconds(lines, self.elapsed_s),
             "interval" => self.interval_s = seconds(lines, self.interval_s),
             "warmup" => self.warmup_s = seconds(lines, self.warmup_s),
             "pause" => self.pause_s = seconds(lines, self.pause_s),
-            "maxdata" => self.max_data = definitions::positive(lines, parameter),
-            "maxdataread" => self.max_data_read = definitions::positive(lines, parameter),
-            "maxdatawritten" => self.max_data_written = definitions::positive(lines, parameter),
-            "startcmd" => self.commands.start = definitions::commands(parameter),
-            "endcmd" => self.commands.end = definitions::commands(parameter),
-            "openflags" => self.flags = definitions::open_flags(lines, parameter),
+            "maxdata" => self.max_data = attributes::positive(lines, parameter),
+            "maxdataread" => self.max_data_read = attributes::positive(lines, parameter),
+            "maxdatawritten" => self.max_data_written = attributes::positive(lines, parameter),
+            "startcmd" => self.commands.start = attributes::commands(parameter),
+            "endcmd" => self.commands.end = attributes::commands(parameter),
+            "openflags" => self.flags = attributes::open_flags(lines, parameter),
             "threads" | "xfersize" | "rdpct" | "rhpct" | "whpct" | "seekpct" | "hitarea"
             | "compratio" | "depth" | "width" | "files" | "sizes" | "totalsize"
             | "operations" => {
@@ -213,7 +213,7 @@ fn usable(lines: &mut Lines, parameter: &Parameter, values: &[Shown]) -> bool {
         match parameter.keyword.name {
             "threads" => {
                 number.value.fract() != 0.0
-                    || !(1.0..=f64::from(definitions::MOST_THREADS)).contains(&number.value)
+                    || !(1.0..=f64::from(attributes::MOST_THREADS)).contains(&number.value)
             }
             "xfersize" | "hitarea" => number.value < 512.0 || number.value % 512.0 != 0.0,
             "compratio" => number.value < 1.0,
@@ -224,11 +224,11 @@ fn usable(lines: &mut Lines, parameter: &Parameter, values: &[Shown]) -> bool {
     };
     let Some(found) = values.iter().find(wrong) else {
         if parameter.keyword.name == "operations" {
-            let known = |shown: &Shown| definitions::operation(lines, parameter, &shown.text);
+            let known = |shown: &Shown| attributes::operation(lines, parameter, &shown.text);
             return values.iter().map(known).all(|operation| operation.is_some());
         }
         return parameter.keyword.name != "seekpct"
-            || values.iter().all(|shown| definitions::seek(lines, parameter, shown).is_some());
+            || values.iter().all(|shown| attributes::seek(lines, parameter, shown).is_some());
     };
     let (code, help) = match parameter.keyword.name {
         "xfersize" | "hitarea" => ("V154", "sizes are multiples of 512"),

@@ -9,6 +9,21 @@ use crate::library::Library;
 
 use super::abi::Handle;
 
+/// A call that the library refused.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Refused {
+    pub(super) call: &'static str,
+    pub(super) code: c_int,
+}
+
+pub(super) type Done<T = ()> = Result<T, Refused>;
+
+/// 0 is success in all three interfaces.
+#[inline(always)]
+pub(super) fn done(call: &'static str, code: c_int) -> Done {
+    if code == 0 { Ok(()) } else { Err(Refused { call, code }) }
+}
+
 /// Declares the table and how it is filled: field, name in the library, arguments.
 macro_rules! table {
     ($($field:ident = $name:literal ($($argument:ty),*) -> $result:ty;)*) => {

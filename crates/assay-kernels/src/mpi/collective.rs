@@ -5,7 +5,8 @@ use std::ffi::c_int;
 use crate::clock::now_ns;
 
 use super::abi::Handle;
-use super::communicator::{Communicator, Done, done};
+use super::calls::{Done, done};
+use super::communicator::Communicator;
 use super::contents::{are_summed, fill, fill_numbers, is_right, seed};
 use super::kind::{Collective, ELEMENT_BYTES, Element};
 use super::prepared::{Figures, OverlapParts, Prepared};

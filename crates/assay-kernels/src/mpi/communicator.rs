@@ -7,17 +7,8 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
 use super::abi::{Constants, Handle};
-use super::calls::Calls;
+use super::calls::{Calls, Done, done};
 use super::process_set::{ProcessSet, ProcessSetCalls};
-
-/// A call that the library refused.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Refused {
-    pub(super) call: &'static str,
-    pub(super) code: c_int,
-}
-
-pub(super) type Done<T = ()> = Result<T, Refused>;
 
 /// Room for the text of an error; the longest `MPI_MAX_ERROR_STRING` is 1024, in MPICH.
 const ERROR_TEXT_BYTES: usize = 2048;
@@ -31,12 +22,6 @@ pub(super) struct Communicator<H: Handle> {
     pub(super) size: c_int,
     /// Where the library was initialised by a session; `names.world` is its communicator then.
     process_set: Option<ProcessSet<H>>,
-}
-
-/// 0 is success in all three interfaces.
-#[inline(always)]
-pub(super) fn done(call: &'static str, code: c_int) -> Done {
-    if code == 0 { Ok(()) } else { Err(Refused { call, code }) }
 }
 
 impl<H: Handle> Communicator<H> {

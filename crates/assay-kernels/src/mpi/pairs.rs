@@ -3,7 +3,8 @@
 use std::ffi::c_int;
 
 use super::abi::Handle;
-use super::communicator::{Communicator, Done};
+use super::calls::Done;
+use super::communicator::Communicator;
 use super::contents::{fill, is_right, seed};
 use super::kind::Kind;
 use super::prepared::{Figures, Prepared};

@@ -6,7 +6,8 @@ use std::ffi::c_int;
 use crate::mapping::{Mapping, PageAdvice};
 
 use super::abi::Handle;
-use super::communicator::{Communicator, Done};
+use super::calls::{Done, Refused};
+use super::communicator::Communicator;
 use super::kind::{Buffers, Element, Kind};
 use super::timing::Pass;
 use super::window::Window;
@@ -110,7 +111,7 @@ pub struct Request {
 #[derive(Debug)]
 pub(super) enum Unprepared {
     Memory(std::io::Error),
-    Refused(super::communicator::Refused),
+    Refused(Refused),
 }
 
 impl<'j, H: Handle> Prepared<'j, H> {

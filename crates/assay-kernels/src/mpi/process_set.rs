@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_int};
 use crate::library::Library;
 
 use super::abi::{Constants, Handle};
-use super::communicator::{Done, done};
+use super::calls::{Done, done};
 
 /// All processes that were started together; the standard gives this name.
 const WORLD: &CStr = c"mpi://WORLD";

@@ -6,7 +6,8 @@
 use crate::clock::now_ns;
 
 use super::abi::Handle;
-use super::communicator::{Communicator, Done};
+use super::calls::Done;
+use super::communicator::Communicator;
 
 /// How a batch is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

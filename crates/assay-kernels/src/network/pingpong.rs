@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::stream::LOOK_EVERY;
+use super::progress::LOOK_EVERY;
 use crate::clock;
 use watch::{Beat, Bounds};
 

@@ -8,10 +8,9 @@ use std::ffi::c_int;
 use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsRawFd;
-use std::time::Duration;
 
 use super::pace::{Pace, Schedule};
-use super::transfer::{Control, Progress};
+use super::progress::{Control, LOOK_EVERY, Progress, is_worth_another_try};
 use gather::Gather;
 use source::Source;
 
@@ -27,9 +26,6 @@ pub enum Copying {
     /// drop what arrived (`MSG_TRUNC`).
     NoCopy,
 }
-
-/// A stream that waits longer than this looks whether it is to stop.
-pub(super) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Sends blocks until told to stop, until the limit is spent or until the peer closes.
 pub(super) fn send(
@@ -147,12 +143,6 @@ fn receive_once(socket: c_int, buffer: &mut [u8], flags: c_int) -> io::Result<us
     let received =
         unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), buffer.len(), flags) };
     usize::try_from(received).map_err(|_| io::Error::last_os_error())
-}
-
-pub(super) fn is_worth_another_try(error: &io::Error) -> bool {
-    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
-    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
-        || error.raw_os_error() == Some(libc::ENOBUFS)
 }
 
 /// The peer closed its end, which is how a test ends and no failure.

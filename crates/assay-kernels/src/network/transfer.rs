@@ -6,15 +6,16 @@
 use std::io;
 use std::net::{Shutdown, TcpStream, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use super::pace::Pace;
+use super::progress::{Control, Progress};
 use super::stream::{self, Copying};
 use super::tcp_info::{self, TcpInfo};
 use super::{cpu, socket, udp};
-use crate::barrier::OwnLines;
-use crate::{clock, pin};
+use crate::pin;
+
+pub use super::progress::Snapshot;
 
 /// A connected socket.
 #[derive(Debug)]
@@ -45,122 +46,6 @@ pub struct Flow {
     pub pace: Option<Pace>,
     /// The CPU to run on; `None` = wherever the system puts it.
     pub cpu: Option<usize>,
-}
-
-/// What all streams of a transfer look at.
-#[derive(Debug)]
-pub struct Control {
-    stopped: AtomicBool,
-    /// Bytes that may still be sent; `None` = no limit.
-    left: Option<OwnLines<AtomicI64>>,
-    /// Bytes received by all streams, kept only under a limit, because all of them write to it.
-    received: OwnLines<AtomicU64>,
-}
-
-impl Control {
-    fn new(limit_bytes: Option<u64>) -> Self {
-        let left = limit_bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
-        Self {
-            stopped: AtomicBool::new(false),
-            left: left.map(|left| OwnLines(AtomicI64::new(left))),
-            received: OwnLines::default(),
-        }
-    }
-
-    pub(super) fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
-    }
-
-    /// Takes a block out of what may still be sent; false when nothing is left.
-    pub(super) fn claim(&self, bytes: u64) -> bool {
-        let Some(left) = &self.left else { return true };
-        left.0.fetch_sub(bytes.cast_signed(), Ordering::Relaxed) > 0
-    }
-
-    pub(super) const fn is_limited(&self) -> bool {
-        self.left.is_some()
-    }
-
-    pub(super) fn count_received(&self, bytes: u64) {
-        if self.left.is_some() {
-            self.received.0.fetch_add(bytes, Ordering::Relaxed);
-        }
-    }
-}
-
-/// Counters of one stream, written by its thread alone.
-#[derive(Debug, Default)]
-pub struct Progress(OwnLines<Counters>);
-
-#[derive(Debug, Default)]
-struct Counters {
-    bytes: AtomicU64,
-    blocks: AtomicU64,
-    packets: AtomicU64,
-    lost: AtomicI64,
-    out_of_order: AtomicU64,
-    jitter_ns: AtomicU64,
-    /// CPU time of the thread when it ended, in nanoseconds; 0 while it runs.
-    ended_cpu_ns: AtomicU64,
-    /// When it ended, by the clock.
-    ended_at_ns: AtomicU64,
-}
-
-/// The counters at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Snapshot {
-    /// Bytes sent or received.
-    pub bytes: u64,
-    /// Blocks or datagrams sent.
-    pub blocks: u64,
-    /// Datagrams sent, or the highest number received.
-    pub packets: u64,
-    /// Datagrams lost, see [`udp::Arrivals`].
-    pub lost: i64,
-    /// Datagrams out of order.
-    pub out_of_order: u64,
-    /// Jitter in nanoseconds.
-    pub jitter_ns: u64,
-}
-
-impl Progress {
-    pub(super) fn bytes(&self) -> u64 {
-        self.0.0.bytes.load(Ordering::Relaxed)
-    }
-
-    /// One thread writes, so a load and a store do without the cost of an atomic addition.
-    pub(super) fn add_bytes(&self, bytes: u64) {
-        self.0.0.bytes.store(self.bytes() + bytes, Ordering::Relaxed);
-    }
-
-    pub(super) fn add_block(&self) {
-        let blocks = &self.0.0.blocks;
-        blocks.store(blocks.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    }
-
-    pub(super) fn set_packets(&self, packets: u64) {
-        self.0.0.packets.store(packets, Ordering::Relaxed);
-    }
-
-    pub(super) fn set_arrivals(&self, arrivals: &udp::Arrivals) {
-        let counters = &self.0.0;
-        counters.packets.store(arrivals.highest, Ordering::Relaxed);
-        counters.lost.store(arrivals.lost, Ordering::Relaxed);
-        counters.out_of_order.store(arrivals.out_of_order, Ordering::Relaxed);
-        counters.jitter_ns.store(arrivals.jitter_ns as u64, Ordering::Relaxed);
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        let counters = &self.0.0;
-        Snapshot {
-            bytes: counters.bytes.load(Ordering::Relaxed),
-            blocks: counters.blocks.load(Ordering::Relaxed),
-            packets: counters.packets.load(Ordering::Relaxed),
-            lost: counters.lost.load(Ordering::Relaxed),
-            out_of_order: counters.out_of_order.load(Ordering::Relaxed),
-            jitter_ns: counters.jitter_ns.load(Ordering::Relaxed),
-        }
-    }
 }
 
 /// How a stream ended.
@@ -228,9 +113,9 @@ impl Transfer {
     pub fn cpu_ns(&self) -> Vec<u64> {
         self.running
             .iter()
-            .map(|running| match running.progress.0.0.ended_cpu_ns.load(Ordering::Acquire) {
-                0 => cpu::thread_time_ns(&running.thread),
-                ended_cpu_ns => ended_cpu_ns,
+            .map(|it| {
+                let ended_cpu_ns = it.progress.ended_cpu_ns();
+                ended_cpu_ns.unwrap_or_else(|| cpu::thread_time_ns(&it.thread))
             })
             .collect()
     }
@@ -243,7 +128,7 @@ impl Transfer {
 
     /// Bytes received by all streams together; kept only under a limit.
     pub fn received_bytes(&self) -> u64 {
-        self.control.received.0.load(Ordering::Relaxed)
+        self.control.received()
     }
 
     /// Whether every thread has ended by itself: limit spent, peer gone or failure.
@@ -254,13 +139,13 @@ impl Transfer {
     /// When the last sender ended, by the clock; `None` while one is at work or when there is none.
     pub fn senders_ended_ns(&self) -> Option<u64> {
         let senders = || self.running.iter().filter(|running| running.sends);
-        let ended_at_ns = |it: &Running| it.progress.0.0.ended_at_ns.load(Ordering::Relaxed);
+        let ended_at_ns = |it: &Running| it.progress.ended_at_ns();
         senders().all(Running::has_ended).then(|| senders().map(ended_at_ns).max())?
     }
 
     /// Tells every stream to stop; they do so within a twentieth of a second.
     pub fn stop(&self) {
-        self.control.stopped.store(true, Ordering::Relaxed);
+        self.control.stop();
     }
 
     /// Tells every TCP receiver at the other end that nothing more comes, whatever is on its way.
@@ -281,7 +166,7 @@ impl Transfer {
 
 impl Running {
     fn has_ended(&self) -> bool {
-        self.progress.0.0.ended_cpu_ns.load(Ordering::Acquire) != 0
+        self.progress.ended_cpu_ns().is_some()
     }
 
     fn finish(self) -> FlowEnd {
@@ -304,8 +189,7 @@ fn start_flow(index: usize, flow: Flow, control: &Arc<Control>) -> io::Result<Ru
     let thread = thread::Builder::new().name(format!("stream-{index}")).spawn(move || {
         let result = run(&flow, (&shared, &control));
         let cpu_ns = cpu::own_time_ns();
-        shared.0.0.ended_at_ns.store(clock::now_ns(), Ordering::Relaxed);
-        shared.0.0.ended_cpu_ns.store(cpu_ns.max(1), Ordering::Release);
+        shared.end(cpu_ns);
         (cpu_ns, result)
     })?;
     Ok(Running { sends, progress, look, thread })

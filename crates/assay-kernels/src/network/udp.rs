@@ -1,88 +1,12 @@
-//! Datagrams with a time and a number at their start: sending them, and telling from them what was
-//! lost, reordered and delayed unevenly.
-//!
-//! The head is iperf3's, because then any end of the field understands it: seconds and microseconds
-//! of the sender's clock and a number from 1, of 64 or 32 bits, all big-endian.
+//! Moving numbered datagrams as fast as it goes, or at a given rate.
 
 use std::io;
 use std::net::UdpSocket;
 
+use super::datagram::{Arrivals, HEAD_BYTES, Head};
 use super::pace::{Pace, Schedule};
-use super::stream::{LOOK_EVERY, is_worth_another_try};
-use super::transfer::{Control, Progress};
+use super::progress::{Control, LOOK_EVERY, Progress, is_worth_another_try};
 use crate::clock;
-
-/// Bytes of the head with a 64-bit number; a datagram is never shorter.
-pub const HEAD_BYTES: usize = 16;
-
-/// The head of a datagram.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
-    /// When it was sent by the sender's clock, in nanoseconds; the wire carries microseconds.
-    pub sent_ns: u64,
-    /// 1 for the first datagram.
-    pub number: u64,
-}
-
-impl Head {
-    /// Writes the head into the start of a datagram of at least [`HEAD_BYTES`].
-    fn write(self, wide: bool, datagram: &mut [u8]) {
-        let seconds = (self.sent_ns / 1_000_000_000) as u32;
-        let micros = (self.sent_ns % 1_000_000_000 / 1000) as u32;
-        datagram[..4].copy_from_slice(&seconds.to_be_bytes());
-        datagram[4..8].copy_from_slice(&micros.to_be_bytes());
-        if wide {
-            datagram[8..16].copy_from_slice(&self.number.to_be_bytes());
-        } else {
-            datagram[8..12].copy_from_slice(&(self.number as u32).to_be_bytes());
-        }
-    }
-
-    /// Reads the head; `None` when the datagram is too short for one.
-    fn read(wide: bool, datagram: &[u8]) -> Option<Self> {
-        let word = |at: usize| {
-            datagram.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes).map(u64::from)
-        };
-        let sent_ns = word(0)? * 1_000_000_000 + word(4)? * 1000;
-        let number = if wide { word(8)? << 32 | word(12)? } else { word(8)? };
-        Some(Self { sent_ns, number })
-    }
-}
-
-/// What a receiver makes of the numbers and times it sees.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Arrivals {
-    /// The highest number seen.
-    pub highest: u64,
-    /// Numbers below it that have not arrived; negative when datagrams were doubled.
-    pub lost: i64,
-    /// Datagrams that came after one with a higher number.
-    pub out_of_order: u64,
-    /// J ← J + (|D| − J)/16 over the differences D of transit times, in nanoseconds (RFC 1889 §6.3.1).
-    pub jitter_ns: f64,
-    transit_ns: Option<i64>,
-}
-
-impl Arrivals {
-    /// Takes one datagram that arrived at `now_ns`. The two clocks need no common origin.
-    pub fn take(&mut self, head: Head, now_ns: u64) {
-        if head.number > self.highest {
-            let missing = head.number - self.highest - 1;
-            // A peer may send any number; a loss beyond 2⁶² is nonsense either way.
-            self.lost = self.lost.saturating_add(i64::try_from(missing).unwrap_or(i64::MAX));
-            self.highest = head.number;
-        } else {
-            self.out_of_order += 1;
-            self.lost -= 1;
-        }
-        let transit_ns = now_ns.cast_signed().wrapping_sub(head.sent_ns.cast_signed());
-        if let Some(before_ns) = self.transit_ns {
-            let difference_ns = transit_ns.wrapping_sub(before_ns).unsigned_abs() as f64;
-            self.jitter_ns += (difference_ns - self.jitter_ns) / 16.0;
-        }
-        self.transit_ns = Some(transit_ns);
-    }
-}
 
 /// Sends numbered datagrams until told to stop or until the limit is spent.
 pub(super) fn send(
@@ -161,48 +85,4 @@ pub(super) fn receive(
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn heads_travel() {
-        for (wide, number) in [(true, 1), (true, 1 << 40), (false, 77)] {
-            let head = Head { sent_ns: 5_000_007_000, number };
-            let mut datagram = [9; HEAD_BYTES];
-            head.write(wide, &mut datagram);
-            assert_eq!(Head::read(wide, &datagram), Some(head));
-            assert_eq!(Head::read(wide, &datagram[..11]), None);
-        }
-    }
-
-    /// Datagrams as (number, transit time in ns) and what they amount to.
-    fn check(datagrams: &[(u64, u64)], highest: u64, lost: i64, late: u64, jitter_ns: f64) {
-        let mut arrivals = Arrivals::default();
-        for (at, (number, transit_ns)) in datagrams.iter().enumerate() {
-            let sent_ns = 1_000_000 * at as u64;
-            let head = Head { sent_ns, number: *number };
-            arrivals.take(head, sent_ns + transit_ns);
-        }
-        let seen = (arrivals.highest, arrivals.lost, arrivals.out_of_order);
-        assert_eq!(seen, (highest, lost, late), "{datagrams:?}");
-        assert!((arrivals.jitter_ns - jitter_ns).abs() < 1e-9, "{}", arrivals.jitter_ns);
-    }
-
-    #[test]
-    fn losses_and_reordering_are_told_apart() {
-        check(&[(1, 5), (2, 5), (3, 5)], 3, 0, 0, 0.0);
-        check(&[(1, 5), (4, 5)], 4, 2, 0, 0.0);
-        check(&[(1, 5), (3, 5), (2, 5)], 3, 0, 1, 0.0);
-        check(&[(1, 5), (1, 5)], 1, -1, 1, 0.0);
-        check(&[(u64::MAX, 5)], u64::MAX, i64::MAX, 0, 0.0);
-    }
-
-    #[test]
-    fn jitter_follows_rfc_1889() {
-        check(&[(1, 0), (2, 160)], 2, 0, 0, 10.0);
-        check(&[(1, 0), (2, 160), (3, 0)], 3, 0, 0, 10.0 + (160.0 - 10.0) / 16.0);
-    }
 }

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use assay_model::workload::storage::{AccessPattern, AtEnd};
 
 use super::random::{self, Draws};
-use super::scattered;
 
 /// A range of bytes: first and one past the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,8 +78,7 @@ impl Places {
             AccessPattern::Random => self.anywhere(bytes, draws),
             AccessPattern::Permutation => self.permuted(),
             AccessPattern::Strides { least_bytes, most_bytes } => {
-                let gaps = (least_bytes, most_bytes);
-                scattered::onward(self.area, bytes, gaps, &self.position, draws)
+                self.with_gaps(bytes, (least_bytes, most_bytes), draws)
             }
             AccessPattern::Blocks { block_bytes, stride_bytes, shuffled } => {
                 self.in_blocks(bytes, block_bytes, stride_bytes, shuffled)
@@ -134,6 +132,30 @@ impl Places {
         let n = self.position.fetch_add(1, Ordering::Relaxed);
         let seed = self.seed.wrapping_add(n / slots);
         Some(first + permute(n % slots, slots, seed) * self.pitch)
+    }
+
+    /// Onward with a gap of whole steps of `bytes` from `least` to `most` bytes, drawn anew each time; at
+    /// the end on from the start, without a gap. `None` where nothing fits.
+    #[inline]
+    fn with_gaps(
+        &self,
+        bytes: u64,
+        (least, most): (u64, u64),
+        draws: &mut Draws,
+    ) -> Option<u64> {
+        let Area { start, end } = self.area;
+        let steps = most.saturating_sub(least) / bytes;
+        let gap = least.saturating_add(draws.below(steps + 1) * bytes);
+        end.checked_sub(start)?.checked_sub(bytes)?;
+        let place = |at: u64| {
+            let next = if at == start { at } else { at.saturating_add(gap) };
+            if next.saturating_add(bytes) <= end { next } else { start }
+        };
+        let before = self
+            .position
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |at| Some(place(at) + bytes))
+            .ok()?;
+        Some(place(before))
     }
 
     /// Neighbours that are asked for at the same moment by two workers are still given once each.

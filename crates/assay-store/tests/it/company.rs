@@ -27,10 +27,10 @@ fn many_writers_lose_nothing() {
     });
     let store = Store::open(folder.path().join("assay")).unwrap();
     let listing = store.list().unwrap();
-    assert_eq!((listing.runs.len(), listing.warnings.len()), (WRITERS, 0));
+    assert_eq!((listing.runs.len(), listing.doubts.len()), (WRITERS, 0));
     for run in listing.runs {
         let read = store.read(&run.id).unwrap();
-        assert_eq!(read.problems, Vec::<String>::new());
+        assert_eq!(read.problems, []);
         assert_eq!(read.run.finished_cases().count(), 2);
     }
 }

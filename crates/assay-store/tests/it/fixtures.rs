@@ -1,9 +1,14 @@
 //! Stores of every format version ever written must open for ever.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
+use assay_model::attribute::{Attribute, Attributes, Role, Value};
+use assay_model::engine_choice::EngineReason;
 use assay_model::event::Status;
+use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_store::Store;
+use serde_json::Value as Json;
 
 /// The fixture is copied, because listing writes an index.
 fn open(version: &str) -> (tempfile::TempDir, Store) {
@@ -31,11 +36,12 @@ fn copy(from: &Path, to: &Path) {
 fn version_1_opens() {
     let (_folder, store) = open("v1");
     let whole = store.read("20261121-104455-7f3a").unwrap();
-    assert_eq!(whole.problems, Vec::<String>::new());
+    assert_eq!(whole.problems, []);
     assert_eq!(whole.run.status, Status::Failed);
     assert_eq!(whole.run.finished_cases().count(), 2);
-    assert_eq!(whole.run.cases[0].samples.len(), 3);
-    assert_eq!(whole.run.started.host.name, "node-7");
+    assert_eq!(whole.run.cases[0].series[0].samples.len(), 3);
+    assert_eq!(whole.run.first_host().unwrap().facts.name, "node-7");
+    assert_eq!(whole.run.cases[0].facts[&Attribute::HugePages], true.into());
     let hash = &whole.run.cases[0].raw["stdout"];
     assert_eq!(store.raw(hash).unwrap(), b"Triad: 41234.5\n");
 
@@ -43,4 +49,170 @@ fn version_1_opens() {
     assert_eq!(killed.problems.len(), 1);
     assert_eq!(killed.run.finished_cases().count(), 1);
     assert_eq!(store.list().unwrap().runs.len(), 2);
+}
+
+/// Real runs of the last assay that wrote format 1, beside what it said of them.
+fn kept() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../assay/tests/fixtures/format-1")
+}
+
+fn lines(run: &str) -> Vec<Json> {
+    let path = kept().join("store/runs").join(run).join("events.jsonl");
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Everything that a run of format 1 holds is in the run that is read: nothing is lost, nothing counted twice.
+#[test]
+fn every_run_of_format_1_is_read_whole() {
+    let store = Store::open_existing(kept().join("store")).unwrap();
+    let mut runs = 0;
+    for entry in std::fs::read_dir(kept().join("store/runs")).unwrap() {
+        let run = entry.unwrap().file_name().into_string().unwrap();
+        let read = store.read(&run).unwrap();
+        assert!(read.is_whole(), "{run}: {:?}", read.problems);
+        let lines = lines(&run);
+        let of = |event: &str| {
+            lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>()
+        };
+        let apart = |line: &&Json| {
+            [&line["case"], &line["metric"], &line["placement"]].map(ToString::to_string)
+        };
+        let expected: BTreeSet<_> = of("sample").iter().map(apart).collect();
+        let series = read.run.cases.iter().flat_map(|record| &record.series);
+        let results: Vec<_> =
+            series.filter(|series| !series.dimensions.contains_key(&Attribute::Step)).collect();
+        assert_eq!(results.len(), expected.len(), "{run}");
+        let samples = results.iter().map(|series| series.samples.len()).sum::<usize>();
+        assert_eq!(samples, of("sample").len(), "{run}");
+        let raw: usize = read.run.cases.iter().map(|record| record.raw.len()).sum();
+        let names = |line: &&Json| [line["case"].to_string(), line["name"].to_string()];
+        assert_eq!(raw, of("raw-output").iter().map(names).collect::<BTreeSet<_>>().len());
+        let doubts: usize = read.run.cases.iter().map(|record| record.doubts.len()).sum();
+        assert_eq!(doubts + read.run.doubts.len(), of("doubt").len(), "{run}");
+        for line in of("learned") {
+            let case = read.run.case(line["case"].as_str().unwrap()).unwrap();
+            assert!(holds(case, line), "{run}: {line}");
+        }
+        runs += 1;
+    }
+    assert_eq!(runs, 22);
+}
+
+/// Whether what was learned is in the record of its case, where its name says.
+fn holds(case: &CaseRecord, line: &Json) -> bool {
+    let (name, value) = (line["name"].as_str().unwrap(), &line["value"]);
+    let about = case.series.iter().filter(|series| {
+        !series.dimensions.contains_key(&Attribute::Step)
+            && (line["metric"].is_null() || line["metric"] == *series.metric)
+    });
+    let about: Vec<_> = about.collect();
+    let told = |attribute: &Attribute, key: &str| match case.facts.get(attribute) {
+        Some(Value::Pairs(pairs)) => pairs.get(key).is_some_and(|it| {
+            *it == value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+                || it.parse() == value.to_string().parse::<f64>()
+        }),
+        _ => false,
+    };
+    if let Some(key) = name.strip_prefix("variable.") {
+        return told(&Attribute::Variables, key);
+    }
+    if name.starts_with("command") {
+        return told(&Attribute::Commands, name.strip_prefix("command.").unwrap_or("run"));
+    }
+    let steps = |metric: &str, name: Attribute| {
+        let of = |it: &&SeriesRecord| it.metric == metric && it.dimensions.contains_key(&name);
+        case.series.iter().filter(of).count()
+    };
+    let parts = value.as_str().map(|text| text.split_whitespace().count());
+    match name {
+        "round_rates" => return Some(steps("rate", Attribute::Step)) == parts,
+        "goal_steps" => return Some(steps("late", Attribute::Step)) == parts,
+        "steady_state" => return case.facts.contains_key(&Attribute::Rounds),
+        _ => {}
+    }
+    if let Some(figure) =
+        name.strip_prefix("all_").or(Some(name)).and_then(|it| it.strip_suffix("_s"))
+    {
+        let is = |it: &&SeriesRecord| {
+            let Some(figures) = &it.figures else { return false };
+            let figure = match figure {
+                "min" => figures.min,
+                "mean" => figures.mean,
+                "max" => figures.max,
+                percentile => figures.percentiles.get(percentile).copied(),
+            };
+            figure == value.as_f64()
+        };
+        if about.iter().any(is) {
+            return true;
+        }
+    }
+    let name = if name == "round_trips" { "io" } else { name };
+    let Some(attribute) = Attribute::from_name(name) else {
+        return told(&Attribute::Told, name);
+    };
+    let is = |found: Option<&Value>| match found {
+        Some(Value::Reason(reason)) => {
+            *reason == EngineReason::Told { text: value.as_str().unwrap().to_owned() }
+        }
+        Some(found) if name == "statistic" => {
+            value.as_str().unwrap().starts_with(found.text().unwrap())
+        }
+        Some(found) => serde_json::to_value(found).unwrap() == *value,
+        None => false,
+    };
+    is(case.facts.get(&attribute))
+        || !about.is_empty()
+            && about.iter().all(|it| {
+                is(it.dimensions.get(&attribute).or_else(|| it.facts.get(&attribute)))
+            })
+}
+
+/// What that assay took for the parameters and the samples of each result are the dimensions and samples of one
+/// series.
+#[test]
+fn every_result_of_format_1_has_its_series() {
+    let store = Store::open_existing(kept().join("store")).unwrap();
+    let mut results = 0;
+    for entry in std::fs::read_dir(kept().join("store/runs")).unwrap() {
+        let run = entry.unwrap().file_name().into_string().unwrap();
+        let read = store.read(&run).unwrap().run;
+        let path = kept().join("expected").join(format!("{run}.json"));
+        let told: Json = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        for result in told["results"].as_array().unwrap() {
+            let asked: Attributes = result["parameters"]
+                .as_object()
+                .unwrap()
+                .iter()
+                .filter_map(|(name, value)| {
+                    let attribute = Attribute::from_name(name)?;
+                    let value = serde_json::from_value(value.clone()).unwrap();
+                    matches!(attribute.row().role, Role::Identity | Role::Dimension)
+                        .then_some((attribute, value))
+                })
+                .collect();
+            let n = result["n"].as_u64().unwrap()
+                + result["parameters"]["discarded"].as_u64().unwrap_or(0);
+            let fits = |series: &&SeriesRecord| {
+                let mut dimensions = series.dimensions.clone();
+                let host = dimensions.remove(&Attribute::Host);
+                dimensions.retain(|name, _| name.row().role != Role::Fact);
+                host.as_ref().and_then(Value::text) == result["host"].as_str()
+                    && result["metric"] == *series.metric
+                    && dimensions == asked
+                    && series.samples.len() as u64 == n
+            };
+            let by = |case: &&CaseRecord| result["tool"]["name"] == *case.case.by;
+            let found =
+                read.finished_cases().filter(by).flat_map(|case| &case.series).filter(fits);
+            assert_eq!(found.count(), 1, "{run}: {result}");
+            results += 1;
+        }
+        let finished = read.finished_cases().flat_map(|case| &case.series);
+        let series =
+            finished.filter(|it| !it.dimensions.contains_key(&Attribute::Step)).count();
+        assert_eq!(series, told["results"].as_array().unwrap().len(), "{run}");
+    }
+    assert_eq!(results, 226);
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use assay_model::doubt::Doubt;
 use assay_model::event::Status;
 use assay_store::{Headline, Listed, Listing, Store, Unreadable};
 
@@ -13,8 +14,13 @@ fn populated() -> (tempfile::TempDir, Store, assay_store::RunWriter) {
     let store = store.with_headlines(HEADLINES);
     sample::write(&store, "a");
     sample::write(&store, "bb");
-    drop(store.begin(sample::started("ccc")).unwrap());
-    let running = store.begin(sample::started("dddd")).unwrap();
+    let begin = |run| {
+        let mut writer = store.begin(sample::started(run)).unwrap();
+        writer.append(&sample::events()[0]).unwrap();
+        writer
+    };
+    drop(begin("ccc"));
+    let running = begin("dddd");
     std::fs::create_dir(store.folder().join("runs/empty")).unwrap();
     (folder, store, running)
 }
@@ -33,7 +39,7 @@ fn show(listing: &Listing) -> String {
     };
     let runs = listing.runs.iter().map(run);
     let all = runs.chain(listing.unreadable.iter().map(unreadable));
-    all.chain(listing.warnings.iter().map(|warning| warning.id.clone())).collect()
+    all.chain(listing.doubts.iter().map(|doubt| doubt.id().to_owned())).collect()
 }
 
 fn check(store: &Store) {
@@ -74,6 +80,25 @@ fn any_loss_of_the_index_is_mended() {
     }
 }
 
+/// The mark is in the index as well, so that a listing need not read the run again.
+#[test]
+fn a_run_that_lost_events_is_marked() {
+    let (_folder, store) = sample::store();
+    sample::write(&store, "a");
+    let mark = || {
+        let run = store.list().unwrap().runs.remove(0);
+        (run.is_whole, run.losses)
+    };
+    assert_eq!(mark(), (true, 0));
+    let path = store.folder().join("runs/a/events.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let kept = text.lines().enumerate().filter(|(at, _)| ![4, 5].contains(at));
+    let kept: Vec<&str> = kept.map(|(_, line)| line).collect();
+    std::fs::write(&path, kept.join("\n")).unwrap();
+    assert_eq!(mark(), (false, 2));
+    assert_eq!(mark(), (false, 2));
+}
+
 /// Without this the tests above would also pass if the index were never read.
 #[test]
 fn an_index_that_is_up_to_date_is_used() {
@@ -104,16 +129,18 @@ fn a_run_that_grew_or_went_is_noticed() {
 }
 
 #[test]
-fn an_index_that_cannot_be_written_is_a_warning() {
+fn an_index_that_cannot_be_written_is_a_doubt() {
     let (_folder, store) = sample::store();
     std::fs::create_dir(store.folder().join("index.sqlite")).unwrap();
     let mut writer = store.begin(sample::started("a")).unwrap();
     for event in sample::events() {
         writer.append(&event).unwrap();
     }
-    let warning = writer.finish().unwrap();
-    assert_eq!(warning.id, "store-index");
-    assert!(warning.text.contains("index.sqlite"), "{}", warning.text);
+    let doubt = writer.finish().unwrap();
+    assert!(
+        matches!(&doubt, Doubt::StoreIndex { path, .. } if path.ends_with("index.sqlite")),
+        "{doubt:?}"
+    );
     let listing = store.list().unwrap();
-    assert_eq!((listing.runs.len(), listing.warnings.len()), (1, 1));
+    assert_eq!((listing.runs.len(), listing.doubts.len()), (1, 1));
 }

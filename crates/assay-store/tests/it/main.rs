@@ -7,6 +7,7 @@
 )]
 
 mod company;
+mod damage;
 mod fixtures;
 mod full_disk;
 mod listing;

@@ -66,6 +66,7 @@ fn runs_that_cannot_be_begun_or_read() {
     events("torn", "{\"event\":\"run-sta");
     events("headless", "{\"event\":\"case-started\",\"case\":\"x\"}\n");
     events("future", "{\"event\":\"run-started\",\"format\":9}\n");
+    events("today", "{\"event\":\"run-started\",\"format\":2}\n");
     events("past", "{\"event\":\"run-started\",\"format\":1}\n");
     let read = |run: &str, expected: &str| check(store.read(run), dir, expected);
     read("none", "there is no run none in DIR/runs");
@@ -78,8 +79,12 @@ fn runs_that_cannot_be_begun_or_read() {
     );
     read("future", "DIR/runs/future/events.jsonl has format 9");
     read(
+        "today",
+        "DIR/runs/today/events.jsonl line 1 is not the beginning of a run: missing field",
+    );
+    read(
         "past",
         "DIR/runs/past/events.jsonl line 1 is not the beginning of a run: missing field",
     );
-    assert_eq!(store.list().unwrap().unreadable.len(), 5);
+    assert_eq!(store.list().unwrap().unreadable.len(), 6);
 }

@@ -1,13 +1,17 @@
 //! A small run made by hand, and a store in a temporary folder to put it in.
 
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::distribution::Distribution;
+use assay_model::doubt::Doubt;
 use assay_model::event::{
-    Clock, FORMAT, Learned, Parameter, RunEvent, RunStarted, Sample, Status, Stopped,
+    About, Clock, Count, FORMAT, Fact, Figures, HostJoined, RunEvent, RunStarted, Sample,
+    SeriesOpened, Status, Stopped, Stretch,
 };
 use assay_model::facts::{HostFacts, HostState};
+use assay_model::failure::Failure;
 use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::quantity::{Quantity, Unit};
-use assay_model::run::Run;
-use assay_model::warning::Warning;
+use assay_model::run::{Run, SeriesRecord};
 use assay_model::workload::{LatencyWorkload, Workload};
 use assay_store::{Headline, Headlines, Store};
 
@@ -35,7 +39,14 @@ pub(crate) fn started(run: &str) -> RunStarted {
         label: None,
         started: format!("2026-11-21T10:44:{:02}Z", run.len() % 60),
         plan: Plan { suite: "memory".to_owned(), budget_s: 20.0, cases },
-        host: HostFacts {
+        asked: None,
+    }
+}
+
+fn joined() -> RunEvent {
+    RunEvent::HostJoined(Box::new(HostJoined {
+        host: "node-7".to_owned(),
+        facts: HostFacts {
             name: "node-7".to_owned(),
             fingerprint: "a1b2".to_owned(),
             ..HostFacts::default()
@@ -46,46 +57,57 @@ pub(crate) fn started(run: &str) -> RunStarted {
             resolution_s: 1e-9,
             cost_s: 2.1e-8,
             null_s: 4.4e-8,
+            offset: None,
         },
-    }
+    }))
 }
 
-pub(crate) fn sample(case: &str, value: f64) -> RunEvent {
-    RunEvent::Sample(Sample {
+pub(crate) fn sample(series: u32, value: f64) -> RunEvent {
+    RunEvent::Sample(Sample { series, value, weight: 0.1, preparation: 0, at_ns: 17 })
+}
+
+fn opened(series: u32, case: &str) -> RunEvent {
+    RunEvent::SeriesOpened(SeriesOpened {
+        series,
         case: case.to_owned(),
         metric: "latency".to_owned(),
-        placement: None,
-        value,
-        preparation: 0,
-        at_ns: 17,
+        dimensions: Attributes::from([
+            (Attribute::Host, "node-7".into()),
+            (Attribute::Bytes, 4096_u64.into()),
+        ]),
     })
+}
+
+fn stretch<T>(series: u32, seen: T) -> Stretch<T> {
+    Stretch { series, preparation: 0, from_ns: 0, to_ns: 1_000_000_000, warmup: false, seen }
 }
 
 /// Two cases that finish, one that fails, a doubt with letters beyond ASCII, and the end.
 pub(crate) fn events() -> Vec<RunEvent> {
-    let mut events = Vec::new();
-    for (index, case) in CASES.into_iter().enumerate() {
+    let mut events = vec![joined()];
+    for (series, case) in (0..).zip(CASES) {
         let case = || case.to_owned();
         events.push(RunEvent::CaseStarted { case: case() });
-        events.extend((1..=3).map(|k| sample(&case(), f64::from(k) * 1.1e-9)));
-        if index == 2 {
-            let reason = "no memory".to_owned();
-            events.push(RunEvent::CaseFailed {
-                case: case(),
-                reason,
-                advice: String::new(),
-                because: None,
-            });
+        events.push(opened(series, &case()));
+        events.extend((1..=3).map(|k| sample(series, f64::from(k) * 1.1e-9)));
+        if series == 2 {
+            let failure = Failure::NoEcho;
+            events.push(RunEvent::CaseFailed { case: case(), failure, because: None });
             continue;
         }
-        events.push(RunEvent::Learned(Learned {
-            case: case(),
-            metric: None,
-            name: "huge_pages".to_owned(),
-            value: Parameter::Flag(true),
-        }));
-        let warning = Warning::new("noise", "±3 % instead of ±1 % — “loud”", "repeat");
-        events.push(RunEvent::Doubt { case: Some(case()), warning });
+        if series == 0 {
+            let distribution = Distribution::of_values(&[10, 20, 2000]);
+            events.push(RunEvent::Distribution(stretch(series, distribution)));
+        }
+        events.push(RunEvent::Count(stretch(series, Count { part: 1, whole: 3 })));
+        let figures = Figures { mean: Some(2.2e-9), ..Figures::default() };
+        events.push(RunEvent::Figures { series, figures });
+        let about = About::Case(case());
+        let (name, value) = (Attribute::HugePages, true.into());
+        events.push(RunEvent::Fact(Fact { about, name, value }));
+        let problem = "±3 % instead of ±1 % — “loud”".to_owned();
+        let doubt = Doubt::UnreadOutput { problem };
+        events.push(RunEvent::Doubt { case: Some(case()), doubt });
         events.push(RunEvent::CaseFinished { case: case(), stopped: Stopped::Precise });
     }
     events.push(RunEvent::RunFinished {
@@ -108,10 +130,10 @@ pub(crate) fn write(store: &Store, run: &str) {
 pub(crate) const HEADLINES: Headlines = Headlines { version: 1, of: first_samples };
 
 fn first_samples(run: &Run) -> Vec<Headline> {
-    let first = run.finished_cases().next().and_then(|record| record.samples.first());
-    let headline = |sample: &Sample| Headline {
-        label: sample.metric.clone(),
-        quantity: Quantity::new(sample.value, Unit::Second),
+    let first = run.finished_cases().next().and_then(|record| record.series.first());
+    let headline = |series: &SeriesRecord| Headline {
+        label: series.metric.clone(),
+        quantity: Quantity::new(series.samples[0].value, Unit::Second),
     };
     first.map(headline).into_iter().collect()
 }

@@ -1,8 +1,8 @@
 //! Whatever is left of the events of a killed run, no finished case is lost and nothing panics.
 
 use assay_model::event::{RunEvent, Status};
-use assay_model::run::{CaseEnd, Run};
-use assay_store::{Store, StoreError};
+use assay_model::run::Run;
+use assay_store::{Problem, Store, StoreError};
 use proptest::prelude::*;
 
 use crate::sample::{self, CASES};
@@ -22,7 +22,8 @@ fn written() -> (tempfile::TempDir, Store, Vec<u8>) {
 fn what_is_written_comes_back() {
     let (_folder, store, _) = written();
     let read = store.read("whole").unwrap();
-    assert_eq!(read.problems, Vec::<String>::new());
+    assert_eq!(read.problems, []);
+    assert!(read.is_whole());
     let first = RunEvent::RunStarted(Box::new(sample::started("whole")));
     let expected = Run::fold(std::iter::once(first).chain(sample::events())).unwrap();
     assert_eq!(read.run, expected);
@@ -69,32 +70,10 @@ fn a_cut_last_line_is_a_problem_and_not_a_failure() {
     std::fs::write(path(&store, "whole"), &bytes[..bytes.len() - 5]).unwrap();
     let read = store.read("whole").unwrap();
     let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
-    assert_eq!(
-        read.problems,
-        [format!("line {lines} was cut off while it was written; it is left out")]
-    );
+    assert_eq!(read.problems, [Problem::CutOff { line: lines }]);
+    assert_eq!(read.losses(), 1);
     assert_eq!(read.run.status, Status::Unfinished);
     assert_eq!(read.run.finished_cases().count(), 2);
-}
-
-#[test]
-fn what_a_newer_assay_wrote_is_told_and_left_out() {
-    let (_folder, store, bytes) = written();
-    let text = String::from_utf8(bytes).unwrap();
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    lines[0] = lines[0].replace("\"format\":1", "\"format\":2");
-    lines.insert(3, r#"{"event":"weather","sky":"clear"}"#.to_owned());
-    lines.insert(5, "\0\0\0".to_owned());
-    std::fs::write(path(&store, "whole"), lines.join("\n")).unwrap();
-    let read = store.read("whole").unwrap();
-    expect_test::expect![[r#"
-        the run was written in format 2, and this assay knows formats up to 1: what it does not know is left out
-        line 4 holds the event `weather` in a form this assay does not know; it is left out
-        line 6 is damaged (expected value at line 1 column 1); it is left out"#]]
-    .assert_eq(&read.problems.join("\n"));
-    let ends = |record: &&assay_model::run::CaseRecord| record.end.is_some();
-    assert_eq!(read.run.cases.iter().filter(ends).count(), 3);
-    assert!(matches!(read.run.cases[2].end, Some(CaseEnd::Failed { .. })));
 }
 
 #[test]
@@ -103,7 +82,7 @@ fn an_event_that_json_cannot_hold_is_refused_before_it_is_written() {
     let mut writer = store.begin(sample::started("nan")).unwrap();
     let before = std::fs::read(path(&store, "nan")).unwrap();
     for value in [f64::NAN, f64::INFINITY] {
-        let refused = writer.append(&sample::sample(CASES[0], value));
+        let refused = writer.append(&sample::sample(0, value));
         assert!(matches!(refused, Err(StoreError::Encode { .. })), "{refused:?}");
     }
     assert_eq!(std::fs::read(path(&store, "nan")).unwrap(), before);

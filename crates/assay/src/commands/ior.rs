@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use assay_dialects::ior::compile::{self, Access, compile};
-use assay_dialects::ior::options::{self, Format, Options};
+use assay_dialects::ior::options::{Format, Options};
 use assay_dialects::ior::result::{AccessResult, Test};
 use assay_dialects::ior::text::{Circumstances, csv};
-use assay_dialects::ior::{json, text};
+use assay_dialects::ior::{command_line, json, text};
 use assay_fleet::capacity;
 use assay_fleet::root::Root;
 use assay_model::storage_outcome::StorageOutcome;
@@ -40,7 +40,7 @@ pub(crate) fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, F
         return Ok(0);
     }
     let mut load = |path: &str| job_file::read_text(path.as_ref());
-    let tests = options::read(&typed.words, &mut load)
+    let tests = command_line::read(&typed.words, &mut load)
         .map_err(|error| Failure::usage(error.to_string()).advise(error.hint()))?;
     let launched = |name: &&str| {
         std::env::var(name).ok().and_then(|count| count.parse::<u64>().ok()).unwrap_or(1) > 1

@@ -6,7 +6,8 @@ use assay_model::workload::file_set::{
 };
 use assay_model::workload::storage::{RateRounding, StorageTiming, Verify, WriteSync};
 
-use super::super::definitions::{FileSystem, FileWork, Sizes};
+use super::super::attributes::Sizes;
+use super::super::definitions::{FileSystem, FileWork};
 use super::super::runs::{self, Format, Rate, Run};
 use super::super::values::{Shown, Value};
 use super::super::{RateLabel, RunLabel, RunParameters, Used};

@@ -3,7 +3,8 @@
 
 use assay_model::workload::storage::{Turns, Verify};
 
-use super::super::definitions::{Seek, Workload};
+use super::super::attributes::Seek;
+use super::super::definitions::Workload;
 use super::super::runs::Run;
 use super::Compiler;
 

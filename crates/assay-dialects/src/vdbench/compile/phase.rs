@@ -7,7 +7,8 @@ use assay_model::workload::storage::{
     StorageData, StorageStream, StorageWorkload,
 };
 
-use super::super::definitions::{SKEW_DIVISOR, Seek, Sizes, Storage, Workload};
+use super::super::attributes::{SKEW_DIVISOR, Seek, Sizes};
+use super::super::definitions::{Storage, Workload};
 use super::super::runs::Run;
 use super::super::values::{Shown, Value};
 use super::super::{RunParameters, Used};

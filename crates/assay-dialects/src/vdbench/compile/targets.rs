@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use assay_model::workload::storage::{StorageTarget, WriteSync};
 
 use super::super::Present;
-use super::super::definitions::{OpenFlags, Sizes, Storage, Workload};
+use super::super::attributes::{OpenFlags, Sizes};
+use super::super::definitions::{Storage, Workload};
 use super::super::runs::Run;
 use super::super::tokens::Element;
 use super::Compiler;

@@ -3,11 +3,12 @@
 use assay_model::workload::file_set::{FileAccess, FileOperation, FileOrder, StopAfter};
 use assay_model::workload::storage::SizeShare;
 
+use super::super::attributes::{self, OpenFlags, Sizes};
 use super::super::lines::{Lines, Spot};
 use super::super::statements::{Parameter, Statement};
 use super::super::tokens::Element;
 use super::super::values::{self, Number};
-use super::{OpenFlags, Sizes, attributes, numbered};
+use super::numbered;
 
 /// A tree of files (fsd).
 #[derive(Debug, Clone)]
@@ -156,8 +157,10 @@ impl FileWork {
             "operation" => {
                 let words: Vec<String> =
                     parameter.elements.iter().map(|element| element.text.clone()).collect();
-                self.operations =
-                    words.iter().filter_map(|word| operation(lines, parameter, word)).collect();
+                self.operations = words
+                    .iter()
+                    .filter_map(|word| attributes::operation(lines, parameter, word))
+                    .collect();
             }
             "fileio" => self.file_io(lines, parameter),
             "fileselect" => self.order = file_order(lines, parameter).unwrap_or(self.order),
@@ -204,29 +207,6 @@ impl FileWork {
             }
         };
     }
-}
-
-/// The operation of this name.
-pub(in crate::vdbench) fn operation(
-    lines: &mut Lines,
-    parameter: &Parameter,
-    word: &str,
-) -> Option<FileOperation> {
-    let lower = word.to_ascii_lowercase();
-    let found = FileOperation::ALL.into_iter().find(|operation| operation.name() == lower);
-    if found.is_none() {
-        let names = FileOperation::ALL.map(FileOperation::name).join(", ");
-        let known = matches!(lower.as_str(), "copy" | "move");
-        let message = if known {
-            format!("the operation `{lower}` is known to Vdbench but not supported here")
-        } else {
-            format!("`{word}` is no operation")
-        };
-        let code = if known { "V114" } else { "V113" };
-        let error = lines.error(code, parameter.spot, message);
-        lines.found.push(error.help(format!("there are {names}")));
-    }
-    found
 }
 
 /// Sizes of files: one, with percentages, or `(n,0)` for about n.
@@ -313,7 +293,7 @@ fn file_order(lines: &mut Lines, parameter: &Parameter) -> Option<FileOrder> {
             _ if begins("sequential") => Some(FileOrder::Sequential),
             _ if begins("random") => Some(FileOrder::Random),
             "once" => Some(FileOrder::Once),
-            "poisson" | "skewed" => Some(FileOrder::Skewed(1.0 / super::SKEW_DIVISOR)),
+            "poisson" | "skewed" => Some(FileOrder::Skewed(1.0 / attributes::SKEW_DIVISOR)),
             _ => divisor
                 .filter(|divisor| divisor.is_finite() && *divisor > 0.0)
                 .map(|divisor| FileOrder::Skewed(1.0 / divisor)),

@@ -2,11 +2,11 @@
 
 use assay_model::workload::storage::Verify;
 
+use super::super::attributes;
 use super::super::commands::{Commands, Repetition};
 use super::super::lines::Lines;
 use super::super::statements::{Parameter, Statement};
 use super::super::values::{self, Value};
-use super::attributes;
 
 /// General parameters.
 #[derive(Debug, Clone)]

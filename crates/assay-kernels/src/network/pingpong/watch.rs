@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::super::stream::LOOK_EVERY;
+use super::super::progress::LOOK_EVERY;
 use crate::clock;
 
 /// When a receive has slept enough.

@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 
 use super::*;
+use crate::clock;
 use crate::network::socket;
 
 const ENOUGH_NS: u64 = 20_000_000_000;
@@ -68,6 +69,8 @@ fn what_a_stopped_sender_sent_without_a_limit_arrives_to_the_byte() {
         let receiver = Flow { block_bytes, ..flow(Socket::Tcp(other), false, copying) };
         let receiving = Transfer::start(vec![receiver], None).unwrap();
         let sending = Transfer::start(vec![sender], None).unwrap();
+        let is_sending = || sending.snapshots()[0].bytes > 0;
+        assert!(wait_until(clock::now_ns() + ENOUGH_NS, is_sending));
         // Long enough for the receiver to be woken for more than a byte.
         wait_until(clock::now_ns() + 60_000_000, || false);
         let sent = sending.finish()[0].last.bytes;

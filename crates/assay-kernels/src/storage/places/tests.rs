@@ -100,3 +100,26 @@ fn mixed_jumps_as_often_as_asked() {
     let jumps = offsets.windows(2).filter(|pair| pair[1] != pair[0] + 4096).count();
     assert!((1850..2150).contains(&jumps), "{jumps}");
 }
+
+#[test]
+fn gaps_are_drawn_within_their_bounds() {
+    let area = Area { start: 0, end: 1 << 20 };
+    let gaps = AccessPattern::Strides { least_bytes: 8192, most_bytes: 16_384 };
+    let (places, mut draws) = (places(gaps, area, None, 4096), Draws::new(1, 2));
+    let mut next = || places.next(4096, &mut draws).unwrap();
+    let mut before = next();
+    assert_eq!(before, 0);
+    let mut wraps = 0;
+    for _ in 0..1_000 {
+        let place = next();
+        if place == 0 {
+            wraps += 1;
+        } else {
+            let gap = place - before - 4096;
+            assert!((8192..=16_384).contains(&gap) && gap % 4096 == 0, "{gap}");
+        }
+        assert!(place + 4096 <= area.end);
+        before = place;
+    }
+    assert!((10..=20).contains(&wraps), "{wraps}");
+}

@@ -1,0 +1,169 @@
+//! IOR's command line: which options are carried out, and why others are not.
+
+use super::options::{Options, OptionsError};
+use super::{directives, script, units};
+use assay_model::near::nearest;
+
+/// Switches that are carried out or change nothing.
+const FLAGS: &str = "CeEFgkKmqrRuvwWxYzZB";
+/// Options with a value.
+const VALUED: &str = "abtsiodDTQGNAOXjl";
+/// Options that are not carried out.
+const REFUSED: &[(char, &str)] = &[
+    ('c', "POSIX I/O is never collective"),
+    ('f', "a script is read only where `-f FILE` stands by itself"),
+    ('H', "there are no MPI hints"),
+    ('I', "there are no data sets without HDF5"),
+    ('J', "there is no alignment of HDF5"),
+    ('M', "no memory is set aside; --posix.odirect avoids the page cache"),
+    ('n', "there are no files of HDF5"),
+    ('p', "space is not set aside; files are written whole"),
+    ('P', "there are no shared file pointers without MPI-IO"),
+    ('S', "there are no strided types without MPI-IO"),
+    ('U', "there are no MPI hints"),
+    ('V', "there are no file views without MPI-IO"),
+    ('y', "there is one mount point"),
+];
+/// Long options of the interface that are not carried out.
+const REFUSED_LONG: &[(&str, &str)] = &[
+    ("collective", "POSIX I/O is never collective"),
+    ("posix.rangelocks", "ranks of one process would not keep each other out"),
+    ("dummy.", "assay has POSIX alone"),
+    ("mpiio.", "assay has POSIX alone"),
+    ("mmap.", "assay has POSIX alone"),
+];
+/// Long options.
+const LONG: &[&str] = &[
+    "posix.odirect",
+    "dryRun",
+    "dataPacketType",
+    "warningAsErrors",
+    "random-offset-seed",
+    "randomPrefill",
+    "ranks",
+    "collective",
+    "destroy-data",
+    "allow-unmounted",
+];
+
+/// Gives the text of a script.
+pub type Load<'l> = dyn FnMut(&str) -> std::io::Result<String> + 'l;
+
+/// Reads the words after `ior`, and the script that `-f` names with `load`: one or more tests.
+///
+/// # Errors
+/// The first word that cannot be carried out, or options that do not fit together.
+pub fn read(words: &[String], load: &mut Load<'_>) -> Result<Vec<Options>, OptionsError> {
+    let mut options = Options::default();
+    let mut script = None;
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if let Some(glued) = word.strip_prefix("-f") {
+            let glued = glued.strip_prefix('=').unwrap_or(glued);
+            let file =
+                if glued.is_empty() { words.next().cloned() } else { Some(glued.to_owned()) };
+            script = Some(file.unwrap_or_default());
+        } else if let Some(long) = word.strip_prefix("--") {
+            long_option(&mut options, long, &mut words)?;
+        } else if let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
+            cluster_of_letters(&mut options, cluster, &mut words)?;
+        } else {
+            return Err(OptionsError::Unknown { name: word.clone(), near: None });
+        }
+    }
+    match script {
+        None => Ok(vec![options.complete()?]),
+        Some(file) => {
+            let text = load(&file).map_err(|error| OptionsError::Script {
+                file: file.clone(),
+                why: error.to_string(),
+            })?;
+            script::tests(&options, &text, &file)
+        }
+    }
+}
+
+type Words<'a> = std::slice::Iter<'a, String>;
+
+/// `-wrk`, `-t 1m`, `-t1m`, `-t=1m`.
+fn cluster_of_letters(
+    options: &mut Options,
+    cluster: &str,
+    words: &mut Words<'_>,
+) -> Result<(), OptionsError> {
+    for (at, letter) in cluster.char_indices() {
+        let name = format!("-{letter}");
+        if let Some((_, why)) = REFUSED.iter().find(|(known, _)| *known == letter) {
+            return Err(OptionsError::Refuse { name, why });
+        }
+        if FLAGS.contains(letter) {
+            options.flag(letter);
+            continue;
+        }
+        if !VALUED.contains(letter) {
+            let near = nearest(cluster, LONG.iter().copied());
+            return Err(OptionsError::Unknown { name, near });
+        }
+        let rest = &cluster[at + letter.len_utf8()..];
+        let glued = rest.strip_prefix('=').unwrap_or(rest);
+        let value = match glued {
+            "" => words.next().cloned().unwrap_or_default(),
+            glued => glued.to_owned(),
+        };
+        return match letter {
+            'O' => value.split(',').try_for_each(|part| directives::apply(options, part)),
+            _ => options.value(letter, &value),
+        };
+    }
+    Ok(())
+}
+
+fn long_option(
+    options: &mut Options,
+    long: &str,
+    words: &mut Words<'_>,
+) -> Result<(), OptionsError> {
+    let (name, glued) = match long.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (long, None),
+    };
+    if let Some((_, why)) = REFUSED_LONG.iter().find(|(start, _)| name.starts_with(start)) {
+        return Err(OptionsError::Refuse { name: format!("--{name}"), why });
+    }
+    let mut value = || glued.clone().or_else(|| words.next().cloned()).unwrap_or_default();
+    match name {
+        "posix.odirect" => options.direct = true,
+        "dryRun" | "dry-run" => options.dry_run = true,
+        "allow-unmounted" => options.allow_unmounted = true,
+        "destroy-data" => options.destroy_data.push(value()),
+        "ranks" => return options.value('N', &value()),
+        "dataPacketType" => return options.value('l', &value()),
+        "warningAsErrors" => {
+            options
+                .notes
+                .push("--warningAsErrors changes nothing: nothing is warned of".into());
+        }
+        "random-offset-seed" => match units::size(&value()) {
+            Some(seed) => options.signature = seed,
+            None => {
+                let (name, value) = (format!("--{name}"), glued.unwrap_or_default());
+                return Err(OptionsError::Value { name, value, why: "it must be a number" });
+            }
+        },
+        "randomPrefill" => match units::size(&value()) {
+            Some(bytes) => options.prefill_bytes = bytes,
+            None => {
+                return Err(OptionsError::Value {
+                    name: format!("--{name}"),
+                    value: glued.unwrap_or_default(),
+                    why: "it must be a size like 2m",
+                });
+            }
+        },
+        _ => {
+            let near = nearest(name, LONG.iter().copied());
+            return Err(OptionsError::Unknown { name: format!("--{name}"), near });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! Directives: the options by their long names, in `-O` and in scripts.
+
+use super::options::{Format, Options, OptionsError};
+use assay_model::near::nearest;
+
+/// Options that have a letter, too; IOR does not look at the case of the names.
+const VALUES: &[(&str, char)] = &[
+    ("api", 'a'),
+    ("blockSize", 'b'),
+    ("dataPacketType", 'l'),
+    ("deadlineForStonewalling", 'D'),
+    ("interTestDelay", 'd'),
+    ("maxTimeDuration", 'T'),
+    ("numTasks", 'N'),
+    ("outlierThreshold", 'j'),
+    ("refNum", 'A'),
+    ("reorderTasksRandomSeed", 'X'),
+    ("repetitions", 'i'),
+    ("segmentCount", 's'),
+    ("setTimeStampSignature", 'G'),
+    ("taskPerNodeOffset", 'Q'),
+    ("testFile", 'o'),
+    ("transferSize", 't'),
+];
+/// Switches: on from 1.
+const SWITCHES: &[(&str, char)] = &[
+    ("checkRead", 'R'),
+    ("checkWrite", 'W'),
+    ("filePerProc", 'F'),
+    ("fsync", 'e'),
+    ("fsyncPerWrite", 'Y'),
+    ("intraTestBarriers", 'g'),
+    ("keepFile", 'k'),
+    ("keepFileWithError", 'K'),
+    ("multiFile", 'm'),
+    ("quitOnError", 'q'),
+    ("randomOffset", 'z'),
+    ("readFile", 'r'),
+    ("reorderTasks", 'C'),
+    ("reorderTasksConstant", 'C'),
+    ("reorderTasksRandom", 'Z'),
+    ("singleXferAttempt", 'x'),
+    ("uniqueDir", 'u'),
+    ("useExistingTestFile", 'E'),
+    ("useO_DIRECT", 'B'),
+    ("verbose", 'v'),
+    ("writeFile", 'w'),
+];
+/// Directives that have no letter and are carried out.
+const OTHERS: &[&str] = &[
+    "stoneWallingStatusFile",
+    "stoneWallingWearOut",
+    "stoneWallingWearOutIterations",
+    "summaryFile",
+    "summaryFormat",
+];
+/// Directives that are not carried out, unless their value is 0.
+const REFUSED: &[(&str, &str)] = &[
+    ("allocateBufferOnGPU", "memory of graphics cards is not used"),
+    ("collective", "POSIX I/O is never collective"),
+    ("debug", "there is nothing to debug"),
+    ("dualMount", "there is one mount point"),
+    ("GPUDirect", "memory of graphics cards is not used"),
+    ("GPUid", "memory of graphics cards is not used"),
+    ("interIODelay", "transfers follow each other at once"),
+    ("memoryPerNode", "no memory is set aside; useO_DIRECT=1 avoids the page cache"),
+    ("memoryPerTask", "no memory is set aside; useO_DIRECT=1 avoids the page cache"),
+    ("minTimeDuration", "a repetition is done once"),
+    ("numNodes", "ranks are threads of one host"),
+    ("numTasksOnNode0", "ranks are threads of one host"),
+    ("platform", "the platform is this machine"),
+    ("savePerOpDataCSV", "single transfers are not written down"),
+    ("saveRankPerformanceDetailsCSV", "details of ranks are not written"),
+    ("summaryAlways", "there is one summary behind all tests"),
+    ("warningAsErrors", "nothing is warned of"),
+];
+
+/// Carries out `name=value`.
+pub(super) fn apply(options: &mut Options, text: &str) -> Result<(), OptionsError> {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    let (name, value) = (name.trim(), value.trim());
+    if name.is_empty() {
+        let why = "it must be NAME=VALUE, like blockSize=4m";
+        return Err(OptionsError::Value { name: "-O".into(), value: text.to_owned(), why });
+    }
+    let is = |known: &str| known.eq_ignore_ascii_case(name);
+    if let Some((_, letter)) = VALUES.iter().find(|(known, _)| is(known)) {
+        return options.value(*letter, value);
+    }
+    if let Some((_, letter)) = SWITCHES.iter().find(|(known, _)| is(known)) {
+        return switch(options, *letter, name, value);
+    }
+    let Some(other) = OTHERS.iter().find(|known| is(known)) else {
+        return match REFUSED.iter().find(|(known, _)| is(known)) {
+            Some(_) if value == "0" => Ok(()),
+            Some((_, why)) => Err(OptionsError::Refuse { name: format!("-O {text}"), why }),
+            None => {
+                let all = VALUES.iter().chain(SWITCHES).map(|(known, _)| *known);
+                let near = nearest(name, all.chain(OTHERS.iter().copied()));
+                Err(OptionsError::Unknown { name: format!("-O {name}"), near })
+            }
+        };
+    };
+    without_letter(options, other, value)
+}
+
+/// `1` is the switch once, `2` twice, `0` takes it back.
+fn switch(
+    options: &mut Options,
+    letter: char,
+    name: &str,
+    value: &str,
+) -> Result<(), OptionsError> {
+    let Ok(times) = value.parse::<u32>().map(|times| times.min(MOST)) else {
+        let (name, value) = (format!("-O {name}"), value.to_owned());
+        return Err(OptionsError::Value { name, value, why: "it must be 0 or 1" });
+    };
+    match letter {
+        'z' => options.random = times,
+        'Z' => options.reorder_random = times,
+        'v' => options.verbose = times,
+        _ if times > 0 => options.flag(letter),
+        'B' => options.direct = false,
+        'C' => options.reorder = false,
+        'e' => options.fsync = false,
+        'E' => options.use_existing = false,
+        'F' => options.file_per_rank = false,
+        'k' => options.keep = false,
+        'K' => options.keep_with_error = false,
+        'm' => options.multi_file = false,
+        'r' => options.read = false,
+        'R' => options.check_read = false,
+        'u' => options.unique_dir = false,
+        'w' => options.write = false,
+        'W' => options.check_write = false,
+        'Y' => options.fsync_per_write = false,
+        // The others change nothing.
+        _ => {}
+    }
+    Ok(())
+}
+
+/// No switch means more when it is given more often.
+const MOST: u32 = 9;
+
+fn without_letter(options: &mut Options, name: &str, value: &str) -> Result<(), OptionsError> {
+    let refuse = |why| {
+        let (name, value) = (format!("-O {name}"), value.to_owned());
+        Err(OptionsError::Value { name, value, why })
+    };
+    match (name, value.to_ascii_lowercase().as_str()) {
+        ("summaryFormat", "default") => options.format = Format::Text,
+        ("summaryFormat", "json") => options.format = Format::Json,
+        ("summaryFormat", "csv") => options.format = Format::Csv,
+        ("summaryFormat", _) => return refuse("it must be default, JSON or CSV"),
+        ("summaryFile" | "stoneWallingStatusFile", "") => return refuse("it must be a file"),
+        ("summaryFile", _) => options.summary_file = Some(value.to_owned()),
+        ("stoneWallingStatusFile", _) => options.status_file = Some(value.to_owned()),
+        ("stoneWallingWearOut", "0") => options.wear_out = false,
+        ("stoneWallingWearOut", "1") => options.wear_out = true,
+        ("stoneWallingWearOut", _) => return refuse("it must be 0 or 1"),
+        (_, number) => match number.parse() {
+            Ok(transfers) => options.wear_out_transfers = transfers,
+            Err(_) => return refuse("it must be a number of transfers"),
+        },
+    }
+    Ok(())
+}

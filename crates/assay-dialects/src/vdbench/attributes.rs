@@ -1,0 +1,386 @@
+//! Values that need a closer look: percentages, sizes, ranges, flags.
+//!
+//! What is impossible leaves a diagnostic and `None`.
+
+use assay_model::workload::file_set::FileOperation;
+use assay_model::workload::storage::{Verify, WriteSync};
+
+use super::commands::{CommandLines, OutputOf, Repetition};
+use super::lines::Lines;
+use super::statements::Parameter;
+use super::values::{self, Number, Shown, Value};
+
+/// What Vdbench divides the range by for the mean distance of skewed access, unless the file says.
+pub(super) const SKEW_DIVISOR: f64 = 3.0;
+
+/// More threads than this on one target were not meant.
+pub(super) const MOST_THREADS: u32 = 65_536;
+
+/// How files are opened.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct OpenFlags {
+    pub(super) direct: bool,
+    pub(super) sync: WriteSync,
+    pub(super) sync_at_end: bool,
+}
+
+/// Where the next I/O goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Seek {
+    /// This percentage jumps; 100 = all, 0 = none.
+    Percent(f64),
+    /// One after another, to the end.
+    Eof,
+    /// All jump, most of them near the start: the mean distance is the range divided by this.
+    Skewed(f64),
+}
+
+/// Sizes of one I/O.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Sizes {
+    /// Bytes with their percentages.
+    Shares(Vec<(u64, f64)>),
+    /// Least, greatest and step, in bytes.
+    Uniform(u64, u64, u64),
+}
+
+/// A percentage from 0 to 100.
+pub(super) fn percent(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
+    let value = values::one_number(lines, parameter)?;
+    if (0.0..=100.0).contains(&value) {
+        return Some(value);
+    }
+    let message = format!("`{}` is a percentage, not {value}", parameter.keyword.spelled);
+    let error = lines.error("V123", parameter.spot, message).vdbench("takes it as it is");
+    lines.found.push(error);
+    None
+}
+
+/// A number above zero.
+pub(super) fn positive(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
+    let value = values::one_number(lines, parameter)?;
+    if value > 0.0 {
+        return Some(value);
+    }
+    let message = format!("`{}` must be more than zero", parameter.keyword.spelled);
+    let error = lines.error("V123", parameter.spot, message);
+    lines.found.push(error);
+    None
+}
+
+/// The flags of `openflags=`.
+pub(super) fn open_flags(lines: &mut Lines, parameter: &Parameter) -> Option<OpenFlags> {
+    let mut flags = OpenFlags { direct: false, sync: WriteSync::None, sync_at_end: false };
+    for element in &parameter.elements {
+        match element.text.to_ascii_lowercase().as_str() {
+            "o_direct" | "directio" => flags.direct = true,
+            "o_dsync" if flags.sync != WriteSync::All => flags.sync = WriteSync::Data,
+            "o_dsync" => {}
+            "o_sync" | "o_rsync" => flags.sync = WriteSync::All,
+            "fsync" => flags.sync_at_end = true,
+            "none" | "clear" => {}
+            other if flag_bits(other, &mut flags) => {}
+            other => {
+                let error = lines
+                    .error(
+                        "V113",
+                        element.spot,
+                        format!("`{other}` is no open flag known here"),
+                    )
+                    .help(
+                        "o_direct, directio, o_sync, o_dsync, o_rsync, fsync and sums of 0x1000 \
+                         (o_dsync), 0x4000 (o_direct) and 0x101000 (o_sync) are known",
+                    );
+                lines.found.push(error);
+                return None;
+            }
+        }
+    }
+    Some(flags)
+}
+
+/// Flags as the number that Linux gives them on x86, which Vdbench hands on: `0x4000`. Whether all of its
+/// bits are known.
+fn flag_bits(text: &str, flags: &mut OpenFlags) -> bool {
+    const DIRECT: u32 = 0x4000;
+    const DATA_SYNC: u32 = 0x1000;
+    const SYNC: u32 = 0x10_1000;
+    let digits = text.strip_prefix("0x").unwrap_or_default();
+    let Ok(bits) = u32::from_str_radix(digits, 16) else { return false };
+    if bits & !(DIRECT | SYNC) != 0 {
+        return false;
+    }
+    flags.direct |= bits & DIRECT != 0;
+    match bits & SYNC {
+        0 => {}
+        DATA_SYNC if flags.sync != WriteSync::All => flags.sync = WriteSync::Data,
+        DATA_SYNC => {}
+        SYNC => flags.sync = WriteSync::All,
+        _ => return false,
+    }
+    true
+}
+
+/// Sizes of one I/O: one, with percentages, or least, greatest and step.
+pub(super) fn sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Sizes> {
+    let numbers = values::numbers(lines, parameter)?;
+    let sizes = match numbers[..] {
+        [one] => Sizes::Shares(vec![(one.value as u64, 100.0)]),
+        [min, max, step] => {
+            Sizes::Uniform(min.value as u64, max.value as u64, (step.value as u64).max(512))
+        }
+        _ if numbers.len().is_multiple_of(2) => shares(lines, parameter, &numbers)?,
+        _ => {
+            let message = "a distribution of sizes is (size,percent,size,percent,…)";
+            let error = lines.error("V155", parameter.spot, message).vdbench("stops");
+            lines.found.push(error);
+            return None;
+        }
+    };
+    let whole = |bytes: u64| bytes > 0 && bytes.is_multiple_of(512);
+    let (right, ordered) = match &sizes {
+        Sizes::Shares(shares) => (shares.iter().all(|(bytes, _)| whole(*bytes)), true),
+        Sizes::Uniform(min, max, step) => {
+            (whole(*min) && whole(*max) && whole(*step), min <= max)
+        }
+    };
+    if !right || !ordered {
+        let message = if right {
+            "the least size is the greatest"
+        } else {
+            "a size is no multiple of 512"
+        };
+        let error = lines.error("V154", parameter.spot, message);
+        let one = numbers.len() == 1;
+        let does = if one { "takes it for a file" } else { "stops" };
+        lines.found.push(error.help("sectors have 512 bytes").vdbench(does));
+        return None;
+    }
+    Some(sizes)
+}
+
+fn shares(lines: &mut Lines, parameter: &Parameter, numbers: &[Number]) -> Option<Sizes> {
+    let shares: Vec<(u64, f64)> =
+        numbers.chunks(2).map(|pair| (pair[0].value as u64, pair[1].value)).collect();
+    let total: f64 = shares.iter().map(|(_, percent)| percent).sum();
+    // Vdbench's own tolerance, for thirds.
+    if (total - 100.0).abs() > 0.5 || shares.iter().any(|(_, percent)| *percent < 0.0) {
+        let message = format!("the percentages of `xfersize` add up to {total}, not 100");
+        let error = lines.error("V155", parameter.spot, message).vdbench("stops");
+        lines.found.push(error);
+        return None;
+    }
+    Some(Sizes::Shares(shares))
+}
+
+/// What `seekpct` says.
+pub(super) fn seek(lines: &mut Lines, parameter: &Parameter, shown: &Shown) -> Option<Seek> {
+    let word = match &shown.value {
+        // Vdbench's own number for it is -1.
+        Value::Number(number) if (-1.0..0.0).contains(&number.value) => return Some(Seek::Eof),
+        Value::Number(number) if (0.0..=100.0).contains(&number.value) => {
+            return Some(Seek::Percent(number.value));
+        }
+        Value::Number(_) => shown.text.as_str(),
+        Value::Word(word) => word.as_str(),
+    };
+    match word {
+        "eof" => return Some(Seek::Eof),
+        "seqnz" => {
+            let message = "`seekpct=seqnz` is known to later Vdbench but not supported here";
+            let error =
+                lines.error("V114", parameter.spot, message).vdbench("stops, up to 5.04.06");
+            lines.found.push(error.help("seekpct=sequential with range=, or a percentage"));
+        }
+        word if word.len() >= 2 && "poisson".starts_with(word) => {
+            return Some(Seek::Skewed(SKEW_DIVISOR));
+        }
+        word if word.starts_with("rand") => return Some(Seek::Percent(100.0)),
+        word if word.starts_with("seq") => return Some(Seek::Percent(0.0)),
+        other => {
+            let message = format!("`{other}` is no seek percentage");
+            let error = lines.error("V123", parameter.spot, message);
+            lines
+                .found
+                .push(error.help("random, sequential, eof or 0 to 100").vdbench("stops"));
+        }
+    }
+    None
+}
+
+/// `range=(low,high)` as written: percentages, or bytes above 100.
+pub(super) fn range(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
+    let (low, high) = pair(lines, parameter)?;
+    if high <= low || low < 0.0 {
+        let message = format!("the range from {low} to {high} is empty");
+        let error = lines.error("V153", parameter.spot, message).vdbench("stops");
+        lines.found.push(error);
+        return None;
+    }
+    if low <= 100.0 && (100.0..=200.0).contains(&high) && high > 100.0 {
+        let message = "a range that goes round the end is not supported here";
+        let error = lines.error("V114", parameter.spot, message);
+        let help = "use two workloads with a range each";
+        lines.found.push(error.help(help).vdbench("carries it out"));
+        return None;
+    }
+    Some((low, high))
+}
+
+/// `hotband=(low,high)`: the percentages that skewed access stays within.
+pub(super) fn band(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
+    let band = range(lines, parameter)?;
+    let told = lines.found.iter().any(|found| found.message.starts_with("`hotband`"));
+    if !told {
+        let message =
+            "`hotband` is drawn from an exponential law here, with a third of the band as mean";
+        let warning = lines.warning("V114", parameter.spot, message);
+        let help = "rates of cache hits depend on the law; compare assay with assay";
+        lines.found.push(warning.help(help).vdbench("draws from a table of its own"));
+    }
+    Some(band)
+}
+
+/// `stride=(least,most)` in bytes.
+pub(super) fn strides(lines: &mut Lines, parameter: &Parameter) -> Option<(u64, u64)> {
+    let (least, most) = pair(lines, parameter)?;
+    if least < 0.0 || most < least {
+        let message = format!("the gaps from {least} to {most} bytes are impossible");
+        let error = lines.error("V153", parameter.spot, message).vdbench("stops");
+        lines.found.push(error.help("write stride=(least,most)"));
+        return None;
+    }
+    let (least, most) = (least as u64, most as u64);
+    sectors(lines, parameter, least);
+    Some((least, most))
+}
+
+/// What `startcmd=` and `endcmd=` say: commands, and where their output goes.
+pub(super) fn commands(parameter: &Parameter) -> Option<CommandLines> {
+    let mut all = CommandLines { lines: Vec::new(), to: OutputOf::Console };
+    for element in &parameter.elements {
+        match element.text.to_ascii_lowercase().as_str() {
+            // There is one process: master and slave are the same.
+            "master" | "slave" => {}
+            word if !element.quoted && word.starts_with("cons") => all.to = OutputOf::Console,
+            word if !element.quoted && word.starts_with("sum") => all.to = OutputOf::Summary,
+            word if !element.quoted && word.starts_with("log") => all.to = OutputOf::Log,
+            _ => all.lines.push(element.text.clone()),
+        }
+    }
+    (!all.lines.is_empty()).then_some(all)
+}
+
+/// What `validate=` says: any of its words but `no` switches the check on.
+pub(super) fn verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
+    const KNOWN: [(&str, Verify); 6] = [
+        ("no", Verify::Off),
+        ("yes", Verify::OnRead),
+        ("read_after_write", Verify::AfterWrite),
+        // Nothing is read before it is written, stamps always hold which write it was, and what bears
+        // no stamp is not judged.
+        ("no_preread", Verify::OnRead),
+        ("time", Verify::OnRead),
+        ("ignore_zero_reads", Verify::OnRead),
+    ];
+    let mut verify = Verify::Off;
+    for element in &parameter.elements {
+        let written = element.text.to_ascii_lowercase();
+        let known =
+            KNOWN.iter().find(|(word, _)| !written.is_empty() && word.starts_with(&written));
+        match known {
+            Some((_, Verify::Off)) => return Verify::Off,
+            Some((_, Verify::AfterWrite)) => verify = Verify::AfterWrite,
+            Some(_) if verify == Verify::AfterWrite => {}
+            Some((_, of_word)) => verify = *of_word,
+            None => {
+                let message = format!("`{}` is no word of `validate`", element.text);
+                let error = lines
+                    .error("V120", element.spot, message)
+                    .help("yes, no, read_after_write, no_preread, time or ignore_zero_reads");
+                lines.found.push(error.vdbench("stops"));
+            }
+        }
+    }
+    verify
+}
+
+/// What `loop=` says: how many times, or with `s`, `m` or `h` behind the number, how long.
+pub(super) fn repetition(lines: &mut Lines, parameter: &Parameter) -> Option<Repetition> {
+    let written = values::one_word(lines, parameter)?;
+    let units = [("s", 1), ("m", 60), ("h", 3600)];
+    let timed = units.iter().find_map(|(unit, s)| Some((written.strip_suffix(unit)?, *s)));
+    let number = timed.map_or(written.as_str(), |(number, _)| number);
+    let read = number.parse::<u64>().ok().filter(|number| *number > 0);
+    let read = read.and_then(|number| match timed {
+        Some((_, unit_s)) => number.checked_mul(unit_s).map(Repetition::Seconds),
+        None => Some(Repetition::Times(number)),
+    });
+    if read.is_none() {
+        let message = format!("`loop` takes no `{written}`");
+        let error = lines.error("V123", parameter.spot, message).help(
+            "loop=3 does all runs three times, loop=30s, loop=30m, loop=2h for that time",
+        );
+        lines.found.push(error.vdbench("stops"));
+    }
+    read
+}
+
+/// Exactly two numbers.
+pub(super) fn pair(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
+    let numbers = values::numbers(lines, parameter)?;
+    if let [a, b] = numbers[..] {
+        return Some((a.value, b.value));
+    }
+    let message = format!("`{0}` takes two values: {0}=(a,b)", parameter.keyword.spelled);
+    let error = lines.error("V120", parameter.spot, message).vdbench("stops");
+    lines.found.push(error);
+    None
+}
+
+/// A number, or `(number,divisor)`.
+pub(super) fn divided(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
+    let numbers = values::numbers(lines, parameter)?;
+    match numbers[..] {
+        [one] if one.value > 0.0 => Some(one.value),
+        [one, by] if one.value > 0.0 && by.value >= 1.0 => Some(one.value / by.value),
+        _ => {
+            let spelled = parameter.keyword.spelled;
+            let message = format!("`{spelled}` is a number, or (number,divisor)");
+            let error = lines.error("V123", parameter.spot, message).vdbench("stops");
+            lines.found.push(error);
+            None
+        }
+    }
+}
+
+pub(super) fn sectors(lines: &mut Lines, parameter: &Parameter, bytes: u64) {
+    if !bytes.is_multiple_of(512) {
+        let message = format!("`{}` is no multiple of 512", parameter.keyword.spelled);
+        let error = lines.error("V154", parameter.spot, message).vdbench("stops");
+        lines.found.push(error);
+    }
+}
+
+/// The operation of this name.
+pub(super) fn operation(
+    lines: &mut Lines,
+    parameter: &Parameter,
+    word: &str,
+) -> Option<FileOperation> {
+    let lower = word.to_ascii_lowercase();
+    let found = FileOperation::ALL.into_iter().find(|operation| operation.name() == lower);
+    if found.is_none() {
+        let names = FileOperation::ALL.map(FileOperation::name).join(", ");
+        let known = matches!(lower.as_str(), "copy" | "move");
+        let message = if known {
+            format!("the operation `{lower}` is known to Vdbench but not supported here")
+        } else {
+            format!("`{word}` is no operation")
+        };
+        let code = if known { "V114" } else { "V113" };
+        let error = lines.error(code, parameter.spot, message);
+        lines.found.push(error.help(format!("there are {names}")));
+    }
+    found
+}

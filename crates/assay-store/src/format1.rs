@@ -1,0 +1,310 @@
+//! Runs of format 1, read for ever: their events are turned into those of today.
+//!
+//! Format 1 named a case and a metric in every sample and told series of one metric apart by one
+//! text, whose meaning depended on the workload. What was found out while measuring had names without
+//! a table. The whole file is looked at first, since a series gets its dimensions when it is opened
+//! and format 1 told some of them later.
+
+mod learned;
+
+use std::collections::BTreeMap;
+
+use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_model::doubt::Doubt;
+use assay_model::event::{
+    About, Clock, Count, Fact, HostJoined, RunEvent, RunStarted, Sample, SeriesOpened, Status,
+    Stopped, Stretch,
+};
+use assay_model::facts::{HostFacts, HostState};
+use assay_model::failure::Failure;
+use assay_model::plan::{Case, Plan};
+use assay_model::workload::Workload;
+use serde::Deserialize;
+
+use crate::reader::Decoded;
+use learned::{AboutCase, Step};
+
+/// One event as format 1 stored it.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub(crate) enum Event {
+    RunStarted(Box<Started>),
+    CaseStarted {
+        case: String,
+    },
+    Sample(OldSample),
+    Learned(Learned),
+    RawOutput {
+        case: String,
+        name: String,
+        hash: String,
+        bytes: u64,
+    },
+    Doubt {
+        case: Option<String>,
+        warning: Warning,
+    },
+    CaseFinished {
+        case: String,
+        stopped: Stopped,
+    },
+    CaseFailed {
+        case: String,
+        reason: String,
+        advice: String,
+        #[serde(default)]
+        because: Option<String>,
+    },
+    RunFinished {
+        finished: String,
+        status: Status,
+        state: HostState,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Started {
+    format: u32,
+    run: String,
+    #[serde(default)]
+    label: Option<String>,
+    started: String,
+    plan: Plan,
+    host: HostFacts,
+    state: HostState,
+    clock: Clock,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct OldSample {
+    case: String,
+    metric: String,
+    #[serde(default)]
+    placement: Option<String>,
+    value: f64,
+    preparation: u32,
+    at_ns: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Learned {
+    case: String,
+    #[serde(default)]
+    metric: Option<String>,
+    name: String,
+    value: Value,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Warning {
+    id: String,
+    text: String,
+    advice: String,
+}
+
+/// The events of today, each with the line it comes from.
+pub(crate) fn convert(old: Decoded<Event>) -> Decoded<RunEvent> {
+    let mut cases: BTreeMap<String, AboutCase> = BTreeMap::new();
+    for (_, event) in &old.events {
+        match event {
+            Event::Learned(learned) => {
+                cases.entry(learned.case.clone()).or_default().add(learned);
+            }
+            Event::Sample(OldSample { case, metric, .. }) => {
+                cases.entry(case.clone()).or_default().see(metric);
+            }
+            Event::RunStarted(_)
+            | Event::CaseStarted { .. }
+            | Event::RawOutput { .. }
+            | Event::Doubt { .. }
+            | Event::CaseFinished { .. }
+            | Event::CaseFailed { .. }
+            | Event::RunFinished { .. } => {}
+        }
+    }
+    let mut new = Conversion { cases, ..Conversion::default() };
+    for (line, event) in old.events {
+        new.line = line;
+        new.add(event);
+    }
+    Decoded { events: new.events, problems: old.problems }
+}
+
+#[derive(Default)]
+struct Conversion {
+    cases: BTreeMap<String, AboutCase>,
+    planned: BTreeMap<String, Case>,
+    host: String,
+    /// Case, metric and what told the series apart → its number.
+    series: BTreeMap<(String, String, Option<String>), u32>,
+    /// Numbers given so far, to series of steps as well.
+    opened: u32,
+    line: usize,
+    events: Vec<(usize, RunEvent)>,
+}
+
+impl Conversion {
+    fn push(&mut self, event: RunEvent) {
+        self.events.push((self.line, event));
+    }
+
+    fn add(&mut self, event: Event) {
+        match event {
+            Event::RunStarted(started) => self.start(*started),
+            Event::CaseStarted { case } => self.start_case(&case),
+            Event::Sample(sample) => self.sample(sample),
+            // All of it was collected before and stands with its case or series.
+            Event::Learned(_) => {}
+            Event::RawOutput { case, name, hash, bytes } => {
+                self.push(RunEvent::RawOutput { case: Some(case), name, hash, bytes });
+            }
+            Event::Doubt { case, warning: Warning { id, text, advice } } => {
+                let doubt = Doubt::Told { name: id, text, advice };
+                self.push(RunEvent::Doubt { case, doubt });
+            }
+            Event::CaseFinished { case, stopped } => {
+                self.push(RunEvent::CaseFinished { case, stopped });
+            }
+            Event::CaseFailed { case, reason, advice, because } => {
+                let failure = Failure::Told { reason, advice };
+                self.push(RunEvent::CaseFailed { case, failure, because });
+            }
+            Event::RunFinished { finished, status, state } => {
+                self.push(RunEvent::RunFinished { finished, status, state });
+            }
+        }
+    }
+
+    fn start(&mut self, old: Started) {
+        let Started { format, run, label, started, plan, host, state, clock } = old;
+        self.planned = plan.cases.iter().map(|case| (case.id.clone(), case.clone())).collect();
+        self.host.clone_from(&host.name);
+        self.push(RunEvent::RunStarted(Box::new(RunStarted {
+            format,
+            run,
+            label,
+            started,
+            plan,
+            asked: None,
+        })));
+        let joined = HostJoined { host: host.name.clone(), facts: host, state, clock };
+        self.push(RunEvent::HostJoined(Box::new(joined)));
+    }
+
+    /// What was learned about all of a case follows its beginning, and so do the steps it made.
+    fn start_case(&mut self, case: &str) {
+        self.push(RunEvent::CaseStarted { case: case.to_owned() });
+        let Some(about) = self.cases.get(case) else { return };
+        let (facts, steps) = (about.facts(), about.steps());
+        for (name, value) in facts {
+            self.push(RunEvent::Fact(Fact {
+                about: About::Case(case.to_owned()),
+                name,
+                value,
+            }));
+        }
+        for (number, step) in (1_u64..).zip(steps) {
+            self.step(case, number, step);
+        }
+    }
+
+    /// A step is a series of its own with one sample. Of how many I/O came too late, format 1 kept the
+    /// share in millionths in its events, and that is what the count says.
+    fn step(&mut self, case: &str, number: u64, step: Step) {
+        let mut dimensions = self.dimensions(case, None, None);
+        dimensions.insert(Attribute::Step, number.into());
+        dimensions.extend(step.asked_per_s.map(|rate| (Attribute::RequestedRate, rate.into())));
+        let series = self.open(case, "rate", dimensions.clone());
+        let (value, preparation) = (step.rate_per_s, 0);
+        let sample = Sample { series, value, weight: 1.0, preparation, at_ns: 0 };
+        self.push(RunEvent::Sample(sample));
+        if let Some(late) = step.late {
+            let series = self.open(case, "late", dimensions);
+            let seen = Count { part: (late * 1e6).round() as u64, whole: 1_000_000 };
+            let (from_ns, to_ns, warmup) = (0, 0, false);
+            let stretch = Stretch { series, preparation, from_ns, to_ns, warmup, seen };
+            self.push(RunEvent::Count(stretch));
+        }
+        if let Some(shown) = step.shown {
+            let value = Value::Pairs(BTreeMap::from([("shown".to_owned(), shown)]));
+            let about = About::Series(series);
+            self.push(RunEvent::Fact(Fact { about, name: Attribute::Told, value }));
+        }
+    }
+
+    fn sample(&mut self, old: OldSample) {
+        let OldSample { case, metric, placement, value, preparation, at_ns } = old;
+        let key = (case, metric, placement);
+        let series = match self.series.get(&key) {
+            Some(series) => *series,
+            None => {
+                let series = self.open_first(&key.0, &key.1, key.2.as_deref());
+                self.series.insert(key, series);
+                series
+            }
+        };
+        self.push(RunEvent::Sample(Sample { series, value, weight: 1.0, preparation, at_ns }));
+    }
+
+    /// Opens a series and says all that was learned about its metric.
+    fn open_first(&mut self, case: &str, metric: &str, apart: Option<&str>) -> u32 {
+        let dimensions = self.dimensions(case, Some(metric), apart);
+        let series = self.open(case, metric, dimensions);
+        let about = self.cases.get(case).and_then(|it| it.of_metric(metric));
+        let Some((facts, figures)) = about.map(|it| (it.facts(), it.figures())) else {
+            return series;
+        };
+        for (name, value) in facts {
+            self.push(RunEvent::Fact(Fact { about: About::Series(series), name, value }));
+        }
+        if let Some(figures) = figures {
+            self.push(RunEvent::Figures { series, figures });
+        }
+        series
+    }
+
+    fn open(&mut self, case: &str, metric: &str, dimensions: Attributes) -> u32 {
+        let series = self.opened;
+        self.opened += 1;
+        let (case, metric) = (case.to_owned(), metric.to_owned());
+        let opened = SeriesOpened { series, case, metric, dimensions };
+        self.push(RunEvent::SeriesOpened(opened));
+        series
+    }
+
+    /// What was asked, what told the series apart, and what was learned, which wins: a tool may not do
+    /// exactly what it is asked.
+    fn dimensions(&self, case: &str, metric: Option<&str>, apart: Option<&str>) -> Attributes {
+        let mut dimensions = Attributes::from([(Attribute::Host, self.host.as_str().into())]);
+        if let Some(planned) = self.planned.get(case) {
+            dimensions.extend(planned.workload.dimensions(&planned.by));
+            dimensions.extend(
+                apart.map(|apart| told_apart(&planned.workload, apart)).unwrap_or_default(),
+            );
+        }
+        if let Some(about) = self.cases.get(case) {
+            dimensions.extend(about.dimensions());
+            let of_metric = metric.and_then(|metric| about.of_metric(metric));
+            dimensions.extend(of_metric.map(learned::About::dimensions).unwrap_or_default());
+        }
+        dimensions
+    }
+}
+
+/// What the one text meant that told the series of a metric apart.
+fn told_apart(workload: &Workload, text: &str) -> Attributes {
+    match workload {
+        Workload::Stream(work) => work.of_domain(text),
+        Workload::Mpi(_) => {
+            let bytes = text.parse::<u64>().map_or_else(|_| text.into(), Value::from);
+            Attributes::from([(Attribute::Bytes, bytes)])
+        }
+        Workload::NetworkTcp(_) | Workload::NetworkUdp(_) | Workload::NetworkIcmp(_) => {
+            Attributes::from([(Attribute::End, text.into())])
+        }
+        Workload::Latency(_)
+        | Workload::PeakFlops(_)
+        | Workload::Linpack(_)
+        | Workload::Storage(_) => Attributes::from([(Attribute::Placement, text.into())]),
+    }
+}

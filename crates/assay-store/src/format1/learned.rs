@@ -1,0 +1,213 @@
+//! What a run of format 1 found out while measuring, sorted into dimensions, facts, figures and steps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_model::attribute::{Attribute, Attributes, Role, Value};
+use assay_model::engine_choice::EngineReason;
+use assay_model::event::Figures;
+
+use super::Learned;
+
+/// What was learned about one case.
+#[derive(Debug, Default)]
+pub(super) struct AboutCase {
+    all: About,
+    metrics: BTreeMap<String, About>,
+    sampled: BTreeSet<String>,
+    steps: Vec<Step>,
+}
+
+/// What was learned about one metric, or about all metrics of a case.
+#[derive(Debug, Default)]
+pub(super) struct About {
+    dimensions: Attributes,
+    facts: Attributes,
+    figures: Figures,
+    /// Names of the outside world and names that no table has, by the fact that holds them.
+    pairs: BTreeMap<Attribute, BTreeMap<String, String>>,
+}
+
+/// A round of a steady-state test or a try of a search.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Step {
+    pub(super) asked_per_s: Option<f64>,
+    pub(super) rate_per_s: f64,
+    /// Share of I/O that was later than the goal.
+    pub(super) late: Option<f64>,
+    /// What the try has shown: `kept`, `missed`, `unclear`.
+    pub(super) shown: Option<String>,
+}
+
+impl AboutCase {
+    pub(super) fn add(&mut self, learned: &Learned) {
+        let steps = match (learned.name.as_str(), learned.value.text()) {
+            ("round_rates", Some(text)) => parse_steps(text, round),
+            ("goal_steps", Some(text)) => parse_steps(text, try_of_search),
+            _ => None,
+        };
+        if let Some(steps) = steps {
+            self.steps = steps;
+            return;
+        }
+        let about = match &learned.metric {
+            Some(metric) => self.metrics.entry(metric.clone()).or_default(),
+            None => &mut self.all,
+        };
+        match figure(&learned.name).zip(learned.value.number()) {
+            Some((figure, number)) if learned.metric.is_some() => {
+                about.add_figure(figure, number);
+            }
+            _ => about.add(&learned.name, &learned.value),
+        }
+    }
+
+    /// Notes that there are samples of this metric.
+    pub(super) fn see(&mut self, metric: &str) {
+        if !self.sampled.contains(metric) {
+            self.sampled.insert(metric.to_owned());
+        }
+    }
+
+    pub(super) fn of_metric(&self, metric: &str) -> Option<&About> {
+        self.metrics.get(metric)
+    }
+
+    pub(super) fn dimensions(&self) -> Attributes {
+        self.all.dimensions()
+    }
+
+    /// A metric without samples has no series that could carry what was learned about it.
+    pub(super) fn facts(&self) -> Attributes {
+        let mut pairs = self.all.pairs.clone();
+        let silent = self.metrics.iter().filter(|(metric, _)| !self.sampled.contains(*metric));
+        for (metric, about) in silent {
+            let learned = about.facts().into_iter().chain(about.dimensions());
+            let told = pairs.entry(Attribute::Told).or_default();
+            told.extend(
+                learned.map(|(name, value)| {
+                    (format!("{metric}.{}", name.name()), written(&value))
+                }),
+            );
+        }
+        About { pairs, facts: self.all.facts.clone(), ..About::default() }.facts()
+    }
+
+    pub(super) fn steps(&self) -> Vec<Step> {
+        self.steps.clone()
+    }
+}
+
+impl About {
+    pub(super) fn dimensions(&self) -> Attributes {
+        self.dimensions.clone()
+    }
+
+    pub(super) fn facts(&self) -> Attributes {
+        let mut facts = self.facts.clone();
+        facts.extend(
+            self.pairs.iter().map(|(name, pairs)| (*name, Value::Pairs(pairs.clone()))),
+        );
+        facts
+    }
+
+    pub(super) fn figures(&self) -> Option<Figures> {
+        (self.figures != Figures::default()).then(|| self.figures.clone())
+    }
+
+    fn add(&mut self, name: &str, value: &Value) {
+        if let Some(variable) = name.strip_prefix("variable.") {
+            return self.pair(Attribute::Variables, variable, value);
+        }
+        if name == "command" {
+            return self.pair(Attribute::Commands, "run", value);
+        }
+        if let Some(label) = name.strip_prefix("command.") {
+            return self.pair(Attribute::Commands, label, value);
+        }
+        match (name, value.text()) {
+            ("round_trips", _) => drop(self.facts.insert(Attribute::Io, value.clone())),
+            ("engine_reason", Some(text)) => {
+                let reason = EngineReason::Told { text: text.to_owned() };
+                self.facts.insert(Attribute::EngineReason, Value::Reason(reason));
+            }
+            ("steady_state", Some(text)) => self.steady(text),
+            ("statistic", Some(text)) => self.statistic(text),
+            _ => match Attribute::from_name(name) {
+                Some(attribute) => match attribute.row().role {
+                    Role::Identity | Role::Dimension => {
+                        self.dimensions.insert(attribute, value.clone());
+                    }
+                    Role::Part | Role::Fact => {
+                        self.facts.insert(attribute, value.clone());
+                    }
+                },
+                None => self.pair(Attribute::Told, name, value),
+            },
+        }
+    }
+
+    fn add_figure(&mut self, figure: &str, number: f64) {
+        match figure {
+            "min" => self.figures.min = Some(number),
+            "mean" => self.figures.mean = Some(number),
+            "max" => self.figures.max = Some(number),
+            percentile => drop(self.figures.percentiles.insert(percentile.to_owned(), number)),
+        }
+    }
+
+    fn pair(&mut self, attribute: Attribute, name: &str, value: &Value) {
+        self.pairs.entry(attribute).or_default().insert(name.to_owned(), written(value));
+    }
+
+    /// `reached in round 7`, `not reached in 25 rounds`.
+    fn steady(&mut self, text: &str) {
+        self.facts.insert(Attribute::Steady, (!text.starts_with("not")).into());
+        let rounds = text.split(' ').find_map(|word| word.parse::<u64>().ok());
+        self.facts.extend(rounds.map(|rounds| (Attribute::Rounds, rounds.into())));
+    }
+
+    /// `mean of 79`, `median of all I/O (clat)`, `mean`.
+    fn statistic(&mut self, text: &str) {
+        let (word, rest) = text.split_once(" of ").unwrap_or((text, ""));
+        self.facts.insert(Attribute::Statistic, word.into());
+        let passes = rest.parse::<u64>();
+        self.facts.extend(passes.map(|passes| (Attribute::Passes, passes.into())));
+    }
+}
+
+/// `all_p99_s` of assay and `p99_s` of fio are figures of all values, `p99`; `read_p99_s` is not.
+fn figure(name: &str) -> Option<&str> {
+    let word = name.strip_suffix("_s")?;
+    let word = word.strip_prefix("all_").unwrap_or(word);
+    let is_percentile =
+        |word: &str| word.strip_prefix('p').is_some_and(|rest| rest.parse::<f64>().is_ok());
+    (matches!(word, "min" | "mean" | "max") || is_percentile(word)).then_some(word)
+}
+
+fn written(value: &Value) -> String {
+    match value {
+        Value::Flag(flag) => flag.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+        Value::Reason(_) | Value::Pairs(_) => serde_json::to_string(value).unwrap_or_default(),
+    }
+}
+
+/// `None` where one of them is no step, so that the text is kept as it is.
+fn parse_steps(text: &str, step: fn(&str) -> Option<Step>) -> Option<Vec<Step>> {
+    text.split_whitespace().map(step).collect()
+}
+
+fn round(text: &str) -> Option<Step> {
+    Some(Step { rate_per_s: text.parse().ok()?, ..Step::default() })
+}
+
+/// `13910.0:13664.4:0.000000:kept`.
+fn try_of_search(text: &str) -> Option<Step> {
+    let mut parts = text.split(':');
+    let mut number = || parts.next()?.parse::<f64>().ok();
+    let (asked_per_s, rate_per_s, late) = (number()?, number()?, number()?);
+    let shown = Some(parts.next()?.to_owned());
+    Some(Step { asked_per_s: Some(asked_per_s), rate_per_s, late: Some(late), shown })
+}

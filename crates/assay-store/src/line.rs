@@ -1,0 +1,75 @@
+//! One line of events: the event as JSON with its number and a checksum in front.
+//!
+//! ```json
+//! {"crc":"5d41402a","n":17,"event":"sample","series":3,"value":1.1e-9,"preparation":0,"at_ns":17}
+//! ```
+//!
+//! `n` counts the events of a run from 1. `crc` is the CRC-32 (of IEEE 802.3, as in gzip) of all that
+//! follows it, from `"n"` to the last brace. So a changed byte, a doubled line and a missing line are
+//! noticed, and the line is still JSON that any tool reads.
+
+use assay_model::event::RunEvent;
+
+use crate::error::StoreError;
+
+const BEFORE: &[u8] = b"{\"crc\":\"";
+const DIGITS: usize = 8;
+const AFTER: &[u8] = b"\",";
+const NUMBER: &[u8] = b"\"n\":";
+
+/// The line of an event, with its end. JSON has no NaN and no infinity; an event that holds one would
+/// come back as another event or not at all, so every line is read back before it is written.
+pub(crate) fn encode(number: u64, event: &RunEvent) -> Result<String, StoreError> {
+    let refuse = |error: serde_json::Error| StoreError::Encode { reason: error.to_string() };
+    let json = serde_json::to_string(event).map_err(refuse)?;
+    if serde_json::from_str::<RunEvent>(&json).map_err(refuse)? != *event {
+        let reason = format!("it comes back as another one: {json}");
+        return Err(StoreError::Encode { reason });
+    }
+    let body = format!("\"n\":{number},{}", json.strip_prefix('{').unwrap_or(&json));
+    Ok(format!("{{\"crc\":\"{:08x}\",{body}\n", crc32fast::hash(body.as_bytes())))
+}
+
+/// The number of a line that is exactly what was written; `None` for any other.
+pub(crate) fn number(line: &[u8]) -> Option<u64> {
+    let (digits, rest) = line.strip_prefix(BEFORE)?.split_at_checked(DIGITS)?;
+    let body = rest.strip_prefix(AFTER)?;
+    if !digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
+        return None;
+    }
+    let crc = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    if crc32fast::hash(body) != crc {
+        return None;
+    }
+    let number = body.strip_prefix(NUMBER)?.split(|byte| *byte == b',').next()?;
+    std::str::from_utf8(number).ok()?.parse().ok()
+}
+
+/// Whether a line claims to have a number and a checksum.
+pub(crate) fn has_checksum(line: &[u8]) -> bool {
+    line.starts_with(BEFORE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_changed_byte_is_noticed() {
+        let event = RunEvent::CaseStarted { case: "memory.latency".to_owned() };
+        let line = encode(17, &event).unwrap();
+        let line = line.strip_suffix('\n').unwrap().as_bytes();
+        assert_eq!(number(line), Some(17));
+        assert_eq!(serde_json::from_slice::<RunEvent>(line).unwrap(), event);
+        let value: serde_json::Value = serde_json::from_slice(line).unwrap();
+        assert_eq!((&value["n"], &value["event"]), (&17.into(), &"case-started".into()));
+        for at in 0..line.len() {
+            for bit in 0..8 {
+                let mut damaged = line.to_vec();
+                damaged[at] ^= 1 << bit;
+                assert_eq!(number(&damaged), None, "byte {at} bit {bit}");
+            }
+            assert_eq!(number(&line[..at]), None, "cut at {at}");
+        }
+    }
+}

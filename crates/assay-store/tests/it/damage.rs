@@ -1,0 +1,129 @@
+//! Files of events that are not what was written: every loss is named, and the rest is shown.
+
+use assay_model::run::Run;
+use assay_store::{ReadRun, Store};
+
+use crate::sample;
+
+/// A run, changed line by line and read again.
+fn read(change: impl FnOnce(&mut Vec<String>)) -> ReadRun {
+    let (_folder, store) = sample::store();
+    sample::write(&store, "a");
+    let path = store.folder().join("runs/a/events.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    change(&mut lines);
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let store = Store::open_existing(store.folder()).unwrap();
+    let read = store.read("a").unwrap();
+    assert_eq!(read.path, path);
+    read
+}
+
+fn whole() -> Run {
+    read(|_| {}).run
+}
+
+/// `expected` is what is said of it, and how many events are lost.
+fn check(change: impl FnOnce(&mut Vec<String>), expected: &str, losses: u64) -> Run {
+    let read = read(change);
+    let told: Vec<String> = read.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(told.join("\n"), expected);
+    assert_eq!((read.losses(), read.is_whole()), (losses, expected.is_empty()));
+    read.run
+}
+
+/// A line that is what an assay wrote, as far as its checksum tells.
+fn sealed(number: usize, event: &str) -> String {
+    let body = format!("\"n\":{number},{}", event.strip_prefix('{').unwrap());
+    format!("{{\"crc\":\"{:08x}\",{body}", crc32fast::hash(body.as_bytes()))
+}
+
+#[test]
+fn damage_is_named_with_its_line() {
+    let whole = whole();
+    let flipped = |lines: &mut Vec<String>| lines[4] = lines[4].replacen("1.1", "1.2", 1);
+    let run = check(flipped, "line 5 is damaged; it is left out", 1);
+    assert_eq!(run.cases[0].series[0].samples.len(), 2);
+    assert_eq!(run.cases[1..], whole.cases[1..]);
+
+    let garbage = |lines: &mut Vec<String>| lines.insert(4, "\0\0\0".to_owned());
+    assert_eq!(check(garbage, "line 5 is damaged; it is left out", 1), whole);
+    let twice = |lines: &mut Vec<String>| lines.insert(5, lines[4].clone());
+    let told =
+        "line 6 holds event 5, which stands before it already or belongs there; it is left out";
+    assert_eq!(check(twice, told, 1), whole);
+    check(|lines| drop(lines.drain(4..6)), "before line 5, 2 events are missing", 2);
+    check(
+        |lines| {
+            lines[4] = "{".to_owned();
+            lines.remove(6);
+        },
+        "line 5 is damaged; it is left out\nbefore line 7, 1 event is missing",
+        2,
+    );
+    let label =
+        |lines: &mut Vec<String>| lines[0] = lines[0].replace(r#""suite":"m"#, r#""suite":"M"#);
+    let told = "line 1 was changed after it was written; what it says of the run may be wrong";
+    check(label, told, 0);
+}
+
+#[test]
+fn events_that_fit_nowhere_are_named_with_their_line() {
+    let whole = whole();
+    let unknown = |lines: &mut Vec<String>| {
+        lines.push(sealed(lines.len() + 1, r#"{"event":"weather","sky":"clear"}"#));
+    };
+    let last = {
+        let mut count = 0;
+        read(|lines| count = lines.len());
+        count + 1
+    };
+    let told = format!(
+        "line {last} holds the event `weather`, which this assay does not know; it is left out"
+    );
+    assert_eq!(check(unknown, &told, 1), whole);
+
+    let event = |text: &str| {
+        let text = text.to_owned();
+        move |lines: &mut Vec<String>| lines.push(sealed(lines.len() + 1, &text))
+    };
+    let sample = r#"{"event":"sample","series":99,"value":1.0,"preparation":0,"at_ns":0}"#;
+    let told =
+        format!("line {last} belongs to series 99, which was never opened; it is left out");
+    check(event(sample), &told, 1);
+    let open = r#"{"event":"series-opened","series":0,"case":"memory.latency/bytes=4096","metric":"latency","dimensions":{}}"#;
+    check(event(open), &format!("line {last} opens series 0 again; it is left out"), 1);
+    let histogram = r#"{"event":"distribution","series":0,"preparation":0,"from_ns":0,"to_ns":1,"count":1,"sum_ns":1.0,"histogram":"AAAA"}"#;
+    let read = read(event(histogram));
+    let told = read.problems[0].to_string();
+    let begins = format!(
+        "line {last} holds an event `distribution` that cannot be understood: a histogram does not decode"
+    );
+    assert!(told.starts_with(&begins), "{told}");
+    assert_eq!((read.run, read.problems.len()), (whole, 1));
+}
+
+/// A newer assay may write lines of another form; what is understood of them is shown.
+#[test]
+fn what_a_newer_assay_wrote_is_named_and_left_out() {
+    let newer = |lines: &mut Vec<String>| {
+        let first = format!("{{{}", lines[0].split_once("\"n\":1,").unwrap().1);
+        lines[0] = sealed(1, &first.replace("\"format\":2", "\"format\":3"));
+        lines[3] = format!("{{{}", lines[3].split_once("\"n\":4,").unwrap().1);
+        lines.push(r#"{"event":"weather","sky":"clear"}"#.to_owned());
+    };
+    let read = read(newer);
+    let told: Vec<String> = read.problems.iter().map(ToString::to_string).collect();
+    let last = told[2].clone();
+    assert_eq!(
+        told[0],
+        "line 1: the run has format 3, and this assay knows formats up to 2: what it does not know is left out"
+    );
+    assert!(
+        last.contains("holds the event `weather`, which this assay does not know"),
+        "{last}"
+    );
+    assert!(!read.is_whole());
+    assert_eq!(read.run.cases, whole().cases);
+}
