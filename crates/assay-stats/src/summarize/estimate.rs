@@ -40,6 +40,7 @@ pub struct About<'m> {
 }
 
 /// What one value of many is, and what it is worth.
+#[derive(Clone, Copy)]
 struct Figures {
     n: usize,
     n_effective: f64,
