@@ -64,6 +64,8 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::MeasuredOnce { .. }
         | Doubt::SteadyStateNotReached { .. }
         | Doubt::FileWithHoles { .. }
+        | Doubt::IoFailed { .. }
+        | Doubt::FileOperationFailed { .. }
         | Doubt::LittlesLaw { .. }
         | Doubt::RateMissed { .. }
         | Doubt::GeneratorNear { .. } => Said::new("", ""),

@@ -3,7 +3,9 @@
 use assay_model::doubt::{Doubt, SteadyWindow};
 use assay_model::quantity::{Bytes, Quantity, Unit};
 
-use crate::words::Said;
+use crate::words::{Said, refusal};
+
+const LOOK: &str = "look at the kernel's messages with `dmesg`, then repeat";
 
 pub(super) fn said(doubt: &Doubt) -> Option<Said> {
     let rate = |value| Quantity::new(value, Unit::IoPerSecond);
@@ -44,6 +46,16 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
                 rate(*alone_per_s)
             ),
             "give it more threads: part of the latency may be the generator's",
+        ),
+        Doubt::IoFailed { target, operation, offset, bytes, cause } => Said::new(
+            format!(
+                "{operation} of {bytes} bytes at byte {offset} of target {target} failed: {cause}"
+            ),
+            refusal(cause).unwrap_or(LOOK),
+        ),
+        Doubt::FileOperationFailed { path, operation, cause } => Said::new(
+            format!("{operation} of {} failed: {cause}", path.display()),
+            refusal(cause).unwrap_or(LOOK),
         ),
         Doubt::MeasuredOnce { by } => Said::new(
             format!("{by} measures once, without looking for a steady state"),
