@@ -80,8 +80,8 @@ pub fn run(
     accept::targets(workload, &opened)?;
     let chosen = match choice::choose(workload, &opened) {
         Choice::Of(chosen) => chosen,
-        Choice::Contest { engines, reason } => {
-            contest::decide(workload, &opened, engines, reason, control.stop)?
+        Choice::Contest { engines } => {
+            contest::decide(workload, &opened, engines, control.stop)?
         }
     };
     let outcome = session::carry_out(workload, &opened, chosen, control)?;

@@ -337,6 +337,8 @@ attributes! {
     GoalMissedAt, "goal_missed_at", Fact, IO_RATE;
     /// The rate that a closed loop reached.
     GreatestRate, "greatest_rate", Fact, IO_RATE;
+    /// What a try of a search has shown: `keeps`, `misses`, `unclear`.
+    Shown, "shown", Fact, Kind::Plain;
     /// Whether a steady state was reached.
     Steady, "steady", Fact, Kind::Plain;
     /// Rounds that were made.
@@ -395,6 +397,10 @@ attributes! {
     Standard, "standard", Fact, Kind::Plain;
     /// Who started the ranks.
     Launcher, "launcher", Fact, Kind::Plain;
+    /// What one value is a time of: `batch`, `single`.
+    Timed, "timed", Dimension, Kind::Plain;
+    /// Iterations behind one value.
+    Iterations, "iterations", Fact, Kind::Plain;
     /// What carried the messages.
     Transport, "transport", Fact, Kind::Plain;
     /// The CPUs that each rank was bound to.

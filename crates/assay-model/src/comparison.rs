@@ -3,10 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attribute::Attributes;
 use crate::summary::Estimate;
 
 /// The version of the machine-readable comparison.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The machine-readable comparison of two conditions: what `assay compare --json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,10 +24,10 @@ pub struct Comparison {
     pub level: f64,
     /// What was measured under both conditions, in the order of `a`.
     pub pairs: Vec<Pair>,
-    /// What was measured under one condition alone, in words.
-    pub unmatched: Vec<String>,
-    /// What else differs between the two conditions, in words.
-    pub differences: Vec<String>,
+    /// What was measured under one condition alone, that of `a` first.
+    pub unmatched: Vec<Unmatched>,
+    /// What else differs between the two conditions.
+    pub differences: Vec<Difference>,
 }
 
 /// One condition.
@@ -36,6 +37,58 @@ pub struct Side {
     pub name: String,
     /// Identifiers of its runs.
     pub runs: Vec<String>,
+}
+
+/// A result that was measured under one condition alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Unmatched {
+    /// Where it was measured.
+    pub only: Only,
+    /// Identifier of the benchmark.
+    pub benchmark: String,
+    /// Identifier of the case.
+    pub case: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// What a result of the other condition would have to share.
+    pub identity: Attributes,
+}
+
+/// One of the two conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Only {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+/// What a ratio may be about instead of the condition, as it is under each of the two.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// What differs.
+    pub aspect: Aspect,
+    /// Under the first condition.
+    pub a: String,
+    /// Under the second condition.
+    pub b: String,
+}
+
+/// What may differ between two conditions although nobody asked for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aspect {
+    /// The hosts.
+    Host,
+    /// The model of the processor.
+    Processor,
+    /// The version of the kernel.
+    Kernel,
+    /// The version of assay.
+    Version,
+    /// How many hosts took part.
+    HostCount,
 }
 
 /// One metric of one case under both conditions.
@@ -67,19 +120,6 @@ pub enum Verdict {
     Equivalent,
     /// The interval is too wide, or there is none.
     CannotTell,
-}
-
-impl Verdict {
-    /// In words.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Better => "better",
-            Self::Worse => "worse",
-            Self::Equivalent => "equivalent",
-            Self::CannotTell => "cannot tell",
-        }
-    }
 }
 
 impl Comparison {

@@ -146,6 +146,8 @@ fn lowest(histogram: &Histogram<u64>) -> u64 {
 
 /// An empty histogram of ns that grows, with 3 significant digits.
 ///
+/// Only `record` makes it grow: `saturating_record` puts what lies outside into its last bucket.
+///
 /// # Panics
 /// Never: three digits are possible.
 #[must_use]

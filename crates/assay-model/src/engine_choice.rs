@@ -29,6 +29,8 @@ pub enum EngineReason {
         /// I/O per second of both, the winner's first.
         rates_per_s: [f64; 2],
     },
+    /// Only a contest could tell, and there was none because of verification.
+    UntriedContest,
     /// In the words of a run that format 1 stored.
     Told {
         /// The words.

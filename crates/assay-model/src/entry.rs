@@ -19,8 +19,6 @@ pub enum Entry {
     Fact(Attribute, Value),
     /// A doubt about the case.
     Doubt(Doubt),
-    /// A raw output: name and content.
-    Raw(String, Vec<u8>),
 }
 
 /// Which series of a case.

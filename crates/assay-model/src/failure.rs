@@ -66,6 +66,13 @@ pub enum Failure {
         /// Size of the messages.
         bytes: u64,
     },
+    /// A launcher of ranks could not be run.
+    LauncherNotRun {
+        /// The launcher.
+        launcher: String,
+        /// What was answered.
+        causes: Vec<String>,
+    },
     /// A rank died.
     RankDied {
         /// How: `signal 9 (killed)`, in the launcher's words.
@@ -212,6 +219,7 @@ impl Failure {
             Self::ResidualTooLarge { .. } => "residual-too-large",
             Self::UnknownInstructionSet { .. } => "unknown-instruction-set",
             Self::WrongContents { .. } => "wrong-contents",
+            Self::LauncherNotRun { .. } => "launcher-not-run",
             Self::RankDied { .. } => "rank-died",
             Self::LaunchFailed { .. } => "launch-failed",
             Self::NoOutcome { .. } => "no-outcome",

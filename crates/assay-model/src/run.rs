@@ -284,16 +284,12 @@ mod recording {
     use crate::workload::{LatencyWorkload, Workload};
 
     /// As the recorder does it.
-    pub(crate) fn recorded_for_tests(
-        entries: Vec<crate::entry::Entry>,
-    ) -> (CaseRecord, BTreeMap<String, Vec<u8>>) {
+    pub(crate) fn recorded_for_tests(entries: Vec<crate::entry::Entry>) -> CaseRecord {
         let mut record = CaseRecord::empty_for_tests();
-        let mut raw = BTreeMap::new();
         for entry in entries {
             match entry {
                 Entry::Fact(name, value) => drop(record.facts.insert(name, value)),
                 Entry::Doubt(doubt) => record.doubts.push(doubt),
-                Entry::Raw(name, bytes) => drop(raw.insert(name, bytes)),
                 Entry::SeriesFact(key, name, value) => {
                     record.series_of(&key).facts.insert(name, value);
                 }
@@ -322,7 +318,7 @@ mod recording {
                 }
             }
         }
-        (record, raw)
+        record
     }
 
     impl CaseRecord {

@@ -2,13 +2,15 @@
 //!
 //! [`build`] turns a summary, a plan, a list of runs or findings into a neutral
 //! [`document::Document`]; [`render`] writes a document in one format. CSV and JSON are written
-//! from the summary itself, because they are for programs.
+//! from the summary itself, because they are for programs. [`words`] holds what identifiers mean to
+//! people: this crate alone owns them.
 //!
 //! This crate never runs, measures or opens anything, and never decides what a number means.
 
 pub mod build;
 pub mod document;
-pub mod parameter;
 mod plot;
 pub mod precision;
 pub mod render;
+pub mod units;
+pub mod words;

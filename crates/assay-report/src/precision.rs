@@ -3,7 +3,7 @@
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::summary::Estimate;
 
-use crate::parameter::quantity;
+use crate::units::quantity;
 
 /// Digits where there is no interval to tell.
 const DIGITS_WITHOUT_INTERVAL: usize = 4;

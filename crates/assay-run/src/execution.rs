@@ -6,11 +6,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use assay_fleet::root::Root;
 use assay_fleet::state;
 use assay_kernels::clock;
-use assay_model::event::{FORMAT, RunEvent, RunStarted, Status, Stopped};
+use assay_model::doubt::Doubt;
+use assay_model::event::{
+    Asked, Clock, FORMAT, HostJoined, RunEvent, RunStarted, Status, Stopped,
+};
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
-use assay_model::warning::Warning;
 use assay_store::{Store, StoreError};
 use jiff::Timestamp;
 
@@ -43,7 +45,14 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
     let (_presence, company) = presence::announce();
     let before = state::read(&Root::machine());
     let started_ns = clock::now_ns();
-    let mut log = begin(execution, before.clone(), sink)?;
+    let beginning = Beginning {
+        plan: &execution.plan,
+        label: execution.label.clone(),
+        asked: None,
+        host: &execution.host,
+        store: Some(execution.store),
+    };
+    let mut log = begin(beginning, before.clone(), sink)?;
     log.doubts(company)?;
     let status = cases(execution, &mut log, started_ns)?;
     let after = state::read(&Root::machine());
@@ -57,51 +66,60 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
 
 /// Says so when a run took much longer than it was given. Cases that must happen once take what
 /// they take; half as long again is within what a user expects.
-fn over_budget(plan: &Plan, elapsed_s: f64) -> Option<Warning> {
-    let late = elapsed_s > 1.5 * plan.budget_s + 10.0;
-    let text = || {
-        format!(
-            "the run took {elapsed_s:.0} s, where {:.0} s were the budget: every case is measured at \
-             least once, and an official tool decides itself how long it takes",
-            plan.budget_s
-        )
-    };
-    let advice = "choose fewer cases in a suite file, or fewer tools with `--by`";
-    late.then(|| Warning::new("over-budget", text(), advice))
+fn over_budget(plan: &Plan, elapsed_s: f64) -> Option<Doubt> {
+    let budget_s = plan.budget_s;
+    (elapsed_s > 1.5 * budget_s + 10.0).then_some(Doubt::OverBudget { elapsed_s, budget_s })
 }
 
-/// Tries identifiers until one is free: another assay may have begun in the same second.
-fn begin<'t>(
-    execution: &Execution<'_>,
+/// What a run begins with.
+pub(crate) struct Beginning<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) label: Option<String>,
+    pub(crate) asked: Option<Asked>,
+    pub(crate) host: &'a HostFacts,
+    pub(crate) store: Option<&'a Store>,
+}
+
+/// The log of a new run, which its host has joined.
+pub(crate) fn begin<'t>(
+    beginning: Beginning<'_>,
     state: HostState,
     sink: &'t mut dyn Sink,
 ) -> Result<Log<'t>, Failure> {
-    let mut started = run_started(execution, state)?;
-    let writer = loop {
-        match execution.store.begin(started.clone()) {
-            Err(StoreError::RunExists { .. }) => started.run = new_run_id(Timestamp::now()),
-            other => break other.map_err(|error| Failure::of_store(&error))?,
-        }
-    };
-    Log::begin(writer, RunEvent::RunStarted(Box::new(started)), sink)
-}
-
-fn run_started(execution: &Execution<'_>, state: HostState) -> Result<RunStarted, Failure> {
     let now = Timestamp::now();
-    let first_case = execution.plan.cases.first();
-    // Where the threads of the network run is the system's choice: any CPU.
-    let cpus = first_case.map(|case| case.workload.cpus()).filter(|cpus| !cpus.is_empty());
-    let cpus = cpus.unwrap_or_else(|| execution.host.topology.cpu_ids());
-    Ok(RunStarted {
+    let mut started = RunStarted {
         format: FORMAT,
         run: new_run_id(now),
-        label: execution.label.clone(),
+        label: beginning.label,
         started: now.to_string(),
-        plan: execution.plan.clone(),
-        host: execution.host.clone(),
+        plan: beginning.plan.clone(),
+        asked: beginning.asked,
+    };
+    let joined = HostJoined {
+        host: beginning.host.name.clone(),
+        facts: beginning.host.clone(),
         state,
-        clock: bind::characterise_clock(&cpus)?,
-    })
+        clock: clock_of(beginning.plan, beginning.host)?,
+    };
+    // Tries identifiers until one is free: another assay may have begun in the same second.
+    let writer = loop {
+        let Some(store) = beginning.store else { break None };
+        match store.begin(started.clone()) {
+            Err(StoreError::RunExists { .. }) => started.run = new_run_id(Timestamp::now()),
+            other => break Some(other.map_err(|error| Failure::of_store(&error))?),
+        }
+    };
+    let mut log = Log::begin(writer, RunEvent::RunStarted(Box::new(started)), sink)?;
+    log.add(RunEvent::HostJoined(Box::new(joined)))?;
+    Ok(log)
+}
+
+fn clock_of(plan: &Plan, host: &HostFacts) -> Result<Clock, Failure> {
+    let first_case = plan.cases.first();
+    // Where the threads of the network run is the system's choice: any CPU.
+    let cpus = first_case.map(|case| case.workload.cpus()).filter(|cpus| !cpus.is_empty());
+    let cpus = cpus.unwrap_or_else(|| host.topology.cpu_ids());
+    bind::characterise_clock(&cpus)
 }
 
 /// The time, and four digits that tell runs of the same second apart.
@@ -143,7 +161,7 @@ fn alone(
     started_ns: u64,
 ) -> Result<Status, Failure> {
     log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
-    let mut state = CaseState::new(case);
+    let mut state = CaseState::new(case, &execution.host.name);
     let mut recorder = Recorder::new(&mut state, log, execution.cancel, started_ns);
     let surroundings = bind::Surroundings {
         host: &execution.host,
@@ -166,15 +184,12 @@ fn end(
             log.add(RunEvent::CaseFinished { case, stopped })?;
             Ok(Status::Complete)
         }
-        Err(
-            CaseError::Failed { reason, advice } | CaseError::Lacking { reason, advice, .. },
-        ) => {
-            log.add(RunEvent::CaseFailed { case, reason, advice, because: None })?;
+        Err(CaseError::Failed(failure) | CaseError::Lacking(_, failure)) => {
+            log.add(RunEvent::CaseFailed { case, failure, because: None })?;
             Ok(Status::Failed)
         }
-        Err(CaseError::Skipped { reason, because }) => {
-            let (advice, because) = (String::new(), Some(because));
-            log.add(RunEvent::CaseFailed { case, reason, advice, because })?;
+        Err(CaseError::Skipped { failure, because }) => {
+            log.add(RunEvent::CaseFailed { case, failure, because: Some(because) })?;
             Ok(Status::Failed)
         }
         Err(CaseError::Interrupted) => Ok(Status::Interrupted),

@@ -19,6 +19,7 @@ mod presence;
 pub mod question;
 mod recorder;
 pub mod round_trips;
+pub mod session;
 pub mod sink;
 pub mod storage;
 pub mod switching;

@@ -1,8 +1,8 @@
 //! Where every event of a run goes: to the store, to whoever listens, and into the run that is reported.
 
+use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
 use assay_model::run::Run;
-use assay_model::warning::Warning;
 use assay_store::RunWriter;
 
 use crate::failure::{Failure, Kind};
@@ -10,27 +10,37 @@ use crate::sink::Sink;
 
 /// The log of the run that is going on.
 pub(crate) struct Log<'t> {
-    writer: RunWriter,
+    /// `None` where nobody wants the run to be stored.
+    writer: Option<RunWriter>,
     sink: &'t mut dyn Sink,
     past: Vec<RunEvent>,
+    series: u32,
 }
 
 impl<'t> Log<'t> {
-    /// A log whose first event is stored already.
+    /// A log whose first event is stored already, where it is stored.
     pub(crate) fn begin(
-        writer: RunWriter,
+        writer: Option<RunWriter>,
         first: RunEvent,
         sink: &'t mut dyn Sink,
     ) -> Result<Self, Failure> {
-        let mut log = Self { writer, sink, past: Vec::new() };
+        let mut log = Self { writer, sink, past: Vec::new(), series: 0 };
         log.tell(first)?;
         Ok(log)
     }
 
     /// Stores an event, then tells everybody.
     pub(crate) fn add(&mut self, event: RunEvent) -> Result<(), Failure> {
-        self.writer.append(&event).map_err(|error| Failure::of_store(&error))?;
+        if let Some(writer) = &mut self.writer {
+            writer.append(&event).map_err(|error| Failure::of_store(&error))?;
+        }
         self.tell(event)
+    }
+
+    /// A number that no series of this run has yet.
+    pub(crate) const fn next_series(&mut self) -> u32 {
+        self.series += 1;
+        self.series - 1
     }
 
     /// Everything that happened so far.
@@ -48,25 +58,40 @@ impl<'t> Log<'t> {
         self.sink.note(text);
     }
 
-    /// Stores a raw output and returns its hash.
-    pub(crate) fn raw(&self, bytes: &[u8]) -> Result<String, Failure> {
-        self.writer.raw(bytes).map_err(|error| Failure::of_store(&error))
+    /// Stores a raw output and returns its hash; `None` where nothing is stored.
+    pub(crate) fn raw(&self, bytes: &[u8]) -> Result<Option<String>, Failure> {
+        let stored = self.writer.as_ref().map(|writer| writer.raw(bytes));
+        stored.transpose().map_err(|error| Failure::of_store(&error))
+    }
+
+    /// Stores a raw output of the run as a whole.
+    pub(crate) fn raw_of_run(&mut self, name: String, bytes: &[u8]) -> Result<(), Failure> {
+        let Some(hash) = self.raw(bytes)? else { return Ok(()) };
+        let bytes = bytes.len() as u64;
+        self.add(RunEvent::RawOutput { case: None, name, hash, bytes })
+    }
+
+    /// Identifier of the run.
+    pub(crate) fn run_id(&self) -> &str {
+        match self.past.first() {
+            Some(RunEvent::RunStarted(started)) => &started.run,
+            _ => "",
+        }
     }
 
     /// Doubts about the run as a whole.
     pub(crate) fn doubts(
         &mut self,
-        warnings: impl IntoIterator<Item = Warning>,
+        doubts: impl IntoIterator<Item = Doubt>,
     ) -> Result<(), Failure> {
-        let mut doubts =
-            warnings.into_iter().map(|warning| RunEvent::Doubt { case: None, warning });
-        doubts.try_for_each(|doubt| self.add(doubt))
+        let mut events = doubts.into_iter().map(|doubt| RunEvent::Doubt { case: None, doubt });
+        events.try_for_each(|event| self.add(event))
     }
 
     /// The run as it is stored.
     pub(crate) fn finish(self) -> Result<Run, Failure> {
-        if let Some(warning) = self.writer.finish() {
-            self.sink.note(&format!("warning: {}\n  help: {}", warning.text, warning.advice));
+        if let Some(doubt) = self.writer.and_then(RunWriter::finish) {
+            self.sink.doubt(&doubt);
         }
         Run::fold(self.past)
             .ok_or_else(|| Failure::new(Kind::Internal, "the run has no beginning"))

@@ -4,7 +4,7 @@ use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-use assay_model::warning::Warning;
+use assay_model::doubt::Doubt;
 
 /// Held while measuring; the kernel gives the name back when the process ends, however it ends.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ const NAME: &str = "assay-measures-on-this-machine";
 const SEATS: u32 = 16;
 
 /// Announces this process. The warning says that another one is there.
-pub(crate) fn announce() -> (Presence, Option<Warning>) {
+pub(crate) fn announce() -> (Presence, Option<Doubt>) {
     let mut own = None;
     let mut is_company = false;
     for seat in 0..SEATS {
@@ -33,12 +33,7 @@ pub(crate) fn announce() -> (Presence, Option<Warning>) {
             Err(_) => break,
         }
     }
-    let warning = Warning::new(
-        "another-assay",
-        "another assay is measuring on this machine; the two may disturb each other",
-        "wait until it has finished and measure again",
-    );
-    (Presence { _name: own }, is_company.then_some(warning))
+    (Presence { _name: own }, is_company.then_some(Doubt::AnotherAssay))
 }
 
 fn take(seat: u32) -> io::Result<UnixDatagram> {

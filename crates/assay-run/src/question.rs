@@ -7,6 +7,7 @@ use assay_fleet::facts;
 use assay_fleet::root::Root;
 use assay_model::event::Status;
 use assay_model::facts::HostFacts;
+use assay_model::failure::Failure as CaseFailure;
 use assay_model::plan::expand::{self, Choices, MpiChoices};
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
@@ -152,8 +153,12 @@ fn storage_of(plan: &Plan) -> StoragePlan {
     StoragePlan { phases: plan.cases.iter().flat_map(phases).collect() }
 }
 
-/// A run in which a case failed, or nothing was measured, is a failed measurement.
-pub fn verdict(summary: &Summary) -> Result<(), Failure> {
+/// A run in which a case failed, or nothing was measured, is a failed measurement. `words` writes a
+/// failure for people: its reason and what to do.
+pub fn verdict(
+    summary: &Summary,
+    words: impl Fn(&CaseFailure) -> (String, String),
+) -> Result<(), Failure> {
     if summary.run.status == Status::Interrupted {
         let kept = format!("finished cases are kept: assay show {}", summary.run.id);
         return Err(Failure::measurement("the run was interrupted").advise(kept));
@@ -169,9 +174,10 @@ pub fn verdict(summary: &Summary) -> Result<(), Failure> {
             1 => format!("{what}; 1 case was skipped because of that"),
             _ => format!("{what}; {skipped} cases were skipped because of that"),
         };
-        let mut failure = Failure::measurement(what).explain(&first.reason);
-        if !first.advice.is_empty() {
-            failure = failure.advise(&first.advice);
+        let (reason, advice) = words(&first.failure);
+        let mut failure = Failure::measurement(what).explain(reason);
+        if !advice.is_empty() {
+            failure = failure.advise(advice);
         }
         return Err(failure);
     }

@@ -7,25 +7,27 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_kernels::clock;
-use assay_model::event::{Learned, Parameter, RunEvent, Sample};
+use assay_model::attribute::{Attribute, Attributes, Role, Value};
+use assay_model::doubt::Doubt;
+use assay_model::entry::{Entry, Key, Seen, Span};
+use assay_model::event::{About, Count, Fact, RunEvent, Sample, SeriesOpened, Stretch};
+use assay_model::failure::{Area, Failure as CaseFailure, Lack};
 use assay_model::plan::Case;
-use assay_model::warning::Warning;
 use assay_stats::quantile;
 use assay_stats::stopping::{self, Next, Spent};
 
 use crate::failure::Failure;
 use crate::log::Log;
-use crate::network::error::Lack;
 
 /// Why a case ended without a result.
 #[derive(Debug)]
 pub(crate) enum CaseError {
     /// The measurement failed; the run goes on with the next case.
-    Failed { reason: String, advice: String },
+    Failed(CaseFailure),
     /// The same for want of something that other cases need as well.
-    Lacking { what: Lack, reason: String, advice: String },
+    Lacking(Lack, CaseFailure),
     /// It was not tried, because it lacks what the earlier case `because` lacked.
-    Skipped { reason: String, because: String },
+    Skipped { failure: CaseFailure, because: String },
     /// The user wants to stop.
     Interrupted,
     /// Nothing can be stored any more; the run ends.
@@ -33,29 +35,39 @@ pub(crate) enum CaseError {
 }
 
 impl CaseError {
-    /// A failure with the whole chain of its causes.
-    pub(crate) fn because(error: &(dyn std::error::Error + 'static), advice: &str) -> Self {
-        let causes = std::iter::successors(Some(error), |error| error.source());
-        let reason = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
-        Self::failed(reason, advice)
+    /// A failed action, with the whole chain of its causes.
+    pub(crate) fn because(area: Area, error: &(dyn std::error::Error + 'static)) -> Self {
+        Self::advised(area, error, "")
+    }
+
+    /// The same where the action itself knows what to do.
+    pub(crate) fn advised(
+        area: Area,
+        error: &(dyn std::error::Error + 'static),
+        advice: &str,
+    ) -> Self {
+        let causes = CaseFailure::causes(error);
+        Self::Failed(CaseFailure::Error { area, causes, advice: advice.to_owned() })
     }
 
     /// A failure that ends this case and not the run.
-    pub(crate) fn of_case(failure: &Failure) -> Self {
-        let (reason, advice) = (failure.reason(), failure.advice());
-        Self::Failed { reason, advice }
+    pub(crate) fn of_case(area: Area, failure: &Failure) -> Self {
+        let (causes, advice) = (vec![failure.reason()], failure.advice());
+        Self::Failed(CaseFailure::Error { area, causes, advice })
     }
 
     /// The same failure, with what others need as well.
     pub(crate) fn for_lack_of(self, what: Lack) -> Self {
         match self {
-            Self::Failed { reason, advice } => Self::Lacking { what, reason, advice },
+            Self::Failed(failure) => Self::Lacking(what, failure),
             other => other,
         }
     }
+}
 
-    pub(crate) fn failed(reason: impl Into<String>, advice: &str) -> Self {
-        Self::Failed { reason: reason.into(), advice: advice.to_owned() }
+impl From<CaseFailure> for CaseError {
+    fn from(failure: CaseFailure) -> Self {
+        Self::Failed(failure)
     }
 }
 
@@ -68,20 +80,29 @@ impl From<Failure> for CaseError {
 /// What is known of a case so far; it stays where the recorder is handed to another case meanwhile.
 pub(crate) struct CaseState {
     case: Case,
+    /// What all series of the case have in common, the host among it.
+    dimensions: Attributes,
     /// Time of the turns that ended.
     spent_s: f64,
     preparation: u32,
     pending: Vec<RunEvent>,
-    history: BTreeMap<(String, Option<String>), Vec<Vec<f64>>>,
+    /// Series by metric and dimensions → number.
+    series: Vec<(&'static str, Attributes, u32)>,
+    /// Samples by series and preparation, of the series that decide when to stop.
+    history: BTreeMap<u32, Vec<Vec<f64>>>,
 }
 
 impl CaseState {
-    pub(crate) fn new(case: &Case) -> Self {
+    pub(crate) fn new(case: &Case, host: &str) -> Self {
+        let mut dimensions = case.workload.dimensions(&case.by);
+        dimensions.insert(Attribute::Host, host.into());
         Self {
             case: case.clone(),
+            dimensions,
             spent_s: 0.0,
             preparation: 0,
             pending: Vec::new(),
+            series: Vec::new(),
             history: BTreeMap::new(),
         }
     }
@@ -121,30 +142,103 @@ impl<'a, 't> Recorder<'a, 't> {
         self.state.spent_s + clock::seconds_between(self.turn_started_ns, clock::now_ns())
     }
 
-    /// Adds a sample in the metric's base unit.
-    pub(crate) fn sample(&mut self, metric: &str, placement: Option<&str>, value: f64) {
-        let key = (metric.to_owned(), placement.map(str::to_owned));
-        let series = self.state.history.entry(key).or_default();
-        series.resize(self.state.preparation as usize + 1, Vec::new());
-        series[self.state.preparation as usize].push(value);
-        self.state.pending.push(RunEvent::Sample(Sample {
-            case: self.state.case.id.clone(),
-            metric: metric.to_owned(),
-            placement: placement.map(str::to_owned),
-            value,
-            preparation: self.state.preparation,
-            at_ns: clock::now_ns().saturating_sub(self.run_started_ns),
-        }));
+    /// Adds a sample of a metric's only series, in its base unit.
+    pub(crate) fn sample(&mut self, metric: &'static str, value: f64) {
+        self.record(Entry::sample(metric, value));
     }
 
-    /// Adds something found out about one metric, or about all of the case.
-    pub(crate) fn learn(&mut self, metric: Option<&str>, name: &str, value: Parameter) {
-        self.state.pending.push(RunEvent::Learned(Learned {
+    /// Adds a sample of one of several series of a metric, in its base unit.
+    pub(crate) fn sample_of(&mut self, key: Key, value: f64) {
+        self.record(Entry::Measured(key, Seen::Sample { value, weight: 1.0 }));
+    }
+
+    /// Adds rare events of a stretch of time to a metric's only series.
+    pub(crate) fn count(&mut self, metric: &'static str, span: Span, count: Count) {
+        self.record(Entry::Measured(Key::of(metric), Seen::Count(span, count)));
+    }
+
+    /// Adds something found out about the case.
+    pub(crate) fn learn(&mut self, name: Attribute, value: impl Into<Value>) {
+        self.record(Entry::Fact(name, value.into()));
+    }
+
+    /// Adds something found out about one series.
+    pub(crate) fn learn_of(&mut self, key: Key, name: Attribute, value: impl Into<Value>) {
+        self.record(Entry::SeriesFact(key, name, value.into()));
+    }
+
+    /// Adds a doubt about the case.
+    pub(crate) fn doubt(&mut self, doubt: Doubt) {
+        self.record(Entry::Doubt(doubt));
+    }
+
+    /// Adds whatever a measurement found; raw outputs are stored by [`Recorder::raw`].
+    pub(crate) fn record(&mut self, entry: Entry) {
+        let case = || self.state.case.id.clone();
+        let event = match entry {
+            Entry::Measured(key, seen) => self.seen(key, seen),
+            Entry::SeriesFact(key, name, value) => {
+                let about = About::Series(self.series(key));
+                RunEvent::Fact(Fact { about, name, value })
+            }
+            Entry::Fact(name, value) => {
+                RunEvent::Fact(Fact { about: About::Case(case()), name, value })
+            }
+            Entry::Doubt(doubt) => RunEvent::Doubt { case: Some(case()), doubt },
+        };
+        self.state.pending.push(event);
+    }
+
+    /// Adds all that a measurement found.
+    pub(crate) fn record_all(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        entries.into_iter().for_each(|entry| self.record(entry));
+    }
+
+    fn seen(&mut self, key: Key, seen: Seen) -> RunEvent {
+        let series = self.series(key);
+        let preparation = self.state.preparation;
+        match seen {
+            Seen::Sample { value, weight } => {
+                if let Some(history) = self.state.history.get_mut(&series) {
+                    history.resize(preparation as usize + 1, Vec::new());
+                    history[preparation as usize].push(value);
+                }
+                let at_ns = clock::now_ns().saturating_sub(self.run_started_ns);
+                RunEvent::Sample(Sample { series, value, weight, preparation, at_ns })
+            }
+            Seen::Distribution(span, seen) => {
+                RunEvent::Distribution(stretch(series, preparation, span, seen))
+            }
+            Seen::Count(span, seen) => {
+                RunEvent::Count(stretch(series, preparation, span, seen))
+            }
+            Seen::Figures(figures) => RunEvent::Figures { series, figures },
+        }
+    }
+
+    /// The number of a series, which is opened at its first use.
+    fn series(&mut self, key: Key) -> u32 {
+        let mut dimensions = self.state.dimensions.clone();
+        dimensions.extend(key.extra);
+        let is_same = |(metric, known, _): &&(&str, Attributes, u32)| {
+            *metric == key.metric && *known == dimensions
+        };
+        if let Some((_, _, number)) = self.state.series.iter().find(is_same) {
+            return *number;
+        }
+        let series = self.log.next_series();
+        let is_result = |name: &Attribute| name.row().role != Role::Part;
+        if dimensions.keys().all(is_result) {
+            self.state.history.insert(series, Vec::new());
+        }
+        self.state.series.push((key.metric, dimensions.clone(), series));
+        self.state.pending.push(RunEvent::SeriesOpened(SeriesOpened {
+            series,
             case: self.state.case.id.clone(),
-            metric: metric.map(str::to_owned),
-            name: name.to_owned(),
-            value,
+            metric: key.metric.to_owned(),
+            dimensions,
         }));
+        series
     }
 
     /// Everything that was stored so far, in this case and before it.
@@ -152,13 +246,19 @@ impl<'a, 't> Recorder<'a, 't> {
         self.log.past()
     }
 
-    /// The median of a metric of a case that ended before, in the metric's base unit.
+    /// The median of a metric's first series in a case that ended before, in the metric's base unit.
     pub(crate) fn median_of(&self, case: &str, metric: &str) -> Option<f64> {
-        let of_case = |event: &RunEvent| match event {
-            RunEvent::Sample(it) if it.case == case && it.metric == metric => Some(it.value),
+        let number = self.past().iter().find_map(|event| match event {
+            RunEvent::SeriesOpened(it) if it.case == case && it.metric == metric => {
+                Some(it.series)
+            }
+            _ => None,
+        })?;
+        let of_series = |event: &RunEvent| match event {
+            RunEvent::Sample(it) if it.series == number => Some(it.value),
             _ => None,
         };
-        let mut values: Vec<f64> = self.past().iter().filter_map(of_case).collect();
+        let mut values: Vec<f64> = self.past().iter().filter_map(of_series).collect();
         values.sort_by(f64::total_cmp);
         quantile::median(&values)
     }
@@ -173,23 +273,13 @@ impl<'a, 't> Recorder<'a, 't> {
         self.log.progress(message);
     }
 
-    /// Adds a doubt about the case.
-    pub(crate) fn doubt(&mut self, warning: Warning) {
-        self.state
-            .pending
-            .push(RunEvent::Doubt { case: Some(self.state.case.id.clone()), warning });
-    }
-
     /// Keeps a raw output of a tool.
     pub(crate) fn raw(&mut self, name: &str, bytes: &[u8]) -> Result<(), CaseError> {
-        let hash = self.log.raw(bytes).map_err(CaseError::Store)?;
-        let (case, name) = (self.state.case.id.clone(), name.to_owned());
-        self.state.pending.push(RunEvent::RawOutput {
-            case,
-            name,
-            hash,
-            bytes: bytes.len() as u64,
-        });
+        if let Some(hash) = self.log.raw(bytes).map_err(CaseError::Store)? {
+            let (case, name) = (Some(self.state.case.id.clone()), name.to_owned());
+            let bytes = bytes.len() as u64;
+            self.state.pending.push(RunEvent::RawOutput { case, name, hash, bytes });
+        }
         Ok(())
     }
 
@@ -222,4 +312,9 @@ impl<'a, 't> Recorder<'a, 't> {
         self.state.preparation += 1;
         Ok(())
     }
+}
+
+const fn stretch<T>(series: u32, preparation: u32, span: Span, seen: T) -> Stretch<T> {
+    let Span { from_ns, to_ns, warmup } = span;
+    Stretch { series, preparation, from_ns, to_ns, warmup, seen }
 }

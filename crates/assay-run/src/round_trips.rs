@@ -3,7 +3,6 @@
 //! A percentile is given only when the sample can carry it: an upper bound of p99 at 95 % confidence
 //! exists from 299 values on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
 
-use assay_model::event::Parameter;
 use serde_json::{Map, Value, json};
 
 /// The percentiles that are told, and from how many values on.
@@ -83,39 +82,6 @@ impl Distribution {
         }
         Value::Object(map)
     }
-
-    /// What a result tells of all of them, since its own percentiles are of the samples alone: how many,
-    /// the percentiles they can carry, and the greatest, in seconds.
-    pub fn parameters(&self) -> Vec<(String, Parameter)> {
-        let seconds = |ns: u64| Parameter::Number(ns as f64 * 1e-9);
-        let count = Parameter::Integer(self.sorted_ns.len() as u64);
-        let mut told = vec![("round_trips".to_owned(), count)];
-        let percentiles = self.percentiles_ns().into_iter();
-        told.extend(percentiles.map(|(name, ns)| (format!("all_{name}_s"), seconds(ns))));
-        told.push(("all_max_s".to_owned(), seconds(self.greatest_ns())));
-        told
-    }
-
-    /// Every time to three significant digits with its count, one a line: the whole distribution as
-    /// it is stored.
-    pub fn table(&self) -> String {
-        use std::fmt::Write as _;
-        let mut text = String::from("# round trip in ns from (three digits), count\n");
-        let same = |left: &u64, right: &u64| three_digits(*left) == three_digits(*right);
-        for equal in self.sorted_ns.chunk_by(same) {
-            let _ = writeln!(text, "{} {}", three_digits(equal[0]), equal.len());
-        }
-        text
-    }
-}
-
-/// Cut after three significant digits: 12 345 → 12 300.
-const fn three_digits(value: u64) -> u64 {
-    let mut unit = 1;
-    while value / unit >= 1000 {
-        unit *= 10;
-    }
-    value / unit * unit
 }
 
 #[cfg(test)]
@@ -141,12 +107,5 @@ mod tests {
             assert_eq!(distribution.percentiles_ns().len(), expected, "{n}");
         }
         assert_eq!(Distribution::default().text(), "min 0.0 us, max 0.0 us (n = 0)");
-    }
-
-    #[test]
-    fn the_table_holds_every_value() {
-        let table = Distribution::of(&[12_345, 3, 12_399, 999, 1001]).table();
-        let counts = "3 1\n999 1\n1000 1\n12300 2\n";
-        assert_eq!(table, format!("# round trip in ns from (three digits), count\n{counts}"));
     }
 }

@@ -1,5 +1,6 @@
 //! Who is told what happens while it happens.
 
+use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
 
 use crate::failure::Failure;
@@ -14,6 +15,9 @@ pub trait Sink {
 
     /// Something worth a line of its own.
     fn note(&mut self, text: &str);
+
+    /// A doubt that concerns the store and is in no run.
+    fn doubt(&mut self, doubt: &Doubt);
 }
 
 /// Listens to nothing.
@@ -28,4 +32,6 @@ impl Sink for Silent {
     fn progress(&mut self, _: &str) {}
 
     fn note(&mut self, _: &str) {}
+
+    fn doubt(&mut self, _: &Doubt) {}
 }

@@ -2,9 +2,9 @@
 
 use assay_fleet::facts;
 use assay_fleet::root::Root;
+use assay_model::doubt::Doubt;
 use assay_model::event::Status;
 use assay_model::summary::{Estimate, RunHead, SCHEMA, Summary, Tool};
-use assay_model::warning::Warning;
 use jiff::Timestamp;
 
 /// What is known besides the results.
@@ -15,7 +15,7 @@ pub struct Unstored {
     pub started: Timestamp,
     /// Whether all that was asked for was measured.
     pub complete: bool,
-    pub warnings: Vec<Warning>,
+    pub doubts: Vec<Doubt>,
 }
 
 impl Unstored {
@@ -24,6 +24,7 @@ impl Unstored {
         let host = facts::read(&Root::machine());
         Summary {
             schema: SCHEMA,
+            statistics: assay_stats::METHOD,
             run: RunHead {
                 id: assay_store::new_run_id(self.started, std::process::id() as u16),
                 label: None,
@@ -35,7 +36,8 @@ impl Unstored {
             results: results(&host.name),
             hosts: vec![host],
             failures: Vec::new(),
-            warnings: self.warnings,
+            warnings: self.doubts,
+            steps: Vec::new(),
         }
     }
 }

@@ -14,6 +14,8 @@ pub struct Analysis {
     pub sorted: Vec<f64>,
     /// Leading samples discarded as warm-up, over all preparations.
     pub discarded: usize,
+    /// The same, of each preparation.
+    pub cut: Vec<usize>,
     /// Samples refused because they are not finite.
     pub refused: usize,
     /// Preparations with at least one sample that counts.
@@ -40,6 +42,7 @@ pub fn analyse(preparations: &[Vec<f64>]) -> Option<Analysis> {
     sorted.sort_by(f64::total_cmp);
     Some(Analysis {
         discarded: cut.iter().sum(),
+        cut,
         refused,
         preparations: steady.iter().filter(|values| !values.is_empty()).count(),
         effective,

@@ -4,18 +4,21 @@
 //! two medians that overlap are no proof of equality, and those that do not overlap say nothing
 //! about how much it matters; neither is used.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
+use assay_model::attribute::{Attribute, Attributes, Role, Value};
 use assay_model::benchmark::Better;
-use assay_model::comparison::{Comparison, Pair, SCHEMA, Side, Verdict};
-use assay_model::run::{CaseEnd, CaseRecord, Run};
+use assay_model::comparison::{
+    Aspect, Comparison, Difference, Only, Pair, SCHEMA, Side, Unmatched, Verdict,
+};
+use assay_model::facts::HostFacts;
+use assay_model::run::{CaseEnd, CaseRecord, Run, SeriesRecord};
 use assay_model::summary::Estimate;
+use assay_model::workload::NetworkWorkload;
 
-use crate::quantile::LEVEL;
-use crate::summarize::identified;
+use crate::quantile::{LEAST, LEVEL};
+use crate::summarize::summarize;
 
-/// Least number of independent samples whose median has an interval at 95 %.
-const LEAST: f64 = 6.0;
 /// More samples than this nobody takes; the answer is then that they are the same.
 const MOST: f64 = 1e6;
 
@@ -38,16 +41,25 @@ pub struct Condition<'r> {
 #[must_use]
 pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
     let (of_a, of_b) = (identified(&a.together()), identified(&b.together()));
-    let mut rest: BTreeMap<String, Estimate> = of_b.into_iter().collect();
+    // Several hosts may have been asked the same: the first is compared with the first.
+    let mut waiting: BTreeMap<&str, VecDeque<usize>> = BTreeMap::new();
+    for (at, (identity, _)) in of_b.iter().enumerate() {
+        waiting.entry(identity).or_default().push_back(at);
+    }
     let mut pairs = Vec::new();
     let mut unmatched = Vec::new();
+    let mut is_matched = vec![false; of_b.len()];
     for (identity, estimate) in of_a {
-        match rest.remove(&identity) {
-            Some(other) => pairs.push(pair(estimate, other, margin)),
-            None => unmatched.push(format!("{identity}: {} alone", a.name)),
+        match waiting.get_mut(&*identity).and_then(VecDeque::pop_front) {
+            Some(at) => {
+                is_matched[at] = true;
+                pairs.push(pair(estimate, of_b[at].1.clone(), margin));
+            }
+            None => unmatched.push(alone(&estimate, Only::A)),
         }
     }
-    unmatched.extend(rest.into_keys().map(|identity| format!("{identity}: {} alone", b.name)));
+    let rest = of_b.iter().zip(&is_matched).filter(|(_, is_matched)| !**is_matched);
+    unmatched.extend(rest.map(|((_, estimate), _)| alone(estimate, Only::B)));
     Comparison {
         schema: SCHEMA,
         a: a.side(),
@@ -60,6 +72,53 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
     }
 }
 
+/// Every estimate of a run with what it is about, the same in every run that asks the same: the
+/// benchmark, the question, the metric and every attribute that two results must share.
+fn identified(run: &Run) -> Vec<(String, Estimate)> {
+    let identity = |it: &Estimate| {
+        let question = run.case(&it.case).map(question).unwrap_or_default();
+        let shared = shown(&identity(&it.parameters));
+        format!("{}/{question}/{} {shared}", it.benchmark, it.metric)
+    };
+    summarize(run).results.into_iter().map(|it| (identity(&it), it)).collect()
+}
+
+/// Which host is at the other end of a network is not part of the question.
+fn question(record: &CaseRecord) -> String {
+    let case = &record.case;
+    match case.workload.network() {
+        Some(work) => {
+            let question = NetworkWorkload { to: None, ..work.clone() };
+            format!("{}/{}", question.name(), case.by)
+        }
+        None => case.id.clone(),
+    }
+}
+
+fn identity(attributes: &Attributes) -> Attributes {
+    let of_identity = attributes.iter().filter(|(name, _)| name.row().role == Role::Identity);
+    of_identity.map(|(name, value)| (*name, value.clone())).collect()
+}
+
+/// 4 and 4.0 are the same value.
+fn shown(attributes: &Attributes) -> String {
+    let one = |(name, value): (&Attribute, &Value)| {
+        let number = value.number().map(|number| number.to_string());
+        format!("{}={}", name.name(), number.unwrap_or_else(|| format!("{value:?}")))
+    };
+    attributes.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+fn alone(estimate: &Estimate, only: Only) -> Unmatched {
+    Unmatched {
+        only,
+        benchmark: estimate.benchmark.clone(),
+        case: estimate.case.clone(),
+        metric: estimate.metric.clone(),
+        identity: identity(&estimate.parameters),
+    }
+}
+
 impl Condition<'_> {
     fn side(self) -> Side {
         let ids = std::iter::once(self.first).chain(self.more);
@@ -69,7 +128,7 @@ impl Condition<'_> {
         }
     }
 
-    /// One run with the samples of all. A single run is taken as it is.
+    /// One run with what all have measured. A single run is taken as it is.
     fn together(self) -> Run {
         let mut all = self.first.clone();
         if self.more.is_empty() {
@@ -84,10 +143,7 @@ impl Condition<'_> {
                     it.case.id == record.case.id && matches!(it.end, Some(CaseEnd::Finished(_)))
                 });
                 match known {
-                    Some(known) => {
-                        known.samples.extend(record.samples);
-                        known.warnings.extend(record.warnings);
-                    }
+                    Some(known) => join(known, record),
                     None => all.cases.push(record),
                 }
             }
@@ -96,8 +152,44 @@ impl Condition<'_> {
     }
 }
 
+/// Each run counts as one preparation.
 fn as_preparation(record: &mut CaseRecord, preparation: u32) {
-    record.samples.iter_mut().for_each(|sample| sample.preparation = preparation);
+    for series in &mut record.series {
+        series.samples.iter_mut().for_each(|it| it.preparation = preparation);
+        series.distributions.iter_mut().for_each(|it| it.preparation = preparation);
+        series.counts.iter_mut().for_each(|it| it.preparation = preparation);
+    }
+}
+
+/// Adds what another run has measured in the same case. Series that add up to a result, such as steps,
+/// stay those of the first run: the steps of two searches are no search.
+fn join(known: &mut CaseRecord, more: CaseRecord) {
+    known.doubts.extend(more.doubts);
+    let mut taken = vec![false; known.series.len()];
+    for series in more.series.into_iter().filter(is_result) {
+        let is_same = |it: &SeriesRecord| {
+            it.metric == series.metric
+                && is_result(it)
+                && shown(&identity(&it.dimensions)) == shown(&identity(&series.dimensions))
+        };
+        let at = (0..known.series.len())
+            .find(|at| taken.get(*at) == Some(&false) && is_same(&known.series[*at]));
+        match at {
+            Some(at) => {
+                taken[at] = true;
+                known.series[at].samples.extend(series.samples);
+                known.series[at].distributions.extend(series.distributions);
+                known.series[at].counts.extend(series.counts);
+                // What a tool says of one run says nothing about both.
+                known.series[at].figures = None;
+            }
+            None => known.series.push(series),
+        }
+    }
+}
+
+fn is_result(series: &SeriesRecord) -> bool {
+    series.dimensions.keys().all(|name| name.row().role != Role::Part)
 }
 
 fn pair(a: Estimate, b: Estimate, margin: f64) -> Pair {
@@ -170,7 +262,7 @@ fn n_to_tell(
     let present = a.n.max(b.n) as f64;
     let Some((ratio, [low, high])) = known else {
         // Without intervals it takes enough independent samples for one first.
-        let share = |it: &Estimate| LEAST / it.n_effective.max(1.0);
+        let share = |it: &Estimate| LEAST as f64 / it.n_effective.max(1.0);
         let more = share(a).max(share(b));
         return (more > 1.0).then(|| (present * more).ceil() as u64);
     };
@@ -181,19 +273,21 @@ fn n_to_tell(
     (n.is_finite() && n <= MOST).then(|| n.ceil() as u64)
 }
 
-/// What a ratio may be about instead of the condition.
-fn differences(a: &Run, b: &Run) -> Vec<String> {
-    let (host_a, host_b) = (&a.started.host, &b.started.host);
-    let version =
-        |run: &Run| run.started.host.versions.get("assay").cloned().unwrap_or_default();
-    let pairs = [
-        ("the host", host_a.name.clone(), host_b.name.clone()),
-        ("the processor", host_a.cpu.model.clone(), host_b.cpu.model.clone()),
-        ("the kernel", host_a.system.kernel.clone(), host_b.system.kernel.clone()),
-        ("assay's version", version(a), version(b)),
+/// What a ratio may be about instead of the condition. Of hosts, the first of each run.
+fn differences(a: &Run, b: &Run) -> Vec<Difference> {
+    let facts = |run: &Run| run.first_host().map(|it| it.facts.clone()).unwrap_or_default();
+    let (of_a, of_b) = (facts(a), facts(b));
+    let version = |of: &HostFacts| of.versions.get("assay").cloned().unwrap_or_default();
+    let of_facts = [
+        (Aspect::Version, version(&of_a), version(&of_b)),
+        (Aspect::Kernel, of_a.system.kernel, of_b.system.kernel),
+        (Aspect::Processor, of_a.cpu.model, of_b.cpu.model),
+        (Aspect::Host, of_a.name, of_b.name),
     ];
-    let differing = pairs.into_iter().filter(|(_, a, b)| a != b);
-    differing.map(|(what, a, b)| format!("{what}: {a} and {b}")).collect()
+    let count = |run: &Run| run.hosts.len().to_string();
+    let all = of_facts.into_iter().rev().chain([(Aspect::HostCount, count(a), count(b))]);
+    let differing = all.filter(|(_, a, b)| a != b);
+    differing.map(|(aspect, a, b)| Difference { aspect, a, b }).collect()
 }
 
 #[cfg(test)]

@@ -34,14 +34,14 @@ pub enum NoKnee {
 }
 
 impl NoKnee {
-    /// For people, behind `no knee: `.
+    /// The stored name.
     #[must_use]
-    pub const fn reason(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::TooFewPoints => "a knee takes at least five points",
-            Self::Flat => "latency does not rise by half",
-            Self::WithinUncertainty => "latency rises by no more than its uncertainty",
-            Self::NoBend => "latency rises no faster than the rate",
+            Self::TooFewPoints => "too-few-points",
+            Self::Flat => "flat",
+            Self::WithinUncertainty => "within-uncertainty",
+            Self::NoBend => "no-bend",
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Two entrances: [`stopping::next`] decides during a case what to do after a repetition, and
 //! [`summarize::summarize`] condenses a finished run. Both see a series through the same eyes,
-//! [`analysis::analyse`], so that a case that stopped as precise is also reported as precise.
+//! [`analysis::analyse`], so that a case that stopped as precise is also reported as precise; and the
+//! rounds and tries of storage through [`rounds::Steady`] and [`rate_search::Search`].
 //!
 //! This crate never prints, reads a clock or touches a file, and it needs no random numbers: the
 //! same samples always give the same summary.
@@ -19,15 +20,19 @@ pub mod modality;
 pub mod quantile;
 pub mod rank;
 pub mod rate_search;
+pub mod ratio;
 pub mod rounds;
 pub mod steady_state;
 pub mod stopping;
 pub mod summarize;
+pub mod tails;
 
 #[cfg(test)]
 mod synthetic;
 
-/// The version of the statistics. It grows whenever the same samples would give other numbers:
-/// another estimator, another rank, another threshold of a test. A stored summary made by another
-/// version should be derived anew from its samples.
-pub const METHOD: u32 = 1;
+/// The version of the statistics. It grows whenever the same events would give other numbers: another
+/// estimator, another rank, another threshold of a test. Every summary names it; a stored one made by
+/// another version should be derived anew.
+///
+/// 2: shares are pooled over all stretches, means are weighted, and tails come from distributions.
+pub const METHOD: u32 = 2;

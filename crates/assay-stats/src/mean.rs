@@ -1,4 +1,4 @@
-//! Means: arithmetic for costs, harmonic for rates.
+//! Means: arithmetic for costs, harmonic for rates, weighted where samples say what they are means over.
 //!
 //! Which of them fits follows from the unit, after rules 3 and 4 of Hoefler and Belli, "Scientific
 //! Benchmarking of Parallel Computing Systems", SC 2015. Ratios have no meaningful mean beyond the
@@ -19,6 +19,25 @@ pub fn of_unit(unit: Unit, values: &[f64]) -> Option<f64> {
             of_costs(values)
         }
     }
+}
+
+/// The mean of values that weigh differently; `None` without values.
+///
+/// With weights of 1, or weights that cannot be weights, each value is one repetition of the same work,
+/// and it is [`of_unit`]. Otherwise it is Σwx / Σw: a rate weighs the seconds it was seen over, so that
+/// this is the total work over the total time; a cost weighs its operations, so that it is the total
+/// cost over all operations.
+#[must_use]
+pub fn of_weighted(unit: Unit, values: &[f64], weights: &[f64]) -> Option<f64> {
+    let is_weight = |weight: &f64| *weight >= 0.0 && weight.is_finite();
+    let are_ones = weights.iter().all(|weight| (weight - 1.0).abs() < f64::EPSILON);
+    let sum: f64 = weights.iter().sum();
+    let usable = weights.len() == values.len() && weights.iter().all(is_weight);
+    if are_ones || !usable || !sum.is_normal() {
+        return of_unit(unit, values);
+    }
+    let shares = values.iter().zip(weights).map(|(value, weight)| value * (weight / sum));
+    within(values, shares.sum())
 }
 
 /// Arithmetic mean, Σx / n; `None` without values.
@@ -76,6 +95,26 @@ mod tests {
         check(Unit::FlopPerSecond, &[-1.0, 5.0], Some(2.0));
         check(Unit::Second, &[f64::MAX, f64::MAX], Some(f64::MAX));
         check(Unit::IoPerSecond, &[5e-324, 5e-324], Some(5e-324));
+    }
+
+    #[test]
+    fn weights_say_what_a_value_is_a_mean_over() {
+        for (unit, weights, expected) in [
+            // 60 I/O in 1 s and 90 I/O in 3 s are 150 I/O in 4 s.
+            (Unit::IoPerSecond, &[1.0, 3.0][..], 37.5),
+            // Over equal times the arithmetic mean, over equal work the harmonic one.
+            (Unit::IoPerSecond, &[0.5, 0.5], 45.0),
+            (Unit::IoPerSecond, &[1.0, 1.0], 40.0),
+            (Unit::Second, &[1.0, 3.0], 37.5),
+            (Unit::Second, &[1.0, 1.0], 45.0),
+            (Unit::Second, &[1.0, f64::NAN], 45.0),
+            (Unit::Second, &[0.0, 0.0], 45.0),
+            (Unit::Second, &[2.0], 45.0),
+        ] {
+            let found = of_weighted(unit, &[60.0, 30.0], weights);
+            assert_eq!(found, Some(expected), "{unit:?} {weights:?}");
+        }
+        assert_eq!(of_weighted(Unit::Second, &[], &[]), None);
     }
 
     proptest! {

@@ -12,6 +12,9 @@ pub use binomial::interval_rank;
 /// The confidence level of every interval assay prints.
 pub const LEVEL: f64 = 0.95;
 
+/// Least number of independent samples whose median has an interval at [`LEVEL`].
+pub const LEAST: usize = 6;
+
 /// Risk that a printed percentile lies above every sample.
 const PERCENTILE_RISK: f64 = 0.05;
 
@@ -100,12 +103,22 @@ pub fn carries(n_effective: f64, p: f64) -> bool {
 /// probability: pⁿ ≤ 0.05, n ≥ 29 for `p90`, 59 for `p95`, 299 for `p99`, 2 995 for `p99.9`.
 #[must_use]
 pub fn percentiles(sorted: &[f64], n_effective: f64) -> Option<BTreeMap<String, f64>> {
-    let worth = n_effective.min(sorted.len() as f64);
-    effective_median_interval(sorted, worth, LEVEL)?;
-    let entry = |(name, p): (&str, f64)| Some((name.to_owned(), quantile(sorted, p)?));
-    Some(
-        PERCENTILES.into_iter().filter(|(_, p)| carries(worth, *p)).filter_map(entry).collect(),
-    )
+    carried(n_effective.min(sorted.len() as f64), |p| quantile(sorted, p))
+}
+
+/// The same percentiles of values that are not there one by one, such as those of a histogram.
+#[must_use]
+pub fn carried(
+    n_effective: f64,
+    quantile: impl Fn(f64) -> Option<f64>,
+) -> Option<BTreeMap<String, f64>> {
+    // A hair is added so that 6 lost to rounding as 5.999… still counts as 6.
+    if n_effective * (1.0 + 1e-9) < LEAST as f64 {
+        return None;
+    }
+    let entry = |(name, p): (&str, f64)| Some((name.to_owned(), quantile(p)?));
+    let carries = |(_, p): &(&str, f64)| carries(n_effective, *p);
+    Some(PERCENTILES.into_iter().filter(carries).filter_map(entry).collect())
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! The greatest rate at which a share of the I/O keeps a latency: which rate to try next, and what a try
 //! has shown.
 //!
-//! Never measures anything.
+//! Never measures anything. The live run and the summary ask the same function, [`Search::judge`].
+
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::workload::course::LatencyGoal;
 
 /// What one stretch of a try counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +24,62 @@ pub enum Verdict {
     Misses,
     /// It may be either.
     Unclear,
+}
+
+impl Verdict {
+    /// The stored name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Keeps => "keeps",
+            Self::Misses => "misses",
+            Self::Unclear => "unclear",
+        }
+    }
+}
+
+/// One rate that was tried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Try {
+    /// The rate that was asked for.
+    pub asked_per_s: f64,
+    /// The time that counts.
+    pub elapsed_s: f64,
+    /// What was counted in it.
+    pub stretches: Vec<Lateness>,
+}
+
+impl Try {
+    /// All I/O over the time that counts.
+    #[must_use]
+    pub fn reached_per_s(&self) -> f64 {
+        self.all() as f64 / self.elapsed_s
+    }
+
+    fn all(&self) -> u64 {
+        self.stretches.iter().map(|it| it.all).sum()
+    }
+
+    fn shows(&self, goal: &LatencyGoal) -> Verdict {
+        // A queue that only grows keeps no goal, however short it still is.
+        if is_missed(self.all(), self.asked_per_s * self.elapsed_s) {
+            return Verdict::Misses;
+        }
+        verdict(&self.stretches, 1.0 - goal.percent / 100.0)
+    }
+}
+
+/// A rate below this share of what was asked for is missed; Vdbench is silent about it.
+const REACHED: f64 = 0.97;
+/// Standard deviations that the number of arrivals may be off by chance.
+const BY_CHANCE: f64 = 3.0;
+
+/// Whether so few of the I/O that were asked for is no accident. Arrivals at random are Poisson's, so
+/// their number in a given time has its root for standard deviation; even gaps vary less.
+#[must_use]
+pub fn is_missed(count: u64, asked: f64) -> bool {
+    let count = count as f64;
+    count < REACHED * asked && count < asked - BY_CHANCE * asked.sqrt()
 }
 
 /// Fewer stretches have no spread to speak of.
@@ -69,15 +128,15 @@ fn student(freedom: f64) -> f64 {
 }
 
 /// Halves the range between a rate that keeps the goal and one that does not.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     greatest: f64,
     /// The greatest rate that was shown to keep the goal; 0 = none.
     pub keeps: f64,
     /// The least rate that was not shown to keep it; the greatest rate of all at the start.
     pub misses: f64,
-    /// Whether the last try was unclear, and is made once more.
-    is_unclear: bool,
+    /// The last try, where it was unclear and is made once more.
+    unclear: Option<Try>,
     steps: u32,
 }
 
@@ -88,7 +147,7 @@ impl Search {
     /// Below `greatest`, which a closed loop reached: as an open loop it has a queue that grows.
     #[must_use]
     pub const fn below(greatest: f64) -> Self {
-        Self { greatest, keeps: 0.0, misses: greatest, is_unclear: false, steps: 0 }
+        Self { greatest, keeps: 0.0, misses: greatest, unclear: None, steps: 0 }
     }
 
     /// The rate to try next, unless `most` were tried or enough is known.
@@ -98,23 +157,47 @@ impl Search {
         (self.steps < most && !is_narrow).then_some(f64::midpoint(self.keeps, self.misses))
     }
 
-    /// Whether the rate of [`Search::next`] is tried for the second time: what it counts is added to
-    /// what the first try counted.
+    /// Whether the rate of [`Search::next`] is tried for the second time.
     #[must_use]
     pub const fn is_second_try(&self) -> bool {
-        self.is_unclear
+        self.unclear.is_some()
     }
 
-    /// Notes what the try at this rate has shown. What stays unclear was not shown to keep the goal.
-    pub fn note(&mut self, rate: f64, verdict: Verdict) {
+    /// Notes what a try has shown, and says it. Where the same rate was unclear before, both tries count
+    /// together; what stays unclear then was not shown to keep the goal.
+    pub fn judge(&mut self, tried: Try, goal: &LatencyGoal) -> Verdict {
+        let before = self.unclear.take();
+        let is_second = before.is_some();
+        let tried = match before {
+            Some(before) => Try {
+                asked_per_s: tried.asked_per_s,
+                elapsed_s: before.elapsed_s + tried.elapsed_s,
+                stretches: [before.stretches, tried.stretches].concat(),
+            },
+            None => tried,
+        };
+        let shown = tried.shows(goal);
+        self.note(tried, shown, is_second);
+        shown
+    }
+
+    fn note(&mut self, tried: Try, shown: Verdict, is_second: bool) {
         self.steps += 1;
-        match (verdict, self.is_unclear) {
-            (Verdict::Unclear, false) => self.is_unclear = true,
-            (Verdict::Keeps, _) => (self.keeps, self.is_unclear) = (rate, false),
-            (Verdict::Misses | Verdict::Unclear, _) => {
-                (self.misses, self.is_unclear) = (rate, false);
-            }
+        match shown {
+            Verdict::Unclear if !is_second => self.unclear = Some(tried),
+            Verdict::Keeps => self.keeps = tried.asked_per_s,
+            Verdict::Misses | Verdict::Unclear => self.misses = tried.asked_per_s,
         }
+    }
+
+    /// What is told with every result of the case.
+    #[must_use]
+    pub fn facts(&self) -> Attributes {
+        Attributes::from([
+            (Attribute::GoalRate, self.keeps.into()),
+            (Attribute::GoalMissedAt, self.misses.into()),
+            (Attribute::GreatestRate, self.greatest.into()),
+        ])
     }
 }
 
@@ -153,20 +236,56 @@ mod tests {
         }
     }
 
+    fn tried(asked_per_s: f64, elapsed_s: f64, stretches: &[(u64, u64)]) -> Try {
+        let of = |(late, all): &(u64, u64)| Lateness { late: *late, all: *all };
+        Try { asked_per_s, elapsed_s, stretches: stretches.iter().map(of).collect() }
+    }
+
+    #[test]
+    fn a_rate_is_missed_when_chance_does_not_explain_it() {
+        for (count, asked, expected) in [
+            (969, 1000.0, false),
+            (880, 1000.0, true),
+            (96_999, 100_000.0, true),
+            (97_001, 100_000.0, false),
+            (0, 5.0, false),
+            (0, 10.0, true),
+            (1001, 1000.0, false),
+        ] {
+            assert_eq!(is_missed(count, asked), expected, "{count} of {asked}");
+        }
+    }
+
+    #[test]
+    fn two_tries_at_one_rate_count_together() {
+        let goal = LatencyGoal { percent: 99.0, most_s: 1e-3 };
+        let mut search = Search::below(2000.0);
+        let asked = search.next(12).unwrap();
+        let quiet = [(0, 1000); 12];
+        let burst = [&quiet[..11], &[(48, 1000)]].concat();
+        assert_eq!(search.judge(tried(asked, 12.0, &burst), &goal), Verdict::Unclear);
+        assert!(search.is_second_try() && search.next(12) == Some(asked));
+        assert_eq!(search.judge(tried(asked, 12.0, &quiet), &goal), Verdict::Keeps);
+        assert!(!search.is_second_try() && search.keeps >= asked, "{search:?}");
+        // None is late, but half of what was asked for was never done.
+        let asked = search.next(12).unwrap();
+        assert_eq!(search.judge(tried(asked, 16.0, &quiet), &goal), Verdict::Misses);
+        assert_eq!(search.facts()[&Attribute::GoalMissedAt], asked.into());
+    }
+
     /// A target that keeps the goal up to `truth`, and is unclear within `blur` of it.
     fn find(truth: f64, blur: f64) -> (Search, u32) {
         let mut search = Search::below(1000.0);
         let mut tries = 0;
         while let Some(rate) = search.next(12) {
             tries += 1;
-            search.note(
-                rate,
-                match rate - truth {
-                    off if off.abs() <= blur => Verdict::Unclear,
-                    off if off < 0.0 => Verdict::Keeps,
-                    _ => Verdict::Misses,
-                },
-            );
+            let shown = match rate - truth {
+                off if off.abs() <= blur => Verdict::Unclear,
+                off if off < 0.0 => Verdict::Keeps,
+                _ => Verdict::Misses,
+            };
+            let is_second = search.unclear.take().is_some();
+            search.note(tried(rate, 1.0, &[]), shown, is_second);
         }
         (search, tries)
     }

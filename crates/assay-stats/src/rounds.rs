@@ -1,8 +1,72 @@
 //! Steady state over rounds: whether the last few of them still differ.
 //!
-//! Never decides what a round is or how long it lasts.
+//! Never decides what a round is or how long it lasts. The live run and the summary ask the same
+//! function, [`Steady::of`].
 
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::doubt::{Doubt, SteadyWindow};
 use assay_model::workload::course::SteadyRule;
+
+/// What the rounds so far amount to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Steady {
+    /// Rounds that were made.
+    pub rounds: usize,
+    /// The last of them, where there are enough.
+    pub window: Option<Window>,
+    /// What they are held against.
+    pub rule: SteadyRule,
+}
+
+impl Steady {
+    /// From the rate of every round, in order.
+    #[must_use]
+    pub fn of(rates: &[f64], rule: &SteadyRule) -> Self {
+        Self { rounds: rates.len(), window: Window::last(rates, rule), rule: *rule }
+    }
+
+    /// Whether the last rounds do not differ any more.
+    #[must_use]
+    pub fn is_reached(&self) -> bool {
+        self.window.is_some_and(|window| window.is_steady(&self.rule))
+    }
+
+    /// Whether no further round is made.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_reached() || self.rounds >= self.rule.most_rounds as usize
+    }
+
+    /// What is told with every result of the case.
+    #[must_use]
+    pub fn facts(&self) -> Attributes {
+        let mut facts = Attributes::from([
+            (Attribute::Steady, self.is_reached().into()),
+            (Attribute::Rounds, self.rounds.into()),
+        ]);
+        if let Some(window) = self.window {
+            facts.insert(Attribute::SteadyRange, window.range.into());
+            facts.insert(Attribute::SteadySlope, window.slope.into());
+        }
+        facts
+    }
+
+    /// `steady-state-not-reached`, where it is so.
+    #[must_use]
+    pub fn doubt(&self) -> Option<Doubt> {
+        let window = self.window.map(|it| SteadyWindow {
+            rounds: self.rule.window,
+            range: it.range,
+            slope: it.slope,
+        });
+        (!self.is_reached()).then_some(Doubt::SteadyStateNotReached {
+            rounds: self.rounds,
+            window,
+            range: self.rule.range,
+            slope: self.rule.slope,
+        })
+    }
+}
 
 /// The last few rounds together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,5 +146,19 @@ mod tests {
         check(&[0.0; 9], None);
         check(&[f64::NAN; 9], None);
         check(&[], None);
+    }
+
+    #[test]
+    fn it_is_over_when_it_is_steady_or_given_up() {
+        let rule = SteadyRule { most_rounds: 7, ..SteadyRule::SNIA };
+        let falling: Vec<f64> = (0..7).map(|n| 1000.0 * 0.9_f64.powi(n)).collect();
+        let facts = |rates: &[f64]| {
+            let it = Steady::of(rates, &rule);
+            (it.is_reached(), it.is_over(), it.doubt().is_some(), it.facts().len())
+        };
+        assert_eq!(facts(&[]), (false, false, true, 2));
+        assert_eq!(facts(&[5.0; 5]), (true, true, false, 4));
+        assert_eq!(facts(&falling[..6]), (false, false, true, 4));
+        assert_eq!(facts(&falling), (false, true, true, 4));
     }
 }

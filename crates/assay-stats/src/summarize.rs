@@ -1,56 +1,53 @@
-//! A run's samples become estimates with their uncertainty.
+//! The events of a run become estimates with their uncertainty.
 //!
-//! Three passes: every series of every finished case becomes an estimate; limits are attached, some
-//! of which other estimates of the same run provide; everything is held to the laws.
+//! Every series of every finished case becomes an estimate; steps tell their facts; limits are
+//! attached, some of which other estimates of the same run provide; everything is held to the laws.
 
-use std::collections::BTreeMap;
-
+use assay_model::attribute::{Attribute, Role, Value};
 use assay_model::benchmark::Metric;
-use assay_model::event::Stopped;
-use assay_model::run::{CaseEnd, CaseRecord, Run};
-use assay_model::summary::{CaseFailure, Estimate, RunHead, SCHEMA, Summary};
-use assay_model::warning::Warning;
-use assay_model::workload::NetworkWorkload;
+use assay_model::doubt::Doubt;
+use assay_model::event::{HostJoined, Stopped};
+use assay_model::failure::Failure;
+use assay_model::run::{CaseEnd, CaseRecord, Run, SeriesRecord};
+use assay_model::summary::{CaseFailure, Estimate, RunHead, SCHEMA, Summary, Tool};
 
-use crate::analysis::Samples;
-use crate::laws;
+use self::sides::is_whole;
+use crate::{METHOD, laws};
 
 pub mod estimate;
 mod limits;
-mod parameters;
 mod response;
+mod sides;
+mod steps;
 
 /// Condenses a run. Cases that were never finished are neither results nor failures.
 #[must_use]
 pub fn summarize(run: &Run) -> Summary {
-    let Condensed { entries, failures, warnings } = condense(run);
+    let Condensed { results, steps, failures, warnings } = condense(run);
     Summary {
         schema: SCHEMA,
+        statistics: METHOD,
         run: head(run),
-        hosts: vec![run.started.host.clone()],
-        results: entries.into_iter().map(held_to_the_laws).collect(),
+        hosts: run.hosts.iter().map(|host| host.facts.clone()).collect(),
+        results,
+        steps,
         failures,
         warnings,
     }
 }
 
-/// Every estimate of a run with what it is about, the same in every run that asks the same.
-pub(crate) fn identified(run: &Run) -> Vec<(String, Estimate)> {
-    let entries = condense(run).entries.into_iter();
-    entries.map(|entry| (entry.identity(), held_to_the_laws(entry))).collect()
-}
-
-/// A run before the laws.
-struct Condensed<'r> {
-    entries: Vec<Entry<'r>>,
+/// A run whose estimates are held to the laws.
+struct Condensed {
+    results: Vec<Estimate>,
+    steps: Vec<Estimate>,
     failures: Vec<CaseFailure>,
-    warnings: Vec<Warning>,
+    warnings: Vec<Doubt>,
 }
 
-fn condense(run: &Run) -> Condensed<'_> {
+fn condense(run: &Run) -> Condensed {
     let mut entries = Vec::new();
     let mut failures = Vec::new();
-    let mut warnings = run.warnings.clone();
+    let mut warnings = run.doubts.clone();
     for record in &run.cases {
         match &record.end {
             Some(CaseEnd::Finished(stopped)) => {
@@ -59,47 +56,50 @@ fn condense(run: &Run) -> Condensed<'_> {
                 failures.extend(failed);
                 warnings.extend(unknown_metrics(record));
             }
-            Some(CaseEnd::Failed { reason, advice, because }) => {
+            Some(CaseEnd::Failed { failure: what, because }) => {
                 let because = because.clone();
-                failures.push(CaseFailure { because, ..failure(run, record, reason, advice) });
+                failures.push(CaseFailure { because, ..failure(run, record, what.clone()) });
             }
             None => {}
         }
     }
-    limits::attach(&mut entries, &run.started.host);
-    response::attach(&mut entries);
-    Condensed { entries, failures, warnings }
+    let (mut steps, mut results): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|entry| entry.step.is_some());
+    tell(&mut results, &mut steps);
+    limits::attach(&mut results);
+    response::attach(&mut results);
+    let lawful = |entries: Vec<Entry<'_>>| entries.into_iter().map(held_to_the_laws).collect();
+    Condensed { results: lawful(results), steps: lawful(steps), failures, warnings }
 }
 
-/// An estimate and the case it comes from.
+/// An estimate and where it comes from.
 struct Entry<'r> {
     record: &'r CaseRecord,
-    placement: Option<String>,
+    host: Option<&'r HostJoined>,
+    /// Number of the round or try, where it is no result.
+    step: Option<u64>,
+    /// Whether it is about all that the case does, and not about the reads of a mix.
+    is_whole: bool,
     estimate: Estimate,
 }
 
-impl Entry<'_> {
-    /// The case, the metric and the domain or end. Which host is at the other end of a network is
-    /// not part of the question.
-    fn identity(&self) -> String {
-        let case = &self.record.case;
-        let asked = match case.workload.network() {
-            Some(work) => {
-                let question = NetworkWorkload { to: None, ..work.clone() };
-                format!("{}/{}/{}", case.workload.benchmark().id(), question.name(), case.by)
-            }
-            None => case.id.clone(),
-        };
-        let placement = self.placement.as_deref().unwrap_or_default();
-        format!("{asked} {} {placement}", self.estimate.metric).trim_end().to_owned()
-    }
+/// What becomes of a series.
+enum Place {
+    Result,
+    Step(u64),
+    /// It adds up to a result and is none.
+    Part,
 }
 
-/// One metric of a case, at one domain where the case has several.
-struct Series<'r> {
-    metric: &'static Metric,
-    placement: Option<&'r str>,
-    samples: Samples,
+impl Place {
+    fn of(series: &SeriesRecord) -> Self {
+        let parts = series.dimensions.iter().filter(|(name, _)| name.row().role == Role::Part);
+        match parts.collect::<Vec<_>>()[..] {
+            [] => Self::Result,
+            [(Attribute::Step, Value::Integer(step))] => Self::Step(*step),
+            _ => Self::Part,
+        }
+    }
 }
 
 fn finished<'r>(
@@ -107,84 +107,122 @@ fn finished<'r>(
     record: &'r CaseRecord,
     stopped: Stopped,
 ) -> (Vec<Entry<'r>>, Vec<CaseFailure>) {
-    let series = series(record);
-    if series.is_empty() && stopped == Stopped::NotNeeded {
-        return (vec![], vec![]);
-    }
-    if series.is_empty() {
-        let reason = "nothing measured: the case has no samples";
-        return (vec![], vec![failure(run, record, reason, LOOK_AT_OUTPUT)]);
-    }
     let mut entries = Vec::new();
     let mut failures = Vec::new();
-    for one in &series {
-        match estimate::estimate(run, record, one, stopped) {
-            Some(estimate) => {
-                let placement = one.placement.map(str::to_owned);
-                entries.push(Entry { record, placement, estimate });
-            }
-            None => {
-                let name = one.metric.name;
-                let reason =
-                    format!("nothing measured: no sample of {name} is a finite number");
-                failures.push(failure(run, record, &reason, LOOK_AT_OUTPUT));
+    let benchmark = record.case.workload.benchmark();
+    for metric in benchmark.definition().metrics {
+        let of_metric = |it: &&SeriesRecord| it.metric == metric.name && !is_empty(it);
+        for series in record.series.iter().filter(of_metric) {
+            let step = match Place::of(series) {
+                Place::Result => None,
+                Place::Step(step) => Some(step),
+                Place::Part => continue,
+            };
+            let (host, about) = describe(run, record, series, metric);
+            match estimate::estimate(record, series, stopped, about) {
+                Some(estimate) => {
+                    let is_whole = is_whole(record, &series.dimensions);
+                    entries.push(Entry { record, host, step, is_whole, estimate });
+                }
+                None if step.is_none() => {
+                    let metric = metric.name.to_owned();
+                    failures.push(failure(run, record, Failure::NoFiniteSample { metric }));
+                }
+                None => {}
             }
         }
+    }
+    let has_result = entries.iter().any(|entry| entry.step.is_none());
+    if !has_result && failures.is_empty() && stopped != Stopped::NotNeeded {
+        failures.push(failure(run, record, Failure::NoSamples));
     }
     (entries, failures)
 }
 
-const LOOK_AT_OUTPUT: &str = "look at the raw output kept with the run; `assay show` names it";
-
-/// The series of a case: metrics in the order of their table, then domains in order of appearance.
-fn series(record: &CaseRecord) -> Vec<Series<'_>> {
-    let metrics = record.case.workload.benchmark().definition().metrics;
-    metrics.iter().flat_map(|metric| series_of(record, metric)).collect()
+/// Opened, and nothing came of it.
+fn is_empty(series: &SeriesRecord) -> bool {
+    let counted = |seen: u64, warmup: bool| seen > 0 && !warmup;
+    series.samples.is_empty()
+        && series.figures.is_none()
+        && !series.distributions.iter().any(|it| counted(it.seen.count, it.warmup))
+        && !series.counts.iter().any(|it| counted(it.seen.whole, it.warmup))
 }
 
-fn series_of<'r>(record: &'r CaseRecord, metric: &'static Metric) -> Vec<Series<'r>> {
-    let mut placements: Vec<Option<&str>> = Vec::new();
-    let mut preparations: Vec<BTreeMap<u32, Vec<f64>>> = Vec::new();
-    for sample in record.samples.iter().filter(|sample| sample.metric == metric.name) {
-        let placement = sample.placement.as_deref();
-        let known = placements.iter().position(|other| *other == placement);
-        let at = known.unwrap_or(placements.len());
-        if known.is_none() {
-            placements.push(placement);
-            preparations.push(BTreeMap::new());
-        }
-        preparations[at].entry(sample.preparation).or_default().push(sample.value);
+/// What a series is about: what was asked, and what was found out on the way.
+///
+/// What was found out wins over what was asked, because a tool may not do exactly what it is asked; what
+/// is about the series wins over what is about the case. The host stays among the parameters only where
+/// the run has several.
+fn describe<'r>(
+    run: &'r Run,
+    record: &'r CaseRecord,
+    series: &SeriesRecord,
+    metric: &'static Metric,
+) -> (Option<&'r HostJoined>, estimate::About<'r>) {
+    let mut parameters = series.dimensions.clone();
+    parameters.extend(sides::rates(record, series));
+    parameters.extend(record.facts.clone());
+    parameters.extend(series.facts.clone());
+    let named = parameters.get(&Attribute::Host).and_then(Value::text).map(str::to_owned);
+    let joined = run.hosts.iter().find(|host| Some(&host.host) == named.as_ref());
+    let host = joined.or_else(|| run.first_host());
+    if run.hosts.len() < 2 {
+        parameters.remove(&Attribute::Host);
     }
-    let one = |(placement, preparations): (_, BTreeMap<_, _>)| Series {
+    let name = record.case.by.clone();
+    let told = parameters.remove(&Attribute::ToolVersion);
+    let told = told.as_ref().and_then(Value::text).map(str::to_owned);
+    let version = told.or_else(|| host?.facts.versions.get(&name).cloned());
+    let about = estimate::About {
+        benchmark: record.case.workload.benchmark(),
+        case: &record.case.id,
         metric,
-        placement,
-        samples: preparations.into_values().collect(),
+        parameters,
+        host: named.or_else(|| Some(host?.host.clone())).unwrap_or_default(),
+        tool: Tool { name, version },
+        warnings: Vec::new(),
     };
-    placements.into_iter().zip(preparations).map(one).collect()
+    (host, about)
+}
+
+/// Adds to results and steps what the steps of their case tell.
+fn tell<'r>(results: &mut [Entry<'r>], steps: &mut [Entry<'r>]) {
+    let mut known: Option<(&CaseRecord, String, steps::Told)> = None;
+    for entry in results.iter_mut().chain(steps) {
+        let (record, host) = (entry.record, &entry.estimate.host);
+        let same = known.as_ref().filter(|it| std::ptr::eq(it.0, record) && it.1 == *host);
+        if same.is_none() {
+            known = Some((record, host.clone(), steps::told(record, host)));
+        }
+        let Some((_, _, told)) = &known else { continue };
+        let Estimate { parameters, warnings, .. } = &mut entry.estimate;
+        if let Some(step) = entry.step {
+            let shown = told.shown.get(&step).map(|shown| shown.name().into());
+            parameters.extend(shown.map(|shown| (Attribute::Shown, shown)));
+            continue;
+        }
+        parameters.extend(told.facts.clone());
+        let doubt = told.doubt.iter().filter(|it| !warnings.iter().any(|w| w.id() == it.id()));
+        let doubt: Vec<Doubt> = doubt.cloned().collect();
+        warnings.extend(doubt);
+    }
 }
 
 /// A newer assay may have measured what this one does not know.
-fn unknown_metrics(record: &CaseRecord) -> Option<Warning> {
+fn unknown_metrics(record: &CaseRecord) -> Option<Doubt> {
     let benchmark = record.case.workload.benchmark();
-    let unknown =
-        record.samples.iter().find(|sample| benchmark.metric(&sample.metric).is_none())?;
-    Some(Warning::new(
-        "unknown-metric",
-        format!(
-            "{} has samples of `{}`, which is unknown here",
-            record.case.id, unknown.metric
-        ),
-        "read the run with the version of assay that made it",
-    ))
+    let is_unknown = |it: &&SeriesRecord| benchmark.metric(&it.metric).is_none();
+    let unknown = record.series.iter().find(is_unknown)?;
+    let (case, metric) = (record.case.id.clone(), unknown.metric.clone());
+    Some(Doubt::UnknownMetric { case, metric })
 }
 
-fn failure(run: &Run, record: &CaseRecord, reason: &str, advice: &str) -> CaseFailure {
+fn failure(run: &Run, record: &CaseRecord, failure: Failure) -> CaseFailure {
     CaseFailure {
         benchmark: record.case.workload.benchmark().id().to_owned(),
         case: record.case.id.clone(),
-        host: run.started.host.name.clone(),
-        reason: reason.to_owned(),
-        advice: advice.to_owned(),
+        host: run.first_host().map(|host| host.host.clone()).unwrap_or_default(),
+        failure,
         because: None,
     }
 }
@@ -202,9 +240,9 @@ fn head(run: &Run) -> RunHead {
 
 fn held_to_the_laws(entry: Entry<'_>) -> Estimate {
     let mut estimate = entry.estimate;
-    for warning in laws::broken(&estimate) {
-        if estimate.warnings.iter().all(|known| known.id != warning.id) {
-            estimate.warnings.push(warning);
+    for doubt in laws::broken(&estimate) {
+        if estimate.warnings.iter().all(|known| known.id() != doubt.id()) {
+            estimate.warnings.push(doubt);
         }
     }
     estimate

@@ -5,6 +5,7 @@
 
 use std::io;
 
+use assay_model::engine_choice::EngineReason;
 use assay_model::workload::storage::{EngineChoice, StorageWorkload};
 
 use super::engine::{Libaio, Setup, StorageEngine, Uring};
@@ -36,16 +37,16 @@ impl Engine {
 }
 
 /// An engine and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chosen {
     /// Which.
     pub(super) engine: Engine,
     /// Why, for the result.
-    pub(super) reason: String,
+    pub(super) reason: EngineReason,
 }
 
 /// What can be chosen: an engine, or two between which only a contest decides.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Choice {
     /// This.
     Of(Chosen),
@@ -53,19 +54,17 @@ pub(super) enum Choice {
     Contest {
         /// Both, the one to prefer at equal rates first.
         engines: [Engine; 2],
-        /// Why there is one.
-        reason: &'static str,
     },
 }
 
 /// Chooses for a workload and its targets.
 pub(super) fn choose(workload: &StorageWorkload, opened: &[Opened]) -> Choice {
-    let of = |engine, reason: &str| Choice::Of(Chosen { engine, reason: reason.to_owned() });
+    let of = |engine| Choice::Of(Chosen { engine, reason: EngineReason::AskedFor });
     match workload.engine {
-        EngineChoice::IoUring => of(Engine::IoUring, "asked for"),
-        EngineChoice::Libaio => of(Engine::Libaio, "asked for"),
-        EngineChoice::Threads => of(Engine::Threads, "asked for"),
-        EngineChoice::Null => of(Engine::Null, "asked for"),
+        EngineChoice::IoUring => of(Engine::IoUring),
+        EngineChoice::Libaio => of(Engine::Libaio),
+        EngineChoice::Threads => of(Engine::Threads),
+        EngineChoice::Null => of(Engine::Null),
         EngineChoice::Auto => {
             let direct = workload.targets.iter().all(|target| target.direct);
             let may_detour = opened.iter().any(|target| target.may_detour);
@@ -85,28 +84,20 @@ fn automatic(
     let of = |engine, reason| Choice::Of(Chosen { engine, reason });
     let Some(refused) = uring_refused else {
         return match direct && may_detour {
-            false => of(Engine::IoUring, "the best, and the kernel grants it".to_owned()),
+            false => of(Engine::IoUring, EngineReason::Best),
             true if libaio_refused().is_some() => {
-                of(Engine::IoUring, "the best, and libaio is refused".to_owned())
+                of(Engine::IoUring, EngineReason::BestOfRefused)
             }
-            true => Choice::Contest {
-                engines: [Engine::IoUring, Engine::Libaio],
-                reason: "the kernel may take a detour for io_uring here;",
-            },
+            true => Choice::Contest { engines: [Engine::IoUring, Engine::Libaio] },
         };
     };
     if !direct {
-        let reason =
-            format!("io_uring is refused ({refused}), libaio blocks in the page cache");
-        return of(Engine::Threads, reason);
+        let io_uring = refused.to_string();
+        return of(Engine::Threads, EngineReason::RefusedAndBuffered { io_uring });
     }
-    match libaio_refused() {
-        None => of(Engine::Libaio, format!("io_uring is refused ({refused})")),
-        Some(also) => {
-            let reason = format!("io_uring is refused ({refused}), libaio as well ({also})");
-            of(Engine::Threads, reason)
-        }
-    }
+    let (io_uring, libaio) = (refused.to_string(), libaio_refused());
+    let engine = if libaio.is_none() { Engine::Libaio } else { Engine::Threads };
+    of(engine, EngineReason::Refused { io_uring, libaio: libaio.map(|it| it.to_string()) })
 }
 
 /// Why the kernel does not give this engine, if it does not.

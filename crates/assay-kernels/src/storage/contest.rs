@@ -4,6 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use assay_model::engine_choice::EngineReason;
 use assay_model::workload::storage::{Load, StorageTiming, StorageWorkload, Verify};
 
 use super::choice::{Chosen, Engine};
@@ -26,7 +27,6 @@ pub(super) fn decide(
     workload: &StorageWorkload,
     opened: &[Opened],
     engines: [Engine; 2],
-    reason: &str,
     stop: &AtomicBool,
 ) -> Result<Chosen, StorageError> {
     let mut short = StorageWorkload { timing: MOMENT, load: Load::Closed, ..workload.clone() };
@@ -39,21 +39,21 @@ pub(super) fn decide(
     }
     // Stamps of a contest would be taken for older writes.
     if short.data.verify != Verify::Off {
-        let reason = format!("{reason}, untried because of verification");
-        return Ok(Chosen { engine: engines[0], reason });
+        return Ok(Chosen { engine: engines[0], reason: EngineReason::UntriedContest });
     }
     let mut rates = [0.0; 2];
     for (rate, engine) in rates.iter_mut().zip(engines) {
         let mut control = Control { stop, on_interval: &mut |_| {} };
-        let chosen = Chosen { engine, reason: String::new() };
+        let chosen = Chosen { engine, reason: EngineReason::AskedFor };
         let outcome = session::carry_out(&short, opened, chosen, &mut control)?;
         let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();
         *rate = count as f64 / outcome.elapsed_s.max(f64::MIN_POSITIVE);
     }
     let [first, second] = rates;
     let engine = engines[usize::from(second > first * CLEARLY)];
-    let [a, b] = engines.map(Engine::name);
-    let reason =
-        format!("{reason} a contest gave {first:.0} IO/s with {a}, {second:.0} with {b}");
+    if engine != engines[0] {
+        rates.reverse();
+    }
+    let reason = EngineReason::Contest { rates_per_s: rates };
     Ok(Chosen { engine, reason })
 }

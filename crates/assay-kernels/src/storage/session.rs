@@ -9,6 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
+use assay_model::engine_choice::EngineReason;
 use assay_model::storage_outcome::{
     Ended, IntervalTally, IoFailure, JournalEntry, Operation, StorageOutcome, StreamRecord,
     StreamTally, Tally,
@@ -164,7 +165,7 @@ impl<'scope> Crew<'scope> {
     fn run(
         self,
         phase: &Phase<'_>,
-        engine_reason: String,
+        engine_reason: EngineReason,
         control: &mut Control<'_>,
     ) -> Result<StorageOutcome, StorageError> {
         let workload = phase.workload;

@@ -229,7 +229,7 @@ mod tests {
             error_count: 9,
             ended: Ended::Work,
         };
-        let (record, _) = recorded_for_tests(outcome.entries(&intervals));
+        let record = recorded_for_tests(outcome.entries(&intervals));
         let (back, series) = FileOutcome::of_record(&record).unwrap();
         assert!(back == outcome, "{back:?}");
         assert!(series == intervals, "{series:?}");

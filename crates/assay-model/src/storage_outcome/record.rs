@@ -89,6 +89,13 @@ impl StorageOutcome {
         entries
     }
 
+    /// Every single I/O of the streams that keep them, as raw outputs: names and contents.
+    #[must_use]
+    pub fn journals(&self) -> Vec<(String, Vec<u8>)> {
+        let kept = self.streams.iter().enumerate().filter(|(_, it)| !it.journal.is_empty());
+        kept.map(|(stream, it)| (journal_name(stream), journal_text(&it.journal))).collect()
+    }
+
     /// The outcome that these entries came from. `raw` reads a raw output of the case by its name.
     #[must_use]
     pub fn of_record(
@@ -317,9 +324,6 @@ fn add_stream(stream: usize, record: &StreamRecord, whole: Span, entries: &mut V
             let key = part_key(LATENCY, stream, None, operation, Some(SUBMISSION));
             entries.push(seen(key, whole, tally.service()));
         }
-    }
-    if !record.journal.is_empty() {
-        entries.push(Entry::Raw(journal_name(stream), journal_text(&record.journal)));
     }
 }
 

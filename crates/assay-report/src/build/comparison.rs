@@ -1,13 +1,14 @@
 //! Two conditions side by side: what was measured, under each of them, and what the ratio says.
 
+use assay_model::attribute::{Attribute, Role};
 use assay_model::benchmark::Benchmark;
 use assay_model::comparison::{Comparison, Pair, Side, Verdict};
 use assay_model::summary::Estimate;
 
-use super::run::context::{metric_name, text};
+use super::run::context::{is_concurrent, metric_name, number, text};
 use super::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::{parameter, precision};
+use crate::{precision, units, words as catalogue};
 
 mod items;
 
@@ -15,8 +16,6 @@ const TABLE: &str = "Medians and their ratio";
 const NOTHING: &str = "Nothing was measured under both conditions.";
 const DIFFERENCES: &str = "What else differs";
 const UNMATCHED: &str = "Measured under one condition alone";
-/// Parameters that tell the cases of one metric apart, outside the network.
-const IDENTITY: [&str; 5] = ["placement", "instruction_set", "bytes", "n", "threads"];
 /// Significant digits of a ratio: its interval is seldom narrower than a thousandth.
 const DIGITS: usize = 4;
 
@@ -54,7 +53,7 @@ fn counts(comparison: &Comparison) -> String {
         [Verdict::Better, Verdict::Worse, Verdict::Equivalent, Verdict::CannotTell].map(|it| {
             match comparison.count(it) {
                 0 => None,
-                count => Some(format!("{count} {}", it.words())),
+                count => Some(format!("{count} {}", catalogue::verdict(it))),
             }
         });
     let told: Vec<String> = all.into_iter().flatten().collect();
@@ -71,7 +70,7 @@ fn explanation(comparison: &Comparison) -> String {
         "Better and worse mean that the whole interval of the ratio lies more than {} away from 1, \
          equivalent that all of it lies within. Where it is too wide to tell, the number in brackets \
          says about how many samples of each condition would do.",
-        parameter::percent(comparison.margin * 100.0)
+        units::percent(comparison.margin * 100.0)
     )
 }
 
@@ -121,21 +120,32 @@ fn case(estimate: &Estimate) -> String {
     if network::is_about(estimate) {
         return network::case_and_end(estimate);
     }
-    let named = |name: &&str| {
-        let value = text(estimate, name)?;
+    let tells =
+        |name: &&Attribute| name.row().role == Role::Identity || **name == Attribute::Threads;
+    let named = |name: &Attribute| {
+        let value = text(estimate, *name)?;
         Some(match *name {
-            "n" => format!("N = {value}"),
-            "threads" if value == "1" => "1 thread".to_owned(),
-            "threads" => format!("{value} threads"),
+            Attribute::N => format!("N = {value}"),
+            Attribute::Threads if value == "1" => "1 thread".to_owned(),
+            Attribute::Threads => format!("{value} threads"),
+            Attribute::Ranks => format!("{value} ranks"),
+            Attribute::Depth => format!("{value} in flight"),
+            Attribute::Concurrent => {
+                is_concurrent(estimate).then(|| words::ALL_AT_ONCE.to_owned())?
+            }
+            Attribute::PageCache => "page cache".to_owned(),
+            Attribute::ReadShare => {
+                format!("{} reads", units::percent(100.0 * number(estimate, *name)?))
+            }
+            Attribute::PreconditionPasses => format!("{value} passes before"),
             _ => value,
         })
     };
-    IDENTITY.iter().filter_map(named).collect::<Vec<_>>().join(", ")
+    Attribute::ALL.iter().filter(tells).filter_map(named).collect::<Vec<_>>().join(", ")
 }
 
 fn ratio_cells(pair: &Pair) -> [Cell; 2] {
-    let shown =
-        |value: f64| parameter::quantity(value, assay_model::quantity::Unit::Ratio, DIGITS);
+    let shown = |value: f64| units::quantity(value, assay_model::quantity::Unit::Ratio, DIGITS);
     let ratio = pair.ratio.map(shown).unwrap_or_default();
     let interval = match pair.ratio_ci {
         Some([low, high]) => format!("{}–{}", shown(low), shown(high)),
@@ -147,8 +157,8 @@ fn ratio_cells(pair: &Pair) -> [Cell; 2] {
 
 fn verdict(pair: &Pair) -> Cell {
     let text = match pair.n_to_tell {
-        Some(n) => format!("{} (n\u{a0}≈\u{a0}{n})", pair.verdict.words()),
-        None => pair.verdict.words().to_owned(),
+        Some(n) => format!("{} (n\u{a0}≈\u{a0}{n})", catalogue::verdict(pair.verdict)),
+        None => catalogue::verdict(pair.verdict).to_owned(),
     };
     Cell { text, tone: tone(pair.verdict), ..Cell::default() }
 }

@@ -2,39 +2,33 @@
 
 use std::cmp::Ordering;
 
-use assay_model::benchmark::Better;
-use assay_model::event::Parameter;
+use assay_model::attribute::{Attribute, Value};
+use assay_model::benchmark::{Benchmark, Better, Metric, Section};
 use assay_model::quantity::Quantity;
 use assay_model::summary::{Estimate, Summary};
 
-use crate::parameter;
+use super::run::context::{number, section_of};
 
-/// Benchmark, metric and name of each headline.
-const HEADLINES: [(&str, &str, &str); 10] = [
-    ("memory.stream", "triad", "Triad"),
-    ("memory.latency", "latency", "latency"),
-    ("compute.peak_flops", "fp64", "FP64"),
-    ("compute.linpack", "rmax", "Rmax"),
-    ("network.tcp", "goodput", "TCP"),
-    ("network.tcp", "round_trip", "round trip"),
-    ("mpi.latency", "latency", "MPI latency"),
-    ("mpi.bw", "bandwidth", "MPI bandwidth"),
-    (STORAGE, "rate", "storage rate"),
-    (STORAGE, "bandwidth", "storage"),
-];
-const STORAGE: &str = "storage";
+/// What makes one result stand for more of the machine than another.
+const SIZES: [Attribute; 4] =
+    [Attribute::Threads, Attribute::Bytes, Attribute::N, Attribute::Streams];
 
-/// At most one value per benchmark: the whole node's, or the largest working set's.
+/// At most one value per metric that the table of benchmarks names for lists: the whole node's, or
+/// the largest working set's.
 #[must_use]
 pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
-    let headline = |(benchmark, metric, name): &(&str, &str, &str)| {
+    let metrics = Benchmark::ALL.into_iter().flat_map(|benchmark| {
+        benchmark.definition().metrics.iter().map(move |metric| (benchmark, metric))
+    });
+    let headline = |(benchmark, metric): (Benchmark, &Metric)| {
+        let name = metric.headline?;
         let candidates = summary.results.iter().filter(|e| {
-            e.benchmark == *benchmark && e.metric == *metric && e.median.is_finite()
+            e.benchmark == benchmark.id() && e.metric == metric.name && e.median.is_finite()
         });
         let best = candidates.max_by(|a, b| compare(a, b))?;
         Some((label(name, best), Quantity::new(best.median, best.unit)))
     };
-    HEADLINES.iter().filter_map(headline).collect()
+    metrics.filter_map(headline).collect()
 }
 
 /// What stands for the machine as a whole: the whole node, then most threads, the largest working
@@ -42,13 +36,12 @@ pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
 /// measurement, then the better one. Storage has no whole: of its tests the best one stands for it.
 fn compare(a: &Estimate, b: &Estimate) -> Ordering {
     let size = |estimate: &Estimate| {
-        let number = |name| estimate.parameters.get(name).and_then(parameter::number);
-        let sign = match estimate.benchmark.as_str() {
-            "mpi.latency" => -1.0,
-            STORAGE => 0.0,
+        let sign = match (section_of(estimate), estimate.better) {
+            (Some(Section::Mpi), Better::Lower) => -1.0,
+            (Some(Section::Storage), _) => 0.0,
             _ => 1.0,
         };
-        ["threads", "bytes", "n", "streams"].map(|name| sign * number(name).unwrap_or(0.0))
+        SIZES.map(|name| sign * number(estimate, name).unwrap_or(0.0))
     };
     let sizes = || size(a).into_iter().zip(size(b)).map(|(a, b)| a.total_cmp(&b));
     let is_node = |estimate: &Estimate| placement(estimate) == Some("node");
@@ -65,19 +58,13 @@ fn compare(a: &Estimate, b: &Estimate) -> Ordering {
 }
 
 fn placement(estimate: &Estimate) -> Option<&str> {
-    words(estimate, "placement")
-}
-
-fn words<'e>(estimate: &'e Estimate, name: &str) -> Option<&'e str> {
-    match estimate.parameters.get(name) {
-        Some(Parameter::Text(text)) => Some(text),
-        _ => None,
-    }
+    estimate.parameters.get(&Attribute::Placement).and_then(Value::text)
 }
 
 /// The name, and where it was measured unless that is the whole node; the test's own name if it has one.
 fn label(name: &str, estimate: &Estimate) -> String {
-    let name = words(estimate, "test").unwrap_or(name);
+    let test = estimate.parameters.get(&Attribute::Test).and_then(Value::text);
+    let name = test.unwrap_or(name);
     match placement(estimate) {
         None | Some("node") => name.to_owned(),
         Some(placement) => format!("{name} ({placement})"),

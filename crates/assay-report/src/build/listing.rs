@@ -6,7 +6,7 @@ use assay_model::event::Status;
 use assay_model::quantity::Quantity;
 
 use crate::document::{Align, Block, Cell, Document, Note, Table, Tone};
-use crate::parameter;
+use crate::units;
 
 /// One stored run, as the list shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +98,7 @@ const fn state(run: &ListedRun) -> (Tone, &'static str) {
 
 fn values(headlines: &[(String, Quantity)]) -> String {
     let value = |(label, quantity): &(String, Quantity)| {
-        parameter::joined(&format!("{label} {quantity:.3}"))
+        units::joined(&format!("{label} {quantity:.3}"))
     };
     headlines.iter().map(value).collect::<Vec<_>>().join(", ")
 }

@@ -6,7 +6,7 @@ use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkloa
 
 use super::storage;
 use crate::document::{Align, Block, Document, Table, Tone};
-use crate::parameter::{joined, percent, quantity};
+use crate::units::{joined, percent, quantity};
 
 const NOTHING_RUN: &str = "Nothing was run.";
 

@@ -12,7 +12,7 @@ use assay_model::workload::storage::{
 };
 
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::parameter::{joined, percent, quantity};
+use crate::units::{joined, percent, quantity};
 
 /// Targets that are named; of more only the number is told.
 const NAMED: usize = 4;
@@ -271,7 +271,7 @@ fn load(load: &Load, plan: &StoragePlan) -> String {
             format!("at most {}", quantity(*bytes_per_s, Unit::BytePerSecond, 4))
         }
         Load::ShareOf { phase, percent: share, arrivals, .. } => {
-            let of = plan.phases.get(*phase).map_or("the greatest rate", |it| it.name.as_str());
+            let of = plan.phases.get(*phase).map_or("the maximum rate", |it| it.name.as_str());
             format!("{} of {of}, {}", percent(*share), law(*arrivals))
         }
     }

@@ -1,8 +1,8 @@
 //! A curve for a terminal: one bar per point of the first series, on the same scale as the plot.
 
 use crate::document::{Plot, Point, Scale, Series};
-use crate::parameter::quantity;
 use crate::plot::scale::{Layout, label};
+use crate::units::quantity;
 
 /// More points than this are thinned to those at powers of two.
 const MOST_BARS: usize = 24;

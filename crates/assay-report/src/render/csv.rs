@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use assay_model::attribute::{Attribute, Value};
 use assay_model::comparison::{Comparison, Pair};
-use assay_model::event::Parameter;
 use assay_model::summary::{Estimate, Summary};
+
+use crate::words;
 
 /// Parameters get this prefix, because a parameter may be called like a column: LINPACK's `n`.
 const PREFIX: &str = "parameters.";
@@ -50,11 +52,15 @@ const OF_PAIR: [&str; 12] = [
 /// Never: writing to memory cannot fail, and all rows have the same length.
 #[must_use]
 pub fn summary(summary: &Summary) -> String {
-    let names: BTreeSet<&String> =
-        summary.results.iter().flat_map(|estimate| estimate.parameters.keys()).collect();
+    let names: BTreeSet<Attribute> = summary
+        .results
+        .iter()
+        .flat_map(|estimate| estimate.parameters.keys())
+        .copied()
+        .collect();
     let mut writer = csv::Writer::from_writer(Vec::new());
     let head = BEFORE.map(str::to_owned).into_iter();
-    let head = head.chain(names.iter().map(|name| format!("{PREFIX}{name}")));
+    let head = head.chain(names.iter().map(|name| format!("{PREFIX}{}", name.name())));
     let head = head.chain(AFTER.map(str::to_owned));
     let rows = summary.results.iter().map(|estimate| row(&summary.run.id, estimate, &names));
     for record in std::iter::once(head.collect()).chain(rows) {
@@ -70,11 +76,11 @@ pub fn summary(summary: &Summary) -> String {
 /// Never: writing to memory cannot fail, and all rows have the same length.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
-    let names: BTreeSet<&String> =
-        comparison.pairs.iter().flat_map(|pair| pair.a.parameters.keys()).collect();
+    let names: BTreeSet<Attribute> =
+        comparison.pairs.iter().flat_map(|pair| pair.a.parameters.keys()).copied().collect();
     let mut writer = csv::Writer::from_writer(Vec::new());
     let head = ["benchmark", "metric"].map(str::to_owned).into_iter();
-    let head = head.chain(names.iter().map(|name| format!("{PREFIX}{name}")));
+    let head = head.chain(names.iter().map(|name| format!("{PREFIX}{}", name.name())));
     let head = head.chain(OF_PAIR.map(str::to_owned));
     let rows = comparison.pairs.iter().map(|it| pair(comparison, it, &names));
     for record in std::iter::once(head.collect()).chain(rows) {
@@ -84,11 +90,11 @@ pub fn comparison(comparison: &Comparison) -> String {
     String::from_utf8(bytes).expect("all fields are UTF-8")
 }
 
-fn pair(comparison: &Comparison, pair: &Pair, names: &BTreeSet<&String>) -> Vec<String> {
+fn pair(comparison: &Comparison, pair: &Pair, names: &BTreeSet<Attribute>) -> Vec<String> {
     let (a, b) = (&pair.a, &pair.b);
     let mut row = vec![a.benchmark.clone(), a.metric.clone()];
     row.extend(
-        names.iter().map(|name| a.parameters.get(*name).map(parameter).unwrap_or_default()),
+        names.iter().map(|name| a.parameters.get(name).map(parameter).unwrap_or_default()),
     );
     let [low, high] = pair.ratio_ci.map_or([None, None], |ci| ci.map(Some));
     row.extend([
@@ -102,13 +108,13 @@ fn pair(comparison: &Comparison, pair: &Pair, names: &BTreeSet<&String>) -> Vec<
         number(high),
         number(Some(comparison.level)),
         number(Some(comparison.margin)),
-        pair.verdict.words().to_owned(),
+        words::verdict(pair.verdict).to_owned(),
         pair.n_to_tell.map(|n| n.to_string()).unwrap_or_default(),
     ]);
     row
 }
 
-fn row(run: &str, estimate: &Estimate, names: &BTreeSet<&String>) -> Vec<String> {
+fn row(run: &str, estimate: &Estimate, names: &BTreeSet<Attribute>) -> Vec<String> {
     let text = |text: &str| text.to_owned();
     let mut row = vec![
         text(run),
@@ -119,10 +125,10 @@ fn row(run: &str, estimate: &Estimate, names: &BTreeSet<&String>) -> Vec<String>
     row.extend(
         names
             .iter()
-            .map(|name| estimate.parameters.get(*name).map(parameter).unwrap_or_default()),
+            .map(|name| estimate.parameters.get(name).map(parameter).unwrap_or_default()),
     );
     let [low, high] = estimate.ci.map_or([None, None], |ci| ci.map(Some));
-    let ids: Vec<&str> = estimate.warnings.iter().map(|warning| warning.id.as_str()).collect();
+    let ids: Vec<&str> = estimate.warnings.iter().map(|warning| warning.id()).collect();
     row.extend([
         number(Some(estimate.median)),
         text(estimate.unit.symbol()),
@@ -157,11 +163,17 @@ fn number(value: Option<f64>) -> String {
     }
 }
 
-fn parameter(value: &Parameter) -> String {
+fn parameter(value: &Value) -> String {
     match value {
-        Parameter::Flag(flag) => flag.to_string(),
-        Parameter::Integer(integer) => integer.to_string(),
-        Parameter::Number(value) => number(Some(*value)),
-        Parameter::Text(text) => text.clone(),
+        Value::Flag(flag) => flag.to_string(),
+        Value::Integer(integer) => integer.to_string(),
+        Value::Number(value) => number(Some(*value)),
+        Value::Text(text) => text.clone(),
+        Value::Reason(reason) => words::engine_reason(reason),
+        Value::Pairs(pairs) => pairs
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect::<Vec<_>>()
+            .join(";"),
     }
 }

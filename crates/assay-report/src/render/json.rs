@@ -1,14 +1,250 @@
-//! The machine-readable result: the summary as it is.
+//! The machine-readable result: every field of the summary, and words beside identifiers.
+//!
+//! Numbers are in base units and never localised; what is not finite, and so is no JSON number, is
+//! `null`.
 
-use assay_model::summary::Summary;
+use std::collections::BTreeMap;
 
-/// One JSON document and a final line break. Numbers are in base units; what is not finite, and so
-/// is no JSON number, is `null`.
-///
-/// # Panics
-/// Never: a summary has no map whose keys are not text, which is all that could fail.
+use assay_model::attribute::{Attributes, Value as Attribute};
+use assay_model::benchmark::Better;
+use assay_model::comparison::{Comparison, Pair, Side, Verdict};
+use assay_model::doubt::Doubt;
+use assay_model::facts::HostFacts;
+use assay_model::failure::Failure;
+use assay_model::limit::Limit;
+use assay_model::quantity::Unit;
+use assay_model::summary::{CaseFailure, Estimate, RunHead, Summary, Tool};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::words;
+
+#[derive(Serialize)]
+struct SummaryOut<'a> {
+    schema: u32,
+    statistics: u32,
+    run: &'a RunHead,
+    hosts: &'a [HostFacts],
+    results: Vec<EstimateOut<'a>>,
+    steps: Vec<EstimateOut<'a>>,
+    failures: Vec<FailureOut<'a>>,
+    warnings: Vec<SaidOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct EstimateOut<'a> {
+    benchmark: &'a str,
+    case: &'a str,
+    metric: &'a str,
+    parameters: BTreeMap<&'static str, Value>,
+    unit: Unit,
+    better: Better,
+    n: usize,
+    n_effective: f64,
+    median: f64,
+    ci: Option<[f64; 2]>,
+    ci_level: f64,
+    min: f64,
+    max: f64,
+    mean: f64,
+    percentiles: Option<&'a BTreeMap<String, f64>>,
+    limit: Option<LimitOut>,
+    percent_of_limit: Option<f64>,
+    host: &'a str,
+    tool: &'a Tool,
+    warnings: Vec<SaidOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct LimitOut {
+    value: f64,
+    basis: String,
+    basis_id: Value,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    basis_arguments: Value,
+}
+
+#[derive(Serialize)]
+struct SaidOut<'a> {
+    id: &'a str,
+    text: String,
+    advice: String,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    arguments: Value,
+}
+
+#[derive(Serialize)]
+struct FailureOut<'a> {
+    benchmark: &'a str,
+    case: &'a str,
+    host: &'a str,
+    id: &'a str,
+    reason: String,
+    advice: String,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    arguments: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ComparisonOut<'a> {
+    schema: u32,
+    a: &'a Side,
+    b: &'a Side,
+    margin: f64,
+    level: f64,
+    pairs: Vec<PairOut<'a>>,
+    unmatched: &'a [String],
+    differences: &'a [String],
+}
+
+#[derive(Serialize)]
+struct PairOut<'a> {
+    a: EstimateOut<'a>,
+    b: EstimateOut<'a>,
+    ratio: Option<f64>,
+    ratio_ci: Option<[f64; 2]>,
+    verdict: Verdict,
+    n_to_tell: Option<u64>,
+}
+
+/// One JSON document and a final line break.
 #[must_use]
 pub fn summary(summary: &Summary) -> String {
-    let json = serde_json::to_string_pretty(summary);
+    written(&summary_out(summary))
+}
+
+/// The same as a value, for documents that hold more.
+#[must_use]
+pub fn summary_value(summary: &Summary) -> Value {
+    value(&summary_out(summary))
+}
+
+/// The comparison as one JSON document and a final line break.
+#[must_use]
+pub fn comparison(comparison: &Comparison) -> String {
+    written(&ComparisonOut {
+        schema: comparison.schema,
+        a: &comparison.a,
+        b: &comparison.b,
+        margin: comparison.margin,
+        level: comparison.level,
+        pairs: comparison.pairs.iter().map(pair).collect(),
+        unmatched: &comparison.unmatched,
+        differences: &comparison.differences,
+    })
+}
+
+fn written(out: &impl Serialize) -> String {
+    let json = serde_json::to_string_pretty(out);
     json.expect("a summary has only keys that are text") + "\n"
+}
+
+fn value(out: &impl Serialize) -> Value {
+    serde_json::to_value(out).expect("a summary has only keys that are text")
+}
+
+fn summary_out(summary: &Summary) -> SummaryOut<'_> {
+    SummaryOut {
+        schema: summary.schema,
+        statistics: summary.statistics,
+        run: &summary.run,
+        hosts: &summary.hosts,
+        results: summary.results.iter().map(estimate).collect(),
+        steps: summary.steps.iter().map(estimate).collect(),
+        failures: summary.failures.iter().map(failure).collect(),
+        warnings: summary.warnings.iter().map(doubt).collect(),
+    }
+}
+
+fn pair(pair: &Pair) -> PairOut<'_> {
+    PairOut {
+        a: estimate(&pair.a),
+        b: estimate(&pair.b),
+        ratio: pair.ratio,
+        ratio_ci: pair.ratio_ci,
+        verdict: pair.verdict,
+        n_to_tell: pair.n_to_tell,
+    }
+}
+
+fn estimate(it: &Estimate) -> EstimateOut<'_> {
+    EstimateOut {
+        benchmark: &it.benchmark,
+        case: &it.case,
+        metric: &it.metric,
+        parameters: parameters(&it.parameters),
+        unit: it.unit,
+        better: it.better,
+        n: it.n,
+        n_effective: it.n_effective,
+        median: it.median,
+        ci: it.ci,
+        ci_level: it.ci_level,
+        min: it.min,
+        max: it.max,
+        mean: it.mean,
+        percentiles: it.percentiles.as_ref(),
+        limit: it.limit.as_ref().map(limit),
+        percent_of_limit: it.percent_of_limit,
+        host: &it.host,
+        tool: &it.tool,
+        warnings: it.warnings.iter().map(doubt).collect(),
+    }
+}
+
+fn parameters(attributes: &Attributes) -> BTreeMap<&'static str, Value> {
+    let plain = |stored: &Attribute| match stored {
+        Attribute::Reason(reason) => {
+            let (id, arguments) = tagged(reason);
+            json!({ "id": id, "text": words::engine_reason(reason), "arguments": arguments })
+        }
+        other => value(other),
+    };
+    attributes.iter().map(|(name, value)| (name.name(), plain(value))).collect()
+}
+
+fn limit(limit: &Limit) -> LimitOut {
+    let (basis_id, basis_arguments) = tagged(&limit.basis);
+    LimitOut {
+        value: limit.value,
+        basis: words::basis(&limit.basis),
+        basis_id,
+        basis_arguments,
+    }
+}
+
+fn doubt(doubt: &Doubt) -> SaidOut<'_> {
+    let said = words::doubt(doubt);
+    let arguments = match doubt {
+        // Its words are all there is.
+        Doubt::Told { .. } => Value::Null,
+        _ => tagged(doubt).1,
+    };
+    SaidOut { id: doubt.id(), text: said.text, advice: said.advice, arguments }
+}
+
+fn failure(it: &CaseFailure) -> FailureOut<'_> {
+    let said = words::failure(&it.failure);
+    let arguments = match it.failure {
+        Failure::Told { .. } => Value::Null,
+        _ => tagged(&it.failure).1,
+    };
+    FailureOut {
+        benchmark: &it.benchmark,
+        case: &it.case,
+        host: &it.host,
+        id: it.failure.id(),
+        reason: said.text,
+        advice: said.advice,
+        arguments,
+        because: it.because.as_deref(),
+    }
+}
+
+/// Identifier and arguments of what is stored as both.
+fn tagged(it: &impl Serialize) -> (Value, Value) {
+    let mut stored = value(it);
+    (stored["id"].take(), stored["arguments"].take())
 }

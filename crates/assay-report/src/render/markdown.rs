@@ -1,7 +1,7 @@
 //! Markdown as GitHub reads it.
 
 use crate::document::{Align, Block, Cell, Document, Facts, Note, Plot, Table};
-use crate::parameter::quantity;
+use crate::units::quantity;
 
 /// The whole document.
 #[must_use]

@@ -1,5 +1,6 @@
 //! Two conditions made by hand: the page that accelerated networking is judged by.
 
+use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
 use assay_model::comparison::{Comparison, Pair, SCHEMA, Side, Verdict};
 use assay_model::summary::Estimate;
@@ -26,36 +27,37 @@ fn pair(of: impl Fn(f64) -> Estimate, medians: [f64; 2], verdict: Verdict) -> Pa
 fn goodput(streams: u64) -> impl Fn(f64) -> Estimate {
     move |median| {
         estimate(Benchmark::NetworkTcp, "goodput", median, 0.01)
-            .text("to", "10.0.0.5")
-            .whole("streams", streams)
-            .text("direction", "send")
-            .flag("copy", true)
+            .with(Attribute::To, "10.0.0.5")
+            .with(Attribute::Streams, streams)
+            .with(Attribute::Direction, "send")
+            .with(Attribute::Copy, true)
     }
 }
 
 fn load(streams: u64, end: &'static str) -> impl Fn(f64) -> Estimate {
     move |median| {
         estimate(Benchmark::NetworkTcp, "cpu_load", median, 0.02)
-            .text("to", "10.0.0.5")
-            .whole("streams", streams)
-            .text("direction", "send")
-            .flag("copy", true)
-            .text("end", end)
+            .with(Attribute::To, "10.0.0.5")
+            .with(Attribute::Streams, streams)
+            .with(Attribute::Direction, "send")
+            .with(Attribute::Copy, true)
+            .with(Attribute::End, end)
     }
 }
 
 fn half_round_trip(median: f64) -> Estimate {
-    estimate(Benchmark::NetworkTcp, "half_round_trip", median, 0.01).whole("bytes", 1)
+    estimate(Benchmark::NetworkTcp, "half_round_trip", median, 0.01)
+        .with(Attribute::Bytes, 1_u64)
 }
 
 fn retransmits(median: f64) -> Estimate {
-    estimate(Benchmark::NetworkTcp, "retransmits", median, 0.0).whole("streams", 6)
+    estimate(Benchmark::NetworkTcp, "retransmits", median, 0.0).with(Attribute::Streams, 6_u64)
 }
 
 fn triad(median: f64) -> Estimate {
     estimate(Benchmark::MemoryStream, "triad", median, 0.01)
-        .text("placement", "node")
-        .whole("threads", 8)
+        .with(Attribute::Placement, "node")
+        .with(Attribute::Threads, 8_u64)
 }
 
 /// Throughput, CPU and latency with and without a virtual function.

@@ -1,6 +1,6 @@
 //! The run behind a summary, for what only a run knows.
 
-use assay_model::event::{Clock, FORMAT, RunEvent, RunStarted, Status, Stopped};
+use assay_model::event::{Clock, FORMAT, HostJoined, RunEvent, RunStarted, Status, Stopped};
 use assay_model::facts::HostState;
 use assay_model::run::Run;
 
@@ -22,13 +22,18 @@ pub(crate) fn run() -> Run {
         label: None,
         started: "2026-11-21T10:44:55Z".to_owned(),
         plan: plan.clone(),
-        host: guest::host(),
+        asked: None,
+    };
+    let joined = HostJoined {
+        host: "node-7".to_owned(),
+        facts: guest::host(),
         state: state(1.0, 1000.0, 4),
         clock: Clock {
             name: "CLOCK_MONOTONIC_RAW".to_owned(),
             resolution_s: 1e-8,
             cost_s: 2.35e-8,
             null_s: 4.61e-8,
+            offset: None,
         },
     };
     let end = RunEvent::RunFinished {
@@ -38,6 +43,7 @@ pub(crate) fn run() -> Run {
     };
     let events = [
         RunEvent::RunStarted(Box::new(started)),
+        RunEvent::HostJoined(Box::new(joined)),
         RunEvent::CaseStarted { case: case() },
         RunEvent::CaseFinished { case: case(), stopped: Stopped::Precise },
         end,

@@ -57,6 +57,11 @@ fn a_volume_with_response_curves() {
 }
 
 #[test]
+fn a_steady_state_and_a_search() {
+    check_document("courses", &build::run(&storage::courses(), None));
+}
+
+#[test]
 fn failures_and_warnings() {
     check("troubled", &troubled::run());
 }

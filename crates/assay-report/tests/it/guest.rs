@@ -1,6 +1,8 @@
 //! A small guest of KVM, and the same with an official tool beside assay.
 
+use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark::{Linpack, MemoryStream, PeakFlops};
+use assay_model::doubt::Doubt;
 use assay_model::event::Status;
 use assay_model::facts::{Cache, Cpu, HostFacts, NumaNode};
 use assay_model::plan::expand::ladder_bytes;
@@ -49,11 +51,11 @@ pub(crate) fn host() -> HostFacts {
 
 fn stream(metric: &str, placement: &str, threads: u64, median: f64, kernel: &str) -> Estimate {
     estimate(MemoryStream, metric, median, 0.003)
-        .text("placement", placement)
-        .whole("threads", threads)
-        .whole("bytes_per_array", 128 << 20)
-        .text("kernel", kernel)
-        .flag("concurrent", false)
+        .with(Attribute::Placement, placement)
+        .with(Attribute::Threads, threads)
+        .with(Attribute::BytesPerArray, 128_u64 << 20)
+        .with(Attribute::Kernel, kernel)
+        .with(Attribute::Concurrent, false)
 }
 
 fn streams() -> Vec<Estimate> {
@@ -74,30 +76,30 @@ fn streams() -> Vec<Estimate> {
 }
 
 fn compute() -> Vec<Estimate> {
-    let factors = |flop: u32| {
-        format!("2 cores × {flop} FLOP/cycle × 3.70 GHz (clock measured at this load)")
-    };
     let peak = |metric: &str, median: f64, rpeak: f64, flop: u32| {
         estimate(PeakFlops, metric, median, 0.0012)
-            .text("placement", "node")
-            .whole("threads", 2)
-            .text("instruction_set", "avx512")
-            .number("rpeak", rpeak)
-            .whole("flop_per_cycle", u64::from(flop))
-            .text("rpeak_factors", &factors(flop))
+            .with(Attribute::Placement, "node")
+            .with(Attribute::Threads, 2_u64)
+            .with(Attribute::InstructionSet, "avx512")
+            .with(Attribute::Rpeak, rpeak)
+            .with(Attribute::FlopPerCycle, u64::from(flop))
+            .with(Attribute::RpeakCores, 2_u64)
+            .with(Attribute::RpeakClock, 3.7e9)
     };
     let clock = estimate(PeakFlops, "core_clock", 3.7e9, 0.0004)
-        .text("placement", "node")
-        .whole("threads", 2)
-        .text("instruction_set", "avx512");
+        .with(Attribute::Placement, "node")
+        .with(Attribute::Threads, 2_u64)
+        .with(Attribute::InstructionSet, "avx512");
     let mut solve = estimate(Linpack, "rmax", 214.6e9, 0.004)
-        .whole("n", 8000)
-        .whole("threads", 2)
-        .text("blas", "assay")
-        .number("residual", 0.003_14)
-        .number("rpeak", 236.8e9)
-        .number("percent_of_rpeak", 90.6)
-        .text("rpeak_factors", &factors(32));
+        .with(Attribute::N, 8000_u64)
+        .with(Attribute::Threads, 2_u64)
+        .with(Attribute::Blas, "assay")
+        .with(Attribute::Residual, 0.003_14)
+        .with(Attribute::Rpeak, 236.8e9)
+        .with(Attribute::PercentOfRpeak, 90.6)
+        .with(Attribute::RpeakCores, 2_u64)
+        .with(Attribute::FlopPerCycle, 32_u64)
+        .with(Attribute::RpeakClock, 3.7e9);
     (solve.n, solve.n_effective) = (10, 7.2);
     vec![peak("fp64", 236.1e9, 236.8e9, 32), peak("fp32", 472.0e9, 473.6e9, 64), clock, solve]
 }
@@ -120,20 +122,16 @@ pub(crate) fn beside_hpcc() -> Summary {
     let mut summary = summary("side-by-side", Status::Complete, host());
     let by_hpcc = |metric: &str, median: f64| {
         let mut estimate = stream(metric, "node", 2, median, "").by("hpcc", "1.5.0");
-        estimate.parameters.remove("kernel");
+        estimate.parameters.remove(&Attribute::Kernel);
         (estimate.n, estimate.ci) = (1, None);
-        estimate.doubted(
-            "single-value",
-            "hpcc reports one value and no spread",
-            "trust its difference to others only when it is large",
-        )
+        estimate.doubted(Doubt::NoInterval { n: 1, n_effective: 1.0, needed: 6, by_tool: true })
     };
     summary.results = streams().into_iter().filter(|e| e.metric == "triad").collect();
     summary.results.push(by_hpcc("triad", 31.4e9));
     let own = compute().pop().unwrap();
-    let mut theirs = own.clone().by("hpcc", "1.5.0").text("blas", "OpenBLAS 0.3.21");
+    let mut theirs = own.clone().by("hpcc", "1.5.0").with(Attribute::Blas, "OpenBLAS 0.3.21");
     theirs.median = 198.2e9;
-    theirs.parameters.remove("percent_of_rpeak");
+    theirs.parameters.remove(&Attribute::PercentOfRpeak);
     (theirs.n, theirs.ci) = (3, None);
     summary.results.extend([own, theirs]);
     summary

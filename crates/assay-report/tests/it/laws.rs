@@ -1,15 +1,19 @@
 //! What holds for any summary, however odd: nothing panics, nothing is lost, no line is too wide.
 
+use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::{Benchmark, Better};
-use assay_model::event::{Parameter, Status};
-use assay_model::limit::Limit;
+use assay_model::doubt::Doubt;
+use assay_model::event::Status;
+use assay_model::facts::HostFacts;
+use assay_model::failure::Failure;
+use assay_model::limit::{Basis, Limit};
 use assay_model::quantity::Unit;
 use assay_model::summary::{CaseFailure, Estimate, Summary, Tool};
-use assay_model::warning::Warning;
 use assay_report::build;
 use assay_report::document::{Block, Document};
 use assay_report::render::{csv, html, json, markdown, text};
 use proptest::prelude::*;
+use serde_json::json;
 use unicode_width::UnicodeWidthStr;
 
 use crate::{guest, maker, node};
@@ -33,31 +37,23 @@ fn value() -> impl Strategy<Value = f64> {
     ]
 }
 
-fn parameter() -> impl Strategy<Value = (String, Parameter)> {
-    let names = prop_oneof![
-        4 => proptest::sample::select(vec![
-            "placement", "threads", "bytes_per_array", "kernel", "concurrent", "bytes", "cpu",
-            "huge_pages", "instruction_set", "rpeak", "flop_per_cycle", "rpeak_factors", "n", "blas",
-            "residual", "percent_of_rpeak",
-        ])
-        .prop_map(str::to_owned),
-        1 => words(),
-    ];
+fn parameter() -> impl Strategy<Value = (Attribute, Value)> {
+    let names = proptest::sample::select(Attribute::ALL);
     let values = prop_oneof![
-        any::<bool>().prop_map(Parameter::Flag),
-        any::<u64>().prop_map(Parameter::Integer),
-        (0u64..1 << 36).prop_map(Parameter::Integer),
-        value().prop_map(Parameter::Number),
-        words().prop_map(Parameter::Text),
+        any::<bool>().prop_map(Value::Flag),
+        any::<u64>().prop_map(Value::Integer),
+        (0u64..1 << 36).prop_map(Value::Integer),
+        value().prop_map(Value::Number),
+        words().prop_map(Value::Text),
         proptest::sample::select(vec!["node", "l3:0", "cores:4", "cores:8", "core:1"])
-            .prop_map(|place| Parameter::Text(place.to_owned())),
+            .prop_map(|place| Value::Text(place.to_owned())),
     ];
     (names, values)
 }
 
 prop_compose! {
-    fn warning()(id in words(), text in words(), advice in words()) -> Warning {
-        Warning { id, text, advice }
+    fn doubt()(name in words(), text in words(), advice in words()) -> Doubt {
+        Doubt::Told { name, text, advice }
     }
 }
 
@@ -66,21 +62,21 @@ prop_compose! {
         benchmark in proptest::sample::select(&Benchmark::ALL[..]),
         foreign in proptest::option::weighted(0.1, words()),
         metric in proptest::sample::select(vec!["copy", "triad", "read", "latency", "fp64", "core_clock", "rmax", "odd"]),
-        parameters in proptest::collection::btree_map(words(), Just(Parameter::Flag(true)), 0..2),
-        more in proptest::collection::vec(parameter(), 0..8),
+        parameters in proptest::collection::vec(parameter(), 0..8),
         unit in proptest::sample::select(&Unit::ALL[..]),
         numbers in proptest::array::uniform8(value()),
         ci in proptest::option::of((value(), value())),
         limit in proptest::option::of((value(), words())),
         n in 0usize..1000,
         names in (words(), words(), proptest::option::of(words())),
-        warnings in proptest::collection::vec(warning(), 0..3),
+        warnings in proptest::collection::vec(doubt(), 0..3),
     ) -> Estimate {
         let [n_effective, median, ci_level, min, max, mean, percent, percentile] = numbers;
         Estimate {
             benchmark: foreign.unwrap_or_else(|| benchmark.id().to_owned()),
+            case: names.0.clone(),
             metric: metric.to_owned(),
-            parameters: parameters.into_iter().chain(more).collect(),
+            parameters: parameters.into_iter().collect(),
             unit,
             better: Better::Lower,
             n,
@@ -93,7 +89,7 @@ prop_compose! {
             mean,
             percentiles: Some([("p50".to_owned(), percentile)].into()),
             percent_of_limit: limit.as_ref().map(|_| percent),
-            limit: limit.map(|(value, basis)| Limit { value, basis }),
+            limit: limit.map(|(value, basis)| Limit { value, basis: Basis::Told { text: basis } }),
             host: names.0,
             tool: Tool { name: names.1, version: names.2 },
             warnings,
@@ -109,7 +105,7 @@ prop_compose! {
         host in proptest::option::of(proptest::sample::select(vec![guest::host(), node::host()])),
         results in proptest::collection::vec(estimate(), 0..12),
         failure in proptest::option::of((words(), words(), words())),
-        warnings in proptest::collection::vec(warning(), 0..3),
+        warnings in proptest::collection::vec(doubt(), 0..3),
     ) -> Summary {
         let mut summary = maker::summary(&suite, status, host.clone().unwrap_or_default());
         if host.is_none() {
@@ -122,8 +118,7 @@ prop_compose! {
             benchmark: "compute.linpack".to_owned(),
             case,
             host: "node-7".to_owned(),
-            reason,
-            advice,
+            failure: Failure::Told { reason, advice },
             because: None,
         }));
         summary
@@ -169,8 +164,8 @@ fn check_csv(summary: &Summary) {
         let value = row[column("value")].parse::<f64>().ok();
         assert_eq!(value, Some(estimate.median).filter(|median| median.is_finite()));
         for (name, value) in &estimate.parameters {
-            if let Parameter::Text(text) = value {
-                assert_eq!(&row[column(&format!("parameters.{name}"))], text);
+            if let Value::Text(text) = value {
+                assert_eq!(&row[column(&format!("parameters.{}", name.name()))], text);
             }
         }
     }
@@ -201,7 +196,7 @@ proptest! {
         prop_assert!(markdown::document(&document).starts_with("# "));
         check_csv(&summary);
         check_html(&summary, &document);
-        prop_assert!(build::headlines(&summary).len() <= 4);
+        prop_assert!(build::headlines(&summary).len() <= 5);
     }
 }
 
@@ -220,12 +215,99 @@ fn ordinary_summaries_fit_every_width() {
     }
 }
 
+/// Every result is in the machine-readable one with its figures and all of its parameters.
 #[test]
-fn json_is_the_summary() {
-    for summary in [guest::quick(), node::memory()] {
-        let back: Summary = serde_json::from_str(&json::summary(&summary)).unwrap();
-        assert_eq!(back, summary);
+fn json_is_the_summary_with_words() {
+    for summary in [guest::quick(), node::memory(), crate::storage::volume()] {
+        let value = json::summary_value(&summary);
+        let text: serde_json::Value = serde_json::from_str(&json::summary(&summary)).unwrap();
+        assert_eq!(value, text);
+        assert_eq!([&value["schema"], &value["statistics"]], [2, 2]);
+        let results = value["results"].as_array().unwrap();
+        assert_eq!(results.len(), summary.results.len());
+        for (written, estimate) in results.iter().zip(&summary.results) {
+            assert_eq!(written["median"], estimate.median);
+            assert_eq!(written["case"], estimate.case);
+            let parameters = written["parameters"].as_object().unwrap();
+            assert_eq!(parameters.len(), estimate.parameters.len());
+            for (name, stored) in &estimate.parameters {
+                let plain = &parameters[name.name()];
+                match stored {
+                    Value::Reason(_) => assert_eq!(plain["id"], "best"),
+                    other => assert_eq!(*plain, serde_json::to_value(other).unwrap()),
+                }
+            }
+        }
     }
-    let odd = json::summary(&crate::troubled::run());
+    let node = json::summary_value(&node::memory());
+    let limit = &node["results"][0]["limit"];
+    assert_eq!(limit["basis_id"], "memory-channels");
+    assert_eq!(limit["basis"], "24 memory channels × 4800 MT/s × 64 bit (SMBIOS)");
+    assert_eq!(limit["basis_arguments"]["channels"], 24);
+}
+
+#[test]
+fn json_says_what_is_doubtful_and_why_a_case_failed() {
+    let summary = crate::troubled::run();
+    let odd = json::summary(&summary);
     assert!(odd.contains("\"median\": null") && !odd.contains("NaN"));
+    let value = json::summary_value(&summary);
+    let doubt = &value["warnings"][0];
+    assert_eq!(
+        [&doubt["id"], &doubt["arguments"]["load"]],
+        [&json!("other-load"), &json!(1.8)]
+    );
+    assert!(doubt["text"].as_str().unwrap().contains("1.80") && doubt["advice"].is_string());
+    let failure = &value["failures"][0];
+    assert_eq!(failure["id"], "residual-too-large");
+    assert_eq!(failure["arguments"]["bound"], 16.0);
+    assert!(failure["reason"].as_str().unwrap().contains("residual"));
+}
+
+#[test]
+fn json_of_a_comparison_has_both_estimates() {
+    let text = json::comparison(&crate::conditions::accelerated_networking());
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let pair = &value["pairs"][0];
+    assert_eq!(pair["a"]["parameters"]["streams"], 6);
+    assert_eq!(
+        [&pair["verdict"], &pair["b"]["median"]],
+        [&json!("equivalent"), &json!(5.58e9)]
+    );
+}
+
+/// One result of every metric of every benchmark, and one this version does not know, in one report.
+#[test]
+fn no_result_is_left_out() {
+    let mut summary = maker::summary("all", Status::Complete, HostFacts::default());
+    let metrics = Benchmark::ALL
+        .into_iter()
+        .flat_map(|it| it.definition().metrics.iter().map(move |metric| (it, metric)));
+    let mut expected = Vec::new();
+    for (number, (benchmark, metric)) in (101_u32..).zip(metrics) {
+        let shown = f64::from(number);
+        let (scale, shown) = match metric.unit {
+            // Written in percent, and in s/GB.
+            Unit::Ratio => (1e-3, shown / 10.0),
+            Unit::SecondPerByte => (1e-9, shown),
+            _ => (1.0, shown),
+        };
+        expected.push((benchmark.id(), metric.name, shown));
+        let median = f64::from(number) * scale;
+        summary.results.push(maker::estimate(benchmark, metric.name, median, 0.01));
+    }
+    let mut foreign = maker::estimate(Benchmark::Storage, "rate", 999.0, 0.01);
+    foreign.benchmark = "network.rdma".to_owned();
+    summary.results.push(foreign);
+    expected.push(("network.rdma", "rate", 999.0));
+    let options = text::Options { width: 200, colour: false, details: true };
+    let written = text::document(&build::run(&summary, None), &options);
+    let numbers: Vec<f64> = written
+        .split(|c: char| !c.is_ascii_digit() && c != '.')
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    for (benchmark, metric, value) in expected {
+        let is_there = numbers.iter().any(|found| (found / value - 1.0).abs() < 1e-6);
+        assert!(is_there, "{benchmark} {metric}: {value}\n{written}");
+    }
 }

@@ -14,3 +14,4 @@ mod node;
 mod small;
 mod storage;
 mod troubled;
+mod words;

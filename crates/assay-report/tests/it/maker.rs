@@ -1,16 +1,18 @@
 //! Makes estimates by hand, a word at a time.
 
+use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::{Benchmark, Better};
-use assay_model::event::{Parameter, Status};
+use assay_model::doubt::Doubt;
+use assay_model::event::Status;
 use assay_model::facts::HostFacts;
-use assay_model::limit::Limit;
+use assay_model::limit::{Basis, Limit};
 use assay_model::quantity::Unit;
 use assay_model::summary::{Estimate, RunHead, SCHEMA, Summary, Tool};
-use assay_model::warning::Warning;
 
 pub(crate) fn summary(suite: &str, status: Status, host: HostFacts) -> Summary {
     Summary {
         schema: SCHEMA,
+        statistics: 2,
         run: RunHead {
             id: "20261121-104455-7f3a".to_owned(),
             label: None,
@@ -21,6 +23,7 @@ pub(crate) fn summary(suite: &str, status: Status, host: HostFacts) -> Summary {
         },
         hosts: vec![host],
         results: vec![],
+        steps: vec![],
         failures: vec![],
         warnings: vec![],
     }
@@ -36,6 +39,7 @@ pub(crate) fn estimate(
     let row = benchmark.metric(metric);
     Estimate {
         benchmark: benchmark.id().to_owned(),
+        case: benchmark.id().to_owned(),
         metric: metric.to_owned(),
         parameters: [].into(),
         unit: row.map_or(Unit::Count, |row| row.unit),
@@ -59,38 +63,26 @@ pub(crate) fn estimate(
 
 /// Changes to an estimate that read like a sentence.
 pub(crate) trait With: Sized {
-    fn text(self, name: &str, value: &str) -> Self;
-    fn whole(self, name: &str, value: u64) -> Self;
-    fn number(self, name: &str, value: f64) -> Self;
-    fn flag(self, name: &str, value: bool) -> Self;
-    fn limited(self, value: f64, basis: &str) -> Self;
+    fn with(self, name: Attribute, value: impl Into<Value>) -> Self;
+    fn case(self, id: &str) -> Self;
+    fn limited(self, value: f64, basis: Basis) -> Self;
     fn by(self, tool: &str, version: &str) -> Self;
-    fn doubted(self, id: &str, text: &str, advice: &str) -> Self;
+    fn doubted(self, doubt: Doubt) -> Self;
 }
 
 impl With for Estimate {
-    fn text(mut self, name: &str, value: &str) -> Self {
-        self.parameters.insert(name.to_owned(), Parameter::Text(value.to_owned()));
+    fn with(mut self, name: Attribute, value: impl Into<Value>) -> Self {
+        self.parameters.insert(name, value.into());
         self
     }
 
-    fn whole(mut self, name: &str, value: u64) -> Self {
-        self.parameters.insert(name.to_owned(), Parameter::Integer(value));
+    fn case(mut self, id: &str) -> Self {
+        id.clone_into(&mut self.case);
         self
     }
 
-    fn number(mut self, name: &str, value: f64) -> Self {
-        self.parameters.insert(name.to_owned(), Parameter::Number(value));
-        self
-    }
-
-    fn flag(mut self, name: &str, value: bool) -> Self {
-        self.parameters.insert(name.to_owned(), Parameter::Flag(value));
-        self
-    }
-
-    fn limited(mut self, value: f64, basis: &str) -> Self {
-        self.limit = Some(Limit { value, basis: basis.to_owned() });
+    fn limited(mut self, value: f64, basis: Basis) -> Self {
+        self.limit = Some(Limit { value, basis });
         self.percent_of_limit = Some(100.0 * self.median / value);
         self
     }
@@ -100,8 +92,8 @@ impl With for Estimate {
         self
     }
 
-    fn doubted(mut self, id: &str, text: &str, advice: &str) -> Self {
-        self.warnings.push(Warning::new(id, text, advice));
+    fn doubted(mut self, doubt: Doubt) -> Self {
+        self.warnings.push(doubt);
         self
     }
 }
@@ -124,9 +116,9 @@ pub(crate) fn ladder(sizes: &[u64], plateaus: &[(u64, f64)], memory: f64) -> Vec
     let point = |bytes: &u64| {
         let share = if *bytes > 1 << 20 { 0.02 } else { 0.002 };
         estimate(Benchmark::MemoryLatency, "latency", latency(*bytes), share)
-            .whole("bytes", *bytes)
-            .whole("cpu", 0)
-            .flag("huge_pages", true)
+            .with(Attribute::Bytes, *bytes)
+            .with(Attribute::Cpu, 0_u64)
+            .with(Attribute::HugePages, true)
     };
     sizes.iter().map(point).collect()
 }

@@ -1,7 +1,9 @@
 //! Four MPIs side by side, as on the pages with which cloud machines are presented; one of them measured
 //! by an official tool, too.
 
+use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, MpiTest};
+use assay_model::doubt::Doubt;
 use assay_model::event::Status;
 use assay_model::summary::{Estimate, Summary};
 
@@ -21,28 +23,31 @@ pub(crate) fn mpi() -> Summary {
     for (mpi, prefix, transport, factor) in MPIS {
         let told = |test: MpiTest, metric: &str, median: f64, placement: &str| {
             estimate(Benchmark::Mpi(test), metric, median, 0.01)
-                .text("mpi", mpi)
-                .text("prefix", prefix)
-                .text("transport", transport)
-                .text("abi", if mpi.starts_with("Open") { "open-mpi" } else { "mpich" })
-                .text("placement", placement)
-                .text("cpus", "0; 1")
-                .text("library", &format!("{prefix}/lib/libmpi.so.12"))
-                .whole("ranks", 2)
+                .with(Attribute::Mpi, mpi)
+                .with(Attribute::Prefix, prefix)
+                .with(Attribute::Transport, transport)
+                .with(
+                    Attribute::Abi,
+                    if mpi.starts_with("Open") { "open-mpi" } else { "mpich" },
+                )
+                .with(Attribute::Placement, placement)
+                .with(Attribute::Cpus, "0; 1")
+                .with(Attribute::Library, format!("{prefix}/lib/libmpi.so.12"))
+                .with(Attribute::Ranks, 2_u64)
         };
         for (place, distance) in [("same-core", 0.8), ("across-sockets", 3.0)] {
             let seconds = 230e-9 * factor * distance;
             let far = told(MpiTest::Latency, "latency", seconds, place);
-            made.results.push(far.whole("bytes", 8));
+            made.results.push(far.with(Attribute::Bytes, 8_u64));
         }
         for bytes in [0_u64, 8, 1024, 65_536, 4 << 20] {
             let seconds = (230e-9 + bytes as f64 / 9e9) * factor;
             let latency = told(MpiTest::Latency, "latency", seconds, "same-cache");
-            made.results.push(latency.whole("bytes", bytes));
+            made.results.push(latency.with(Attribute::Bytes, bytes));
             if bytes > 0 {
                 let rate = bytes as f64 / (80e-9 + bytes as f64 / 11e9) / factor;
                 let bandwidth = told(MpiTest::Bandwidth, "bandwidth", rate, "same-cache");
-                made.results.push(bandwidth.whole("bytes", bytes));
+                made.results.push(bandwidth.with(Attribute::Bytes, bytes));
             }
         }
         for (metric, seconds) in
@@ -62,12 +67,12 @@ pub(crate) fn mpi() -> Summary {
 /// One sample, as OSU prints it.
 fn by_osu() -> Estimate {
     let mut osu = estimate(Benchmark::Mpi(MpiTest::Latency), "latency", 0.24e-6, 0.0)
-        .text("mpi", "MPICH 4.0.2")
-        .text("placement", "same-cache")
-        .whole("ranks", 2)
-        .whole("bytes", 8)
+        .with(Attribute::Mpi, "MPICH 4.0.2")
+        .with(Attribute::Placement, "same-cache")
+        .with(Attribute::Ranks, 2_u64)
+        .with(Attribute::Bytes, 8_u64)
         .by("osu", "5.4.3")
-        .doubted("no-interval", "no 95 % interval of the median from 1 sample", "run it again");
+        .doubted(Doubt::NoInterval { n: 1, n_effective: 1.0, needed: 6, by_tool: true });
     (osu.n, osu.n_effective, osu.ci) = (1, 1.0, None);
     osu
 }

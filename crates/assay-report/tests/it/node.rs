@@ -1,8 +1,11 @@
 //! A large node: 24 last-level caches, four NUMA nodes, a visible DRAM limit, scaling.
 
+use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark::MemoryStream;
+use assay_model::doubt::Doubt;
 use assay_model::event::Status;
 use assay_model::facts::{Cache, Cpu, HostFacts, MemoryModule, NumaNode};
+use assay_model::limit::Basis;
 use assay_model::plan::expand::ladder_bytes;
 use assay_model::summary::{Estimate, Summary};
 
@@ -44,20 +47,21 @@ pub(crate) fn host() -> HostFacts {
 
 fn stream(metric: &str, placement: &str, threads: u64, median: f64) -> Estimate {
     estimate(MemoryStream, metric, median, 0.004)
-        .text("placement", placement)
-        .whole("threads", threads)
-        .whole("bytes_per_array", (384 << 20) * threads.div_ceil(8))
-        .text("kernel", "avx512-nt")
-        .flag("concurrent", false)
+        .with(Attribute::Placement, placement)
+        .with(Attribute::Threads, threads)
+        .with(Attribute::BytesPerArray, (384 << 20) * threads.div_ceil(8))
+        .with(Attribute::Kernel, "avx512-nt")
+        .with(Attribute::Concurrent, false)
 }
 
 pub(crate) fn memory() -> Summary {
     let mut summary = summary("memory", Status::Complete, host());
-    let basis = "24 memory channels × 4800 MT/s × 64 bit (SMBIOS)";
+    let basis =
+        Basis::MemoryChannels { channels: 24, transfers_per_s: 4_800_000_000, width_bits: 64 };
     for (metric, median) in
         [("copy", 752e9), ("triad", 771e9), ("read", 806e9), ("write", 690e9)]
     {
-        summary.results.push(stream(metric, "node", 192, median).limited(LIMIT, basis));
+        summary.results.push(stream(metric, "node", 192, median).limited(LIMIT, basis.clone()));
     }
     for numa in 0..4 {
         let median = 191e9 + f64::from(numa) * 1e9;
@@ -68,13 +72,15 @@ pub(crate) fn memory() -> Summary {
         let alone = 33.1e9 - f64::from(i % 7) * 0.11e9;
         let together = 31.9e9 - f64::from((i * 5) % 11) * 0.09e9;
         summary.results.push(stream("triad", &place, 8, alone));
-        let mut shared = stream("triad", &place, 8, together).flag("concurrent", true);
+        let mut shared = stream("triad", &place, 8, together).with(Attribute::Concurrent, true);
         if i == 17 {
-            shared = shared.doubted(
-                "interval-too-wide",
-                "the interval is ±2.4 % wide, ±1 % was asked for",
-                "give more time with --budget, and look for other load",
-            );
+            shared = shared.doubted(Doubt::WideInterval {
+                width: 0.024,
+                target: 0.01,
+                n: 15,
+                n_effective: 15.0,
+                by_tool: false,
+            });
         }
         summary.results.push(shared);
     }
@@ -85,7 +91,7 @@ pub(crate) fn memory() -> Summary {
             let caches = f64::from(cores.div_ceil(8)) * top / 24.0 * 1.02;
             let median = linear.min(caches).min(top);
             let estimate = stream(metric, &place, u64::from(cores), median);
-            summary.results.push(estimate.limited(LIMIT, basis));
+            summary.results.push(estimate.limited(LIMIT, basis.clone()));
         }
     }
     summary.results.extend(ladder(

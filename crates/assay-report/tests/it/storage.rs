@@ -1,7 +1,12 @@
 //! A volume: one test, one with a rate that was missed, and two response curves, of which one bends.
 
+use assay_model::attribute::Attribute;
+use assay_model::attribute::Value;
 use assay_model::benchmark::Benchmark::Storage;
-use assay_model::event::{Parameter, Status};
+use assay_model::doubt::Doubt;
+use assay_model::engine_choice::EngineReason;
+use assay_model::event::Status;
+use assay_model::limit::Basis;
 use assay_model::summary::{Estimate, Summary};
 
 use crate::maker::{With, estimate, summary};
@@ -24,30 +29,30 @@ struct Case<'a> {
 impl Case<'_> {
     fn estimate(&self, metric: &str, value: f64) -> Estimate {
         let mut it = estimate(Storage, metric, value, 0.01)
-            .text("test", self.test)
-            .text("target", "/mnt/vol1/assay-storage.data")
-            .text("engine", "io_uring (fixed files)")
-            .text("engine_reason", "the file system takes asynchronous I/O")
-            .text("operation", "read")
-            .text("pattern", "random")
-            .whole("bytes", self.bytes)
-            .whole("depth", 25)
-            .whole("threads", 1)
-            .number("in_flight", self.rate_per_s * self.latency_s)
-            .number("little_error", 0.0004)
-            .number("generator_headroom", 123.4);
+            .with(Attribute::Test, self.test)
+            .with(Attribute::Target, "/mnt/vol1/assay-storage.data")
+            .with(Attribute::Engine, "io_uring (fixed files)")
+            .with(Attribute::EngineReason, Value::Reason(EngineReason::Best))
+            .with(Attribute::Operation, "read")
+            .with(Attribute::Pattern, "random")
+            .with(Attribute::Bytes, self.bytes)
+            .with(Attribute::Depth, 25_u64)
+            .with(Attribute::Threads, 1_u64)
+            .with(Attribute::InFlight, self.rate_per_s * self.latency_s)
+            .with(Attribute::LittleError, 0.0004)
+            .with(Attribute::GeneratorHeadroom, 123.4);
         match self.point {
             None => {}
-            Some(0) => it = it.text("point", "max"),
-            Some(percent) => it = it.number("percent_of_max", f64::from(percent)),
+            Some(0) => it = it.with(Attribute::Point, "max"),
+            Some(percent) => it = it.with(Attribute::PercentOfMax, f64::from(percent)),
         }
         if self.point.is_some() {
             it = match self.knee {
                 Some((rate, latency)) => it
-                    .text("knee", "found")
-                    .number("knee_rate", rate)
-                    .number("knee_latency", latency),
-                None => it.text("knee", "none: latency does not rise by half"),
+                    .with(Attribute::Knee, "found")
+                    .with(Attribute::KneeRate, rate)
+                    .with(Attribute::KneeLatency, latency),
+                None => it.with(Attribute::Knee, "flat"),
             };
         }
         it
@@ -67,8 +72,7 @@ impl Case<'_> {
         let bandwidth = self.rate_per_s * self.bytes as f64;
         let mut all = vec![
             self.estimate("rate", self.rate_per_s),
-            self.estimate("bandwidth", bandwidth)
-                .limited(CEILING, "what the volume is provisioned for"),
+            self.estimate("bandwidth", bandwidth).limited(CEILING, Basis::Provisioned),
             self.latency("latency", 1.0),
         ];
         if !matches!(self.point, None | Some(0)) {
@@ -103,22 +107,28 @@ pub(crate) fn volume() -> Summary {
     summary.results.extend(single.estimates());
     let missed = Case { test: "random-read-8KiB", bytes: 8192, ..single };
     let doubted = |it: Estimate| {
-        it.number("requested_rate", 80_000.0).doubted(
-            "rate-missed",
-            "80.00 kIO/s were asked for and 64.00 kIO/s were reached",
-            "ask for less, or for more depth",
-        )
+        it.with(Attribute::RequestedRate, 80_000.0)
+            .doubted(Doubt::RateMissed { asked_per_s: 80_000.0, reached_per_s: 64_000.0 })
     };
     summary.results.extend(missed.estimates().into_iter().map(doubted));
     let mix = Case { test: "random-mix-8KiB", bytes: 8192, ..single };
-    let apart = |it: Estimate| {
-        it.number("read_rate", 44_800.0)
-            .number("read_p50_s", 310e-6)
-            .number("read_p99_s", 990e-6)
-            .number("write_rate", 19_200.0)
-            .number("write_p50_s", 620e-6)
+    let shared = |it: Estimate| {
+        it.with(Attribute::Operation, "mix")
+            .with(Attribute::ReadShare, 0.7)
+            .with(Attribute::ReadRate, 44_800.0)
+            .with(Attribute::WriteRate, 19_200.0)
     };
-    summary.results.extend(mix.estimates().into_iter().map(apart));
+    let all = mix.estimates().into_iter().map(shared);
+    let side = |operation: &str, seconds: &[(&str, f64)]| {
+        let mut it = shared(mix.latency("latency", 1.0)).with(Attribute::Operation, operation);
+        it.median = seconds[0].1;
+        it.percentiles =
+            Some(seconds.iter().map(|(name, s)| ((*name).to_owned(), *s)).collect());
+        it
+    };
+    summary.results.extend(all);
+    summary.results.push(side("read", &[("p50", 310e-6), ("p99", 990e-6)]));
+    summary.results.push(side("write", &[("p50", 620e-6)]));
     let bent = [
         (0, 300e3, 1.9e-3),
         (10, 30e3, 0.51e-3),
@@ -132,9 +142,57 @@ pub(crate) fn volume() -> Summary {
         [(0, 100e3, 0.5e-3), (10, 10e3, 0.41e-3), (50, 50e3, 0.42e-3), (90, 90e3, 0.5e-3)];
     summary.results.extend(curve("RndWrite", &flat, None));
     for estimate in &mut summary.results {
-        if estimate.parameters.get("test") == Some(&Parameter::Text("RndWrite".to_owned())) {
+        if estimate.parameters.get(&Attribute::Test)
+            == Some(&Value::Text("RndWrite".to_owned()))
+        {
             estimate.limit = None;
             estimate.percent_of_limit = None;
+        }
+    }
+    summary
+}
+
+/// A steady state that took five rounds, and a search for the maximum rate that keeps a goal.
+pub(crate) fn courses() -> Summary {
+    let mut summary = summary("storage-courses", Status::Complete, host());
+    let case = Case {
+        test: "random-write-4KiB",
+        bytes: 4096,
+        rate_per_s: 90_000.0,
+        latency_s: 270e-6,
+        point: None,
+        knee: None,
+    };
+    let steady = |it: Estimate| {
+        it.case("storage/steady")
+            .with(Attribute::Steady, true)
+            .with(Attribute::Rounds, 5_u64)
+            .with(Attribute::SteadyRange, 0.08)
+            .with(Attribute::SteadySlope, -0.03)
+    };
+    summary.results.extend(case.estimates().into_iter().map(steady));
+    let step = |case: &Case<'_>, id: &str, number: usize, metric: &str, value: f64| {
+        let mut it = case.estimate(metric, value).case(id).with(Attribute::Step, number);
+        it.unit = Storage.metric(metric).unwrap().unit;
+        it
+    };
+    for (number, rate) in (1..).zip([120e3, 99e3, 93e3, 90e3, 89e3]) {
+        summary.steps.push(step(&case, "storage/steady", number, "rate", rate));
+    }
+    let search = Case { test: "random-read-4KiB", ..case };
+    let kept = |it: Estimate| {
+        it.case("storage/search")
+            .with(Attribute::Goal, "p99 <= 1.000 ms")
+            .with(Attribute::GoalRate, 100e3)
+            .with(Attribute::GoalMissedAt, 150e3)
+            .with(Attribute::GreatestRate, 300e3)
+    };
+    summary.results.extend(search.estimates().into_iter().map(kept));
+    // In the order in which a search looks, which is not that of the rates.
+    for (number, (asked, late)) in (1..).zip([(150e3, 0.031), (75e3, 0.0), (100e3, 0.004)]) {
+        for (metric, value) in [("rate", asked * 0.999), ("late", late)] {
+            let it = step(&search, "storage/search", number, metric, value);
+            summary.steps.push(it.with(Attribute::RequestedRate, asked));
         }
     }
     summary

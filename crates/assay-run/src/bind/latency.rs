@@ -1,14 +1,13 @@
 //! `memory.latency` by assay's own kernel.
 
 use assay_kernels::memory::latency::{Latency, LatencyConfig, LatencyError};
-use assay_model::event::{Parameter, Stopped};
+use assay_model::attribute::Attribute;
+use assay_model::event::Stopped;
+use assay_model::failure::Area;
 use assay_model::workload::LatencyWorkload;
 
 use crate::measuring::{self, Measurement};
 use crate::recorder::{CaseError, Recorder};
-
-const ADVICE: &str =
-    "choose a smaller working set (`to` in a suite file), and see `assay doctor`";
 
 /// Follows the chain of one working set again and again.
 pub(super) fn measure(
@@ -26,13 +25,13 @@ pub(super) fn measure(
             let latency = Latency::prepare(&config).map_err(|error| failed(&error))?;
             if let Ok(huge) = latency.huge_bytes() {
                 let share = (huge as f64 / work.bytes as f64).min(1.0);
-                recorder.learn(None, "huge_pages", Parameter::Number(share));
+                recorder.learn(Attribute::HugePages, share);
             }
             Ok(latency)
         },
         repetition: &mut |latency: &mut Latency, recorder| {
             let seconds = latency.repetition();
-            recorder.sample("latency", None, seconds);
+            recorder.sample("latency", seconds);
             Ok(())
         },
         check: &mut |latency, _| latency.verify().map_err(|error| failed(&error)),
@@ -41,5 +40,5 @@ pub(super) fn measure(
 }
 
 fn failed(error: &LatencyError) -> CaseError {
-    CaseError::because(error, ADVICE)
+    CaseError::because(Area::Latency, error)
 }

@@ -2,7 +2,9 @@
 
 use assay_kernels::compute::blas::Blas;
 use assay_kernels::compute::linpack::{Linpack, LinpackConfig, LinpackError};
-use assay_model::event::{Parameter, Stopped};
+use assay_model::attribute::Attribute;
+use assay_model::event::Stopped;
+use assay_model::failure::{Area, Failure};
 use assay_model::workload::LinpackWorkload;
 
 use crate::measuring::{self, Measurement};
@@ -23,8 +25,7 @@ pub(super) fn measure(
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
             let linpack = Linpack::prepare(&config).map_err(failed)?;
-            let kernel = linpack.kernel().name().to_owned();
-            recorder.learn(None, "kernel", Parameter::Text(kernel));
+            recorder.learn(Attribute::Kernel, linpack.kernel().name());
             Ok(linpack)
         },
         repetition: &mut solve,
@@ -32,11 +33,7 @@ pub(super) fn measure(
         check: &mut |linpack: &mut Linpack<'_>, recorder: &mut Recorder<'_, '_>| {
             let bytes = work.n as f64 * work.n as f64 * 8.0;
             if let Some(huge) = linpack.huge_bytes() {
-                recorder.learn(
-                    None,
-                    "huge_pages",
-                    Parameter::Number((huge as f64 / bytes).min(1.0)),
-                );
+                recorder.learn(Attribute::HugePages, (huge as f64 / bytes).min(1.0));
             }
             Ok(())
         },
@@ -45,13 +42,8 @@ pub(super) fn measure(
 }
 
 fn open(name: &str, recorder: &mut Recorder<'_, '_>) -> Result<Blas, CaseError> {
-    let blas = Blas::open(name).map_err(|error| {
-        CaseError::because(
-            &error,
-            "install the library (Debian: libopenblas0-pthread, libblis4-pthread) or give its full path",
-        )
-    })?;
-    recorder.learn(None, "blas", Parameter::Text(describe(&blas)));
+    let blas = Blas::open(name).map_err(|error| CaseError::because(Area::Blas, &error))?;
+    recorder.learn(Attribute::Blas, describe(&blas));
     Ok(blas)
 }
 
@@ -65,23 +57,17 @@ fn describe(blas: &Blas) -> String {
 fn solve(linpack: &mut Linpack<'_>, recorder: &mut Recorder<'_, '_>) -> Result<(), CaseError> {
     let solved = linpack.solve(recorder.cancel(), &|_| {}).map_err(failed)?;
     if !solved.passed {
-        let reason = format!(
-            "the solution is wrong: its scaled residual is {:.3e} and must be below {}",
-            solved.residual, solved.threshold
-        );
-        return Err(CaseError::failed(
-            reason,
-            "repeat once; if it fails again, test the memory and the clock settings of this machine",
-        ));
+        let (residual, bound) = (solved.residual, solved.threshold);
+        return Err(Failure::ResidualTooLarge { residual, bound }.into());
     }
-    recorder.learn(None, "residual", Parameter::Number(solved.residual));
-    recorder.sample("rmax", None, solved.flops / solved.seconds);
+    recorder.learn(Attribute::Residual, solved.residual);
+    recorder.sample("rmax", solved.flops / solved.seconds);
     Ok(())
 }
 
 fn failed(error: LinpackError) -> CaseError {
     match error {
         LinpackError::Cancelled => CaseError::Interrupted,
-        other => CaseError::because(&other, "choose a smaller system with --n or --memory"),
+        other => CaseError::because(Area::Linpack, &other),
     }
 }

@@ -8,10 +8,14 @@ use std::time::Duration;
 use assay_adapters::mpi_launch;
 use assay_fleet::process::{self, Command, Completed, ProcessError};
 use assay_fleet::shared_memory::Segments;
-use assay_model::event::{Parameter, Stopped};
+use assay_model::attribute::{Attribute, Value};
+use assay_model::benchmark::Benchmark;
+use assay_model::doubt::Doubt;
+use assay_model::entry::Key;
+use assay_model::event::Stopped;
+use assay_model::failure::{Area, Failure};
 use assay_model::mpi_outcome::{MpiOutcome, MpiRank};
 use assay_model::plan::Case;
-use assay_model::warning::Warning;
 use assay_model::workload::MpiWorkload;
 
 use crate::recorder::{CaseError, Recorder};
@@ -58,13 +62,15 @@ fn launch_once(
     launch: u32,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
-    let folder = tempfile::Builder::new().prefix("assay-mpi-").tempdir().map_err(|error| {
-        CaseError::because(&error, "free some space in the folder for temporary files")
-    })?;
+    let folder = tempfile::Builder::new()
+        .prefix("assay-mpi-")
+        .tempdir()
+        .map_err(|error| CaseError::because(Area::TemporaryFolder, &error))?;
     let file = folder.path().join(OUTCOME);
     let command = command(case, work, launch, &file)?;
     if launch == 0 {
-        recorder.learn(None, "command", Parameter::Text(shown(&command)));
+        let commands = [("run".to_owned(), shown(&command))].into();
+        recorder.learn(Attribute::Commands, Value::Pairs(commands));
     }
     let before = Segments::now();
     let ran = process::run(&command, recorder.cancel());
@@ -83,7 +89,7 @@ fn launch_once(
     if launch == 0 {
         learn(&outcome, work, &completed, recorder);
     }
-    record(&outcome, recorder);
+    record(&outcome, work, recorder);
     Ok(())
 }
 
@@ -93,9 +99,8 @@ fn command(
     launch: u32,
     file: &Path,
 ) -> Result<Command, CaseError> {
-    let program = std::env::current_exe().map_err(|error| {
-        CaseError::because(&error, "start assay by its path, from a folder that still exists")
-    })?;
+    let program = std::env::current_exe()
+        .map_err(|error| CaseError::because(Area::OwnProgram, &error))?;
     let mut words = vec!["mpi".to_owned(), work.test.name().to_owned()];
     words.extend(["--mpi-library".to_owned(), work.mpi.library.clone()]);
     words.extend(["--raw".to_owned(), file.to_string_lossy().into_owned()]);
@@ -139,16 +144,11 @@ fn shown(command: &Command) -> String {
 fn not_run(error: ProcessError, work: &MpiWorkload) -> CaseError {
     match error {
         ProcessError::Cancelled { .. } => CaseError::Interrupted,
-        ProcessError::Deadline { .. } => CaseError::because(
-            &error,
-            "a rank hangs: run the recorded command by hand; a host without a name or a login by ssh \
-             (MPICH's launcher then waits for ever), a firewall between the hosts or a network that is \
-             named and not there are the usual causes",
-        ),
-        other => CaseError::because(
-            &other,
-            &format!("see whether {} can be executed", work.mpi.launcher),
-        ),
+        ProcessError::Deadline { .. } => CaseError::because(Area::Rank, &error),
+        other => CaseError::Failed(Failure::LauncherNotRun {
+            launcher: work.mpi.launcher.clone(),
+            causes: Failure::causes(&other),
+        }),
     }
 }
 
@@ -170,31 +170,31 @@ fn learn(
     completed: &Completed,
     recorder: &mut Recorder<'_, '_>,
 ) {
-    let mut learn = |name: &str, value: &str| {
+    let mut learn = |name: Attribute, value: &str| {
         if !value.is_empty() {
-            recorder.learn(None, name, Parameter::Text(value.to_owned()));
+            recorder.learn(name, value);
         }
     };
     if let Some(library) = &outcome.library {
-        learn("mpi", format!("{} {}", library.name, library.version).trim());
-        learn("abi", library.abi.name());
-        learn("library", &library.path);
-        learn("standard", &library.standard);
+        learn(Attribute::Mpi, format!("{} {}", library.name, library.version).trim());
+        learn(Attribute::Abi, library.abi.name());
+        learn(Attribute::Library, &library.path);
+        learn(Attribute::Standard, &library.standard);
     }
-    learn("prefix", &work.mpi.prefix);
-    learn("launcher", &outcome.launcher);
+    learn(Attribute::Prefix, &work.mpi.prefix);
+    learn(Attribute::Launcher, &outcome.launcher);
     let Completed { output, .. } = completed;
     let printed = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
     learn(
-        "transport",
+        Attribute::Transport,
         &mpi_launch::transport(&work.mpi, &printed.concat()).unwrap_or_default(),
     );
-    learn("cpus", &bound(&outcome.ranks));
-    for (name, value) in &outcome.environment {
-        learn(&format!("variable.{name}"), value);
+    learn(Attribute::Cpus, &bound(&outcome.ranks));
+    if !outcome.environment.is_empty() {
+        recorder.learn(Attribute::Variables, Value::Pairs(outcome.environment.clone()));
     }
-    if let Some(warning) = other_binding(outcome, work) {
-        recorder.doubt(warning);
+    if let Some(doubt) = other_binding(outcome, work) {
+        recorder.doubt(doubt);
     }
 }
 
@@ -209,29 +209,25 @@ fn bound(ranks: &[MpiRank]) -> String {
     ranks.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-fn other_binding(outcome: &MpiOutcome, work: &MpiWorkload) -> Option<Warning> {
+fn other_binding(outcome: &MpiOutcome, work: &MpiWorkload) -> Option<Doubt> {
     let asked = &work.placement.cpus;
     let differs = |(rank, cpu): (&MpiRank, &u32)| rank.cpus != [*cpu];
     if asked.is_empty() || !outcome.ranks.iter().zip(asked).any(differs) {
         return None;
     }
-    Some(Warning::new(
-        "other-binding",
-        format!(
-            "the ranks were bound to the CPUs {} where {asked:?} were asked for, one each",
-            bound(&outcome.ranks)
-        ),
-        "the launcher or its configuration binds otherwise: the placement named is not what was measured",
-    ))
+    Some(Doubt::OtherBinding { bound: bound(&outcome.ranks), asked: asked.clone() })
 }
 
-fn record(outcome: &MpiOutcome, recorder: &mut Recorder<'_, '_>) {
+fn record(outcome: &MpiOutcome, work: &MpiWorkload, recorder: &mut Recorder<'_, '_>) {
+    let benchmark = Benchmark::Mpi(work.test);
     for size in &outcome.sizes {
-        let bytes = size.bytes.to_string();
         let has_sizes = outcome.sizes.len() > 1 || size.bytes > 0;
-        let series = has_sizes.then_some(bytes.as_str());
-        for (metric, samples) in &size.samples {
-            samples.iter().for_each(|value| recorder.sample(metric, series, *value));
+        let bytes = has_sizes.then_some((Attribute::Bytes, size.bytes.into()));
+        for (name, samples) in &size.samples {
+            // Both ends are of one version, so that every name is known.
+            let Some(metric) = benchmark.metric(name) else { continue };
+            let key = Key::with(metric.name, bytes.clone());
+            samples.iter().for_each(|value| recorder.sample_of(key.clone(), *value));
         }
     }
 }

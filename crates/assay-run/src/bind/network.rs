@@ -13,10 +13,12 @@ use assay_dialects::wire::iperf3::Protocol;
 use assay_fleet::network_device;
 use assay_fleet::root::Root;
 use assay_kernels::network::device;
-use assay_model::event::{Parameter, Stopped};
+use assay_model::attribute::Attribute;
+use assay_model::event::Stopped;
+use assay_model::failure::{Area, Lack};
 use assay_model::workload::{NetworkQuestion, NetworkWorkload, Workload};
 
-use crate::network::error::{Lack, NetworkError};
+use crate::network::error::NetworkError;
 use crate::network::setup::{is_within, local_towards};
 use crate::network::target::Target;
 use crate::recorder::{CaseError, Recorder};
@@ -89,7 +91,7 @@ pub(super) fn reach(
     known.need(work, Lack::Address)?;
     let far_end = FarEnd::of(work).map_err(failed)?;
     if work.to.is_none() {
-        recorder.learn(None, "far_end", Parameter::Text("assay".to_owned()));
+        recorder.learn(Attribute::FarEnd, "assay");
         far_end.tell(work);
     }
     let host = work.to.clone().unwrap_or_default();
@@ -104,7 +106,7 @@ fn failed(error: NetworkError) -> CaseError {
     match error {
         NetworkError::Interrupted => CaseError::Interrupted,
         error => {
-            let failed = CaseError::because(&error, error.advice());
+            let failed = CaseError::advised(Area::Network, &error, error.advice());
             match error.lack() {
                 Some(what) => failed.for_lack_of(what),
                 None => failed,
@@ -115,22 +117,21 @@ fn failed(error: NetworkError) -> CaseError {
 
 /// The way the traffic took, as far as this end can see it: loopback or a device with its speed.
 fn learn_path(local: IpAddr, remote: IpAddr, recorder: &mut Recorder<'_, '_>) {
-    let text = |text: &str| Parameter::Text(text.to_owned());
     if is_within(local, remote) {
-        recorder.learn(None, "path", text("loopback"));
+        recorder.learn(Attribute::Path, "loopback");
         return;
     }
-    recorder.learn(None, "path", text("network"));
+    recorder.learn(Attribute::Path, "network");
     let Some(name) = device::name_of(local) else { return };
     let device = network_device::read(&Root::machine(), &name);
-    recorder.learn(None, "device", text(&name));
+    recorder.learn(Attribute::Device, name.as_str());
     if let Some(speed) = device.link_bit_per_s {
-        recorder.learn(None, "link_bit_per_s", Parameter::Number(speed as f64));
+        recorder.learn(Attribute::LinkBitPerS, speed as f64);
     }
     if let Some(mtu) = device.mtu_bytes {
-        recorder.learn(None, "mtu_bytes", Parameter::Integer(mtu));
+        recorder.learn(Attribute::MtuBytes, mtu);
     }
     if let Some(module) = &device.kernel_module {
-        recorder.learn(None, "kernel_module", text(module));
+        recorder.learn(Attribute::KernelModule, module.as_str());
     }
 }

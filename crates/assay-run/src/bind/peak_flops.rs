@@ -4,12 +4,11 @@ use assay_kernels::compute::core_clock::{CoreClock, CoreClockConfig};
 use assay_kernels::compute::isa::Isa;
 use assay_kernels::compute::peak_flops::{Peak, PeakConfig, Precision};
 use assay_model::event::Stopped;
+use assay_model::failure::{Area, Failure};
 use assay_model::workload::PeakFlopsWorkload;
 
 use crate::measuring::{self, Measurement};
 use crate::recorder::{CaseError, Recorder};
-
-const ADVICE: &str = "`assay doctor` shows what keeps threads from their CPUs; a wrong sum means a defective processor";
 
 /// What one preparation holds: the chains in both precisions, and the clock at the same load.
 struct Prepared {
@@ -23,13 +22,8 @@ pub(super) fn measure(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     let isa = Isa::ALL.into_iter().find(|isa| isa.name() == work.instruction_set);
-    let isa = isa.ok_or_else(|| {
-        let reason = format!("there is no instruction set `{}`", work.instruction_set);
-        CaseError::failed(
-            reason,
-            "the plan was made by another version of assay; make it again",
-        )
-    })?;
+    let unknown = || Failure::UnknownInstructionSet { name: work.instruction_set.clone() };
+    let isa = isa.ok_or_else(unknown)?;
     let mut measurement = Measurement {
         prepare: &mut |_: &mut Recorder<'_, '_>| prepare(work, isa),
         repetition: &mut repetition,
@@ -43,8 +37,8 @@ fn prepare(work: &PeakFlopsWorkload, isa: Isa) -> Result<Prepared, CaseError> {
     let cpus = super::cpu_numbers(&work.domain.cpus);
     let peak = |precision| {
         let config = PeakConfig { cpus: cpus.clone(), precision, isa };
-        let peak =
-            Peak::prepare(&config).map_err(|error| CaseError::because(&error, ADVICE))?;
+        let peak = Peak::prepare(&config)
+            .map_err(|error| CaseError::because(Area::PeakFlops, &error))?;
         Ok::<_, CaseError>((precision, peak))
     };
     let peaks = [peak(Precision::Fp64)?, peak(Precision::Fp32)?];
@@ -59,13 +53,14 @@ fn repetition(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     for (precision, peak) in &mut prepared.peaks {
-        let sample = peak.repetition().map_err(|error| CaseError::because(&error, ADVICE))?;
-        recorder.sample(precision.name(), None, sample.flops / sample.seconds);
+        let sample =
+            peak.repetition().map_err(|error| CaseError::because(Area::PeakFlops, &error))?;
+        recorder.sample(precision.name(), sample.flops / sample.seconds);
     }
     if let Some(clock) = &mut prepared.clock {
         let clocks_hz = clock.repetition().clocks_hz;
         let mean_hz = clocks_hz.iter().sum::<f64>() / clocks_hz.len() as f64;
-        recorder.sample("core_clock", None, mean_hz);
+        recorder.sample("core_clock", mean_hz);
     }
     Ok(())
 }

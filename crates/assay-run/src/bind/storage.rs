@@ -11,11 +11,13 @@ use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use assay_model::event::{Parameter, Stopped};
+use assay_model::attribute::Attribute;
+use assay_model::doubt::Doubt;
+use assay_model::event::Stopped;
+use assay_model::failure::{Area, Failure};
 use assay_model::plan::Case;
 use assay_model::quantity::{Bytes, Quantity, Unit};
 use assay_model::storage_outcome::{Ended, StorageOutcome};
-use assay_model::warning::Warning;
 use assay_model::workload::Workload;
 use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
@@ -70,16 +72,9 @@ pub(super) fn prepare(
     let Some(mut test) = resolved(case, test, recorder)? else { return Ok(None) };
     match test.course {
         Course::Once => {}
-        Course::Rounds(_) => recorder.doubt(Warning::new(
-            "measured-once",
-            format!("{} measures once, without looking for a steady state", case.by),
-            "let assay measure in the same run first: what it finds steady is so for both",
-        )),
+        Course::Rounds(_) => recorder.doubt(Doubt::MeasuredOnce { by: case.by.clone() }),
         Course::Search(_) => {
-            return Err(CaseError::failed(
-                format!("{} measures a rate, and does not look for one", case.by),
-                "let assay look for it, and give the tool what it finds as --rate",
-            ));
+            return Err(Failure::ToolCannotSearch { by: case.by.clone() }.into());
         }
     }
     Measurer { case, options, recorder: &mut *recorder }.precondition(&test)?;
@@ -89,14 +84,14 @@ pub(super) fn prepare(
     let done = runner::prepare(&plan, options, cancel, &mut |event| watcher.see(&event));
     match done {
         Err(_) if cancel.load(Ordering::Relaxed) => Err(CaseError::Interrupted),
-        Err(failure) => Err(CaseError::of_case(&failure)),
+        Err(failure) => Err(CaseError::of_case(Area::Storage, &failure)),
         Ok(()) => {
             // Tools that share a file out among processes must know its size.
             for target in &mut test.workload.targets {
                 target.size_bytes = target.size_bytes.or_else(|| size_of(&target.path));
             }
             if let Load::Open { rate_per_s, .. } = test.workload.load {
-                recorder.learn(None, "requested_rate", Parameter::Number(rate_per_s));
+                recorder.learn(Attribute::RequestedRate, rate_per_s);
             }
             Ok(Some(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() }))
         }
@@ -126,15 +121,10 @@ fn resolved(
     let id = case.workload.benchmark().id();
     let by = if case.by == "assay" { String::new() } else { format!("/{}", case.by) };
     let greatest = recorder.median_of(&format!("{id}/{}/max{by}", test.name), "rate");
-    let greatest = greatest.ok_or_else(|| {
-        CaseError::failed(
-            "the greatest rate of this curve is not known",
-            "the case before it failed: look at its reason first",
-        )
-    })?;
+    let greatest = greatest.ok_or(Failure::CurveWithoutMaximum)?;
     if let Some(CurvePoint::Bend { .. }) = test.point {
         let Some(share) = curve::next_share(case, &test, recorder) else { return Ok(None) };
-        recorder.learn(None, "percent_of_max", Parameter::Number(share));
+        recorder.learn(Attribute::PercentOfMax, share);
         percent = share;
     }
     let rate_per_s = rounding.share(greatest, percent);
@@ -163,10 +153,7 @@ impl Measurer<'_, '_, '_> {
     fn once(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
         let phase = single(workload.clone(), &self.case.id);
         let outcomes = self.carry_out(&StoragePlan { phases: vec![phase] })?;
-        outcomes
-            .into_iter()
-            .next()
-            .ok_or_else(|| CaseError::failed("nothing was measured", "give it more time"))
+        outcomes.into_iter().next().ok_or_else(|| Failure::NoIo.into())
     }
 
     /// Carries all phases out; I/O that failed is a failed measurement.
@@ -178,11 +165,11 @@ impl Measurer<'_, '_, '_> {
             runner::carry_out(plan, self.options, cancel, &mut |event| watcher.see(&event));
         let outcomes = match done {
             Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
-            Err(failure) => return Err(CaseError::of_case(&failure)),
+            Err(failure) => return Err(CaseError::of_case(Area::Storage, &failure)),
             Ok(outcomes) => outcomes,
         };
         if let Some(failure) = runner::io_failure(plan, &outcomes) {
-            return Err(CaseError::of_case(&failure));
+            return Err(CaseError::of_case(Area::Storage, &failure));
         }
         if outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted) {
             return Err(CaseError::Interrupted);

@@ -1,13 +1,14 @@
 //! `memory.stream` by assay's own kernels.
 
 use assay_kernels::memory::stream::{Operation, Stream, StreamConfig, StreamError};
-use assay_model::event::{Parameter, Stopped};
-use assay_model::workload::StreamWorkload;
+use assay_model::attribute::Attribute;
+use assay_model::entry::Key;
+use assay_model::event::Stopped;
+use assay_model::failure::Area;
+use assay_model::workload::{Domain, StreamWorkload};
 
 use crate::measuring::{self, Measurement};
 use crate::recorder::{CaseError, Recorder};
-
-const ADVICE: &str = "smaller arrays (--bytes) need less memory; wrong contents mean defective memory or an overclocked machine";
 
 /// The kernels that won, one per operation, kept for all preparations of the case.
 type Winners = Vec<(Operation, &'static str)>;
@@ -22,7 +23,7 @@ pub(super) fn measure(
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
             let mut stream = Stream::prepare(&config(work)).map_err(|error| failed(&error))?;
             if winners.is_empty() {
-                winners = choose(&mut stream, recorder)?;
+                winners = choose(work, &mut stream, recorder)?;
                 learn(&stream, recorder);
             }
             Ok((stream, winners.clone()))
@@ -44,12 +45,25 @@ fn config(work: &StreamWorkload) -> StreamConfig {
     }
 }
 
-fn choose(stream: &mut Stream, recorder: &mut Recorder<'_, '_>) -> Result<Winners, CaseError> {
+/// The series of one operation on one domain; alone it is the only one.
+fn key(work: &StreamWorkload, operation: Operation, domain: &Domain) -> Key {
+    match work.domains.len() {
+        1 => Key::of(operation.name()),
+        _ => Key { metric: operation.name(), extra: work.of_domain(&domain.placement) },
+    }
+}
+
+fn choose(
+    work: &StreamWorkload,
+    stream: &mut Stream,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Winners, CaseError> {
     let mut winners = Winners::new();
     for operation in Operation::ALL {
         let kernel = stream.pick_best(operation).map_err(|error| failed(&error))?;
-        let name = Parameter::Text(kernel.name.to_owned());
-        recorder.learn(Some(operation.name()), "kernel", name);
+        for domain in &work.domains {
+            recorder.learn_of(key(work, operation, domain), Attribute::Kernel, kernel.name);
+        }
         winners.push((operation, kernel.name));
     }
     Ok(winners)
@@ -59,9 +73,9 @@ fn learn(stream: &Stream, recorder: &mut Recorder<'_, '_>) {
     let total = stream.bytes_per_array() * 3;
     if let Ok(huge) = stream.huge_bytes() {
         let share = (huge as f64 / total as f64).min(1.0);
-        recorder.learn(None, "huge_pages", Parameter::Number(share));
+        recorder.learn(Attribute::HugePages, share);
     }
-    recorder.learn(None, "byte_counting", Parameter::Text("STREAM".to_owned()));
+    recorder.learn(Attribute::ByteCounting, "STREAM");
 }
 
 fn repetition(
@@ -76,13 +90,13 @@ fn repetition(
         for domain in &work.domains {
             let members = first..first + domain.cpus.len();
             first = members.end;
-            let placement = (work.domains.len() > 1).then_some(domain.placement.as_str());
-            recorder.sample(operation.name(), placement, stream.rate(*operation, members));
+            let rate = stream.rate(*operation, members);
+            recorder.sample_of(key(work, *operation, domain), rate);
         }
     }
     Ok(())
 }
 
 fn failed(error: &StreamError) -> CaseError {
-    CaseError::because(error, ADVICE)
+    CaseError::because(Area::Stream, error)
 }

@@ -1,14 +1,18 @@
 //! Any workload by an official tool: run it, keep what it left behind, read its samples.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use assay_adapters::invocation::{Found, Invocation, Request};
 use assay_adapters::outputs::{Outputs, Parsed, ToolError};
 use assay_adapters::tool::Tool;
 use assay_fleet::process::ProcessError;
-use assay_model::event::{Parameter, Stopped};
+use assay_model::attribute::{Attribute, Value};
+use assay_model::doubt::Doubt;
+use assay_model::entry::{Entry, Key, Seen};
+use assay_model::event::Stopped;
+use assay_model::failure::Area;
 use assay_model::plan::Case;
-use assay_model::warning::Warning;
 
 use super::network;
 use crate::recorder::{CaseError, Recorder};
@@ -32,18 +36,16 @@ pub(super) fn measure(
     let request = Request { workload, found, repetitions, cpu_flags };
     let invocations = (tool.command)(&request).map_err(|error| failed(&error))?;
     if let Some(version) = &found.version {
-        recorder.learn(None, "tool_version", Parameter::Text(version.clone()));
+        recorder.learn(Attribute::ToolVersion, version.as_str());
     }
+    let mut commands = BTreeMap::new();
     let share_s = case.stopping.budget_s / invocations.len().max(1) as f64;
     for (index, invocation) in invocations.iter().enumerate() {
         let command = [std::slice::from_ref(&invocation.program), &invocation.arguments]
             .concat()
             .join(" ");
-        recorder.learn(
-            None,
-            &format!("command.{}", invocation.label),
-            Parameter::Text(command),
-        );
+        commands.insert(invocation.label.clone(), command);
+        recorder.learn(Attribute::Commands, Value::Pairs(commands.clone()));
         let until_s = share_s * (index + 1) as f64;
         for repetition in 0..invocation.repetitions.max(1) {
             let began_s = recorder.elapsed_s();
@@ -68,10 +70,7 @@ fn run(
     let outputs =
         tools::run(invocation, DEADLINE, recorder.cancel()).map_err(|error| match error {
             ProcessError::Cancelled { .. } => CaseError::Interrupted,
-            other => CaseError::because(
-                &other,
-                "run the recorded command by hand to see what is wrong",
-            ),
+            other => CaseError::because(Area::Process, &other),
         })?;
     keep(&outputs, &format!("{}.{repetition}", invocation.label), recorder)?;
     let parsed = (tool.parse)(invocation, &outputs);
@@ -96,25 +95,35 @@ fn keep(
 
 fn record(parsed: &Parsed, first: bool, recorder: &mut Recorder<'_, '_>) {
     for measured in &parsed.values {
+        let key = Key { metric: measured.metric, extra: measured.series.clone() };
         for value in &measured.samples {
-            recorder.sample(measured.metric, measured.series.as_deref(), *value);
+            recorder.sample_of(key.clone(), *value);
+        }
+        if let Some(figures) = &measured.figures {
+            recorder.record(Entry::Measured(key, Seen::Figures(figures.clone())));
         }
     }
     if let Some(version) = &parsed.version {
-        recorder.learn(None, "tool_version", Parameter::Text(version.clone()));
+        recorder.learn(Attribute::ToolVersion, version.as_str());
     }
     for learned in &parsed.learned {
-        recorder.learn(learned.metric, learned.name, learned.value.clone());
+        let keys = parsed.values.iter().filter(|it| Some(it.metric) == learned.metric);
+        for measured in keys {
+            let key = Key { metric: measured.metric, extra: measured.series.clone() };
+            recorder.learn_of(key, learned.name, learned.value.clone());
+        }
+        if learned.metric.is_none() {
+            recorder.learn(learned.name, learned.value.clone());
+        }
     }
     if first {
-        parsed.warnings.iter().for_each(|warning| recorder.doubt(warning.clone()));
+        parsed.doubts.iter().for_each(|doubt| recorder.doubt(doubt.clone()));
         for problem in &parsed.problems {
-            let advice = "look at the stored raw output";
-            recorder.doubt(Warning::new("unread-output", problem.clone(), advice));
+            recorder.doubt(Doubt::UnreadOutput { problem: problem.clone() });
         }
     }
 }
 
 fn failed(error: &ToolError) -> CaseError {
-    CaseError::because(error, error.advice())
+    CaseError::advised(Area::Tool, error, error.advice())
 }

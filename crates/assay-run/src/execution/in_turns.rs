@@ -33,7 +33,7 @@ pub(super) fn measure(
     let mut open: Vec<(&Case, CaseState)> = Vec::new();
     for case in cases {
         log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
-        open.push((case, CaseState::new(case)));
+        open.push((case, CaseState::new(case, &execution.host.name)));
     }
     let mut status = Status::Complete;
     for turn in 0.. {

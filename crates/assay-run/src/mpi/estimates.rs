@@ -1,14 +1,14 @@
 //! What the samples of an MPI job amount to: rows for people, one JSON document for programs.
 
-use assay_model::benchmark::{Benchmark, Metric, MpiTest};
-use assay_model::event::{Parameter, Parameters, Stopped};
+use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_model::benchmark::{Benchmark, Luck, Metric, MpiTest};
+use assay_model::doubt::Doubt;
+use assay_model::event::Stopped;
 use assay_model::mpi_outcome::{MpiOutcome, MpiSize};
 use assay_model::plan::Stopping;
-use assay_model::quantity::Bytes;
 use assay_model::summary::{Estimate, Summary};
-use assay_model::warning::Warning;
 use assay_stats::analysis::{Analysis, analyse};
-use assay_stats::doubts::{Luck, doubts};
+use assay_stats::doubts::doubts;
 use assay_stats::quantile::carries;
 use assay_stats::summarize::estimate::{About, of_analysis};
 use jiff::Timestamp;
@@ -22,7 +22,7 @@ pub fn summary(test: MpiTest, outcome: &MpiOutcome, started: Timestamp) -> Summa
         suite: format!("mpi {}", test.name()),
         started,
         complete: outcome.complete,
-        warnings: unbound(outcome).into_iter().collect(),
+        doubts: unbound(outcome).into_iter().collect(),
     };
     job.summary(|host| {
         outcome.sizes.iter().flat_map(|size| of_size(test, outcome, size, host)).collect()
@@ -30,34 +30,25 @@ pub fn summary(test: MpiTest, outcome: &MpiOutcome, started: Timestamp) -> Summa
 }
 
 /// Ranks that may wander from CPU to CPU take their caches' contents nowhere.
-pub fn unbound(outcome: &MpiOutcome) -> Option<Warning> {
+pub fn unbound(outcome: &MpiOutcome) -> Option<Doubt> {
     let wandering = outcome.ranks.iter().filter(|rank| rank.cpus.len() > 1).count();
     let moved = outcome.ranks.iter().filter(|rank| rank.seen_on.len() > 1).count();
-    (wandering > 0).then(|| {
-        Warning::new(
-            "unbound-ranks",
-            format!(
-                "{wandering} of {} ranks are not bound to one CPU, and {moved} of them moved",
-                outcome.ranks.len()
-            ),
-            "bind them by the launcher: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), \
-             `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)",
-        )
-    })
+    let ranks = outcome.ranks.len();
+    (wandering > 0).then_some(Doubt::UnboundRanks { unbound: wandering, moved, ranks })
 }
 
 /// What the batches of a size say against their own median, but for its width, which stands beside it.
-pub fn shape(test: MpiTest, size: &MpiSize) -> Vec<String> {
+pub fn shape(test: MpiTest, size: &MpiSize) -> Vec<Doubt> {
     let first = if size.samples.contains_key("bandwidth") { "bandwidth" } else { "latency" };
     let (Some(analysis), Some(metric)) =
         (analysis(size, first), Benchmark::Mpi(test).metric(first))
     else {
         return Vec::new();
     };
-    let told = |warning: &Warning| ["several-modes", "autocorrelated"].contains(&&*warning.id);
+    let shows =
+        |it: &Doubt| matches!(it, Doubt::SeveralModes { .. } | Doubt::Autocorrelated { .. });
     let doubts = doubts(&analysis, &stopping(), Stopped::Budget, metric.unit, Luck::Launch);
-    let of_size = |warning: Warning| format!("at {}: {}", Bytes(size.bytes), warning.text);
-    doubts.into_iter().filter(told).map(of_size).collect()
+    doubts.into_iter().filter(shows).collect()
 }
 
 /// One estimate per metric, and one of single messages where they were timed.
@@ -66,7 +57,7 @@ fn of_size(test: MpiTest, outcome: &MpiOutcome, size: &MpiSize, host: &str) -> V
     let of = |name: &str, samples: &[f64], timed: &str| {
         let metric = benchmark.metric(name)?;
         let mut parameters = parameters(outcome, size);
-        parameters.insert("timed".to_owned(), Parameter::Text(timed.to_owned()));
+        parameters.insert(Attribute::Timed, timed.into());
         estimate(benchmark, metric, samples, parameters, size, host)
     };
     let batches = size.samples.iter().map(|(name, samples)| of(name, samples, "batch"));
@@ -75,19 +66,18 @@ fn of_size(test: MpiTest, outcome: &MpiOutcome, size: &MpiSize, host: &str) -> V
     batches.chain(singles).flatten().collect()
 }
 
-fn parameters(outcome: &MpiOutcome, size: &MpiSize) -> Parameters {
-    let text = |text: &str| Parameter::Text(text.to_owned());
-    let mut parameters = Parameters::from([
-        ("bytes".to_owned(), Parameter::Integer(size.bytes)),
-        ("ranks".to_owned(), Parameter::Integer(outcome.ranks.len() as u64)),
-        ("iterations".to_owned(), Parameter::Integer(size.iterations)),
-        ("preset".to_owned(), text(&outcome.preset)),
-        ("launcher".to_owned(), text(&outcome.launcher)),
+fn parameters(outcome: &MpiOutcome, size: &MpiSize) -> Attributes {
+    let mut parameters = Attributes::from([
+        (Attribute::Bytes, Value::from(size.bytes)),
+        (Attribute::Ranks, outcome.ranks.len().into()),
+        (Attribute::Iterations, size.iterations.into()),
+        (Attribute::Preset, outcome.preset.as_str().into()),
+        (Attribute::Launcher, outcome.launcher.as_str().into()),
     ]);
     if let Some(library) = &outcome.library {
         let name = format!("{} {}", library.name, library.version);
-        parameters.insert("mpi".to_owned(), text(name.trim()));
-        parameters.insert("abi".to_owned(), text(library.abi.name()));
+        parameters.insert(Attribute::Mpi, name.trim().into());
+        parameters.insert(Attribute::Abi, library.abi.name().into());
     }
     parameters
 }
@@ -96,7 +86,7 @@ fn estimate(
     benchmark: Benchmark,
     metric: &Metric,
     samples: &[f64],
-    parameters: Parameters,
+    parameters: Attributes,
     size: &MpiSize,
     host: &str,
 ) -> Option<Estimate> {

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use assay_dialects::wire::{iperf3, qperf};
+use assay_model::failure::Lack;
 use thiserror::Error;
 
 /// Why a test over the network ended without a result.
@@ -47,17 +48,6 @@ pub enum NetworkError {
     Stalled { peer: String, seconds: f64 },
     #[error("interrupted")]
     Interrupted,
-}
-
-/// What a host lacks for a case, and for every other case that needs the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Lack {
-    /// An address.
-    Address,
-    /// Somebody who accepts connections on this port.
-    Port(u16),
-    /// Somebody who answers ping-pongs.
-    Echo,
 }
 
 impl NetworkError {

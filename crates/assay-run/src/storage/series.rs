@@ -1,22 +1,10 @@
 //! What the series of a phase says: stretches of it as samples, and all of its I/O together.
 
-use std::fmt::Write as _;
-
-use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome, Tally};
+use assay_model::distribution::new_histogram;
+use assay_model::entry::{Entry, Key, Seen};
+use assay_model::storage_outcome::{IntervalTally, StorageOutcome, Tally};
 use assay_stats::rate_search::Lateness;
 use hdrhistogram::Histogram;
-
-/// The percentiles that are told, and from how many values on: an upper bound of p99 at 95 %
-/// confidence exists from 299 values on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
-const PERCENTILES: [(&str, f64, u64); 5] = [
-    ("p50", 0.50, 6),
-    ("p90", 0.90, 29),
-    ("p99", 0.99, 299),
-    ("p99.9", 0.999, 2995),
-    ("p99.99", 0.9999, 29_956),
-];
-/// Significant digits of every latency, as in the engine.
-const DIGITS: u8 = 3;
 
 /// One or more neighbouring intervals, so that there is I/O in it.
 #[derive(Debug)]
@@ -25,16 +13,8 @@ pub struct Stretch {
     count: u64,
     bytes: u64,
     service_sum_ns: u64,
-    service: Distribution,
-    from_intended: Distribution,
-}
-
-/// Latencies of many I/O.
-#[derive(Debug)]
-pub struct Distribution {
-    histogram: Histogram<u64>,
-    /// Exact where it is known; the histogram's is of buckets.
-    mean_ns: Option<f64>,
+    service: Histogram<u64>,
+    from_intended: Histogram<u64>,
 }
 
 /// Stretches that a phase is cut into, so that the median of their rates has an interval at 95 %.
@@ -104,53 +84,50 @@ pub fn joined(outcomes: &[StorageOutcome]) -> Option<StorageOutcome> {
     Some(all)
 }
 
-/// Service times and times from the intended start of all I/O that counts.
-pub fn totals(outcome: &StorageOutcome) -> [Distribution; 2] {
-    let mut service = Distribution::new();
-    let mut intended = Distribution::new();
-    let (mut sum_ns, mut count) = (0.0, 0_u64);
-    for tally in outcome.tallies.iter().map(|it| &it.tally) {
-        service.add(&tally.service_ns);
-        intended.add(&tally.from_intended_ns);
-        sum_ns += tally.service_sum_ns as f64;
-        count += tally.count;
+/// The stretches of a phase as samples of its rate, its bandwidth and its latencies, and what one I/O
+/// cost in CPU time.
+pub fn samples(outcome: &StorageOutcome) -> Vec<Entry> {
+    let weighted = |metric, value, weight| {
+        Entry::Measured(Key::of(metric), Seen::Sample { value, weight })
+    };
+    let mut entries = Vec::new();
+    for stretch in stretches(&outcome.intervals, stretch_s(outcome.elapsed_s)) {
+        let length_s = stretch.length_s;
+        entries.push(weighted("rate", stretch.rate_per_s(), length_s));
+        entries.push(weighted("bandwidth", stretch.bytes_per_s(), length_s));
+        entries.push(Entry::sample("latency", stretch.service_median_s()));
+        let intended = stretch.median_from_intended_s();
+        entries
+            .extend(intended.map(|median_s| Entry::sample("latency_from_intended", median_s)));
     }
-    service.mean_ns = (count > 0).then(|| sum_ns / count as f64);
-    [service, intended]
+    let cpu_s = outcome.cpu_user_s + outcome.cpu_system_s;
+    let count = count(outcome);
+    if count > 0 {
+        entries.push(Entry::sample("cpu_per_io", cpu_s / count as f64));
+    }
+    entries
 }
 
-/// Service times of all reads or all writes that count.
-pub fn side(outcome: &StorageOutcome, side: Operation) -> Distribution {
-    let mut service = Distribution::new();
-    let tallies = outcome.tallies.iter().filter(|it| it.operation == side);
-    tallies.for_each(|it| service.add(&it.tally.service_ns));
-    service
+/// I/O in flight, and rate × latency, which should be the same, over all the time that counts; `None`
+/// where nothing was in flight.
+pub fn littles_law(outcome: &StorageOutcome) -> Option<(f64, f64)> {
+    let counting = outcome.intervals.iter().filter(|interval| !interval.warmup);
+    let time_s: f64 = counting.clone().map(|interval| interval.length_s).sum();
+    let weighted: f64 = counting.map(|interval| interval.in_flight * interval.length_s).sum();
+    let service_s = service_sum_s(outcome);
+    (time_s > 0.0 && weighted > 0.0).then_some((weighted / time_s, service_s / time_s))
 }
 
-/// One line per interval, in base units.
-pub fn table(intervals: &[IntervalTally]) -> String {
-    let mut text = String::from(
-        "start_s,length_s,warmup,reads,read_bytes,writes,write_bytes,service_sum_s,in_flight,\
-         cpu_user,cpu_system\n",
-    );
-    for it in intervals {
-        let service_s = (it.reads.service_sum_ns + it.writes.service_sum_ns) as f64 * 1e-9;
-        let _ = writeln!(
-            text,
-            "{:.6},{:.6},{},{},{},{},{},{service_s:.9},{:.4},{:.4},{:.4}",
-            it.start_s,
-            it.length_s,
-            u8::from(it.warmup),
-            it.reads.count,
-            it.reads.bytes,
-            it.writes.count,
-            it.writes.bytes,
-            it.in_flight,
-            it.cpu_user,
-            it.cpu_system
-        );
-    }
-    text
+/// A few I/O more or less at the ends are no fault of the accounting: the share they may make.
+pub fn ends(outcome: &StorageOutcome, in_flight: f64, product: f64) -> f64 {
+    let counting = outcome.intervals.iter().filter(|interval| !interval.warmup);
+    let time_s: f64 = counting.map(|interval| interval.length_s).sum();
+    2.0 * in_flight * product / service_sum_s(outcome).max(f64::MIN_POSITIVE) / time_s.max(1.0)
+}
+
+fn service_sum_s(outcome: &StorageOutcome) -> f64 {
+    let stretches = stretches(&outcome.intervals, stretch_s(outcome.elapsed_s));
+    stretches.iter().map(Stretch::service_sum_s).sum()
 }
 
 impl Stretch {
@@ -160,8 +137,8 @@ impl Stretch {
             count: 0,
             bytes: 0,
             service_sum_ns: 0,
-            service: Distribution::new(),
-            from_intended: Distribution::new(),
+            service: new_histogram(),
+            from_intended: new_histogram(),
         }
     }
 
@@ -176,8 +153,8 @@ impl Stretch {
         self.count += tally.count;
         self.bytes += tally.bytes;
         self.service_sum_ns += tally.service_sum_ns;
-        self.service.add(&tally.service_ns);
-        self.from_intended.add(&tally.from_intended_ns);
+        join(&mut self.service, &tally.service_ns);
+        join(&mut self.from_intended, &tally.from_intended_ns);
     }
 
     fn join(&mut self, other: &Self) {
@@ -185,13 +162,18 @@ impl Stretch {
         self.count += other.count;
         self.bytes += other.bytes;
         self.service_sum_ns += other.service_sum_ns;
-        self.service.add(&other.service.histogram);
-        self.from_intended.add(&other.from_intended.histogram);
+        join(&mut self.service, &other.service);
+        join(&mut self.from_intended, &other.from_intended);
     }
 
     /// In IO/s.
     pub fn rate_per_s(&self) -> f64 {
         self.count as f64 / self.length_s
+    }
+
+    /// In seconds.
+    pub const fn length_s(&self) -> f64 {
+        self.length_s
     }
 
     /// In B/s.
@@ -207,79 +189,43 @@ impl Stretch {
     /// I/O that took longer than this from the moment it was due, to 1 %, and all I/O.
     pub fn lateness(&self, most_s: f64) -> Lateness {
         let most_ns = (most_s * 1e9) as u64;
-        let in_time = self.from_intended.histogram.count_between(0, most_ns);
-        let all = self.from_intended.count();
+        let in_time = self.from_intended.count_between(0, most_ns);
+        let all = self.from_intended.len();
         Lateness { late: all.saturating_sub(in_time), all }
     }
 
     pub fn service_median_s(&self) -> f64 {
-        self.service.quantile_s(0.5)
+        median_s(&self.service)
     }
 
     /// `None` in a closed loop.
     pub fn median_from_intended_s(&self) -> Option<f64> {
-        (self.from_intended.count() > 0).then(|| self.from_intended.quantile_s(0.5))
+        (!self.from_intended.is_empty()).then(|| median_s(&self.from_intended))
     }
 }
 
-impl Distribution {
-    fn new() -> Self {
-        let histogram = Histogram::new(DIGITS).expect("three digits are allowed");
-        Self { histogram, mean_ns: None }
-    }
+fn join(all: &mut Histogram<u64>, other: &Histogram<u64>) {
+    all.add(other).expect("a histogram without bounds grows to hold any other");
+}
 
-    fn add(&mut self, other: &Histogram<u64>) {
-        self.histogram.add(other).expect("a histogram without bounds grows to hold any other");
-    }
-
-    pub fn count(&self) -> u64 {
-        self.histogram.len()
-    }
-
-    pub fn least_s(&self) -> f64 {
-        self.histogram.min() as f64 * 1e-9
-    }
-
-    pub fn greatest_s(&self) -> f64 {
-        self.histogram.max() as f64 * 1e-9
-    }
-
-    pub fn mean_s(&self) -> f64 {
-        self.mean_ns.unwrap_or_else(|| self.histogram.mean()) * 1e-9
-    }
-
-    fn quantile_s(&self, q: f64) -> f64 {
-        self.histogram.value_at_quantile(q).min(self.histogram.max()) as f64 * 1e-9
-    }
-
-    /// Those that so many values can carry, in seconds.
-    pub fn percentiles_s(&self) -> Vec<(&'static str, f64)> {
-        let carried = PERCENTILES.iter().filter(|(_, _, least)| self.count() >= *least);
-        carried.map(|(name, q, _)| (*name, self.quantile_s(*q))).collect()
-    }
-
-    /// Every bucket with its count, one a line: the whole distribution as it is stored.
-    pub fn table(&self) -> String {
-        let mut text = String::from("up_to_ns,count\n");
-        for bucket in self.histogram.iter_recorded() {
-            let count = bucket.count_since_last_iteration();
-            let _ = writeln!(text, "{},{count}", bucket.value_iterated_to());
-        }
-        text
-    }
+fn median_s(histogram: &Histogram<u64>) -> f64 {
+    histogram.value_at_quantile(0.5).min(histogram.max()) as f64 * 1e-9
 }
 
 #[cfg(test)]
 mod tests {
+    use assay_model::engine_choice::EngineReason;
+    use assay_model::storage_outcome::Operation;
+
     use super::*;
 
     fn tally(latencies_ns: &[u64]) -> Tally {
-        let mut service_ns = Histogram::new(DIGITS).unwrap();
+        let mut service_ns = new_histogram();
         latencies_ns.iter().for_each(|it| service_ns.record(*it).unwrap());
         Tally {
             count: latencies_ns.len() as u64,
             bytes: 4096 * latencies_ns.len() as u64,
-            from_intended_ns: Histogram::new(DIGITS).unwrap(),
+            from_intended_ns: new_histogram(),
             service_square_sum: 0.0,
             service_sum_ns: latencies_ns.iter().sum(),
             service_ns,
@@ -339,7 +285,7 @@ mod tests {
             cpu_user_s: 0.25,
             cpu_system_s: 0.5,
             engine: "null".into(),
-            engine_reason: String::new(),
+            engine_reason: EngineReason::AskedFor,
             errors: vec![],
             error_count: 0,
             streams: vec![],
@@ -358,16 +304,5 @@ mod tests {
         let starts: Vec<f64> = all.intervals.iter().map(|it| it.start_s).collect();
         assert_eq!(starts, [0.0, 0.0, 1.0, 1.0]);
         assert!(joined(&[]).is_none());
-    }
-
-    #[test]
-    fn percentiles_need_data() {
-        for (n, expected) in [(5, 0), (6, 1), (28, 1), (29, 2), (299, 3), (2995, 4)] {
-            let mut distribution = Distribution::new();
-            distribution.add(&tally(&vec![1_000_000; n]).service_ns);
-            let found = distribution.percentiles_s();
-            assert_eq!(found.len(), expected, "{n}");
-            assert!(found.iter().all(|(_, seconds)| *seconds <= distribution.greatest_s()));
-        }
     }
 }

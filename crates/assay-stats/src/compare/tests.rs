@@ -1,7 +1,9 @@
 //! Verdicts on hand-made estimates, and intervals of ratios against synthetic samples whose true
 //! ratio is known.
 
-use assay_model::event::{Clock, FORMAT, RunEvent, RunStarted, Sample, Status, Stopped};
+use assay_model::event::{
+    Clock, FORMAT, HostJoined, RunEvent, RunStarted, Sample, SeriesOpened, Status, Stopped,
+};
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::workload::{Direction, NetworkWorkload};
@@ -21,16 +23,25 @@ fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>])
         label: None,
         started: "2026-01-01T00:00:00Z".into(),
         plan: Plan { suite: "test".into(), budget_s: 60.0, cases: vec![case] },
-        host: HostFacts { name: host.into(), ..HostFacts::default() },
+        asked: None,
+    };
+    let joined = HostJoined {
+        host: host.into(),
+        facts: HostFacts { name: host.into(), ..HostFacts::default() },
         state: HostState::default(),
         clock: Clock::default(),
     };
+    let opened = SeriesOpened {
+        series: 0,
+        case: id.clone(),
+        metric: metric.into(),
+        dimensions: workload.dimensions("assay"),
+    };
     let sample = |preparation: usize, value: f64| {
         RunEvent::Sample(Sample {
-            case: id.clone(),
-            metric: metric.into(),
-            placement: None,
+            series: 0,
             value,
+            weight: 1.0,
             preparation: preparation as u32,
             at_ns: 0,
         })
@@ -41,7 +52,9 @@ fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>])
         .flat_map(|(index, values)| values.iter().map(move |value| sample(index, *value)));
     let mut events = vec![
         RunEvent::RunStarted(Box::new(started)),
+        RunEvent::HostJoined(Box::new(joined)),
         RunEvent::CaseStarted { case: id.clone() },
+        RunEvent::SeriesOpened(opened),
     ];
     events.extend(samples);
     events.push(RunEvent::CaseFinished { case: id.clone(), stopped: Stopped::Budget });
@@ -133,9 +146,18 @@ fn questions_are_matched_whatever_host_they_went_to() {
     let one = |run| side("it", std::slice::from_ref(run));
     let same = compare(one(&a), one(&b), 0.02);
     assert_eq!((same.pairs.len(), same.unmatched.len()), (1, 0));
-    assert_eq!(same.differences, ["the host: one and two"]);
+    let (aspect, a_host, b_host) = (Aspect::Host, "one".to_owned(), "two".to_owned());
+    assert_eq!(same.differences, [Difference { aspect, a: a_host, b: b_host }]);
     let other = compare(one(&a), one(&c), 0.02);
-    assert_eq!((other.pairs.len(), other.unmatched.len()), (0, 2), "{:?}", other.unmatched);
+    let sides: Vec<Only> = other.unmatched.iter().map(|it| it.only).collect();
+    assert_eq!(
+        (other.pairs.len(), sides),
+        (0, vec![Only::A, Only::B]),
+        "{:?}",
+        other.unmatched
+    );
+    let shared: Vec<&str> = other.unmatched[0].identity.keys().map(|it| it.name()).collect();
+    assert_eq!(shared, ["direction", "streams", "copy"], "neither the host nor the time");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_model::benchmark::Better;
+use assay_model::limit::{Basis, Limit};
 use assay_model::quantity::Unit;
 use assay_model::summary::Tool;
 
@@ -12,6 +13,7 @@ use super::*;
 fn sound() -> Estimate {
     Estimate {
         benchmark: "memory.stream".into(),
+        case: "memory.stream/node".into(),
         metric: "triad".into(),
         parameters: BTreeMap::new(),
         unit: Unit::BytePerSecond,
@@ -25,7 +27,7 @@ fn sound() -> Estimate {
         max: 9.0,
         mean: 4.0,
         percentiles: Some(BTreeMap::from([("p99".to_owned(), 8.0)])),
-        limit: Some(Limit { value: 10.0, basis: "modules".into() }),
+        limit: Some(Limit { value: 10.0, basis: Basis::Provisioned }),
         percent_of_limit: Some(50.0),
         host: "host".into(),
         tool: Tool { name: "assay".into(), version: None },
@@ -36,7 +38,8 @@ fn sound() -> Estimate {
 fn check(what: &str, change: impl Fn(&mut Estimate), expected: &[&str]) {
     let mut estimate = sound();
     change(&mut estimate);
-    let found: Vec<String> = broken(&estimate).into_iter().map(|warning| warning.id).collect();
+    let found = broken(&estimate);
+    let found: Vec<&str> = found.iter().map(Doubt::id).collect();
     assert_eq!(found, expected, "{what}");
 }
 
@@ -64,13 +67,20 @@ fn every_law_is_held() {
     check("no loss at all", none, &[]);
     check("a negative count", |e| (e.min, e.unit) = (-1.0, Unit::Count), &["not-positive"]);
     check("negative", |e| e.min = -1.0, &["not-positive"]);
+    let reaches = |e: &mut Estimate| (e.max, e.percentiles) = (5.05, None);
+    check("the interval of a median lies among the samples", reaches, &["out-of-order"]);
+    let pooled = |e: &mut Estimate| {
+        reaches(e);
+        (e.benchmark, e.metric, e.limit) = ("network.udp".into(), "loss".into(), None);
+    };
+    check("that of a pooled share may reach beyond", pooled, &[]);
     check("not a number", |e| e.mean = f64::NAN, &["not-finite"]);
     check("without end", |e| e.max = f64::INFINITY, &["not-finite"]);
 }
 
 #[test]
 fn limits_are_held_to_their_own_precision() {
-    let limit = |value| Some(Limit { value, basis: "test".into() });
+    let limit = |value| Some(Limit { value, basis: Basis::Provisioned });
     let compute = |e: &mut Estimate, value| {
         e.benchmark = "compute.linpack".into();
         e.metric = "rmax".into();

@@ -1,21 +1,21 @@
 //! One series of one case becomes one estimate, without its limit.
 
-use std::collections::BTreeMap;
-
-use assay_model::benchmark::{Benchmark, Metric};
-use assay_model::event::{Parameter, Parameters, Stopped};
-use assay_model::quantity::Bytes;
-use assay_model::run::{CaseRecord, Run};
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::benchmark::{Benchmark, Metric, Pooling};
+use assay_model::doubt::Doubt;
+use assay_model::event::{Count, Sample, Stopped};
+use assay_model::quantity::Unit;
+use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_model::summary::{Estimate, Tool};
-use assay_model::warning::Warning;
 use assay_model::workload::{StreamWorkload, Workload};
 
-use super::Series;
-use super::parameters::describe;
-use crate::analysis::{Analysis, analyse};
-use crate::doubts::{Luck, doubts};
+use super::sides;
+use crate::analysis::{Analysis, Samples, analyse};
+use crate::doubts::{doubts, no_interval};
 use crate::mean;
 use crate::quantile::{LEVEL, percentiles};
+use crate::ratio::Pooled;
+use crate::tails::Tails;
 
 /// STREAM's own rule: arrays of at least four times the last-level caches.
 const CACHE_MULTIPLE: f64 = 4.0;
@@ -25,128 +25,247 @@ const CACHE_MULTIPLE: f64 = 4.0;
 pub struct About<'m> {
     /// The benchmark.
     pub benchmark: Benchmark,
+    /// Identifier of the case.
+    pub case: &'m str,
     /// Its metric.
     pub metric: &'m Metric,
     /// What distinguishes and describes it.
-    pub parameters: Parameters,
+    pub parameters: Attributes,
+    /// Name of the host.
+    pub host: String,
+    /// Who measured.
+    pub tool: Tool,
     /// What is doubtful.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Doubt>,
+}
+
+/// What one value of many is, and what it is worth.
+#[derive(Clone, Copy)]
+struct Figures {
+    n: usize,
+    n_effective: f64,
+    median: f64,
+    ci: Option<[f64; 2]>,
+    min: f64,
+    max: f64,
+    mean: f64,
+}
+
+impl About<'_> {
+    fn with(self, figures: Figures) -> Estimate {
+        Estimate {
+            benchmark: self.benchmark.id().to_owned(),
+            case: self.case.to_owned(),
+            metric: self.metric.name.to_owned(),
+            parameters: self.parameters,
+            unit: self.metric.unit,
+            better: self.metric.better,
+            n: figures.n,
+            n_effective: figures.n_effective,
+            median: figures.median,
+            ci: figures.ci,
+            ci_level: LEVEL,
+            min: figures.min,
+            max: figures.max,
+            mean: figures.mean,
+            percentiles: None,
+            limit: None,
+            percent_of_limit: None,
+            host: self.host,
+            tool: self.tool,
+            warnings: self.warnings,
+        }
+    }
 }
 
 /// An analysed series as an estimate in the metric's base unit, without a limit; `None` without a
 /// finite sample.
 #[must_use]
-pub fn of_analysis(
-    analysis: &Analysis,
-    about: About<'_>,
-    host: &str,
-    tool: Tool,
-) -> Option<Estimate> {
-    let About { benchmark, metric, parameters, warnings } = about;
-    Some(Estimate {
-        benchmark: benchmark.id().to_owned(),
-        metric: metric.name.to_owned(),
-        parameters,
-        unit: metric.unit,
-        better: metric.better,
+pub fn of_analysis(analysis: &Analysis, about: About<'_>) -> Option<Estimate> {
+    let mean = mean::of_unit(about.metric.unit, &analysis.sorted)?;
+    let figures = Figures {
         n: analysis.sorted.len(),
         n_effective: analysis.effective.n,
         median: analysis.median,
         ci: analysis.interval.map(|(low, high)| [low, high]),
-        ci_level: LEVEL,
         min: *analysis.sorted.first()?,
         max: *analysis.sorted.last()?,
-        mean: mean::of_unit(metric.unit, &analysis.sorted)?,
-        percentiles: percentiles(&analysis.sorted, analysis.effective.n),
-        limit: None,
-        percent_of_limit: None,
-        host: host.to_owned(),
-        tool,
-        warnings,
-    })
+        mean,
+    };
+    let percentiles = percentiles(&analysis.sorted, analysis.effective.n);
+    Some(Estimate { percentiles, ..about.with(figures) })
 }
 
-/// `None` when no sample of the series is a finite number.
+/// `None` when nothing in the series makes a finite number.
+///
+/// A pooled share comes from its counts. Everything else comes from the samples; where there are none,
+/// the medians of the stretches' distributions are the samples. Minimum, maximum, mean and percentiles
+/// are those of all values where these are known, else what a tool says of them, else of the samples.
 pub(super) fn estimate(
-    run: &Run,
     record: &CaseRecord,
-    series: &Series<'_>,
+    series: &SeriesRecord,
     stopped: Stopped,
+    about: About<'_>,
 ) -> Option<Estimate> {
-    let analysis = analyse(&series.samples)?;
-    let host = &run.started.host;
-    let case = &record.case;
-    let metric = series.metric;
-    let (mut parameters, tool) = describe(record, series, host);
+    let mut about = About { warnings: case_doubts(record), ..about };
+    if about.metric.pooling == Pooling::Ratio
+        && let Some(pooled) = Pooled::of(&counts(series))
+    {
+        return Some(of_counts(&pooled, about));
+    }
+    // A histogram holds times and nothing else.
+    let holds_times = about.metric.unit == Unit::Second;
+    let seen = sides::seen(record, series).into_iter().filter(|_| holds_times);
+    let tails = Tails::of(seen.map(|it| &it.seen));
+    let samples = samples(series);
+    let analysis = match &tails {
+        Some(tails) if samples.values.is_empty() && distributed(series).len() < 2 => {
+            return Some(of_single(tails, stopped, about));
+        }
+        Some(_) if samples.values.is_empty() => {
+            analyse(&grouped(distributed(series).into_iter()))
+        }
+        _ => analyse(&samples.values),
+    };
+    let Some(analysis) = analysis else { return of_figures(series, stopped, about) };
     if analysis.discarded > 0 {
-        let discarded = Parameter::Integer(analysis.discarded as u64);
-        parameters.insert("discarded".to_owned(), discarded);
+        about.parameters.insert(Attribute::Discarded, analysis.discarded.into());
     }
-    let mut warnings = record.warnings.clone();
-    if let Workload::Stream(stream) = &case.workload {
-        let known = warnings.iter().any(|warning| warning.id == "cache-assisted");
-        warnings.extend(cache_assisted(stream).filter(|_| !known));
-    }
-    warnings.extend(doubts(
-        &analysis,
-        &case.stopping,
-        stopped,
-        metric.unit,
-        Luck::of(&case.workload),
-    ));
+    let (unit, luck) = (about.metric.unit, about.benchmark.definition().luck);
+    let found = doubts(&analysis, &record.case.stopping, stopped, unit, luck);
     // It is one figure of the whole test, which no repetition is hidden behind.
-    warnings.retain(|warning| metric.name != "cpu_per_io" || warning.id != "no-interval");
-    let is_storage = matches!(case.workload, Workload::Storage(_));
-    let every_io = is_storage.then(|| EveryIo::take(&mut parameters)).flatten();
-    let about = About { benchmark: case.workload.benchmark(), metric, parameters, warnings };
-    let mut estimate = of_analysis(&analysis, about, &host.name, tool)?;
-    every_io.into_iter().for_each(|all| all.put_into(&mut estimate));
+    let is_single = about.metric.name == "cpu_per_io";
+    let hides = |doubt: &Doubt| is_single && matches!(doubt, Doubt::NoInterval { .. });
+    about.warnings.extend(found.into_iter().filter(|doubt| !hides(doubt)));
+    let mut estimate = of_analysis(&analysis, about)?;
+    if let Some(mean) = samples.mean(unit, &analysis) {
+        estimate.mean = mean;
+    }
+    match tails {
+        Some(tails) => put_tails(&mut estimate, tails),
+        None => put_figures(&mut estimate, series),
+    }
     Some(estimate)
 }
 
-/// What is known of every single I/O where samples are the medians of intervals: told while
-/// measuring as `all_min_s`, `all_mean_s`, `all_max_s` and `all_p…_s`.
-struct EveryIo {
-    min: f64,
-    mean: f64,
-    max: f64,
-    percentiles: BTreeMap<String, f64>,
+fn of_counts(pooled: &Pooled, about: About<'_>) -> Estimate {
+    about.with(Figures {
+        n: usize::try_from(pooled.whole).unwrap_or(usize::MAX),
+        n_effective: pooled.n_effective,
+        median: pooled.share,
+        ci: Some([pooled.interval.0, pooled.interval.1]),
+        min: pooled.min,
+        max: pooled.max,
+        mean: pooled.share,
+    })
 }
 
-impl EveryIo {
-    fn take(parameters: &mut Parameters) -> Option<Self> {
-        let mut number = |name: &str| match parameters.remove(name) {
-            Some(Parameter::Number(value)) => Some(value),
-            _ => None,
-        };
-        let [min, mean, max] = ["all_min_s", "all_mean_s", "all_max_s"].map(&mut number);
-        let percentiles = ["p50", "p90", "p99", "p99.9", "p99.99"];
-        let percentiles = percentiles
-            .into_iter()
-            .filter_map(|name| Some((name.to_owned(), number(&format!("all_{name}_s"))?)))
-            .collect();
-        Some(Self { min: min?, mean: mean?, max: max?, percentiles })
-    }
+/// Of one stretch alone: how much the next would differ, nobody knows.
+fn of_single(tails: &Tails, stopped: Stopped, mut about: About<'_>) -> Estimate {
+    let n = usize::try_from(tails.count).unwrap_or(usize::MAX);
+    let n_effective = 1.0;
+    about.warnings.push(no_interval(n, n_effective, stopped));
+    let Tails { median, min, max, mean, .. } = *tails;
+    let figures = Figures { n, n_effective, median, ci: None, min, max, mean };
+    let mut estimate = about.with(figures);
+    put_tails(&mut estimate, tails.clone());
+    estimate
+}
 
-    fn put_into(self, estimate: &mut Estimate) {
-        estimate.min = self.min;
-        estimate.mean = self.mean;
-        estimate.max = self.max;
-        estimate.percentiles = Some(self.percentiles).filter(|all| !all.is_empty());
+/// Of a tool that has told its median and nothing else.
+fn of_figures(
+    series: &SeriesRecord,
+    stopped: Stopped,
+    mut about: About<'_>,
+) -> Option<Estimate> {
+    let told = series.figures.as_ref()?;
+    let median = told.percentiles.get("p50").copied().filter(|median| median.is_finite())?;
+    about.warnings.push(no_interval(1, 1.0, stopped));
+    let (min, max, mean) = (median, median, median);
+    let figures = Figures { n: 1, n_effective: 1.0, median, ci: None, min, max, mean };
+    let mut estimate = about.with(figures);
+    put_figures(&mut estimate, series);
+    Some(estimate)
+}
+
+fn put_tails(estimate: &mut Estimate, tails: Tails) {
+    let median = estimate.median;
+    let tails = tails.around(median, estimate.ci.unwrap_or([median; 2]));
+    (estimate.min, estimate.max, estimate.mean) = (tails.min, tails.max, tails.mean);
+    estimate.percentiles = tails.percentiles;
+    estimate.parameters.insert(Attribute::Io, tails.count.into());
+}
+
+fn put_figures(estimate: &mut Estimate, series: &SeriesRecord) {
+    let Some(told) = &series.figures else { return };
+    estimate.min = told.min.unwrap_or(estimate.min);
+    estimate.max = told.max.unwrap_or(estimate.max);
+    estimate.mean = told.mean.unwrap_or(estimate.mean);
+    if !told.percentiles.is_empty() {
+        estimate.percentiles = Some(told.percentiles.clone());
     }
 }
 
-fn cache_assisted(stream: &StreamWorkload) -> Option<Warning> {
-    let multiple = stream.cache_multiple;
-    (multiple < CACHE_MULTIPLE).then(|| {
-        Warning::new(
-            "cache-assisted",
-            format!(
-                "arrays of {} are only {multiple} times the last-level caches, so part of the \
-                 traffic never reached memory",
-                Bytes(stream.bytes_per_array)
-            ),
-            format!("use arrays of at least {CACHE_MULTIPLE} times the caches, or free memory"),
-        )
+fn counts(series: &SeriesRecord) -> Vec<Count> {
+    series.counts.iter().filter(|it| !it.warmup).map(|it| it.seen).collect()
+}
+
+/// The median of every stretch, with its preparation.
+fn distributed(series: &SeriesRecord) -> Vec<(u32, f64)> {
+    let counting = series.distributions.iter().filter(|it| !it.warmup);
+    counting.filter_map(|it| Some((it.preparation, Tails::of([&it.seen])?.median))).collect()
+}
+
+/// Samples by preparation, each with its weight.
+struct Weighted {
+    values: Samples,
+    weights: Samples,
+}
+
+fn samples(series: &SeriesRecord) -> Weighted {
+    let of = |what: fn(&Sample) -> f64| {
+        grouped(series.samples.iter().map(|it| (it.preparation, what(it))))
+    };
+    Weighted { values: of(|it| it.value), weights: of(|it| it.weight) }
+}
+
+fn grouped(values: impl Iterator<Item = (u32, f64)>) -> Samples {
+    let mut preparations = std::collections::BTreeMap::<u32, Vec<f64>>::new();
+    for (preparation, value) in values {
+        preparations.entry(preparation).or_default().push(value);
+    }
+    preparations.into_values().collect()
+}
+
+impl Weighted {
+    /// The mean of the samples that count.
+    fn mean(&self, unit: Unit, analysis: &Analysis) -> Option<f64> {
+        let (mut values, mut weights) = (Vec::new(), Vec::new());
+        for (at, preparation) in self.values.iter().enumerate() {
+            let finite = preparation.iter().zip(self.weights.get(at)?);
+            let finite = finite.filter(|(value, _)| value.is_finite());
+            for (value, weight) in finite.skip(analysis.cut.get(at).copied().unwrap_or(0)) {
+                values.push(*value);
+                weights.push(*weight);
+            }
+        }
+        mean::of_weighted(unit, &values, &weights)
+    }
+}
+
+fn case_doubts(record: &CaseRecord) -> Vec<Doubt> {
+    let mut doubts = record.doubts.clone();
+    if let Workload::Stream(stream) = &record.case.workload {
+        let known = doubts.iter().any(|doubt| doubt.id() == "cache-assisted");
+        doubts.extend(cache_assisted(stream).filter(|_| !known));
+    }
+    doubts
+}
+
+fn cache_assisted(stream: &StreamWorkload) -> Option<Doubt> {
+    (stream.cache_multiple < CACHE_MULTIPLE).then_some(Doubt::CacheAssisted {
+        bytes_per_array: stream.bytes_per_array,
+        multiple: stream.cache_multiple,
+        needed: CACHE_MULTIPLE,
     })
 }

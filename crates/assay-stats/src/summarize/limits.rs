@@ -1,38 +1,34 @@
 //! Attaches physical limits: from the host's facts, from the clock, or from another estimate of the
 //! same run. Where none of them tells, there is no limit.
 
+use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::benchmark::Bound;
-use assay_model::event::{Parameter, Parameters};
-use assay_model::facts::HostFacts;
-use assay_model::limit::{Limit, Rpeak, flop_step, memory_bandwidth};
+use assay_model::limit::{Basis, Limit, Rpeak, flop_step, memory_bandwidth};
 use assay_model::summary::Estimate;
 use assay_model::workload::{PeakFlopsWorkload, Workload};
 
 use super::Entry;
 
 /// Fills `limit` and `percent_of_limit`, and with them the parameters that carry Rpeak.
-pub(super) fn attach(entries: &mut [Entry<'_>], host: &HostFacts) {
-    let memory = memory_bandwidth(host);
-    let clocks: Vec<(String, f64)> = entries.iter().filter_map(core_clock).collect();
+pub(super) fn attach(entries: &mut [Entry<'_>]) {
+    let clocks: Vec<Clock> = entries.iter().filter_map(Clock::new).collect();
     for entry in entries.iter_mut() {
-        let case = &entry.record.case;
-        let clock_of = |(id, hz): &(String, f64)| (*id == case.id).then_some(*hz);
-        match (&case.workload, bound(entry)) {
+        match (&entry.record.case.workload, bound(entry)) {
             (Workload::Stream(_), Some(Bound::MemoryBandwidth)) => {
-                hold_against(&mut entry.estimate, memory.clone());
+                let limit = entry.host.and_then(|host| memory_bandwidth(&host.facts));
+                hold_against(&mut entry.estimate, limit);
             }
             (
                 Workload::PeakFlops(work),
                 Some(bound @ (Bound::ComputeFp64 | Bound::ComputeFp32)),
             ) => {
-                let clock_hz = clocks.iter().find_map(clock_of);
+                let clock = clocks.iter().find(|clock| clock.is_of(&entry.estimate));
                 let bits = if bound == Bound::ComputeFp32 { 32 } else { 64 };
-                hold_against_rpeak(&mut entry.estimate, work, bits, clock_hz);
+                hold_against_rpeak(&mut entry.estimate, work, bits, clock.map(|it| it.hz));
             }
             (Workload::Storage(test), Some(Bound::Provisioned)) => {
-                let basis = "what the volume is provisioned for".to_owned();
-                let limit = test.provisioned_bytes_per_s.map(|value| Limit { value, basis });
-                hold_against(&mut entry.estimate, limit);
+                let limit = |value| Limit { value, basis: Basis::Provisioned };
+                hold_against(&mut entry.estimate, test.provisioned_bytes_per_s.map(limit));
             }
             (_, Some(Bound::Link)) => {
                 let limit = link(&entry.estimate.parameters);
@@ -47,44 +43,64 @@ pub(super) fn attach(entries: &mut [Entry<'_>], host: &HostFacts) {
         if let (Workload::Linpack(work), Some(Bound::ComputeFp64)) =
             (&entry.record.case.workload, bound(entry))
         {
-            let same = peaks.iter().filter(|peak| peak.cores == work.cpus.len());
+            let (cores, host) = (work.cpus.len(), &entry.estimate.host);
+            let same = peaks.iter().filter(|it| it.cores == cores && it.host == *host);
             let best = same.max_by(|a, b| a.flops.total_cmp(&b.flops));
             hold_against_peak(&mut entry.estimate, best);
         }
     }
 }
 
-/// What the device that carried the traffic claims, as it was learned while measuring.
-fn link(learned: &Parameters) -> Option<Limit> {
-    let Some(Parameter::Number(value)) = learned.get("link_bit_per_s") else { return None };
-    let device = match learned.get("device") {
-        Some(Parameter::Text(device)) => device.as_str(),
-        _ => "the device",
-    };
-    Some(Limit { value: *value, basis: format!("link speed that {device} reports") })
+/// What the device that carried the traffic claims, as it was found out while measuring.
+fn link(parameters: &Attributes) -> Option<Limit> {
+    let value = parameters.get(&Attribute::LinkBitPerS)?.number()?;
+    let device = parameters.get(&Attribute::Device).and_then(Value::text);
+    Some(Limit { value, basis: Basis::Link { device: device.map(str::to_owned) } })
+}
+
+/// The clock that one case measured on one host.
+struct Clock {
+    case: String,
+    host: String,
+    hz: f64,
+}
+
+impl Clock {
+    fn new(entry: &Entry<'_>) -> Option<Self> {
+        let Estimate { case, host, median, metric, .. } = &entry.estimate;
+        let is_clock = metric == "core_clock";
+        is_clock.then(|| Self { case: case.clone(), host: host.clone(), hz: *median })
+    }
+
+    fn is_of(&self, estimate: &Estimate) -> bool {
+        self.case == estimate.case && self.host == estimate.host
+    }
 }
 
 /// The multiply-add peak in double precision that one case measured.
 struct Peak {
     cores: usize,
+    host: String,
     flops: f64,
     instruction_set: String,
-    /// `rpeak` and `rpeak_factors`, where the clock was measured.
-    rpeak: Parameters,
+    /// Rpeak with its factors, where the clock was measured.
+    rpeak: Attributes,
 }
+
+const RPEAK: [Attribute; 4] =
+    [Attribute::Rpeak, Attribute::RpeakCores, Attribute::FlopPerCycle, Attribute::RpeakClock];
 
 impl Peak {
     fn new(entry: &Entry<'_>) -> Option<Self> {
         let Workload::PeakFlops(work) = &entry.record.case.workload else { return None };
         let estimate = &entry.estimate;
-        let carried = |name: &str| {
-            estimate.parameters.get(name).map(|value| (name.to_owned(), value.clone()))
-        };
+        let carried = |name| Some((name, estimate.parameters.get(&name)?.clone()));
         (bound(entry) == Some(Bound::ComputeFp64)).then(|| Self {
             cores: work.domain.cpus.len(),
+            host: estimate.host.clone(),
             flops: estimate.median,
             instruction_set: work.instruction_set.clone(),
-            rpeak: ["rpeak", "rpeak_factors"].into_iter().filter_map(carried).collect(),
+            rpeak: RPEAK.into_iter().filter_map(carried).collect(),
         })
     }
 }
@@ -92,11 +108,6 @@ impl Peak {
 fn bound(entry: &Entry<'_>) -> Option<Bound> {
     let benchmark = entry.record.case.workload.benchmark();
     benchmark.metric(&entry.estimate.metric)?.limit
-}
-
-fn core_clock(entry: &Entry<'_>) -> Option<(String, f64)> {
-    let is_clock = entry.estimate.metric == "core_clock";
-    is_clock.then(|| (entry.record.case.id.clone(), entry.estimate.median))
 }
 
 fn hold_against(estimate: &mut Estimate, limit: Option<Limit>) {
@@ -117,28 +128,25 @@ fn hold_against_rpeak(
     let rpeak =
         clock_hz.and_then(|hz| Rpeak::from_measurement(estimate.median, cores, hz, step));
     let Some(rpeak) = rpeak else { return };
-    let (value, factors) = (rpeak.value(), rpeak.factors());
-    let per_cycle = u64::from(rpeak.flop_per_cycle);
-    let carried = [
-        ("rpeak", Parameter::Number(value)),
-        ("rpeak_factors", Parameter::Text(factors.clone())),
-        ("flop_per_cycle", Parameter::Integer(per_cycle)),
+    let factors = [
+        rpeak.value().into(),
+        rpeak.cores.into(),
+        rpeak.flop_per_cycle.into(),
+        rpeak.clock_hz.into(),
     ];
-    estimate.parameters.extend(carried.map(|(name, value)| (name.to_owned(), value)));
-    hold_against(estimate, Some(Limit { value, basis: factors }));
+    estimate.parameters.extend(RPEAK.into_iter().zip(factors));
+    let basis = Basis::Rpeak(rpeak);
+    hold_against(estimate, Some(Limit { value: rpeak.value(), basis }));
 }
 
 fn hold_against_peak(estimate: &mut Estimate, peak: Option<&Peak>) {
     let Some(peak) = peak else { return };
-    let cores = if peak.cores == 1 { "core" } else { "cores" };
-    let basis = format!(
-        "multiply-add peak in double precision, {} on {} {cores}, measured in this run",
-        peak.instruction_set, peak.cores
-    );
     estimate.parameters.extend(peak.rpeak.clone());
-    if let Some(Parameter::Number(rpeak)) = peak.rpeak.get("rpeak") {
-        let percent = Parameter::Number(100.0 * (estimate.median / rpeak));
-        estimate.parameters.insert("percent_of_rpeak".to_owned(), percent);
+    if let Some(rpeak) = peak.rpeak.get(&Attribute::Rpeak).and_then(Value::number) {
+        let percent = 100.0 * (estimate.median / rpeak);
+        estimate.parameters.insert(Attribute::PercentOfRpeak, percent.into());
     }
+    let instruction_set = peak.instruction_set.clone();
+    let basis = Basis::MeasuredPeak { instruction_set, cores: peak.cores };
     hold_against(estimate, Some(Limit { value: peak.flops, basis }));
 }

@@ -61,7 +61,7 @@ fn outcome(streams: usize) -> StorageOutcome {
         cpu_user_s: 0.1,
         cpu_system_s: 0.3,
         engine: "null".to_owned(),
-        engine_reason: "asked for".to_owned(),
+        engine_reason: assay_model::engine_choice::EngineReason::AskedFor,
         errors: vec![],
         error_count: 0,
         ended: Ended::Time,

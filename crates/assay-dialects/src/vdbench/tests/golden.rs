@@ -153,7 +153,7 @@ fn skew_of_workloads() {
         cpu_user_s: 0.0,
         cpu_system_s: 0.0,
         engine: String::new(),
-        engine_reason: String::new(),
+        engine_reason: assay_model::engine_choice::EngineReason::AskedFor,
         errors: Vec::new(),
         error_count: 0,
         ended: Ended::Time,

@@ -39,5 +39,6 @@ fn the_best_that_is_granted_is_taken() {
 fn a_refusal_is_the_reason() {
     let found = automatic(true, false, refused(), || None);
     let Choice::Of(Chosen { reason, .. }) = found else { panic!("{found:?}") };
-    assert!(reason.contains("io_uring is refused (Operation not permitted"), "{reason}");
+    let EngineReason::Refused { io_uring, libaio: None } = reason else { panic!("{reason:?}") };
+    assert!(io_uring.contains("Operation not permitted"), "{io_uring}");
 }

@@ -90,7 +90,8 @@ fn outcome(intended: bool) -> StorageOutcome {
 fn outcomes_come_back_from_the_record() {
     for intended in [false, true] {
         let outcome = outcome(intended);
-        let (record, raw) = recorded_for_tests(outcome.entries());
+        let record = recorded_for_tests(outcome.entries());
+        let raw: BTreeMap<String, Vec<u8>> = outcome.journals().into_iter().collect();
         let back = StorageOutcome::of_record(&record, &|name| raw.get(name).cloned()).unwrap();
         let (shown, expected) = (format!("{back:?}"), format!("{outcome:?}"));
         // Both are long: histograms print all of their counts.
@@ -100,7 +101,7 @@ fn outcomes_come_back_from_the_record() {
 
 #[test]
 fn events_of_an_outcome_survive_the_store() {
-    let (record, _) = recorded_for_tests(outcome(true).entries());
+    let record = recorded_for_tests(outcome(true).entries());
     for series in &record.series {
         let opened = RunEvent::SeriesOpened(SeriesOpened {
             series: 1,

@@ -3,14 +3,13 @@
 //!
 //! A summary of the list that follows it; nothing stands here alone.
 
-use assay_model::benchmark::Benchmark;
 use assay_model::comparison::{Comparison, Pair, Verdict};
 use assay_model::summary::Estimate;
 
-use super::{case, ratio_cells, tone, what};
+use super::{case, order, ratio_cells, tone, what};
 use crate::build::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::precision;
+use crate::{precision, words as catalogue};
 
 const ARRIVED: &str = "What arrived";
 const TOOK: &str = "How long it took";
@@ -19,12 +18,9 @@ const CPU: &str = "CPU";
 /// What `CPU` says.
 const CPU_IS: &str = "CPU is the share of all CPUs that worked at the local / at the remote end while \
                       the item was measured.";
-/// What people ask of a network, in their order.
-const BENCHMARKS: [Benchmark; 3] =
-    [Benchmark::NetworkTcp, Benchmark::NetworkUdp, Benchmark::NetworkIcmp];
 const TIMES: [&str; 2] = ["round_trip", "half_round_trip"];
 
-/// Nothing where nobody told its CPU time: the list says as much then.
+/// Nothing where nobody reported CPU time: the list says as much then.
 pub(super) fn add(document: &mut Document, comparison: &Comparison) {
     let tells = |pair: &Pair| network::is_about(&pair.a) && pair.a.metric == "cpu_load";
     if !comparison.pairs.iter().any(tells) {
@@ -42,14 +38,10 @@ pub(super) fn add(document: &mut Document, comparison: &Comparison) {
 }
 
 fn of_metrics<'c>(comparison: &'c Comparison, metrics: &[&str]) -> Vec<&'c Pair> {
-    let mut found = Vec::new();
-    for benchmark in BENCHMARKS {
-        for metric in metrics {
-            let is_one =
-                |pair: &&Pair| pair.a.benchmark == benchmark.id() && pair.a.metric == *metric;
-            found.extend(comparison.pairs.iter().filter(is_one));
-        }
-    }
+    let is_one =
+        |pair: &&Pair| network::is_about(&pair.a) && metrics.contains(&pair.a.metric.as_str());
+    let mut found: Vec<&Pair> = comparison.pairs.iter().filter(is_one).collect();
+    found.sort_by_key(|pair| order(&pair.a));
     found
 }
 
@@ -102,5 +94,9 @@ fn item(pair: &Pair) -> String {
 
 /// The word alone; how many samples would tell stands in the list.
 fn verdict(verdict: Verdict) -> Cell {
-    Cell { text: verdict.words().to_owned(), tone: tone(verdict), ..Cell::default() }
+    Cell {
+        text: catalogue::verdict(verdict).to_owned(),
+        tone: tone(verdict),
+        ..Cell::default()
+    }
 }

@@ -7,16 +7,17 @@ use assay_model::summary::Summary;
 
 use super::words;
 use crate::document::{Document, Tone};
-use crate::parameter::{percent, quantity};
+use crate::units::{percent, quantity};
 
 pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
     if summary.results.is_empty() {
         return;
     }
     document.heading(words::METHOD);
-    document.paragraph(Tone::Quiet, words::STATISTICS);
+    document.paragraph(Tone::Quiet, words::statistics(summary.statistics));
     let Some(run) = run else { return };
-    let clock = &run.started.clock;
+    let Some(host) = run.first_host() else { return };
+    let clock = &host.clock;
     let time = |seconds| quantity(seconds, Unit::Second, 2);
     document.paragraph(
         Tone::Quiet,
@@ -28,7 +29,7 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
         ),
     );
     if let Some(after) = &run.state_after {
-        document.paragraph(Tone::Quiet, disturbance(&run.started.state, after));
+        document.paragraph(Tone::Quiet, disturbance(&host.state, after));
     }
 }
 

@@ -1,23 +1,23 @@
 //! Multiply-add peak, LINPACK, and Rpeak with its factors.
 
-use assay_model::benchmark::Benchmark;
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::Section;
+use assay_model::limit::Rpeak;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, metric_name, number, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::parameter;
+use crate::{units, words as catalogue};
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let peaks = context.results(Benchmark::PeakFlops);
-    let solves = context.results(Benchmark::Linpack);
-    let all = [peaks.as_slice(), solves.as_slice()].concat();
+    let all = context.section(Section::Compute);
     if all.is_empty() {
         return;
     }
     document.heading(words::COMPUTE);
-    document.blocks.push(Block::Table(table(context, &all, &peaks)));
-    for estimate in &solves {
+    document.blocks.push(Block::Table(table(context, &all)));
+    for estimate in all.iter().filter(|it| is_solve(it)) {
         document.paragraph(Tone::Quiet, solve(estimate));
     }
     let facts = rpeaks(context, &all);
@@ -27,7 +27,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
 }
 
-fn table(context: &Context<'_>, estimates: &[&Estimate], peaks: &[&Estimate]) -> Table {
+fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     let interval = rows::interval_title(estimates);
     let columns = [
         ("what", Align::Left),
@@ -46,7 +46,7 @@ fn table(context: &Context<'_>, estimates: &[&Estimate], peaks: &[&Estimate]) ->
             vec![metric_name(estimate).into(), case(context, estimate).into()];
         row.extend(rows::estimate(estimate));
         row.extend([
-            rows::percent(share_of_peak(estimate, peaks)),
+            rows::percent(share_of_peak(estimate, estimates)),
             rows::percent(share_of_rpeak(estimate)),
             rows::samples(estimate),
             rows::measurer(context, estimate),
@@ -58,22 +58,22 @@ fn table(context: &Context<'_>, estimates: &[&Estimate], peaks: &[&Estimate]) ->
 }
 
 /// Rmax over the highest multiply-add peak measured in the same run on as many threads.
-fn share_of_peak(estimate: &Estimate, peaks: &[&Estimate]) -> Option<f64> {
-    if estimate.metric != "rmax" {
+fn share_of_peak(estimate: &Estimate, all: &[&Estimate]) -> Option<f64> {
+    if !is_solve(estimate) {
         return None;
     }
-    let threads = number(estimate, "threads");
+    let threads = number(estimate, Attribute::Threads);
     let comparable = |peak: &&&Estimate| {
-        let same = threads.is_none() || number(peak, "threads") == threads;
+        let same = threads.is_none() || number(peak, Attribute::Threads) == threads;
         peak.metric == "fp64" && peak.host == estimate.host && same
     };
-    let peak = peaks.iter().filter(comparable).map(|peak| peak.median).reduce(f64::max)?;
+    let peak = all.iter().filter(comparable).map(|peak| peak.median).reduce(f64::max)?;
     Some(100.0 * estimate.median / peak)
 }
 
 fn share_of_rpeak(estimate: &Estimate) -> Option<f64> {
-    let given = number(estimate, "percent_of_rpeak");
-    let computed = || Some(100.0 * estimate.median / number(estimate, "rpeak")?);
+    let given = number(estimate, Attribute::PercentOfRpeak);
+    let computed = || Some(100.0 * estimate.median / number(estimate, Attribute::Rpeak)?);
     // The limit of these metrics is Rpeak.
     given.or_else(computed).or(estimate.percent_of_limit)
 }
@@ -83,23 +83,27 @@ fn case(context: &Context<'_>, estimate: &Estimate) -> String {
     let parts = [
         equations(estimate),
         context.place(estimate),
-        text(estimate, "instruction_set").unwrap_or_default(),
+        text(estimate, Attribute::InstructionSet).unwrap_or_default(),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether it is a linear system that was solved.
+fn is_solve(estimate: &Estimate) -> bool {
+    estimate.metric == "rmax"
+}
+
 /// `N = 8000`; empty for what is no system of equations.
 fn equations(estimate: &Estimate) -> String {
-    let is_solve = estimate.metric == "rmax";
-    let n = text(estimate, "n").filter(|_| is_solve);
-    n.map(|n| parameter::joined(&format!("N = {n}"))).unwrap_or_default()
+    let n = text(estimate, Attribute::N).filter(|_| is_solve(estimate));
+    n.map(|n| units::joined(&format!("N = {n}"))).unwrap_or_default()
 }
 
 fn solve(estimate: &Estimate) -> String {
-    let threads = number(estimate, "threads")
+    let threads = number(estimate, Attribute::Threads)
         .map(|threads| words::count(threads as usize, "thread", "threads"));
-    let blas = text(estimate, "blas").unwrap_or_default();
-    let residual = text(estimate, "residual").unwrap_or_default();
+    let blas = text(estimate, Attribute::Blas).unwrap_or_default();
+    let residual = text(estimate, Attribute::Residual).unwrap_or_default();
     let subject = match equations(estimate) {
         n if n.is_empty() => metric_name(estimate),
         n => n,
@@ -127,9 +131,16 @@ fn rpeaks(context: &Context<'_>, estimates: &[&Estimate]) -> Vec<(String, String
 
 /// Value and factors, as learned while measuring or else from the limit.
 fn rpeak(estimate: &Estimate) -> Option<(String, String)> {
-    let learned = text(estimate, "rpeak").zip(text(estimate, "rpeak_factors"));
+    let factors = || {
+        Some(Rpeak {
+            cores: number(estimate, Attribute::RpeakCores)? as usize,
+            flop_per_cycle: number(estimate, Attribute::FlopPerCycle)? as u32,
+            clock_hz: number(estimate, Attribute::RpeakClock)?,
+        })
+    };
+    let learned = text(estimate, Attribute::Rpeak).zip(factors().map(catalogue::factors));
     learned.or_else(|| {
         let limit = estimate.limit.as_ref()?;
-        Some((parameter::quantity(limit.value, estimate.unit, 4), limit.basis.clone()))
+        Some((units::quantity(limit.value, estimate.unit, 4), catalogue::basis(&limit.basis)))
     })
 }

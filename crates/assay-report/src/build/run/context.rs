@@ -1,13 +1,13 @@
 //! What every section of the report looks up: the results, whose they are, and their notes.
 
-use assay_model::benchmark::Benchmark;
-use assay_model::event::Parameter;
+use assay_model::attribute::{Attribute, Value};
+use assay_model::benchmark::{Benchmark, Section};
 use assay_model::facts::HostFacts;
 use assay_model::summary::{Estimate, Summary};
 
 use super::notes::Notes;
 use super::words;
-use crate::parameter;
+use crate::units;
 
 /// The results of a run and what is needed to name them.
 pub(super) struct Context<'a> {
@@ -31,9 +31,20 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The results of all benchmarks this version knows, in the order of their table.
+    pub(super) fn known(&self) -> Vec<&'a Estimate> {
+        Benchmark::ALL.into_iter().flat_map(|benchmark| self.results(benchmark)).collect()
+    }
+
+    /// The results that a section prints.
+    pub(super) fn section(&self, section: Section) -> Vec<&'a Estimate> {
+        let here = Benchmark::ALL.into_iter().filter(|it| it.definition().section == section);
+        here.flat_map(|benchmark| self.results(benchmark)).collect()
+    }
+
     /// The results of one benchmark: by the placement they have, in order of appearance, and
     /// within it by metric, in the order of the benchmark's definition.
-    pub(super) fn results(&self, benchmark: Benchmark) -> Vec<&'a Estimate> {
+    fn results(&self, benchmark: Benchmark) -> Vec<&'a Estimate> {
         let mut found: Vec<&Estimate> =
             self.summary.results.iter().filter(|e| e.benchmark == benchmark.id()).collect();
         let places: Vec<String> = found.iter().map(|estimate| self.place(estimate)).collect();
@@ -55,9 +66,9 @@ impl<'a> Context<'a> {
         if self.several_hosts {
             parts.push(estimate.host.clone());
         }
-        parts.extend(text(estimate, "placement"));
+        parts.extend(text(estimate, Attribute::Placement));
         if is_concurrent(estimate) {
-            parts.push(parameter::joined(words::ALL_AT_ONCE));
+            parts.push(units::joined(words::ALL_AT_ONCE));
         }
         parts.join(", ")
     }
@@ -83,26 +94,31 @@ pub(in crate::build) fn metric_name(estimate: &Estimate) -> String {
         "cpu_per_io" => "CPU time per I/O",
         // As long as that it may be broken where a table is narrow.
         "cpu_per_byte" => return "CPU time per\u{a0}byte".to_owned(),
-        other => return parameter::joined(&other.replace('_', " ")),
+        other => return units::joined(&other.replace('_', " ")),
     };
-    parameter::joined(known)
+    units::joined(known)
 }
 
-/// A parameter as text for people.
-pub(in crate::build) fn text(estimate: &Estimate, name: &str) -> Option<String> {
-    estimate.parameters.get(name).map(|value| parameter::display(name, value))
+/// An attribute as text for people.
+pub(in crate::build) fn text(estimate: &Estimate, name: Attribute) -> Option<String> {
+    estimate.parameters.get(&name).map(|value| units::display(name, value))
 }
 
-/// A parameter as a number.
-pub(in crate::build) fn number(estimate: &Estimate, name: &str) -> Option<f64> {
-    estimate.parameters.get(name).and_then(parameter::number)
+/// An attribute as a number.
+pub(in crate::build) fn number(estimate: &Estimate, name: Attribute) -> Option<f64> {
+    estimate.parameters.get(&name).and_then(Value::number)
+}
+
+/// The section that prints a result; `None` of a benchmark this version does not know.
+pub(in crate::build) fn section_of(estimate: &Estimate) -> Option<Section> {
+    Benchmark::from_id(&estimate.benchmark).map(|it| it.definition().section)
 }
 
 /// Whether several domains were measured at the same time.
-pub(super) fn is_concurrent(estimate: &Estimate) -> bool {
-    match estimate.parameters.get("concurrent") {
-        Some(Parameter::Flag(concurrent)) => *concurrent,
-        Some(value) => parameter::number(value).is_some_and(|domains| domains > 1.0),
+pub(in crate::build) fn is_concurrent(estimate: &Estimate) -> bool {
+    match estimate.parameters.get(&Attribute::Concurrent) {
+        Some(Value::Flag(concurrent)) => *concurrent,
+        Some(value) => value.number().is_some_and(|domains| domains > 1.0),
         None => false,
     }
 }

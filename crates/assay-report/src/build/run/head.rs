@@ -7,7 +7,7 @@ use assay_model::summary::{RunHead, Summary};
 
 use super::words;
 use crate::document::{Document, Tone};
-use crate::parameter;
+use crate::units;
 
 pub(super) fn title(summary: &Summary) -> String {
     let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
@@ -47,7 +47,7 @@ fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, String) {
 fn times(head: &RunHead) -> String {
     let start = date_and_time(&head.started);
     let end = head.finished.as_deref().map(date_and_time);
-    let write = |(date, time): (&str, &str)| parameter::joined(format!("{date} {time}").trim());
+    let write = |(date, time): (&str, &str)| units::joined(format!("{date} {time}").trim());
     let end = end.map(|(date, time)| {
         if date == start.0 && !date.is_empty() { time.to_owned() } else { write((date, time)) }
     });
@@ -65,7 +65,7 @@ fn host_line(host: &HostFacts) -> String {
     let mut parts = vec![host.cpu.model.clone(), cores(host)];
     parts.extend(last_level(host));
     if host.memory.total_bytes > 0 {
-        let size = parameter::quantity(
+        let size = units::quantity(
             host.memory.total_bytes as f64,
             assay_model::quantity::Unit::Byte,
             3,
@@ -96,7 +96,7 @@ fn cores(host: &HostFacts) -> String {
 fn last_level(host: &HostFacts) -> Option<String> {
     let caches: Vec<_> = host.topology.last_level().collect();
     let first = caches.first()?;
-    let size = parameter::joined(&assay_model::quantity::Bytes(first.bytes).to_string());
+    let size = units::joined(&assay_model::quantity::Bytes(first.bytes).to_string());
     let count = if caches.len() == 1 {
         String::new()
     } else {

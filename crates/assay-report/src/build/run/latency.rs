@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::benchmark::Benchmark;
-use assay_model::event::Parameter;
+use assay_model::attribute::Attribute;
+use assay_model::attribute::Value;
+use assay_model::benchmark::Section;
 use assay_model::facts::HostFacts;
 use assay_model::quantity::{Bytes, Unit};
 use assay_model::summary::Estimate;
@@ -13,11 +14,11 @@ use super::{rows, words};
 use crate::document::{
     Align, Axis, Band, Block, Cell, Document, Plot, Point, Scale, Series, Table, Tone,
 };
-use crate::{parameter, precision};
+use crate::{precision, units};
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let mut all = context.results(Benchmark::MemoryLatency);
-    let size = |estimate: &Estimate| number(estimate, "bytes").unwrap_or(0.0);
+    let mut all = context.section(Section::Ladder);
+    let size = |estimate: &Estimate| number(estimate, Attribute::Bytes).unwrap_or(0.0);
     all.sort_by(|a, b| size(a).total_cmp(&size(b)));
     let Some(first) = all.first() else { return };
     document.heading(words::LATENCY);
@@ -29,7 +30,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
 
 /// Level and size of each cache that the measuring CPU uses, ascending.
 fn levels(host: &HostFacts, estimate: &Estimate) -> Vec<(u8, u64)> {
-    let cpu = number(estimate, "cpu").map(|cpu| cpu as u32);
+    let cpu = number(estimate, Attribute::Cpu).map(|cpu| cpu as u32);
     let uses = |cpus: &[u32]| cpu.is_none_or(|cpu| cpus.contains(&cpu));
     let mut sizes: BTreeMap<u8, u64> = BTreeMap::new();
     for cache in host.topology.caches.iter().filter(|cache| uses(&cache.cpus)) {
@@ -45,7 +46,8 @@ fn levels(host: &HostFacts, estimate: &Estimate) -> Vec<(u8, u64)> {
 fn plot(estimates: &[&Estimate], levels: &[(u8, u64)]) -> Option<Plot> {
     let mut series: Vec<Series> = Vec::new();
     for estimate in estimates {
-        let Some(x) = number(estimate, "bytes").filter(|x| precision::is_positive(*x)) else {
+        let Some(x) = number(estimate, Attribute::Bytes).filter(|x| precision::is_positive(*x))
+        else {
             continue;
         };
         if !precision::is_positive(estimate.median) {
@@ -61,8 +63,8 @@ fn plot(estimates: &[&Estimate], levels: &[(u8, u64)]) -> Option<Plot> {
     series.retain(|series| series.points.len() > 1);
     let points = &series.first()?.points;
     let (first, last) = (points.first()?, points.last()?);
-    let size = |point: &Point| parameter::joined(&Bytes(point.x as u64).to_string());
-    let time = |point: &Point| parameter::quantity(point.y, Unit::Second, 3);
+    let size = |point: &Point| units::joined(&Bytes(point.x as u64).to_string());
+    let time = |point: &Point| units::quantity(point.y, Unit::Second, 3);
     Some(Plot {
         title: words::LADDER.to_owned(),
         description: words::ladder_description(
@@ -88,7 +90,7 @@ fn plot(estimates: &[&Estimate], levels: &[(u8, u64)]) -> Option<Plot> {
 /// CPU, host and measurer, as far as they differ.
 fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
     let parts = |estimate: &Estimate| {
-        let cpu = text(estimate, "cpu").map(|cpu| format!("CPU {cpu}"));
+        let cpu = text(estimate, Attribute::Cpu).map(|cpu| format!("CPU {cpu}"));
         [Some(estimate.host.clone()), cpu, Some(estimate.tool.name.clone())]
     };
     let differs = |i: &usize| {
@@ -105,7 +107,7 @@ fn bands(levels: &[(u8, u64)]) -> Vec<Band> {
     let mut from = 0.0;
     for (level, bytes) in levels {
         let label = format!("L{level} {}", Bytes(*bytes));
-        bands.push(Band { label: parameter::joined(&label), from, to: *bytes as f64 });
+        bands.push(Band { label: units::joined(&label), from, to: *bytes as f64 });
         from = *bytes as f64;
     }
     if !bands.is_empty() {
@@ -129,8 +131,11 @@ fn plateaus(context: &Context<'_>, estimates: &[&Estimate], levels: &[(u8, u64)]
     ];
     let mut table = Table::new(words::LEVELS_TABLE, &columns);
     for (level, size, estimate) in representatives(estimates, levels) {
-        let mut row: Vec<Cell> =
-            vec![level.into(), size.into(), text(estimate, "bytes").unwrap_or_default().into()];
+        let mut row: Vec<Cell> = vec![
+            level.into(),
+            size.into(),
+            text(estimate, Attribute::Bytes).unwrap_or_default().into(),
+        ];
         row.extend(rows::estimate(estimate));
         row.extend([
             rows::samples(estimate),
@@ -152,12 +157,12 @@ fn representatives<'a>(
     if levels.is_empty() {
         return estimates.iter().map(|e| (String::new(), String::new(), *e)).collect();
     }
-    let size = |estimate: &Estimate| number(estimate, "bytes").unwrap_or(0.0);
+    let size = |estimate: &Estimate| number(estimate, Attribute::Bytes).unwrap_or(0.0);
     let mut found = Vec::new();
     let mut below = 0.0;
     for (level, bytes) in levels {
         let fits = |e: &&&Estimate| size(e) > below && size(e) <= *bytes as f64 / 2.0;
-        let label = parameter::joined(&Bytes(*bytes).to_string());
+        let label = units::joined(&Bytes(*bytes).to_string());
         let best = estimates.iter().rev().find(fits);
         found.extend(best.map(|estimate| (format!("L{level}"), label, *estimate)));
         below = *bytes as f64;
@@ -171,18 +176,18 @@ fn representatives<'a>(
 
 fn huge_pages(estimates: &[&Estimate]) -> String {
     let told: Vec<_> =
-        estimates.iter().filter(|e| e.parameters.contains_key("huge_pages")).collect();
+        estimates.iter().filter(|e| e.parameters.contains_key(&Attribute::HugePages)).collect();
     if told.is_empty() {
         return String::new();
     }
     let granted: Vec<String> = told
         .iter()
-        .filter(|estimate| match &estimate.parameters["huge_pages"] {
-            Parameter::Flag(granted) => *granted,
-            Parameter::Text(text) => !matches!(text.as_str(), "no" | "none" | "never"),
-            value => parameter::number(value).is_some_and(|share| share > 0.0),
+        .filter(|estimate| match &estimate.parameters[&Attribute::HugePages] {
+            Value::Flag(granted) => *granted,
+            Value::Text(text) => !matches!(text.as_str(), "no" | "none" | "never"),
+            value => value.number().is_some_and(|share| share > 0.0),
         })
-        .filter_map(|estimate| text(estimate, "bytes"))
+        .filter_map(|estimate| text(estimate, Attribute::Bytes))
         .collect();
     words::huge_pages(&granted, told.len())
 }

@@ -1,31 +1,16 @@
 //! The same thing measured by several measurers, side by side, with the ratio of their medians.
 
-use assay_model::benchmark::Benchmark;
+use assay_model::attribute::{Attribute, Role};
+use assay_model::benchmark::Section;
 use assay_model::summary::Estimate;
 
-use super::context::{Context, is_concurrent, metric_name, text};
+use super::context::{Context, is_concurrent, metric_name, section_of, text};
 use super::{network, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::{parameter, precision};
+use crate::{precision, units};
 
-/// Parameters that make two results results about the same thing.
-const IDENTITY: [&str; 13] = [
-    "placement",
-    "bytes",
-    "n",
-    "cpu",
-    "instruction_set",
-    "end",
-    "streams",
-    "direction",
-    "copy",
-    "rate_bit_per_s",
-    "waiting",
-    "load_streams",
-    "messages_per_s",
-];
-/// Parameters of storage that assay sets for every measurer: absent is a value, too.
-const TEST: [&str; 3] = ["test", "point", "percent_of_max"];
+/// Attributes of storage that assay sets for every measurer: absent is a value, too.
+const TEST: [Attribute; 3] = [Attribute::Test, Attribute::Point, Attribute::PercentOfMax];
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if !context.several_measurers {
@@ -54,8 +39,8 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
 fn groups<'a>(context: &Context<'a>) -> Vec<Vec<&'a Estimate>> {
     let mut groups: Vec<Vec<&Estimate>> = Vec::new();
     // The tables of MPI have a column for each measurer already.
-    let here = Benchmark::ALL.into_iter().filter(|it| !matches!(it, Benchmark::Mpi(_)));
-    for estimate in here.flat_map(|benchmark| context.results(benchmark)) {
+    let here = |it: &&Estimate| section_of(it).is_some_and(|section| section != Section::Mpi);
+    for estimate in context.known().into_iter().filter(here) {
         match groups.iter_mut().find(|group| same(group[0], estimate)) {
             Some(group) => group.push(estimate),
             None => groups.push(vec![estimate]),
@@ -71,14 +56,19 @@ fn same(a: &Estimate, b: &Estimate) -> bool {
         && a.host == b.host
         && a.unit == b.unit
         && is_concurrent(a) == is_concurrent(b)
-        && TEST.iter().all(|name| a.parameters.get(*name) == b.parameters.get(*name))
-        && IDENTITY.iter().all(|name| {
-            match (a.parameters.get(*name), b.parameters.get(*name)) {
+        && TEST.iter().all(|name| a.parameters.get(name) == b.parameters.get(name))
+        && Attribute::ALL.iter().filter(|it| is_identity(**it)).all(|name| {
+            match (a.parameters.get(name), b.parameters.get(name)) {
                 (Some(a), Some(b)) => a == b,
-                // A tool need not tell everything; what it does tell must agree.
+                // A tool need not report everything; what it does must agree.
                 _ => true,
             }
         })
+}
+
+/// Whether it makes two results results about the same thing.
+fn is_identity(name: Attribute) -> bool {
+    name.row().role == Role::Identity || name == Attribute::Cpu
 }
 
 /// Everyone who measured something here, assay first.
@@ -106,9 +96,9 @@ fn row(
         ratio.is_finite().then(|| format!("{ratio:.3}"))
     };
     let is_network = network::is_about(group[0]);
-    let place = match text(group[0], "n") {
+    let place = match text(group[0], Attribute::N) {
         _ if is_network => network::case_and_end(group[0]),
-        Some(n) if group[0].metric == "rmax" => parameter::joined(&format!("N = {n}")),
+        Some(n) if group[0].metric == "rmax" => units::joined(&format!("N = {n}")),
         _ => test(group[0]).unwrap_or_else(|| context.place(group[0])),
     };
     let what = if is_network { network::what(group[0]) } else { metric_name(group[0]) };
@@ -120,7 +110,8 @@ fn row(
 
 /// The test of storage, and which point of its curve.
 fn test(estimate: &Estimate) -> Option<String> {
-    let test = text(estimate, "test")?;
-    let point = text(estimate, "percent_of_max").or_else(|| text(estimate, "point"));
+    let test = text(estimate, Attribute::Test)?;
+    let point =
+        text(estimate, Attribute::PercentOfMax).or_else(|| text(estimate, Attribute::Point));
     Some(point.map_or_else(|| test.clone(), |point| format!("{test}, {point}")))
 }

@@ -1,11 +1,12 @@
 //! MPI: for each benchmark and place one row per message size and one column per MPI, then the curves.
 
-use assay_model::benchmark::{Benchmark, Better, MpiTest};
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::{Benchmark, Better, Section};
 use assay_model::summary::Estimate;
 
 use super::context::{Context, metric_name, number, text};
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
-use crate::{parameter, precision};
+use crate::{precision, units};
 
 mod curves;
 mod labels;
@@ -31,7 +32,7 @@ const SHOWN: [&str; 4] = ["latency", "bandwidth", "message_rate", "overlap"];
 /// What one table is about: results that differ in size and MPI alone.
 struct Group<'a> {
     labels: &'a Labels,
-    test: MpiTest,
+    benchmark: Benchmark,
     metric: &'a str,
     place: String,
     ranks: String,
@@ -70,27 +71,26 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
 
 fn groups<'a>(context: &Context<'a>, labels: &'a Labels) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
-    for test in MpiTest::ALL {
-        for estimate in context.results(Benchmark::Mpi(test)) {
-            let place = context.place(estimate);
-            let ranks = text(estimate, "ranks").unwrap_or_default();
-            let known = groups.iter_mut().find(|group| {
-                group.test == test
-                    && group.metric == estimate.metric
-                    && group.place == place
-                    && group.ranks == ranks
-            });
-            match known {
-                Some(group) => group.estimates.push(estimate),
-                None => groups.push(Group {
-                    labels,
-                    test,
-                    metric: &estimate.metric,
-                    place,
-                    ranks,
-                    estimates: vec![estimate],
-                }),
-            }
+    for estimate in context.section(Section::Mpi) {
+        let Some(benchmark) = Benchmark::from_id(&estimate.benchmark) else { continue };
+        let place = context.place(estimate);
+        let ranks = text(estimate, Attribute::Ranks).unwrap_or_default();
+        let known = groups.iter_mut().find(|group| {
+            group.benchmark == benchmark
+                && group.metric == estimate.metric
+                && group.place == place
+                && group.ranks == ranks
+        });
+        match known {
+            Some(group) => group.estimates.push(estimate),
+            None => groups.push(Group {
+                labels,
+                benchmark,
+                metric: &estimate.metric,
+                place,
+                ranks,
+                estimates: vec![estimate],
+            }),
         }
     }
     groups
@@ -122,7 +122,8 @@ impl<'a> Group<'a> {
     /// The heading of a column: the MPI and the transport it chose.
     fn heading(&self, column: &str) -> String {
         let here = |it: &&&Estimate| self.column(it) == column;
-        let transport = self.estimates.iter().find(here).and_then(|it| text(it, "transport"));
+        let transport =
+            self.estimates.iter().find(here).and_then(|it| text(it, Attribute::Transport));
         [Some(column.to_owned()), transport]
             .into_iter()
             .flatten()
@@ -155,7 +156,7 @@ impl<'a> Group<'a> {
     /// `Latency of MPI messages between two ranks (mpi.latency), same-cache, 2 ranks`.
     fn title(&self) -> String {
         let metric = self.estimates.first().map(|it| metric_name(it)).unwrap_or_default();
-        let what = Benchmark::Mpi(self.test).definition().title;
+        let what = self.benchmark.definition().title;
         let what = match self.metric {
             "latency" | "bandwidth" => what.to_owned(),
             _ => format!("{what}: {metric}"),
@@ -163,10 +164,10 @@ impl<'a> Group<'a> {
         let mut letters = what.chars();
         let first = letters.next().map(|letter| letter.to_uppercase().to_string());
         format!(
-            "{}{} (mpi.{}), {}, {}\u{a0}ranks",
+            "{}{} ({}), {}, {}\u{a0}ranks",
             first.unwrap_or_default(),
             letters.as_str(),
-            self.test.name(),
+            self.benchmark.id(),
             self.place,
             self.ranks
         )
@@ -178,13 +179,12 @@ fn by_assay(estimate: &&Estimate) -> bool {
 }
 
 fn size(estimate: &Estimate) -> Option<u64> {
-    number(estimate, "bytes").map(|bytes| bytes as u64)
+    number(estimate, Attribute::Bytes).map(|bytes| bytes as u64)
 }
 
 fn shown_size(bytes: Option<u64>) -> Cell {
-    let text = bytes.map(|bytes| {
-        parameter::display("bytes", &assay_model::event::Parameter::Integer(bytes))
-    });
+    let text =
+        bytes.map(|bytes| units::joined(&assay_model::quantity::Bytes(bytes).to_string()));
     text.unwrap_or_default().into()
 }
 
@@ -273,7 +273,7 @@ fn in_bits(group: &Group<'_>) -> Option<Table> {
         let bits = |name: &String| {
             let estimate = group.at(bytes, name).filter(|it| it.median.is_finite());
             let bits =
-                estimate.map(|it| parameter::quantity(it.median * 8.0, Unit::BitPerSecond, 4));
+                estimate.map(|it| units::quantity(it.median * 8.0, Unit::BitPerSecond, 4));
             Cell::from(bits.unwrap_or_default())
         };
         let mut row = vec![shown_size(bytes)];
@@ -295,9 +295,14 @@ fn who(groups: &[Group<'_>]) -> Table {
     let mut found: Vec<([String; 4], Vec<String>)> = Vec::new();
     for group in groups {
         for estimate in group.estimates.iter().copied().filter(by_assay) {
-            let told = |name: &str| text(estimate, name).unwrap_or_default();
-            let who = [group.name(estimate), told("transport"), told("abi"), told("library")];
-            let place = format!("{}: {}", group.place, parameter::joined(&told("cpus")));
+            let told = |name: Attribute| text(estimate, name).unwrap_or_default();
+            let who = [
+                group.name(estimate),
+                told(Attribute::Transport),
+                told(Attribute::Abi),
+                told(Attribute::Library),
+            ];
+            let place = format!("{}: {}", group.place, units::joined(&told(Attribute::Cpus)));
             match found.iter_mut().find(|(known, _)| *known == who) {
                 Some((_, places)) if places.contains(&place) => {}
                 Some((_, places)) => places.push(place),

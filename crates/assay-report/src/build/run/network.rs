@@ -1,14 +1,15 @@
 //! The network: throughput with what it cost both ends, and round trips.
 
-use assay_model::benchmark::Benchmark;
-use assay_model::event::Parameter;
+use assay_model::attribute::Attribute;
+use assay_model::attribute::Value;
+use assay_model::benchmark::Section;
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
-use super::context::{Context, metric_name, number, text};
+use super::context::{Context, metric_name, number, section_of, text};
 use super::rows;
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::{parameter, precision};
+use crate::{precision, units};
 
 const HEADING: &str = "Network";
 const ITEMS: &str = "What arrived, and what it cost";
@@ -18,19 +19,16 @@ const ITEMS_SAY: &str = "CPU load is the share of all CPUs that worked, and CPU 
 const THROUGHPUT: &str = "Each figure with its interval";
 /// Of a load that varies from moment to moment more digits are not worth their place.
 const END_DIGITS: usize = 2;
-const NOT_TOLD: &str = "not told";
+const UNKNOWN: &str = "unknown";
 const ROUND_TRIPS: &str = "Round trips";
 const LOOPBACK: &str = "Everything here went over loopback within this machine, on the CPUs that also \
                         sent and received: it says nothing about a network.";
 
-const BENCHMARKS: [Benchmark; 3] =
-    [Benchmark::NetworkTcp, Benchmark::NetworkUdp, Benchmark::NetworkIcmp];
 /// Metrics of the second table; all others belong to the first.
 const TIMES: [&str; 2] = ["round_trip", "half_round_trip"];
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let all: Vec<&Estimate> =
-        BENCHMARKS.into_iter().flat_map(|benchmark| context.results(benchmark)).collect();
+    let all = context.section(Section::Network);
     if all.is_empty() {
         return;
     }
@@ -47,7 +45,8 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
             document.blocks.push(Block::Table(table(title, context, estimates)));
         }
     }
-    if all.iter().all(|estimate| text(estimate, "path").as_deref() == Some("loopback")) {
+    if all.iter().all(|estimate| text(estimate, Attribute::Path).as_deref() == Some("loopback"))
+    {
         document.paragraph(Tone::Quiet, LOOPBACK.to_owned());
     }
 }
@@ -90,8 +89,7 @@ pub(in crate::build) fn load_of_both_ends<'e>(
     goodput: &Estimate,
     all: impl Iterator<Item = &'e Estimate>,
 ) -> String {
-    let percent =
-        |it: &Estimate| parameter::quantity(it.median * 100.0, Unit::Ratio, END_DIGITS);
+    let percent = |it: &Estimate| units::quantity(it.median * 100.0, Unit::Ratio, END_DIGITS);
     of_both_ends(goodput, "cpu_load", all, percent, "%")
 }
 
@@ -101,7 +99,7 @@ fn cost_of_both_ends<'e>(
     all: impl Iterator<Item = &'e Estimate>,
 ) -> String {
     let cost = |it: &Estimate| {
-        let written = parameter::quantity(it.median, it.unit, END_DIGITS);
+        let written = units::quantity(it.median, it.unit, END_DIGITS);
         written.split('\u{a0}').next().unwrap_or_default().to_owned()
     };
     of_both_ends(goodput, "cpu_per_byte", all, cost, "s/GB")
@@ -116,7 +114,7 @@ fn of_both_ends<'e>(
 ) -> String {
     let (mut local, mut remote) = (None, None);
     for estimate in all.filter(|it| it.metric == metric && is_beside(it, goodput)) {
-        match text(estimate, "end").as_deref() {
+        match text(estimate, Attribute::End).as_deref() {
             Some("local") => local = Some(write(estimate)),
             Some("remote") => remote = Some(write(estimate)),
             _ => {}
@@ -124,18 +122,18 @@ fn of_both_ends<'e>(
     }
     let told = match (local, remote) {
         (Some(local), Some(remote)) => format!("{local} / {remote} {unit}"),
-        (Some(local), None) => format!("{local} {unit} / {NOT_TOLD}"),
-        (None, Some(remote)) => format!("{NOT_TOLD} / {remote} {unit}"),
-        (None, None) => NOT_TOLD.to_owned(),
+        (Some(local), None) => format!("{local} {unit} / {UNKNOWN}"),
+        (None, Some(remote)) => format!("{UNKNOWN} / {remote} {unit}"),
+        (None, None) => UNKNOWN.to_owned(),
     };
-    parameter::joined(&told)
+    units::joined(&told)
 }
 
 /// Whether both are about the same case by the same measurer.
 fn is_beside(estimate: &Estimate, goodput: &Estimate) -> bool {
     estimate.benchmark == goodput.benchmark
         && estimate.tool.name == goodput.tool.name
-        && text(estimate, "to") == text(goodput, "to")
+        && text(estimate, Attribute::To) == text(goodput, Attribute::To)
         && case(estimate) == case(goodput)
 }
 
@@ -181,24 +179,24 @@ pub(in crate::build) fn what(estimate: &Estimate) -> String {
 
 /// Whether an estimate belongs here.
 pub(in crate::build) fn is_about(estimate: &Estimate) -> bool {
-    BENCHMARKS.iter().any(|benchmark| benchmark.id() == estimate.benchmark)
+    section_of(estimate) == Some(Section::Network)
 }
 
 /// The case, and the end where the figure is about one alone.
 pub(in crate::build) fn case_and_end(estimate: &Estimate) -> String {
-    let end = text(estimate, "end").map(|end| format!("{end} end"));
+    let end = text(estimate, Attribute::End).map(|end| format!("{end} end"));
     let parts = [Some(case(estimate)).filter(|case| !case.is_empty()), end];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The path and the end, because a figure of one end says nothing about the other.
 fn place(estimate: &Estimate) -> String {
-    let to = text(estimate, "to").unwrap_or_default();
-    let path = match text(estimate, "path").as_deref() {
+    let to = text(estimate, Attribute::To).unwrap_or_default();
+    let path = match text(estimate, Attribute::Path).as_deref() {
         Some("loopback") if to != "loopback" => format!("{to} (loopback)"),
         _ => to,
     };
-    match text(estimate, "end") {
+    match text(estimate, Attribute::End) {
         Some(end) => format!("{path}, {end} end"),
         None => path,
     }
@@ -206,32 +204,30 @@ fn place(estimate: &Estimate) -> String {
 
 /// What tells the cases of one metric apart: streams, direction, sizes, rates, load.
 pub(in crate::build) fn case(estimate: &Estimate) -> String {
-    let flag = |name: &str| estimate.parameters.get(name) == Some(&Parameter::Flag(false));
-    let streams = number(estimate, "streams").map(|streams| match streams as u64 {
+    let is_off = |name: Attribute| estimate.parameters.get(&name) == Some(&Value::Flag(false));
+    let streams = number(estimate, Attribute::Streams).map(|streams| match streams as u64 {
         1 => "1\u{a0}stream".to_owned(),
         streams => format!("{streams}\u{a0}streams"),
     });
-    let load = number(estimate, "load_streams").filter(|streams| *streams > 0.0);
+    let load = number(estimate, Attribute::LoadStreams).filter(|streams| *streams > 0.0);
     let parts = [
         streams,
-        text(estimate, "direction"),
-        flag("copy").then(|| "no copy".to_owned()),
-        text(estimate, "rate_bit_per_s")
-            .and(number(estimate, "rate_bit_per_s"))
-            .map(|rate| parameter::quantity(rate, Unit::BitPerSecond, 3)),
-        number(estimate, "bytes").map(|bytes| format!("{bytes}\u{a0}B")),
-        text(estimate, "waiting").filter(|waiting| waiting == "spin"),
-        text(estimate, "messages_per_s").map(|rate| format!("{rate} per second")),
+        text(estimate, Attribute::Direction),
+        is_off(Attribute::Copy).then(|| "no copy".to_owned()),
+        text(estimate, Attribute::RateBitPerS)
+            .and(number(estimate, Attribute::RateBitPerS))
+            .map(|rate| units::quantity(rate, Unit::BitPerSecond, 3)),
+        number(estimate, Attribute::Bytes).map(|bytes| format!("{bytes}\u{a0}B")),
+        text(estimate, Attribute::Waiting).filter(|waiting| waiting == "spin"),
+        text(estimate, Attribute::MessagesPerS).map(|rate| format!("{rate} per second")),
         load.map(|streams| format!("under load of {streams}\u{a0}streams")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Of all round trips where they were kept, else of the samples.
 fn p99(estimate: &Estimate) -> String {
-    let of_samples = || estimate.percentiles.as_ref()?.get("p99").copied();
-    let p99 = number(estimate, "all_p99_s").or_else(of_samples);
+    let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99").copied());
     p99.filter(|_| estimate.metric == "round_trip")
-        .map(|value| parameter::quantity(value, estimate.unit, 3))
+        .map(|value| units::quantity(value, estimate.unit, 3))
         .unwrap_or_default()
 }

@@ -1,12 +1,14 @@
 //! Every warning once, with the results it concerns, and every failure.
 
+use assay_model::attribute::Attribute;
+use assay_model::doubt::Doubt;
 use assay_model::summary::{CaseFailure, Estimate, Summary};
-use assay_model::warning::Warning;
 
 use super::context::{metric_name, text};
 use super::mpi::Labels;
 use super::{network, words};
 use crate::document::{Block, Document, Note, Tone};
+use crate::words::{self as catalogue, Said};
 
 /// Results named with one text, and texts named under one note.
 const SHOWN: usize = 4;
@@ -48,7 +50,8 @@ impl Notes {
     /// The numbers of the notes about a result, ascending.
     pub(super) fn marks(&self, estimate: &Estimate) -> Vec<usize> {
         let belongs = |group: &Group| {
-            let same = |w: &Warning| w.id == group.id && w.advice == group.advice;
+            let same =
+                |it: &Doubt| it.id() == group.id && catalogue::doubt(it).advice == group.advice;
             estimate.warnings.iter().any(same)
         };
         (1..).zip(&self.groups).filter(|(_, group)| belongs(group)).map(|(i, _)| i).collect()
@@ -69,17 +72,18 @@ impl Notes {
         document.blocks.push(Block::Notes((1..).zip(&self.groups).map(note).collect()));
     }
 
-    fn put(&mut self, warning: &Warning, subject: Option<Subject>) {
-        let same = |group: &Group| group.id == warning.id && group.advice == warning.advice;
+    fn put(&mut self, doubt: &Doubt, subject: Option<Subject>) {
+        let Said { text: said, advice } = catalogue::doubt(doubt);
+        let same = |group: &Group| group.id == doubt.id() && group.advice == advice;
         let index = self.groups.iter().position(same).unwrap_or_else(|| {
-            let (id, advice) = (warning.id.clone(), warning.advice.clone());
+            let id = doubt.id().to_owned();
             self.groups.push(Group { id, advice, texts: vec![] });
             self.groups.len() - 1
         });
         let group = &mut self.groups[index];
-        let at = group.texts.iter().position(|(text, _)| *text == warning.text);
+        let at = group.texts.iter().position(|(text, _)| *text == said);
         let at = at.unwrap_or_else(|| {
-            group.texts.push((warning.text.clone(), vec![]));
+            group.texts.push((said, vec![]));
             group.texts.len() - 1
         });
         if let Some(subject) = subject {
@@ -114,15 +118,18 @@ pub(super) fn add_failures(document: &mut Document, summary: &Summary) {
     document.heading(words::FAILURES);
     let is_known = |case: &String| summary.failures.iter().any(|it| it.case == *case);
     let own = |it: &&CaseFailure| !it.because.as_ref().is_some_and(is_known);
-    let notes = summary.failures.iter().filter(own).map(|failure| Note {
-        mark: None,
-        name: failure.case.clone(),
-        tone: Tone::Bad,
-        lines: std::iter::once(failure.reason.clone())
-            .chain(skipped_because_of(&failure.case, summary))
-            .collect(),
-        advice: failure.advice.clone(),
-    });
+    let note = |failure: &CaseFailure| {
+        let said = catalogue::failure(&failure.failure);
+        let skipped = skipped_because_of(&failure.case, summary);
+        Note {
+            mark: None,
+            name: failure.case.clone(),
+            tone: Tone::Bad,
+            lines: std::iter::once(said.text).chain(skipped).collect(),
+            advice: said.advice,
+        }
+    };
+    let notes = summary.failures.iter().filter(own).map(note);
     document.blocks.push(Block::Notes(notes.collect()));
 }
 
@@ -149,13 +156,16 @@ fn case(estimate: &Estimate, labels: &Labels) -> String {
     if network::is_about(estimate) {
         return network::case_and_end(estimate);
     }
-    let equations = text(estimate, "n").map(|n| format!("N\u{a0}=\u{a0}{n}"));
-    let test = text(estimate, "test").map(|test| match text(estimate, "percent_of_max") {
-        Some(percent) => format!("{test} at {percent}"),
-        None => test,
+    let equations = text(estimate, Attribute::N).map(|n| format!("N\u{a0}=\u{a0}{n}"));
+    let test = text(estimate, Attribute::Test).map(|test| {
+        match text(estimate, Attribute::PercentOfMax) {
+            Some(percent) => format!("{test} at {percent}"),
+            None => test,
+        }
     });
-    let bytes = text(estimate, "bytes").filter(|_| test.is_none());
-    let parts = [labels.label(estimate), text(estimate, "placement"), bytes, equations, test];
+    let bytes = text(estimate, Attribute::Bytes).filter(|_| test.is_none());
+    let parts =
+        [labels.label(estimate), text(estimate, Attribute::Placement), bytes, equations, test];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

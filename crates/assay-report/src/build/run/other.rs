@@ -1,39 +1,47 @@
-//! Results of benchmarks this version knows no section for: a newer assay may have stored them,
-//! and they must not vanish.
+//! The general section: results that no other section prints, so that none is ever left out.
 
-use assay_model::benchmark::Benchmark;
+use assay_model::attribute::{Attribute, Role};
+use assay_model::benchmark::Section;
 use assay_model::summary::Estimate;
 
-use super::context::Context;
-use super::{rows, words};
+use super::context::{Context, section_of, text};
+use super::{rows, storage, words};
 use crate::document::{Align, Block, Cell, Document, Table};
-use crate::parameter;
+use crate::units;
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let unknown = |estimate: &&Estimate| Benchmark::from_id(&estimate.benchmark).is_none();
-    let estimates: Vec<&Estimate> = context.summary.results.iter().filter(unknown).collect();
-    if estimates.is_empty() {
-        return;
+    let mut estimates = context.section(Section::General);
+    estimates.extend(storage::without_a_place(context));
+    let unknown = |estimate: &&Estimate| section_of(estimate).is_none();
+    estimates.extend(context.summary.results.iter().filter(unknown));
+    if !estimates.is_empty() {
+        document.heading(words::OTHER);
+        document.blocks.push(Block::Table(table(context, &estimates)));
     }
-    let interval = rows::interval_title(&estimates);
-    let columns = [
-        ("what", Align::Left),
-        ("parameters", Align::Left),
+}
+
+fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
+    let interval = rows::interval_title(estimates);
+    let dimensions = differing(estimates);
+    let titles: Vec<String> = dimensions.iter().map(|it| it.name().replace('_', " ")).collect();
+    let mut columns = vec![("what", Align::Left)];
+    columns.extend(titles.iter().map(|title| (title.as_str(), Align::Left)));
+    columns.extend([
         ("value", Align::Right),
         (interval.as_str(), Align::Right),
         ("n", Align::Right),
         ("by", Align::Left),
         ("note", Align::Left),
-    ];
+    ]);
     let mut table = Table::new(words::OTHER_TABLE, &columns);
     for estimate in estimates {
-        let pair =
-            |(name, value): (&String, _)| format!("{name} {}", parameter::display(name, value));
-        let parameters: Vec<String> = estimate.parameters.iter().map(pair).collect();
-        let mut row: Vec<Cell> = vec![
-            format!("{} {}", estimate.benchmark, estimate.metric).into(),
-            parameters.join(", ").into(),
-        ];
+        let what = format!("{} {}", estimate.benchmark, estimate.metric);
+        let mut row: Vec<Cell> = vec![what.into()];
+        row.extend(
+            dimensions.iter().map(|name| {
+                Cell::from(units::joined(&text(estimate, *name).unwrap_or_default()))
+            }),
+        );
         row.extend(rows::estimate(estimate));
         row.extend([
             rows::samples(estimate),
@@ -42,6 +50,15 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         ]);
         table.rows.push(row);
     }
-    document.heading(words::OTHER);
-    document.blocks.push(Block::Table(table.without_empty_columns()));
+    table.without_empty_columns()
+}
+
+/// The dimensions in which these results differ, in the order of the table of attributes.
+fn differing(estimates: &[&Estimate]) -> Vec<Attribute> {
+    let differs = |name: &Attribute| {
+        let value = |estimate: &Estimate| estimate.parameters.get(name).cloned();
+        name.row().role != Role::Fact
+            && estimates.windows(2).any(|pair| value(pair[0]) != value(pair[1]))
+    };
+    Attribute::ALL.iter().copied().filter(differs).collect()
 }

@@ -5,7 +5,7 @@ use assay_model::summary::Estimate;
 use super::context::Context;
 use super::words;
 use crate::document::Cell;
-use crate::{parameter, precision};
+use crate::{precision, units};
 
 /// What stands above the intervals of these results.
 pub(super) fn interval_title(estimates: &[&Estimate]) -> String {
@@ -45,5 +45,5 @@ pub(super) fn notes(context: &Context<'_>, estimate: &Estimate) -> Cell {
 
 /// A share in percent; nothing where it is not known or no number.
 pub(super) fn percent(value: Option<f64>) -> Cell {
-    value.filter(|value| value.is_finite()).map(parameter::percent).unwrap_or_default().into()
+    value.filter(|value| value.is_finite()).map(units::percent).unwrap_or_default().into()
 }

@@ -3,15 +3,15 @@
 mod course;
 mod curve;
 
-use assay_model::benchmark::Benchmark;
-use assay_model::event::Parameter;
+use assay_model::attribute::{Attribute, Value};
+use assay_model::benchmark::Section;
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
-use super::context::{Context, number, text};
+use super::context::{Context, number, section_of, text};
 use super::rows;
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::{parameter, precision};
+use crate::{precision, units};
 
 const HEADING: &str = "Storage";
 const MEASURED: &str = "What was reached";
@@ -35,10 +35,25 @@ struct Test<'a> {
     latency: Option<&'a Estimate>,
     from_due: Option<&'a Estimate>,
     cpu: Option<&'a Estimate>,
+    in_flight: Option<&'a Estimate>,
+    late: Option<&'a Estimate>,
+    busy_user: Option<&'a Estimate>,
+    busy_system: Option<&'a Estimate>,
+    reads: Side<'a>,
+    writes: Side<'a>,
+    /// What led to it, in order: rounds, or rates that were tried.
+    steps: Vec<&'a Estimate>,
+}
+
+/// The reads or the writes of a mix.
+#[derive(Default)]
+struct Side<'a> {
+    rate: Option<&'a Estimate>,
+    latency: Option<&'a Estimate>,
 }
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let tests = tests(context);
+    let (tests, _) = tests(context);
     if tests.is_empty() {
         return;
     }
@@ -61,81 +76,141 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     document.blocks.extend(sides(&curves).map(Block::Table));
     // All points of a curve share what its first one says.
     let shown: Vec<&Test<'_>> =
-        tests.iter().filter(|test| test.number("percent_of_max").is_none()).collect();
+        tests.iter().filter(|test| test.number(Attribute::PercentOfMax).is_none()).collect();
     document.blocks.push(Block::Table(circumstances(context, &shown)));
     document.paragraph(Tone::Quiet, EXPLANATION);
     let cached = |test: &Test<'_>| {
-        test.any()
-            .is_some_and(|it| it.parameters.get("page_cache") == Some(&Parameter::Flag(true)))
+        test.any().is_some_and(|it| {
+            it.parameters.get(&Attribute::PageCache) == Some(&Value::Flag(true))
+        })
     };
     if tests.iter().any(cached) {
         document.paragraph(Tone::Doubt, CACHED);
     }
 }
 
-/// The estimates, those of one case together, in order of appearance.
-fn tests<'a>(context: &Context<'a>) -> Vec<Test<'a>> {
-    let of = |estimate: &&Estimate| estimate.benchmark == Benchmark::Storage.id();
-    let mut keys: Vec<String> = Vec::new();
-    let mut tests: Vec<Test<'a>> = Vec::new();
-    for estimate in context.summary.results.iter().filter(of) {
-        let key = key(estimate);
-        let index = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
-            keys.push(key);
-            tests.push(Test::default());
-            tests.len() - 1
-        });
-        let test = &mut tests[index];
-        let place = match estimate.metric.as_str() {
-            "rate" => &mut test.rate,
-            "bandwidth" => &mut test.bandwidth,
-            "latency" => &mut test.latency,
-            "latency_from_intended" => &mut test.from_due,
-            _ => &mut test.cpu,
-        };
-        *place = Some(estimate);
-    }
-    tests
+/// Results of storage that have no place in this section's tables.
+pub(super) fn without_a_place<'a>(context: &Context<'a>) -> Vec<&'a Estimate> {
+    tests(context).1
 }
 
+/// The estimates, those of one case together, in order of appearance; and those without a place.
+fn tests<'a>(context: &Context<'a>) -> (Vec<Test<'a>>, Vec<&'a Estimate>) {
+    let mut keys: Vec<String> = Vec::new();
+    let mut tests: Vec<Test<'a>> = Vec::new();
+    let mut rest = Vec::new();
+    let here = |estimate: &&Estimate| section_of(estimate) == Some(Section::Storage);
+    for estimate in context.summary.results.iter().filter(here) {
+        let key = key(estimate);
+        let index = keys.iter().position(|known| *known == key);
+        let mut new = Test::default();
+        let test = index.map_or(&mut new, |index| &mut tests[index]);
+        match test.place(estimate) {
+            Some(place) if place.is_none() => *place = Some(estimate),
+            _ => {
+                rest.push(estimate);
+                continue;
+            }
+        }
+        if index.is_none() {
+            let is_step = |step: &&Estimate| {
+                step.case == estimate.case
+                    && step.tool == estimate.tool
+                    && step.host == estimate.host
+            };
+            new.steps = context.summary.steps.iter().filter(is_step).collect();
+            keys.push(key);
+            tests.push(new);
+        }
+    }
+    (tests, rest)
+}
+
+/// Reads and writes of a mix belong to the test of the mix.
 fn key(estimate: &Estimate) -> String {
-    let names = ["test", "point", "percent_of_max", "target", "depth", "bytes"];
-    let parts = names.map(|name| text(estimate, name).unwrap_or_default());
-    format!("{}/{}/{}", parts.join("/"), estimate.tool.name, estimate.host)
+    let told = |name| text(estimate, name).unwrap_or_default();
+    let operation = match text(estimate, Attribute::ReadShare) {
+        Some(_) => String::new(),
+        None => told(Attribute::Operation),
+    };
+    let names = [
+        Attribute::Test,
+        Attribute::Phase,
+        Attribute::Loops,
+        Attribute::Point,
+        Attribute::PercentOfMax,
+        Attribute::Target,
+        Attribute::Depth,
+        Attribute::Bytes,
+    ];
+    let Estimate { case, tool, host, .. } = estimate;
+    format!("{case}/{operation}/{}/{}/{host}", names.map(told).join("/"), tool.name)
 }
 
 impl<'a> Test<'a> {
-    /// Any of its estimates: the parameters of the case are the same in all.
-    fn any(&self) -> Option<&'a Estimate> {
-        self.rate.or(self.bandwidth).or(self.latency).or(self.from_due).or(self.cpu)
+    /// Where a result of this test belongs.
+    fn place(&mut self, estimate: &Estimate) -> Option<&mut Option<&'a Estimate>> {
+        let operation = text(estimate, Attribute::Operation);
+        let side = match operation.as_deref() {
+            Some("read") => Some(&mut self.reads),
+            Some("write") => Some(&mut self.writes),
+            _ => None,
+        };
+        let side = side.filter(|_| estimate.parameters.contains_key(&Attribute::ReadShare));
+        Some(match (estimate.metric.as_str(), side) {
+            ("rate", None) => &mut self.rate,
+            ("bandwidth", None) => &mut self.bandwidth,
+            ("latency", None) => &mut self.latency,
+            ("latency_from_intended", None) => &mut self.from_due,
+            ("cpu_per_io", None) => &mut self.cpu,
+            ("in_flight", None) => &mut self.in_flight,
+            ("late", None) => &mut self.late,
+            ("cpu_user", None) => &mut self.busy_user,
+            ("cpu_system", None) => &mut self.busy_system,
+            ("rate", Some(side)) => &mut side.rate,
+            ("latency", Some(side)) => &mut side.latency,
+            _ => return None,
+        })
     }
 
-    fn text(&self, name: &str) -> Option<String> {
+    /// Its results, those that say most about it first.
+    fn all(&self) -> impl Iterator<Item = &'a Estimate> {
+        let figures = [self.rate, self.bandwidth, self.latency, self.from_due, self.cpu];
+        let besides = [self.in_flight, self.late, self.busy_user, self.busy_system];
+        let sides = [&self.reads, &self.writes].map(|side| [side.rate, side.latency]);
+        figures.into_iter().chain(besides).chain(sides.into_iter().flatten()).flatten()
+    }
+
+    /// Any of its results: the attributes of the case are the same in all.
+    fn any(&self) -> Option<&'a Estimate> {
+        self.all().next()
+    }
+
+    fn text(&self, name: Attribute) -> Option<String> {
         text(self.any()?, name)
     }
 
-    fn number(&self, name: &str) -> Option<f64> {
+    fn number(&self, name: Attribute) -> Option<f64> {
         number(self.any()?, name)
     }
 
     fn is_on_a_curve(&self) -> bool {
-        self.text("point").is_some() || self.number("percent_of_max").is_some()
+        self.text(Attribute::Point).is_some() || self.number(Attribute::PercentOfMax).is_some()
     }
 
     fn name(&self) -> String {
-        let test = self.text("test").unwrap_or_default();
-        match (self.text("point"), self.number("percent_of_max")) {
+        let test = self.text(Attribute::Test).or_else(|| self.text(Attribute::Phase));
+        let test = test.or_else(|| Some(self.any()?.case.clone())).unwrap_or_default();
+        match (self.text(Attribute::Point), self.number(Attribute::PercentOfMax)) {
             (Some(point), _) => format!("{test}, {point}"),
-            (None, Some(percent)) => format!("{test}, {}", parameter::percent(percent)),
+            (None, Some(percent)) => format!("{test}, {}", units::percent(percent)),
             (None, None) => test,
         }
     }
 
     /// Every note of every metric, each once.
     fn notes(&self, context: &Context<'_>) -> Cell {
-        let all = [self.rate, self.bandwidth, self.latency, self.from_due, self.cpu];
-        let mut marks: Vec<usize> =
-            all.into_iter().flatten().flat_map(|it| context.notes.marks(it)).collect();
+        let mut marks: Vec<usize> = self.all().flat_map(|it| context.notes.marks(it)).collect();
         marks.sort_unstable();
         marks.dedup();
         Cell::marks(marks)
@@ -185,19 +260,27 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
     let kind = |test: &Test<'_>| {
         let of = |name| test.text(name);
         let by = test.any()?;
-        let place = (of("target"), by.tool.name.clone(), by.host.clone());
+        let place = (of(Attribute::Target), by.tool.name.clone(), by.host.clone());
         // Who asks for a rate asks for something else.
-        let is_closed = test.number("requested_rate").is_none();
-        let what = format!("{} {}, {} in flight", of("pattern")?, of("bytes")?, of("depth")?);
+        let is_closed = test.number(Attribute::RequestedRate).is_none();
+        let what = format!(
+            "{} {}, {} in flight",
+            of(Attribute::Pattern)?,
+            of(Attribute::Bytes)?,
+            of(Attribute::Depth)?
+        );
         is_closed.then_some((what, place))
     };
-    let is = |test: &Test<'_>, operation| test.text("operation").as_deref() == Some(operation);
+    let is = |test: &Test<'_>, operation| {
+        test.text(Attribute::Operation).as_deref() == Some(operation)
+    };
     for read in tests.iter().filter(|test| is(test, "read")) {
         let Some(found) = kind(read) else { continue };
         let same = |test: &&&Test<'_>| is(test, "write") && kind(test).as_ref() == Some(&found);
         let Some(write) = tests.iter().find(same) else { continue };
         let shown = |test: &Test<'_>| -> Cell {
-            let is_large = test.number("bytes").is_some_and(|bytes| bytes >= LARGE_BYTES);
+            let is_large =
+                test.number(Attribute::Bytes).is_some_and(|bytes| bytes >= LARGE_BYTES);
             let figure = if is_large { test.bandwidth } else { test.rate };
             figure.map(precision::value).unwrap_or_default().into()
         };
@@ -219,7 +302,7 @@ fn due(tests: &[&Test<'_>]) -> Option<Table> {
     ];
     let mut table = Table::new(DUE, &columns);
     for test in tests.iter().filter(|test| test.from_due.is_some()) {
-        let asked = test.text("requested_rate").unwrap_or_default();
+        let asked = test.text(Attribute::RequestedRate).unwrap_or_default();
         let reached = test.rate.map(precision::value).unwrap_or_default();
         let mut row: Vec<Cell> = vec![test.name().into(), asked.into(), reached.into()];
         row.extend(latency(test.from_due));
@@ -240,23 +323,20 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
     ];
     let mut table = Table::new(SIDES, &columns);
     for test in tests {
-        for side in ["read", "write"] {
-            let Some(rate) = test.number(&format!("{side}_rate")) else { continue };
-            let shown = |name: &str| -> Cell {
-                let value = test.number(&format!("{side}_{name}_s"));
-                value
-                    .map(|it| parameter::quantity(it, Unit::Second, 3))
-                    .unwrap_or_default()
-                    .into()
-            };
-            table.rows.push(vec![
-                test.name().into(),
-                side.into(),
-                parameter::quantity(rate, Unit::IoPerSecond, 4).into(),
-                shown("p50"),
-                shown("p99"),
-                shown("p99.9"),
-            ]);
+        let sides = [
+            ("read", &test.reads, Attribute::ReadRate),
+            ("write", &test.writes, Attribute::WriteRate),
+        ];
+        for (name, side, fact) in sides {
+            let of_fact = || Some(units::quantity(test.number(fact)?, Unit::IoPerSecond, 4));
+            let rate = side.rate.map(precision::value).or_else(of_fact);
+            if rate.is_none() && side.latency.is_none() {
+                continue;
+            }
+            let rate = rate.unwrap_or_default().into();
+            let mut row: Vec<Cell> = vec![test.name().into(), name.into(), rate];
+            row.extend(latency(side.latency));
+            table.rows.push(row);
         }
     }
     (!table.rows.is_empty()).then_some(table)
@@ -271,20 +351,14 @@ fn bandwidth(test: &Test<'_>) -> [Cell; 2] {
 /// Median, p99 and p99.9, as far as there is enough I/O for them.
 fn latency(estimate: Option<&Estimate>) -> [Cell; 3] {
     let Some(estimate) = estimate else { return Default::default() };
-    // A tool tells its percentiles of all I/O beside its one sample.
-    let percentile = |name: &str| {
-        let own = estimate.percentiles.as_ref().and_then(|all| all.get(name)).copied();
-        own.or_else(|| number(estimate, &format!("{name}_s")))
-    };
+    let percentile = |name: &str| estimate.percentiles.as_ref()?.get(name).copied();
     let shown = |value: Option<f64>| -> Cell {
-        value.map(|it| parameter::quantity(it, Unit::Second, 3)).unwrap_or_default().into()
+        value.map(|it| units::quantity(it, Unit::Second, 3)).unwrap_or_default().into()
     };
-    // Some tools tell no more than a mean.
-    let is_mean = text(estimate, "statistic").is_some_and(|it| it.starts_with("mean"));
+    // Some tools report no more than a mean.
+    let is_mean = text(estimate, Attribute::Statistic).is_some_and(|it| it.starts_with("mean"));
     let median = match is_mean {
-        true => {
-            format!("{} (mean)", parameter::quantity(estimate.median, Unit::Second, 3)).into()
-        }
+        true => format!("{} (mean)", units::quantity(estimate.median, Unit::Second, 3)).into(),
         false => shown(Some(estimate.median)),
     };
     [median, shown(percentile("p99")), shown(percentile("p99.9"))]
@@ -298,26 +372,35 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
         ("threads", Align::Right),
         ("in flight", Align::Right),
         ("Little's law within", Align::Right),
+        ("later than the goal", Align::Right),
         ("CPU per I/O", Align::Right),
+        ("CPUs in user mode", Align::Right),
+        ("in the kernel", Align::Right),
         ("generator", Align::Right),
         ("by", Align::Left),
     ];
     let mut table = Table::new(CIRCUMSTANCES, &columns);
     for test in tests {
-        let shown = |name: &str| Cell::from(test.text(name).unwrap_or_default());
-        let in_flight = test.number("in_flight").map(|it| format!("{it:.2}"));
-        let little = test.number("little_error");
-        let little = little.map(|it| parameter::joined(&format!("{:.2} %", 100.0 * it)));
-        let cpu = test.cpu.map(|it| parameter::quantity(it.median, Unit::Second, 3));
-        let headroom = test.number("generator_headroom").map(times);
+        let shown = |name: Attribute| Cell::from(test.text(name).unwrap_or_default());
+        let value = |it: Option<&Estimate>| -> Cell {
+            it.map(precision::value).unwrap_or_default().into()
+        };
+        let in_flight = test.number(Attribute::InFlight).map(|it| format!("{it:.2}"));
+        let little = test.number(Attribute::LittleError);
+        let little = little.map(|it| units::joined(&format!("{:.2} %", 100.0 * it)));
+        let cpu = test.cpu.map(|it| units::quantity(it.median, Unit::Second, 3));
+        let headroom = test.number(Attribute::GeneratorHeadroom).map(times);
         table.rows.push(vec![
             test.name().into(),
-            shown("bytes"),
-            shown("depth"),
-            shown("threads"),
-            in_flight.unwrap_or_default().into(),
+            shown(Attribute::Bytes),
+            shown(Attribute::Depth),
+            shown(Attribute::Threads),
+            in_flight.map_or_else(|| value(test.in_flight), Cell::from),
             little.unwrap_or_default().into(),
+            value(test.late),
             cpu.unwrap_or_default().into(),
+            value(test.busy_user),
+            value(test.busy_system),
             headroom.unwrap_or_default().into(),
             test.measurer(context),
         ]);
@@ -328,7 +411,7 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
 /// `12.3 ×`, `4567 ×`.
 fn times(factor: f64) -> String {
     let digits = if factor < 10.0 { 2 } else { 3 };
-    parameter::joined(&format!(
+    units::joined(&format!(
         "{:.digits$} ×",
         assay_model::quantity::Quantity::new(factor, Unit::Ratio)
     ))
@@ -338,7 +421,9 @@ fn times(factor: f64) -> String {
 fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<String> {
     let mut told: Vec<(String, Vec<String>)> = Vec::new();
     for test in tests {
-        let (Some(sentence), Some(name)) = (of(test), test.text("test")) else { continue };
+        let (Some(sentence), Some(name)) = (of(test), test.text(Attribute::Test)) else {
+            continue;
+        };
         match told.iter_mut().find(|(known, _)| *known == sentence) {
             Some((_, names)) if names.contains(&name) => {}
             Some((_, names)) => names.push(name),
@@ -354,11 +439,11 @@ fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<Str
 }
 
 fn target(test: &Test<'_>) -> Option<String> {
-    test.text("target").map(|target| format!("Target: {target}"))
+    test.text(Attribute::Target).map(|target| format!("Target: {target}"))
 }
 
 fn engine(test: &Test<'_>) -> Option<String> {
-    // A tool does not tell which of its engines it took, or why.
-    let (engine, reason) = (test.text("engine")?, test.text("engine_reason")?);
+    // A tool does not report which of its engines it took, or why.
+    let (engine, reason) = (test.text(Attribute::Engine)?, test.text(Attribute::EngineReason)?);
     Some(format!("Engine: {engine}, {reason}"))
 }

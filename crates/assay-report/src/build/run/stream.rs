@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use assay_model::benchmark::Benchmark;
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::Section;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, is_concurrent, metric_name, number, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
-use crate::{parameter, precision};
+use crate::{precision, units, words as catalogue};
 
 mod scaling;
 
@@ -17,7 +18,7 @@ const MANY: usize = 4;
 const SCALING: &str = "cores";
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
-    let all = context.results(Benchmark::MemoryStream);
+    let all = context.section(Section::Bandwidth);
     if all.is_empty() {
         return;
     }
@@ -75,7 +76,7 @@ fn table(context: &Context<'_>, caption: &str, estimates: &[&Estimate]) -> Table
             rows::percent(estimate.percent_of_limit),
             rows::samples(estimate),
             rows::measurer(context, estimate),
-            text(estimate, "kernel").unwrap_or_default().into(),
+            text(estimate, Attribute::Kernel).unwrap_or_default().into(),
             rows::notes(context, estimate),
         ]);
         table.rows.push(row);
@@ -85,7 +86,7 @@ fn table(context: &Context<'_>, caption: &str, estimates: &[&Estimate]) -> Table
 
 /// The kind of domain: `l3` of `l3:4`.
 fn class(estimate: &Estimate) -> String {
-    let placement = text(estimate, "placement").unwrap_or_default();
+    let placement = text(estimate, Attribute::Placement).unwrap_or_default();
     placement.split(':').next().unwrap_or_default().to_owned()
 }
 
@@ -93,7 +94,7 @@ fn class(estimate: &Estimate) -> String {
 fn classes_with_many(estimates: &[&Estimate]) -> BTreeSet<String> {
     let count = |wanted: &String| {
         let members = estimates.iter().filter(|estimate| class(estimate) == *wanted);
-        let places: BTreeSet<_> = members.map(|e| text(e, "placement")).collect();
+        let places: BTreeSet<_> = members.map(|e| text(e, Attribute::Placement)).collect();
         places.len()
     };
     let classes: BTreeSet<String> = estimates.iter().map(|estimate| class(estimate)).collect();
@@ -122,8 +123,9 @@ fn extremes(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
         let mode = if is_concurrent(low) { words::ALL_AT_ONCE } else { words::ALONE };
         let marks: BTreeSet<usize> =
             group.iter().flat_map(|estimate| context.notes.marks(estimate)).collect();
-        let place =
-            |estimate: &Estimate| text(estimate, "placement").unwrap_or_default().into();
+        let place = |estimate: &Estimate| {
+            text(estimate, Attribute::Placement).unwrap_or_default().into()
+        };
         table.rows.push(vec![
             metric_name(low).into(),
             words::domains(group.len(), &class(low), mode).into(),
@@ -166,9 +168,9 @@ fn alike<'a>(estimates: &[&'a Estimate]) -> Vec<Vec<&'a Estimate>> {
 fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for estimate in estimates {
-        let threads = number(estimate, "threads")
+        let threads = number(estimate, Attribute::Threads)
             .map(|threads| words::count(threads as usize, "thread", "threads"));
-        let arrays = text(estimate, "bytes_per_array").map(|size| words::arrays(&size));
+        let arrays = text(estimate, Attribute::BytesPerArray).map(|size| words::arrays(&size));
         let how = [threads, arrays].into_iter().flatten().collect::<Vec<_>>().join(", ");
         let place = context.place(estimate);
         match groups.iter_mut().find(|(known, _)| *known == how) {
@@ -189,8 +191,8 @@ fn add_limits(document: &mut Document, context: &Context<'_>, estimates: &[&Esti
     let mut told: BTreeSet<String> = BTreeSet::new();
     for estimate in estimates {
         if let Some(limit) = &estimate.limit {
-            let value = parameter::quantity(limit.value, estimate.unit, 4);
-            told.insert(words::limit(&value, &limit.basis));
+            let value = units::quantity(limit.value, estimate.unit, 4);
+            told.insert(words::limit(&value, &catalogue::basis(&limit.basis)));
         }
     }
     if told.is_empty()

@@ -16,11 +16,11 @@ pub(super) const STREAM_DETAILS: &str = "Every domain and every number of cores"
 pub(super) const LADDER: &str = "Latency over the working set";
 pub(super) const LEVELS_TABLE: &str = "One working set for each level";
 pub(super) const COMPUTE_TABLE: &str = "Multiply-add peak and LINPACK";
-pub(super) const OTHER_TABLE: &str = "Results of benchmarks this version does not know";
+pub(super) const OTHER_TABLE: &str = "Results without a section of their own";
 pub(super) const MEASURERS_TABLE: &str = "Medians and their ratio";
 
 pub(in crate::build) const NO_INTERVAL: &str = "none";
-pub(super) const ALL_AT_ONCE: &str = "all at once";
+pub(in crate::build) const ALL_AT_ONCE: &str = "all at once";
 pub(super) const ALONE: &str = "each alone";
 pub(super) const WORKING_SET: &str = "working set";
 pub(super) const TIME_PER_LOAD: &str = "time per dependent load";
@@ -30,7 +30,11 @@ pub(super) const BEYOND_CACHES: &str = "memory";
 
 pub(super) const BYTE_COUNTING: &str = "Bytes are counted as STREAM counts them: per element 16 for Copy and Scale, 24 for Add and Triad, 8 for read and write. The extra read of each line that an ordinary store causes is not counted.";
 
-pub(super) const STATISTICS: &str = "Values are medians. Their intervals come from order statistics and assume nothing about the distribution; fewer than 6 samples carry none. n counts the samples after warm-up, in brackets the independent samples they are worth where they depend on each other.";
+const STATISTICS: &str = "Values are medians. Their intervals come from order statistics and assume nothing about the distribution; fewer than 6 samples carry none. n counts the samples after warm-up, in brackets the independent samples they are worth where they depend on each other.";
+
+pub(super) fn statistics(version: u32) -> String {
+    format!("{STATISTICS} This is statistics version {version}.")
+}
 
 pub(super) fn title(suite: &str, hosts: &str) -> String {
     if hosts.is_empty() {
@@ -74,7 +78,7 @@ pub(super) fn no_memory_limit(modules_listed: bool, guest: Option<&str>) -> Stri
             "SMBIOS could not be read, which usually takes the rights of root".to_owned()
         }
     };
-    format!("No limit is known: {why}, so nothing tells what the memory modules can transfer.")
+    format!("No limit is known: {why}, so what the memory modules can transfer is unknown.")
 }
 
 pub(super) fn domains(count: usize, class: &str, mode: &str) -> String {

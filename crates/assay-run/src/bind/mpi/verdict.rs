@@ -1,7 +1,8 @@
 //! Whether one launch gave what was asked for, and if not, what tells most about why.
 
 use assay_fleet::process::{Completed, Status};
-use assay_model::mpi_outcome::{FORMAT, MpiOutcome, MpiSize};
+use assay_model::failure::{Area, Failure};
+use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSize};
 use assay_model::workload::MpiWorkload;
 
 use crate::recorder::CaseError;
@@ -15,58 +16,37 @@ pub(super) fn sound(
     work: &MpiWorkload,
     command: &str,
 ) -> Result<MpiOutcome, CaseError> {
-    let by_hand = format!("see what it prints (kept with the run, too): {command}");
-    let failure = outcome.as_ref().and_then(|outcome| outcome.failure.clone());
-    if let Some(failure) = failure {
-        return Err(CaseError::failed(failure.reason, &failure.advice));
+    let by_hand = command.to_owned();
+    let failed = outcome.as_ref().and_then(|outcome| outcome.failure.clone());
+    if let Some(MpiFailure { reason, advice }) = failed {
+        return Err(Failure::Error { area: Area::Rank, causes: vec![reason], advice }.into());
     }
     if !completed.success() {
         return Err(match death(completed) {
-            Some(how) => CaseError::failed(format!("a rank died: {how}"), &died(&by_hand)),
-            None => CaseError::failed(ended_badly(completed), &by_hand),
-        });
+            Some(how) => Failure::RankDied { how, by_hand },
+            None => ended_badly(completed, by_hand),
+        }
+        .into());
     }
     let Some(outcome) = outcome else {
-        let reason = if work.hosts.is_here() {
-            "the launch ended well, and rank 0 wrote nothing".to_owned()
-        } else {
-            "rank 0 wrote nothing on this host".to_owned()
-        };
-        return Err(CaseError::failed(
-            reason,
-            "rank 0 must run on the host that assay was started on: name it first in the list of hosts",
-        ));
+        return Err(Failure::NoOutcome { elsewhere: !work.hosts.is_here() }.into());
     };
-    if outcome.format > FORMAT || outcome.assay != env!("CARGO_PKG_VERSION") {
-        let reason = format!(
-            "the ranks are assay {}, this one is {}",
-            outcome.assay,
-            env!("CARGO_PKG_VERSION")
-        );
-        return Err(CaseError::failed(reason, "install the same assay on all hosts"));
+    let own = env!("CARGO_PKG_VERSION");
+    if outcome.format > FORMAT || outcome.assay != own {
+        let (found, own) = (outcome.assay, own.to_owned());
+        return Err(Failure::OtherVersion { found, own }.into());
     }
     if outcome.ranks.len() != work.ranks as usize {
-        let reason = format!(
-            "{} ranks took part where {} were asked for",
-            outcome.ranks.len(),
-            work.ranks
-        );
-        return Err(CaseError::failed(reason, &by_hand));
+        let (found, asked) = (outcome.ranks.len(), work.ranks);
+        return Err(Failure::OtherRankCount { found, asked, by_hand }.into());
     }
     let wrong = |size: &&MpiSize| size.validation.is_some_and(|it| it.wrong > 0);
     if let Some(size) = outcome.sizes.iter().find(wrong) {
-        let reason = format!("messages of {} B arrived with wrong contents", size.bytes);
-        return Err(CaseError::failed(
-            reason,
-            "the library or the network damages data: test both",
-        ));
+        return Err(Failure::WrongContents { bytes: size.bytes }.into());
     }
     let nothing = outcome.sizes.iter().all(|size| size.samples.values().all(Vec::is_empty));
     if nothing || !outcome.complete {
-        return Err(CaseError::failed(
-            "the launch ended before all sizes were measured",
-            &by_hand,
-        ));
+        return Err(Failure::LaunchBrokeOff { by_hand }.into());
     }
     Ok(outcome)
 }
@@ -86,23 +66,15 @@ fn death(completed: &Completed) -> Option<String> {
     })
 }
 
-fn died(by_hand: &str) -> String {
-    format!(
-        "if nobody killed it, the kernel did so for want of memory (`dmesg` tells) or the library failed; {by_hand}"
-    )
-}
-
 /// How the launcher ended, and the last thing that was said.
-fn ended_badly(completed: &Completed) -> String {
-    let how = match completed.status {
-        Status::Exited(code) => format!("the launcher ended with code {code}"),
-        Status::Killed(signal) => format!("the launcher was killed by signal {signal}"),
+fn ended_badly(completed: &Completed, by_hand: String) -> Failure {
+    let code = match completed.status {
+        Status::Exited(code) => Some(code),
+        Status::Killed(_) => None,
     };
-    match last_words(&completed.output.stderr).or_else(|| last_words(&completed.output.stdout))
-    {
-        Some(words) => format!("{how}; it said: {words}"),
-        None => how,
-    }
+    let output = &completed.output;
+    let last_words = last_words(&output.stderr).or_else(|| last_words(&output.stdout));
+    Failure::LaunchFailed { code, last_words: last_words.unwrap_or_default(), by_hand }
 }
 
 /// What tells most: the first box that Open MPI draws around its explanations, else the first line that

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_dialects::wire::iperf3;
 use assay_model::event::Stopped;
+use assay_model::failure::{Failure, Lack};
 use assay_model::plan::Case;
 use assay_model::workload::{NetworkQuestion, NetworkWorkload};
 
-use crate::network::error::Lack;
 use crate::recorder::CaseError;
 
 /// What is known of all hosts of a run.
@@ -33,7 +33,7 @@ impl Known {
             Ok(_) if matches!(work.question, NetworkQuestion::Throughput(_)) => {
                 self.served.insert((to.clone(), streams_port(work)));
             }
-            Err(CaseError::Lacking { what, .. }) => {
+            Err(CaseError::Lacking(what, _)) => {
                 let key = (to.clone(), *what);
                 if !self.served.contains(&key) {
                     self.lacking.entry(key).or_insert_with(|| case.id.clone());
@@ -52,15 +52,8 @@ impl Known {
     pub(super) fn need(&self, work: &NetworkWorkload, what: Lack) -> Result<(), CaseError> {
         let Some(host) = &work.to else { return Ok(()) };
         let Some(because) = self.lacking.get(&(host.clone(), what)) else { return Ok(()) };
-        let lacking = match what {
-            Lack::Address => format!("the host {host} could not be found"),
-            Lack::Port(port) => format!("port {port} of {host} could not be reached"),
-            Lack::Echo => format!("nothing at {host} answers ping-pongs"),
-        };
-        Err(CaseError::Skipped {
-            reason: format!("skipped: {lacking}"),
-            because: because.clone(),
-        })
+        let failure = Failure::Skipped { host: host.clone(), lack: what };
+        Err(CaseError::Skipped { failure, because: because.clone() })
     }
 }
 

@@ -9,7 +9,11 @@ use assay_dialects::wire::iperf3::Protocol;
 use assay_dialects::wire::qperf::{Request, Test};
 use assay_kernels::network::icmp::{Access, Pinger};
 use assay_kernels::network::pingpong::Waiting;
-use assay_model::event::{Parameter, Stopped};
+use assay_model::attribute::Attribute;
+use assay_model::distribution::Distribution;
+use assay_model::entry::{Entry, Key, Seen, Span};
+use assay_model::event::{Count, Stopped};
+use assay_model::failure::{Area, Failure};
 use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload};
 
 use super::far_end::FarEnd;
@@ -20,13 +24,10 @@ use crate::network::iperf3_client::{self, Observed};
 use crate::network::qperf_client::{self, QperfOutcome, QperfTest};
 use crate::network::target::Target;
 use crate::recorder::{CaseError, Recorder};
-use crate::round_trips::Distribution;
 
 /// Round trips of one repetition that become samples, evenly spaced; ten repetitions of them carry a
 /// 99.9th percentile (2995 values).
 const SAMPLES: usize = 300;
-/// Round trips kept for the tail of all of them: 64 MiB.
-const TIMES_LIMIT: usize = 8 << 20;
 /// What streams need to fill the link before the first message goes out.
 const FILLING: Duration = Duration::from_millis(500);
 /// Echoes per repetition, and the pause between two: as ping's flood is bounded for unprivileged users.
@@ -41,8 +42,7 @@ pub(super) fn measure(
     protocol: Protocol,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
-    let mut conversation =
-        Conversation { asked, far_end, targets, protocol, repetition: 0, all_ns: vec![] };
+    let mut conversation = Conversation { asked, far_end, targets, protocol, repetition: 0 };
     let mut measurement = Measurement {
         // Every repetition makes its connection anew; there is nothing to prepare.
         prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
@@ -51,10 +51,7 @@ pub(super) fn measure(
         },
         check: &mut |(), _| Ok(()),
     };
-    let stopped = measuring::repeat(&mut measurement, recorder)?;
-    conversation.learn_tail(recorder);
-    recorder.flush()?;
-    Ok(stopped)
+    measuring::repeat(&mut measurement, recorder)
 }
 
 struct Conversation<'a> {
@@ -64,12 +61,11 @@ struct Conversation<'a> {
     /// Who may answer, in order; the one that has answered, once one has.
     targets: Vec<Target>,
     repetition: u32,
-    /// Every round trip of every repetition.
-    all_ns: Vec<u64>,
 }
 
 impl Conversation<'_> {
     fn repetition(&mut self, recorder: &mut Recorder<'_, '_>) -> Result<(), CaseError> {
+        let began_s = recorder.elapsed_s();
         let measured = match self.asked.load_streams {
             0 => self.exchange(recorder.cancel()),
             streams => self.exchange_under_load(streams, recorder.cancel()),
@@ -79,25 +75,18 @@ impl Conversation<'_> {
         // As many as wanted, from the first to the last, none twice.
         let step = times_ns.len().div_ceil(SAMPLES).max(1);
         for time_ns in times_ns.iter().step_by(step) {
-            recorder.sample("round_trip", None, *time_ns as f64 * 1e-9);
+            recorder.sample("round_trip", *time_ns as f64 * 1e-9);
         }
-        recorder.sample("half_round_trip", None, latency.mean_half_s);
-        let distribution = Distribution::of(times_ns);
-        self.all_ns.extend(times_ns.iter().take(TIMES_LIMIT.saturating_sub(self.all_ns.len())));
-        let name = format!("round-trips.{}.txt", self.repetition);
-        recorder.raw(&name, distribution.table().as_bytes())?;
+        recorder.sample("half_round_trip", latency.mean_half_s);
+        // All of them together are the tail, of which the samples are a few.
+        let span = Span::of_seconds(began_s, recorder.elapsed_s() - began_s, false);
+        let all = Seen::Distribution(span, Distribution::of_values(times_ns));
+        recorder.record(Entry::Measured(Key::of("round_trip"), all));
         if self.repetition == 0 {
             learn_path(local_towards(latency.address), latency.address.ip(), recorder);
         }
         self.repetition += 1;
         Ok(())
-    }
-
-    /// The tail of all round trips, of which the samples are a few.
-    fn learn_tail(&self, recorder: &mut Recorder<'_, '_>) {
-        for (name, value) in Distribution::of(&self.all_ns).parameters() {
-            recorder.learn(Some("round_trip"), &name, value);
-        }
     }
 
     /// One ping-pong with the first server that speaks.
@@ -183,22 +172,18 @@ pub(super) fn icmp(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     let NetworkQuestion::Latency(asked) = &work.question else {
-        return Err(CaseError::failed("ICMP carries no streams", "ask for `latency`"));
+        return Err(Failure::IcmpHasNoStreams.into());
     };
     let host = work.to.as_deref().unwrap_or("127.0.0.1");
     let address = Target::new(host, 0).addresses().map_err(failed)?[0];
-    let pinger = Pinger::open(address.ip()).map_err(|error| {
-        CaseError::because(
-            &error,
-            "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root",
-        )
-    })?;
+    let pinger =
+        Pinger::open(address.ip()).map_err(|error| CaseError::because(Area::Icmp, &error))?;
     learn_path(local_towards(SocketAddr::new(address.ip(), 9)), address.ip(), recorder);
     let socket = match pinger.access() {
         Access::Datagram => "datagram",
         Access::Raw => "raw",
     };
-    recorder.learn(None, "socket", Parameter::Text(socket.to_owned()));
+    recorder.learn(Attribute::Socket, socket);
     let bytes = asked.bytes as usize;
     let mut measurement = Measurement {
         prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
@@ -213,29 +198,28 @@ fn echoes(
     bytes: usize,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
+    let began_s = recorder.elapsed_s();
     let mut lost = 0_u32;
     for sequence in 1..=ECHOES {
         if recorder.cancel().load(Ordering::Relaxed) {
             return Err(CaseError::Interrupted);
         }
-        let reply = pinger
-            .ping(sequence, bytes, ECHO_TIMEOUT)
-            .map_err(|error| CaseError::because(&error, "check the route to the host"))?;
+        let reply = pinger.ping(sequence, bytes, ECHO_TIMEOUT).map_err(|error| {
+            CaseError::advised(Area::Icmp, &error, "check the route to the host")
+        })?;
         match reply {
             Some(reply) => {
-                recorder.sample("round_trip", None, reply.round_trip_ns as f64 * 1e-9);
+                recorder.sample("round_trip", reply.round_trip_ns as f64 * 1e-9);
             }
             None => lost += 1,
         }
         // A host that ignores echoes is not waited for a hundred times.
         if lost >= 5 && u32::from(sequence) == lost {
-            return Err(CaseError::failed(
-                "the host answers no ICMP echo",
-                "it or a firewall may ignore ICMP; `assay net latency` asks by TCP or UDP",
-            ));
+            return Err(Failure::NoEcho.into());
         }
         std::thread::sleep(ECHO_PAUSE);
     }
-    recorder.sample("loss", None, f64::from(lost) / f64::from(ECHOES));
+    let span = Span::of_seconds(began_s, recorder.elapsed_s() - began_s, false);
+    recorder.count("loss", span, Count { part: lost.into(), whole: ECHOES.into() });
     Ok(())
 }

@@ -8,9 +8,11 @@ use assay_dialects::iperf3::{End, Interval, Start, Stretch, json};
 use assay_dialects::wire::iperf3::parameters::{Direction as Way, Length};
 use assay_dialects::wire::iperf3::{Parameters, Protocol};
 use assay_kernels::network::stream::GATHERED_BYTES;
+use assay_model::attribute::Attribute;
 use assay_model::cpu_account::CpuAccount;
-use assay_model::event::{Parameter, Stopped};
-use assay_model::warning::Warning;
+use assay_model::doubt::Doubt;
+use assay_model::entry::{Entry, Key, Seen, Span};
+use assay_model::event::{Count, Stopped};
 use assay_model::workload::{Direction, Throughput};
 
 use super::far_end::FarEnd;
@@ -133,22 +135,24 @@ fn repetition(
 ) -> Result<(), CaseError> {
     let before = virtual_function::Carried::by_all();
     let mut told = Told::default();
+    let began_s = recorder.elapsed_s();
     let outcome = run(test, recorder.cancel(), &mut told);
+    let span = Span::of_seconds(began_s, recorder.elapsed_s() - began_s, false);
     keep(&told, &outcome, progress, recorder)?;
     let outcome = outcome.map_err(failed)?;
     let done = Repetition { outcome, start: told.start, intervals: told.intervals };
     let end = &done.outcome.end;
     let (sent, received) = (total(end, End::sent), total(end, End::received));
-    recorder.sample("goodput", None, received.bit_per_s());
-    recorder.sample("send_rate", None, sent.bit_per_s());
+    rate("goodput", &received, recorder);
+    rate("send_rate", &sent, recorder);
     match test.parameters.protocol {
         Protocol::Tcp => {
             if let Some(tcp) = sent.tcp {
-                recorder.sample("retransmits", None, tcp.retransmits as f64);
+                recorder.sample("retransmits", tcp.retransmits as f64);
             }
         }
         Protocol::Udp => {
-            datagrams(&received, recorder);
+            datagrams(&received, span, recorder);
             pacing(&sent, asked, recorder);
         }
     }
@@ -206,13 +210,20 @@ fn total(end: &End, of: fn(&End, bool) -> Option<Stretch>) -> Stretch {
     Stretch::sum(directions.iter()).unwrap_or_default()
 }
 
-fn datagrams(received: &Stretch, recorder: &mut Recorder<'_, '_>) {
+/// Bits over seconds; the seconds are what the value is a mean over.
+fn rate(metric: &'static str, stretch: &Stretch, recorder: &mut Recorder<'_, '_>) {
+    let (value, weight) = (stretch.bit_per_s(), stretch.seconds());
+    recorder.record(Entry::Measured(Key::of(metric), Seen::Sample { value, weight }));
+}
+
+fn datagrams(received: &Stretch, span: Span, recorder: &mut Recorder<'_, '_>) {
     let udp = received.udp.unwrap_or_default();
-    if udp.packets > 0 {
-        recorder.sample("loss", None, udp.lost as f64 / udp.packets as f64);
-        recorder.sample("reordered", None, udp.out_of_order as f64 / udp.packets as f64);
+    if let Some(whole) = u64::try_from(udp.packets).ok().filter(|packets| *packets > 0) {
+        let count = |part| Count { part: u64::try_from(part).unwrap_or(0), whole };
+        recorder.count("loss", span, count(udp.lost));
+        recorder.count("reordered", span, count(udp.out_of_order));
     }
-    recorder.sample("jitter", None, udp.jitter_s);
+    recorder.sample("jitter", udp.jitter_s);
 }
 
 /// How near the senders came to the rate they were asked for.
@@ -221,7 +232,7 @@ fn pacing(sent: &Stretch, asked: &Throughput, recorder: &mut Recorder<'_, '_>) {
     let senders =
         u64::from(asked.streams) * if asked.direction == Direction::Both { 2 } else { 1 };
     let wanted = (rate * senders) as f64;
-    recorder.sample("pacing_error", None, (sent.bit_per_s() / wanted - 1.0).abs());
+    recorder.sample("pacing_error", (sent.bit_per_s() / wanted - 1.0).abs());
 }
 
 /// CPU of both ends, as far as they tell it.
@@ -233,19 +244,24 @@ fn costs(
 ) {
     let bytes = received.bytes.max(1) as f64;
     let (here, there) = (&outcome.account_here, outcome.account_there.as_ref());
-    recorder.sample("cpu_per_byte", Some("local"), here.charged_s() / bytes);
-    recorder.sample("cpu_load", Some("local"), here.load());
+    recorder.sample_of(end_key("cpu_per_byte", "local"), here.charged_s() / bytes);
+    recorder.sample_of(end_key("cpu_load", "local"), here.load());
     // On one machine the interrupts of both ends are the same ones, and are charged once.
     let within = is_within(local, outcome.address.ip());
     let charged: fn(&CpuAccount) -> f64 =
         if within { |it| it.threads_s } else { CpuAccount::charged_s };
     if let Some(there) = there {
-        recorder.sample("cpu_per_byte", Some("remote"), charged(there) / bytes);
-        recorder.sample("cpu_load", Some("remote"), there.load());
+        recorder.sample_of(end_key("cpu_per_byte", "remote"), charged(there) / bytes);
+        recorder.sample_of(end_key("cpu_load", "remote"), there.load());
     } else if outcome.end.cpu_there.0 > 0.0 {
         let process_s = outcome.end.cpu_there.0 / 100.0 * received.seconds();
-        recorder.sample("cpu_per_byte", Some("remote"), process_s / bytes);
+        recorder.sample_of(end_key("cpu_per_byte", "remote"), process_s / bytes);
     }
+}
+
+/// The series of one end.
+fn end_key(metric: &'static str, end: &str) -> Key {
+    Key::with(metric, [(Attribute::End, end.into())])
 }
 
 fn local_address(done: &Repetition) -> Option<IpAddr> {
@@ -259,40 +275,29 @@ fn learn(
     recorder: &mut Recorder<'_, '_>,
 ) {
     learn_path(local, done.outcome.address.ip(), recorder);
-    let text = |text: &str| Parameter::Text(text.to_owned());
     let is_assay = done.outcome.account_there.is_some();
-    recorder.learn(None, "far_end", text(if is_assay { "assay" } else { "iperf3" }));
+    recorder.learn(Attribute::FarEnd, if is_assay { "assay" } else { "iperf3" });
     if let (Some(sender), _) = &done.outcome.end.congestion {
-        recorder.learn(None, "congestion", text(sender));
+        recorder.learn(Attribute::Congestion, sender.as_str());
     }
     let tcp = done.intervals.iter().flat_map(|it| &it.streams).find_map(|stream| stream.tcp);
     if let Some(path_mtu) = tcp.map(|tcp| tcp.path_mtu_bytes).filter(|bytes| *bytes > 0) {
-        recorder.learn(None, "path_mtu_bytes", Parameter::Integer(path_mtu.into()));
+        recorder.learn(Attribute::PathMtuBytes, path_mtu);
     }
     if let Some(start) = &done.start {
-        let bytes = |bytes: u32| Parameter::Integer(bytes.into());
-        recorder.learn(None, "block_bytes", bytes(start.block_bytes));
+        recorder.learn(Attribute::BlockBytes, start.block_bytes);
         // As the system made them; what nobody sets it lets grow with the connection.
-        recorder.learn(None, "first_send_buffer_bytes", bytes(start.buffers_bytes.0));
-        recorder.learn(None, "first_receive_buffer_bytes", bytes(start.buffers_bytes.1));
+        recorder.learn(Attribute::FirstSendBufferBytes, start.buffers_bytes.0);
+        recorder.learn(Attribute::FirstReceiveBufferBytes, start.buffers_bytes.1);
         let receives_here = asked.direction != Direction::Send;
         if !start.udp && (is_assay || receives_here) {
-            recorder.learn(None, "gathered_bytes", bytes(GATHERED_BYTES));
+            recorder.learn(Attribute::GatheredBytes, GATHERED_BYTES);
         }
     }
     if !is_assay {
-        recorder.doubt(Warning::new(
-            "process-cpu-only",
-            "the far end is iperf3, which tells the CPU time of its process alone: the softirqs \
-             that receive are not in it",
-            "run `assay iperf3 -s` at the far end to get the whole account",
-        ));
+        recorder.doubt(Doubt::ProcessCpuOnly { is_tool: false });
     }
     if !asked.copy && !is_assay {
-        recorder.doubt(Warning::new(
-            "copy-unknown",
-            "a far end that is iperf3 below 3.19 copies what it receives, whatever it is asked",
-            "run `assay iperf3 -s` at the far end",
-        ));
+        recorder.doubt(Doubt::CopyUnknown);
     }
 }

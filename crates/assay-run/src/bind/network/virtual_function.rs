@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use assay_fleet::network_device;
 use assay_fleet::root::Root;
 use assay_kernels::network::device;
-use assay_model::event::Parameter;
-use assay_model::warning::Warning;
+use assay_model::attribute::Attribute;
+use assay_model::doubt::Doubt;
 
 use crate::recorder::Recorder;
 
@@ -40,21 +40,11 @@ impl Carried {
         };
         let after = Function::of(&Root::machine(), before.device.clone());
         let Some(share) = after.and_then(|after| before.share_until(&after)) else { return };
-        let name = || before.name.clone();
-        recorder.learn(None, "virtual_function", Parameter::Text(name()));
-        recorder.learn(None, "virtual_function_share", Parameter::Number(share));
+        recorder.learn(Attribute::VirtualFunction, before.name.as_str());
+        recorder.learn(Attribute::VirtualFunctionShare, share);
         if share < CARRIES {
-            recorder.doubt(Warning::new(
-                "function-bypassed",
-                format!(
-                    "the virtual function {} carried {:.0} % of what {} carried during the test",
-                    name(),
-                    share * 100.0,
-                    before.device
-                ),
-                "accelerated networking is set up and not in use: look for `Data path switched` in \
-                 the kernel's log",
-            ));
+            let (function, device) = (before.name.clone(), before.device.clone());
+            recorder.doubt(Doubt::FunctionBypassed { function, device, share });
         }
     }
 }

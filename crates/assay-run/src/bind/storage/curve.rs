@@ -1,6 +1,7 @@
 //! Which share of a curve's greatest rate is measured next, from the points that are known.
 
-use assay_model::event::{Parameter, RunEvent};
+use assay_model::attribute::Attribute;
+use assay_model::event::{About, Fact, RunEvent};
 use assay_model::plan::Case;
 use assay_model::workload::Workload;
 use assay_model::workload::storage::{CurvePoint as Place, StorageTest};
@@ -37,11 +38,10 @@ fn percent(id: &str, place: Place, recorder: &Recorder<'_, '_>) -> Option<f64> {
         Place::Greatest => None,
         Place::Share { percent } => Some(percent),
         Place::Bend { .. } => recorder.past().iter().find_map(|event| match event {
-            RunEvent::Learned(it) if it.case == id && it.name == "percent_of_max" => {
-                match it.value {
-                    Parameter::Number(percent) => Some(percent),
-                    _ => None,
-                }
+            RunEvent::Fact(Fact { about: About::Case(case), name, value })
+                if case == id && *name == Attribute::PercentOfMax =>
+            {
+                value.number()
             }
             _ => None,
         }),

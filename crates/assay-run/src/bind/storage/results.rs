@@ -4,14 +4,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use assay_kernels::storage::{self as kernel, Control};
-use assay_model::event::Parameter;
-use assay_model::quantity::{Bytes, Quantity, Unit};
-use assay_model::storage_outcome::{Operation, StorageOutcome};
-use assay_model::warning::Warning;
+use assay_model::attribute::Attribute;
+use assay_model::doubt::Doubt;
+use assay_model::failure::{Area, Failure};
+use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{EngineChoice, Load, StorageWorkload};
 
 use crate::recorder::{CaseError, Recorder};
-use crate::storage::series::{self, Distribution, Stretch};
+use crate::storage::series;
 
 /// Seconds that the generator runs alone.
 const ALONE_S: f64 = 0.25;
@@ -28,91 +28,37 @@ const WHOLE: f64 = 0.95;
 /// The range of addresses where a device is not opened: any large one does.
 const ADDRESSES_BYTES: u64 = 1 << 40;
 
-/// What the outcome amounts to: its stretches as samples, all of its I/O, and what is doubtful about it.
+/// What the outcome amounts to: all of its I/O, its stretches as samples, and what is doubtful.
 pub(super) fn record(
     outcome: &StorageOutcome,
     workload: &StorageWorkload,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
-    let count = series::count(outcome);
-    if count == 0 {
-        return Err(CaseError::failed(
-            "no I/O completed in the time that counts",
-            "give it more time with --for or --budget",
-        ));
+    if series::count(outcome) == 0 {
+        return Err(Failure::NoIo.into());
     }
-    let stretch_s = series::stretch_s(outcome.elapsed_s);
-    let stretches = series::stretches(&outcome.intervals, stretch_s);
-    for stretch in &stretches {
-        recorder.sample("rate", None, stretch.rate_per_s());
-        recorder.sample("bandwidth", None, stretch.bytes_per_s());
-        recorder.sample("latency", None, stretch.service_median_s());
-        if let Some(median_s) = stretch.median_from_intended_s() {
-            recorder.sample("latency_from_intended", None, median_s);
+    recorder.record_all(outcome.entries());
+    recorder.record_all(series::samples(outcome));
+    for (name, bytes) in outcome.journals() {
+        recorder.raw(&name, &bytes)?;
+    }
+    if let Some((in_flight, product)) = series::littles_law(outcome) {
+        let error = (in_flight - product).abs() / in_flight;
+        recorder.learn(Attribute::InFlight, in_flight);
+        recorder.learn(Attribute::LittleError, error);
+        if error > LITTLE + series::ends(outcome, in_flight, product) {
+            recorder.doubt(Doubt::LittlesLaw { in_flight, product });
         }
     }
-    recorder.sample(
-        "cpu_per_io",
-        None,
-        (outcome.cpu_user_s + outcome.cpu_system_s) / count as f64,
-    );
-    let [service, intended] = series::totals(outcome);
-    learn_distribution("latency", &service, recorder);
-    learn_distribution("latency_from_intended", &intended, recorder);
-    learn_sides(outcome, recorder);
-    recorder.learn(None, "engine", Parameter::Text(outcome.engine.clone()));
-    recorder.learn(None, "engine_reason", Parameter::Text(outcome.engine_reason.clone()));
-    recorder.raw("series.csv", series::table(&outcome.intervals).as_bytes())?;
-    recorder.raw("latency.csv", service.table().as_bytes())?;
-    check_little(outcome, &stretches, recorder);
-    if let Load::Open { rate_per_s, .. } = workload.load {
-        recorder.learn(None, "requested_rate", Parameter::Number(rate_per_s));
-        if is_missed(count, rate_per_s * outcome.elapsed_s) {
-            recorder.doubt(rate_missed(rate_per_s, count as f64 / outcome.elapsed_s));
+    if let Load::Open { rate_per_s: asked_per_s, .. } = workload.load {
+        recorder.learn(Attribute::RequestedRate, asked_per_s);
+        let count = series::count(outcome);
+        if is_missed(count, asked_per_s * outcome.elapsed_s) {
+            let reached_per_s = count as f64 / outcome.elapsed_s;
+            recorder.doubt(Doubt::RateMissed { asked_per_s, reached_per_s });
         }
     }
     Ok(())
-}
-
-/// What every single I/O amounts to: the summary takes it for the samples' own.
-fn learn_distribution(
-    metric: &str,
-    distribution: &Distribution,
-    recorder: &mut Recorder<'_, '_>,
-) {
-    if distribution.count() == 0 {
-        return;
-    }
-    let mut learn = |name: &str, seconds: f64| {
-        recorder.learn(Some(metric), &format!("all_{name}_s"), Parameter::Number(seconds));
-    };
-    learn("min", distribution.least_s());
-    learn("mean", distribution.mean_s());
-    learn("max", distribution.greatest_s());
-    for (name, seconds) in distribution.percentiles_s() {
-        learn(name, seconds);
-    }
-    recorder.learn(Some(metric), "io", Parameter::Integer(distribution.count()));
-}
-
-/// Reads and writes apart, where there are both: their rates and their latencies.
-fn learn_sides(outcome: &StorageOutcome, recorder: &mut Recorder<'_, '_>) {
-    let [reads, writes] =
-        [Operation::Read, Operation::Write].map(|side| series::side(outcome, side));
-    if reads.count() == 0 || writes.count() == 0 {
-        return;
-    }
-    for (name, side) in [("read", reads), ("write", writes)] {
-        let rate = side.count() as f64 / outcome.elapsed_s;
-        recorder.learn(None, &format!("{name}_rate"), Parameter::Number(rate));
-        let wanted = ["p50", "p99", "p99.9"];
-        for (percentile, seconds) in side.percentiles_s() {
-            if wanted.contains(&percentile) {
-                let name = format!("{name}_{percentile}_s");
-                recorder.learn(None, &name, Parameter::Number(seconds));
-            }
-        }
-    }
 }
 
 /// A file that was there already may have holes, and reading them never reaches the storage.
@@ -125,50 +71,9 @@ pub(super) fn doubt_holes(workload: &StorageWorkload, recorder: &mut Recorder<'_
         // Blocks are counted in 512 bytes, whatever the file system uses.
         let stored_bytes = found.blocks() * 512;
         if found.is_file() && (stored_bytes as f64) < WHOLE * found.len() as f64 {
-            recorder.doubt(Warning::new(
-                "file-with-holes",
-                format!(
-                    "{} has {} and only {:.3} of them are stored",
-                    target.path.display(),
-                    Bytes(found.len()),
-                    Bytes(stored_bytes).quantity()
-                ),
-                "reading a hole takes no I/O: name a path where assay makes a file, or write all of \
-                 this one first; or its file system compresses",
-            ));
+            let (path, bytes) = (target.path.clone(), found.len());
+            recorder.doubt(Doubt::FileWithHoles { path, bytes, stored_bytes });
         }
-    }
-}
-
-/// In flight = rate × latency, over all the time that counts.
-fn check_little(
-    outcome: &StorageOutcome,
-    stretches: &[Stretch],
-    recorder: &mut Recorder<'_, '_>,
-) {
-    let counting = outcome.intervals.iter().filter(|interval| !interval.warmup);
-    let time_s: f64 = counting.clone().map(|interval| interval.length_s).sum();
-    let weighted: f64 = counting.map(|interval| interval.in_flight * interval.length_s).sum();
-    let service_s: f64 = stretches.iter().map(Stretch::service_sum_s).sum();
-    if time_s <= 0.0 || weighted <= 0.0 {
-        return;
-    }
-    let (in_flight, product) = (weighted / time_s, service_s / time_s);
-    let error = (in_flight - product).abs() / in_flight;
-    recorder.learn(None, "in_flight", Parameter::Number(in_flight));
-    recorder.learn(None, "little_error", Parameter::Number(error));
-    // A few I/O more or less at the ends are no fault of the accounting.
-    let ends = 2.0 * in_flight * product / service_s.max(f64::MIN_POSITIVE) / time_s.max(1.0);
-    if error > LITTLE + ends {
-        recorder.doubt(Warning::new(
-            "littles-law",
-            format!(
-                "{in_flight:.2} I/O were in flight, but rate × latency is {product:.2}: they \
-                 differ by {:.1} %",
-                100.0 * error
-            ),
-            "latency or rate is wrong; look at the series kept with the run",
-        ));
     }
 }
 
@@ -177,20 +82,6 @@ fn check_little(
 pub(super) fn is_missed(count: u64, asked: f64) -> bool {
     let count = count as f64;
     count < REACHED * asked && count < asked - BY_CHANCE * asked.sqrt()
-}
-
-fn rate_missed(asked_per_s: f64, reached_per_s: f64) -> Warning {
-    let rate = |value| Quantity::new(value, Unit::IoPerSecond);
-    Warning::new(
-        "rate-missed",
-        format!(
-            "{:.4} were asked for and {:.4} were reached",
-            rate(asked_per_s),
-            rate(reached_per_s)
-        ),
-        "the storage or the depth is the limit: latency from the intended start grows as long as \
-         it runs; ask for less, or for more depth",
-    )
 }
 
 /// The same workload without any I/O.
@@ -213,25 +104,17 @@ pub(super) fn learn_headroom(
         target.path = PathBuf::from("null");
     }
     let mut control = Control { stop: recorder.cancel(), on_interval: &mut |_| {} };
-    let alone = kernel::run(&alone, &mut control).map_err(|error| {
-        CaseError::because(&error, "the generator alone must run anywhere: tell us")
-    })?;
+    let alone = kernel::run(&alone, &mut control)
+        .map_err(|error| CaseError::because(Area::Generator, &error))?;
     let (most, reached) = (series::rate_per_s(&alone), series::rate_per_s(outcome));
     if !most.is_finite() || most <= 0.0 {
         return Ok(());
     }
-    recorder.learn(None, "generator_rate", Parameter::Number(most));
-    recorder.learn(None, "generator_headroom", Parameter::Number(most / reached));
+    let factor = most / reached;
+    recorder.learn(Attribute::GeneratorRate, most);
+    recorder.learn(Attribute::GeneratorHeadroom, factor);
     if most < HEADROOM * reached {
-        recorder.doubt(Warning::new(
-            "generator-near",
-            format!(
-                "the generator alone does {:.3}, only {:.1} times what was reached",
-                Quantity::new(most, Unit::IoPerSecond),
-                most / reached
-            ),
-            "give it more threads: part of the latency may be the generator's",
-        ));
+        recorder.doubt(Doubt::GeneratorNear { alone_per_s: most, factor });
     }
     Ok(())
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use assay_model::event::Parameter;
+use assay_model::attribute::Attribute;
+use assay_model::entry::Key;
+use assay_model::failure::Failure;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::StorageOutcome;
-use assay_model::warning::Warning;
 use assay_model::workload::course::SteadyRule;
 use assay_model::workload::storage::StorageWorkload;
 use assay_stats::rounds::Window;
@@ -28,6 +29,7 @@ pub(super) fn measure(
         // A round goes on where the one before it ended.
         workload.timing.warmup_s = 0.0;
         rates.push(series::rate_per_s(&outcome));
+        record_round(rates.len(), series::rate_per_s(&outcome), measurer.recorder);
         rounds.push(outcome);
         let too_many = rounds.len().saturating_sub(rule.window as usize);
         rounds.drain(..too_many);
@@ -35,12 +37,10 @@ pub(super) fn measure(
         measurer.recorder.note(&line(&rates, window));
         let is_steady = window.is_some_and(|window| window.is_steady(rule));
         if is_steady || rates.len() >= rule.most_rounds as usize {
-            learn(&rates, window, rule, measurer.recorder)?;
             break;
         }
     }
-    series::joined(&rounds)
-        .ok_or_else(|| CaseError::failed("nothing was measured", "give it more time"))
+    series::joined(&rounds).ok_or_else(|| Failure::NoIo.into())
 }
 
 /// `  round 6: 412.3 kIO/s; the last 5 differ by 3.2 % and change by -1.0 %`.
@@ -58,51 +58,7 @@ fn line(rates: &[f64], window: Option<Window>) -> String {
     line
 }
 
-fn learn(
-    rates: &[f64],
-    window: Option<Window>,
-    rule: &SteadyRule,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<(), CaseError> {
-    let is_steady = window.is_some_and(|window| window.is_steady(rule));
-    let state = match is_steady {
-        true => format!("reached in round {}", rates.len()),
-        false => format!("not reached in {} rounds", rates.len()),
-    };
-    let mut table = String::from("round,rate\n");
-    for (round, rate) in (1..).zip(rates) {
-        let _ = writeln!(table, "{round},{rate:.3}");
-    }
-    recorder.raw("rounds.csv", table.as_bytes())?;
-    let all = rates.iter().map(|rate| format!("{rate:.1}")).collect::<Vec<_>>().join(" ");
-    recorder.learn(None, "round_rates", Parameter::Text(all));
-    recorder.learn(None, "steady_state", Parameter::Text(state.clone()));
-    if let Some(window) = window {
-        recorder.learn(None, "steady_range", Parameter::Number(window.range));
-        recorder.learn(None, "steady_slope", Parameter::Number(window.slope));
-    }
-    if !is_steady {
-        let found = window.map_or_else(
-            || "there were too few rounds, or rounds without any I/O".to_owned(),
-            |it| {
-                format!(
-                    "the last {} still differ by {:.1} % and change by {:+.1} %",
-                    rule.window,
-                    100.0 * it.range,
-                    100.0 * it.slope
-                )
-            },
-        );
-        recorder.doubt(Warning::new(
-            "steady-state-not-reached",
-            format!("steady state {state}: {found}"),
-            format!(
-                "at most {:.0} % and {:.0} % are allowed: write more before it (`--precondition`), \
-                 give longer rounds (`--for`), or look for what else uses this storage",
-                100.0 * rule.range,
-                100.0 * rule.slope
-            ),
-        ));
-    }
-    Ok(())
+/// Every round is a step; whether they are steady follows from them.
+fn record_round(round: usize, rate_per_s: f64, recorder: &mut Recorder<'_, '_>) {
+    recorder.sample_of(Key::with("rate", [(Attribute::Step, round.into())]), rate_per_s);
 }

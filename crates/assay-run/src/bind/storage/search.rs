@@ -1,8 +1,9 @@
 //! One workload at one rate after another, to find the greatest at which most I/O keep a latency.
 
-use std::fmt::Write as _;
-
-use assay_model::event::Parameter;
+use assay_model::attribute::Attribute;
+use assay_model::entry::{Entry, Key, Seen, Span};
+use assay_model::event::Count;
+use assay_model::failure::{Failure, TriedRate};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::course::LatencyGoal;
@@ -21,7 +22,14 @@ pub(super) fn measure(
     workload: &StorageWorkload,
     goal: &LatencyGoal,
 ) -> Result<(StorageWorkload, StorageOutcome), CaseError> {
-    let greatest = series::rate_per_s(&measurer.once(workload)?);
+    let closed = measurer.once(workload)?;
+    let greatest = series::rate_per_s(&closed);
+    // The closed loop is step 0; what the search amounts to follows from the steps.
+    record_step(
+        &Key::with("rate", [(Attribute::Step, 0_u32.into())]),
+        &closed,
+        measurer.recorder,
+    );
     let mut search = Search::below(greatest);
     let (mut tried, mut tries): (Vec<Tried>, Vec<StorageOutcome>) = Default::default();
     let mut kept = None;
@@ -34,6 +42,7 @@ pub(super) fn measure(
         tries.push(measurer.once(&open)?);
         let Some(all) = series::joined(&tries) else { break };
         let step = Tried::judge(&all, rate_per_s, goal);
+        record_try(tried.len() + 1, rate_per_s, &all, goal, measurer.recorder);
         measurer.recorder.note(&format!("  {}", step.line()));
         search.note(rate_per_s, step.shown);
         if step.shown == Verdict::Keeps {
@@ -41,13 +50,9 @@ pub(super) fn measure(
         }
         tried.push(step);
     }
-    learn(&tried, &search, greatest, measurer.recorder)?;
     kept.ok_or_else(|| {
-        let why = tried.last().map_or_else(|| "no I/O was done".to_owned(), Tried::line);
-        CaseError::failed(
-            format!("no rate was shown to keep {goal}: {why}"),
-            "allow more latency, or give every step more time (`--for`): a percentile needs many I/O",
-        )
+        let last = tried.last().map(Tried::failed);
+        Failure::NoRateKeepsGoal { goal: goal.to_string(), last }.into()
     })
 }
 
@@ -93,6 +98,15 @@ impl Tried {
         self.lateness.late as f64 / (self.lateness.all as f64).max(1.0)
     }
 
+    fn failed(&self) -> TriedRate {
+        TriedRate {
+            asked_per_s: self.rate_per_s,
+            reached_per_s: self.reached_per_s,
+            late: self.share_late(),
+            is_missed: self.shown == Verdict::Misses,
+        }
+    }
+
     /// `412.3 kIO/s asked for, 411.9 kIO/s reached, 0.3 % of the I/O later: kept`.
     fn line(&self) -> String {
         let rate = |value| Quantity::new(value, Unit::IoPerSecond);
@@ -106,27 +120,36 @@ impl Tried {
     }
 }
 
-fn learn(
-    all: &[Tried],
-    search: &Search,
-    greatest: f64,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<(), CaseError> {
-    let mut table = String::from("rate,reached,late,all,shown\n");
-    for it in all {
-        let Lateness { late, all } = it.lateness;
-        let (rate, reached) = (it.rate_per_s, it.reached_per_s);
-        let _ = writeln!(table, "{rate:.3},{reached:.3},{late},{all},{}", it.word());
+/// The rates of all stretches.
+fn record_step(key: &Key, outcome: &StorageOutcome, recorder: &mut Recorder<'_, '_>) {
+    for stretch in series::stretches(&outcome.intervals, series::stretch_s(outcome.elapsed_s)) {
+        let (value, weight) = (stretch.rate_per_s(), stretch.length_s());
+        recorder.record(Entry::Measured(key.clone(), Seen::Sample { value, weight }));
     }
-    recorder.raw("steps.csv", table.as_bytes())?;
-    let step = |it: &Tried| {
-        let (rate, reached) = (it.rate_per_s, it.reached_per_s);
-        format!("{rate:.1}:{reached:.1}:{:.6}:{}", it.share_late(), it.word())
+}
+
+/// One try: its rates, and in every stretch the I/O that were late among all. A rate that was tried twice
+/// is recorded twice, the second time with what both tries counted, which is what decides.
+fn record_try(
+    step: usize,
+    asked_per_s: f64,
+    outcome: &StorageOutcome,
+    goal: &LatencyGoal,
+    recorder: &mut Recorder<'_, '_>,
+) {
+    let of = |metric| {
+        Key::with(
+            metric,
+            [(Attribute::Step, step.into()), (Attribute::RequestedRate, asked_per_s.into())],
+        )
     };
-    let steps = all.iter().map(step).collect::<Vec<_>>().join(" ");
-    recorder.learn(None, "goal_steps", Parameter::Text(steps));
-    recorder.learn(None, "goal_rate", Parameter::Number(search.keeps));
-    recorder.learn(None, "goal_missed_at", Parameter::Number(search.misses));
-    recorder.learn(None, "greatest_rate", Parameter::Number(greatest));
-    Ok(())
+    record_step(&of("rate"), outcome, recorder);
+    let mut start_s = 0.0;
+    for stretch in series::stretches(&outcome.intervals, series::stretch_s(outcome.elapsed_s)) {
+        let Lateness { late, all } = stretch.lateness(goal.most_s);
+        let span = Span::of_seconds(start_s, stretch.length_s(), false);
+        start_s += stretch.length_s();
+        let count = Seen::Count(span, Count { part: late, whole: all });
+        recorder.record(Entry::Measured(of("late"), count));
+    }
 }

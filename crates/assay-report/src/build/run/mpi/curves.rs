@@ -4,7 +4,7 @@ use assay_model::quantity::{Bytes, Unit};
 
 use super::{Group, size};
 use crate::document::{Axis, Plot, Point, Scale, Series};
-use crate::{parameter, precision};
+use crate::{precision, units};
 
 /// `None` where fewer than two sizes were measured.
 pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
@@ -27,8 +27,8 @@ pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
     let unit = group.estimates.first()?.unit;
     let describe = |one: &Series| {
         let (first, last) = (one.points.first()?, one.points.last()?);
-        let value = |point: &Point| parameter::quantity(point.y, unit, 3);
-        let bytes = |point: &Point| parameter::joined(&Bytes(point.x as u64).to_string());
+        let value = |point: &Point| units::quantity(point.y, unit, 3);
+        let bytes = |point: &Point| units::joined(&Bytes(point.x as u64).to_string());
         Some(format!(
             "{} goes from {} at {} to {} at {}.",
             one.name,

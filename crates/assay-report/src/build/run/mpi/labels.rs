@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_model::attribute::Attribute;
 use assay_model::summary::Estimate;
 
 use super::super::context::text;
@@ -14,7 +15,9 @@ impl Labels {
     pub(in super::super) fn of(results: &[Estimate]) -> Self {
         let mut labels: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for estimate in results {
-            if let (Some(name), Some(prefix)) = (name(estimate), text(estimate, "prefix")) {
+            if let (Some(name), Some(prefix)) =
+                (name(estimate), text(estimate, Attribute::Prefix))
+            {
                 labels.entry(name).or_default().insert(prefix);
             }
         }
@@ -25,7 +28,7 @@ impl Labels {
     pub(in super::super) fn label(&self, estimate: &Estimate) -> Option<String> {
         let name = name(estimate)?;
         let known = self.0.get(&name).filter(|prefixes| prefixes.len() > 1);
-        Some(match (known, text(estimate, "prefix")) {
+        Some(match (known, text(estimate, Attribute::Prefix)) {
             (Some(known), Some(prefix)) => format!("{name} in {}", told_apart(&prefix, known)),
             _ => name,
         })
@@ -34,8 +37,8 @@ impl Labels {
 
 /// The same library by the interface of the standard is another one to a reader.
 fn name(estimate: &Estimate) -> Option<String> {
-    let mpi = text(estimate, "mpi")?;
-    let is_standard = text(estimate, "abi").as_deref() == Some("standard");
+    let mpi = text(estimate, Attribute::Mpi)?;
+    let is_standard = text(estimate, Attribute::Abi).as_deref() == Some("standard");
     Some(if is_standard { format!("{mpi}, standard ABI") } else { mpi })
 }
 

@@ -1,6 +1,7 @@
 //! How far apart two ranks are, and what that costs: one row per place of a pair, one column per MPI.
 
-use assay_model::benchmark::MpiTest;
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::{Benchmark, MpiTest};
 use assay_model::plan::expand::pairs_of;
 use assay_model::quantity::Bytes;
 use assay_model::suite::MpiPlacement;
@@ -8,7 +9,7 @@ use assay_model::summary::Summary;
 
 use super::{Group, cell};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::parameter;
+use crate::units;
 
 /// The size whose latency stands for all small ones: OSU's tables and vendors' figures quote it.
 const SMALL_BYTES: u64 = 8;
@@ -19,14 +20,15 @@ pub(super) fn add(document: &mut Document, groups: &[Group<'_>], summary: &Summa
         document.paragraph(Tone::Quiet, told);
     }
     for (test, metric) in [(MpiTest::Latency, "latency"), (MpiTest::Bandwidth, "bandwidth")] {
-        let of_test =
-            groups.iter().filter(|group| group.test == test && group.metric == metric);
+        let of_test = groups
+            .iter()
+            .filter(|group| group.benchmark == Benchmark::Mpi(test) && group.metric == metric);
         let places: Vec<&Group<'_>> = of_test.collect();
         let Some(bytes) = common_size(test, &places) else { continue };
         if places.len() < 2 {
             continue;
         }
-        let size = parameter::joined(&Bytes(bytes).to_string());
+        let size = units::joined(&Bytes(bytes).to_string());
         document.heading(format!("{} by place, messages of {size}", capital(metric)));
         document.blocks.push(Block::Table(table(&places, bytes)));
     }
@@ -81,7 +83,7 @@ fn table(places: &[&Group<'_>], bytes: u64) -> Table {
     let mut table = Table::new("", &columns);
     for group in places {
         let best = group.best(Some(bytes));
-        let cpus = group.estimates.iter().find_map(|it| super::text(it, "cpus"));
+        let cpus = group.estimates.iter().find_map(|it| super::text(it, Attribute::Cpus));
         let mut row: Vec<Cell> =
             vec![group.place.clone().into(), cpus.unwrap_or_default().into()];
         row.extend(names.iter().map(|name| {

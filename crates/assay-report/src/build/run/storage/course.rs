@@ -1,10 +1,13 @@
 //! Tests that were measured more than once: the rounds until a rate was steady, the rates that were tried.
 
+use assay_model::attribute::{Attribute, Value};
 use assay_model::quantity::{Quantity, Unit};
+use assay_model::summary::Estimate;
 
+use super::super::context::number;
 use super::Test;
-use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::parameter;
+use crate::document::{Align, Block, Document, Table, Tone};
+use crate::{precision, units};
 
 pub(super) fn add(document: &mut Document, tests: &[Test<'_>]) {
     for test in tests.iter().filter(|test| test.is_whole()) {
@@ -13,50 +16,66 @@ pub(super) fn add(document: &mut Document, tests: &[Test<'_>]) {
     }
 }
 
-/// What every parameter of the case tells once, and not for each point of its curve.
-impl Test<'_> {
+/// What every attribute of the case says once, and not for each point of its curve.
+impl<'a> Test<'a> {
     fn is_whole(&self) -> bool {
-        self.number("percent_of_max").is_none()
+        self.number(Attribute::PercentOfMax).is_none()
+    }
+
+    /// The steps that have this metric, by their number.
+    fn steps_of(&self, metric: &str) -> Vec<&'a Estimate> {
+        let mut found: Vec<&Estimate> =
+            self.steps.iter().copied().filter(|step| step.metric == metric).collect();
+        found.sort_by_key(|step| number_of(step));
+        found
     }
 }
 
+fn number_of(step: &Estimate) -> u64 {
+    number(step, Attribute::Step).unwrap_or(0.0) as u64
+}
+
 fn rounds(document: &mut Document, test: &Test<'_>) {
-    let (Some(state), Some(rates)) = (test.text("steady_state"), test.text("round_rates"))
-    else {
-        return;
-    };
-    let share = |name: &str| test.number(name).map(|it| parameter::percent(100.0 * it));
-    let spread = share("steady_range").zip(share("steady_slope")).map(|(range, slope)| {
+    let steady = test.any().and_then(|it| it.parameters.get(&Attribute::Steady));
+    let Some(Value::Flag(is_steady)) = steady else { return };
+    let steps = test.steps_of("rate");
+    let rounds = test.text(Attribute::Rounds).unwrap_or_else(|| steps.len().to_string());
+    let share = |name| test.number(name).map(|it| units::percent(100.0 * it));
+    let spread = share(Attribute::SteadyRange).zip(share(Attribute::SteadySlope));
+    let spread = spread.map(|(range, slope)| {
         format!("; the last rounds differ by {range} and change by {slope}")
     });
-    let tone = if state.starts_with("not") { Tone::Doubt } else { Tone::Plain };
+    let (tone, state) = match is_steady {
+        true => (Tone::Plain, format!("reached in round {rounds}")),
+        false => (Tone::Doubt, format!("not reached in {rounds} rounds")),
+    };
     let text = format!("{}: steady state {state}{}.", test.name(), spread.unwrap_or_default());
     document.paragraph(tone, text);
     let columns = [("round", Align::Right), ("rate", Align::Right)];
     let mut table = Table::new(format!("Rounds of {}", test.name()), &columns);
-    for (round, rate) in (1..).zip(rates.split(' ')) {
-        table.rows.push(vec![Cell::from(format!("{round}")), self::rate(rate)]);
+    for step in steps {
+        table
+            .rows
+            .push(vec![number_of(step).to_string().into(), precision::value(step).into()]);
     }
     document.blocks.push(Block::Table(table));
 }
 
 fn search(document: &mut Document, test: &Test<'_>) {
-    let (Some(goal), Some(steps)) = (test.text("goal"), test.text("goal_steps")) else {
-        return;
-    };
-    let of = |name: &str| {
+    let Some(goal) = test.text(Attribute::Goal) else { return };
+    let of = |name| {
         let rate = Quantity::new(test.number(name).unwrap_or(0.0), Unit::IoPerSecond);
-        parameter::joined(&format!("{rate:.4}"))
+        units::joined(&format!("{rate:.4}"))
     };
     document.paragraph(
         Tone::Plain,
         format!(
             "{}: {} is kept at {}, and was not shown to be kept at {}; a closed loop reached {}.",
             test.name(),
-            parameter::joined(&goal),
-            of("goal_rate"),
-            of("goal_missed_at"),
-            of("greatest_rate")
+            units::joined(&goal),
+            of(Attribute::GoalRate),
+            of(Attribute::GoalMissedAt),
+            of(Attribute::GreatestRate)
         ),
     );
     let columns = [
@@ -66,18 +85,27 @@ fn search(document: &mut Document, test: &Test<'_>) {
         ("the goal is", Align::Left),
     ];
     let mut table = Table::new(format!("Rates that were tried for {}", test.name()), &columns);
-    for step in steps.split(' ') {
-        let parts: Vec<&str> = step.split(':').collect();
-        let [asked, reached, late, shown] = parts[..] else { continue };
-        let late = late.parse().map(|it: f64| parameter::percent(100.0 * it));
-        let late = late.unwrap_or_default().into();
-        table.rows.push(vec![rate(asked), rate(reached), late, shown.into()]);
+    let late = test.steps_of("late");
+    for step in test.steps_of("rate") {
+        let same = |it: &&&Estimate| number_of(it) == number_of(step);
+        let late = late.iter().find(same).map(|it| units::percent(100.0 * it.median));
+        let asked = number(step, Attribute::RequestedRate);
+        let shown = asked.map(|rate| units::quantity(rate, Unit::IoPerSecond, 4));
+        table.rows.push(vec![
+            shown.unwrap_or_default().into(),
+            precision::value(step).into(),
+            late.unwrap_or_default().into(),
+            standing(test, asked).into(),
+        ]);
     }
     document.blocks.push(Block::Table(table));
 }
 
-/// A rate as it is stored, in IO/s.
-fn rate(text: &str) -> Cell {
-    let value = text.parse().map(|it| parameter::quantity(it, Unit::IoPerSecond, 4));
-    value.unwrap_or_default().into()
+/// Up to the rate that the search ended with, the goal was shown to be kept.
+fn standing(test: &Test<'_>, asked: Option<f64>) -> &'static str {
+    match asked.zip(test.number(Attribute::GoalRate)) {
+        Some((asked, kept)) if asked <= kept => "kept",
+        Some(_) => "not shown to be kept",
+        None => "",
+    }
 }

@@ -1,5 +1,6 @@
 //! One response curve: latency over the rate that was reached, its knee, and the ceiling.
 
+use assay_model::attribute::Attribute;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::summary::Estimate;
 
@@ -9,7 +10,7 @@ use super::{Test, latency};
 use crate::document::{
     Align, Axis, Band, Block, Cell, Document, Line, Plot, Point, Scale, Series, Table, Tone,
 };
-use crate::{parameter, precision};
+use crate::{precision, units, words};
 
 /// Name in the legend and in the percentiles; none = the median.
 const CURVES: [(&str, Option<&str>); 3] =
@@ -18,7 +19,10 @@ const CURVES: [(&str, Option<&str>); 3] =
 /// The points of each curve, in order of appearance.
 pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
     let name = |test: &Test<'_>| {
-        (test.text("test"), test.any().map(|it| (it.tool.name.clone(), it.host.clone())))
+        (
+            test.text(Attribute::Test),
+            test.any().map(|it| (it.tool.name.clone(), it.host.clone())),
+        )
     };
     let mut groups: Vec<Vec<&Test<'_>>> = Vec::new();
     for test in tests {
@@ -28,7 +32,7 @@ pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
         }
     }
     // Points that were added where the curve bends come last; the closed loop stays first.
-    let share = |test: &&Test<'_>| test.number("percent_of_max").unwrap_or(0.0);
+    let share = |test: &&Test<'_>| test.number(Attribute::PercentOfMax).unwrap_or(0.0);
     for group in &mut groups {
         group.sort_by(|a, b| share(a).total_cmp(&share(b)));
     }
@@ -37,7 +41,7 @@ pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Test<'_>]) {
     let Some(first) = points.first() else { return };
-    let name = first.text("test").unwrap_or_default();
+    let name = first.text(Attribute::Test).unwrap_or_default();
     let by = first.measurer(context).text;
     let by = if by.is_empty() { by } else { format!(" by {by}") };
     document.paragraph(Tone::Plain, format!("{name}{by}: {}.", knee(points)));
@@ -79,7 +83,9 @@ fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
 
 /// `closed loop`, `50 %`, `80 %, knee`.
 fn asked(point: &Test<'_>) -> String {
-    let Some(percent) = point.number("percent_of_max") else { return "closed loop".to_owned() };
+    let Some(percent) = point.number(Attribute::PercentOfMax) else {
+        return "closed loop".to_owned();
+    };
     let knee = if is_knee(point) { ", knee" } else { "" };
     format!("{percent}\u{a0}%{knee}")
 }
@@ -93,14 +99,14 @@ fn spread(estimate: &Estimate, value: String) -> Cell {
 }
 
 fn short(value: f64, unit: Unit) -> String {
-    parameter::quantity(value, unit, 3)
+    units::quantity(value, unit, 3)
 }
 
 fn is_knee(point: &Test<'_>) -> bool {
     let same = |knee: f64, rate: &Estimate| (rate.median - knee).abs() <= knee * 1e-9;
     point.from_due.is_some()
         && point
-            .number("knee_rate")
+            .number(Attribute::KneeRate)
             .zip(point.rate)
             .is_some_and(|(knee, rate)| same(knee, rate))
 }
@@ -108,19 +114,19 @@ fn is_knee(point: &Test<'_>) -> bool {
 /// The knee in words, or why there is none.
 fn knee(points: &[&Test<'_>]) -> String {
     if points.iter().all(|it| it.from_due.is_none()) {
-        return "latency from the moment I/O was due is not told, so there is no knee"
+        return "latency from the moment I/O was due is not reported, so there is no knee"
             .to_owned();
     }
     let found = points.first().and_then(|it| {
-        let rate = Quantity::new(it.number("knee_rate")?, Unit::IoPerSecond);
-        let latency = Quantity::new(it.number("knee_latency")?, Unit::Second);
+        let rate = Quantity::new(it.number(Attribute::KneeRate)?, Unit::IoPerSecond);
+        let latency = Quantity::new(it.number(Attribute::KneeLatency)?, Unit::Second);
         Some(format!("the knee is at {rate:.3} with a median of {latency:.3} from due"))
     });
-    found.map(|text| parameter::joined(&text).replace('\u{a0}', " ")).unwrap_or_else(|| {
+    found.map(|text| units::joined(&text).replace('\u{a0}', " ")).unwrap_or_else(|| {
         let rates = points.iter().filter(|it| it.from_due.is_some()).filter_map(|it| it.rate);
         let most = rates.map(|rate| rate.median).fold(0.0, f64::max);
-        let why = points.first().and_then(|it| it.text("knee")).unwrap_or_default();
-        let why = why.strip_prefix("none: ").unwrap_or(&why).to_owned();
+        let why = points.first().and_then(|it| it.text(Attribute::Knee)).unwrap_or_default();
+        let why = words::knee(&why);
         format!("no knee up to {:.3}, {why}", Quantity::new(most, Unit::IoPerSecond))
     })
 }
@@ -140,8 +146,8 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
     };
     // Another law of arrivals: a point of its own, not on the curve.
     series.extend(closed(points));
-    let rate = |point: Point| parameter::quantity(point.x, Unit::IoPerSecond, 3);
-    let time = |point: Point| parameter::quantity(point.y, Unit::Second, 3);
+    let rate = |point: Point| units::quantity(point.x, Unit::IoPerSecond, 3);
+    let time = |point: Point| units::quantity(point.y, Unit::Second, 3);
     Some(Plot {
         title: format!("Response of {name}"),
         description: format!(
@@ -197,7 +203,7 @@ fn closed(points: &[&Test<'_>]) -> Option<Series> {
 }
 
 fn bands(points: &[&Test<'_>]) -> Vec<Band> {
-    let Some(knee) = points.first().and_then(|it| it.number("knee_rate")) else {
+    let Some(knee) = points.first().and_then(|it| it.number(Attribute::KneeRate)) else {
         return vec![];
     };
     let band = |label: &str, from, to| Band { label: label.to_owned(), from, to };
@@ -206,12 +212,12 @@ fn bands(points: &[&Test<'_>]) -> Vec<Band> {
 
 /// The knee, and what the volume is provisioned for.
 fn marks(points: &[&Test<'_>]) -> Vec<Line> {
-    let knee = points.first().and_then(|it| it.number("knee_rate"));
+    let knee = points.first().and_then(|it| it.number(Attribute::KneeRate));
     let knee = knee.map(|value| Line { label: "knee".to_owned(), value });
     let provisioned = points.iter().find_map(|it| {
         let limit = it.bandwidth?.limit.as_ref()?;
-        let bytes = it.number("bytes").filter(|bytes| *bytes > 0.0)?;
-        let label = parameter::quantity(limit.value, Unit::BytePerSecond, 3);
+        let bytes = it.number(Attribute::Bytes).filter(|bytes| *bytes > 0.0)?;
+        let label = units::quantity(limit.value, Unit::BytePerSecond, 3);
         Some(Line { label: format!("ceiling {label}"), value: limit.value / bytes })
     });
     knee.into_iter().chain(provisioned).collect()

@@ -1,12 +1,13 @@
 //! The curve of bandwidth over the number of cores.
 
+use assay_model::attribute::Attribute;
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::super::context::{metric_name, number, text};
 use super::super::words;
 use crate::document::{Axis, Line, Plot, Point, Scale, Series};
-use crate::{parameter, precision};
+use crate::{precision, units};
 
 /// The metrics that are drawn; the others lie close to them and would only hide them.
 const DRAWN: [&str; 3] = ["triad", "read", "write"];
@@ -31,7 +32,7 @@ pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
     let points = &series.first()?.points;
     let (first, last) = (points.first()?, points.last()?);
     let cores = |point: &Point| words::count(point.x as usize, "core", "cores");
-    let value = |point: &Point| parameter::quantity(point.y, Unit::BytePerSecond, 3);
+    let value = |point: &Point| units::quantity(point.y, Unit::BytePerSecond, 3);
     let limit = estimates.iter().find_map(|estimate| estimate.limit.as_ref());
     Some(Plot {
         title: words::scaling_title(&names(&series)),
@@ -48,10 +49,7 @@ pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
             scale: Scale::Linear,
         },
         limit: limit.map(|limit| Line {
-            label: format!(
-                "limit {}",
-                parameter::quantity(limit.value, Unit::BytePerSecond, 4)
-            ),
+            label: format!("limit {}", units::quantity(limit.value, Unit::BytePerSecond, 4)),
             value: limit.value,
         }),
         series,
@@ -72,9 +70,9 @@ fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
 }
 
 fn point(estimate: &Estimate) -> Option<Point> {
-    let placement = text(estimate, "placement")?;
+    let placement = text(estimate, Attribute::Placement)?;
     let cores = placement.rsplit(':').next()?.parse::<u32>().ok().map(f64::from);
-    let x = cores.or_else(|| number(estimate, "threads"))?;
+    let x = cores.or_else(|| number(estimate, Attribute::Threads))?;
     let drawable = precision::is_positive(estimate.median);
     drawable.then_some(Point { x, y: estimate.median, interval: estimate.ci })
 }

@@ -24,7 +24,7 @@ fn case(id: &str, work: &NetworkWorkload) -> Case {
 }
 
 fn lacking(what: Lack) -> Result<Stopped, CaseError> {
-    Err(CaseError::failed("no", "look").for_lack_of(what))
+    Err(CaseError::from(Failure::NoEcho).for_lack_of(what))
 }
 
 /// What a later case to `host` is told when it needs `what`, after these outcomes of streams to `a`.
@@ -35,7 +35,9 @@ fn check(outcomes: &[Result<Stopped, CaseError>], host: &str, what: Lack, expect
     }
     let told = match known.need(&work(host, None), what) {
         Ok(()) => String::new(),
-        Err(CaseError::Skipped { reason, because }) => format!("{reason} ({because})"),
+        Err(CaseError::Skipped { failure: Failure::Skipped { host, lack }, because }) => {
+            format!("{host} {lack:?} ({because})")
+        }
         Err(other) => panic!("{other:?}"),
     };
     assert_eq!(told, expected, "{outcomes:?} {host} {what:?}");
@@ -44,23 +46,13 @@ fn check(outcomes: &[Result<Stopped, CaseError>], host: &str, what: Lack, expect
 #[test]
 fn what_a_host_lacks_spares_the_cases_that_need_it() {
     let port = Lack::Port(5201);
-    let no_address = "skipped: the host a could not be found (case 0)";
+    let no_address = "a Address (case 0)";
     check(&[lacking(Lack::Address)], "a", Lack::Address, no_address);
     check(&[lacking(Lack::Address)], "b", Lack::Address, "");
-    check(
-        &[lacking(port), lacking(port)],
-        "a",
-        port,
-        "skipped: port 5201 of a could not be reached (case 0)",
-    );
+    check(&[lacking(port), lacking(port)], "a", port, "a Port(5201) (case 0)");
     check(&[lacking(port)], "a", Lack::Port(19765), "");
-    check(
-        &[lacking(Lack::Echo)],
-        "a",
-        Lack::Echo,
-        "skipped: nothing at a answers ping-pongs (case 0)",
-    );
-    check(&[Err(CaseError::failed("no data arrived", ""))], "a", port, "");
+    check(&[lacking(Lack::Echo)], "a", Lack::Echo, "a Echo (case 0)");
+    check(&[Err(Failure::NoEcho.into())], "a", port, "");
     // Between two tests iperf3 does not listen for a moment.
     check(&[Ok(Stopped::Precise), lacking(port)], "a", port, "");
 }

@@ -1,0 +1,91 @@
+//! Limits, engines, knees and verdicts in words.
+
+use assay_model::comparison::Verdict;
+use assay_model::engine_choice::EngineReason;
+use assay_model::limit::{Basis, Rpeak};
+use assay_model::quantity::{Quantity, Unit};
+
+use super::plural;
+
+/// What a limit consists of, or who says so.
+#[must_use]
+pub fn basis(basis: &Basis) -> String {
+    match basis {
+        Basis::MemoryChannels { channels, transfers_per_s, width_bits } => format!(
+            "{channels} memory channel{} × {} MT/s × {width_bits} bit (SMBIOS)",
+            plural(*channels),
+            transfers_per_s / 1_000_000
+        ),
+        Basis::Rpeak(rpeak) => factors(*rpeak),
+        Basis::MeasuredPeak { instruction_set, cores } => format!(
+            "multiply-add peak in double precision, {instruction_set} on {cores} core{}, measured in \
+             this run",
+            plural(*cores)
+        ),
+        Basis::Link { device } => {
+            format!("link speed that {} reports", device.as_deref().unwrap_or("the device"))
+        }
+        Basis::Provisioned => "what the volume is provisioned for".to_owned(),
+        Basis::Told { text } => text.clone(),
+    }
+}
+
+/// The factors of Rpeak, naming which clock it is.
+#[must_use]
+pub fn factors(rpeak: Rpeak) -> String {
+    let clock = Quantity::new(rpeak.clock_hz, Unit::Hertz);
+    format!(
+        "{} core{} × {} FLOP/cycle × {clock:.3} (clock measured at this load)",
+        rpeak.cores,
+        plural(rpeak.cores),
+        rpeak.flop_per_cycle
+    )
+}
+
+/// Why I/O was issued by this engine.
+#[must_use]
+pub fn engine_reason(reason: &EngineReason) -> String {
+    match reason {
+        EngineReason::AskedFor => "asked for".to_owned(),
+        EngineReason::Best => "the best, and the kernel grants it".to_owned(),
+        EngineReason::BestOfRefused => "the best, and libaio is refused".to_owned(),
+        EngineReason::Refused { io_uring, libaio: None } => {
+            format!("io_uring is refused ({io_uring})")
+        }
+        EngineReason::Refused { io_uring, libaio: Some(libaio) } => {
+            format!("io_uring is refused ({io_uring}), libaio as well ({libaio})")
+        }
+        EngineReason::RefusedAndBuffered { io_uring } => {
+            format!("io_uring is refused ({io_uring}), libaio blocks in the page cache")
+        }
+        EngineReason::Contest { rates_per_s: [taken, other] } => format!(
+            "the kernel may take a detour for io_uring here; of it and libaio this one was faster, \
+             {taken:.0} IO/s against {other:.0}"
+        ),
+        EngineReason::Told { text } => text.clone(),
+    }
+}
+
+/// Why a response curve has no knee, by its stored name; runs of format 1 say it in words.
+#[must_use]
+pub fn knee(id: &str) -> &str {
+    match id {
+        "found" => "the knee was found",
+        "too-few-points" => "a knee takes at least five points",
+        "flat" => "latency does not rise by half",
+        "within-uncertainty" => "latency rises by no more than its uncertainty",
+        "no-bend" => "latency rises no faster than the rate",
+        told => told.strip_prefix("none: ").unwrap_or(told),
+    }
+}
+
+/// What a comparison says about the second condition.
+#[must_use]
+pub const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Equivalent => "equivalent",
+        Verdict::CannotTell => "cannot tell",
+    }
+}

@@ -1,0 +1,231 @@
+//! Every identifier has words: each variant once, with arguments that fit.
+
+use std::collections::BTreeMap;
+
+use assay_model::benchmark::Luck;
+use assay_model::doubt::{Doubt, Order, SteadyWindow};
+use assay_model::engine_choice::EngineReason;
+use assay_model::failure::{Area, Failure, Lack, TriedRate};
+use assay_model::limit::{Basis, Limit, Rpeak};
+use assay_model::quantity::Unit;
+use assay_report::words;
+
+const PER_BYTE: Unit = Unit::BytePerSecond;
+
+fn of_samples() -> Vec<Doubt> {
+    let (n, n_effective, by_tool, luck) = (12, 4.5, false, Luck::Pages);
+    vec![
+        Doubt::NoInterval { n, n_effective, needed: 6, by_tool },
+        Doubt::WideInterval { width: 0.03, target: 0.01, n, n_effective, by_tool: true },
+        Doubt::OnePreparation { asked: 3, luck: Luck::Launch },
+        Doubt::PreparationsDiffer { between: 0.8, preparations: 3, n, n_effective, luck },
+        Doubt::Autocorrelated { n, n_effective },
+        Doubt::SeveralModes { share_low: 0.4, low: 1e9, high: 2e9, unit: PER_BYTE },
+        Doubt::SamplesNotFinite { refused: 1, all: 9 },
+        Doubt::NotFinite { metric: "rate".into(), figure: "NaN".into(), unit: PER_BYTE },
+        Doubt::NotPositive { metric: "rate".into(), figure: -1.0, unit: PER_BYTE },
+        Doubt::OutOfOrder { law: Order::MedianP99, less: 2.0, more: 1.0, unit: Unit::Second },
+        Doubt::AboveLimit {
+            median: 2e9,
+            limit: Limit { value: 1e9, basis: Basis::Provisioned },
+            unit: PER_BYTE,
+        },
+        Doubt::UnknownMetric { case: "storage/x".into(), metric: "colour".into() },
+        Doubt::CacheAssisted { bytes_per_array: 1 << 20, multiple: 1.5, needed: 4.0 },
+    ]
+}
+
+fn of_the_machine() -> Vec<Doubt> {
+    let span_s = 60.0;
+    vec![
+        Doubt::Steal { stolen_s: 1.5, share: 0.02, span_s },
+        Doubt::CpuPressure { share: 0.2 },
+        Doubt::MemoryPressure { share: 0.2 },
+        Doubt::Throttled { times: 3, span_s },
+        Doubt::FrequencyDrop { before_hz: 3e9, after_hz: 2e9 },
+        Doubt::OtherLoad { load: 1.8 },
+        Doubt::AnotherAssay,
+        Doubt::OverBudget { elapsed_s: 100.0, budget_s: 50.0 },
+    ]
+}
+
+fn of_the_measurer() -> Vec<Doubt> {
+    let name = || "x".to_owned();
+    vec![
+        Doubt::RoundedOutput { metric: name(), at: name(), share: 0.1 },
+        Doubt::ProcessCpuOnly { is_tool: false },
+        Doubt::ProcessCpuOnly { is_tool: true },
+        Doubt::CopyUnknown,
+        Doubt::OtherThreadCount { asked: 4, ran: 1 },
+        Doubt::SmallerArrays { held_bytes: 1e6, wanted_bytes: 2e6, multiple: 2.0 },
+        Doubt::UnreadOutput { problem: "line 3 is odd".into() },
+        Doubt::MeasuredOnce { by: "fio".into() },
+        Doubt::OtherBinding { bound: "0; 1".into(), asked: vec![2, 3] },
+        Doubt::UnboundRanks { unbound: 2, moved: 1, ranks: 4 },
+        Doubt::FunctionBypassed { function: name(), device: name(), share: 0.1 },
+        Doubt::SteadyStateNotReached { rounds: 25, window: None, range: 0.2, slope: 0.1 },
+        Doubt::SteadyStateNotReached {
+            rounds: 25,
+            window: Some(SteadyWindow { rounds: 5, range: 0.3, slope: -0.2 }),
+            range: 0.2,
+            slope: 0.1,
+        },
+        Doubt::FileWithHoles { path: "/x".into(), bytes: 1 << 20, stored_bytes: 0 },
+        Doubt::IoFailed {
+            target: 0,
+            operation: "read".into(),
+            offset: 4096,
+            bytes: 4096,
+            cause: "Input/output error (os error 5)".into(),
+        },
+        Doubt::FileOperationFailed {
+            path: "/x".into(),
+            operation: "open".into(),
+            cause: "denied".into(),
+        },
+        Doubt::LittlesLaw { in_flight: 4.0, product: 3.0 },
+        Doubt::RateMissed { asked_per_s: 10.0, reached_per_s: 9.0 },
+        Doubt::GeneratorNear { alone_per_s: 1e6, factor: 2.0 },
+        Doubt::StoreIndex { path: "/x".into(), cause: "no space".into() },
+    ]
+}
+
+fn failures() -> Vec<Failure> {
+    let name = || "x".to_owned();
+    let last = TriedRate { asked_per_s: 2.0, reached_per_s: 1.0, late: 0.1, is_missed: true };
+    let mut all = vec![
+        Failure::NoSamples,
+        Failure::NoFiniteSample { metric: name() },
+        Failure::NoIo,
+        Failure::ToolCannotSearch { by: name() },
+        Failure::CurveWithoutMaximum,
+        Failure::NoRateKeepsGoal { goal: name(), last: None },
+        Failure::NoRateKeepsGoal { goal: name(), last: Some(last) },
+        Failure::IoFailed {
+            count: 2,
+            operation: "read".into(),
+            offset: 4096,
+            target: name(),
+            causes: vec!["Input/output error (os error 5)".into()],
+        },
+        Failure::IcmpHasNoStreams,
+        Failure::NoEcho,
+        Failure::ResidualTooLarge { residual: 31.7, bound: 16.0 },
+        Failure::UnknownInstructionSet { name: name() },
+        Failure::WrongContents { bytes: 8 },
+        Failure::RankDied { how: name(), by_hand: name() },
+        Failure::LaunchFailed { code: None, last_words: String::new(), by_hand: name() },
+        Failure::LaunchFailed { code: Some(1), last_words: name(), by_hand: name() },
+        Failure::NoOutcome { elsewhere: true },
+        Failure::NoOutcome { elsewhere: false },
+        Failure::OtherVersion { found: "0.1".into(), own: "0.2".into() },
+        Failure::OtherRankCount { found: 2, asked: 4, by_hand: name() },
+        Failure::LaunchBrokeOff { by_hand: name() },
+        Failure::Told { reason: name(), advice: name() },
+    ];
+    let lacks = [Lack::Address, Lack::Port(5201), Lack::Echo];
+    all.extend(lacks.map(|lack| Failure::Skipped { host: name(), lack }));
+    let areas = [
+        Area::Stream,
+        Area::Latency,
+        Area::PeakFlops,
+        Area::Linpack,
+        Area::Blas,
+        Area::Storage,
+        Area::Generator,
+        Area::Network,
+        Area::Icmp,
+        Area::Launcher,
+        Area::Rank,
+        Area::Tool,
+        Area::Process,
+        Area::TemporaryFolder,
+        Area::OwnProgram,
+    ];
+    let error = |area| Failure::Error { area, causes: vec![name()], advice: String::new() };
+    all.extend(areas.map(error));
+    all
+}
+
+fn check(text: &str) {
+    assert!(!text.trim().is_empty());
+    assert!(!text.contains(['{', '}', '\n']) && !text.contains("  "), "{text:?}");
+    assert!(!text.ends_with('.'), "{text:?}");
+}
+
+fn tag(stored: &serde_json::Value) -> String {
+    stored["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn every_doubt_has_words() {
+    let mut said = BTreeMap::new();
+    for doubt in [of_samples(), of_the_machine(), of_the_measurer()].concat() {
+        assert_eq!(doubt.id(), tag(&serde_json::to_value(&doubt).unwrap()));
+        let words = words::doubt(&doubt);
+        check(&words.text);
+        check(&words.advice);
+        said.insert(doubt.id().to_owned(), words);
+    }
+    // `told` speaks for itself; a doubt that is new in the model must be made above as well.
+    assert_eq!(said.len(), 39);
+    let told = Doubt::Told { name: "odd".into(), text: "a".into(), advice: "b".into() };
+    assert_eq!(words::doubt(&told).text, "a");
+}
+
+#[test]
+fn every_failure_has_words() {
+    let mut ids = BTreeMap::new();
+    for failure in failures() {
+        assert_eq!(failure.id(), tag(&serde_json::to_value(&failure).unwrap()));
+        let words = words::failure(&failure);
+        check(&words.text);
+        check(&words.advice);
+        ids.insert(failure.id(), words);
+    }
+    assert_eq!(ids.len(), 21);
+}
+
+#[test]
+fn every_limit_and_every_choice_has_words() {
+    let rpeak = Rpeak { cores: 2, flop_per_cycle: 32, clock_hz: 3.7e9 };
+    for (basis, expected) in [
+        (
+            Basis::MemoryChannels {
+                channels: 1,
+                transfers_per_s: 3_200_000_000,
+                width_bits: 64,
+            },
+            "1 memory channel × 3200 MT/s × 64 bit (SMBIOS)",
+        ),
+        (
+            Basis::Rpeak(rpeak),
+            "2 cores × 32 FLOP/cycle × 3.70 GHz (clock measured at this load)",
+        ),
+        (
+            Basis::MeasuredPeak { instruction_set: "avx2".into(), cores: 2 },
+            "multiply-add peak in double precision, avx2 on 2 cores, measured in this run",
+        ),
+        (Basis::Link { device: Some("eth0".into()) }, "link speed that eth0 reports"),
+        (Basis::Provisioned, "what the volume is provisioned for"),
+        (Basis::Told { text: "as it was".into() }, "as it was"),
+    ] {
+        assert_eq!(words::basis(&basis), expected);
+    }
+    let refused = || "denied".to_owned();
+    for reason in [
+        EngineReason::AskedFor,
+        EngineReason::Best,
+        EngineReason::BestOfRefused,
+        EngineReason::Refused { io_uring: refused(), libaio: None },
+        EngineReason::Refused { io_uring: refused(), libaio: Some(refused()) },
+        EngineReason::RefusedAndBuffered { io_uring: refused() },
+        EngineReason::Contest { rates_per_s: [2e5, 1e5] },
+    ] {
+        check(&words::engine_reason(&reason));
+    }
+    for id in ["found", "too-few-points", "flat", "within-uncertainty", "no-bend"] {
+        assert_ne!(words::knee(id), id);
+    }
+    assert_eq!(words::knee("none: as it was told"), "as it was told");
+}

@@ -1,0 +1,150 @@
+//! A run whose cases somebody else carries out: the commands that speak a tool's own language.
+//!
+//! They decide what is done and when; what they find becomes events like everybody's, so that the run
+//! can be listed, shown, compared and rendered in that language again.
+
+use assay_fleet::root::Root;
+use assay_fleet::{facts, state};
+use assay_kernels::clock;
+use assay_model::entry::Entry;
+use assay_model::event::{Asked, RunEvent, Status, Stopped};
+use assay_model::facts::{HostFacts, HostState};
+use assay_model::failure::Failure as CaseFailure;
+use assay_model::plan::{Case, Plan};
+use assay_model::run::Run;
+use assay_store::Store;
+use jiff::Timestamp;
+use std::sync::atomic::AtomicBool;
+
+use crate::execution::{self, Beginning};
+use crate::failure::Failure;
+use crate::log::Log;
+use crate::presence::{self, Presence};
+use crate::recorder::{CaseError, CaseState, Recorder};
+use crate::sink::Sink;
+
+/// What is known before a run begins.
+#[derive(Debug)]
+pub struct Opening<'a> {
+    /// What will be done.
+    pub plan: Plan,
+    /// In which language it was asked.
+    pub asked: Asked,
+    /// What the user calls the condition.
+    pub label: Option<String>,
+    /// Files of the question by name, kept as raw outputs of the run.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Where the run is stored; `None` where nobody wants it.
+    pub store: Option<&'a Store>,
+}
+
+/// A run that has begun.
+pub struct Session<'t> {
+    log: Log<'t>,
+    plan: Plan,
+    host: String,
+    before: HostState,
+    started_ns: u64,
+    status: Status,
+    /// Nobody interrupts a session but whoever drives it.
+    cancel: AtomicBool,
+    _presence: Presence,
+}
+
+impl<'t> Session<'t> {
+    /// Stores the beginning.
+    ///
+    /// # Errors
+    /// When the store refuses, or no thread can be pinned.
+    pub fn begin(opening: Opening<'_>, sink: &'t mut dyn Sink) -> Result<Self, Failure> {
+        let host: HostFacts = facts::read(&Root::machine());
+        let (presence, company) = presence::announce();
+        let before = state::read(&Root::machine());
+        let started_ns = clock::now_ns();
+        let beginning = Beginning {
+            plan: &opening.plan,
+            label: opening.label,
+            asked: Some(opening.asked),
+            host: &host,
+            store: opening.store,
+        };
+        let mut log = execution::begin(beginning, before.clone(), sink)?;
+        log.doubts(company)?;
+        for (name, bytes) in opening.files {
+            log.raw_of_run(name, &bytes)?;
+        }
+        Ok(Self {
+            log,
+            plan: opening.plan,
+            host: host.name,
+            before,
+            started_ns,
+            status: Status::Complete,
+            cancel: AtomicBool::new(false),
+            _presence: presence,
+        })
+    }
+
+    /// Identifier of the run.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        self.log.run_id()
+    }
+
+    /// Everything that was found in one case of the plan, by its number, with its raw outputs; it ends
+    /// well unless there is a failure.
+    ///
+    /// # Errors
+    /// When the store refuses.
+    ///
+    /// # Panics
+    /// When the plan has no such case.
+    pub fn case(
+        &mut self,
+        number: usize,
+        entries: impl IntoIterator<Item = Entry>,
+        raw: &[(String, Vec<u8>)],
+        failure: Option<CaseFailure>,
+    ) -> Result<(), Failure> {
+        let case: Case = self.plan.cases[number].clone();
+        self.log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
+        let mut state = CaseState::new(&case, &self.host);
+        let mut recorder =
+            Recorder::new(&mut state, &mut self.log, &self.cancel, self.started_ns);
+        recorder.record_all(entries);
+        for (name, bytes) in raw {
+            recorder.raw(name, bytes).map_err(stored)?;
+        }
+        recorder.flush().map_err(stored)?;
+        let case = case.id;
+        match failure {
+            None => self.log.add(RunEvent::CaseFinished { case, stopped: Stopped::Tool }),
+            Some(failure) => {
+                self.status = Status::Failed;
+                self.log.add(RunEvent::CaseFailed { case, failure, because: None })
+            }
+        }
+    }
+
+    /// The run as it is stored.
+    ///
+    /// # Errors
+    /// When the store refuses.
+    pub fn finish(mut self, interrupted: bool) -> Result<Run, Failure> {
+        let after = state::read(&Root::machine());
+        let elapsed_s = clock::seconds_between(self.started_ns, clock::now_ns());
+        self.log.doubts(state::disturbance(&self.before, &after, elapsed_s))?;
+        let finished = Timestamp::now().to_string();
+        let status = if interrupted { Status::Interrupted } else { self.status };
+        self.log.add(RunEvent::RunFinished { finished, status, state: after })?;
+        self.log.finish()
+    }
+}
+
+/// Recording itself cannot fail; only the store can.
+fn stored(error: CaseError) -> Failure {
+    match error {
+        CaseError::Store(failure) => failure,
+        other => unreachable!("recording ends in {other:?}"),
+    }
+}

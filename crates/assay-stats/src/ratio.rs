@@ -1,0 +1,124 @@
+//! Rare events over occasions: one share for all stretches together, and its interval.
+
+use assay_model::event::Count;
+
+/// 97.5 % quantile of the normal law: two sides of 95 %.
+const Z: f64 = 1.959_964;
+/// Fewer stretches say nothing about how much they differ.
+const FEWEST: usize = 4;
+
+/// What the counts of a series amount to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pooled {
+    /// Σ part / Σ whole.
+    pub share: f64,
+    /// Σ whole: every occasion is a sample.
+    pub whole: u64,
+    /// Independent occasions that these are worth.
+    pub n_effective: f64,
+    /// Interval of the share at 95 %.
+    pub interval: (f64, f64),
+    /// Least share of a stretch.
+    pub min: f64,
+    /// Greatest share of a stretch.
+    pub max: f64,
+}
+
+impl Pooled {
+    /// `None` where nothing could have happened.
+    ///
+    /// The interval is Wilson's for `n_effective` occasions. Events come in bursts, so n occasions are
+    /// worth n / D: D is the variance of the share over the stretches, k/(k − 1) Σ (partᵢ − p wholeᵢ)²
+    /// / n² (Cochran, Sampling Techniques, 6.8), over that of independent occasions, p (1 − p) / n, and
+    /// at least 1 (Kish's design effect; in Wilson's interval after Dean and Pagano, Journal of Survey
+    /// Statistics and Methodology 3:484, 2015). Below four stretches, or where nothing ever happened,
+    /// D is taken to be 1.
+    #[must_use]
+    pub fn of(counts: &[Count]) -> Option<Self> {
+        let used: Vec<Count> = counts.iter().copied().filter(|it| it.whole > 0).collect();
+        let whole = used.iter().fold(0_u64, |sum, it| sum.saturating_add(it.whole));
+        let part = used.iter().fold(0_u64, |sum, it| sum.saturating_add(it.part));
+        let shares = used.iter().map(|it| it.part as f64 / it.whole as f64);
+        let min = shares.clone().reduce(f64::min)?;
+        let max = shares.reduce(f64::max)?;
+        let share = part as f64 / whole as f64;
+        let n_effective = whole as f64 / design_effect(&used, share, whole as f64);
+        let interval = wilson(share, n_effective);
+        Some(Self { share, whole, n_effective, interval, min, max })
+    }
+}
+
+fn design_effect(counts: &[Count], share: f64, whole: f64) -> f64 {
+    let independent = share * (1.0 - share) * whole;
+    if counts.len() < FEWEST || independent <= 0.0 {
+        return 1.0;
+    }
+    let k = counts.len() as f64;
+    let away = |it: &Count| (it.part as f64 - share * it.whole as f64).powi(2);
+    let squares: f64 = counts.iter().map(away).sum();
+    // Fewer than one independent occasion there never are.
+    (k / (k - 1.0) * squares / independent).clamp(1.0, whole)
+}
+
+/// Interval at 95 % of a share p seen on n independent occasions, n > 0:
+/// (p + z²/2n ± z √(p (1 − p)/n + z²/4n²)) / (1 + z²/n), within 0 … 1.
+///
+/// Wilson, Journal of the American Statistical Association 22:209, 1927. It holds for shares near 0 and
+/// for none at all, where p ± z √(p (1 − p)/n) is empty.
+#[must_use]
+pub fn wilson(share: f64, n: f64) -> (f64, f64) {
+    let z2 = Z * Z;
+    let scale = 1.0 + z2 / n;
+    let middle = (share + z2 / (2.0 * n)) / scale;
+    let half = Z * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).max(0.0).sqrt() / scale;
+    // Rounding must not carry an end past the share.
+    ((middle - half).max(0.0).min(share), (middle + half).min(1.0).max(share))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Newcombe, Statistics in Medicine 17:857, 1998, table I, method 3, prints four decimals.
+    #[test]
+    fn wilson_is_what_is_published() {
+        for (part, whole, low, high) in [
+            (81.0, 263.0, 0.2553, 0.3662),
+            (15.0, 148.0, 0.0624, 0.1605),
+            (0.0, 20.0, 0.0000, 0.1611),
+            (1.0, 29.0, 0.0061, 0.1718),
+        ] {
+            let found = wilson(part / whole, whole);
+            let is_same = (found.0 - low).abs() < 5e-5 && (found.1 - high).abs() < 5e-5;
+            assert!(is_same, "{part} of {whole}: {found:?}");
+        }
+        let (low, high) = wilson(1.0, 20.0);
+        assert!((low - 0.8389).abs() < 5e-5 && (high - 1.0).abs() < 1e-12, "{low} {high}");
+    }
+
+    fn check(counts: &[(u64, u64)], expected: Option<(f64, u64, f64, f64, f64)>) {
+        let of = |(part, whole): &(u64, u64)| Count { part: *part, whole: *whole };
+        let found = Pooled::of(&counts.iter().map(of).collect::<Vec<_>>());
+        let found =
+            found.map(|it| (it.share, it.whole, it.n_effective.round(), it.min, it.max));
+        assert_eq!(found, expected, "{counts:?}");
+    }
+
+    #[test]
+    fn events_are_added_before_they_are_divided() {
+        check(&[], None);
+        check(&[(0, 0), (0, 0)], None);
+        // The mean of the two shares would be 0.255.
+        check(&[(1, 100), (1, 2)], Some((2.0 / 102.0, 102, 102.0, 0.01, 0.5)));
+        check(&[(0, 1000), (0, 0)], Some((0.0, 1000, 1000.0, 0.0, 0.0)));
+        check(&[(2, 100); 5], Some((0.02, 500, 500.0, 0.02, 0.02)));
+        check(&[(u64::MAX, u64::MAX); 2], Some((1.0, u64::MAX, u64::MAX as f64, 1.0, 1.0)));
+    }
+
+    #[test]
+    fn a_burst_is_worth_less_than_its_events() {
+        // All 50 in one of five stretches: D = 5/4 × (40² + 4 × 10²) / (500 × 0.1 × 0.9).
+        let burst = [(50, 100), (0, 100), (0, 100), (0, 100), (0, 100)];
+        check(&burst, Some((0.1, 500, 9.0, 0.0, 0.5)));
+    }
+}

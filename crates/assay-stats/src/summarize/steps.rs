@@ -1,0 +1,98 @@
+//! What a case's steps tell about its results: whether a steady state was reached, which rate keeps a
+//! goal.
+
+use std::collections::BTreeMap;
+
+use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_model::doubt::Doubt;
+use assay_model::run::{CaseRecord, SeriesRecord};
+use assay_model::workload::Workload;
+use assay_model::workload::course::{Course, LatencyGoal, SteadyRule};
+
+use super::sides::is_whole;
+use crate::rate_search::{Lateness, Search, Try, Verdict};
+use crate::rounds::Steady;
+
+/// What is added to the results of a case.
+#[derive(Default)]
+pub(super) struct Told {
+    /// To every result.
+    pub(super) facts: Attributes,
+    /// Likewise.
+    pub(super) doubt: Option<Doubt>,
+    /// What each step has shown, to the step.
+    pub(super) shown: BTreeMap<u64, Verdict>,
+}
+
+/// What the series of this host tell. Nothing where the case has no steps: then it was told by others,
+/// if at all.
+pub(super) fn told(record: &CaseRecord, host: &str) -> Told {
+    let Workload::Storage(test) = &record.case.workload else { return Told::default() };
+    let is_here = |it: &&SeriesRecord| {
+        it.dimensions.get(&Attribute::Host).and_then(Value::text).is_none_or(|it| it == host)
+    };
+    let here = record.series.iter().filter(is_here);
+    let whole: Vec<&SeriesRecord> =
+        here.filter(|it| is_whole(record, &it.dimensions)).collect();
+    let told = match test.course {
+        Course::Once => None,
+        Course::Rounds(rule) => rounds(&whole, &rule),
+        Course::Search(goal) => search(&whole, &goal),
+    };
+    told.unwrap_or_default()
+}
+
+fn rounds(series: &[&SeriesRecord], rule: &SteadyRule) -> Option<Told> {
+    let rates = series.iter().filter(|it| it.metric == "rate");
+    let rates: BTreeMap<u64, f64> =
+        rates.filter_map(|it| Some((step(it)?, rate_per_s(it)?))).collect();
+    if rates.is_empty() {
+        return None;
+    }
+    let steady = Steady::of(&rates.into_values().collect::<Vec<_>>(), rule);
+    Some(Told { facts: steady.facts(), doubt: steady.doubt(), ..Told::default() })
+}
+
+/// `None` where the maximum rate of a closed loop, which a search begins with, is not there.
+fn search(series: &[&SeriesRecord], goal: &LatencyGoal) -> Option<Told> {
+    let is_closed = |it: &&&SeriesRecord| it.metric == "rate" && requested(it).is_none();
+    let greatest = series
+        .iter()
+        .filter(is_closed)
+        .find_map(|it| step(it).is_some().then(|| rate_per_s(it)).flatten())?;
+    let tries: BTreeMap<u64, Try> = series.iter().filter_map(|it| tried(it)).collect();
+    let mut search = Search::below(greatest);
+    let shown = tries.into_iter().map(|(step, tried)| (step, search.judge(tried, goal)));
+    let shown = shown.collect();
+    Some(Told { facts: search.facts(), shown, ..Told::default() })
+}
+
+fn tried(series: &SeriesRecord) -> Option<(u64, Try)> {
+    let counts = series.counts.iter().filter(|it| series.metric == "late" && !it.warmup);
+    let stretches =
+        counts.clone().map(|it| Lateness { late: it.seen.part, all: it.seen.whole });
+    let elapsed_s = counts.map(|it| it.to_ns.saturating_sub(it.from_ns) as f64 * 1e-9).sum();
+    let stretches: Vec<Lateness> = stretches.collect();
+    let asked_per_s = requested(series)?;
+    (!stretches.is_empty())
+        .then_some((step(series)?, Try { asked_per_s, elapsed_s, stretches }))
+}
+
+/// All work over all time: samples weigh the seconds that they are means over.
+fn rate_per_s(series: &SeriesRecord) -> Option<f64> {
+    let finite = series.samples.iter().filter(|it| it.value.is_finite());
+    let time: f64 = finite.clone().map(|it| it.weight).sum();
+    let rate = finite.map(|it| it.value * it.weight).sum::<f64>() / time;
+    rate.is_finite().then_some(rate)
+}
+
+fn step(series: &SeriesRecord) -> Option<u64> {
+    match series.dimensions.get(&Attribute::Step) {
+        Some(Value::Integer(step)) => Some(*step),
+        _ => None,
+    }
+}
+
+fn requested(series: &SeriesRecord) -> Option<f64> {
+    series.dimensions.get(&Attribute::RequestedRate).and_then(Value::number)
+}
