@@ -3,6 +3,8 @@
 //! They decide what is done and when; what they find becomes events like everybody's, so that the run
 //! can be listed, shown, compared and rendered in that language again.
 
+use std::sync::atomic::AtomicBool;
+
 use assay_fleet::root::Root;
 use assay_fleet::{facts, state};
 use assay_kernels::clock;
@@ -10,11 +12,11 @@ use assay_model::entry::Entry;
 use assay_model::event::{Asked, RunEvent, Status, Stopped};
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::failure::Failure as CaseFailure;
-use assay_model::plan::{Case, Plan};
+use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::run::Run;
+use assay_model::workload::Workload;
 use assay_store::Store;
 use jiff::Timestamp;
-use std::sync::atomic::AtomicBool;
 
 use crate::execution::{self, Beginning};
 use crate::failure::Failure;
@@ -22,6 +24,9 @@ use crate::log::Log;
 use crate::presence::{self, Presence};
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::sink::Sink;
+
+/// Wider intervals than this share of the median are doubtful.
+const TARGET: f64 = 0.05;
 
 /// What is known before a run begins.
 #[derive(Debug)]
@@ -39,6 +44,7 @@ pub struct Opening<'a> {
 }
 
 /// A run that has begun.
+#[expect(missing_debug_implementations, reason = "a sink has no text")]
 pub struct Session<'t> {
     log: Log<'t>,
     plan: Plan,
@@ -139,6 +145,21 @@ impl<'t> Session<'t> {
         self.log.add(RunEvent::RunFinished { finished, status, state: after })?;
         self.log.finish()
     }
+}
+
+/// The plan of phases that were asked for in a tool's language: their names and what each does. How often
+/// each repeats is the language's matter.
+#[must_use]
+pub fn plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
+    let stopping = Stopping { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
+    let case = |(name, workload)| Case {
+        id: format!("{language}/{name}"),
+        by: "assay".to_owned(),
+        workload,
+        stopping,
+    };
+    let cases = phases.into_iter().map(case).collect();
+    Plan { suite: language.to_owned(), budget_s: 0.0, cases }
 }
 
 /// Recording itself cannot fail; only the store can.

@@ -210,6 +210,24 @@ pub(crate) struct StoreArguments {
     pub(crate) folder: Option<PathBuf>,
 }
 
+/// The words after the command, as they were given, for a run that can be rendered again.
+pub(crate) fn given_words() -> Vec<String> {
+    std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// Whether and where a command that speaks a tool's language keeps what it measured.
+#[derive(Debug, Args)]
+pub(crate) struct KeepArguments {
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+    /// Do not store the run
+    #[arg(long, conflicts_with = "folder")]
+    pub(crate) no_store: bool,
+    /// What to call the condition it is measured under, for `assay compare`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Option<String>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
     /// Look along the path to this host too: its device, round trip and path MTU

@@ -43,6 +43,26 @@ impl Sink for Listening<'_> {
     }
 }
 
+/// A run in the language of a tool: the command prints, and the terminal hears of the store alone.
+#[derive(Debug)]
+pub(crate) struct Silently<'t> {
+    pub(crate) terminal: &'t mut Terminal,
+}
+
+impl Sink for Silently<'_> {
+    fn event(&mut self, _: &RunEvent) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &str) {}
+
+    fn note(&mut self, _: &str) {}
+
+    fn doubt(&mut self, doubt: &Doubt) {
+        self.terminal.note(&format!("warning: {}", words::doubt(doubt).text));
+    }
+}
+
 impl Listening<'_> {
     fn show(&mut self, event: &RunEvent) {
         match event {

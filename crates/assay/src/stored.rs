@@ -3,16 +3,23 @@
 use std::path::PathBuf;
 
 use assay_model::run::Run;
-use assay_store::{Listing, ResolveError, Store, StoreError};
+use assay_store::{Listing, ReadRun, ResolveError, Store, StoreError};
 
-use crate::arguments::StoreArguments;
+use crate::arguments::{KeepArguments, StoreArguments};
+use crate::failure::exit_code as exit_code_of;
 use crate::headlines::HEADLINES;
-use assay_run::failure::Failure;
+use crate::terminal::Terminal;
+use assay_run::failure::{Failure, Kind};
 
 /// The store that was named, or the user's own; made if it is not there yet.
 pub(crate) fn open(typed: &StoreArguments) -> Result<Store, Failure> {
     let store = Store::open(folder(typed)?).map_err(|error| Failure::of_store(&error))?;
     Ok(store.with_headlines(HEADLINES))
+}
+
+/// Where a command that speaks a tool's language keeps its run; `None` where nobody wants it.
+pub(crate) fn kept(typed: &KeepArguments) -> Result<Option<Store>, Failure> {
+    if typed.no_store { Ok(None) } else { open(&typed.store).map(Some) }
 }
 
 /// Every run of the store; an own store that was never written to is merely empty.
@@ -29,10 +36,14 @@ pub(crate) fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
 
 /// Reads the runs of one condition: names separated by commas, each of a run or of a label, which
 /// stands for its newest run.
-pub(crate) fn runs(typed: &StoreArguments, names: &str) -> Result<Vec<Run>, Failure> {
-    let one = |name: &str| match run(typed, name) {
+pub(crate) fn runs(
+    typed: &StoreArguments,
+    names: &str,
+    terminal: &mut Terminal,
+) -> Result<Vec<Run>, Failure> {
+    let mut one = |name: &str| match run(typed, name, terminal) {
         Err(unknown) => match newest_labelled(typed, name)? {
-            Some(id) => run(typed, &id),
+            Some(id) => run(typed, &id, terminal),
             None => {
                 Err(unknown.advise("a label is given to a run with `assay run … --label NAME`"))
             }
@@ -48,8 +59,32 @@ fn newest_labelled(typed: &StoreArguments, label: &str) -> Result<Option<String>
     Ok(found.map(|run| run.id))
 }
 
+/// Reads the run that `name` means, and says what of it could not be read.
+pub(crate) fn run(
+    typed: &StoreArguments,
+    name: &str,
+    terminal: &mut Terminal,
+) -> Result<Run, Failure> {
+    let read = read(typed, name)?;
+    complain(&read, terminal);
+    Ok(read.run)
+}
+
+/// Names what is missing of a run, with file and line.
+pub(crate) fn complain(read: &ReadRun, terminal: &mut Terminal) {
+    let path = read.path.display();
+    read.problems
+        .iter()
+        .for_each(|problem| terminal.note(&format!("warning: {path} {problem}")));
+}
+
+/// A run that lost events is shown as far as it goes, and is no success.
+pub(crate) fn exit_code(read: &ReadRun) -> u8 {
+    if read.is_whole() { 0 } else { exit_code_of(Kind::Measurement) }
+}
+
 /// Reads the run that `name` means.
-pub(crate) fn run(typed: &StoreArguments, name: &str) -> Result<Run, Failure> {
+pub(crate) fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, Failure> {
     let store = existing(typed).map_err(|error| Failure::of_store(&error))?;
     let id = store.resolve(name).map_err(|error| match error {
         ResolveError::Store(error) => Failure::of_store(&error),
@@ -57,7 +92,7 @@ pub(crate) fn run(typed: &StoreArguments, name: &str) -> Result<Run, Failure> {
             "`assay list` shows the stored runs; latest and latest~1 name the newest two",
         ),
     })?;
-    store.read(&id).map(|read| read.run).map_err(|error| Failure::of_store(&error))
+    store.read(&id).map_err(|error| Failure::of_store(&error))
 }
 
 fn existing(typed: &StoreArguments) -> Result<Store, StoreError> {

@@ -21,5 +21,6 @@ pub(crate) fn characterise_clock(cpus: &[u32]) -> Result<Clock, Failure> {
         resolution_s: character.resolution_ns as f64 * 1e-9,
         cost_s: character.cost_ns * 1e-9,
         null_s: passes[PASSES / 2],
+        offset: None,
     })
 }

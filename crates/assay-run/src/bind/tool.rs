@@ -9,7 +9,7 @@ use assay_adapters::tool::Tool;
 use assay_fleet::process::ProcessError;
 use assay_model::attribute::{Attribute, Value};
 use assay_model::doubt::Doubt;
-use assay_model::entry::{Entry, Key, Seen};
+use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::Stopped;
 use assay_model::failure::Area;
 use assay_model::plan::Case;
@@ -50,9 +50,10 @@ pub(super) fn measure(
         for repetition in 0..invocation.repetitions.max(1) {
             let began_s = recorder.elapsed_s();
             let parsed = run(tool, invocation, repetition, recorder)?;
-            record(&parsed, repetition == 0, recorder);
-            recorder.flush()?;
             let took_s = recorder.elapsed_s() - began_s;
+            let span = Span::of_seconds(began_s, took_s, false);
+            record(&parsed, span, repetition == 0, recorder);
+            recorder.flush()?;
             if recorder.elapsed_s() + took_s > until_s {
                 break;
             }
@@ -93,14 +94,17 @@ fn keep(
     Ok(())
 }
 
-fn record(parsed: &Parsed, first: bool, recorder: &mut Recorder<'_, '_>) {
+fn record(parsed: &Parsed, span: Span, first: bool, recorder: &mut Recorder<'_, '_>) {
     for measured in &parsed.values {
-        let key = Key { metric: measured.metric, extra: measured.series.clone() };
+        let key = Key { metric: measured.metric, extra: measured.apart.clone() };
         for value in &measured.samples {
             recorder.sample_of(key.clone(), *value);
         }
         if let Some(figures) = &measured.figures {
-            recorder.record(Entry::Measured(key, Seen::Figures(figures.clone())));
+            recorder.record(Entry::Measured(key.clone(), Seen::Figures(figures.clone())));
+        }
+        if let Some(count) = measured.count {
+            recorder.record(Entry::Measured(key, Seen::Count(span, count)));
         }
     }
     if let Some(version) = &parsed.version {
@@ -109,7 +113,7 @@ fn record(parsed: &Parsed, first: bool, recorder: &mut Recorder<'_, '_>) {
     for learned in &parsed.learned {
         let keys = parsed.values.iter().filter(|it| Some(it.metric) == learned.metric);
         for measured in keys {
-            let key = Key { metric: measured.metric, extra: measured.series.clone() };
+            let key = Key { metric: measured.metric, extra: measured.apart.clone() };
             recorder.learn_of(key, learned.name, learned.value.clone());
         }
         if learned.metric.is_none() {

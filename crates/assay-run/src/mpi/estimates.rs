@@ -98,8 +98,10 @@ fn estimate(
             doubts(&analysis, &stopping(), stopped, metric.unit, Luck::Launch)
         }
     };
-    let about = About { benchmark, metric, parameters, warnings };
-    of_analysis(&analysis, about, host, this_program())
+    let (host, tool) = (host.to_owned(), this_program());
+    let case = benchmark.id();
+    let about = About { benchmark, case, metric, parameters, host, tool, warnings };
+    of_analysis(&analysis, about)
 }
 
 fn stopping() -> Stopping {

@@ -11,7 +11,7 @@ use assay_model::suite::busy_poll_us;
 use assay_model::workload::Direction;
 use clap::{ArgGroup, Args, Subcommand};
 
-use super::MeasuringArguments;
+use super::{KeepArguments, MeasuringArguments};
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("role").required(true).args(["client", "server"])))]
@@ -239,6 +239,8 @@ pub(crate) struct PingArguments {
     /// IPv6 only
     #[arg(short = '6', long = "ipv6")]
     pub(crate) ipv6: bool,
+    #[command(flatten)]
+    pub(crate) keep: KeepArguments,
 }
 
 /// The words as clap wants them, where they begin with `qperf`: its options have one dash before many

@@ -6,25 +6,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use assay_kernels::network::icmp::{Access, PAYLOAD_LIMIT_BYTES, Pinger, Reply};
-use assay_model::benchmark::Benchmark;
-use assay_model::event::{Parameter, Parameters};
-use assay_model::summary::Summary;
-use assay_stats::analysis::analyse;
-use assay_stats::summarize::estimate::{About, of_analysis};
-use jiff::Timestamp;
+use assay_model::attribute::Attribute;
+use assay_model::distribution::Distribution;
+use assay_model::entry::{Entry, Key, Seen, Span};
+use assay_model::event::{Asked, Count};
+use assay_model::failure::Failure as CaseFailure;
+use assay_model::plan::Plan;
+use assay_model::run::Run;
+use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Workload};
+use assay_report::render;
+use assay_stats::summarize::summarize;
 
 use super::iperf3::failed;
+use crate::arguments::given_words;
 use crate::arguments::network::PingArguments;
-use crate::pipeline;
+use crate::listening::Silently;
+use crate::stored;
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 use assay_run::network::target::{Family, Target};
-use assay_run::round_trips::Distribution;
-use assay_run::unstored::{Unstored, this_program};
+use assay_run::round_trips::Distribution as RoundTrips;
+use assay_run::session::{self, Opening, Session};
 
 /// What came out of all requests.
 struct Tally {
-    started: Timestamp,
     sent: u64,
     times_ns: Vec<u64>,
     elapsed: Duration,
@@ -84,7 +89,7 @@ pub(crate) fn ping(
     }
     let tally =
         exchange(typed, &pinger, &Times { interval, timeout, deadline }, cancel, terminal)?;
-    conclude(typed, remote, &pinger, &tally, terminal)
+    conclude(typed, &pinger, &tally, terminal)
 }
 
 fn address(typed: &PingArguments) -> Result<IpAddr, Failure> {
@@ -106,8 +111,7 @@ fn exchange(
     terminal: &mut Terminal,
 ) -> Result<Tally, Failure> {
     let start = Instant::now();
-    let (started, times_ns) = (Timestamp::now(), Vec::new());
-    let mut tally = Tally { started, sent: 0, times_ns, elapsed: Duration::ZERO };
+    let mut tally = Tally { sent: 0, times_ns: Vec::new(), elapsed: Duration::ZERO };
     let end = times.deadline.map(|deadline| start + deadline);
     while tally.sent < u64::from(typed.count) && !cancel.load(Ordering::Relaxed) {
         let due = start + times.interval.mul_f64(tally.sent as f64);
@@ -189,15 +193,14 @@ fn three_digits(millis: f64) -> String {
 
 fn conclude(
     typed: &PingArguments,
-    remote: IpAddr,
     pinger: &Pinger,
     tally: &Tally,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let received = tally.times_ns.len();
+    let run = store(typed, pinger, tally, terminal)?;
     if typed.json {
-        let document = document(typed, remote, pinger, tally);
-        terminal.print(&pipeline::json(&document)?);
+        terminal.print(&render::json::summary(&summarize(&run)));
     } else {
         terminal.print(&summary(typed, tally));
     }
@@ -209,45 +212,66 @@ fn conclude(
     Ok(0)
 }
 
-/// The document that every measuring command prints: all round trips, and the share that was lost.
-fn document(typed: &PingArguments, remote: IpAddr, pinger: &Pinger, tally: &Tally) -> Summary {
+/// Stores what was measured; the run comes back for whoever wants its document.
+fn store(
+    typed: &PingArguments,
+    pinger: &Pinger,
+    tally: &Tally,
+    terminal: &mut Terminal,
+) -> Result<Run, Failure> {
+    let store = stored::kept(&typed.keep)?;
+    let opening = Opening {
+        plan: plan(typed),
+        asked: Asked { language: "ping".to_owned(), words: given_words() },
+        label: typed.keep.label.clone(),
+        files: Vec::new(),
+        store: store.as_ref(),
+    };
+    let mut quiet = Silently { terminal };
+    let mut session = Session::begin(opening, &mut quiet)?;
+    let failure = tally.times_ns.is_empty().then_some(CaseFailure::NoEcho);
+    session.case(0, entries(pinger, tally), &[], failure)?;
+    session.finish(false)
+}
+
+fn plan(typed: &PingArguments) -> Plan {
+    let question = NetworkQuestion::Latency(Latency {
+        bytes: typed.size.into(),
+        seconds: (f64::from(typed.count) * typed.interval).ceil() as u32,
+        spin: false,
+        rate_per_s: (typed.interval > 0.0).then(|| 1.0 / typed.interval),
+        load_streams: 0,
+        busy_poll_us: None,
+    });
+    let workload = NetworkWorkload { to: Some(typed.host.clone()), port: None, question };
+    session::plan("ping", vec![("ping".to_owned(), Workload::NetworkIcmp(workload))])
+}
+
+/// All round trips, the values that its interval comes from, and how many were lost of all.
+fn entries(pinger: &Pinger, tally: &Tally) -> Vec<Entry> {
     let socket = match pinger.access() {
         Access::Datagram => "datagram",
         Access::Raw => "raw",
     };
-    let text = |text: &str| Parameter::Text(text.to_owned());
-    let asked = Parameters::from([
-        ("to".to_owned(), text(&typed.host)),
-        ("address".to_owned(), text(&remote.to_string())),
-        ("socket".to_owned(), text(socket)),
-        ("bytes".to_owned(), Parameter::Integer(u64::from(typed.size))),
-        ("sent".to_owned(), Parameter::Integer(tally.sent)),
-        ("received".to_owned(), Parameter::Integer(tally.times_ns.len() as u64)),
-    ]);
-    let mut all = asked.clone();
-    all.extend(Distribution::of(&tally.times_ns).parameters());
-    let seconds = tally.times_ns.iter().map(|ns| *ns as f64 * 1e-9).collect();
-    let series = [("round_trip", all, seconds), ("loss", asked, vec![tally.loss()])];
-    let estimate = |host: &str, name: &str, parameters, samples: Vec<f64>| {
-        let benchmark = Benchmark::NetworkIcmp;
-        let metric = benchmark.metric(name)?;
-        let about = About { benchmark, metric, parameters, warnings: Vec::new() };
-        of_analysis(&analyse(&[samples])?, about, host, this_program())
-    };
-    let job = Unstored {
-        suite: "ping".to_owned(),
-        started: tally.started,
-        complete: !tally.times_ns.is_empty(),
-        warnings: Vec::new(),
-    };
-    job.summary(|host| {
-        let each = series.into_iter();
-        each.filter_map(|(name, told, samples)| estimate(host, name, told, samples)).collect()
-    })
+    let span = Span::of_seconds(0.0, tally.elapsed.as_secs_f64(), false);
+    let (all, received) = (&tally.times_ns, tally.times_ns.len() as u64);
+    let lost = Count { part: tally.sent - received, whole: tally.sent };
+    let samples = all.iter().map(|ns| Entry::sample("round_trip", *ns as f64 * 1e-9));
+    let mut entries: Vec<Entry> = samples.collect();
+    entries.push(Entry::Fact(Attribute::Socket, socket.into()));
+    entries.push(Entry::Measured(Key::of("loss"), Seen::Count(span, lost)));
+    if received > 0 {
+        let distribution = Distribution::of_values(all);
+        entries.push(Entry::Measured(
+            Key::of("round_trip"),
+            Seen::Distribution(span, distribution),
+        ));
+    }
+    entries
 }
 
 fn summary(typed: &PingArguments, tally: &Tally) -> String {
-    let (all, loss) = (Distribution::of(&tally.times_ns), tally.loss());
+    let (all, loss) = (RoundTrips::of(&tally.times_ns), tally.loss());
     let received = tally.times_ns.len();
     let mut text = format!(
         "\n--- {} ping statistics ---\n{} packets transmitted, {received} received, {}% packet loss, time {}ms\n",

@@ -1,42 +1,41 @@
 //! `assay show` and `assay report`: a stored run, printed or written as a page.
 
+use assay_model::run::Run;
 use assay_report::document::Document;
 use assay_report::{build, render};
 use assay_stats::summarize::summarize;
 
-use crate::arguments::{Format, ReportArguments, ShowArguments, StoreArguments};
+use crate::arguments::{Format, ReportArguments, ShowArguments};
 use crate::terminal::Terminal;
-use crate::{output_file, pipeline, stored};
+use crate::{output_file, stored};
 use assay_run::failure::Failure;
 
 pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let format = if typed.json { Format::Json } else { Format::Text };
-    let text = rendered(&typed.run, &typed.store, format, terminal)?;
+    let read = stored::read(&typed.store, &typed.run)?;
+    stored::complain(&read, terminal);
+    let text = rendered(&read.run, format, terminal)?;
     terminal.print(&text);
-    Ok(0)
+    Ok(stored::exit_code(&read))
 }
 
 pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let text = rendered(&typed.run, &typed.store, typed.format, terminal)?;
+    let read = stored::read(&typed.store, &typed.run)?;
+    stored::complain(&read, terminal);
+    let text = rendered(&read.run, typed.format, terminal)?;
     match &typed.output {
         None => terminal.print(&text),
         Some(path) => output_file::write(path, &text)?,
     }
-    Ok(0)
+    Ok(stored::exit_code(&read))
 }
 
 /// The stored run in the wanted format.
-fn rendered(
-    name: &str,
-    typed: &StoreArguments,
-    format: Format,
-    terminal: &Terminal,
-) -> Result<String, Failure> {
-    let run = stored::run(typed, name)?;
-    let summary = summarize(&run);
-    let page = || build::run(&summary, Some(&run));
+fn rendered(run: &Run, format: Format, terminal: &Terminal) -> Result<String, Failure> {
+    let summary = summarize(run);
+    let page = || build::run(&summary, Some(run));
     Ok(match format {
-        Format::Json => pipeline::json(&summary)?,
+        Format::Json => render::json::summary(&summary),
         Format::Csv => render::csv::summary(&summary),
         Format::Text => terminal.text(&page()),
         Format::Markdown => render::markdown::document(&page()),

@@ -219,9 +219,9 @@ fn rate(metric: &'static str, stretch: &Stretch, recorder: &mut Recorder<'_, '_>
 fn datagrams(received: &Stretch, span: Span, recorder: &mut Recorder<'_, '_>) {
     let udp = received.udp.unwrap_or_default();
     if let Some(whole) = u64::try_from(udp.packets).ok().filter(|packets| *packets > 0) {
-        let count = |part| Count { part: u64::try_from(part).unwrap_or(0), whole };
-        recorder.count("loss", span, count(udp.lost));
-        recorder.count("reordered", span, count(udp.out_of_order));
+        let lost = u64::try_from(udp.lost).unwrap_or(0);
+        recorder.count("loss", span, Count { part: lost, whole });
+        recorder.count("reordered", span, Count { part: udp.out_of_order, whole });
     }
     recorder.sample("jitter", udp.jitter_s);
 }

@@ -10,6 +10,8 @@ use assay_model::failure::{Area, Failure};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{EngineChoice, Load, StorageWorkload};
 
+use assay_stats::rate_search::is_missed;
+
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::series;
 
@@ -17,10 +19,6 @@ use crate::storage::series;
 const ALONE_S: f64 = 0.25;
 /// A generator that could not do twice as much may be what was measured.
 const HEADROOM: f64 = 2.0;
-/// A rate below this share of what was asked for is missed; Vdbench is silent about it.
-const REACHED: f64 = 0.97;
-/// Standard deviations that the number of arrivals may be off by chance.
-const BY_CHANCE: f64 = 3.0;
 /// How far the number in flight may differ from rate × latency.
 const LITTLE: f64 = 0.02;
 /// A file with less than this share of its size on the storage has holes.
@@ -77,13 +75,6 @@ pub(super) fn doubt_holes(workload: &StorageWorkload, recorder: &mut Recorder<'_
     }
 }
 
-/// Whether so few of the I/O that were asked for is no accident. Arrivals at random are Poisson's, so
-/// their number in a given time has its root for standard deviation; even gaps vary less.
-pub(super) fn is_missed(count: u64, asked: f64) -> bool {
-    let count = count as f64;
-    count < REACHED * asked && count < asked - BY_CHANCE * asked.sqrt()
-}
-
 /// The same workload without any I/O.
 pub(super) fn learn_headroom(
     outcome: &StorageOutcome,
@@ -117,24 +108,4 @@ pub(super) fn learn_headroom(
         recorder.doubt(Doubt::GeneratorNear { alone_per_s: most, factor });
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rate_is_missed_when_chance_does_not_explain_it() {
-        for (count, asked, expected) in [
-            (969, 1000.0, false),
-            (880, 1000.0, true),
-            (96_999, 100_000.0, true),
-            (97_001, 100_000.0, false),
-            (0, 5.0, false),
-            (0, 10.0, true),
-            (1001, 1000.0, false),
-        ] {
-            assert_eq!(is_missed(count, asked), expected, "{count} of {asked}");
-        }
-    }
 }

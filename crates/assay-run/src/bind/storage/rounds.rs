@@ -9,7 +9,7 @@ use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::course::SteadyRule;
 use assay_model::workload::storage::StorageWorkload;
-use assay_stats::rounds::Window;
+use assay_stats::rounds::{Steady, Window};
 
 use super::Measurer;
 use crate::recorder::{CaseError, Recorder};
@@ -33,10 +33,9 @@ pub(super) fn measure(
         rounds.push(outcome);
         let too_many = rounds.len().saturating_sub(rule.window as usize);
         rounds.drain(..too_many);
-        let window = Window::last(&rates, rule);
-        measurer.recorder.note(&line(&rates, window));
-        let is_steady = window.is_some_and(|window| window.is_steady(rule));
-        if is_steady || rates.len() >= rule.most_rounds as usize {
+        let steady = Steady::of(&rates, rule);
+        measurer.recorder.note(&line(&rates, steady.window));
+        if steady.is_over() {
             break;
         }
     }

@@ -1,6 +1,8 @@
-//! One workload at one rate after another, to find the greatest at which most I/O keep a latency.
+//! One workload at one rate after another, to find the maximum at which most I/O keep a latency.
+//!
+//! Every try is a step of the record; what the search amounts to follows from the steps.
 
-use assay_model::attribute::Attribute;
+use assay_model::attribute::{Attribute, Value};
 use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::Count;
 use assay_model::failure::{Failure, TriedRate};
@@ -8,148 +10,110 @@ use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::course::LatencyGoal;
 use assay_model::workload::storage::{Arrivals, Load, StorageWorkload};
-use assay_stats::rate_search::{Lateness, Search, Verdict, verdict};
+use assay_stats::rate_search::{Lateness, Search, Try, Verdict};
 
 use super::Measurer;
-use super::results::is_missed;
 use crate::recorder::{CaseError, Recorder};
-use crate::storage::series;
+use crate::storage::series::{self, Stretch};
 
-/// The workload at the greatest rate that keeps the goal, and what it did. All that were tried are kept
-/// with the result.
+/// The workload at the maximum rate that keeps the goal, and what it did.
 pub(super) fn measure(
     measurer: &mut Measurer<'_, '_, '_>,
     workload: &StorageWorkload,
     goal: &LatencyGoal,
 ) -> Result<(StorageWorkload, StorageOutcome), CaseError> {
     let closed = measurer.once(workload)?;
-    let greatest = series::rate_per_s(&closed);
-    // The closed loop is step 0; what the search amounts to follows from the steps.
-    record_step(
-        &Key::with("rate", [(Attribute::Step, 0_u32.into())]),
-        &closed,
-        measurer.recorder,
-    );
-    let mut search = Search::below(greatest);
-    let (mut tried, mut tries): (Vec<Tried>, Vec<StorageOutcome>) = Default::default();
-    let mut kept = None;
-    while let Some(rate_per_s) = search.next(LatencyGoal::MOST_STEPS) {
+    record_step(0, None, &stretches(&closed), goal, measurer.recorder);
+    let mut search = Search::below(series::rate_per_s(&closed));
+    let mut tries: Vec<StorageOutcome> = Vec::new();
+    let (mut kept, mut last) = (None, None);
+    for step in 1.. {
+        let Some(rate_per_s) = search.next(LatencyGoal::MOST_STEPS) else { break };
         if !search.is_second_try() {
             tries.clear();
         }
         let load = Load::Open { rate_per_s, arrivals: Arrivals::Exponential };
         let open = StorageWorkload { load, ..workload.clone() };
-        tries.push(measurer.once(&open)?);
-        let Some(all) = series::joined(&tries) else { break };
-        let step = Tried::judge(&all, rate_per_s, goal);
-        record_try(tried.len() + 1, rate_per_s, &all, goal, measurer.recorder);
-        measurer.recorder.note(&format!("  {}", step.line()));
-        search.note(rate_per_s, step.shown);
-        if step.shown == Verdict::Keeps {
-            kept = Some((open, all));
+        let outcome = measurer.once(&open)?;
+        let seen = stretches(&outcome);
+        record_step(step, Some(rate_per_s), &seen, goal, measurer.recorder);
+        tries.push(outcome);
+        let tried = tried(rate_per_s, &seen, goal);
+        let shown = search.judge(tried.clone(), goal);
+        measurer.recorder.note(&format!("  {}", line(&tried, shown)));
+        last = Some((tried, shown));
+        if shown == Verdict::Keeps {
+            kept = series::joined(&tries).map(|all| (open, all));
         }
-        tried.push(step);
     }
     kept.ok_or_else(|| {
-        let last = tried.last().map(Tried::failed);
+        let last = last.map(|(tried, shown)| failed(&tried, shown));
         Failure::NoRateKeepsGoal { goal: goal.to_string(), last }.into()
     })
 }
 
-/// One rate that was tried.
-struct Tried {
-    rate_per_s: f64,
-    reached_per_s: f64,
-    lateness: Lateness,
-    shown: Verdict,
+fn stretches(outcome: &StorageOutcome) -> Vec<Stretch> {
+    series::stretches(&outcome.intervals, series::stretch_s(outcome.elapsed_s))
 }
 
-impl Tried {
-    fn judge(outcome: &StorageOutcome, rate_per_s: f64, goal: &LatencyGoal) -> Self {
-        let stretch_s = series::stretch_s(outcome.elapsed_s);
-        let stretches: Vec<Lateness> = series::stretches(&outcome.intervals, stretch_s)
-            .iter()
-            .map(|stretch| stretch.lateness(goal.most_s))
-            .collect();
-        let asked = rate_per_s * outcome.elapsed_s;
-        let is_short = is_missed(series::count(outcome), asked);
-        let allowed = 1.0 - goal.percent / 100.0;
-        let lateness = Lateness {
-            late: stretches.iter().map(|it| it.late).sum(),
-            all: stretches.iter().map(|it| it.all).sum(),
-        };
-        Self {
-            rate_per_s,
-            reached_per_s: series::rate_per_s(outcome),
-            lateness,
-            shown: if is_short { Verdict::Misses } else { verdict(&stretches, allowed) },
-        }
-    }
-
-    const fn word(&self) -> &'static str {
-        match self.shown {
-            Verdict::Keeps => "kept",
-            Verdict::Misses => "missed",
-            Verdict::Unclear => "unclear",
-        }
-    }
-
-    fn share_late(&self) -> f64 {
-        self.lateness.late as f64 / (self.lateness.all as f64).max(1.0)
-    }
-
-    fn failed(&self) -> TriedRate {
-        TriedRate {
-            asked_per_s: self.rate_per_s,
-            reached_per_s: self.reached_per_s,
-            late: self.share_late(),
-            is_missed: self.shown == Verdict::Misses,
-        }
-    }
-
-    /// `412.3 kIO/s asked for, 411.9 kIO/s reached, 0.3 % of the I/O later: kept`.
-    fn line(&self) -> String {
-        let rate = |value| Quantity::new(value, Unit::IoPerSecond);
-        format!(
-            "{:.4} asked for, {:.4} reached, {:.3} % of the I/O later: {}",
-            rate(self.rate_per_s),
-            rate(self.reached_per_s),
-            100.0 * self.share_late(),
-            self.word()
-        )
+fn tried(asked_per_s: f64, seen: &[Stretch], goal: &LatencyGoal) -> Try {
+    Try {
+        asked_per_s,
+        elapsed_s: seen.iter().map(Stretch::length_s).sum(),
+        stretches: seen.iter().map(|it| it.lateness(goal.most_s)).collect(),
     }
 }
 
-/// The rates of all stretches.
-fn record_step(key: &Key, outcome: &StorageOutcome, recorder: &mut Recorder<'_, '_>) {
-    for stretch in series::stretches(&outcome.intervals, series::stretch_s(outcome.elapsed_s)) {
-        let (value, weight) = (stretch.rate_per_s(), stretch.length_s());
-        recorder.record(Entry::Measured(key.clone(), Seen::Sample { value, weight }));
+fn share_late(tried: &Try) -> f64 {
+    let late: u64 = tried.stretches.iter().map(|it| it.late).sum();
+    let all: u64 = tried.stretches.iter().map(|it| it.all).sum();
+    late as f64 / (all as f64).max(1.0)
+}
+
+fn failed(tried: &Try, shown: Verdict) -> TriedRate {
+    TriedRate {
+        asked_per_s: tried.asked_per_s,
+        reached_per_s: tried.reached_per_s(),
+        late: share_late(tried),
+        is_missed: shown == Verdict::Misses,
     }
 }
 
-/// One try: its rates, and in every stretch the I/O that were late among all. A rate that was tried twice
-/// is recorded twice, the second time with what both tries counted, which is what decides.
-fn record_try(
-    step: usize,
-    asked_per_s: f64,
-    outcome: &StorageOutcome,
+/// `412.3 kIO/s asked for, 411.9 kIO/s reached, 0.3 % of the I/O later: keeps`.
+fn line(tried: &Try, shown: Verdict) -> String {
+    let rate = |value| Quantity::new(value, Unit::IoPerSecond);
+    format!(
+        "{:.4} asked for, {:.4} reached, {:.3} % of the I/O later: {}",
+        rate(tried.asked_per_s),
+        rate(tried.reached_per_s()),
+        100.0 * share_late(tried),
+        shown.name()
+    )
+}
+
+/// One try: its rates, and in every stretch the I/O that were late among all. The closed loop before all
+/// tries has no rate that was asked for, and nothing is late in it.
+fn record_step(
+    step: u32,
+    asked_per_s: Option<f64>,
+    seen: &[Stretch],
     goal: &LatencyGoal,
     recorder: &mut Recorder<'_, '_>,
 ) {
-    let of = |metric| {
-        Key::with(
-            metric,
-            [(Attribute::Step, step.into()), (Attribute::RequestedRate, asked_per_s.into())],
-        )
+    let asked = asked_per_s.map(|rate| (Attribute::RequestedRate, Value::from(rate)));
+    let key = |metric| {
+        Key::with(metric, [(Attribute::Step, step.into())].into_iter().chain(asked.clone()))
     };
-    record_step(&of("rate"), outcome, recorder);
     let mut start_s = 0.0;
-    for stretch in series::stretches(&outcome.intervals, series::stretch_s(outcome.elapsed_s)) {
-        let Lateness { late, all } = stretch.lateness(goal.most_s);
-        let span = Span::of_seconds(start_s, stretch.length_s(), false);
-        start_s += stretch.length_s();
-        let count = Seen::Count(span, Count { part: late, whole: all });
-        recorder.record(Entry::Measured(of("late"), count));
+    for stretch in seen {
+        let (value, weight) = (stretch.rate_per_s(), stretch.length_s());
+        recorder.record(Entry::Measured(key("rate"), Seen::Sample { value, weight }));
+        if asked_per_s.is_some() {
+            let Lateness { late, all } = stretch.lateness(goal.most_s);
+            let span = Span::of_seconds(start_s, weight, false);
+            let count = Seen::Count(span, Count { part: late, whole: all });
+            recorder.record(Entry::Measured(key("late"), count));
+        }
+        start_s += weight;
     }
 }
