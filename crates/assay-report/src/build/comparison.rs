@@ -2,7 +2,9 @@
 
 use assay_model::attribute::{Attribute, Role};
 use assay_model::benchmark::Benchmark;
-use assay_model::comparison::{Comparison, Pair, Side, Verdict};
+use assay_model::comparison::{
+    Aspect, Comparison, Difference, Only, Pair, Side, Unmatched, Verdict,
+};
 use assay_model::summary::Estimate;
 
 use super::run::context::{is_concurrent, metric_name, number, text};
@@ -38,9 +40,34 @@ pub fn comparison(comparison: &Comparison) -> Document {
         document.blocks.push(Block::Table(table(comparison)));
         document.paragraph(Tone::Quiet, explanation(comparison));
     }
-    list(&mut document, DIFFERENCES, &comparison.differences);
-    list(&mut document, UNMATCHED, &comparison.unmatched);
+    let differing = comparison.differences.iter().map(difference);
+    list(&mut document, DIFFERENCES, &differing.collect::<Vec<_>>());
+    let alone = comparison.unmatched.iter().map(|it| unmatched(it, comparison));
+    list(&mut document, UNMATCHED, &alone.collect::<Vec<_>>());
     document
+}
+
+fn difference(difference: &Difference) -> String {
+    let aspect = match difference.aspect {
+        Aspect::Host => "the host",
+        Aspect::Processor => "the processor",
+        Aspect::Kernel => "the kernel",
+        Aspect::Version => "assay's version",
+        Aspect::HostCount => "the number of hosts",
+    };
+    format!("{aspect}: {} and {}", difference.a, difference.b)
+}
+
+fn unmatched(alone: &Unmatched, comparison: &Comparison) -> String {
+    let side = match alone.only {
+        Only::A => &comparison.a,
+        Only::B => &comparison.b,
+    };
+    let shared = alone.identity.iter();
+    let shared: String = shared
+        .map(|(name, value)| format!(" {}={}", name.name(), units::display(*name, value)))
+        .collect();
+    format!("{} {}{shared}: {} alone", alone.case, alone.metric, side.name)
 }
 
 fn runs(side: &Side) -> String {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use assay_model::attribute::{Attributes, Value as Attribute};
 use assay_model::benchmark::Better;
-use assay_model::comparison::{Comparison, Pair, Side, Verdict};
+use assay_model::comparison::{Comparison, Difference, Pair, Side, Unmatched, Verdict};
 use assay_model::doubt::Doubt;
 use assay_model::facts::HostFacts;
 use assay_model::failure::Failure;
@@ -95,8 +95,8 @@ struct ComparisonOut<'a> {
     margin: f64,
     level: f64,
     pairs: Vec<PairOut<'a>>,
-    unmatched: &'a [String],
-    differences: &'a [String],
+    unmatched: &'a [Unmatched],
+    differences: &'a [Difference],
 }
 
 #[derive(Serialize)]
