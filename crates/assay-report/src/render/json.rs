@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use assay_model::attribute::{Attributes, Value as Attribute};
 use assay_model::benchmark::Better;
-use assay_model::comparison::{Comparison, Pair, Side, Verdict};
+use assay_model::comparison::{Comparison, Difference, Pair, Side, Unmatched, Verdict};
 use assay_model::doubt::Doubt;
 use assay_model::facts::HostFacts;
 use assay_model::failure::Failure;
@@ -95,8 +95,8 @@ struct ComparisonOut<'a> {
     margin: f64,
     level: f64,
     pairs: Vec<PairOut<'a>>,
-    unmatched: &'a [String],
-    differences: &'a [String],
+    unmatched: &'a [Unmatched],
+    differences: Vec<DifferenceOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -107,6 +107,13 @@ struct PairOut<'a> {
     ratio_ci: Option<[f64; 2]>,
     verdict: Verdict,
     n_to_tell: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct DifferenceOut<'a> {
+    #[serde(flatten)]
+    difference: &'a Difference,
+    text: String,
 }
 
 /// One JSON document and a final line break.
@@ -132,7 +139,7 @@ pub fn comparison(comparison: &Comparison) -> String {
         level: comparison.level,
         pairs: comparison.pairs.iter().map(pair).collect(),
         unmatched: &comparison.unmatched,
-        differences: &comparison.differences,
+        differences: comparison.differences.iter().map(difference).collect(),
     })
 }
 
@@ -156,6 +163,10 @@ fn summary_out(summary: &Summary) -> SummaryOut<'_> {
         failures: summary.failures.iter().map(failure).collect(),
         warnings: summary.warnings.iter().map(doubt).collect(),
     }
+}
+
+fn difference(difference: &Difference) -> DifferenceOut<'_> {
+    DifferenceOut { difference, text: words::difference(difference) }
 }
 
 fn pair(pair: &Pair) -> PairOut<'_> {

@@ -2,7 +2,9 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
-use assay_model::comparison::{Comparison, Pair, SCHEMA, Side, Verdict};
+use assay_model::comparison::{
+    Aspect, Comparison, Difference, Only, Pair, SCHEMA, Side, Unmatched, Verdict,
+};
 use assay_model::summary::Estimate;
 
 use crate::maker::{With, estimate};
@@ -82,9 +84,17 @@ pub(crate) fn accelerated_networking() -> Comparison {
             few,
             pair(triad, [38e9, 38.6e9], Verdict::CannotTell),
         ],
-        unmatched: vec![
-            "network.icmp/loopback/latency/bytes=56 round_trip: off alone".to_owned(),
-        ],
-        differences: vec!["the kernel: 6.1.0 and 6.8.0".to_owned()],
+        unmatched: vec![Unmatched {
+            only: Only::A,
+            benchmark: "network.icmp".to_owned(),
+            case: "network.icmp/loopback/latency/bytes=56".to_owned(),
+            metric: "round_trip".to_owned(),
+            identity: [(Attribute::Bytes, 56_u64.into())].into(),
+        }],
+        differences: vec![Difference {
+            aspect: Aspect::Kernel,
+            a: "6.1.0".to_owned(),
+            b: "6.8.0".to_owned(),
+        }],
     }
 }
