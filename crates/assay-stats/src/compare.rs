@@ -275,18 +275,17 @@ fn n_to_tell(
 
 /// What a ratio may be about instead of the condition. Of hosts, the first of each run.
 fn differences(a: &Run, b: &Run) -> Vec<Difference> {
-    let facts = |run: &Run, of: fn(&HostFacts) -> &str| {
-        run.first_host().map_or_else(String::new, |host| of(&host.facts).to_owned())
-    };
-    let of_facts: [(Aspect, fn(&HostFacts) -> &str); 4] = [
-        (Aspect::Host, |facts| &facts.name),
-        (Aspect::Processor, |facts| &facts.cpu.model),
-        (Aspect::Kernel, |facts| &facts.system.kernel),
-        (Aspect::Version, |facts| facts.versions.get("assay").map_or("", String::as_str)),
+    let facts = |run: &Run| run.first_host().map(|it| it.facts.clone()).unwrap_or_default();
+    let (of_a, of_b) = (facts(a), facts(b));
+    let version = |of: &HostFacts| of.versions.get("assay").cloned().unwrap_or_default();
+    let of_facts = [
+        (Aspect::Version, version(&of_a), version(&of_b)),
+        (Aspect::Kernel, of_a.system.kernel, of_b.system.kernel),
+        (Aspect::Processor, of_a.cpu.model, of_b.cpu.model),
+        (Aspect::Host, of_a.name, of_b.name),
     ];
-    let of_facts = of_facts.map(|(aspect, of)| (aspect, facts(a, of), facts(b, of)));
     let count = |run: &Run| run.hosts.len().to_string();
-    let all = of_facts.into_iter().chain([(Aspect::HostCount, count(a), count(b))]);
+    let all = of_facts.into_iter().rev().chain([(Aspect::HostCount, count(a), count(b))]);
     let differing = all.filter(|(_, a, b)| a != b);
     differing.map(|(aspect, a, b)| Difference { aspect, a, b }).collect()
 }

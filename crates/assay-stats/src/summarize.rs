@@ -1,9 +1,9 @@
 //! The events of a run become estimates with their uncertainty.
 //!
-//! Every series of every finished case becomes an estimate; steps and sides tell their facts; limits are
+//! Every series of every finished case becomes an estimate; steps tell their facts; limits are
 //! attached, some of which other estimates of the same run provide; everything is held to the laws.
 
-use assay_model::attribute::{Attribute, Attributes, Role, Value};
+use assay_model::attribute::{Attribute, Role, Value};
 use assay_model::benchmark::Metric;
 use assay_model::doubt::Doubt;
 use assay_model::event::{HostJoined, Stopped};
@@ -11,11 +11,13 @@ use assay_model::failure::Failure;
 use assay_model::run::{CaseEnd, CaseRecord, Run, SeriesRecord};
 use assay_model::summary::{CaseFailure, Estimate, RunHead, SCHEMA, Summary, Tool};
 
+use self::sides::is_whole;
 use crate::{METHOD, laws};
 
 pub mod estimate;
 mod limits;
 mod response;
+mod sides;
 mod steps;
 
 /// Condenses a run. Cases that were never finished are neither results nor failures.
@@ -79,13 +81,6 @@ struct Entry<'r> {
     /// Whether it is about all that the case does, and not about the reads of a mix.
     is_whole: bool,
     estimate: Estimate,
-}
-
-/// Whether series with these dimensions are about all operations of the case.
-fn is_whole(record: &CaseRecord, dimensions: &Attributes) -> bool {
-    let asked = record.case.workload.dimensions(&record.case.by);
-    let operation = |of: &Attributes| of.get(&Attribute::Operation).cloned();
-    operation(dimensions).is_none_or(|it| operation(&asked).is_none_or(|asked| asked == it))
 }
 
 /// What becomes of a series.
@@ -165,6 +160,7 @@ fn describe<'r>(
     metric: &'static Metric,
 ) -> (Option<&'r HostJoined>, estimate::About<'r>) {
     let mut parameters = series.dimensions.clone();
+    parameters.extend(sides::rates(record, series));
     parameters.extend(record.facts.clone());
     parameters.extend(series.facts.clone());
     let named = parameters.get(&Attribute::Host).and_then(Value::text).map(str::to_owned);
@@ -189,7 +185,7 @@ fn describe<'r>(
     (host, about)
 }
 
-/// Adds to results and steps what the steps and sides of their case tell.
+/// Adds to results and steps what the steps of their case tell.
 fn tell<'r>(results: &mut [Entry<'r>], steps: &mut [Entry<'r>]) {
     let mut known: Option<(&CaseRecord, String, steps::Told)> = None;
     for entry in results.iter_mut().chain(steps) {
@@ -206,9 +202,6 @@ fn tell<'r>(results: &mut [Entry<'r>], steps: &mut [Entry<'r>]) {
             continue;
         }
         parameters.extend(told.facts.clone());
-        if entry.is_whole {
-            parameters.extend(told.sides.clone());
-        }
         let doubt = told.doubt.iter().filter(|it| !warnings.iter().any(|w| w.id() == it.id()));
         let doubt: Vec<Doubt> = doubt.cloned().collect();
         warnings.extend(doubt);

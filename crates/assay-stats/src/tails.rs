@@ -15,13 +15,13 @@ const BUCKET: f64 = 2e-3;
 pub struct Tails {
     /// How many.
     pub count: u64,
-    /// The minimum, to the digits of the histogram.
+    /// The minimum, as exactly as it is known.
     pub min: f64,
-    /// The median, likewise.
+    /// The median, to the digits of the histogram.
     pub median: f64,
     /// The exact mean.
     pub mean: f64,
-    /// The maximum, to the digits of the histogram.
+    /// The maximum, as exactly as it is known.
     pub max: f64,
     /// Percentiles that so many values can carry.
     pub percentiles: Option<BTreeMap<String, f64>>,
@@ -37,31 +37,35 @@ impl Tails {
         if histogram.len() != merged.count {
             return None;
         }
-        let at = |share| histogram.value_at_quantile(share) as f64 * S_PER_NS;
         let mean = merged.mean_s().filter(|mean| mean.is_finite())?;
-        Some(Self {
-            count: merged.count,
-            // The mean is exact and the ends of the histogram are not.
-            min: near(histogram.min() as f64 * S_PER_NS, mean, f64::min),
-            median: at(0.5),
-            mean,
-            max: near(histogram.max() as f64 * S_PER_NS, mean, f64::max),
-            percentiles: carried(merged.count as f64, |p| Some(at(p))),
-        })
+        // Some parts may know their ends exactly, and others only to the digits of the histogram. The
+        // mean is exact.
+        let end = |exact: Option<u64>, bucket: u64| {
+            let bucket = bucket as f64 * S_PER_NS;
+            exact
+                .map_or(bucket, |exact| near(bucket, exact as f64 * S_PER_NS, |_, exact| exact))
+        };
+        let min = near(end(merged.min_ns, histogram.min()), mean, f64::min);
+        let max = near(end(merged.max_ns, histogram.max()), mean, f64::max);
+        let at = |share| {
+            let bucket = histogram.value_at_quantile(share) as f64 * S_PER_NS;
+            near(near(bucket, min, f64::max), max, f64::min)
+        };
+        let percentiles = carried(merged.count as f64, |p| Some(at(p)));
+        Some(Self { count: merged.count, min, median: at(0.5), mean, max, percentiles })
     }
 
-    /// The same where this is the median: what a bucket's width has put on the wrong side of it is put
-    /// right, and nothing else.
+    /// The same beside a median and an interval that come from elsewhere: what a bucket's width has put
+    /// on the wrong side of them is put right, and nothing else.
     #[must_use]
-    pub fn around(self, median: f64) -> Self {
-        let above = |value: f64| near(value, median, f64::max);
+    pub fn around(self, median: f64, [low, high]: [f64; 2]) -> Self {
         let upper = |(name, value): (String, f64)| {
-            let value = if name == "p50" { value } else { above(value) };
+            let value = if name == "p50" { value } else { near(value, median, f64::max) };
             (name, value)
         };
         Self {
-            min: near(self.min, median, f64::min),
-            max: above(self.max),
+            min: near(near(self.min, median, f64::min), low, f64::min),
+            max: near(near(self.max, median, f64::max), high, f64::max),
             percentiles: self.percentiles.map(|all| all.into_iter().map(upper).collect()),
             ..self
         }
@@ -114,9 +118,10 @@ mod tests {
     fn what_is_exact_wins_over_buckets() {
         let single = Tails::of([&Distribution::of_values(&[1_000_001])]).unwrap();
         assert!(single.min <= single.mean && single.mean <= single.max, "{single:?}");
-        let moved = single.clone().around(single.max * 1.001);
+        assert_eq!((single.median, single.max), (single.mean, single.mean), "{single:?}");
+        let around = |median: f64| single.clone().around(median, [median; 2]);
+        let moved = around(single.max * 1.001);
         assert!(moved.max > single.max && moved.min <= single.min);
-        let away = single.clone().around(single.max * 2.0);
-        assert_eq!(away, single, "what no bucket explains stays as it is");
+        assert_eq!(around(single.max * 2.0), single, "what no bucket explains stays as it is");
     }
 }

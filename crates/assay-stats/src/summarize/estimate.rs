@@ -9,6 +9,7 @@ use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_model::summary::{Estimate, Tool};
 use assay_model::workload::{StreamWorkload, Workload};
 
+use super::sides;
 use crate::analysis::{Analysis, Samples, analyse};
 use crate::doubts::{doubts, no_interval};
 use crate::mean;
@@ -39,6 +40,7 @@ pub struct About<'m> {
 }
 
 /// What one value of many is, and what it is worth.
+#[derive(Clone, Copy)]
 struct Figures {
     n: usize,
     n_effective: f64,
@@ -113,7 +115,7 @@ pub(super) fn estimate(
     }
     // A histogram holds times and nothing else.
     let holds_times = about.metric.unit == Unit::Second;
-    let seen = series.distributions.iter().filter(|it| holds_times && !it.warmup);
+    let seen = sides::seen(record, series).into_iter().filter(|_| holds_times);
     let tails = Tails::of(seen.map(|it| &it.seen));
     let samples = samples(series);
     let analysis = match &tails {
@@ -187,7 +189,8 @@ fn of_figures(
 }
 
 fn put_tails(estimate: &mut Estimate, tails: Tails) {
-    let tails = tails.around(estimate.median);
+    let median = estimate.median;
+    let tails = tails.around(median, estimate.ci.unwrap_or([median; 2]));
     (estimate.min, estimate.max, estimate.mean) = (tails.min, tails.max, tails.mean);
     estimate.percentiles = tails.percentiles;
     estimate.parameters.insert(Attribute::Io, tails.count.into());

@@ -1,5 +1,5 @@
-//! What a case's steps and sides tell about its results: whether a steady state was reached, which rate
-//! keeps a goal, how much of a mix is reads.
+//! What a case's steps tell about its results: whether a steady state was reached, which rate keeps a
+//! goal.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_model::workload::Workload;
 use assay_model::workload::course::{Course, LatencyGoal, SteadyRule};
 
-use super::is_whole;
+use super::sides::is_whole;
 use crate::rate_search::{Lateness, Search, Try, Verdict};
 use crate::rounds::Steady;
 
@@ -20,8 +20,6 @@ pub(super) struct Told {
     pub(super) facts: Attributes,
     /// Likewise.
     pub(super) doubt: Option<Doubt>,
-    /// To the results of a mix as a whole.
-    pub(super) sides: Attributes,
     /// What each step has shown, to the step.
     pub(super) shown: BTreeMap<u64, Verdict>,
 }
@@ -33,16 +31,15 @@ pub(super) fn told(record: &CaseRecord, host: &str) -> Told {
     let is_here = |it: &&SeriesRecord| {
         it.dimensions.get(&Attribute::Host).and_then(Value::text).is_none_or(|it| it == host)
     };
-    let here: Vec<&SeriesRecord> = record.series.iter().filter(is_here).collect();
-    let whole = |it: &SeriesRecord| is_whole(record, &it.dimensions);
-    let sides = sides(&here, whole);
-    let whole: Vec<&SeriesRecord> = here.into_iter().filter(|it| whole(it)).collect();
+    let here = record.series.iter().filter(is_here);
+    let whole: Vec<&SeriesRecord> =
+        here.filter(|it| is_whole(record, &it.dimensions)).collect();
     let told = match test.course {
         Course::Once => None,
         Course::Rounds(rule) => rounds(&whole, &rule),
         Course::Search(goal) => search(&whole, &goal),
     };
-    Told { sides, ..told.unwrap_or_default() }
+    told.unwrap_or_default()
 }
 
 fn rounds(series: &[&SeriesRecord], rule: &SteadyRule) -> Option<Told> {
@@ -79,32 +76,6 @@ fn tried(series: &SeriesRecord) -> Option<(u64, Try)> {
     let asked_per_s = requested(series)?;
     (!stretches.is_empty())
         .then_some((step(series)?, Try { asked_per_s, elapsed_s, stretches }))
-}
-
-/// Rates of reads and writes where both are told apart beside the mix.
-fn sides(series: &[&SeriesRecord], whole: impl Fn(&SeriesRecord) -> bool) -> Attributes {
-    let of = |side: &str| {
-        let is_side = |it: &&&SeriesRecord| {
-            let operation = it.dimensions.get(&Attribute::Operation).and_then(Value::text);
-            operation == Some(side) && step(it).is_none() && !whole(it)
-        };
-        let mut own = series.iter().filter(is_side).filter(|it| it.metric == "rate");
-        let told = own.find_map(|it| rate_per_s(it));
-        let mut counted = series.iter().filter(is_side);
-        told.or_else(|| counted.find_map(|it| counted_per_s(it)))
-    };
-    let rates = [(Attribute::ReadRate, of("read")), (Attribute::WriteRate, of("write"))];
-    rates.into_iter().filter_map(|(name, rate)| Some((name, rate?.into()))).collect()
-}
-
-/// I/O of all stretches over the time from the first to the last.
-fn counted_per_s(series: &SeriesRecord) -> Option<f64> {
-    let counting = || series.distributions.iter().filter(|it| !it.warmup);
-    let from_ns = counting().map(|it| it.from_ns).min()?;
-    let to_ns = counting().map(|it| it.to_ns).max()?;
-    let count: f64 = counting().map(|it| it.seen.count as f64).sum();
-    let rate = count / (to_ns.saturating_sub(from_ns) as f64 * 1e-9);
-    rate.is_finite().then_some(rate)
 }
 
 /// All work over all time: samples weigh the seconds that they are means over.

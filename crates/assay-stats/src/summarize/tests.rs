@@ -709,6 +709,7 @@ fn a_mix_tells_the_rates_of_its_sides() {
     let side = |name: &str| [(Name::Operation, name.into())];
     let script = case("a", "assay", storage(None, Course::Once, 0.7))
         .samples("rate", None, &around(100.0))
+        .samples("latency", None, &around(510e-9))
         .open("latency", &side("read"))
         .distributions(&[&[500; 70], &[500; 72]])
         .open("latency", &side("write"))
@@ -719,7 +720,14 @@ fn a_mix_tells_the_rates_of_its_sides() {
         [Name::ReadRate, Name::WriteRate].map(|name| it.parameters.get(&name)?.number())
     };
     let found: Vec<_> = summary.results.iter().map(rates).collect();
-    assert_eq!(found, [[Some(71.0), Some(29.0)], [None, None], [None, None]]);
+    let both = [Some(71.0), Some(29.0)];
+    assert_eq!(found, [both, both, [None, None], [None, None]]);
+    // The mix is what its sides are together.
+    let mix = &summary.results[1];
+    assert_eq!(mix.parameters[&Name::Io], 200_u64.into());
+    assert!((mix.max / 900e-9 - 1.0).abs() < 1e-12 && mix.min < 501e-9, "{mix:?}");
+    let mean = (142.0 * 500e-9 + 58.0 * 900e-9) / 200.0;
+    assert!((mix.mean / mean - 1.0).abs() < 1e-9 && mix.n == 153, "{mix:?}");
 }
 
 #[test]
