@@ -10,7 +10,7 @@ use crate::summary::Estimate;
 pub const SCHEMA: u32 = 2;
 
 /// The machine-readable comparison of two conditions: what `assay compare --json` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// [`SCHEMA`] of the writer.
     pub schema: u32,
@@ -92,7 +92,7 @@ pub enum Aspect {
 }
 
 /// One metric of one case under both conditions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     /// Under the first condition, of all its runs together.
     pub a: Estimate,

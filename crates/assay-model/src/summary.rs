@@ -19,7 +19,7 @@ use crate::quantity::Unit;
 pub const SCHEMA: u32 = 2;
 
 /// What a run amounts to. `--json` prints it with the words of the report beside identifiers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// [`SCHEMA`] of the writer.
     pub schema: u32,
@@ -59,7 +59,7 @@ pub struct RunHead {
 }
 
 /// One metric of one case with its uncertainty. All values in `unit`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     /// Identifier of the benchmark.
     pub benchmark: String,
@@ -113,7 +113,7 @@ pub struct Tool {
 }
 
 /// A case that failed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CaseFailure {
     /// Identifier of the benchmark.
     pub benchmark: String,
@@ -124,6 +124,5 @@ pub struct CaseFailure {
     /// What failed and why.
     pub failure: Failure,
     /// The earlier case whose failure this one would only have repeated: it was skipped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
 }

@@ -41,7 +41,7 @@ pub(crate) fn runs(
     names: &str,
     terminal: &mut Terminal,
 ) -> Result<Vec<Run>, Failure> {
-    let mut one = |name: &str| match run(typed, name, terminal) {
+    let one = |name: &str| match run(typed, name, terminal) {
         Err(unknown) => match newest_labelled(typed, name)? {
             Some(id) => run(typed, &id, terminal),
             None => {

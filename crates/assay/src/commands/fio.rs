@@ -271,7 +271,8 @@ impl Watch {
                     major_faults: used.major_faults,
                     minor_faults: used.minor_faults,
                 });
-                tell(&format!("engine: {} ({})", outcome.engine, outcome.engine_reason));
+                let reason = assay_report::words::engine_reason(&outcome.engine_reason);
+                tell(&format!("engine: {} ({reason})", outcome.engine));
             }
             StorageEvent::Interval { tally } => {
                 if let (Some((window, streams)), Some(enough)) =

@@ -8,7 +8,9 @@ use assay_dialects::osu::{Row, Shape, Table};
 use assay_kernels::mpi::{Element, World};
 use assay_model::benchmark::MpiPattern;
 use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSize};
+use assay_model::quantity::Bytes;
 use assay_model::workload::MpiPreset;
+use assay_report::{render, words};
 use jiff::Timestamp;
 
 use crate::arguments::mpi::{MpiArguments, Preset};
@@ -188,9 +190,16 @@ fn row(table: &Table, outcome: &MpiOutcome, size: &MpiSize) -> Row {
 
 /// Doubts about the table, as comments below it.
 fn remarks(typed: &MpiArguments, outcome: &MpiOutcome) -> String {
-    let sizes = outcome.sizes.iter().flat_map(|size| estimates::shape(typed.test, size));
-    let ranks = estimates::unbound(outcome)
-        .map(|warning| format!("{}: {}", warning.text, warning.advice));
+    let of_size = |size: &MpiSize| {
+        let doubts = estimates::shape(typed.test, size).into_iter();
+        let bytes = Bytes(size.bytes);
+        doubts.map(move |doubt| format!("at {bytes}: {}", words::doubt(&doubt).text))
+    };
+    let sizes = outcome.sizes.iter().flat_map(of_size);
+    let ranks = estimates::unbound(outcome).map(|doubt| {
+        let said = words::doubt(&doubt);
+        format!("{}: {}", said.text, said.advice)
+    });
     sizes.chain(ranks).map(|remark| format!("# {remark}\n")).collect()
 }
 
@@ -245,7 +254,7 @@ fn conclude(
     }
     if typed.json {
         let summary = estimates::summary(typed.test, &outcome, started);
-        terminal.print(&pipeline::json(&summary)?);
+        terminal.print(&render::json::summary(&summary));
     }
     verdict
 }

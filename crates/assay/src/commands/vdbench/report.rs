@@ -226,7 +226,8 @@ impl<'t> Report<'t> {
         self.parts(&tod, &current, workload, outcome, &measured);
         self.beyond_vdbench(&measured, current.rate_per_s);
         self.busy(measured.cpu_percent());
-        let engine = format!("Engine: {}; {}", outcome.engine, outcome.engine_reason);
+        let reason = assay_report::words::engine_reason(&outcome.engine_reason);
+        let engine = format!("Engine: {}; {reason}", outcome.engine);
         self.folder.log.line(&format!("{tod} {engine}"));
         if !is_stopped {
             self.status("Workload done", Some(&current.label));
