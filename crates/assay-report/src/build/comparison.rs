@@ -1,17 +1,15 @@
 //! Two conditions side by side: what was measured, under each of them, and what the ratio says.
 
-use assay_model::attribute::{Attribute, Role};
 use assay_model::benchmark::Benchmark;
-use assay_model::comparison::{
-    Aspect, Comparison, Difference, Only, Pair, Side, Unmatched, Verdict,
-};
+use assay_model::comparison::{Comparison, Only, Pair, Side, Unmatched, Verdict};
 use assay_model::summary::Estimate;
 
-use super::run::context::{is_concurrent, metric_name, number, text};
+use super::run::context::metric_name;
 use super::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
 use crate::{precision, units, words as catalogue};
 
+mod identity;
 mod items;
 
 const TABLE: &str = "Medians and their ratio";
@@ -40,34 +38,9 @@ pub fn comparison(comparison: &Comparison) -> Document {
         document.blocks.push(Block::Table(table(comparison)));
         document.paragraph(Tone::Quiet, explanation(comparison));
     }
-    let differing = comparison.differences.iter().map(difference);
-    list(&mut document, DIFFERENCES, &differing.collect::<Vec<_>>());
-    let alone = comparison.unmatched.iter().map(|it| unmatched(it, comparison));
-    list(&mut document, UNMATCHED, &alone.collect::<Vec<_>>());
+    list(&mut document, DIFFERENCES, comparison.differences.iter().map(catalogue::difference));
+    list(&mut document, UNMATCHED, comparison.unmatched.iter().map(|it| alone(comparison, it)));
     document
-}
-
-fn difference(difference: &Difference) -> String {
-    let aspect = match difference.aspect {
-        Aspect::Host => "the host",
-        Aspect::Processor => "the processor",
-        Aspect::Kernel => "the kernel",
-        Aspect::Version => "assay's version",
-        Aspect::HostCount => "the number of hosts",
-    };
-    format!("{aspect}: {} and {}", difference.a, difference.b)
-}
-
-fn unmatched(alone: &Unmatched, comparison: &Comparison) -> String {
-    let side = match alone.only {
-        Only::A => &comparison.a,
-        Only::B => &comparison.b,
-    };
-    let shared = alone.identity.iter();
-    let shared: String = shared
-        .map(|(name, value)| format!(" {}={}", name.name(), units::display(*name, value)))
-        .collect();
-    format!("{} {}{shared}: {} alone", alone.case, alone.metric, side.name)
 }
 
 fn runs(side: &Side) -> String {
@@ -147,28 +120,7 @@ fn case(estimate: &Estimate) -> String {
     if network::is_about(estimate) {
         return network::case_and_end(estimate);
     }
-    let tells =
-        |name: &&Attribute| name.row().role == Role::Identity || **name == Attribute::Threads;
-    let named = |name: &Attribute| {
-        let value = text(estimate, *name)?;
-        Some(match *name {
-            Attribute::N => format!("N = {value}"),
-            Attribute::Threads if value == "1" => "1 thread".to_owned(),
-            Attribute::Threads => format!("{value} threads"),
-            Attribute::Ranks => format!("{value} ranks"),
-            Attribute::Depth => format!("{value} in flight"),
-            Attribute::Concurrent => {
-                is_concurrent(estimate).then(|| words::ALL_AT_ONCE.to_owned())?
-            }
-            Attribute::PageCache => "page cache".to_owned(),
-            Attribute::ReadShare => {
-                format!("{} reads", units::percent(100.0 * number(estimate, *name)?))
-            }
-            Attribute::PreconditionPasses => format!("{value} passes before"),
-            _ => value,
-        })
-    };
-    Attribute::ALL.iter().filter(tells).filter_map(named).collect::<Vec<_>>().join(", ")
+    identity::words(&estimate.parameters)
 }
 
 fn ratio_cells(pair: &Pair) -> [Cell; 2] {
@@ -198,9 +150,23 @@ const fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-fn list(document: &mut Document, heading: &str, lines: &[String]) {
-    if !lines.is_empty() {
+fn list(document: &mut Document, heading: &str, lines: impl Iterator<Item = String>) {
+    let mut lines = lines.peekable();
+    if lines.peek().is_some() {
         document.heading(heading);
-        lines.iter().for_each(|line| document.paragraph(Tone::Doubt, line.clone()));
+        lines.for_each(|line| document.paragraph(Tone::Doubt, line));
     }
+}
+
+/// What was measured under one condition alone, and under which.
+fn alone(comparison: &Comparison, it: &Unmatched) -> String {
+    let side = match it.only {
+        Only::A => &comparison.a,
+        Only::B => &comparison.b,
+    };
+    let case = match identity::words(&it.identity) {
+        words if words.is_empty() => it.case.clone(),
+        words => words,
+    };
+    format!("{} {}, {case}: {} alone", it.benchmark, it.metric, side.name)
 }

@@ -96,7 +96,7 @@ struct ComparisonOut<'a> {
     level: f64,
     pairs: Vec<PairOut<'a>>,
     unmatched: &'a [Unmatched],
-    differences: &'a [Difference],
+    differences: Vec<DifferenceOut<'a>>,
 }
 
 #[derive(Serialize)]
@@ -107,6 +107,13 @@ struct PairOut<'a> {
     ratio_ci: Option<[f64; 2]>,
     verdict: Verdict,
     n_to_tell: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct DifferenceOut<'a> {
+    #[serde(flatten)]
+    difference: &'a Difference,
+    text: String,
 }
 
 /// One JSON document and a final line break.
@@ -132,7 +139,7 @@ pub fn comparison(comparison: &Comparison) -> String {
         level: comparison.level,
         pairs: comparison.pairs.iter().map(pair).collect(),
         unmatched: &comparison.unmatched,
-        differences: &comparison.differences,
+        differences: comparison.differences.iter().map(difference).collect(),
     })
 }
 
@@ -156,6 +163,10 @@ fn summary_out(summary: &Summary) -> SummaryOut<'_> {
         failures: summary.failures.iter().map(failure).collect(),
         warnings: summary.warnings.iter().map(doubt).collect(),
     }
+}
+
+fn difference(difference: &Difference) -> DifferenceOut<'_> {
+    DifferenceOut { difference, text: words::difference(difference) }
 }
 
 fn pair(pair: &Pair) -> PairOut<'_> {

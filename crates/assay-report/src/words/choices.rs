@@ -1,6 +1,6 @@
 //! Limits, engines, knees and verdicts in words.
 
-use assay_model::comparison::Verdict;
+use assay_model::comparison::{Aspect, Difference, Verdict};
 use assay_model::engine_choice::EngineReason;
 use assay_model::limit::{Basis, Rpeak};
 use assay_model::quantity::{Quantity, Unit};
@@ -62,6 +62,10 @@ pub fn engine_reason(reason: &EngineReason) -> String {
             "the kernel may take a detour for io_uring here; of it and libaio this one was faster, \
              {taken:.0} IO/s against {other:.0}"
         ),
+        EngineReason::UntriedContest => {
+            "the kernel may take a detour for io_uring here; untried because of verification"
+                .to_owned()
+        }
         EngineReason::Told { text } => text.clone(),
     }
 }
@@ -77,6 +81,29 @@ pub fn knee(id: &str) -> &str {
         "no-bend" => "latency rises no faster than the rate",
         told => told.strip_prefix("none: ").unwrap_or(told),
     }
+}
+
+/// What a try on the way to a rate that keeps a goal has shown, by its stored name.
+#[must_use]
+pub fn shown(id: &str) -> &str {
+    match id {
+        "keeps" => "kept",
+        "misses" => "missed",
+        other => other,
+    }
+}
+
+/// What differs between two conditions although nobody asked for it.
+#[must_use]
+pub fn difference(difference: &Difference) -> String {
+    let what = match difference.aspect {
+        Aspect::Host => "the host",
+        Aspect::Processor => "the processor",
+        Aspect::Kernel => "the kernel",
+        Aspect::Version => "assay's version",
+        Aspect::HostCount => "the number of hosts",
+    };
+    format!("{what}: {} and {}", difference.a, difference.b)
 }
 
 /// What a comparison says about the second condition.

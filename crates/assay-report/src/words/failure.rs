@@ -59,6 +59,7 @@ pub fn failure(failure: &Failure) -> Said {
         Failure::WrongContents { .. }
         | Failure::RankDied { .. }
         | Failure::LaunchFailed { .. }
+        | Failure::LauncherNotRun { .. }
         | Failure::NoOutcome { .. }
         | Failure::OtherVersion { .. }
         | Failure::OtherRankCount { .. }

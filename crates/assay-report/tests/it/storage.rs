@@ -189,10 +189,13 @@ pub(crate) fn courses() -> Summary {
     };
     summary.results.extend(search.estimates().into_iter().map(kept));
     // In the order in which a search looks, which is not that of the rates.
-    for (number, (asked, late)) in (1..).zip([(150e3, 0.031), (75e3, 0.0), (100e3, 0.004)]) {
+    for (number, (asked, late, shown)) in
+        (1..).zip([(150e3, 0.031, "misses"), (75e3, 0.0, "keeps"), (100e3, 0.004, "keeps")])
+    {
         for (metric, value) in [("rate", asked * 0.999), ("late", late)] {
             let it = step(&search, "storage/search", number, metric, value);
-            summary.steps.push(it.with(Attribute::RequestedRate, asked));
+            let it = it.with(Attribute::RequestedRate, asked).with(Attribute::Shown, shown);
+            summary.steps.push(it);
         }
     }
     summary

@@ -116,6 +116,7 @@ fn failures() -> Vec<Failure> {
         Failure::RankDied { how: name(), by_hand: name() },
         Failure::LaunchFailed { code: None, last_words: String::new(), by_hand: name() },
         Failure::LaunchFailed { code: Some(1), last_words: name(), by_hand: name() },
+        Failure::LauncherNotRun { launcher: name(), causes: vec![name()] },
         Failure::NoOutcome { elsewhere: true },
         Failure::NoOutcome { elsewhere: false },
         Failure::OtherVersion { found: "0.1".into(), own: "0.2".into() },
@@ -183,7 +184,7 @@ fn every_failure_has_words() {
         check(&words.advice);
         ids.insert(failure.id(), words);
     }
-    assert_eq!(ids.len(), 21);
+    assert_eq!(ids.len(), 22);
 }
 
 #[test]
@@ -220,6 +221,7 @@ fn every_limit_and_every_choice_has_words() {
         EngineReason::Refused { io_uring: refused(), libaio: None },
         EngineReason::Refused { io_uring: refused(), libaio: Some(refused()) },
         EngineReason::RefusedAndBuffered { io_uring: refused() },
+        EngineReason::UntriedContest,
         EngineReason::Contest { rates_per_s: [2e5, 1e5] },
     ] {
         check(&words::engine_reason(&reason));

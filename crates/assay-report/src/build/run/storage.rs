@@ -3,6 +3,8 @@
 mod course;
 mod curve;
 
+use std::collections::BTreeSet;
+
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::Section;
 use assay_model::quantity::Unit;
@@ -44,6 +46,9 @@ struct Test<'a> {
     /// What led to it, in order: rounds, or rates that were tried.
     steps: Vec<&'a Estimate>,
 }
+
+/// What is done where reads and writes are.
+const MIX: &str = "mix";
 
 /// The reads or the writes of a mix.
 #[derive(Default)]
@@ -96,16 +101,22 @@ pub(super) fn without_a_place<'a>(context: &Context<'a>) -> Vec<&'a Estimate> {
 
 /// The estimates, those of one case together, in order of appearance; and those without a place.
 fn tests<'a>(context: &Context<'a>) -> (Vec<Test<'a>>, Vec<&'a Estimate>) {
-    let mut keys: Vec<String> = Vec::new();
+    let here = |estimate: &&Estimate| section_of(estimate) == Some(Section::Storage);
+    let all: Vec<&Estimate> = context.summary.results.iter().filter(here).collect();
+    let operation = |it: &Estimate| text(it, Attribute::Operation).unwrap_or_default();
+    let is_mix = |it: &&&Estimate| operation(it) == MIX;
+    let mixes: BTreeSet<String> = all.iter().filter(is_mix).map(|it| key(it)).collect();
+    let mut keys: Vec<(String, String)> = Vec::new();
     let mut tests: Vec<Test<'a>> = Vec::new();
     let mut rest = Vec::new();
-    let here = |estimate: &&Estimate| section_of(estimate) == Some(Section::Storage);
-    for estimate in context.summary.results.iter().filter(here) {
-        let key = key(estimate);
+    for estimate in all {
+        let (key, operation) = (key(estimate), operation(estimate));
+        let side = Some(operation.clone()).filter(|it| it != MIX && mixes.contains(&key));
+        let key = (key, if side.is_some() { MIX.to_owned() } else { operation });
         let index = keys.iter().position(|known| *known == key);
         let mut new = Test::default();
         let test = index.map_or(&mut new, |index| &mut tests[index]);
-        match test.place(estimate) {
+        match test.place(&estimate.metric, side.as_deref()) {
             Some(place) if place.is_none() => *place = Some(estimate),
             _ => {
                 rest.push(estimate);
@@ -126,13 +137,8 @@ fn tests<'a>(context: &Context<'a>) -> (Vec<Test<'a>>, Vec<&'a Estimate>) {
     (tests, rest)
 }
 
-/// Reads and writes of a mix belong to the test of the mix.
+/// What tells a test from others; the reads of a mix share it with the whole.
 fn key(estimate: &Estimate) -> String {
-    let told = |name| text(estimate, name).unwrap_or_default();
-    let operation = match text(estimate, Attribute::ReadShare) {
-        Some(_) => String::new(),
-        None => told(Attribute::Operation),
-    };
     let names = [
         Attribute::Test,
         Attribute::Phase,
@@ -143,21 +149,21 @@ fn key(estimate: &Estimate) -> String {
         Attribute::Depth,
         Attribute::Bytes,
     ];
+    let names = names.map(|name| text(estimate, name).unwrap_or_default());
     let Estimate { case, tool, host, .. } = estimate;
-    format!("{case}/{operation}/{}/{}/{host}", names.map(told).join("/"), tool.name)
+    format!("{case}/{}/{}/{host}", names.join("/"), tool.name)
 }
 
 impl<'a> Test<'a> {
-    /// Where a result of this test belongs.
-    fn place(&mut self, estimate: &Estimate) -> Option<&mut Option<&'a Estimate>> {
-        let operation = text(estimate, Attribute::Operation);
-        let side = match operation.as_deref() {
+    /// Where the figure of this metric belongs, of the whole or of one side of a mix.
+    fn place(&mut self, metric: &str, side: Option<&str>) -> Option<&mut Option<&'a Estimate>> {
+        let side = match side {
             Some("read") => Some(&mut self.reads),
             Some("write") => Some(&mut self.writes),
-            _ => None,
+            Some(_) => return None,
+            None => None,
         };
-        let side = side.filter(|_| estimate.parameters.contains_key(&Attribute::ReadShare));
-        Some(match (estimate.metric.as_str(), side) {
+        Some(match (metric, side) {
             ("rate", None) => &mut self.rate,
             ("bandwidth", None) => &mut self.bandwidth,
             ("latency", None) => &mut self.latency,

@@ -58,7 +58,7 @@ pub(in crate::build) fn interval(level: Option<f64>) -> String {
     }
 }
 
-pub(super) fn count(n: usize, singular: &str, plural: &str) -> String {
+pub(in crate::build) fn count(n: usize, singular: &str, plural: &str) -> String {
     format!("{n}\u{a0}{}", if n == 1 { singular } else { plural })
 }
 

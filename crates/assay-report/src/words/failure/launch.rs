@@ -29,6 +29,9 @@ pub(super) fn said(failure: &Failure) -> Said {
             };
             Said::new(text, see(by_hand))
         }
+        Failure::LauncherNotRun { launcher, causes } => {
+            Said::new(causes.join(": "), format!("see whether {launcher} can be executed"))
+        }
         Failure::NoOutcome { elsewhere } => Said::new(
             match elsewhere {
                 true => "rank 0 wrote nothing on this host",

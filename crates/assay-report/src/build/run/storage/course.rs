@@ -4,10 +4,10 @@ use assay_model::attribute::{Attribute, Value};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::summary::Estimate;
 
-use super::super::context::number;
+use super::super::context::{number, text};
 use super::Test;
 use crate::document::{Align, Block, Document, Table, Tone};
-use crate::{precision, units};
+use crate::{precision, units, words};
 
 pub(super) fn add(document: &mut Document, tests: &[Test<'_>]) {
     for test in tests.iter().filter(|test| test.is_whole()) {
@@ -87,25 +87,17 @@ fn search(document: &mut Document, test: &Test<'_>) {
     let mut table = Table::new(format!("Rates that were tried for {}", test.name()), &columns);
     let late = test.steps_of("late");
     for step in test.steps_of("rate") {
+        // The closed loop that a search begins with is asked for no rate.
+        let Some(asked) = text(step, Attribute::RequestedRate) else { continue };
         let same = |it: &&&Estimate| number_of(it) == number_of(step);
         let late = late.iter().find(same).map(|it| units::percent(100.0 * it.median));
-        let asked = number(step, Attribute::RequestedRate);
-        let shown = asked.map(|rate| units::quantity(rate, Unit::IoPerSecond, 4));
+        let shown = text(step, Attribute::Shown).unwrap_or_default();
         table.rows.push(vec![
-            shown.unwrap_or_default().into(),
+            asked.into(),
             precision::value(step).into(),
             late.unwrap_or_default().into(),
-            standing(test, asked).into(),
+            words::shown(&shown).into(),
         ]);
     }
     document.blocks.push(Block::Table(table));
-}
-
-/// Up to the rate that the search ended with, the goal was shown to be kept.
-fn standing(test: &Test<'_>, asked: Option<f64>) -> &'static str {
-    match asked.zip(test.number(Attribute::GoalRate)) {
-        Some((asked, kept)) if asked <= kept => "kept",
-        Some(_) => "not shown to be kept",
-        None => "",
-    }
 }
