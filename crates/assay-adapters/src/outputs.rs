@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::event::Parameter;
-use assay_model::warning::Warning;
+use assay_model::attribute::{Attribute, Attributes, Role, Value};
+use assay_model::doubt::Doubt;
+use assay_model::event::{Count, Figures};
 use thiserror::Error;
 
 /// Everything one process left behind.
@@ -26,26 +27,30 @@ pub struct Outputs {
 pub struct Parsed {
     /// The version the tool printed.
     pub version: Option<String>,
-    /// The samples, in base units; at least one of each metric that is listed.
+    /// What was measured, in base units; at least one sample or count of each metric that is listed.
     pub values: Vec<Measured>,
     /// What the tool said about how it measured.
     pub learned: Vec<Learned>,
     /// Doubts to hand on with the result.
-    pub warnings: Vec<Warning>,
+    pub doubts: Vec<Doubt>,
     /// Lines or rows that were not used, and why.
     pub problems: Vec<String>,
 }
 
-/// The samples of one metric.
+/// What was measured of one metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// Name of the metric in the benchmark's row.
     pub metric: &'static str,
-    /// Which of several things that one workload measures: the size of a message, or the end,
-    /// `local` or `remote`.
-    pub series: Option<String>,
+    /// What tells it from others of the metric that one workload measures: the size of a message,
+    /// the end of a connection.
+    pub apart: Attributes,
     /// In the metric's base unit, in the order in which they were measured.
     pub samples: Vec<f64>,
+    /// Rare events among all, where the tool counts them.
+    pub count: Option<Count>,
+    /// What the tool said of values that only it has seen.
+    pub figures: Option<Figures>,
 }
 
 /// Something the tool said about how it measured.
@@ -53,10 +58,10 @@ pub struct Measured {
 pub struct Learned {
     /// The metric it concerns; `None` = all of this output.
     pub metric: Option<&'static str>,
-    /// Name of the parameter.
-    pub name: &'static str,
+    /// What it is.
+    pub name: Attribute,
     /// Its value.
-    pub value: Parameter,
+    pub value: Value,
 }
 
 /// Why a tool could not be asked, or its output is no measurement.
@@ -164,31 +169,70 @@ impl Outputs {
 }
 
 impl Parsed {
-    pub(crate) fn measure(&mut self, metric: &'static str, samples: Vec<f64>) {
-        self.measure_at(metric, None, samples);
+    /// The dimensions that the tool itself told of a series; they win over what it was asked for, as it
+    /// may not do exactly that.
+    #[must_use]
+    pub fn dimensions(&self, measured: &Measured) -> Attributes {
+        let mut dimensions = Attributes::new();
+        for metric in [None, Some(measured.metric)] {
+            let of = self.learned.iter().filter(|it| it.metric == metric && !is_fact(it));
+            dimensions.extend(of.map(|it| (it.name, it.value.clone())));
+        }
+        dimensions.extend(measured.apart.clone());
+        dimensions
     }
 
-    pub(crate) fn measure_at(
+    /// The facts about a metric, or about all of this output.
+    #[must_use]
+    pub fn facts(&self, metric: Option<&str>) -> Attributes {
+        let of = self.learned.iter().filter(|it| it.metric == metric && is_fact(it));
+        of.map(|it| (it.name, it.value.clone())).collect()
+    }
+
+    pub(crate) fn measure(&mut self, metric: &'static str, samples: Vec<f64>) {
+        self.measure_apart(metric, Attributes::new(), samples);
+    }
+
+    pub(crate) fn measure_apart(
         &mut self,
         metric: &'static str,
-        series: Option<String>,
+        apart: Attributes,
         samples: Vec<f64>,
     ) {
-        self.values.push(Measured { metric, series, samples });
+        self.values.push(Measured { metric, apart, samples, count: None, figures: None });
     }
 
-    pub(crate) fn learn(&mut self, name: &'static str, value: Parameter) {
-        self.learned.push(Learned { metric: None, name, value });
+    /// A share of all as one sample, with what was counted.
+    pub(crate) fn measure_share(&mut self, metric: &'static str, count: Count) {
+        let share = count.part as f64 / count.whole as f64;
+        let apart = Attributes::new();
+        let (count, figures) = (Some(count), None);
+        self.values.push(Measured { metric, apart, samples: vec![share], count, figures });
+    }
+
+    /// Adds what the tool said of all values of a metric to what was measured of it.
+    pub(crate) fn figures(&mut self, metric: &'static str, figures: Figures) {
+        if let Some(measured) = self.values.iter_mut().rfind(|it| it.metric == metric) {
+            measured.figures = Some(figures);
+        }
+    }
+
+    pub(crate) fn learn(&mut self, name: Attribute, value: impl Into<Value>) {
+        self.learned.push(Learned { metric: None, name, value: value.into() });
     }
 
     pub(crate) fn learn_of(
         &mut self,
         metric: &'static str,
-        name: &'static str,
-        value: Parameter,
+        name: Attribute,
+        value: impl Into<Value>,
     ) {
-        self.learned.push(Learned { metric: Some(metric), name, value });
+        self.learned.push(Learned { metric: Some(metric), name, value: value.into() });
     }
+}
+
+fn is_fact(learned: &Learned) -> bool {
+    learned.name.row().role == Role::Fact
 }
 
 impl ToolError {

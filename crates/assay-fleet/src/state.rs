@@ -2,11 +2,10 @@
 //! between them.
 //!
 //! Reading takes well under a millisecond per CPU and starts nothing. A counter that is not visible
-//! raises no warning: silence here means "nothing seen", never "nothing there".
+//! raises no doubt: silence here means "nothing seen", never "nothing there".
 
+use assay_model::doubt::Doubt;
 use assay_model::facts::HostState;
-use assay_model::quantity::{Quantity, Unit};
-use assay_model::warning::Warning;
 
 use crate::control_group;
 use crate::cpuinfo;
@@ -46,94 +45,48 @@ pub fn read(root: &Root) -> HostState {
 
 /// What may have disturbed the measurements of the `elapsed_s` seconds between two states.
 #[must_use]
-pub fn disturbance(before: &HostState, after: &HostState, elapsed_s: f64) -> Vec<Warning> {
-    let span = Quantity::new(elapsed_s, Unit::Second);
-    let warnings = [
-        steal(before, after, span),
+pub fn disturbance(before: &HostState, after: &HostState, elapsed_s: f64) -> Vec<Doubt> {
+    let doubts = [
+        steal(before, after, elapsed_s),
         waiting(before, after),
         memory_wait(before, after),
-        throttling(before, after, span),
+        throttling(before, after, elapsed_s),
         slower(before, after),
         other_load(before),
     ];
-    warnings.into_iter().flatten().collect()
+    doubts.into_iter().flatten().collect()
 }
 
-fn steal(before: &HostState, after: &HostState, span: Quantity) -> Option<Warning> {
+fn steal(before: &HostState, after: &HostState, span_s: f64) -> Option<Doubt> {
     let stolen_s = after.steal_s? - before.steal_s?;
     let share = stolen_s / (after.cpu_time_s? - before.cpu_time_s?);
-    (share > STEAL_SHARE).then(|| {
-        Warning::new(
-            "steal",
-            format!(
-                "the hypervisor took {:.2} s of CPU time ({:.1} %) away within {span:.3}",
-                stolen_s,
-                100.0 * share
-            ),
-            "repeat at a quieter time, or on a machine that shares no CPUs with others",
-        )
-    })
+    (share > STEAL_SHARE).then_some(Doubt::Steal { stolen_s, share, span_s })
 }
 
-fn waiting(before: &HostState, after: &HostState) -> Option<Warning> {
+fn waiting(before: &HostState, after: &HostState) -> Option<Doubt> {
     let share = highest(before.cpu_pressure, after.cpu_pressure)?;
-    (share > CPU_PRESSURE).then(|| {
-        Warning::new(
-            "cpu-pressure",
-            format!("some task waited for a CPU in {:.0} % of the time", 100.0 * share),
-            "stop other programs, or measure with fewer threads than CPUs",
-        )
-    })
+    (share > CPU_PRESSURE).then_some(Doubt::CpuPressure { share })
 }
 
-fn memory_wait(before: &HostState, after: &HostState) -> Option<Warning> {
+fn memory_wait(before: &HostState, after: &HostState) -> Option<Doubt> {
     let share = highest(before.memory_pressure, after.memory_pressure)?;
-    (share > MEMORY_PRESSURE).then(|| {
-        Warning::new(
-            "memory-pressure",
-            format!("some task waited for memory in {:.0} % of the time", 100.0 * share),
-            "use smaller arrays, or free memory before the run",
-        )
-    })
+    (share > MEMORY_PRESSURE).then_some(Doubt::MemoryPressure { share })
 }
 
-fn throttling(before: &HostState, after: &HostState, span: Quantity) -> Option<Warning> {
+fn throttling(before: &HostState, after: &HostState, span_s: f64) -> Option<Doubt> {
     let times = after.throttled?.saturating_sub(before.throttled?);
-    (times > 0).then(|| {
-        Warning::new(
-            "throttled",
-            format!("the control group ran out of its CPU quota {times} times within {span:.3}"),
-            "raise the CPU limit of the container or service, or use no more threads than it allows",
-        )
-    })
+    (times > 0).then_some(Doubt::Throttled { times, span_s })
 }
 
-fn slower(before: &HostState, after: &HostState) -> Option<Warning> {
-    let ((_, first), (_, last)) = (before.frequency_hz?, after.frequency_hz?);
-    let drop = 1.0 - last / first;
-    (drop > FREQUENCY_DROP).then(|| {
-        Warning::new(
-            "frequency-drop",
-            format!(
-                "the highest CPU frequency fell from {:.3} before to {:.3} after ({:.0} %)",
-                Quantity::new(first, Unit::Hertz),
-                Quantity::new(last, Unit::Hertz),
-                -100.0 * drop
-            ),
-            "check cooling and power limits; fix the frequency when two machines are compared",
-        )
-    })
+fn slower(before: &HostState, after: &HostState) -> Option<Doubt> {
+    let ((_, before_hz), (_, after_hz)) = (before.frequency_hz?, after.frequency_hz?);
+    let drop = 1.0 - after_hz / before_hz;
+    (drop > FREQUENCY_DROP).then_some(Doubt::FrequencyDrop { before_hz, after_hz })
 }
 
-fn other_load(before: &HostState) -> Option<Warning> {
+fn other_load(before: &HostState) -> Option<Doubt> {
     let load = before.load_one_minute?;
-    (load > LOAD).then(|| {
-        Warning::new(
-            "other-load",
-            format!("the load average was {load:.2} before anything was measured"),
-            "stop other programs; a measurement that has just ended counts for a minute, too",
-        )
-    })
+    (load > LOAD).then_some(Doubt::OtherLoad { load })
 }
 
 fn highest(first: Option<f64>, second: Option<f64>) -> Option<f64> {

@@ -279,7 +279,7 @@ attributes! {
     HugePages, "huge_pages", Fact, Kind::Plain;
     /// Whose rule bytes are counted by.
     ByteCounting, "byte_counting", Fact, Kind::Plain;
-    /// The library that multiplied matrices.
+    /// The library that multiplied matrices; `linked` = what a tool was built with.
     Blas, "blas", Fact, Kind::Plain;
     /// HPL's scaled residual.
     Residual, "residual", Fact, Kind::Scientific;

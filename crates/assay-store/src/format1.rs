@@ -208,9 +208,11 @@ impl Conversion {
         }
     }
 
-    /// A step is a series of its own with one sample. Of how many I/O came too late, format 1 kept the
-    /// share in millionths in its events, and that is what the count says.
+    /// A step is a series of its own with one sample. Of how many I/O came too late, the events of
+    /// format 1 hold the share in millionths: the count is of a million I/O, in the time that they took
+    /// at the rate of the step.
     fn step(&mut self, case: &str, number: u64, step: Step) {
+        const WHOLE: u64 = 1_000_000;
         let mut dimensions = self.dimensions(case, None, None);
         dimensions.insert(Attribute::Step, number.into());
         dimensions.extend(step.asked_per_s.map(|rate| (Attribute::RequestedRate, rate.into())));
@@ -218,17 +220,17 @@ impl Conversion {
         let (value, preparation) = (step.rate_per_s, 0);
         let sample = Sample { series, value, weight: 1.0, preparation, at_ns: 0 };
         self.push(RunEvent::Sample(sample));
+        if let Some(shown) = step.shown {
+            let (about, name) = (About::Series(series), Attribute::Shown);
+            self.push(RunEvent::Fact(Fact { about, name, value: shown.into() }));
+        }
         if let Some(late) = step.late {
             let series = self.open(case, "late", dimensions);
-            let seen = Count { part: (late * 1e6).round() as u64, whole: 1_000_000 };
-            let (from_ns, to_ns, warmup) = (0, 0, false);
+            let seen = Count { part: (late * WHOLE as f64).round() as u64, whole: WHOLE };
+            let to_ns = (WHOLE as f64 / step.rate_per_s * 1e9) as u64;
+            let (from_ns, warmup) = (0, false);
             let stretch = Stretch { series, preparation, from_ns, to_ns, warmup, seen };
             self.push(RunEvent::Count(stretch));
-        }
-        if let Some(shown) = step.shown {
-            let value = Value::Pairs(BTreeMap::from([("shown".to_owned(), shown)]));
-            let about = About::Series(series);
-            self.push(RunEvent::Fact(Fact { about, name: Attribute::Told, value }));
         }
     }
 

@@ -1,6 +1,6 @@
 //! From a log to samples: which rows are the measurement.
 
-use assay_model::event::Parameter;
+use assay_model::attribute::Attribute;
 
 use super::{HplLog, HplRow};
 use crate::outputs::{Parsed, ToolError};
@@ -23,11 +23,11 @@ impl HplLog {
         let residual = rows.iter().map(|row| row.residual).fold(0.0, f64::max);
         let HplRow { n, block, p, q, variant, .. } = best;
         parsed.measure("rmax", rows.iter().map(|row| row.flops).collect());
-        parsed.learn("n", Parameter::Integer(*n));
-        parsed.learn("block", Parameter::Integer(*block));
-        parsed.learn("grid", Parameter::Text(format!("{p}x{q}")));
-        parsed.learn("variant", Parameter::Text(variant.clone()));
-        parsed.learn("residual", Parameter::Number(residual));
+        parsed.learn(Attribute::N, *n);
+        parsed.learn(Attribute::Block, *block);
+        parsed.learn(Attribute::Grid, format!("{p}x{q}"));
+        parsed.learn(Attribute::Variant, variant.clone());
+        parsed.learn(Attribute::Residual, residual);
         Ok(())
     }
 }

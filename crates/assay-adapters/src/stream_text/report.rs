@@ -1,8 +1,7 @@
 //! From a table to samples, and a look at the size of the arrays.
 
-use assay_model::event::Parameter;
-use assay_model::quantity::Bytes;
-use assay_model::warning::Warning;
+use assay_model::attribute::Attribute;
+use assay_model::doubt::Doubt;
 use assay_model::workload::StreamWorkload;
 
 use super::{StreamFunction, StreamText};
@@ -17,15 +16,17 @@ impl StreamText {
         for (function, rate) in self.functions.iter().zip(rates) {
             let StreamFunction { metric, mean_s, longest_s, .. } = *function;
             parsed.measure(metric, vec![rate]);
-            for (name, time_s) in [("pass_mean_s", mean_s), ("pass_longest_s", longest_s)] {
+            for (name, time_s) in
+                [(Attribute::PassMeanS, mean_s), (Attribute::PassLongestS, longest_s)]
+            {
                 if time_s > 0.0 {
-                    parsed.learn_of(metric, name, Parameter::Number(time_s));
+                    parsed.learn_of(metric, name, time_s);
                 }
             }
         }
-        let statistic = format!("best of {}", self.passes.saturating_sub(1));
-        parsed.learn("statistic", Parameter::Text(statistic));
-        parsed.learn("element_bytes", Parameter::Integer(self.element_bytes));
+        parsed.learn(Attribute::Statistic, "best");
+        parsed.learn(Attribute::Passes, self.passes.saturating_sub(1));
+        parsed.learn(Attribute::ElementBytes, self.element_bytes);
     }
 }
 
@@ -39,20 +40,14 @@ pub(crate) fn report_arrays(
 ) {
     /// Rounding to whole vectors and blocks takes less than this.
     const ROUNDING: f64 = 0.99;
-    let value = Parameter::Integer(bytes);
-    parsed.learned.push(Learned { metric, name: "bytes_per_array", value });
+    let (name, value) = (Attribute::BytesPerArray, bytes.into());
+    parsed.learned.push(Learned { metric, name, value });
     let share = bytes as f64 / asked.bytes_per_array.max(1) as f64;
     if share < ROUNDING {
-        let held = Bytes(bytes).quantity();
-        let wanted = Bytes(asked.bytes_per_array).quantity();
-        let multiple = asked.cache_multiple * share;
-        parsed.warnings.push(Warning::new(
-            "smaller-arrays",
-            format!(
-                "the tool's arrays hold {held:.3} where {wanted:.3} were asked for: \
-                 {multiple:.2} times the last-level caches"
-            ),
-            "give the tool larger arrays; STREAM's own rule is four times the caches",
-        ));
+        parsed.doubts.push(Doubt::SmallerArrays {
+            held_bytes: bytes as f64,
+            wanted_bytes: asked.bytes_per_array as f64,
+            multiple: asked.cache_multiple * share,
+        });
     }
 }

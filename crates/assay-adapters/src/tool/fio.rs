@@ -4,7 +4,8 @@
 
 use std::fmt::Write as _;
 
-use assay_model::event::Parameter;
+use assay_model::attribute::Attribute;
+use assay_model::event::Figures;
 use assay_model::workload::Workload;
 use assay_model::workload::storage::{
     AccessPattern, Arrivals, Cursor, EngineChoice, Load, SizeShare, StorageStream,
@@ -285,14 +286,20 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     parsed.measure("bandwidth", vec![result.bytes_per_s]);
     if let Some(latency) = &result.latency {
         parsed.measure("latency", vec![latency.median_s]);
-        let text = |text: &str| Parameter::Text(text.to_owned());
-        parsed.learn_of("latency", "statistic", text("median of all I/O (clat)"));
-        parsed.learn_of("latency", "p99_s", Parameter::Number(latency.p99_s));
-        parsed.learn_of("latency", "mean_s", Parameter::Number(latency.mean_s));
+        // Of all I/O, by fio's completion latency.
+        parsed.learn_of("latency", Attribute::Statistic, "median");
+        parsed.figures(
+            "latency",
+            Figures {
+                mean: Some(latency.mean_s),
+                percentiles: [("p99".to_owned(), latency.p99_s)].into(),
+                ..Figures::default()
+            },
+        );
     }
     if let Some(cpu_per_io_s) = result.cpu_per_io_s {
         parsed.measure("cpu_per_io", vec![cpu_per_io_s]);
     }
-    parsed.learn("ios", Parameter::Integer(result.ios));
+    parsed.learn(Attribute::Ios, result.ios);
     Ok(parsed)
 }

@@ -3,7 +3,7 @@
 //! hpcc 1.5.0 always runs all its tests. The memory of every test follows from HPL's N: a rank
 //! gets 8 N² / (P × Q) bytes, and STREAM's three arrays share them.
 
-use assay_model::event::Parameter;
+use assay_model::attribute::Attribute;
 use assay_model::workload::{LinpackWorkload, StreamWorkload, Workload};
 
 use super::{Detect, Version, not_taken};
@@ -146,8 +146,8 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
         let verdict = "the summary says Success=0: one of hpcc's tests failed".to_owned();
         return Err(ToolError::PassCheck { verdict });
     }
-    parsed.learn("ranks", Parameter::Integer(summary.whole("CommWorldProcs")?));
-    parsed.learn("threads", Parameter::Integer(invocation.cpus.len() as u64));
+    parsed.learn(Attribute::Ranks, summary.whole("CommWorldProcs")?);
+    parsed.learn(Attribute::Threads, invocation.cpus.len());
     Ok(parsed)
 }
 
@@ -173,7 +173,7 @@ fn linpack(
             *only = flops;
         }
     }
-    parsed.learn("blas", Parameter::Text("linked into hpcc".to_owned()));
+    parsed.learn(Attribute::Blas, "linked");
     Ok(())
 }
 

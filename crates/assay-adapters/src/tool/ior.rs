@@ -2,7 +2,7 @@
 //!
 //! It never creates or removes the file: that is laid out before, and `-k` and `-E` leave it in place.
 
-use assay_model::event::Parameter;
+use assay_model::attribute::Attribute;
 use assay_model::workload::Workload;
 use assay_model::workload::storage::{
     AccessPattern, Cursor, EngineChoice, Load, StorageStream, StorageTarget, StorageWorkload,
@@ -204,7 +204,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     parsed.measure("rate", rates.clone());
     parsed.measure("bandwidth", rows.iter().map(|row| row.bytes_per_s).collect());
     latency(&rows, &rates, tasks, &mut parsed);
-    parsed.learn("tasks", Parameter::Integer(tasks));
+    parsed.learn(Attribute::Tasks, tasks);
     Ok(parsed)
 }
 
@@ -237,9 +237,9 @@ fn latency(rows: &[&IorRow], rates: &[f64], tasks: u64, parsed: &mut Parsed) {
     };
     let is_lawful = |(mean, rate): (&f64, &f64)| mean * rate <= tasks as f64 * (1.0 + ROUNDING);
     if means.iter().zip(rates).all(is_lawful) {
-        let statistic = "mean of the task for which it is least";
+        // Of the task for which it is least.
         parsed.measure("latency", means);
-        parsed.learn_of("latency", "statistic", Parameter::Text(statistic.to_owned()));
+        parsed.learn_of("latency", Attribute::Statistic, "mean");
     } else {
         parsed.problems.push(
             "the latency is left out: times the rate it is more than the tasks can have in \

@@ -3,8 +3,9 @@
 //! Its JSON has keys that occur twice (the last one counts) and, in 3.12, prints −1 as 2⁶⁴ − 1. Its
 //! CPU figures are those of the process alone: softirqs that receive are not in them.
 
-use assay_model::event::Parameter;
-use assay_model::warning::Warning;
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::doubt::Doubt;
+use assay_model::event::Count;
 use assay_model::workload::{
     Direction, NetworkQuestion, NetworkWorkload, Throughput, Workload,
 };
@@ -112,20 +113,17 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
         if share > 0.0 {
             let cpu_s = share * end.seconds;
             let sample = cpu_s / end.received_bytes;
-            parsed.measure_at("cpu_per_byte", Some(end_name.to_owned()), vec![sample]);
+            let apart = Attributes::from([(Attribute::End, end_name.into())]);
+            parsed.measure_apart("cpu_per_byte", apart, vec![sample]);
         }
     }
     if let Some(name) = document.pointer("/end/sender_tcp_congestion").and_then(Value::as_str) {
-        parsed.learn("congestion", Parameter::Text(name.to_owned()));
+        parsed.learn(Attribute::Congestion, name);
     }
     if let Some(bytes) = document.pointer("/start/test_start/blksize").and_then(Value::as_u64) {
-        parsed.learn("block_bytes", Parameter::Integer(bytes));
+        parsed.learn(Attribute::BlockBytes, bytes);
     }
-    parsed.warnings.push(Warning::new(
-        "process-cpu-only",
-        "iperf3 tells the CPU time of its processes alone: the softirqs that receive are not in it",
-        "look at assay's own figures beside it for the whole account",
-    ));
+    parsed.doubts.push(Doubt::ProcessCpuOnly { is_tool: true });
     Ok(parsed)
 }
 
@@ -223,7 +221,7 @@ fn datagrams(
         jitter_ms = jitter_ms.max(number(document, &format!("/end/sum{ending}/jitter_ms"))?);
     }
     // Datagrams that came twice make it negative.
-    parsed.measure("loss", vec![(lost / packets).max(0.0)]);
+    parsed.measure_share("loss", Count { part: lost.max(0.0) as u64, whole: packets as u64 });
     parsed.measure("jitter", vec![jitter_ms / 1e3]);
     Ok(())
 }

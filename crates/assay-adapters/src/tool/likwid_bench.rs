@@ -1,6 +1,6 @@
 //! `likwid-bench`: LIKWID's memory kernels, one per process.
 
-use assay_model::event::Parameter;
+use assay_model::attribute::Attribute;
 use assay_model::workload::{StreamWorkload, Workload};
 
 use super::{Detect, Version, not_taken};
@@ -147,9 +147,10 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     let metric = operation.metric;
     let mut parsed = Parsed::default();
     parsed.measure(metric, vec![text.rate]);
-    parsed.learn_of(metric, "kernel", Parameter::Text(text.kernel));
-    parsed.learn_of(metric, "statistic", Parameter::Text(format!("mean of {}", text.passes)));
+    parsed.learn_of(metric, Attribute::Kernel, text.kernel);
+    parsed.learn_of(metric, Attribute::Statistic, "mean");
+    parsed.learn_of(metric, Attribute::Passes, text.passes);
     report_arrays(Some(metric), elements * 8, work, &mut parsed);
-    parsed.learn_of(metric, "threads", Parameter::Integer(text.cpus.len() as u64));
+    parsed.learn_of(metric, Attribute::Threads, text.cpus.len());
     Ok(parsed)
 }

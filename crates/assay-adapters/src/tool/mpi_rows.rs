@@ -1,10 +1,10 @@
 //! What the tools that measure MPI have in common: their rows become samples of the sizes that were asked
 //! for, and rounding is told.
 
+use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
-use assay_model::event::Parameter;
+use assay_model::doubt::Doubt;
 use assay_model::quantity::{Bytes, Quantity};
-use assay_model::warning::Warning;
 use assay_model::workload::MpiWorkload;
 
 use crate::mpi_text::Row;
@@ -42,8 +42,8 @@ pub(super) fn record(
                 }
                 return Err(ToolError::ReadNumber { what: (*metric).to_owned(), text });
             }
-            let series = has_sizes.then(|| bytes.to_string());
-            parsed.measure_at(metric, series, vec![*value]);
+            let size = has_sizes.then(|| (Attribute::Bytes, bytes.into()));
+            parsed.measure_apart(metric, Attributes::from_iter(size), vec![*value]);
             let share = half / value;
             if share > ROUNDNESS && rounded.is_none_or(|(most, _, _)| share > most) {
                 rounded = Some((share, metric, *value));
@@ -57,15 +57,11 @@ pub(super) fn record(
         let missing = format!("no row for messages of {}", Bytes(work.to_bytes));
         return Err(ToolError::ReachEnd { missing });
     }
-    parsed.learn("mpi", Parameter::Text(work.mpi.label()));
-    parsed.warnings.extend(rounded.map(|(share, metric, value)| {
+    parsed.learn(Attribute::Mpi, work.mpi.label());
+    parsed.doubts.extend(rounded.map(|(share, metric, value)| {
         let unit = Benchmark::Mpi(work.test).metric(metric).map(|metric| metric.unit);
-        let shown = unit.map_or_else(String::new, |unit| Quantity::new(value, unit).to_string());
-        Warning::new(
-            "rounded-output",
-            format!("the tool prints so few decimals that {metric} is only known to ±{:.0} % at {shown}", share * 100.0),
-            "compare larger messages, or the figures of assay, which are not rounded",
-        )
+        let at = unit.map_or_else(String::new, |unit| Quantity::new(value, unit).to_string());
+        Doubt::RoundedOutput { metric: metric.to_owned(), at, share }
     }));
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `ping`: the time of every echo, and how many were answered.
 
+use assay_model::event::Count;
 use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Workload};
 
 use super::{Detect, Version, across, host, not_taken};
@@ -77,7 +78,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     }
     let mut parsed = Parsed::default();
     parsed.measure("round_trip", times_s);
-    parsed.measure("loss", vec![(sent - received) as f64 / sent as f64]);
+    parsed.measure_share("loss", Count { part: sent - received, whole: sent });
     Ok(parsed)
 }
 

@@ -3,7 +3,7 @@
 //! What it calls latency is elapsed time over messages received at both ends: the mean of half a
 //! round trip, never a round trip.
 
-use assay_model::event::Parameter;
+use assay_model::attribute::Attribute;
 use assay_model::workload::{Direction, NetworkQuestion, NetworkWorkload, Workload};
 
 use super::{Detect, Version, across, host, not_taken};
@@ -111,7 +111,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     let value = figure.ok_or_else(find)?;
     let mut parsed = Parsed::default();
     parsed.measure(test.metric, vec![read(test, value)? * test.factor]);
-    parsed.learn_of(test.metric, "statistic", Parameter::Text("mean".to_owned()));
+    parsed.learn_of(test.metric, Attribute::Statistic, "mean");
     Ok(parsed)
 }
 

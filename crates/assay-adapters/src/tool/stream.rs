@@ -1,7 +1,7 @@
 //! A user's `stream`: the original STREAM in C, compiled with the size of its arrays.
 
-use assay_model::event::Parameter;
-use assay_model::warning::Warning;
+use assay_model::attribute::Attribute;
+use assay_model::doubt::Doubt;
 use assay_model::workload::Workload;
 
 use super::{Detect, Version, not_taken};
@@ -66,14 +66,10 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     text.report(text.functions.map(|function| function.rate), &mut parsed);
     report_arrays(None, text.elements.saturating_mul(text.element_bytes), work, &mut parsed);
     let threads = text.threads.unwrap_or(1);
-    parsed.learn("threads", Parameter::Integer(threads));
+    parsed.learn(Attribute::Threads, threads);
     let cpus = invocation.cpus.len() as u64;
     if threads != cpus {
-        parsed.warnings.push(Warning::new(
-            "other-thread-count",
-            format!("stream ran {threads} threads where {cpus} were asked for"),
-            "compile stream.c with -fopenmp, and let nothing else set OpenMP's variables",
-        ));
+        parsed.doubts.push(Doubt::OtherThreadCount { asked: cpus, ran: threads });
     }
     Ok(parsed)
 }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use assay_model::event::Parameter;
+use assay_model::attribute::Attribute;
 use assay_model::workload::Workload;
 use assay_model::workload::storage::{
     AccessPattern, Arrivals, AtEnd, Cursor, EngineChoice, Load, SizeShare, StorageStream,
@@ -236,8 +236,8 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     let means = all(|it| it.mean_s);
     if means.iter().all(|mean| *mean > 0.0) {
         parsed.measure("latency", means);
-        let statistic = "mean of an interval of 1 s";
-        parsed.learn_of("latency", "statistic", Parameter::Text(statistic.to_owned()));
+        // Of an interval of a second.
+        parsed.learn_of("latency", Attribute::Statistic, "mean");
     } else {
         let problem = "the latency is left out: it is below what the flatfile can tell, 100 ns";
         parsed.problems.push(problem.to_owned());

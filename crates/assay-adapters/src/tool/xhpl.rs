@@ -1,6 +1,6 @@
 //! A user's `xhpl`: HPL with the BLAS and the MPI it was built with.
 
-use assay_model::event::Parameter;
+use assay_model::attribute::Attribute;
 use assay_model::workload::Workload;
 
 use super::{Detect, Version, not_taken};
@@ -59,7 +59,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     let log = HplLog::read(&outputs.stdout)?;
     let mut parsed = Parsed { version: log.version.clone(), ..Parsed::default() };
     log.report(work.n, &mut parsed)?;
-    parsed.learn("threads", Parameter::Integer(work.cpus.len() as u64));
-    parsed.learn("blas", Parameter::Text("linked into xhpl".to_owned()));
+    parsed.learn(Attribute::Threads, work.cpus.len());
+    parsed.learn(Attribute::Blas, "linked");
     Ok(parsed)
 }

@@ -2,6 +2,7 @@
 
 use assay_fleet::root::Root;
 use assay_fleet::state;
+use assay_model::doubt::Doubt;
 use assay_model::facts::HostState;
 use expect_test::{Expect, expect};
 
@@ -146,7 +147,7 @@ fn nothing_visible_is_nothing_read() {
 }
 
 #[test]
-fn a_quiet_time_raises_no_warning() {
+fn a_quiet_time_raises_no_doubt() {
     let quiet = HostState {
         load_one_minute: Some(0.2),
         steal_s: Some(5.0),
@@ -170,7 +171,7 @@ fn a_quiet_time_raises_no_warning() {
 }
 
 #[test]
-fn each_disturbance_has_its_warning() {
+fn each_disturbance_has_its_doubt() {
     let before = HostState {
         load_one_minute: Some(1.25),
         steal_s: Some(5.0),
@@ -191,16 +192,16 @@ fn each_disturbance_has_its_warning() {
         frequency_hz: Some((1e9, 2.8e9)),
         available_bytes: None,
     };
-    let lines: Vec<String> = state::disturbance(&before, &after, 10.0)
-        .into_iter()
-        .map(|warning| format!("{}: {}; {}\n", warning.id, warning.text, warning.advice))
-        .collect();
-    expect![[r#"
-        steal: the hypervisor took 0.50 s of CPU time (2.5 %) away within 10.0 s; repeat at a quieter time, or on a machine that shares no CPUs with others
-        cpu-pressure: some task waited for a CPU in 40 % of the time; stop other programs, or measure with fewer threads than CPUs
-        memory-pressure: some task waited for memory in 3 % of the time; use smaller arrays, or free memory before the run
-        throttled: the control group ran out of its CPU quota 7 times within 10.0 s; raise the CPU limit of the container or service, or use no more threads than it allows
-        frequency-drop: the highest CPU frequency fell from 3.50 GHz before to 2.80 GHz after (-20 %); check cooling and power limits; fix the frequency when two machines are compared
-        other-load: the load average was 1.25 before anything was measured; stop other programs; a measurement that has just ended counts for a minute, too
-    "#]].assert_eq(&lines.concat());
+    let (stolen_s, share, span_s) = (0.5, 0.025, 10.0);
+    assert_eq!(
+        state::disturbance(&before, &after, span_s),
+        [
+            Doubt::Steal { stolen_s, share, span_s },
+            Doubt::CpuPressure { share: 0.4 },
+            Doubt::MemoryPressure { share: 0.03 },
+            Doubt::Throttled { times: 7, span_s },
+            Doubt::FrequencyDrop { before_hz: 3.5e9, after_hz: 2.8e9 },
+            Doubt::OtherLoad { load: 1.25 },
+        ]
+    );
 }

@@ -28,14 +28,14 @@ pub(super) struct About {
 }
 
 /// A round of a steady-state test or a try of a search.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Step {
     pub(super) asked_per_s: Option<f64>,
     pub(super) rate_per_s: f64,
     /// Share of I/O that was later than the goal.
     pub(super) late: Option<f64>,
-    /// What the try has shown: `kept`, `missed`, `unclear`.
-    pub(super) shown: Option<String>,
+    /// What the try has shown.
+    pub(super) shown: Option<&'static str>,
 }
 
 impl AboutCase {
@@ -208,6 +208,12 @@ fn try_of_search(text: &str) -> Option<Step> {
     let mut parts = text.split(':');
     let mut number = || parts.next()?.parse::<f64>().ok();
     let (asked_per_s, rate_per_s, late) = (number()?, number()?, number()?);
-    let shown = Some(parts.next()?.to_owned());
-    Some(Step { asked_per_s: Some(asked_per_s), rate_per_s, late: Some(late), shown })
+    let shown = match parts.next()? {
+        "kept" => "keeps",
+        "missed" => "misses",
+        "unclear" => "unclear",
+        _ => return None,
+    };
+    let (asked_per_s, late) = (Some(asked_per_s), Some(late));
+    Some(Step { asked_per_s, rate_per_s, late, shown: Some(shown) })
 }

@@ -6,15 +6,16 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use assay_model::attribute::Value;
 use assay_model::benchmark::Benchmark;
-use assay_model::event::Parameter;
+use assay_model::event::Count;
 use assay_model::workload::storage::Load;
 
 use super::storage::{self, random_mix};
 use super::{found, linpack, mpi, network, stream};
 use crate::invocation::{Invocation, Request};
 use crate::launcher::LauncherKind;
-use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::outputs::{Measured, Outputs, Parsed, ToolError};
 use crate::tool::{TOOLS, Tool};
 
 /// Every output and every damaged output of `tool`: path and text.
@@ -98,34 +99,41 @@ fn show(result: Result<Parsed, ToolError>) -> String {
         Ok(parsed) => parsed,
         Err(error) => return format!("refused: {error}\n"),
     };
-    let Parsed { version, values, learned, warnings, problems } = parsed;
+    let Parsed { version, values, learned, doubts, problems } = parsed;
     let mut shown = format!("version {}\n", version.as_deref().unwrap_or("not told"));
     for measured in values {
-        let series = measured.series.map_or_else(String::new, |series| format!(" at {series}"));
-        writeln!(shown, "{}{series} {:?}", measured.metric, measured.samples).unwrap();
+        let Measured { metric, apart, samples, count, figures } = measured;
+        let apart = apart.values().map(|value| format!(" at {}", written(value)));
+        writeln!(shown, "{metric}{} {samples:?}", apart.collect::<String>()).unwrap();
+        if let Some(Count { part, whole }) = count {
+            writeln!(shown, "  {metric}: {part} of {whole}").unwrap();
+        }
+        if let Some(figures) = figures {
+            let figures = serde_json::to_string(&figures).unwrap();
+            writeln!(shown, "  {metric}: {figures}").unwrap();
+        }
     }
     for it in learned {
-        let value = match it.value {
-            Parameter::Flag(value) => value.to_string(),
-            Parameter::Integer(value) => value.to_string(),
-            Parameter::Number(value) => format!("{value:?}"),
-            Parameter::Text(value) => value,
-        };
+        let value = written(&it.value);
         writeln!(
             shown,
             "  {}{} = {value}",
             it.metric.map_or(String::new(), |m| format!("{m}.")),
-            it.name
+            it.name.name()
         )
         .unwrap();
     }
-    for warning in warnings {
-        writeln!(shown, "  warning {}: {}", warning.id, warning.text).unwrap();
+    for doubt in doubts {
+        writeln!(shown, "  doubt {}", serde_json::to_string(&doubt).unwrap()).unwrap();
     }
     for problem in problems {
         writeln!(shown, "  problem: {problem}").unwrap();
     }
     shown
+}
+
+fn written(value: &Value) -> String {
+    value.text().map_or_else(|| serde_json::to_string(value).unwrap(), str::to_owned)
 }
 
 #[test]
