@@ -201,7 +201,10 @@ fn tell<'r>(results: &mut [Entry<'r>], steps: &mut [Entry<'r>]) {
             parameters.extend(shown.map(|shown| (Attribute::Shown, shown)));
             continue;
         }
-        parameters.extend(told.facts.clone());
+        // Format 1 stored what it found, and of the steps only rounded rates.
+        for (name, value) in &told.facts {
+            parameters.entry(*name).or_insert_with(|| value.clone());
+        }
         let doubt = told.doubt.iter().filter(|it| !warnings.iter().any(|w| w.id() == it.id()));
         let doubt: Vec<Doubt> = doubt.cloned().collect();
         warnings.extend(doubt);

@@ -23,6 +23,8 @@ pub(super) struct About {
     dimensions: Attributes,
     facts: Attributes,
     figures: Figures,
+    /// The same figures under their old names.
+    loose: BTreeMap<String, Value>,
     /// Names of the outside world and names that no table has, by the fact that holds them.
     pairs: BTreeMap<Attribute, BTreeMap<String, String>>,
 }
@@ -56,6 +58,7 @@ impl AboutCase {
         match figure(&learned.name).zip(learned.value.number()) {
             Some((figure, number)) if learned.metric.is_some() => {
                 about.add_figure(figure, number);
+                about.loose.insert(learned.name.clone(), learned.value.clone());
             }
             _ => about.add(&learned.name, &learned.value),
         }
@@ -104,14 +107,24 @@ impl About {
 
     pub(super) fn facts(&self) -> Attributes {
         let mut facts = self.facts.clone();
-        facts.extend(
-            self.pairs.iter().map(|(name, pairs)| (*name, Value::Pairs(pairs.clone()))),
-        );
+        let mut pairs = self.pairs.clone();
+        if !self.is_whole() && !self.loose.is_empty() {
+            let told = self.loose.iter().map(|(name, value)| (name.clone(), written(value)));
+            pairs.entry(Attribute::Told).or_default().extend(told);
+        }
+        facts.extend(pairs.into_iter().map(|(name, pairs)| (name, Value::Pairs(pairs))));
         facts
     }
 
     pub(super) fn figures(&self) -> Option<Figures> {
-        (self.figures != Figures::default()).then(|| self.figures.clone())
+        self.is_whole().then(|| self.figures.clone())
+    }
+
+    /// Only storage told minimum, mean and maximum of every single value, which its results then were.
+    /// A few percentiles beside the figures of samples stay beside them.
+    const fn is_whole(&self) -> bool {
+        let Figures { min, mean, max, .. } = &self.figures;
+        min.is_some() && mean.is_some() && max.is_some()
     }
 
     fn add(&mut self, name: &str, value: &Value) {
@@ -175,7 +188,7 @@ impl About {
     }
 }
 
-/// `all_p99_s` of assay and `p99_s` of fio are figures of all values, `p99`; `read_p99_s` is not.
+/// `all_p99_s` of assay and `p99_s` of fio are figures of all values; `read_p99_s` is none of a metric.
 fn figure(name: &str) -> Option<&str> {
     let word = name.strip_suffix("_s")?;
     let word = word.strip_prefix("all_").unwrap_or(word);

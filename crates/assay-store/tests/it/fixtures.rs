@@ -107,12 +107,18 @@ fn holds(case: &CaseRecord, line: &Json) -> bool {
             && (line["metric"].is_null() || line["metric"] == *series.metric)
     });
     let about: Vec<_> = about.collect();
-    let told = |attribute: &Attribute, key: &str| match case.facts.get(attribute) {
-        Some(Value::Pairs(pairs)) => pairs.get(key).is_some_and(|it| {
-            *it == value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-                || it.parse() == value.to_string().parse::<f64>()
-        }),
+    let same = |it: &String| {
+        *it == value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+            || it.parse() == value.to_string().parse::<f64>()
+    };
+    let pair = |facts: &Attributes, attribute: Attribute, key: &str| match facts.get(&attribute)
+    {
+        Some(Value::Pairs(pairs)) => pairs.get(key).is_some_and(same),
         _ => false,
+    };
+    let told = |attribute: &Attribute, key: &str| {
+        pair(&case.facts, *attribute, key)
+            || about.iter().any(|it| pair(&it.facts, *attribute, key))
     };
     if let Some(key) = name.strip_prefix("variable.") {
         return told(&Attribute::Variables, key);

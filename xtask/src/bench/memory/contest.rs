@@ -138,7 +138,7 @@ impl<'a> Contest<'a> {
             let estimate = assay::estimate(&summary, "memory.stream", operation)?;
             figures.ours.entry(operation.into()).or_default().push(estimate.median);
             figures.our_samples.push(estimate.n);
-            let kernel = assay::parameter(estimate, "kernel");
+            let kernel = assay::parameter(&estimate, "kernel");
             figures.our_kernels.insert(operation.into(), kernel);
         }
         Ok(())
