@@ -9,6 +9,7 @@
 pub mod benchmark;
 pub mod comparison;
 pub mod cpu_account;
+pub mod cpu_times;
 pub mod event;
 pub mod facts;
 pub mod file_outcome;
