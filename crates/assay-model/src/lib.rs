@@ -17,6 +17,7 @@ pub mod finding;
 pub mod limit;
 pub mod mpi_installation;
 pub mod mpi_outcome;
+pub mod near;
 pub mod network_setup;
 pub mod plan;
 pub mod quantity;

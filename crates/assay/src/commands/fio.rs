@@ -23,12 +23,13 @@ use fs_err as fs;
 use self::disks::Disks;
 use super::help;
 use crate::arguments::fio::FioArguments;
-use crate::failure::{Failure, Kind};
 use crate::job_file;
 use crate::output_file;
-use crate::storage::explain::explain;
-use crate::storage::runner::{self, RunOptions, StorageEvent};
+use crate::signals;
+use crate::storage_plan::explain;
 use crate::terminal::Terminal;
+use assay_run::failure::{Failure, Kind};
+use assay_run::storage::runner::{self, RunOptions, StorageEvent};
 
 mod disks;
 
@@ -147,9 +148,14 @@ fn carry_out(
         terminal.print(&text::start(plan, VERSION));
     }
     let mut watch = Watch { enough: options.enough.clone(), ..Watch::default() };
-    let outcomes = runner::run_plan(&plan.plan, &options, &mut |event| {
-        watch.see(plan, &event, &mut |text| tell(request, terminal, text));
-    })?;
+    let outcomes = runner::run_plan(
+        &plan.plan,
+        &options,
+        &*signals::cancel_on_signals()?,
+        &mut |event| {
+            watch.see(plan, &event, &mut |text| tell(request, terminal, text));
+        },
+    )?;
     let interrupted = outcomes.len() < plan.plan.phases.len()
         || outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted);
     write_logs(plan, &outcomes, &watch.counted_from_ms)?;

@@ -13,10 +13,10 @@ use assay_model::workload::storage::Verify;
 use fs_err as fs;
 
 use crate::arguments::vdbench::VdbenchArguments;
-use crate::failure::{Failure, Kind};
 use crate::job_file;
-use crate::storage;
+use crate::storage_plan;
 use crate::terminal::Terminal;
+use assay_run::failure::{Failure, Kind};
 
 mod around;
 mod ending;
@@ -53,7 +53,7 @@ pub(crate) fn vdbench(
             terminal.note(warning.to_string().trim_end());
         }
         if typed.json {
-            storage::explain::explain(&execution.plan, true, terminal)?;
+            storage_plan::explain(&execution.plan, true, terminal)?;
         } else {
             terminal.print(&explain(&execution));
         }
