@@ -10,6 +10,7 @@ pub mod attribute;
 pub mod benchmark;
 pub mod comparison;
 pub mod cpu_account;
+pub mod cpu_times;
 pub mod distribution;
 pub mod doubt;
 pub mod engine_choice;

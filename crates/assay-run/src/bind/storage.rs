@@ -6,11 +6,10 @@ mod results;
 mod rounds;
 mod search;
 
-use std::fs::File;
-use std::io::{Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
+use assay_fleet::capacity;
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::event::Stopped;
@@ -88,7 +87,9 @@ pub(super) fn prepare(
         Ok(()) => {
             // Tools that share a file out among processes must know its size.
             for target in &mut test.workload.targets {
-                target.size_bytes = target.size_bytes.or_else(|| size_of(&target.path));
+                let there =
+                    || capacity::size(&target.path).ok().flatten().filter(|bytes| *bytes > 0);
+                target.size_bytes = target.size_bytes.or_else(there);
             }
             if let Load::Open { rate_per_s, .. } = test.workload.load {
                 recorder.learn(Attribute::RequestedRate, rate_per_s);
@@ -96,12 +97,6 @@ pub(super) fn prepare(
             Ok(Some(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() }))
         }
     }
-}
-
-/// What is there now, of a file or a device.
-fn size_of(path: &Path) -> Option<u64> {
-    let mut file = File::open(path).ok()?;
-    file.seek(SeekFrom::End(0)).ok().filter(|bytes| *bytes > 0)
 }
 
 fn single(workload: StorageWorkload, name: &str) -> StoragePhase {

@@ -4,13 +4,14 @@
 
 use assay_dialects::iperf3::{Interval, Stretch, TcpNumbers, UdpNumbers};
 use assay_dialects::wire::iperf3::{CpuPercent, StreamResult, stream_id};
-use assay_fleet::cpu_times::{self, CpuTimes};
 use assay_fleet::root::Root;
+use assay_fleet::state;
 use assay_kernels::clock;
 use assay_kernels::network::cpu::{self, ProcessTime};
 use assay_kernels::network::tcp_info::TcpInfo;
 use assay_kernels::network::transfer::{Flow, Snapshot, Transfer};
 use assay_model::cpu_account::CpuAccount;
+use assay_model::cpu_times::CpuTimes;
 
 use super::error::NetworkError;
 
@@ -368,7 +369,7 @@ impl CpuReading {
     fn of(transfer: &Transfer) -> Self {
         Self {
             at_ns: clock::now_ns(),
-            machine: cpu_times::read(&Root::machine()),
+            machine: state::cpu_times(&Root::machine()),
             threads_ns: transfer.cpu_ns().iter().sum(),
         }
     }

@@ -7,13 +7,14 @@ use std::time::Duration;
 use assay_dialects::wire::qperf::{
     Client, ClientEvent, Configuration, Request, Statistics, Times,
 };
-use assay_fleet::cpu_times::{self, TICKS_PER_S};
 use assay_fleet::root::Root;
+use assay_fleet::state;
 use assay_kernels::clock;
 use assay_kernels::network::pingpong::{self, Line, RoundTrips, Until, Waiting};
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::stream::Copying;
 use assay_kernels::network::transfer::{Flow, Snapshot, Socket, Transfer};
+use assay_model::cpu_times::TICKS_PER_S;
 
 use super::control::Control;
 use super::error::NetworkError;
@@ -249,9 +250,9 @@ impl Conversation<'_> {
 /// The machine's clock and CPU times in ticks.
 pub(super) fn times() -> Times {
     let real = clock::now_ns() / (1_000_000_000 / u64::from(TICKS_PER_S));
-    Times { real, cpu: cpu_times::read(&Root::machine()).sum() }
+    Times { real, cpu: state::cpu_times(&Root::machine()).sum() }
 }
 
 pub(super) fn times_cpus() -> u32 {
-    cpu_times::read(&Root::machine()).cpus.len() as u32
+    state::cpu_times(&Root::machine()).cpus.len() as u32
 }

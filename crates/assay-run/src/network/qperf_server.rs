@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use assay_dialects::wire::qperf::{
     Configuration, Counts, Request, Server, ServerEvent, Statistics, Test,
 };
-use assay_fleet::cpu_times::TICKS_PER_S;
 use assay_kernels::clock;
 use assay_kernels::network::pingpong::{self, Line};
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::stream::Copying;
 use assay_kernels::network::transfer::{Flow, Socket, Transfer};
+use assay_model::cpu_times::TICKS_PER_S;
 
 use super::control::{self, Control};
 use super::error::NetworkError;

@@ -5,14 +5,13 @@
 //! here writes.
 
 use std::collections::BTreeMap;
-use std::fs::{File, FileType, Metadata};
-use std::io::{Seek, SeekFrom};
+use std::fs::{FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
-use assay_fleet::block_device;
 use assay_fleet::mounts::{self, Mount};
 use assay_fleet::root::Root;
+use assay_fleet::{block_device, capacity};
 use assay_model::quantity::Bytes;
 use assay_model::workload::storage::{
     AccessPattern, EngineChoice, StoragePlan, StorageTarget, StorageWorkload,
@@ -227,7 +226,7 @@ impl Judge<'_> {
     }
 
     fn device(&self, found: &Metadata) -> Result<Option<ToLayOut>, Failure> {
-        if device_bytes(self.path) == Some(0) {
+        if capacity::size(self.path).ok().flatten() == Some(0) {
             return Err(self
                 .cannot_use()
                 .explain("the device holds 0 B: it has no medium, or was not set up")
@@ -386,11 +385,6 @@ pub(super) fn must_fit(
             "{need:.3} are needed and {free:.3} are free, of which {margin:.3} stay with the file system"
         ))
         .advise(advice))
-}
-
-/// What the device holds, for whoever may open it.
-fn device_bytes(path: &Path) -> Option<u64> {
-    File::open(path).ok()?.seek(SeekFrom::End(0)).ok()
 }
 
 #[cfg(test)]
