@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 
+use crate::commands::show::in_language::Shape;
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -261,6 +262,9 @@ pub(crate) struct ShowArguments {
     /// Print the result as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print it as the tool in whose language it was asked would
+    #[arg(long = "as", value_name = "SHAPE", conflicts_with = "json")]
+    pub(crate) shape: Option<Shape>,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

@@ -24,7 +24,7 @@ pub(crate) fn kept(typed: &KeepArguments) -> Result<Option<Store>, Failure> {
 
 /// Every run of the store; an own store that was never written to is merely empty.
 pub(crate) fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
-    match existing(typed) {
+    match open_existing(typed) {
         Err(StoreError::NoStore { .. }) if typed.folder.is_none() => {
             Ok(Listing { runs: vec![], unreadable: vec![], doubts: vec![] })
         }
@@ -85,7 +85,7 @@ pub(crate) fn exit_code(read: &ReadRun) -> u8 {
 
 /// Reads the run that `name` means.
 pub(crate) fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, Failure> {
-    let store = existing(typed).map_err(|error| Failure::of_store(&error))?;
+    let store = existing(typed)?;
     let id = store.resolve(name).map_err(|error| match error {
         ResolveError::Store(error) => Failure::of_store(&error),
         unknown => Failure::usage(unknown.to_string()).advise(
@@ -95,7 +95,12 @@ pub(crate) fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, Failur
     store.read(&id).map_err(|error| Failure::of_store(&error))
 }
 
-fn existing(typed: &StoreArguments) -> Result<Store, StoreError> {
+/// The store that runs are read from.
+pub(crate) fn existing(typed: &StoreArguments) -> Result<Store, Failure> {
+    open_existing(typed).map_err(|error| Failure::of_store(&error))
+}
+
+fn open_existing(typed: &StoreArguments) -> Result<Store, StoreError> {
     let folder = folder(typed).unwrap_or_default();
     Store::open_existing(folder).map(|store| store.with_headlines(HEADLINES))
 }

@@ -12,7 +12,7 @@ use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::{Asked, Count};
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::plan::Plan;
-use assay_model::run::Run;
+use assay_model::run::{CaseRecord, Run};
 use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Workload};
 use assay_report::render;
 use assay_stats::summarize::summarize;
@@ -202,7 +202,7 @@ fn conclude(
     if typed.json {
         terminal.print(&render::json::summary(&summarize(&run)));
     } else {
-        terminal.print(&summary(typed, tally));
+        terminal.print(&summary(&typed.host, tally));
     }
     if received == 0 {
         let what = format!("{} answered none of {} requests", typed.host, tally.sent);
@@ -210,6 +210,23 @@ fn conclude(
             .advise("the host may be down, or it or a firewall may ignore ICMP: try `assay net latency`"));
     }
     Ok(0)
+}
+
+/// The statistics of a stored run.
+pub(crate) fn stored(run: &Run, asked: &Asked) -> Result<String, Failure> {
+    let nothing = || Failure::measurement(format!("{} holds no echoes", run.started.run));
+    let series = &run.cases.first().ok_or_else(nothing)?.series;
+    let of = |metric: &str| series.iter().find(|it| it.metric == metric);
+    let sent = of("loss").and_then(|it| it.counts.first()).ok_or_else(nothing)?;
+    let times = of("round_trip").map_or(&[][..], |it| &it.samples);
+    let tally = Tally {
+        sent: sent.seen.whole,
+        times_ns: times.iter().map(|it| (it.value * 1e9).round() as u64).collect(),
+        elapsed: Duration::from_nanos(sent.to_ns - sent.from_ns),
+    };
+    let to = |case: &CaseRecord| case.case.workload.network().and_then(|it| it.to.clone());
+    let host = run.cases.first().and_then(to);
+    Ok(summary(&host.unwrap_or_else(|| asked.words.join(" ")), &tally))
 }
 
 /// Stores what was measured; the run comes back for whoever wants its document.
@@ -270,12 +287,12 @@ fn entries(pinger: &Pinger, tally: &Tally) -> Vec<Entry> {
     entries
 }
 
-fn summary(typed: &PingArguments, tally: &Tally) -> String {
+fn summary(host: &str, tally: &Tally) -> String {
     let (all, loss) = (RoundTrips::of(&tally.times_ns), tally.loss());
     let received = tally.times_ns.len();
     let mut text = format!(
         "\n--- {} ping statistics ---\n{} packets transmitted, {received} received, {}% packet loss, time {}ms\n",
-        typed.host,
+        host,
         tally.sent,
         loss * 100.0,
         tally.elapsed.as_millis()

@@ -10,11 +10,18 @@ use crate::terminal::Terminal;
 use crate::{output_file, stored};
 use assay_run::failure::Failure;
 
+pub(crate) mod in_language;
+
 pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let format = if typed.json { Format::Json } else { Format::Text };
     let read = stored::read(&typed.store, &typed.run)?;
     stored::complain(&read, terminal);
-    let text = rendered(&read.run, format, terminal)?;
+    let text = match typed.shape {
+        Some(shape) => {
+            in_language::rendered(&read.run, &stored::existing(&typed.store)?, shape)?
+        }
+        None => rendered(&read.run, format, terminal)?,
+    };
     terminal.print(&text);
     Ok(stored::exit_code(&read))
 }

@@ -1,0 +1,45 @@
+//! `assay show RUN --as …`: a stored run in the shape of the tool in whose language it was asked, made
+//! from its events as the live output is.
+
+use assay_model::run::Run;
+use assay_run::failure::Failure;
+use assay_store::Store;
+use clap::ValueEnum;
+
+use crate::commands::ping;
+
+/// The shapes there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shape {
+    /// The statistics of ping
+    Ping,
+}
+
+impl Shape {
+    /// The language whose runs have this shape.
+    const fn language(self) -> &'static str {
+        match self {
+            Self::Ping => "ping",
+        }
+    }
+}
+
+/// The run as the tool would have printed it. `store` holds its raw outputs.
+pub(super) fn rendered(run: &Run, _store: &Store, shape: Shape) -> Result<String, Failure> {
+    let asked = run.started.asked.as_ref().filter(|it| it.language == shape.language());
+    let Some(asked) = asked else {
+        let was = match &run.started.asked {
+            Some(asked) => format!("it was asked in the language of {}", asked.language),
+            None => "it was asked by a suite".to_owned(),
+        };
+        let shape = shape.language();
+        return Err(Failure::usage(format!(
+            "{} has no shape of {shape}: {was}",
+            run.started.run
+        ))
+        .advise("leave out --as for assay's own report"));
+    };
+    match shape {
+        Shape::Ping => ping::stored(run, asked),
+    }
+}
