@@ -10,7 +10,6 @@
 pub mod fio;
 pub mod ior;
 pub mod iperf3;
-mod near;
 pub mod osu;
 pub mod vdbench;
 pub mod wire;

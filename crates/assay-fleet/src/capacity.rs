@@ -1,5 +1,8 @@
-//! How much a file system holds and how much of it is free.
+//! How much a file system, a file or a device holds.
 
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use assay_model::facts::Capacity;
@@ -18,6 +21,18 @@ pub fn of(path: &Path) -> Option<Capacity> {
     })
 }
 
+/// The size of a regular file or a block device in bytes; `None` of anything else. Only a device is opened.
+///
+/// # Errors
+/// When it is not there, or a device may not be read.
+pub fn size(path: &Path) -> io::Result<Option<u64>> {
+    let found = fs::metadata(path)?;
+    if found.file_type().is_block_device() {
+        return File::open(path)?.seek(SeekFrom::End(0)).map(Some);
+    }
+    Ok(found.is_file().then_some(found.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,6 +43,16 @@ mod tests {
         assert!(root.bytes > 0 && root.free_bytes <= root.bytes);
         let later = of(Path::new("/a file that is not there yet")).unwrap();
         assert_eq!(later.bytes, root.bytes);
+    }
+
+    #[test]
+    fn files_have_a_size_and_folders_and_terminals_have_none() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "12345").unwrap();
+        assert_eq!(size(file.path()).unwrap(), Some(5));
+        assert_eq!(size(Path::new("/")).unwrap(), None);
+        assert_eq!(size(Path::new("/dev/null")).unwrap(), None);
+        assert!(size(&file.path().join("below a file")).is_err());
         assert!(of(Path::new("/no folder/no file")).is_none());
     }
 }

@@ -9,7 +9,6 @@
 
 pub mod block_device;
 pub mod capacity;
-pub mod cpu_times;
 pub mod disk_stats;
 pub mod doctor;
 pub mod facts;

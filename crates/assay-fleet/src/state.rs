@@ -4,6 +4,7 @@
 //! Reading takes well under a millisecond per CPU and starts nothing. A counter that is not visible
 //! raises no warning: silence here means "nothing seen", never "nothing there".
 
+use assay_model::cpu_times::{CpuTimes, ticks_s, total};
 use assay_model::facts::HostState;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::warning::Warning;
@@ -34,14 +35,20 @@ pub fn read(root: &Root) -> HostState {
     let times = cpu_times(root);
     HostState {
         load_one_minute: load_one_minute(root),
-        steal_s: times.map(|times| times.steal_s),
-        cpu_time_s: times.map(|times| times.all_s),
+        steal_s: times.stolen().map(ticks_s),
+        cpu_time_s: times.all.map(|all| ticks_s(total(&all))),
         cpu_pressure: pressure(root, "cpu"),
         memory_pressure: pressure(root, "memory"),
         throttled: control_group::throttled(root),
         frequency_hz: frequency_hz(root),
         available_bytes: meminfo::bytes(root, "MemAvailable"),
     }
+}
+
+/// The times of the CPUs; empty where `/proc` is not visible.
+#[must_use]
+pub fn cpu_times(root: &Root) -> CpuTimes {
+    CpuTimes::parse(&root.text("proc/stat").unwrap_or_default())
 }
 
 /// What may have disturbed the measurements of the `elapsed_s` seconds between two states.
@@ -143,23 +150,6 @@ fn highest(first: Option<f64>, second: Option<f64>) -> Option<f64> {
 /// `/proc/loadavg` (`proc_loadavg(5)`) begins with the average over one minute.
 fn load_one_minute(root: &Root) -> Option<f64> {
     number(root.text("proc/loadavg")?.split_whitespace().next()?)
-}
-
-#[derive(Clone, Copy)]
-struct CpuTimes {
-    all_s: f64,
-    steal_s: f64,
-}
-
-/// The first line of `/proc/stat` (`proc_stat(5))`: `cpu user nice system idle iowait irq softirq steal
-/// guest guest_nice` in clock ticks, where user and nice already contain the guests.
-fn cpu_times(root: &Root) -> Option<CpuTimes> {
-    let text = root.text("proc/stat")?;
-    let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let ticks: Vec<f64> = line.split_whitespace().take(8).filter_map(number).collect();
-    let ticks_per_s = rustix::param::clock_ticks_per_second() as f64;
-    let steal_s = *ticks.get(7)? / ticks_per_s;
-    Some(CpuTimes { all_s: ticks.iter().sum::<f64>() / ticks_per_s, steal_s })
 }
 
 /// `some avg10=0.12 avg60=…` in percent (kernel documentation: accounting/psi.rst) → 0.0012.

@@ -9,6 +9,7 @@
 pub mod benchmark;
 pub mod comparison;
 pub mod cpu_account;
+pub mod cpu_times;
 pub mod event;
 pub mod facts;
 pub mod file_outcome;
@@ -16,6 +17,7 @@ pub mod finding;
 pub mod limit;
 pub mod mpi_installation;
 pub mod mpi_outcome;
+pub mod near;
 pub mod network_setup;
 pub mod plan;
 pub mod quantity;

@@ -1,214 +1,80 @@
-//! The SQLite cache of the listing. Everything in it is derived from the events, so it is never
-//! repaired or migrated: what looks wrong or old is thrown away and written anew.
+//! The cache of the listing: one line of JSON per run. Everything in it is derived from the events, so
+//! it is never repaired or migrated: what cannot be read is left out, and the next listing writes it anew.
 //!
-//! A lock file keeps processes out of each other's way even while one of them replaces the
-//! database. A rollback journal is used instead of a write-ahead log, which does not work on the
-//! network file systems that homes on clusters often lie on (sqlite.org/wal.html).
+//! No process waits for another. A file that is replaced is replaced whole, a finished run appends its
+//! line in one write; whose row gets lost between the two is read from its events once more.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::Duration;
+use std::fs::Permissions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 
-use assay_model::quantity::{Quantity, Unit};
 use fs_err as fs;
-use rusqlite::{Connection, Row, params};
-use thiserror::Error;
+use serde::{Deserialize, Serialize};
 
 use crate::layout::Layout;
-use crate::listed::{Headline, Listed};
+use crate::listed::Listed;
 
-/// The version of the tables below; another one in the file means: throw it away.
-const VERSION: i64 = 2;
-/// Reading and writing the index takes milliseconds; whoever waits longer does without.
-const PATIENCE: Duration = Duration::from_secs(3);
-const PAUSE: Duration = Duration::from_millis(20);
+/// Changes whenever a row would say something else about the same events.
+const VERSION: u32 = 3;
 
-/// What tells whether a file of events has changed since it was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the list shows of a run, and of which state of its events.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Row {
+    /// `None` where the file could not be looked at: such a row never counts again.
+    pub(crate) stamp: Option<Stamp>,
+    pub(crate) run: Listed,
+}
+
+/// What tells whether a row still describes its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
-    /// Size of the file.
-    pub(crate) bytes: i64,
-    /// Time of its last change, in nanoseconds since 1970.
-    pub(crate) modified_ns: i64,
-    /// Version of the function that made the headlines.
-    pub(crate) headlines: u32,
+    version: u32,
+    headlines: u32,
+    bytes: u64,
+    modified_ns: u64,
 }
 
-/// Why the index could not be used.
-#[derive(Debug, Error)]
-pub(crate) enum IndexError {
-    #[error("another process is using it")]
-    Locked,
-    #[error("{0}")]
-    Io(#[from] std::io::Error),
-    #[error("{0}")]
-    Database(#[from] rusqlite::Error),
-    #[error("{0}")]
-    Json(#[from] serde_json::Error),
-}
-
-impl IndexError {
-    /// The file itself is at fault, not who else is using it or where it lies.
-    pub(crate) const fn is_damage(&self) -> bool {
-        matches!(self, Self::Database(_) | Self::Json(_))
+impl Stamp {
+    /// Of events of this size and time of their last change, in nanoseconds since 1970; `headlines` is
+    /// the version of the function that condenses them.
+    pub(crate) const fn new(headlines: u32, bytes: u64, modified_ns: u64) -> Self {
+        Self { version: VERSION, headlines, bytes, modified_ns }
     }
 }
 
-/// Everything in the index; nothing when there is none.
-pub(crate) fn load(layout: &Layout) -> Result<BTreeMap<String, (Stamp, Listed)>, IndexError> {
-    if !layout.index().exists() {
-        return Ok(BTreeMap::new());
-    }
-    let _lock = lock(layout)?;
-    rows(&connect(&layout.index())?)
+/// The rows that can be read, by the identifiers of their runs; the last of several counts.
+pub(crate) fn load(layout: &Layout) -> BTreeMap<String, Row> {
+    let bytes = fs::read(layout.index()).unwrap_or_default();
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let rows = lines.filter_map(|line| serde_json::from_slice::<Row>(line).ok());
+    rows.map(|row| (row.run.id.clone(), row)).collect()
 }
 
-/// Writes `changed` and forgets `gone`.
-pub(crate) fn save(
-    layout: &Layout,
-    changed: &[(Stamp, Listed)],
-    gone: &[String],
-) -> Result<(), IndexError> {
-    let _lock = lock(layout)?;
-    update(&layout.index(), changed, gone)
-}
-
-/// Throws the index away. The journal of a killed process must go with it, or the next index
-/// would be rolled back to pages of this one.
-pub(crate) fn discard(layout: &Layout) -> Result<(), IndexError> {
-    let _lock = lock(layout)?;
-    let journal = layout.index().with_extension("sqlite-journal");
-    for path in [layout.index(), journal] {
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(error.into());
-            }
-            _ => {}
-        }
+/// Writes the whole index anew.
+pub(crate) fn replace(layout: &Layout, rows: &[Row]) -> io::Result<()> {
+    let mut text = Vec::new();
+    for row in rows {
+        write_line(&mut text, row)?;
     }
+    // As readable for others as the umask lets any other file be.
+    let file = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(layout.folder())?;
+    file.as_file().write_all(&text)?;
+    file.persist(layout.index())?;
     Ok(())
 }
 
-fn lock(layout: &Layout) -> Result<fs::File, IndexError> {
-    let mut options = fs::OpenOptions::new();
-    let file = options.create(true).truncate(false).write(true).open(layout.index_lock())?;
-    let mut waited = Duration::ZERO;
-    while let Err(std::fs::TryLockError::WouldBlock) = file.file().try_lock() {
-        if waited >= PATIENCE {
-            return Err(IndexError::Locked);
-        }
-        std::thread::sleep(PAUSE);
-        waited += PAUSE;
-    }
-    Ok(file)
+/// Adds the row of a run that has just ended.
+pub(crate) fn append(layout: &Layout, row: &Row) -> io::Result<()> {
+    let mut line = Vec::new();
+    write_line(&mut line, row)?;
+    fs::OpenOptions::new().create(true).append(true).open(layout.index())?.write_all(&line)
 }
 
-fn connect(path: &Path) -> Result<Connection, IndexError> {
-    let connection = Connection::open(path)?;
-    connection.busy_timeout(PATIENCE)?;
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    if version == 0 {
-        connection.execute_batch(&format!(
-            "BEGIN IMMEDIATE; {TABLE} PRAGMA user_version = {VERSION}; COMMIT;"
-        ))?;
-    } else if version != VERSION {
-        return Err(rusqlite::Error::InvalidQuery.into());
-    }
-    Ok(connection)
-}
-
-const TABLE: &str = "
-    CREATE TABLE run (
-        id TEXT PRIMARY KEY, bytes INTEGER NOT NULL, modified_ns INTEGER NOT NULL,
-        headlines_version INTEGER NOT NULL, label TEXT, suite TEXT NOT NULL, started TEXT NOT NULL,
-        finished TEXT, status TEXT NOT NULL, cases_planned INTEGER NOT NULL,
-        cases_finished INTEGER NOT NULL, cases_failed INTEGER NOT NULL, host TEXT NOT NULL,
-        fingerprint TEXT NOT NULL, headlines TEXT NOT NULL
-    ) STRICT;";
-
-fn update(path: &Path, changed: &[(Stamp, Listed)], gone: &[String]) -> Result<(), IndexError> {
-    let mut connection = connect(path)?;
-    let transaction = connection.transaction()?;
-    for (stamp, run) in changed {
-        put(&transaction, *stamp, run)?;
-    }
-    for id in gone {
-        transaction.execute("DELETE FROM run WHERE id = ?1", [id])?;
-    }
-    transaction.commit()?;
+fn write_line(text: &mut Vec<u8>, row: &Row) -> io::Result<()> {
+    serde_json::to_writer(&mut *text, row)?;
+    text.push(b'\n');
     Ok(())
-}
-
-fn put(connection: &Connection, stamp: Stamp, run: &Listed) -> Result<(), IndexError> {
-    let headlines: Vec<_> = run
-        .headlines
-        .iter()
-        .map(|headline| (&headline.label, headline.quantity.value, headline.quantity.unit))
-        .collect();
-    let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-    connection.execute(
-        "INSERT OR REPLACE INTO run VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)",
-        params![
-            run.id,
-            stamp.bytes,
-            stamp.modified_ns,
-            stamp.headlines,
-            run.label,
-            run.suite,
-            run.started,
-            run.finished,
-            serde_json::to_string(&run.status)?,
-            count(run.cases_planned),
-            count(run.cases_finished),
-            count(run.cases_failed),
-            run.host,
-            run.fingerprint,
-            serde_json::to_string(&headlines)?,
-        ],
-    )?;
-    Ok(())
-}
-
-fn rows(connection: &Connection) -> Result<BTreeMap<String, (Stamp, Listed)>, IndexError> {
-    let mut statement = connection.prepare("SELECT * FROM run")?;
-    let mut rows = statement.query([])?;
-    let mut runs = BTreeMap::new();
-    while let Some(row) = rows.next()? {
-        let (stamp, run) = from_row(row)?;
-        runs.insert(run.id.clone(), (stamp, run));
-    }
-    Ok(runs)
-}
-
-fn from_row(row: &Row<'_>) -> Result<(Stamp, Listed), IndexError> {
-    let stamp = Stamp {
-        bytes: row.get("bytes")?,
-        modified_ns: row.get("modified_ns")?,
-        headlines: row.get("headlines_version")?,
-    };
-    let headlines: Vec<(String, f64, Unit)> =
-        serde_json::from_str(&row.get::<_, String>("headlines")?)?;
-    let count = |name: &str| row.get::<_, u32>(name).map(|count| count as usize);
-    let run = Listed {
-        id: row.get("id")?,
-        label: row.get("label")?,
-        suite: row.get("suite")?,
-        started: row.get("started")?,
-        finished: row.get("finished")?,
-        status: serde_json::from_str(&row.get::<_, String>("status")?)?,
-        running: false,
-        cases_planned: count("cases_planned")?,
-        cases_finished: count("cases_finished")?,
-        cases_failed: count("cases_failed")?,
-        host: row.get("host")?,
-        fingerprint: row.get("fingerprint")?,
-        headlines: headlines
-            .into_iter()
-            .map(|(label, value, unit)| Headline {
-                label,
-                quantity: Quantity::new(value, unit),
-            })
-            .collect(),
-    };
-    Ok((stamp, run))
 }

@@ -5,8 +5,7 @@
 //! runs/<run-id>/events.jsonl   one JSON object per line, only ever appended to; locked (flock) by
 //!                              the process that writes it, so that others see that it is running
 //! raw/<2 hex>/<BLAKE3 hex>     raw outputs of tools under the hash of their content
-//! index.sqlite                 a cache of the listing; may be deleted at any time
-//! index.lock                   held while the index is used
+//! index.jsonl                  a cache of the listing; may be deleted at any time
 //! ```
 //!
 //! A layout that an older assay would misread gets a new number in `FORMAT`. Events carry a
@@ -101,11 +100,7 @@ impl Layout {
     }
 
     pub(crate) fn index(&self) -> PathBuf {
-        self.folder.join("index.sqlite")
-    }
-
-    pub(crate) fn index_lock(&self) -> PathBuf {
-        self.folder.join("index.lock")
+        self.folder.join("index.jsonl")
     }
 
     /// The names of all folders that can be runs, ascending.

@@ -4,6 +4,7 @@ use assay_model::event::Status;
 use assay_model::quantity::Quantity;
 use assay_model::run::Run;
 use assay_model::warning::Warning;
+use serde::{Deserialize, Serialize};
 
 /// All runs of a store.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +18,7 @@ pub struct Listing {
 }
 
 /// One run in the list.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Listed {
     /// Identifier.
     pub id: String,
@@ -32,6 +33,7 @@ pub struct Listed {
     /// How it ended.
     pub status: Status,
     /// Some process is writing it at this moment; its status is [`Status::Unfinished`].
+    #[serde(skip)]
     pub running: bool,
     /// Cases in the plan.
     pub cases_planned: usize,
@@ -48,7 +50,7 @@ pub struct Listed {
 }
 
 /// A value with its name, for the list.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Headline {
     /// What it is: `Triad, node`.
     pub label: String,

@@ -1,6 +1,6 @@
 //! The list of all runs: from the index where it is up to date, from the events where it is not.
 
-use std::collections::BTreeMap;
+use std::io;
 use std::time::UNIX_EPOCH;
 
 use assay_model::event::Status;
@@ -9,45 +9,38 @@ use assay_model::warning::Warning;
 use fs_err as fs;
 
 use crate::error::StoreError;
-use crate::index::{self, IndexError, Stamp};
+use crate::index::{self, Row, Stamp};
 use crate::layout::Layout;
 use crate::listed::{Headlines, Listed, Listing, Unreadable};
 use crate::reader;
 
 pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, StoreError> {
-    let ids = layout.run_ids()?;
-    let cached = index::load(layout).unwrap_or_else(|error| {
-        if error.is_damage() {
-            // If this fails too, so will the saving below, which tells.
-            drop(index::discard(layout));
-        }
-        BTreeMap::new()
-    });
-    let gone: Vec<String> =
-        cached.keys().filter(|id| ids.binary_search(id).is_err()).cloned().collect();
+    let mut cached = index::load(layout);
     let mut listing = Listing { runs: vec![], unreadable: vec![], warnings: vec![] };
-    let mut changed = Vec::new();
-    for id in ids {
+    let mut rows = Vec::new();
+    let mut changed = false;
+    for id in layout.run_ids()? {
         let stamp = stamp(layout, headlines, &id);
-        let known = cached.get(&id).filter(|(known, _)| Some(*known) == stamp);
-        let run = match known {
-            Some((_, run)) => Ok(run.clone()),
-            None => condense(layout, headlines, &id),
-        };
-        match run {
+        let up_to_date = |row: &Row| row.stamp.is_some() && row.stamp == stamp;
+        if let Some(row) = cached.remove(&id).filter(up_to_date) {
+            rows.push(row);
+            continue;
+        }
+        match condense(layout, headlines, &id) {
             Ok(run) => {
-                let fresh = stamp.filter(|_| known.is_none());
-                changed.extend(fresh.map(|stamp| (stamp, run.clone())));
-                listing.runs.push(run);
+                changed = true;
+                rows.push(Row { stamp, run });
             }
             Err(error) => {
                 listing.unreadable.push(Unreadable { id, reason: error.to_string() });
             }
         }
     }
-    if !changed.is_empty() || !gone.is_empty() {
-        listing.warnings.extend(save(layout, &changed, &gone));
+    // What is left in the cache are rows of runs that are gone.
+    if changed || !cached.is_empty() {
+        listing.warnings.extend(unwritten(layout, index::replace(layout, &rows)));
     }
+    listing.runs = rows.into_iter().map(|row| row.run).collect();
     for run in listing.runs.iter_mut().filter(|run| run.status == Status::Unfinished) {
         run.running = reader::is_being_written(layout, &run.id);
     }
@@ -55,22 +48,15 @@ pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, Sto
     Ok(listing)
 }
 
-/// Brings one run in the index up to date.
+/// Puts one run into the index, as far as its events are now.
 pub(crate) fn note(layout: &Layout, headlines: Headlines, id: &str) -> Option<Warning> {
-    let stamp = stamp(layout, headlines, id)?;
+    let stamp = stamp(layout, headlines, id);
     let run = condense(layout, headlines, id).ok()?;
-    save(layout, &[(stamp, run)], &[])
+    unwritten(layout, index::append(layout, &Row { stamp, run }))
 }
 
-fn save(layout: &Layout, changed: &[(Stamp, Listed)], gone: &[String]) -> Option<Warning> {
-    let anew = |error: IndexError| {
-        if error.is_damage() {
-            index::discard(layout)?;
-            return index::save(layout, changed, gone);
-        }
-        Err(error)
-    };
-    let error = index::save(layout, changed, gone).or_else(anew).err()?;
+fn unwritten(layout: &Layout, outcome: io::Result<()>) -> Option<Warning> {
+    let error = outcome.err()?;
     Some(Warning::new(
         "store-index",
         format!("the index {} cannot be written: {error}", layout.index().display()),
@@ -82,11 +68,8 @@ fn save(layout: &Layout, changed: &[(Stamp, Listed)], gone: &[String]) -> Option
 fn stamp(layout: &Layout, headlines: Headlines, id: &str) -> Option<Stamp> {
     let file = fs::metadata(layout.events(id)).ok()?;
     let modified = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(Stamp {
-        bytes: i64::try_from(file.len()).ok()?,
-        modified_ns: i64::try_from(modified.as_nanos()).ok()?,
-        headlines: headlines.version,
-    })
+    let modified_ns = u64::try_from(modified.as_nanos()).ok()?;
+    Some(Stamp::new(headlines.version, file.len(), modified_ns))
 }
 
 /// What the list shows of a run, from its events.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use assay_model::near::nearest;
 use thiserror::Error;
 
 use crate::error::StoreError;
@@ -94,14 +95,9 @@ fn steps_back(name: &str) -> Option<usize> {
 }
 
 fn unknown(name: &str, ids: &[String], runs: &[Listed]) -> ResolveError {
-    let similar = |id: &&String| strsim::jaro_winkler(name, id);
-    let nearest = ids
-        .iter()
-        .max_by(|a, b| similar(a).total_cmp(&similar(b)))
-        .filter(|id| similar(id) > 0.85);
     ResolveError::Unknown {
         name: name.to_owned(),
-        nearest: nearest.cloned(),
+        nearest: nearest(name, ids.iter().map(String::as_str)).map(str::to_owned),
         newest: runs.iter().take(SHOWN).map(|run| run.id.clone()).collect(),
     }
 }

@@ -15,4 +15,5 @@ pub(crate) mod qperf;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod storage;
+mod switched;
 pub(crate) mod vdbench;

@@ -1,23 +1,9 @@
-//! The one shape of every failure at the edge: what failed, why, what to do, and the exit code.
+//! How a failure ends the process and how it looks to people.
 
-use std::error::Error;
-use std::fmt::Write as _;
 use std::ops::Range;
 
+use assay_run::failure::{Failure, Kind, Place};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
-
-/// What went wrong, as the exit code tells it apart (`assay help exit-codes`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Our bug.
-    Internal,
-    /// Wrong usage.
-    Usage,
-    /// A suite file is invalid.
-    Suite,
-    /// A host, library, tool, disk or measurement failed.
-    Measurement,
-}
 
 /// The exit code of a comparison that found something worse.
 pub(crate) const REGRESSION: u8 = 5;
@@ -38,126 +24,37 @@ pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
     (UNDECIDED, "a comparison cannot tell"),
 ];
 
-impl Kind {
-    pub(crate) const fn exit_code(self) -> u8 {
-        match self {
-            Self::Internal => 1,
-            Self::Usage => 2,
-            Self::Suite => 3,
-            Self::Measurement => 4,
-        }
+/// The exit code of a failure of this kind.
+pub(crate) const fn exit_code(kind: Kind) -> u8 {
+    match kind {
+        Kind::Internal => 1,
+        Kind::Usage => 2,
+        Kind::Suite => 3,
+        Kind::Measurement => 4,
     }
 }
 
-/// A failure on its way to the user.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) kind: Kind,
-    what: String,
-    why: Vec<String>,
-    advice: Vec<String>,
-    place: Option<Box<Place>>,
+/// The failure for people: what (with the place), why, what to do.
+pub(crate) fn render(failure: &Failure, colour: bool) -> String {
+    let place = failure.place().map(|place| shown(place, colour)).unwrap_or_default();
+    format!("error: {}\n{place}{}", failure.what(), failure.details())
 }
 
-/// Where in a file the fault lies.
-#[derive(Debug)]
-struct Place {
-    file: String,
-    text: String,
-    span: Range<usize>,
-}
-
-impl Failure {
-    /// `what` failed; full stop and capital letter are left out, as in all messages.
-    pub(crate) fn new(kind: Kind, what: impl Into<String>) -> Self {
-        Self { kind, what: what.into(), why: vec![], advice: vec![], place: None }
-    }
-
-    pub(crate) fn usage(what: impl Into<String>) -> Self {
-        Self::new(Kind::Usage, what)
-    }
-
-    pub(crate) fn measurement(what: impl Into<String>) -> Self {
-        Self::new(Kind::Measurement, what)
-    }
-
-    /// Adds the error and everything it was caused by.
-    pub(crate) fn because(mut self, error: &(dyn Error + 'static)) -> Self {
-        let mut cause = Some(error);
-        while let Some(error) = cause {
-            self.why.push(error.to_string());
-            cause = error.source();
+fn shown(place: &Place, colour: bool) -> String {
+    let theme =
+        if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler =
+        GraphicalReportHandler::new_themed(theme).with_width(96).without_cause_chain();
+    let text = miette::NamedSource::new(&place.file, place.text.clone());
+    let shown = Snippet { text, span: place.span.clone() };
+    let mut text = String::new();
+    match handler.render_report(&mut text, &shown) {
+        // The handler prints the (empty) message on a line of its own first.
+        Ok(()) => {
+            text.lines().skip_while(|line| !line.contains('╭')).collect::<Vec<_>>().join("\n")
+                + "\n"
         }
-        self
-    }
-
-    /// Adds a reason in words.
-    pub(crate) fn explain(mut self, why: impl Into<String>) -> Self {
-        self.why.push(why.into());
-        self
-    }
-
-    /// Adds something the user can do.
-    pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
-        self.advice.push(advice.into());
-        self
-    }
-
-    /// Points at the place in a file.
-    pub(crate) fn at(mut self, file: &str, text: &str, span: Range<usize>) -> Self {
-        self.place =
-            Some(Box::new(Place { file: file.to_owned(), text: text.to_owned(), span }));
-        self
-    }
-
-    /// What failed and why, in one line.
-    pub(crate) fn reason(&self) -> String {
-        let parts: Vec<&str> =
-            std::iter::once(&self.what).chain(&self.why).map(String::as_str).collect();
-        parts.join(": ")
-    }
-
-    /// What to do, in one line; empty when nothing is known.
-    pub(crate) fn advice(&self) -> String {
-        self.advice.join("; or ")
-    }
-
-    /// The failure for people: what (with the place), why, what to do.
-    pub(crate) fn render(&self, colour: bool) -> String {
-        let mut text = format!("error: {}\n", self.what);
-        if let Some(place) = &self.place {
-            text.push_str(&place.render(colour));
-        }
-        for why in &self.why {
-            let _ = writeln!(text, "  why: {why}");
-        }
-        for advice in &self.advice {
-            let _ = writeln!(text, "  help: {advice}");
-        }
-        text
-    }
-}
-
-impl Place {
-    fn render(&self, colour: bool) -> String {
-        let theme =
-            if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-        let handler =
-            GraphicalReportHandler::new_themed(theme).with_width(96).without_cause_chain();
-        let text = miette::NamedSource::new(&self.file, self.text.clone());
-        let shown = Snippet { text, span: self.span.clone() };
-        let mut text = String::new();
-        match handler.render_report(&mut text, &shown) {
-            // The handler prints the (empty) message on a line of its own first.
-            Ok(()) => {
-                text.lines()
-                    .skip_while(|line| !line.contains('╭'))
-                    .collect::<Vec<_>>()
-                    .join("\n")
-                    + "\n"
-            }
-            Err(_) => format!("  in {} at byte {}\n", self.file, self.span.start),
-        }
+        Err(_) => format!("  in {} at byte {}\n", place.file, place.span.start),
     }
 }
 

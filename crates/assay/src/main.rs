@@ -3,39 +3,28 @@
 //! Types the arguments, hands them to a command, turns its outcome into an exit code.
 
 mod arguments;
-mod bind;
 mod commands;
-mod execution;
 mod failure;
 mod headlines;
 mod job_file;
-mod log;
-mod measuring;
-mod mpi;
-mod mpi_installations;
-mod network;
+mod listening;
 mod output_file;
 mod pipeline;
-mod presence;
-mod recorder;
-mod round_trips;
 mod signals;
-mod storage;
+mod storage_plan;
 mod stored;
 mod suites;
-mod switching;
 mod terminal;
-mod tools;
-mod unstored;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
-use crate::failure::{Failure, Kind};
-use crate::mpi::launched::Launched;
+use crate::failure::exit_code;
 use crate::terminal::Terminal;
+use assay_run::failure::{Failure, Kind};
+use assay_run::mpi::launched::Launched;
 
 fn main() -> ExitCode {
     let words = arguments::vdbench::as_called(std::env::args_os());
@@ -45,7 +34,7 @@ fn main() -> ExitCode {
         Ok(typed) => typed,
         // One of the ranks of an MPI job speaks for all.
         Err(error) if error.use_stderr() && !Launched::here().speaks() => {
-            return ExitCode::from(Kind::Usage.exit_code());
+            return ExitCode::from(exit_code(Kind::Usage));
         }
         Err(error) => return commands::help::refused(&error, &command),
     };
@@ -54,7 +43,7 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             terminal.complain(&failure);
-            ExitCode::from(failure.kind.exit_code())
+            ExitCode::from(exit_code(failure.kind))
         }
     }
 }

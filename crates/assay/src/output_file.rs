@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::failure::Failure;
+use assay_run::failure::Failure;
 
 /// Writes `text` to `path`. A regular file appears, or is replaced, in one step; a device, a pipe or
 /// a terminal (`/dev/null`, `/dev/stdout`) is written to, since replacing it would take it away from

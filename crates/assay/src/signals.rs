@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::failure::{Failure, Kind};
+use assay_run::failure::{Failure, Kind};
 
 /// One flag for SIGINT and SIGTERM. The first signal ends the run in good order, a second one ends
 /// the process at once.

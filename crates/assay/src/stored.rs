@@ -6,12 +6,12 @@ use assay_model::run::Run;
 use assay_store::{Listing, ResolveError, Store, StoreError};
 
 use crate::arguments::StoreArguments;
-use crate::failure::Failure;
 use crate::headlines::HEADLINES;
+use assay_run::failure::Failure;
 
 /// The store that was named, or the user's own; made if it is not there yet.
 pub(crate) fn open(typed: &StoreArguments) -> Result<Store, Failure> {
-    let store = Store::open(folder(typed)?).map_err(|error| failed(&error))?;
+    let store = Store::open(folder(typed)?).map_err(|error| Failure::of_store(&error))?;
     Ok(store.with_headlines(HEADLINES))
 }
 
@@ -21,7 +21,9 @@ pub(crate) fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
         Err(StoreError::NoStore { .. }) if typed.folder.is_none() => {
             Ok(Listing { runs: vec![], unreadable: vec![], warnings: vec![] })
         }
-        store => store.and_then(|store| store.list()).map_err(|error| failed(&error)),
+        store => {
+            store.and_then(|store| store.list()).map_err(|error| Failure::of_store(&error))
+        }
     }
 }
 
@@ -48,22 +50,14 @@ fn newest_labelled(typed: &StoreArguments, label: &str) -> Result<Option<String>
 
 /// Reads the run that `name` means.
 pub(crate) fn run(typed: &StoreArguments, name: &str) -> Result<Run, Failure> {
-    let store = existing(typed).map_err(|error| failed(&error))?;
+    let store = existing(typed).map_err(|error| Failure::of_store(&error))?;
     let id = store.resolve(name).map_err(|error| match error {
-        ResolveError::Store(error) => failed(&error),
+        ResolveError::Store(error) => Failure::of_store(&error),
         unknown => Failure::usage(unknown.to_string()).advise(
             "`assay list` shows the stored runs; latest and latest~1 name the newest two",
         ),
     })?;
-    store.read(&id).map(|read| read.run).map_err(|error| failed(&error))
-}
-
-pub(crate) fn failed(error: &StoreError) -> Failure {
-    let failure = match error {
-        StoreError::NoStore { .. } => Failure::usage("there are no runs yet"),
-        _ => Failure::measurement("the store cannot be used"),
-    };
-    failure.because(error).advise(error.advice())
+    store.read(&id).map(|read| read.run).map_err(|error| Failure::of_store(&error))
 }
 
 fn existing(typed: &StoreArguments) -> Result<Store, StoreError> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_model::suite::{self, Suite, SuiteError};
 
-use crate::failure::{Failure, Kind};
+use assay_run::failure::{Failure, Kind};
 
 /// What `assay help suites` shows as an example.
 pub(crate) const EXAMPLE: &str = include_str!("../../../suites/example.toml");
@@ -61,8 +61,7 @@ mod tests {
     #[test]
     fn every_built_in_suite_reads_and_bears_its_name() {
         for (name, _) in BUILT_IN {
-            let suite =
-                open(name).unwrap_or_else(|failure| panic!("{}", failure.render(false)));
+            let suite = open(name).unwrap_or_else(|failure| panic!("{}", failure));
             assert_eq!(suite.name, name);
         }
     }

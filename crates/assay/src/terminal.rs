@@ -9,7 +9,8 @@ use assay_report::render;
 use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::failure::Failure;
+use crate::failure::render as render_failure;
+use assay_run::failure::Failure;
 
 /// Width of what is not shown on a terminal.
 const PLAIN_WIDTH: usize = 100;
@@ -72,7 +73,7 @@ impl Terminal {
     /// Writes a failure.
     pub(crate) fn complain(&mut self, failure: &Failure) {
         self.end_progress();
-        to_stderr(failure.render(io::stderr().is_terminal() && coloured()).trim_end());
+        to_stderr(render_failure(failure, io::stderr().is_terminal() && coloured()).trim_end());
     }
 
     /// Shows how far a run of `cases` cases is. Without a terminal every case is a line instead.

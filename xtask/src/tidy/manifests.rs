@@ -1,5 +1,5 @@
-//! Who may depend on whom, read from the manifests: a hub, spokes that never name each other, and a
-//! command line that knows them all.
+//! Who may depend on whom, read from the manifests: a hub, spokes that never name each other, an
+//! engine that brings them together, and a command line that knows them all.
 
 use anyhow::Result;
 use toml::{Table, Value};
@@ -42,6 +42,19 @@ const MAP: &[Row] = &[
         external: None,
     },
     Row {
+        name: "assay-run",
+        internal: &[
+            "assay-model",
+            "assay-kernels",
+            "assay-stats",
+            "assay-dialects",
+            "assay-adapters",
+            "assay-fleet",
+            "assay-store",
+        ],
+        external: None,
+    },
+    Row {
         name: "assay",
         internal: &[
             "assay-model",
@@ -52,6 +65,7 @@ const MAP: &[Row] = &[
             "assay-fleet",
             "assay-store",
             "assay-report",
+            "assay-run",
             "assay-web",
         ],
         external: None,
@@ -82,7 +96,7 @@ fn undue(package: &Package, row: &Row, sources: &Sources) -> Vec<Finding> {
         let is_ours = MAP.iter().any(|row| row.name == name) || name.starts_with("assay-");
         let what = format!("`{}` depends on `{name}`", package.name);
         if is_ours && !row.internal.contains(&name.as_str()) {
-            let why = "spokes never name each other: let `assay` bring them together";
+            let why = "spokes never name each other: let `assay-run` bring them together";
             findings.push(at(package, &name, sources, what, why));
         } else if !is_ours
             && section != "dev-dependencies"

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::fault::{Fault, FaultKind, Origin};
 use super::jobfile::{Reader, Section, Setting, Surroundings, setting};
 use super::option;
-use crate::near::nearest;
+use assay_model::near::nearest;
 
 /// Everything that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

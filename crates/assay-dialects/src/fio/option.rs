@@ -1,6 +1,6 @@
 //! Every option that fio 3.33 knows, and what becomes of it here.
 
-use crate::near::nearest;
+use assay_model::near::nearest;
 
 mod table;
 

@@ -4,6 +4,8 @@
 //! swapped on purpose. With `kb_base=1000` they mean what SI and IEC say. fio's manual, "Parameter
 //! types". Nothing here guesses: what is no number is refused by the caller.
 
+use assay_model::quantity;
+
 use super::arithmetic;
 
 /// What a job file's numbers depend on.
@@ -53,39 +55,39 @@ impl Base {
     }
 
     fn scaled(self, text: &str) -> Option<f64> {
-        let (number, unit) = split(text);
-        plain(number).map(|value| value * self.factor(unit).unwrap_or(f64::NAN))
+        number(text, |unit| self.factor(unit))
     }
 
     fn factor(self, unit: &str) -> Option<f64> {
-        let lower = unit.to_ascii_lowercase();
         let kb = f64::from(self.kb);
         let other = if self.kb == 1000 { 1024.0 } else { 1000.0 };
-        let (prefix, base) = match lower.strip_suffix('b').unwrap_or(&lower) {
-            "" => return Some(1.0),
-            iec if iec.len() == 2 && iec.ends_with('i') => (&iec[..1], other),
-            si => (si, kb),
+        let unit = unit.strip_suffix('b').unwrap_or(unit);
+        let (prefix, base) = match unit.strip_suffix('i') {
+            Some(iec) if !iec.is_empty() => (iec, other),
+            _ => (unit, kb),
         };
-        let power = ["k", "m", "g", "t", "p"].iter().position(|name| *name == prefix)?;
-        Some(base.powi(power as i32 + 1))
+        if prefix == "p" { Some(base.powi(5)) } else { quantity::letter(prefix, base) }
     }
+}
+
+/// A plain number times what its unit is worth.
+fn number(text: &str, worth: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    let (number, unit) = quantity::foreign(text, worth)?;
+    plain(number).map(|value| value * unit)
 }
 
 /// Seconds: a bare number is in seconds.
 pub(super) fn seconds(text: &str) -> Option<f64> {
-    let scaled = |operand: &str| {
-        let (number, unit) = split(operand);
-        let factor = match unit.to_ascii_lowercase().as_str() {
-            "us" | "usec" => 1e-6,
-            "ms" | "msec" => 1e-3,
-            "" | "s" | "sec" => 1.0,
-            "m" => 60.0,
-            "h" => 3600.0,
-            "d" => 86_400.0,
-            _ => return None,
-        };
-        plain(number).map(|value| value * factor)
+    let worth = |unit: &str| match unit {
+        "us" | "usec" => Some(1e-6),
+        "ms" | "msec" => Some(1e-3),
+        "" | "s" | "sec" => Some(1.0),
+        "m" => Some(60.0),
+        "h" => Some(3600.0),
+        "d" => Some(86_400.0),
+        _ => None,
     };
+    let scaled = |operand: &str| number(operand, worth);
     let text = text.trim();
     let value =
         if is_expression(text) { arithmetic::evaluate(text, &scaled)? } else { scaled(text)? };
@@ -117,11 +119,6 @@ pub(super) fn flag(text: Option<&str>) -> Option<bool> {
 fn hexadecimal(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
     u64::from_str_radix(digits, 16).ok().filter(|value| i64::try_from(*value).is_ok())
-}
-
-fn split(text: &str) -> (&str, &str) {
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    text.split_at(end)
 }
 
 fn is_expression(text: &str) -> bool {

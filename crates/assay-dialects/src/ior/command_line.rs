@@ -2,7 +2,7 @@
 
 use super::options::{Options, OptionsError};
 use super::{directives, script, units};
-use crate::near::nearest;
+use assay_model::near::nearest;
 
 /// Switches that are carried out or change nothing.
 const FLAGS: &str = "CeEFgkKmqrRuvwWxYzZB";

@@ -1,7 +1,7 @@
 //! Directives: the options by their long names, in `-O` and in scripts.
 
 use super::options::{Format, Options, OptionsError};
-use crate::near::nearest;
+use assay_model::near::nearest;
 
 /// Options that have a letter, too; IOR does not look at the case of the names.
 const VALUES: &[(&str, char)] = &[

@@ -1,19 +1,11 @@
 //! Sizes as IOR reads and writes them: k, m, g and t are powers of 1024.
 
+use assay_model::quantity;
+
 /// `4k`, `1m`, `47008`; `None` when it is none.
 pub(super) fn size(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let shift = match unit.to_ascii_lowercase().as_str() {
-        "" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
-        _ => return None,
-    };
-    let bytes = number.parse::<u64>().ok()?.checked_mul(1 << shift)?;
+    let (number, unit) = quantity::foreign(text, |unit| quantity::letter(unit, 1024.0))?;
+    let bytes = number.parse::<u64>().ok()?.checked_mul(unit as u64)?;
     i64::try_from(bytes).is_ok().then_some(bytes)
 }
 

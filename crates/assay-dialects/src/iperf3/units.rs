@@ -1,5 +1,7 @@
 //! iperf3's numbers with prefixes: sizes count 1024, rates count 1000, whatever the letter looks like.
 
+use assay_model::quantity;
+
 /// What `-f` chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
@@ -70,10 +72,7 @@ pub fn parse_rate(text: &str) -> Option<u64> {
 }
 
 fn parse(text: &str, step: f64) -> Option<u64> {
-    let last = text.chars().last()?;
-    let power = "kmgt".find(last.to_ascii_lowercase()).map(|at| at as i32 + 1);
-    let number = if power.is_some() { &text[..text.len() - 1] } else { text };
-    let value: f64 = number.parse().ok()?;
-    let value = value * step.powi(power.unwrap_or(0));
+    let (number, unit) = quantity::foreign(text, |unit| quantity::letter(unit, step))?;
+    let value = number.parse::<f64>().ok()? * unit;
     (0.0..1e18).contains(&value).then_some(value as u64)
 }

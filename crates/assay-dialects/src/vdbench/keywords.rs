@@ -2,7 +2,7 @@
 //!
 //! The table says what kind of values a keyword takes and whether assay carries it out.
 
-use crate::near::nearest;
+use assay_model::near::nearest;
 
 /// The kinds of definitions, and what stands before all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

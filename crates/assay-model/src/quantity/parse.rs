@@ -98,6 +98,20 @@ pub fn ratio(text: &str) -> Result<f64, QuantityError> {
     Quantity::parse(text, Unit::Ratio).map(|quantity| quantity.value)
 }
 
+/// Splits `text` into its number and what its unit is worth in the words of another language: `worth` is
+/// asked with the unit in small letters. How that language writes numbers is left to the caller.
+pub fn foreign(text: &str, worth: impl Fn(&str) -> Option<f64>) -> Option<(&str, f64)> {
+    let (number, unit) = split(text.trim());
+    Some((number, worth(&unit.to_ascii_lowercase())?))
+}
+
+/// What `k`, `m`, `g` or `t` multiplies by where `k` is worth `k`; 1 where there is no letter.
+#[must_use]
+pub fn letter(letter: &str, k: f64) -> Option<f64> {
+    let power = ["", "k", "m", "g", "t"].iter().position(|it| *it == letter)?;
+    Some(k.powi(power as i32))
+}
+
 /// Splits behind the number; `1e9` is one number, `1e` is `1` and `e`.
 fn split(text: &str) -> (&str, &str) {
     let digits = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
@@ -142,15 +156,7 @@ fn byte_factor(suffix: &str) -> Option<f64> {
     if let Some(prefix) = suffix.strip_suffix('B') {
         return binary(prefix).or_else(|| decimal(prefix));
     }
-    let lower = suffix.to_ascii_lowercase();
-    binary(suffix).or_else(|| match lower.as_str() {
-        "" => Some(1.0),
-        "k" => Some(1024.0),
-        "m" => Some(1024f64.powi(2)),
-        "g" => Some(1024f64.powi(3)),
-        "t" => Some(1024f64.powi(4)),
-        _ => None,
-    })
+    binary(suffix).or_else(|| letter(&suffix.to_ascii_lowercase(), 1024.0))
 }
 
 fn second_factor(suffix: &str) -> Option<f64> {

@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{InstructionSets, LinpackSize, Measure, Placement, Protocol, Request, Suite};
 use crate::benchmark::Benchmark;
+use crate::near::nearest;
 use crate::quantity::{self, Bytes, Quantity, Unit};
 
 mod mpi;
@@ -223,13 +224,8 @@ fn wrong(value: &Value<'_>, message: impl Into<String>, help: Option<String>) ->
 /// The nearest known word, or all of them when none is near.
 #[must_use]
 pub fn did_you_mean(word: &str, known: &[&str]) -> String {
-    let near = known
-        .iter()
-        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
-        .min()
-        .filter(|(distance, candidate)| *distance <= candidate.len().div_ceil(3));
-    match near {
-        Some((_, candidate)) => format!("did you mean `{candidate}`?"),
+    match nearest(word, known.iter().copied()) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
         None => format!("known are: {}", known.join(", ")),
     }
 }

@@ -47,24 +47,28 @@ fn check(store: &Store) {
     .assert_eq(&show(&store.list().unwrap()));
 }
 
-fn query(index: &Path, sql: &str) {
-    rusqlite::Connection::open(index).unwrap().execute_batch(sql).unwrap();
+/// Replaces a part of the index, which must be there.
+fn change(index: &Path, from: &str, to: &str) {
+    let text = std::fs::read_to_string(index).unwrap();
+    assert!(text.contains(from), "{text}");
+    std::fs::write(index, text.replace(from, to)).unwrap();
 }
 
 #[test]
 fn any_loss_of_the_index_is_mended() {
     let (_folder, store, _running) = populated();
-    let index = store.folder().join("index.sqlite");
+    let index = store.folder().join("index.jsonl");
     check(&store);
     check(&store);
-    let damages: [&dyn Fn(); 7] = [
+    let damages: [&dyn Fn(); 8] = [
         &|| std::fs::remove_file(&index).unwrap(),
-        &|| std::fs::write(&index, "this is no database, and never was one").unwrap(),
+        &|| std::fs::write(&index, "this is no index, and never was one").unwrap(),
+        &|| std::fs::write(&index, [0xff, b'\n', 0, b'\n']).unwrap(),
         &|| std::fs::write(&index, "").unwrap(),
-        &|| query(&index, "PRAGMA user_version = 99"),
-        &|| query(&index, "DROP TABLE run"),
-        &|| query(&index, "UPDATE run SET status = 'nonsense', bytes = 1"),
-        &|| query(&index, "UPDATE run SET headlines = '{'"),
+        &|| change(&index, "\"version\":", "\"version\":99"),
+        &|| change(&index, "\"status\":\"failed\"", "\"status\":\"nonsense\""),
+        &|| change(&index, "}\n", ""),
+        &|| change(&index, "\"id\":\"a\"", "\"id\":\"gone\""),
     ];
     for damage in damages {
         damage();
@@ -79,7 +83,7 @@ fn any_loss_of_the_index_is_mended() {
 fn an_index_that_is_up_to_date_is_used() {
     let (_folder, store) = sample::store();
     sample::write(&store, "a");
-    query(&store.folder().join("index.sqlite"), "UPDATE run SET suite = 'from the index'");
+    change(&store.folder().join("index.jsonl"), "\"memory\"", "\"from the index\"");
     assert_eq!(store.list().unwrap().runs[0].suite, "from the index");
     let newer =
         store.clone().with_headlines(assay_store::Headlines { version: 2, ..HEADLINES });
@@ -106,14 +110,14 @@ fn a_run_that_grew_or_went_is_noticed() {
 #[test]
 fn an_index_that_cannot_be_written_is_a_warning() {
     let (_folder, store) = sample::store();
-    std::fs::create_dir(store.folder().join("index.sqlite")).unwrap();
+    std::fs::create_dir(store.folder().join("index.jsonl")).unwrap();
     let mut writer = store.begin(sample::started("a")).unwrap();
     for event in sample::events() {
         writer.append(&event).unwrap();
     }
     let warning = writer.finish().unwrap();
     assert_eq!(warning.id, "store-index");
-    assert!(warning.text.contains("index.sqlite"), "{}", warning.text);
+    assert!(warning.text.contains("index.jsonl"), "{}", warning.text);
     let listing = store.list().unwrap();
     assert_eq!((listing.runs.len(), listing.warnings.len()), (1, 1));
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use assay_model::quantity::Bytes;
 use assay_model::suite::MpiPlacement;
+use assay_run::mpi_installations::Interfaces;
 use clap::{Args, ValueEnum};
 
 use super::mpi::Preset;
@@ -42,18 +43,28 @@ pub(crate) struct MpiRunArguments {
     pub(crate) preset: Option<Preset>,
     /// By which binary interface a library is called that has two
     #[arg(long, value_enum, help_heading = "MPI")]
-    pub(crate) abi: Option<Interfaces>,
+    pub(crate) abi: Option<InterfacesArgument>,
 }
 
 /// Binary interfaces of libraries that have their maker's own and that of the MPI 5 standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Interfaces {
+pub(crate) enum InterfacesArgument {
     /// The maker's, as programs compiled with its mpicc use it
     Own,
     /// The standard's
     Standard,
     /// Each in a column of its own
     Both,
+}
+
+impl InterfacesArgument {
+    pub(crate) const fn interfaces(self) -> Interfaces {
+        match self {
+            Self::Own => Interfaces::Own,
+            Self::Standard => Interfaces::Standard,
+            Self::Both => Interfaces::Both,
+        }
+    }
 }
 
 impl MpiRunArguments {

@@ -6,9 +6,10 @@ use assay_report::{build, render};
 use assay_stats::compare::{self as statistics, Condition};
 
 use crate::arguments::{CompareArguments, Format};
-use crate::failure::{Failure, REGRESSION, UNDECIDED};
+use crate::failure::{REGRESSION, UNDECIDED};
 use crate::terminal::Terminal;
 use crate::{output_file, pipeline, stored};
+use assay_run::failure::Failure;
 
 pub(crate) fn compare(
     typed: &CompareArguments,

@@ -6,10 +6,10 @@ use assay_report::build;
 
 use super::iperf3::failed;
 use crate::arguments::DoctorArguments;
-use crate::failure::Failure;
-use crate::network::setup::{self, PathAsked};
 use crate::pipeline;
 use crate::terminal::Terminal;
+use assay_run::failure::Failure;
+use assay_run::network::setup::{self, PathAsked};
 
 pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let root = Root::machine();

@@ -1,7 +1,7 @@
 //! `assay fio`: fio's job files and options in, fio's output out.
 
 use std::fmt::Write as _;
-use std::io::{BufWriter, Seek, SeekFrom, Write as _};
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +14,7 @@ use assay_dialects::fio::jobfile::Surroundings;
 use assay_dialects::fio::statistics::{Circumstances, ProcessUse, results};
 use assay_dialects::fio::steady::Window;
 use assay_dialects::fio::{json, log, terse, text};
+use assay_fleet::capacity;
 use assay_fleet::facts;
 use assay_fleet::root::Root;
 use assay_kernels::process_use::process_use;
@@ -23,12 +24,13 @@ use fs_err as fs;
 use self::disks::Disks;
 use super::help;
 use crate::arguments::fio::FioArguments;
-use crate::failure::{Failure, Kind};
 use crate::job_file;
 use crate::output_file;
-use crate::storage::explain::explain;
-use crate::storage::runner::{self, RunOptions, StorageEvent};
+use crate::signals;
+use crate::storage_plan::explain;
 use crate::terminal::Terminal;
+use assay_run::failure::{Failure, Kind};
+use assay_run::storage::runner::{self, RunOptions, StorageEvent};
 
 mod disks;
 
@@ -67,8 +69,11 @@ pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, F
         let node = nodes.iter().find(|it| it.id as usize == node)?;
         Some(node.cpus.iter().map(|cpu| *cpu as usize).collect())
     };
-    let places =
-        Places { size_of: &size_of, cpus_of_node: &cpus_of_node, fresh_seed: fresh_seed() };
+    let places = Places {
+        size_of: &|path| capacity::size(path).ok().flatten(),
+        cpus_of_node: &cpus_of_node,
+        fresh_seed: fresh_seed(),
+    };
     let plan = compile::compile(&request, &places)
         .map_err(|fault| refused(&fault, &typed.words, &read_file))?;
     for note in &plan.notes {
@@ -112,16 +117,6 @@ fn refused(
     failure.at(&origin.file, &text, start..end)
 }
 
-/// Bytes of a file or device that exists.
-fn size_of(path: &Path) -> Option<u64> {
-    use std::os::unix::fs::FileTypeExt as _;
-    let metadata = fs::metadata(path).ok()?;
-    if metadata.file_type().is_block_device() {
-        return fs::File::open(path).ok()?.seek(SeekFrom::End(0)).ok();
-    }
-    metadata.is_file().then_some(metadata.len())
-}
-
 /// Another one in every run.
 fn fresh_seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -147,9 +142,14 @@ fn carry_out(
         terminal.print(&text::start(plan, VERSION));
     }
     let mut watch = Watch { enough: options.enough.clone(), ..Watch::default() };
-    let outcomes = runner::run_plan(&plan.plan, &options, &mut |event| {
-        watch.see(plan, &event, &mut |text| tell(request, terminal, text));
-    })?;
+    let outcomes = runner::run_plan(
+        &plan.plan,
+        &options,
+        &*signals::cancel_on_signals()?,
+        &mut |event| {
+            watch.see(plan, &event, &mut |text| tell(request, terminal, text));
+        },
+    )?;
     let interrupted = outcomes.len() < plan.plan.phases.len()
         || outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted);
     write_logs(plan, &outcomes, &watch.counted_from_ms)?;

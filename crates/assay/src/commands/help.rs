@@ -12,9 +12,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
 use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments, foreign};
-use crate::failure::{EXIT_CODES, Failure, Kind};
+use crate::failure::{EXIT_CODES, exit_code};
 use crate::suites;
 use crate::terminal::Terminal;
+use assay_run::failure::{Failure, Kind};
 
 type Explain = fn(&Terminal) -> String;
 
@@ -31,13 +32,13 @@ const TOPICS: [(&str, Explain); 4] = [
 pub(crate) fn refused(error: &clap::Error, command: &str) -> ExitCode {
     if let Some(failure) = foreign(error, command) {
         Terminal::attached().complain(&failure);
-        return ExitCode::from(failure.kind.exit_code());
+        return ExitCode::from(exit_code(failure.kind));
     }
     // A closed pipe is no failure: the reader had enough.
     drop(error.print());
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-        _ => ExitCode::from(Kind::Usage.exit_code()),
+        _ => ExitCode::from(exit_code(Kind::Usage)),
     }
 }
 

@@ -16,13 +16,13 @@ use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
 use super::help;
 use crate::arguments::ior::IorArguments;
-use crate::failure::Failure;
 use crate::job_file;
 use crate::output_file;
 use crate::signals;
-use crate::storage::explain::explain;
-use crate::storage::runner::{self, RunOptions, StorageEvent};
+use crate::storage_plan::explain;
 use crate::terminal::Terminal;
+use assay_run::failure::Failure;
+use assay_run::storage::runner::{self, RunOptions, StorageEvent};
 
 /// The version whose output this is, and who wrote it.
 const VERSION: &str = concat!("4.1.0+dev (assay ", env!("CARGO_PKG_VERSION"), ")");

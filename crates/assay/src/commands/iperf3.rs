@@ -13,12 +13,13 @@ use assay_dialects::wire::iperf3::parameters::{
 use assay_dialects::wire::iperf3::{Parameters, Protocol};
 
 use crate::arguments::network::{Iperf3Arguments, Iperf3Test as Typed};
-use crate::failure::Failure;
-use crate::network::error::NetworkError;
-use crate::network::iperf3_client::{self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed};
-use crate::network::iperf3_server::{self, Iperf3Service, Served};
-use crate::network::target::{Family, Target};
+use crate::failure::render;
 use crate::terminal::Terminal;
+use assay_run::failure::Failure;
+use assay_run::network::error::NetworkError;
+use assay_run::network::iperf3_client::{self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed};
+use assay_run::network::iperf3_server::{self, Iperf3Service, Served};
+use assay_run::network::target::{Family, Target};
 
 /// What iperf3's clients send over UDP without `-b`, in bit/s.
 const UDP_RATE_BIT_PER_S: u64 = 1_048_576;
@@ -183,7 +184,7 @@ fn server(
         Served::Failed(error) => {
             failures += 1;
             page.fail(&error, terminal);
-            terminal.note(&failed(&error).render(false));
+            terminal.note(&render(&failed(&error), false));
         }
     });
     served.map_err(|error| failed(&error))?;

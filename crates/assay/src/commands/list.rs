@@ -7,9 +7,9 @@ use assay_store::{Listed, Listing};
 use serde::Serialize;
 
 use crate::arguments::ListArguments;
-use crate::failure::Failure;
 use crate::terminal::Terminal;
 use crate::{pipeline, stored};
+use assay_run::failure::Failure;
 
 /// The machine-readable list.
 #[derive(Serialize)]

@@ -8,17 +8,22 @@ use assay_dialects::osu::{Row, Shape, Table};
 use assay_kernels::mpi::{Element, World};
 use assay_model::benchmark::MpiPattern;
 use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSize};
+use assay_model::workload::MpiPreset;
 use jiff::Timestamp;
 
 use crate::arguments::mpi::{MpiArguments, Preset};
-use crate::failure::{Failure, Kind};
-use crate::mpi::estimates;
-use crate::mpi::ladder::{self, Step};
-use crate::mpi::launched::Launched;
-use crate::mpi::method;
-use crate::mpi::ranks::{self, Ranks};
+use crate::failure::exit_code;
 use crate::pipeline;
 use crate::terminal::Terminal;
+use assay_run::failure::{Failure, Kind};
+use assay_run::mpi::estimates;
+use assay_run::mpi::ladder::{self, Step};
+use assay_run::mpi::launched::Launched;
+use assay_run::mpi::method;
+use assay_run::mpi::options::Options;
+use assay_run::mpi::ranks::{self, Ranks};
+
+mod options;
 
 /// A library that does not fit ends its process at once, and a launcher then ends all ranks and drops what it has
 /// not yet read of the one that spoke.
@@ -33,7 +38,7 @@ pub(crate) fn mpi(typed: &MpiArguments, terminal: &mut Terminal) -> Result<u8, F
         // give it the time, because a launcher ends all ranks when the first ends with an error.
         Err(failure) if !launched.speaks() => {
             thread::sleep(NOTE_TRAVELS);
-            Ok(failure.kind.exit_code())
+            Ok(exit_code(failure.kind))
         }
         Err(failure) => {
             if let Some(file) = &typed.raw {
@@ -51,10 +56,11 @@ fn rank(
     launched: &Launched,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    method::check_options(typed)?;
-    let sizes = method::sizes(typed);
-    check_ranks(typed, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
-    let library = ranks::open(typed, launched)?;
+    options::check_options(typed)?;
+    let asked = options::options(typed);
+    let sizes = method::sizes(&asked);
+    check_ranks(&asked, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
+    let library = ranks::open(&asked, launched)?;
     ranks::check_served(&library, launched)?;
     if let Some(note) = ranks::misfit(&library, launched) {
         if launched.speaks() {
@@ -62,20 +68,21 @@ fn rank(
         }
         thread::sleep(NOTE_TRAVELS);
     }
-    let mut ranks = ranks::start(&library, launched, typed)?;
-    if let Err(failure) = check(typed, &ranks, &sizes) {
+    let mut ranks = ranks::start(&library, launched, &asked)?;
+    if let Err(failure) = check(&asked, &ranks, &sizes) {
         drop(ranks.world.finish());
         return Err(failure);
     }
     let started = Timestamp::now();
     let is_root = ranks.world.rank() == 0;
-    let table = table(typed, &ranks.outcome);
+    let table = table(&asked, &ranks.outcome);
     let prints = is_root && !typed.json && typed.raw.is_none();
     if prints {
         terminal.print(&(about(&ranks.outcome) + &table.head()));
     }
     for bytes in &sizes {
-        let step = Step { typed, bytes: *bytes, budget_s: typed.budget / sizes.len() as f64 };
+        let step =
+            Step { typed: &asked, bytes: *bytes, budget_s: typed.budget / sizes.len() as f64 };
         let size = ladder::measure(&ranks.world, &step)
             .unwrap_or_else(|error| give_up(&ranks.world, &ranks::failed(&error), terminal));
         if prints {
@@ -97,10 +104,10 @@ fn rank(
 /// Ends all ranks: this one alone knows of the failure, and the others wait for it.
 fn give_up<T>(world: &World, failure: &Failure, terminal: &mut Terminal) -> T {
     terminal.complain(failure);
-    world.abort(Kind::Measurement.exit_code())
+    world.abort(exit_code(Kind::Measurement))
 }
 
-fn check(typed: &MpiArguments, ranks: &Ranks, sizes: &[u64]) -> Result<(), Failure> {
+fn check(typed: &Options, ranks: &Ranks, sizes: &[u64]) -> Result<(), Failure> {
     check_ranks(typed, ranks.world.size())?;
     let Some(most) = sizes.last() else {
         return Err(Failure::usage("there is no size between the smallest and the largest")
@@ -108,14 +115,14 @@ fn check(typed: &MpiArguments, ranks: &Ranks, sizes: &[u64]) -> Result<(), Failu
     };
     let kind = method::kind(typed.test);
     let size = ranks.world.size() as usize;
-    let each = usize::try_from(*most).ok().and_then(|bytes| {
-        kind.memory_bytes(bytes, size, method::window(typed), method::buffers(typed))
-    });
+    let each = usize::try_from(*most)
+        .ok()
+        .and_then(|bytes| kind.memory_bytes(bytes, size, method::window(typed), typed.buffers));
     ranks.check_memory(*most, each)
 }
 
 /// Some benchmarks are between two ranks, some between pairs; none is of one rank.
-fn check_ranks(typed: &MpiArguments, ranks: u32) -> Result<(), Failure> {
+fn check_ranks(typed: &Options, ranks: u32) -> Result<(), Failure> {
     let name = typed.test.name();
     let wrong = match typed.test.pattern() {
         _ if ranks < 2 => Some("two ranks or more"),
@@ -132,13 +139,13 @@ fn check_ranks(typed: &MpiArguments, ranks: u32) -> Result<(), Failure> {
         .advise(format!("start it with an MPI launcher: mpirun -n 2 assay mpi {name}")))
 }
 
-fn table(typed: &MpiArguments, outcome: &MpiOutcome) -> Table {
+fn table(typed: &Options, outcome: &MpiOutcome) -> Table {
     let shape = match typed.preset {
-        Preset::Assay => Shape::Assay,
-        Preset::Osu5 => Shape::Osu5,
-        Preset::Osu7 => Shape::Osu7,
+        MpiPreset::Assay => Shape::Assay,
+        MpiPreset::Osu5 => Shape::Osu5,
+        MpiPreset::Osu7 => Shape::Osu7,
     };
-    let is_usual = typed.preset == Preset::Assay && method::has_single_turns(typed.test);
+    let is_usual = typed.preset == MpiPreset::Assay && method::has_single_turns(typed.test);
     let percentiles = match typed.percentiles.is_empty() {
         true if is_usual => vec![USUAL_TAIL],
         _ => typed.percentiles.clone(),
@@ -227,11 +234,11 @@ fn conclude(
     };
     outcome.complete = verdict.is_ok();
     outcome.failure = verdict.as_ref().err().map(failure_of);
-    let exit_code =
+    let failed =
         world.agree(u64::from(verdict.is_err())).map_err(|error| ranks::failed(&error))?;
     world.finish().map_err(|error| ranks::failed(&error))?;
     if !is_root {
-        return Ok(if exit_code == 0 { 0 } else { Kind::Measurement.exit_code() });
+        return Ok(if failed == 0 { 0 } else { exit_code(Kind::Measurement) });
     }
     if let Some(file) = &typed.raw {
         write_raw(file, &outcome)?;
@@ -257,7 +264,7 @@ fn failed_outcome(typed: &MpiArguments, launched: &Launched, failure: &Failure) 
         launcher: launched.launcher.to_owned(),
         ranks: Vec::new(),
         environment: std::collections::BTreeMap::new(),
-        window: method::window(typed),
+        window: method::window(&options::options(typed)),
         sizes: Vec::new(),
         complete: false,
         failure: Some(failure_of(failure)),

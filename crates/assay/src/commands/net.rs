@@ -6,9 +6,9 @@ use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Throughpu
 
 use crate::arguments::MeasuringArguments;
 use crate::arguments::network::{NetArguments, NetCommand, WhereArguments};
-use crate::failure::Failure;
-use crate::pipeline::{self, Question};
+use crate::pipeline;
 use crate::terminal::Terminal;
+use assay_run::failure::Failure;
 
 /// Relative half-width of the interval that ends a measurement.
 const TARGET: f64 = 0.02;
@@ -86,5 +86,5 @@ fn ask(
         budget_s: place.length,
         measures: vec![Measure { by: Vec::new(), share: 1.0, target: TARGET, request }],
     };
-    pipeline::run(&Question::of_options(&suite, measuring), terminal)
+    pipeline::run_options(&suite, measuring, terminal)
 }

@@ -15,12 +15,12 @@ use jiff::Timestamp;
 
 use super::iperf3::failed;
 use crate::arguments::network::PingArguments;
-use crate::failure::Failure;
-use crate::network::target::{Family, Target};
 use crate::pipeline;
-use crate::round_trips::Distribution;
 use crate::terminal::Terminal;
-use crate::unstored::{Unstored, this_program};
+use assay_run::failure::Failure;
+use assay_run::network::target::{Family, Target};
+use assay_run::round_trips::Distribution;
+use assay_run::unstored::{Unstored, this_program};
 
 /// What came out of all requests.
 struct Tally {

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::arguments::plan::{
     AnfArguments, LittleArguments, PlanArguments, PlanCommand, Volume,
 };
-use crate::failure::Failure;
 use crate::terminal::Terminal;
+use assay_run::failure::Failure;
 
 const MIB: f64 = 1_048_576.0;
 

@@ -11,12 +11,15 @@ use serde_json::{Value, json};
 
 use super::iperf3::failed;
 use crate::arguments::network::QperfArguments;
-use crate::failure::Failure;
-use crate::network::qperf_client::{self, Bandwidth, Latency, QperfOutcome, QperfTest, Span};
-use crate::network::qperf_server;
-use crate::network::target::Target;
-use crate::round_trips::Distribution;
+use crate::failure::render;
 use crate::terminal::Terminal;
+use assay_run::failure::Failure;
+use assay_run::network::qperf_client::{
+    self, Bandwidth, Latency, QperfOutcome, QperfTest, Span,
+};
+use assay_run::network::qperf_server;
+use assay_run::network::target::Target;
+use assay_run::round_trips::Distribution;
 
 pub(crate) fn qperf(
     typed: &QperfArguments,
@@ -44,7 +47,7 @@ fn server(
     qperf_server::serve(address, typed.one_off, idle_limit, cancel, &|outcome| {
         let text = match outcome {
             Ok(request) => format!("served {}", request.test.name()),
-            Err(error) => failed(error).render(false).trim_end().to_owned(),
+            Err(error) => render(&failed(error), false).trim_end().to_owned(),
         };
         if let Ok(mut terminal) = terminal.lock() {
             terminal.note(&text);

@@ -9,14 +9,18 @@ use assay_model::plan::expand::MpiChoices;
 use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
 use assay_model::workload::MpiHosts;
 
+use super::switched;
 use crate::arguments::mpi::Preset;
-use crate::arguments::mpi_run::{Interfaces, MpiRunArguments};
+use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
-use crate::failure::{Failure, Kind};
-use crate::pipeline::{self, Question};
-use crate::storage::aim::Aim;
+use crate::pipeline;
+use crate::suites;
 use crate::terminal::Terminal;
-use crate::{mpi_installations, suites, switching};
+use assay_run::failure::{Failure, Kind};
+use assay_run::mpi_installations::{self, Interfaces};
+use assay_run::question::Question;
+use assay_run::storage::aim::Aim;
+use assay_run::switching;
 
 use super::storage;
 
@@ -39,17 +43,18 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         blame,
         to: typed.to.as_deref(),
         mpi: mpi_choices(&suite, &typed.mpi)?,
-        storage: storage::options(&typed.storage.permissions),
-        ..Question::of_options(&suite, &typed.measuring)
+        storage: storage::options(&typed.storage.permissions, &typed.measuring.store),
+        ..pipeline::of_options(&suite, &typed.measuring)
     };
     match (&typed.switch, typed.label.as_slice()) {
         (Some(commands), names) => {
             let conditions = switching::conditions(commands, names)?;
-            switching::run(&question, &conditions, (typed.turns, typed.margin), terminal)
+            let turns = (typed.turns, typed.margin);
+            switched::run(&question, &typed.measuring, &conditions, turns, terminal)
         }
         (None, [] | [_]) => {
             let label = typed.label.first().map(String::as_str);
-            pipeline::run(&Question { label, ..question }, terminal)
+            pipeline::run(&Question { label, ..question }, &typed.measuring, terminal)
         }
         (None, _) => Err(Failure::usage("--label takes one name")
             .advise("two names are for two conditions, which --switch tells how to reach")),
@@ -72,7 +77,7 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
     let installations = mpi_installations::find(
         &typed.prefixes,
         typed.launcher.as_deref(),
-        typed.abi.unwrap_or(Interfaces::Own),
+        typed.abi.map_or(Interfaces::Own, InterfacesArgument::interfaces),
     )?;
     let file = typed.hostfile.as_deref().map(absolute).transpose()?;
     Ok(MpiChoices {
@@ -100,7 +105,7 @@ pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result
         bytes: typed.bytes,
     };
     let suite = one("stream", Benchmark::MemoryStream, vec![measure(1.0, request)]);
-    pipeline::run(&Question::of_options(&suite, &typed.measuring), terminal)
+    pipeline::run_options(&suite, &typed.measuring, terminal)
 }
 
 pub(crate) fn linpack(
@@ -121,7 +126,7 @@ pub(crate) fn linpack(
     };
     let measures = vec![measure(0.1, peak), measure(0.9, linpack)];
     let suite = one("linpack", Benchmark::Linpack, measures);
-    pipeline::run(&Question::of_options(&suite, &typed.measuring), terminal)
+    pipeline::run_options(&suite, &typed.measuring, terminal)
 }
 
 fn measure(share: f64, request: Request) -> Measure {

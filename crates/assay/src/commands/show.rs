@@ -5,9 +5,9 @@ use assay_report::{build, render};
 use assay_stats::summarize::summarize;
 
 use crate::arguments::{Format, ReportArguments, ShowArguments, StoreArguments};
-use crate::failure::Failure;
 use crate::terminal::Terminal;
 use crate::{output_file, pipeline, stored};
+use assay_run::failure::Failure;
 
 pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let format = if typed.json { Format::Json } else { Format::Text };

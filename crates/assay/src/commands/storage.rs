@@ -4,16 +4,18 @@
 use assay_model::benchmark::Benchmark;
 use assay_model::suite::{Measure, Order, Request, StorageRequest, Suite};
 
+use crate::arguments::StoreArguments;
 use crate::arguments::storage::{
     Engine, StorageArguments, StorageCleanArguments, StorageCommand, StoragePermissions,
     StorageTestArguments,
 };
-use crate::failure::Failure;
-use crate::pipeline::{self, Question};
-use crate::storage::aim::Aim;
-use crate::storage::created::Created;
-use crate::storage::runner::RunOptions;
+use crate::pipeline;
 use crate::terminal::Terminal;
+use assay_run::failure::Failure;
+use assay_run::question::Question;
+use assay_run::storage::aim::Aim;
+use assay_run::storage::created::Created;
+use assay_run::storage::runner::RunOptions;
 
 /// Relative half-width of the interval of a remote volume's figures.
 const TARGET: f64 = 0.05;
@@ -33,11 +35,12 @@ pub(crate) fn storage(
 }
 
 /// What the user allows, as the runner takes it.
-pub(crate) fn options(permissions: &StoragePermissions) -> RunOptions {
+pub(crate) fn options(permissions: &StoragePermissions, store: &StoreArguments) -> RunOptions {
     RunOptions {
         destroy_data: permissions.destroy_data.clone(),
         allow_unmounted: permissions.allow_unmounted,
         keep: permissions.keep,
+        store: store.folder.clone(),
         ..RunOptions::default()
     }
 }
@@ -92,9 +95,9 @@ fn measure(
         provisioned_bytes_per_s: None,
     };
     aim.apply(&mut suite);
-    let storage = options(&typed.permissions);
-    let question = Question { storage, ..Question::of_options(&suite, &typed.measuring) };
-    pipeline::run(&question, terminal)
+    let storage = options(&typed.permissions, &typed.measuring.store);
+    let question = Question { storage, ..pipeline::of_options(&suite, &typed.measuring) };
+    pipeline::run(&question, &typed.measuring, terminal)
 }
 
 /// Removes what assay made, unless another assay uses it just now.

@@ -2,21 +2,22 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{self, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
 use assay_dialects::vdbench::diagnostic::{Diagnostic, Severity};
 use assay_dialects::vdbench::explain::explain;
 use assay_dialects::vdbench::{self, Execution, FormatOption, Input, Present, Surroundings};
+use assay_fleet::capacity;
 use assay_model::workload::storage::Verify;
 use fs_err as fs;
 
 use crate::arguments::vdbench::VdbenchArguments;
-use crate::failure::{Failure, Kind};
 use crate::job_file;
-use crate::storage;
+use crate::storage_plan;
 use crate::terminal::Terminal;
+use assay_run::failure::{Failure, Kind};
 
 mod around;
 mod ending;
@@ -53,7 +54,7 @@ pub(crate) fn vdbench(
             terminal.note(warning.to_string().trim_end());
         }
         if typed.json {
-            storage::explain::explain(&execution.plan, true, terminal)?;
+            storage_plan::explain(&execution.plan, true, terminal)?;
         } else {
             terminal.print(&explain(&execution));
         }
@@ -199,15 +200,8 @@ fn refused(found: &[Diagnostic], terminal: &mut Terminal) -> Failure {
 /// A regular file or a block device with its size.
 fn present(path: &Path) -> io::Result<Option<Present>> {
     use std::os::unix::fs::FileTypeExt;
-    let found = fs::metadata(path)?;
-    if found.is_file() {
-        return Ok(Some(Present { bytes: found.len(), device: false }));
-    }
-    if !found.file_type().is_block_device() {
-        return Ok(None);
-    }
-    let bytes = fs::File::open(path)?.seek(SeekFrom::End(0))?;
-    Ok(Some(Present { bytes, device: true }))
+    let device = fs::metadata(path)?.file_type().is_block_device();
+    Ok(capacity::size(path)?.map(|bytes| Present { bytes, device }))
 }
 
 /// Several hosts are several agents; one machine plays them all only if they are all this one. What is to

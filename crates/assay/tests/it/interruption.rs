@@ -85,7 +85,7 @@ fn the_list_survives_the_loss_of_its_index() {
     let before = world.json(&["list", "--json"]);
     let store = world.path("assay");
     let index = files_below(&store).into_iter().filter(|path| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("index.sqlite"))
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("index.jsonl"))
     });
     let deleted = index.map(|path| std::fs::remove_file(path).unwrap()).count();
     assert!(deleted > 0, "there was an index");

@@ -17,6 +17,7 @@ mod mpi;
 mod mpi_run;
 mod network;
 mod official_tools;
+mod old_runs;
 mod planning;
 mod program;
 mod reports;

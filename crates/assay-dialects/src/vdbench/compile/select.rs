@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::near::nearest;
+use assay_model::near::nearest;
 
 use super::super::lines::Lines;
 use super::super::tokens::Element;

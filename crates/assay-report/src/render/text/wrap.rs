@@ -1,5 +1,8 @@
 //! Breaks text into lines by the columns it takes on a terminal.
 
+use std::borrow::Cow;
+
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that a text takes.
@@ -25,19 +28,15 @@ pub(super) fn padded(text: &str, width: usize) -> String {
 /// Lines of at most `width` columns, broken at spaces and line breaks. A word that is wider than a
 /// line has one to itself. There is always a line.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let options = Options::new(width)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
-        let mut line = String::new();
-        for word in words(paragraph) {
-            if !line.is_empty() && columns(&line) + 1 + columns(&word) > width {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(&word);
-        }
-        lines.push(line);
+        let paragraph = one_line(paragraph);
+        lines.extend(textwrap::wrap(&paragraph, &options).into_iter().map(Cow::into_owned));
     }
     lines
 }

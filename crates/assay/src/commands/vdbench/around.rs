@@ -9,7 +9,7 @@ use assay_dialects::vdbench::commands::{CommandLines, OutputOf};
 use assay_fleet::process::{self, Command};
 
 use super::report::{Report, time_of_day};
-use crate::failure::Failure;
+use assay_run::failure::Failure;
 
 /// Runs the commands and shows what they print.
 pub(super) fn run(

@@ -19,10 +19,10 @@ use super::repeat::Repeat;
 use super::report::Report;
 use super::{Read, around};
 use crate::arguments::vdbench::VdbenchArguments;
-use crate::failure::Failure;
 use crate::signals;
-use crate::storage::runner::{self, RunOptions, StorageEvent};
 use crate::terminal::Terminal;
+use assay_run::failure::Failure;
+use assay_run::storage::runner::{self, RunOptions, StorageEvent};
 
 /// What people who know Vdbench must know of these results.
 const DIFFERENCES: [&str; 9] = [

@@ -12,9 +12,9 @@ use assay_model::workload::file_set::{FileLoad, FileOperation, FilePhase};
 use super::around;
 use super::ending::{self, Ending};
 use super::report::{FULL, Report, time_of_day, timestamp, today};
-use crate::failure::Failure;
-use crate::storage::file_trees;
-use crate::storage::runner::{RunOptions, interrupted};
+use assay_run::failure::Failure;
+use assay_run::storage::file_trees;
+use assay_run::storage::runner::{RunOptions, interrupted};
 
 /// Carries out all file-system runs of a parameter file.
 pub(super) fn all(

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use jiff::Zoned;
 
-use crate::failure::Failure;
+use assay_run::failure::Failure;
 
 /// The files of one execution.
 #[derive(Debug)]

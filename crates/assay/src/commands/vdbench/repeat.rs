@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use assay_dialects::vdbench::commands::Repetition;
 
-use crate::failure::Failure;
+use assay_run::failure::Failure;
 
 /// How long the runs are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use assay_model::workload::storage::{StoragePhase, StorageWorkload};
 use jiff::Zoned;
 
 use super::folder::Folder;
-use crate::storage::runner::StorageEvent;
 use crate::terminal::Terminal;
+use assay_run::storage::runner::StorageEvent;
 
 /// From this share of its length on, an interval counts as whole: a busy machine looks at its clock a
 /// little late, which makes the next interval a little shorter.

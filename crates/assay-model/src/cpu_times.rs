@@ -1,0 +1,170 @@
+//! Where every CPU spent its time (`/proc/stat`), and what lies between two such moments. The one reader of
+//! that file's text; whoever uses it opens the file.
+//!
+//! The kernel counts in ticks of 10 ms, so windows of two seconds and more are needed for one percent.
+
+use crate::cpu_account::CpuAccount;
+
+/// The kernel shows times in `USER_HZ`, which is 100 on every architecture that runs assay.
+pub const TICKS_PER_S: u32 = 100;
+
+/// user, nice, system, idle, iowait, irq, softirq, steal in ticks. The guests behind them are contained in
+/// the first two (`proc_stat(5)`).
+pub type Columns = [u64; 8];
+
+const SYSTEM: usize = 2;
+const IRQ: usize = 5;
+const SOFTIRQ: usize = 6;
+const STEAL: usize = 7;
+
+/// The time of every CPU since boot. Nothing is made up where the text does not say it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CpuTimes {
+    /// All CPUs together.
+    pub all: Option<Columns>,
+    /// One entry per CPU that is online.
+    pub cpus: Vec<Columns>,
+}
+
+/// A line like `cpu3 70051 0 4944 144940 41 0 10 50 0 0`: what stands behind `cpu`, and the columns.
+fn columns(line: &str) -> Option<(&str, Columns)> {
+    let mut words = line.strip_prefix("cpu")?.split_ascii_whitespace();
+    let number = if line.starts_with("cpu ") { "" } else { words.next()? };
+    let mut columns = Columns::default();
+    for column in &mut columns {
+        *column = words.next()?.parse().ok()?;
+    }
+    Some((number, columns))
+}
+
+/// Ticks in programs, the guests' among them.
+#[must_use]
+pub const fn in_programs([user, nice, ..]: &Columns) -> u64 {
+    user.saturating_add(*nice)
+}
+
+/// Ticks in the kernel, its interrupts among them.
+#[must_use]
+pub const fn in_kernel([_, _, system, _, _, irq, softirq, _]: &Columns) -> u64 {
+    system.saturating_add(*irq).saturating_add(*softirq)
+}
+
+/// All ticks, idle and stolen ones among them.
+#[must_use]
+pub fn total(columns: &Columns) -> u64 {
+    columns.iter().fold(0, |sum, ticks| sum.saturating_add(*ticks))
+}
+
+/// Seconds of a number of ticks.
+#[must_use]
+pub fn ticks_s(ticks: u64) -> f64 {
+    ticks as f64 / f64::from(TICKS_PER_S)
+}
+
+impl CpuTimes {
+    /// Reads the text of `/proc/stat`; lines that are cut off or hold something else are left out.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut times = Self::default();
+        for (number, columns) in text.lines().filter_map(columns) {
+            if number.is_empty() {
+                times.all = Some(columns);
+            } else if number.bytes().all(|byte| byte.is_ascii_digit()) {
+                times.cpus.push(columns);
+            }
+        }
+        times
+    }
+
+    /// Ticks that the hypervisor took.
+    #[must_use]
+    pub fn stolen(&self) -> Option<u64> {
+        self.all.map(|columns| columns[STEAL])
+    }
+
+    /// The CPUs that are online, together.
+    #[must_use]
+    pub fn sum(&self) -> Columns {
+        let mut sum = Columns::default();
+        for cpu in &self.cpus {
+            sum.iter_mut().zip(cpu).for_each(|(sum, it)| *sum = sum.saturating_add(*it));
+        }
+        sum
+    }
+
+    /// What happened from `self` to `after`, in a window of `wall_s` seconds in which the threads
+    /// that moved data used `threads_s` seconds of CPU time.
+    #[must_use]
+    pub fn account(&self, after: &Self, wall_s: f64, threads_s: f64) -> CpuAccount {
+        let (from, to) = (self.sum(), after.sum());
+        let between = |of: &dyn Fn(&Columns) -> u64| ticks_s(of(&to).saturating_sub(of(&from)));
+        CpuAccount {
+            wall_s,
+            threads_s,
+            cpus: after.cpus.len() as u32,
+            user_s: between(&in_programs),
+            system_s: between(&|it| it[SYSTEM]),
+            irq_s: between(&|it| it[IRQ]),
+            softirq_s: between(&|it| it[SOFTIRQ]),
+            steal_s: between(&|it| it[STEAL]),
+            busiest: self.busiest(after, wall_s),
+        }
+    }
+
+    fn busiest(&self, after: &Self, wall_s: f64) -> f64 {
+        let work = |columns: &Columns| in_programs(columns).saturating_add(in_kernel(columns));
+        let works = self
+            .cpus
+            .iter()
+            .zip(&after.cpus)
+            .map(|(from, to)| work(to).saturating_sub(work(from)));
+        let most_s = ticks_s(works.max().unwrap_or(0));
+        if wall_s > 0.0 { (most_s / wall_s).min(1.0) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = "cpu  108 0 11 319 1 0 1 1 0 0\ncpu0 70 0 4 144 4 0 1 5 0 0\ncpu1 37 0 6 174 1 0 1 6 0 0\nintr 739536 0\n";
+
+    #[test]
+    fn every_cpu_is_read_and_nothing_else() {
+        let before = CpuTimes::parse(BEFORE);
+        assert_eq!(before.cpus, [[70, 0, 4, 144, 4, 0, 1, 5], [37, 0, 6, 174, 1, 0, 1, 6]]);
+        assert_eq!(before.all, Some([108, 0, 11, 319, 1, 0, 1, 1]));
+        assert_eq!((before.sum()[0], before.stolen()), (107, Some(1)));
+        for text in ["", "cpu\n", "cpux 1 2 3 4 5 6 7 8\n", "cpu7 1 2", "cpu  1 2", "intr 5\n"]
+        {
+            assert_eq!(CpuTimes::parse(text), CpuTimes::default(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ticks_are_of_programs_of_the_kernel_or_of_neither() {
+        let columns = [10, 2, 30, 400, 5, 6, 7, 8];
+        assert_eq!(
+            (in_programs(&columns), in_kernel(&columns), total(&columns)),
+            (12, 43, 468)
+        );
+        assert_eq!(total(&[u64::MAX; 8]), u64::MAX);
+    }
+
+    #[test]
+    fn stolen_and_idle_time_is_no_work() {
+        let mut after = CpuTimes::parse(BEFORE);
+        after.cpus[0][0] += 50;
+        after.cpus[0][SOFTIRQ] += 30;
+        after.cpus[0][STEAL] += 20;
+        after.cpus[1][SYSTEM] += 10;
+        after.cpus[1][3] += 90;
+        let account = CpuTimes::parse(BEFORE).account(&after, 1.0, 0.6);
+        let close = |left: f64, right: f64| (left - right).abs() < 1e-12;
+        assert!(close(account.work_s(), 0.9), "{account:?}");
+        assert!(close(account.steal_s, 0.2) && close(account.busiest, 0.8), "{account:?}");
+        assert!(close(account.charged_s(), 0.9), "threads and softirq: {account:?}");
+        assert_eq!(account.cpus, 2);
+        assert!(close(account.load(), 0.45));
+    }
+}

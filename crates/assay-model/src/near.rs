@@ -1,0 +1,34 @@
+//! The word that was probably meant: the nearest of those that exist.
+
+/// The candidate that differs from `given` in the fewest letters, if it is near enough to be meant:
+/// at most a third of the letters differ.
+#[must_use]
+pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // Nobody means a word of more letters, and the distance costs their product.
+    let given: String = given.chars().take(64).flat_map(char::to_lowercase).collect();
+    let allowed = (given.chars().count() / 3).max(1);
+    let scored = candidates.map(|name| (strsim::osa_distance(&given, name), name));
+    let near = scored.filter(|(count, _)| *count <= allowed);
+    near.min_by_key(|(count, _)| *count).map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_word_is_found_or_none() {
+        let words = ["iodepth", "iodepth_low", "rw", "runtime", "ramp_time"];
+        let table = [
+            ("iodpeth", Some("iodepth")),
+            ("IODEPT", Some("iodepth")),
+            ("runtme", Some("runtime")),
+            ("wr", Some("rw")),
+            ("nonsense", None),
+            ("", None),
+        ];
+        for (given, expected) in table {
+            assert_eq!(nearest(given, words.into_iter()), expected, "{given}");
+        }
+    }
+}

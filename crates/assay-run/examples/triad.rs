@@ -1,0 +1,30 @@
+//! Measures STREAM's Triad on all cores of this machine: its median and the interval of the median.
+
+use std::error::Error;
+use std::io::Write as _;
+use std::sync::atomic::AtomicBool;
+
+use assay_model::suite;
+use assay_run::question::{Question, measure, prepare};
+use assay_run::sink::Silent;
+use assay_stats::summarize::summarize;
+use assay_store::Store;
+
+const SUITE: &str = r#"
+name = "triad"
+title = "Triad"
+budget = "10s"
+[[measure]]
+benchmark = "memory.stream"
+"#;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let suite = suite::read(SUITE).map_err(|error| error.message)?;
+    let store = Store::open(std::env::temp_dir().join("assay-example"))?;
+    let question = Question::of_suite(&suite);
+    let run =
+        measure(&question, prepare(&question)?, &store, &AtomicBool::new(false), &mut Silent)?;
+    let triad = summarize(&run).results.into_iter().find(|result| result.metric == "triad");
+    writeln!(std::io::stdout(), "{:?}", triad.map(|triad| (triad.median, triad.ci)))?;
+    Ok(())
+}

@@ -1,0 +1,222 @@
+//! `storage` by assay's own engine: phases of I/O, their series as samples, and what every single I/O
+//! amounts to.
+
+mod curve;
+mod results;
+mod rounds;
+mod search;
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use assay_fleet::capacity;
+use assay_model::event::{Parameter, Stopped};
+use assay_model::plan::Case;
+use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::storage_outcome::{Ended, StorageOutcome};
+use assay_model::warning::Warning;
+use assay_model::workload::Workload;
+use assay_model::workload::course::Course;
+use assay_model::workload::storage::{
+    CurvePoint, Load, StoragePhase, StoragePlan, StorageTest, StorageWorkload,
+};
+use assay_stats::stopping::Next;
+
+use crate::recorder::{CaseError, Recorder};
+use crate::storage::precondition;
+use crate::storage::runner::{self, RunOptions, StorageEvent};
+
+/// Does the I/O of one case. A point that no curve needs any more is not measured.
+pub(super) fn measure(
+    case: &Case,
+    test: &StorageTest,
+    options: &RunOptions,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    let Some(test) = resolved(case, test, recorder)? else {
+        return Ok(Stopped::NotNeeded);
+    };
+    let began_s = recorder.elapsed_s();
+    let mut measurer = Measurer { case, options, recorder };
+    measurer.precondition(&test)?;
+    let workload = test.workload;
+    let (workload, outcome) = match test.course {
+        Course::Once => measurer.once(&workload).map(|outcome| (workload, outcome))?,
+        Course::Rounds(rule) => {
+            let outcome = rounds::measure(&mut measurer, &workload, &rule)?;
+            (workload, outcome)
+        }
+        Course::Search(goal) => search::measure(&mut measurer, &workload, &goal)?,
+    };
+    results::record(&outcome, &workload, recorder)?;
+    results::doubt_holes(&workload, recorder);
+    if matches!(test.point, None | Some(CurvePoint::Greatest)) {
+        results::learn_headroom(&outcome, &workload, recorder)?;
+    }
+    let next = recorder.next(recorder.elapsed_s() - began_s)?;
+    recorder.flush()?;
+    Ok(if let Next::Stop(Stopped::Precise) = next { Stopped::Precise } else { Stopped::Budget })
+}
+
+/// Makes the files that a case needs, for a tool that measures it; the case comes back with the rate
+/// that its share is. `None` = a point that no curve needs any more.
+pub(super) fn prepare(
+    case: &Case,
+    test: &StorageTest,
+    options: &RunOptions,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Option<Case>, CaseError> {
+    let Some(mut test) = resolved(case, test, recorder)? else { return Ok(None) };
+    match test.course {
+        Course::Once => {}
+        Course::Rounds(_) => recorder.doubt(Warning::new(
+            "measured-once",
+            format!("{} measures once, without looking for a steady state", case.by),
+            "let assay measure in the same run first: what it finds steady is so for both",
+        )),
+        Course::Search(_) => {
+            return Err(CaseError::failed(
+                format!("{} measures a rate, and does not look for one", case.by),
+                "let assay look for it, and give the tool what it finds as --rate",
+            ));
+        }
+    }
+    Measurer { case, options, recorder: &mut *recorder }.precondition(&test)?;
+    let plan = StoragePlan { phases: vec![single(test.workload.clone(), &test.name)] };
+    let cancel = recorder.cancel();
+    let mut watcher = Watcher { case: &case.id, recorder, laying_out: None };
+    let done = runner::prepare(&plan, options, cancel, &mut |event| watcher.see(&event));
+    match done {
+        Err(_) if cancel.load(Ordering::Relaxed) => Err(CaseError::Interrupted),
+        Err(failure) => Err(CaseError::of_case(&failure)),
+        Ok(()) => {
+            // Tools that share a file out among processes must know its size.
+            for target in &mut test.workload.targets {
+                let there =
+                    || capacity::size(&target.path).ok().flatten().filter(|bytes| *bytes > 0);
+                target.size_bytes = target.size_bytes.or_else(there);
+            }
+            if let Load::Open { rate_per_s, .. } = test.workload.load {
+                recorder.learn(None, "requested_rate", Parameter::Number(rate_per_s));
+            }
+            Ok(Some(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() }))
+        }
+    }
+}
+
+fn single(workload: StorageWorkload, name: &str) -> StoragePhase {
+    StoragePhase { name: name.to_owned(), loops: vec![], workload, pause_before_s: 0.0 }
+}
+
+/// A share of a curve's greatest rate becomes a rate; `None` = no share is worth a point any more.
+fn resolved(
+    case: &Case,
+    test: &StorageTest,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Option<StorageTest>, CaseError> {
+    let mut test = test.clone();
+    let Load::ShareOf { mut percent, rounding, arrivals, .. } = test.workload.load else {
+        return Ok(Some(test));
+    };
+    let id = case.workload.benchmark().id();
+    let by = if case.by == "assay" { String::new() } else { format!("/{}", case.by) };
+    let greatest = recorder.median_of(&format!("{id}/{}/max{by}", test.name), "rate");
+    let greatest = greatest.ok_or_else(|| {
+        CaseError::failed(
+            "the greatest rate of this curve is not known",
+            "the case before it failed: look at its reason first",
+        )
+    })?;
+    if let Some(CurvePoint::Bend { .. }) = test.point {
+        let Some(share) = curve::next_share(case, &test, recorder) else { return Ok(None) };
+        recorder.learn(None, "percent_of_max", Parameter::Number(share));
+        percent = share;
+    }
+    let rate_per_s = rounding.share(greatest, percent);
+    test.workload.load = Load::Open { rate_per_s, arrivals };
+    Ok(Some(test))
+}
+
+/// What every measurement of one case needs.
+struct Measurer<'m, 'a, 't> {
+    case: &'m Case,
+    options: &'m RunOptions,
+    recorder: &'m mut Recorder<'a, 't>,
+}
+
+impl Measurer<'_, '_, '_> {
+    /// Writes what is to be written before.
+    fn precondition(&mut self, test: &StorageTest) -> Result<(), CaseError> {
+        let phases = precondition::phases(test);
+        for phase in &phases {
+            self.recorder.note(&format!("  {}", phase.name));
+        }
+        self.carry_out(&StoragePlan { phases }).map(drop)
+    }
+
+    /// Carries the workload out once.
+    fn once(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
+        let phase = single(workload.clone(), &self.case.id);
+        let outcomes = self.carry_out(&StoragePlan { phases: vec![phase] })?;
+        outcomes
+            .into_iter()
+            .next()
+            .ok_or_else(|| CaseError::failed("nothing was measured", "give it more time"))
+    }
+
+    /// Carries all phases out; I/O that failed is a failed measurement.
+    fn carry_out(&mut self, plan: &StoragePlan) -> Result<Vec<StorageOutcome>, CaseError> {
+        let cancel = self.recorder.cancel();
+        let mut watcher =
+            Watcher { case: &self.case.id, recorder: &mut *self.recorder, laying_out: None };
+        let done =
+            runner::carry_out(plan, self.options, cancel, &mut |event| watcher.see(&event));
+        let outcomes = match done {
+            Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
+            Err(failure) => return Err(CaseError::of_case(&failure)),
+            Ok(outcomes) => outcomes,
+        };
+        if let Some(failure) = runner::io_failure(plan, &outcomes) {
+            return Err(CaseError::of_case(&failure));
+        }
+        if outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted) {
+            return Err(CaseError::Interrupted);
+        }
+        Ok(outcomes)
+    }
+}
+
+/// Tells the user what goes on.
+struct Watcher<'w, 'a, 't> {
+    case: &'w str,
+    recorder: &'w mut Recorder<'a, 't>,
+    /// The file that is being written, so that it is announced once.
+    laying_out: Option<PathBuf>,
+}
+
+impl Watcher<'_, '_, '_> {
+    fn see(&mut self, event: &StorageEvent<'_>) {
+        let case = self.case;
+        match event {
+            StorageEvent::LayingOut { target, done_bytes, total_bytes } => {
+                let path = target.path.display();
+                if self.laying_out.as_ref() != Some(&target.path) {
+                    let size = Bytes(*total_bytes);
+                    self.recorder.note(&format!("  {path} is written first: {size}"));
+                    self.laying_out = Some(target.path.clone());
+                }
+                let percent = 100.0 * *done_bytes as f64 / (*total_bytes).max(1) as f64;
+                self.recorder.progress(&format!("{case}: writing {path} {percent:.0} %"));
+            }
+            StorageEvent::Interval { tally } => {
+                let count = tally.reads.count + tally.writes.count;
+                let rate = count as f64 / tally.length_s.max(f64::MIN_POSITIVE);
+                let rate = Quantity::new(rate, Unit::IoPerSecond);
+                self.recorder.progress(&format!("{case}: {rate:.3}"));
+            }
+            StorageEvent::PhaseStarts { .. }
+            | StorageEvent::PhaseDone { .. }
+            | StorageEvent::PhaseFailed => {}
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Carries a plan out, case after case; the same question to several MPIs in turns.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use assay_fleet::root::Root;
+use assay_fleet::state;
+use assay_kernels::clock;
+use assay_model::event::{FORMAT, RunEvent, RunStarted, Status, Stopped};
+use assay_model::facts::{HostFacts, HostState};
+use assay_model::plan::{Case, Plan};
+use assay_model::run::Run;
+use assay_model::warning::Warning;
+use assay_store::{Store, StoreError};
+use jiff::Timestamp;
+
+use crate::failure::Failure;
+use crate::log::Log;
+use crate::recorder::{CaseError, CaseState, Recorder};
+use crate::sink::Sink;
+use crate::storage::runner::RunOptions;
+use crate::tools::Tools;
+use crate::{bind, presence};
+
+mod in_turns;
+
+/// Everything a plan needs to be carried out.
+pub(crate) struct Execution<'a> {
+    pub(crate) plan: Plan,
+    /// What the user calls the condition.
+    pub(crate) label: Option<String>,
+    pub(crate) host: HostFacts,
+    pub(crate) tools: &'a Tools,
+    pub(crate) store: &'a Store,
+    /// What may be done to storage.
+    pub(crate) storage: &'a RunOptions,
+    /// Set when the user wants to stop.
+    pub(crate) cancel: &'a AtomicBool,
+}
+
+/// Carries the plan out and gives the run back, as it is stored.
+pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<Run, Failure> {
+    let (_presence, company) = presence::announce();
+    let before = state::read(&Root::machine());
+    let started_ns = clock::now_ns();
+    let mut log = begin(execution, before.clone(), sink)?;
+    log.doubts(company)?;
+    let status = cases(execution, &mut log, started_ns)?;
+    let after = state::read(&Root::machine());
+    let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
+    log.doubts(state::disturbance(&before, &after, elapsed_s))?;
+    log.doubts(over_budget(&execution.plan, elapsed_s))?;
+    let finished = Timestamp::now().to_string();
+    log.add(RunEvent::RunFinished { finished, status, state: after })?;
+    log.finish()
+}
+
+/// Says so when a run took much longer than it was given. Cases that must happen once take what
+/// they take; half as long again is within what a user expects.
+fn over_budget(plan: &Plan, elapsed_s: f64) -> Option<Warning> {
+    let late = elapsed_s > 1.5 * plan.budget_s + 10.0;
+    let text = || {
+        format!(
+            "the run took {elapsed_s:.0} s, where {:.0} s were the budget: every case is measured at \
+             least once, and an official tool decides itself how long it takes",
+            plan.budget_s
+        )
+    };
+    let advice = "choose fewer cases in a suite file, or fewer tools with `--by`";
+    late.then(|| Warning::new("over-budget", text(), advice))
+}
+
+/// Tries identifiers until one is free: another assay may have begun in the same second.
+fn begin<'t>(
+    execution: &Execution<'_>,
+    state: HostState,
+    sink: &'t mut dyn Sink,
+) -> Result<Log<'t>, Failure> {
+    let mut started = run_started(execution, state)?;
+    let writer = loop {
+        match execution.store.begin(started.clone()) {
+            Err(StoreError::RunExists { .. }) => started.run = new_run_id(Timestamp::now()),
+            other => break other.map_err(|error| Failure::of_store(&error))?,
+        }
+    };
+    Log::begin(writer, RunEvent::RunStarted(Box::new(started)), sink)
+}
+
+fn run_started(execution: &Execution<'_>, state: HostState) -> Result<RunStarted, Failure> {
+    let now = Timestamp::now();
+    let first_case = execution.plan.cases.first();
+    // Where the threads of the network run is the system's choice: any CPU.
+    let cpus = first_case.map(|case| case.workload.cpus()).filter(|cpus| !cpus.is_empty());
+    let cpus = cpus.unwrap_or_else(|| execution.host.topology.cpu_ids());
+    Ok(RunStarted {
+        format: FORMAT,
+        run: new_run_id(now),
+        label: execution.label.clone(),
+        started: now.to_string(),
+        plan: execution.plan.clone(),
+        host: execution.host.clone(),
+        state,
+        clock: bind::characterise_clock(&cpus)?,
+    })
+}
+
+/// The time, and four digits that tell runs of the same second apart.
+fn new_run_id(now: Timestamp) -> String {
+    let nanoseconds =
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
+    let entropy = (nanoseconds ^ (nanoseconds >> 16) ^ std::process::id()) as u16;
+    assay_store::new_run_id(now, entropy)
+}
+
+/// Every case, one after the other or, where they are the same question to several MPIs, in turns. One that
+/// fails does not stop the others.
+fn cases(
+    execution: &Execution<'_>,
+    log: &mut Log<'_>,
+    started_ns: u64,
+) -> Result<Status, Failure> {
+    let mut status = Status::Complete;
+    let mut known = bind::Known::default();
+    for group in in_turns::groups(&execution.plan.cases, execution.tools) {
+        let ended = match group {
+            [case] => alone(case, execution, &mut known, log, started_ns)?,
+            several => in_turns::measure(several, execution, log, started_ns)?,
+        };
+        match ended {
+            Status::Interrupted => return Ok(ended),
+            Status::Complete => {}
+            other => status = other,
+        }
+    }
+    Ok(status)
+}
+
+fn alone(
+    case: &Case,
+    execution: &Execution<'_>,
+    known: &mut bind::Known,
+    log: &mut Log<'_>,
+    started_ns: u64,
+) -> Result<Status, Failure> {
+    log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
+    let mut state = CaseState::new(case);
+    let mut recorder = Recorder::new(&mut state, log, execution.cancel, started_ns);
+    let surroundings = bind::Surroundings {
+        host: &execution.host,
+        tools: execution.tools,
+        storage: execution.storage,
+    };
+    let outcome = bind::measure(case, &surroundings, known, &mut recorder);
+    end(case, outcome, log)
+}
+
+/// Stores how a case ended.
+fn end(
+    case: &Case,
+    outcome: Result<Stopped, CaseError>,
+    log: &mut Log<'_>,
+) -> Result<Status, Failure> {
+    let case = case.id.clone();
+    match outcome {
+        Ok(stopped) => {
+            log.add(RunEvent::CaseFinished { case, stopped })?;
+            Ok(Status::Complete)
+        }
+        Err(
+            CaseError::Failed { reason, advice } | CaseError::Lacking { reason, advice, .. },
+        ) => {
+            log.add(RunEvent::CaseFailed { case, reason, advice, because: None })?;
+            Ok(Status::Failed)
+        }
+        Err(CaseError::Skipped { reason, because }) => {
+            let (advice, because) = (String::new(), Some(because));
+            log.add(RunEvent::CaseFailed { case, reason, advice, because })?;
+            Ok(Status::Failed)
+        }
+        Err(CaseError::Interrupted) => Ok(Status::Interrupted),
+        Err(CaseError::Store(failure)) => Err(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_far_over_its_budget_says_so() {
+        let plan = Plan { suite: "test".into(), budget_s: 60.0, cases: vec![] };
+        for (elapsed_s, expected) in [(59.0, false), (95.0, false), (101.0, true)] {
+            assert_eq!(over_budget(&plan, elapsed_s).is_some(), expected, "{elapsed_s}");
+        }
+    }
+}

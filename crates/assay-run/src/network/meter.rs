@@ -1,0 +1,376 @@
+//! One end of a running transfer: intervals while it runs, totals without the omitted time at its end.
+//!
+//! Both ends measure with this, each by its own clock.
+
+use assay_dialects::iperf3::{Interval, Stretch, TcpNumbers, UdpNumbers};
+use assay_dialects::wire::iperf3::{CpuPercent, StreamResult, stream_id};
+use assay_fleet::root::Root;
+use assay_fleet::state;
+use assay_kernels::clock;
+use assay_kernels::network::cpu::{self, ProcessTime};
+use assay_kernels::network::tcp_info::TcpInfo;
+use assay_kernels::network::transfer::{Flow, Snapshot, Transfer};
+use assay_model::cpu_account::CpuAccount;
+use assay_model::cpu_times::CpuTimes;
+
+use super::error::NetworkError;
+
+/// What is known of one stream beside its socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lane {
+    /// The number it is shown under.
+    pub socket: u32,
+    pub sends: bool,
+}
+
+/// How a transfer is cut into intervals.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cut {
+    pub udp: bool,
+    /// Seconds at the start that do not count.
+    pub omit_s: f64,
+    /// Seconds between two reports; `None` = none but the last.
+    pub interval_s: Option<f64>,
+    /// Bytes after which the senders stop.
+    pub limit_bytes: Option<u64>,
+}
+
+/// Everything at one moment.
+#[derive(Debug, Clone)]
+struct Reading {
+    at_ns: u64,
+    counters: Vec<Snapshot>,
+    tcp: Vec<Option<TcpInfo>>,
+}
+
+/// CPU time at one moment.
+#[derive(Debug)]
+struct CpuReading {
+    at_ns: u64,
+    machine: CpuTimes,
+    threads_ns: u64,
+}
+
+/// A transfer under observation.
+#[derive(Debug)]
+pub struct Meter {
+    transfer: Transfer,
+    lanes: Vec<Lane>,
+    cut: Cut,
+    omitting: bool,
+    /// When what counts began, or the omitted time before it.
+    origin_ns: u64,
+    next_ns: u64,
+    last: Reading,
+    base: Reading,
+    cpu_base: CpuReading,
+    process_base: (u64, ProcessTime),
+    extremes: Vec<Extremes>,
+}
+
+/// Round trips and windows seen at the ends of intervals.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extremes {
+    rtts: (u32, u32),
+    rtt_sum: u64,
+    looks: u32,
+    windows_bytes: (u64, u64),
+}
+
+/// One stream over the whole test, as this end saw it.
+#[derive(Debug, Clone, Copy)]
+pub struct LaneEnd {
+    pub lane: Lane,
+    pub whole: Stretch,
+    /// As it travels.
+    pub result: StreamResult,
+    /// Least, mean and greatest round trip at the ends of intervals, in microseconds.
+    pub rtt_us: Option<(u32, u32, u32)>,
+    pub windows_bytes: (u64, u64),
+}
+
+/// The whole test, as this end saw it.
+#[derive(Debug)]
+pub struct Measured {
+    pub lanes: Vec<LaneEnd>,
+    pub account: CpuAccount,
+    pub process: CpuPercent,
+    transfer: Transfer,
+}
+
+fn nanos(seconds: f64) -> u64 {
+    (seconds * 1e9) as u64
+}
+
+impl Meter {
+    /// Starts the streams.
+    pub fn start(flows: Vec<Flow>, lanes: Vec<Lane>, cut: Cut) -> Result<Self, NetworkError> {
+        let process_base = (clock::now_ns(), cpu::process_time());
+        let transfer = Transfer::start(flows, cut.limit_bytes)
+            .map_err(|source| NetworkError::Start { source })?;
+        let reading = Reading::of(&transfer);
+        let extremes = vec![Extremes::default(); lanes.len()];
+        let mut meter = Self {
+            cpu_base: CpuReading::of(&transfer),
+            transfer,
+            lanes,
+            cut,
+            omitting: cut.omit_s > 0.0,
+            origin_ns: process_base.0,
+            next_ns: 0,
+            // Nothing had been moved when the test began, whatever has been until now.
+            base: Reading { at_ns: process_base.0, ..reading.clone().emptied() },
+            last: Reading { at_ns: process_base.0, ..reading.emptied() },
+            process_base,
+            extremes,
+        };
+        meter.schedule();
+        Ok(meter)
+    }
+
+    /// When [`Meter::tick`] next has something to do.
+    pub const fn due_ns(&self) -> u64 {
+        self.next_ns
+    }
+
+    /// Reports intervals that have ended. Call it soon after [`Meter::due_ns`].
+    pub fn tick(&mut self, observe: &mut dyn FnMut(&Interval)) {
+        if clock::now_ns() < self.next_ns {
+            return;
+        }
+        let now = Reading::of(&self.transfer);
+        let omit_ends = self.omitting && now.at_ns >= self.origin_ns + nanos(self.cut.omit_s);
+        if self.cut.interval_s.is_some() {
+            observe(&self.interval(&now));
+        }
+        self.look(&now);
+        self.last = now;
+        if omit_ends {
+            self.omitting = false;
+            self.origin_ns = self.last.at_ns;
+            self.base = self.last.clone();
+            self.cpu_base = CpuReading::of(&self.transfer);
+            self.extremes.fill(Extremes::default());
+        }
+        self.schedule();
+    }
+
+    /// Seconds of what counts so far; 0 while time is omitted.
+    pub fn counted_s(&self) -> f64 {
+        if self.omitting {
+            0.0
+        } else {
+            clock::seconds_between(self.origin_ns, clock::now_ns())
+        }
+    }
+
+    /// When the senders spent their limit, by the clock.
+    pub fn senders_ended_ns(&self) -> Option<u64> {
+        self.transfer.senders_ended_ns()
+    }
+
+    /// Whether no stream is left.
+    pub fn is_over(&self) -> bool {
+        self.transfer.is_over()
+    }
+
+    /// Bytes received; kept only under a limit.
+    pub fn received_bytes(&self) -> u64 {
+        self.transfer.received_bytes()
+    }
+
+    /// Bytes that have left this program and not arrived at the peer's kernel.
+    pub fn unacknowledged_bytes(&self) -> u64 {
+        self.transfer.unacknowledged_bytes()
+    }
+
+    /// Bytes moved by all streams, to see whether anything moves.
+    pub fn moved_bytes(&self) -> u64 {
+        self.transfer.snapshots().iter().map(|counters| counters.bytes).sum()
+    }
+
+    /// Takes the final reading and tells the streams to stop; reports the last interval. With
+    /// `at_ns` the test ended at that moment, before it was noticed.
+    pub fn end(mut self, at_ns: Option<u64>, observe: &mut dyn FnMut(&Interval)) -> Measured {
+        let mut now = Reading::of(&self.transfer);
+        let after = CpuReading::of(&self.transfer);
+        self.transfer.stop();
+        now.at_ns = at_ns.filter(|at_ns| *at_ns > self.last.at_ns).unwrap_or(now.at_ns);
+        if self.cut.interval_s.is_some_and(|length_s| self.is_worth_telling(&now, length_s)) {
+            observe(&self.interval(&now));
+        }
+        self.look(&now);
+        let process = self.process_percent();
+        let lanes = (0..self.lanes.len()).map(|index| self.lane_end(index, &now)).collect();
+        let wall_s = clock::seconds_between(self.cpu_base.at_ns, after.at_ns);
+        let threads_ns = after.threads_ns.saturating_sub(self.cpu_base.threads_ns);
+        let account =
+            self.cpu_base.machine.account(&after.machine, wall_s, threads_ns as f64 * 1e-9);
+        Measured { lanes, account, process, transfer: self.transfer }
+    }
+
+    /// A last interval shorter than a tenth and empty is dropped, as iperf3 does.
+    fn is_worth_telling(&self, now: &Reading, length_s: f64) -> bool {
+        let moved = now
+            .counters
+            .iter()
+            .zip(&self.last.counters)
+            .any(|(now, last)| now.bytes > last.bytes);
+        moved || clock::seconds_between(self.last.at_ns, now.at_ns) > length_s / 10.0
+    }
+
+    /// The next moment of interest: the end of an interval or of the omitted time.
+    fn schedule(&mut self) {
+        let interval_ns = self.cut.interval_s.map(nanos).filter(|length_ns| *length_ns > 0);
+        let passed_ns = self.last.at_ns.saturating_sub(self.origin_ns);
+        let interval_end_ns = interval_ns.map_or(u64::MAX, |length_ns| {
+            // An interval that ended a little late does not make the next one end at once.
+            let done = (passed_ns + length_ns / 2) / length_ns;
+            self.origin_ns + (done + 1) * length_ns
+        });
+        let omit_end_ns = match self.omitting {
+            true => self.origin_ns + nanos(self.cut.omit_s),
+            false => u64::MAX,
+        };
+        self.next_ns = interval_end_ns.min(omit_end_ns);
+    }
+
+    fn interval(&self, now: &Reading) -> Interval {
+        let stretch = |index| self.stretch(index, &self.last, now, self.omitting);
+        Interval { streams: (0..self.lanes.len()).map(stretch).collect() }
+    }
+
+    fn stretch(&self, index: usize, from: &Reading, to: &Reading, omitted: bool) -> Stretch {
+        let lane = self.lanes[index];
+        let (before, after) = (from.counters[index], to.counters[index]);
+        let since = |at_ns: u64| clock::seconds_between(self.origin_ns, at_ns);
+        let udp = self.cut.udp.then(|| UdpNumbers {
+            packets: after
+                .packets
+                .saturating_sub(before.packets)
+                .try_into()
+                .unwrap_or(i64::MAX),
+            lost: after.lost.saturating_sub(before.lost),
+            out_of_order: after.out_of_order - before.out_of_order,
+            jitter_s: after.jitter_ns as f64 * 1e-9,
+        });
+        let tcp = (lane.sends && !self.cut.udp).then(|| {
+            let now = to.tcp[index].unwrap_or_default();
+            let earlier = from.tcp[index].unwrap_or_default();
+            TcpNumbers {
+                retransmits: u64::from(now.retransmits.saturating_sub(earlier.retransmits)),
+                congestion_window_bytes: now.congestion_window_bytes,
+                send_window_bytes: u64::from(now.send_window_bytes.unwrap_or(0)),
+                rtt_us: now.rtt_us,
+                rtt_deviation_us: now.rtt_deviation_us,
+                path_mtu_bytes: now.path_mtu_bytes,
+                reordered: now.reordered.unwrap_or(0),
+                delivery_bit_per_s: now.delivery_bytes_per_s.map(|rate| rate.saturating_mul(8)),
+            }
+        });
+        Stretch {
+            socket: Some(lane.socket),
+            sends: lane.sends,
+            start_s: since(from.at_ns),
+            end_s: since(to.at_ns),
+            bytes: after.bytes - before.bytes,
+            omitted,
+            tcp,
+            udp,
+        }
+    }
+
+    /// Remembers round trips and windows of the senders.
+    fn look(&mut self, now: &Reading) {
+        for (extremes, tcp) in self.extremes.iter_mut().zip(&now.tcp) {
+            let Some(tcp) = tcp else { continue };
+            let (least, greatest) = extremes.rtts;
+            let first = extremes.looks == 0;
+            extremes.rtts = (
+                if first { tcp.rtt_us } else { least.min(tcp.rtt_us) },
+                greatest.max(tcp.rtt_us),
+            );
+            extremes.rtt_sum += u64::from(tcp.rtt_us);
+            extremes.looks += 1;
+            let (congestion, peer) = &mut extremes.windows_bytes;
+            *congestion = (*congestion).max(tcp.congestion_window_bytes);
+            *peer = (*peer).max(u64::from(tcp.send_window_bytes.unwrap_or(0)));
+        }
+    }
+
+    fn lane_end(&self, index: usize, now: &Reading) -> LaneEnd {
+        let lane = self.lanes[index];
+        let whole = self.stretch(index, &self.base, now, false);
+        let whole = Stretch { start_s: 0.0, end_s: whole.seconds(), ..whole };
+        let (before, after) = (self.base.counters[index], now.counters[index]);
+        let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let result = StreamResult {
+            id: stream_id(index) as u64,
+            bytes: whole.bytes,
+            retransmits: whole.tcp.map(|tcp| tcp.retransmits),
+            jitter_s: after.jitter_ns as f64 * 1e-9,
+            errors: after.lost,
+            omitted_errors: before.lost,
+            packets: signed(after.packets),
+            omitted_packets: signed(before.packets),
+            start_s: 0.0,
+            end_s: whole.end_s,
+        };
+        let extremes = self.extremes[index];
+        let rtt_us = (lane.sends && extremes.looks > 0).then(|| {
+            let mean = (extremes.rtt_sum / u64::from(extremes.looks)) as u32;
+            (extremes.rtts.0, mean, extremes.rtts.1)
+        });
+        LaneEnd { lane, whole, result, rtt_us, windows_bytes: extremes.windows_bytes }
+    }
+
+    fn process_percent(&self) -> CpuPercent {
+        let (since_ns, before) = self.process_base;
+        let wall_ns = clock::now_ns().saturating_sub(since_ns).max(1) as f64;
+        let now = cpu::process_time();
+        let percent = |after: u64, before: u64| (after - before) as f64 * 100.0 / wall_ns;
+        let user = percent(now.user_ns, before.user_ns);
+        let system = percent(now.system_ns, before.system_ns);
+        CpuPercent { total: user + system, user, system }
+    }
+}
+
+impl Measured {
+    /// See [`Transfer::close_sending`].
+    pub fn close_sending(&self) {
+        self.transfer.close_sending();
+    }
+
+    /// Waits for the streams to stop; the first failure among them comes back.
+    pub fn join(self) -> Result<(), NetworkError> {
+        for (number, end) in self.transfer.finish().into_iter().enumerate() {
+            if let Some(source) = end.error {
+                return Err(NetworkError::Stream { number: stream_id(number), source });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Reading {
+    fn of(transfer: &Transfer) -> Self {
+        // The clock is read next to the counters; looking at the connections takes longer.
+        let (counters, at_ns) = (transfer.snapshots(), clock::now_ns());
+        Self { at_ns, counters, tcp: transfer.tcp_infos() }
+    }
+
+    fn emptied(mut self) -> Self {
+        self.counters.fill(Snapshot::default());
+        self
+    }
+}
+
+impl CpuReading {
+    fn of(transfer: &Transfer) -> Self {
+        Self {
+            at_ns: clock::now_ns(),
+            machine: state::cpu_times(&Root::machine()),
+            threads_ns: transfer.cpu_ns().iter().sum(),
+        }
+    }
+}

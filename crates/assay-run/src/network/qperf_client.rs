@@ -1,0 +1,258 @@
+//! One test as qperf's client, against qperf or assay.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use assay_dialects::wire::qperf::{
+    Client, ClientEvent, Configuration, Request, Statistics, Times,
+};
+use assay_fleet::root::Root;
+use assay_fleet::state;
+use assay_kernels::clock;
+use assay_kernels::network::pingpong::{self, Line, RoundTrips, Until, Waiting};
+use assay_kernels::network::socket::{self, SocketOptions};
+use assay_kernels::network::stream::Copying;
+use assay_kernels::network::transfer::{Flow, Snapshot, Socket, Transfer};
+use assay_model::cpu_times::TICKS_PER_S;
+
+use super::control::Control;
+use super::error::NetworkError;
+use super::target::Target;
+use crate::round_trips::Distribution;
+
+/// What is to be tested.
+#[derive(Debug, Clone)]
+pub struct QperfTest {
+    pub target: Target,
+    pub request: Request,
+    pub waiting: Waiting,
+    /// Messages per second from fixed moments; `None` = the next when the answer is there.
+    pub rate_per_s: Option<f64>,
+    /// Microseconds that a receive asks the device itself; `None` = as the system does.
+    pub busy_poll_us: Option<u32>,
+}
+
+/// What one end's machine did during a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    pub cpus: u32,
+    pub ticks_per_s: u32,
+    pub start: Times,
+    pub end: Times,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub enum QperfOutcome {
+    Configuration(Configuration),
+    Latency(Latency),
+    Bandwidth(Box<Bandwidth>),
+}
+
+/// A ping-pong.
+#[derive(Debug)]
+pub struct Latency {
+    pub measured: RoundTrips,
+    /// Half the mean round trip, in seconds. One after another it is qperf's figure: elapsed over
+    /// messages received at both ends. At a rate there are pauses, and the round trips alone count.
+    pub mean_half_s: f64,
+    pub address: SocketAddr,
+}
+
+/// A stream or flood from here to there.
+#[derive(Debug)]
+pub struct Bandwidth {
+    pub sent: Snapshot,
+    pub elapsed_s: f64,
+    pub there: Statistics,
+    pub here: Span,
+}
+
+/// Most round trips of one test that are kept: 64 MiB of times.
+const ROUND_TRIPS_LIMIT: usize = 8 << 20;
+/// What the far end may take beyond its own timer.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Runs the test.
+pub fn run(test: &QperfTest, cancel: &AtomicBool) -> Result<QperfOutcome, NetworkError> {
+    let (stream, address) = test.target.connect()?;
+    let peer = format!("{}:{}", test.target.host, test.target.port);
+    let control = Control::new(stream, peer)?;
+    let client = Client::new(test.request);
+    Conversation { test, cancel, address, client, control }.run()
+}
+
+struct Conversation<'a> {
+    test: &'a QperfTest,
+    cancel: &'a AtomicBool,
+    address: SocketAddr,
+    client: Client,
+    control: Control,
+}
+
+impl Conversation<'_> {
+    fn run(&mut self) -> Result<QperfOutcome, NetworkError> {
+        self.control.send(&self.client.hello())?;
+        let port = match self.next("the port of the test")? {
+            ClientEvent::Configuration(it) => return Ok(QperfOutcome::Configuration(it)),
+            ClientEvent::Connect(port) => port,
+            _ => return Err(self.closed()),
+        };
+        let data = self.open(SocketAddr::new(self.address.ip(), port))?;
+        self.control.send(&Client::ready())?;
+        match self.next("the start of the test")? {
+            ClientEvent::Run => {}
+            _ => return Err(self.closed()),
+        }
+        if self.test.request.test.is_latency() {
+            self.latency(data)
+        } else {
+            self.bandwidth(data)
+        }
+    }
+
+    fn next(&mut self, expected: &str) -> Result<ClientEvent, NetworkError> {
+        let timeout = Duration::from_secs(u64::from(self.test.request.timeout_s)) + GRACE;
+        loop {
+            // An out-of-band byte announces that the server refuses, in words that follow.
+            let refused = socket::has_urgent(self.control.stream());
+            let cancel = self.cancel;
+            if !refused
+                && let Some(event) = self.client.next_event().map_err(|it| self.broke(it))?
+            {
+                return Ok(event);
+            }
+            let waited =
+                self.control.wait(timeout, expected, &|| cancel.load(Ordering::Relaxed));
+            match waited {
+                Ok(bytes) => self.client.receive(&bytes),
+                Err(_) if refused => return Err(self.broke(self.client.refused())),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn broke(&self, source: assay_dialects::wire::qperf::ProtocolError) -> NetworkError {
+        NetworkError::Qperf { peer: self.control.peer.clone(), source }
+    }
+
+    fn closed(&self) -> NetworkError {
+        let expected = "the next step of the protocol".to_owned();
+        NetworkError::Closed { peer: self.control.peer.clone(), expected }
+    }
+
+    fn died(&self) -> NetworkError {
+        let expected = "the end of the test".to_owned();
+        NetworkError::Closed { peer: self.control.peer.clone(), expected }
+    }
+
+    fn open(&self, address: SocketAddr) -> Result<Socket, NetworkError> {
+        let bytes = self.test.request.socket_buffer_bytes;
+        let options = SocketOptions {
+            local: self.test.target.local.map(|local| SocketAddr::new(local.ip(), 0)),
+            window_bytes: (bytes > 0).then_some(bytes),
+            // qperf leaves it off; in a ping-pong of messages above one segment it would wait.
+            no_delay: self.test.request.test.is_latency(),
+            busy_poll_us: self.test.busy_poll_us,
+            ..SocketOptions::default()
+        };
+        let opened = if self.test.request.test.is_udp() {
+            socket::connect_udp(address, &options)
+                .map(|socket| Socket::Udp { socket, wide: true })
+        } else {
+            let timeout = self.test.target.connect_timeout;
+            socket::connect_tcp(address, &options, timeout).map(Socket::Tcp)
+        };
+        opened.map_err(|source| NetworkError::OpenStream {
+            peer: self.control.peer.clone(),
+            source,
+        })
+    }
+
+    fn latency(&mut self, data: Socket) -> Result<QperfOutcome, NetworkError> {
+        let line = match data {
+            Socket::Tcp(stream) => Line::Tcp(stream),
+            Socket::Udp { socket, .. } => Line::Udp(socket),
+        };
+        let request = self.test.request;
+        let until = Until {
+            deadline_ns: clock::now_ns() + u64::from(request.time_s) * 1_000_000_000,
+            round_trips: ROUND_TRIPS_LIMIT,
+        };
+        let bytes = request.message_bytes as usize;
+        let measured = match self.test.rate_per_s {
+            Some(rate) => pingpong::ping_at_rate(&line, bytes, rate, until),
+            None => pingpong::ping(&line, bytes, self.test.waiting, until),
+        };
+        let measured = measured.map_err(|source| NetworkError::PingPong {
+            peer: self.control.peer.clone(),
+            source,
+        })?;
+        let there = self.statistics()?;
+        let messages = (measured.times_ns.len() as u64).saturating_add(there.received.messages);
+        if measured.times_ns.is_empty() || messages == 0 {
+            return Err(NetworkError::NoData);
+        }
+        let mean_half_s = match self.test.rate_per_s {
+            Some(_) => Distribution::of(&measured.times_ns).mean_ns() * 1e-9 / 2.0,
+            None => measured.total_ns as f64 * 1e-9 / messages as f64,
+        };
+        Ok(QperfOutcome::Latency(Latency { measured, mean_half_s, address: self.address }))
+    }
+
+    fn bandwidth(&mut self, socket: Socket) -> Result<QperfOutcome, NetworkError> {
+        let request = self.test.request;
+        let flow = Flow {
+            socket,
+            sends: true,
+            block_bytes: (request.message_bytes as usize).max(1),
+            copying: Copying::Copy,
+            pace: None,
+            cpu: None,
+        };
+        let (start_ns, start) = (clock::now_ns(), times());
+        let transfer = Transfer::start(vec![flow], None)
+            .map_err(|source| NetworkError::Start { source })?;
+        let end_ns = start_ns + u64::from(request.time_s) * 1_000_000_000;
+        while clock::now_ns() < end_ns && !self.cancel.load(Ordering::Relaxed) {
+            if self.control.has_ended() {
+                transfer.finish();
+                return Err(self.died());
+            }
+            let left = Duration::from_nanos(end_ns.saturating_sub(clock::now_ns()));
+            std::thread::sleep(left.min(Duration::from_millis(20)));
+        }
+        let sent = transfer.snapshots().first().copied().unwrap_or_default();
+        let elapsed_s = clock::seconds_between(start_ns, clock::now_ns());
+        let end = times();
+        transfer.finish();
+        let there = self.statistics()?;
+        let here = Span { cpus: times_cpus(), ticks_per_s: TICKS_PER_S, start, end };
+        if there.received.bytes == 0 {
+            return Err(NetworkError::NoData);
+        }
+        Ok(QperfOutcome::Bandwidth(Box::new(Bandwidth { sent, elapsed_s, there, here })))
+    }
+
+    fn statistics(&mut self) -> Result<Statistics, NetworkError> {
+        match self.next("the server's statistics")? {
+            ClientEvent::Statistics(statistics) => {
+                // The server closes either way.
+                drop(self.control.send(&Client::goodbye()));
+                Ok(*statistics)
+            }
+            _ => Err(self.closed()),
+        }
+    }
+}
+
+/// The machine's clock and CPU times in ticks.
+pub(super) fn times() -> Times {
+    let real = clock::now_ns() / (1_000_000_000 / u64::from(TICKS_PER_S));
+    Times { real, cpu: state::cpu_times(&Root::machine()).sum() }
+}
+
+pub(super) fn times_cpus() -> u32 {
+    state::cpu_times(&Root::machine()).cpus.len() as u32
+}

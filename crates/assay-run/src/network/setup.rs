@@ -1,0 +1,94 @@
+//! How this host's network is set up, and the path to one host: what `assay doctor` judges.
+//!
+//! Devices are asked and a handful of echoes is sent; nothing is changed.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use assay_fleet::network_device;
+use assay_fleet::root::Root;
+use assay_kernels::network::{device, ethtool, path_mtu};
+use assay_model::network_setup::{DeviceSetup, NetworkPath, NetworkSetup};
+
+use super::error::NetworkError;
+use super::target::{Target, is_loopback};
+
+/// How long an echo may take: more than any path on Earth, less than a user minds.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A path to look at, and what the user knows of it.
+#[derive(Debug, Default)]
+pub struct PathAsked {
+    pub host: Option<String>,
+    pub round_trip_s: Option<f64>,
+    pub link_bit_per_s: Option<f64>,
+}
+
+impl PathAsked {
+    fn is_nothing(&self) -> bool {
+        self.host.is_none() && self.round_trip_s.is_none() && self.link_bit_per_s.is_none()
+    }
+}
+
+pub fn read(asked: &PathAsked) -> Result<NetworkSetup, NetworkError> {
+    let root = Root::machine();
+    let names = network_device::names(&root);
+    // A device that cannot be asked is one whose driver answers nothing.
+    let devices: Vec<DeviceSetup> =
+        names.iter().filter_map(|name| ethtool::read(name).ok()).collect();
+    let path = if asked.is_nothing() { None } else { Some(path(asked, &root)?) };
+    Ok(NetworkSetup { devices, path })
+}
+
+fn path(asked: &PathAsked, root: &Root) -> Result<NetworkPath, NetworkError> {
+    let mut path = NetworkPath {
+        host: asked.host.clone(),
+        round_trip_s: asked.round_trip_s,
+        link_bit_per_s: asked.link_bit_per_s,
+        ..NetworkPath::default()
+    };
+    if let Some(host) = &asked.host {
+        // The port plays no part in the choice of a route.
+        let addresses = Target::new(host, 9).addresses()?;
+        let address =
+            addresses.first().ok_or(NetworkError::NoAddress { host: host.clone() })?;
+        look_along(*address, root, &mut path);
+    }
+    Ok(path)
+}
+
+fn look_along(remote: SocketAddr, root: &Root, path: &mut NetworkPath) {
+    let local = local_towards(remote);
+    path.address = Some(remote.ip().to_string());
+    path.is_loopback = is_within(local, remote.ip());
+    if path.is_loopback {
+        return;
+    }
+    path.device = device::name_of(local);
+    let speed = path.device.as_deref().map(|name| network_device::read(root, name));
+    let speed = speed.and_then(|device| device.link_bit_per_s);
+    path.link_bit_per_s = path.link_bit_per_s.or(speed.map(|speed| speed as f64));
+    match path_mtu::prove(remote.ip(), PATIENCE) {
+        Ok(found) => {
+            path.believed_mtu_bytes = Some(found.believed_bytes.into());
+            path.carried_mtu_bytes = found.carried_bytes.map(u64::from);
+            let round_trip_s = found.round_trip_ns.map(|ns| ns as f64 / 1e9);
+            path.round_trip_s = path.round_trip_s.or(round_trip_s);
+        }
+        Err(error) => path.obstacle = Some(error.to_string()),
+    }
+}
+
+/// This end's address on the way to another.
+pub fn local_towards(remote: SocketAddr) -> IpAddr {
+    let any = if remote.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+    let socket = UdpSocket::bind(any);
+    // Connecting a datagram socket sends nothing; it only asks the routes.
+    let local = socket.and_then(|it| it.connect(remote).and_then(|()| it.local_addr()));
+    local.map_or(remote.ip(), |address| address.ip())
+}
+
+/// Traffic to one's own address takes the loopback device, whatever the address.
+pub fn is_within(local: IpAddr, remote: IpAddr) -> bool {
+    is_loopback(remote) || local.to_canonical() == remote.to_canonical()
+}

@@ -1,0 +1,119 @@
+//! From a host's name to its addresses, and to a connection.
+
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+use assay_kernels::network::socket::{self, SocketOptions};
+
+use super::error::NetworkError;
+
+/// How long a connection may take to be made, unless told otherwise: three retries of the kernel.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Which addresses may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Family {
+    #[default]
+    Any,
+    V4,
+    V6,
+}
+
+/// A host and a port that tests go to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    pub host: String,
+    pub port: u16,
+    pub family: Family,
+    /// Where to send from; the port is used for streams alone.
+    pub local: Option<SocketAddr>,
+    pub connect_timeout: Duration,
+}
+
+impl Target {
+    pub fn new(host: &str, port: u16) -> Self {
+        Self {
+            host: host.to_owned(),
+            port,
+            family: Family::Any,
+            local: None,
+            connect_timeout: CONNECT_TIMEOUT,
+        }
+    }
+
+    /// Every address of the host, in the system's order.
+    pub fn addresses(&self) -> Result<Vec<SocketAddr>, NetworkError> {
+        let host = || self.host.clone();
+        let name = self.host.trim_start_matches('[').trim_end_matches(']');
+        let found = (name, self.port)
+            .to_socket_addrs()
+            .map_err(|source| NetworkError::Resolve { host: host(), source })?;
+        let fits = |address: &SocketAddr| match self.family {
+            Family::Any => true,
+            Family::V4 => address.is_ipv4(),
+            Family::V6 => address.is_ipv6(),
+        };
+        let fits_local = |address: &SocketAddr| {
+            self.local.is_none_or(|it| it.is_ipv4() == address.is_ipv4())
+        };
+        let addresses: Vec<_> = found.filter(fits).filter(fits_local).collect();
+        if addresses.is_empty() {
+            return Err(NetworkError::NoAddress { host: host() });
+        }
+        Ok(addresses)
+    }
+
+    /// Connects to the first address that answers.
+    pub fn connect(&self) -> Result<(TcpStream, SocketAddr), NetworkError> {
+        let local = self.local.map(|address| SocketAddr::new(address.ip(), 0));
+        let options = SocketOptions { local, no_delay: true, ..SocketOptions::default() };
+        let mut last = NetworkError::NoAddress { host: self.host.clone() };
+        for address in self.addresses()? {
+            match socket::connect_tcp(address, &options, self.connect_timeout) {
+                Ok(stream) => return Ok((stream, address)),
+                Err(source) => last = NetworkError::Connect { address, source },
+            }
+        }
+        Err(last)
+    }
+}
+
+/// Whether traffic to this address never leaves the machine by way of the loopback device.
+pub fn is_loopback(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_addresses_of_the_family() {
+        let check = |host: &str, family: Family, expected: &[&str]| {
+            let target = Target { family, ..Target::new(host, 7) };
+            let addresses = target.addresses().unwrap_or_default();
+            let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+            assert_eq!(addresses, expected, "{host} {family:?}");
+        };
+        check("127.0.0.1", Family::Any, &["127.0.0.1:7"]);
+        check("::1", Family::V6, &["[::1]:7"]);
+        check("[::1]", Family::Any, &["[::1]:7"]);
+        check("127.0.0.1", Family::V6, &[]);
+        assert!(matches!(
+            Target::new("no-such-host.invalid", 7).addresses(),
+            Err(NetworkError::Resolve { .. })
+        ));
+    }
+
+    #[test]
+    fn loopback_is_recognised_in_both_families() {
+        for (address, expected) in [
+            ("127.3.4.5", true),
+            ("::1", true),
+            ("::ffff:127.0.0.1", true),
+            ("192.0.2.1", false),
+        ] {
+            assert_eq!(is_loopback(address.parse().unwrap()), expected);
+        }
+    }
+}

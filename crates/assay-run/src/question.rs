@@ -1,0 +1,183 @@
+//! The front door: from a suite to a plan, and from the plan to a stored run.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use assay_fleet::facts;
+use assay_fleet::root::Root;
+use assay_model::event::Status;
+use assay_model::facts::HostFacts;
+use assay_model::plan::expand::{self, Choices, MpiChoices};
+use assay_model::plan::{Case, Plan};
+use assay_model::run::Run;
+use assay_model::suite::Suite;
+use assay_model::summary::Summary;
+use assay_model::workload::Workload;
+use assay_model::workload::storage::{StoragePhase, StoragePlan};
+use assay_store::Store;
+
+use crate::execution::{self, Execution};
+use crate::failure::{Failure, Kind};
+use crate::sink::Sink;
+use crate::storage::precondition;
+use crate::storage::runner::{self, RunOptions};
+use crate::tools::{self, Tools};
+
+/// What is asked, by whom, and under which condition.
+#[derive(Debug, Clone)]
+pub struct Question<'a> {
+    pub suite: &'a Suite,
+    /// Whose fault an impossible plan is: the command line's or the suite file's.
+    pub blame: Kind,
+    /// Where questions about the network go that name no host.
+    pub to: Option<&'a str>,
+    /// What the user calls the condition.
+    pub label: Option<&'a str>,
+    /// The MPIs that questions about MPI go to.
+    pub mpi: MpiChoices,
+    /// What may be done to storage.
+    pub storage: RunOptions,
+    /// Who measures: `assay`, the name of an official tool, or `all` that are found.
+    pub by: Vec<String>,
+    /// Seconds for the whole run [default: as the suite says].
+    pub budget_s: Option<f64>,
+    /// Official tools that are not on `PATH`: name and path.
+    pub tools: Vec<(String, PathBuf)>,
+}
+
+impl<'a> Question<'a> {
+    /// A suite, measured by assay on this machine.
+    pub fn of_suite(suite: &'a Suite) -> Self {
+        Self {
+            suite,
+            blame: Kind::Usage,
+            to: None,
+            label: None,
+            mpi: MpiChoices::default(),
+            storage: RunOptions::default(),
+            by: vec!["assay".to_owned()],
+            budget_s: None,
+            tools: Vec::new(),
+        }
+    }
+}
+
+/// Everything that is known before anything is measured.
+#[derive(Debug)]
+pub struct Prepared {
+    pub plan: Plan,
+    host: HostFacts,
+    tools: Tools,
+}
+
+/// Finds the tools and resolves every case.
+pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
+    let host = facts::read(&Root::machine());
+    let tools = Tools::find(&question.tools)?;
+    let measurers = tools.measurers();
+    let choices = Choices {
+        by: question.by.clone(),
+        measurers: &measurers,
+        budget_s: question.budget_s,
+        to: question.to.map(str::to_owned),
+        mpi: question.mpi.clone(),
+    };
+    let mut plan = plan(question.suite, question.blame, &host, &choices)?;
+    tools.leave_out_other_mpis(&mut plan)?;
+    Ok(Prepared { plan, host, tools })
+}
+
+/// Carries the plan out and stores the run. Files made for questions about storage are removed at the
+/// end, whatever becomes of the run.
+pub fn measure(
+    question: &Question<'_>,
+    prepared: Prepared,
+    store: &Store,
+    cancel: &AtomicBool,
+    sink: &mut dyn Sink,
+) -> Result<Run, Failure> {
+    let Prepared { plan, host, tools } = prepared;
+    let storage = &question.storage;
+    runner::check(&storage_of(&plan), storage)?;
+    let execution = Execution {
+        plan,
+        label: question.label.map(str::to_owned),
+        host,
+        tools: &tools,
+        store,
+        storage,
+        cancel,
+    };
+    let run = execution::execute(&execution, sink);
+    if !storage.keep {
+        runner::remove_made(storage)?;
+    }
+    run
+}
+
+fn plan(
+    suite: &Suite,
+    blame: Kind,
+    host: &HostFacts,
+    choices: &Choices<'_>,
+) -> Result<Plan, Failure> {
+    expand::expand(suite, host, choices).map_err(|error| {
+        let whose = match blame {
+            Kind::Suite => format!("suite {}: ", suite.name),
+            _ => String::new(),
+        };
+        let failure = Failure::new(blame, format!("{whose}{error}"));
+        match &error {
+            expand::PlanError::NoSuchMeasurer { name, .. } => tools::advise(name, failure),
+            _ => failure,
+        }
+    })
+}
+
+/// Everything the plan does to storage, so that all of it is judged before the first write.
+fn storage_of(plan: &Plan) -> StoragePlan {
+    let phases = |case: &Case| match &case.workload {
+        Workload::Storage(test) => {
+            let mut phases = precondition::phases(test);
+            phases.push(StoragePhase {
+                name: case.id.clone(),
+                loops: Vec::new(),
+                workload: test.workload.clone(),
+                pause_before_s: 0.0,
+            });
+            phases
+        }
+        _ => Vec::new(),
+    };
+    StoragePlan { phases: plan.cases.iter().flat_map(phases).collect() }
+}
+
+/// A run in which a case failed, or nothing was measured, is a failed measurement.
+pub fn verdict(summary: &Summary) -> Result<(), Failure> {
+    if summary.run.status == Status::Interrupted {
+        let kept = format!("finished cases are kept: assay show {}", summary.run.id);
+        return Err(Failure::measurement("the run was interrupted").advise(kept));
+    }
+    if let Some(first) = summary.failures.first() {
+        let skipped = summary.failures.iter().filter(|it| it.because.is_some()).count();
+        let what = match summary.failures.len() - skipped {
+            1 => format!("{} failed", first.case),
+            more => format!("{more} cases failed, the first of them {}", first.case),
+        };
+        let what = match skipped {
+            0 => what,
+            1 => format!("{what}; 1 case was skipped because of that"),
+            _ => format!("{what}; {skipped} cases were skipped because of that"),
+        };
+        let mut failure = Failure::measurement(what).explain(&first.reason);
+        if !first.advice.is_empty() {
+            failure = failure.advise(&first.advice);
+        }
+        return Err(failure);
+    }
+    if summary.results.is_empty() {
+        return Err(Failure::measurement("nothing was measured")
+            .advise("give it more time with --budget"));
+    }
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! What many round trips amount to, without a model: order statistics of all of them.
+//!
+//! A percentile is given only when the sample can carry it: an upper bound of p99 at 95 % confidence
+//! exists from 299 values on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
+
+use assay_model::event::Parameter;
+use serde_json::{Map, Value, json};
+
+/// The percentiles that are told, and from how many values on.
+const PERCENTILES: [(&str, f64, usize); 5] = [
+    ("p50", 0.50, 1),
+    ("p90", 0.90, 29),
+    ("p99", 0.99, 299),
+    ("p99.9", 0.999, 2995),
+    ("p99.99", 0.9999, 29_956),
+];
+
+/// All round trips of a test in ascending order, in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Distribution {
+    sorted_ns: Vec<u64>,
+}
+
+impl Distribution {
+    pub fn of(times_ns: &[u64]) -> Self {
+        let mut sorted_ns = times_ns.to_vec();
+        sorted_ns.sort_unstable();
+        Self { sorted_ns }
+    }
+
+    /// The q-quantile by nearest rank: the smallest value not below a share q of all. 0 of none.
+    pub fn quantile_ns(&self, q: f64) -> u64 {
+        let rank = (q * self.sorted_ns.len() as f64).ceil() as usize;
+        let at = rank.saturating_sub(1);
+        self.sorted_ns.get(at).copied().unwrap_or(0)
+    }
+
+    pub fn least_ns(&self) -> u64 {
+        self.sorted_ns.first().copied().unwrap_or(0)
+    }
+
+    pub fn greatest_ns(&self) -> u64 {
+        self.sorted_ns.last().copied().unwrap_or(0)
+    }
+
+    pub fn mean_ns(&self) -> f64 {
+        let sum: f64 = self.sorted_ns.iter().map(|time| *time as f64).sum();
+        sum / self.sorted_ns.len().max(1) as f64
+    }
+
+    /// The percentiles that the sample can carry, in nanoseconds.
+    pub fn percentiles_ns(&self) -> Vec<(&'static str, u64)> {
+        let carried = PERCENTILES.iter().filter(|(_, _, least)| self.sorted_ns.len() >= *least);
+        carried.map(|(name, q, _)| (*name, self.quantile_ns(*q))).collect()
+    }
+
+    /// `min 27.9 us, p50 29.0 us, …, max 120.3 us (n = 34000)`
+    pub fn text(&self) -> String {
+        let micros = |ns: u64| format!("{:.1} us", ns as f64 / 1e3);
+        let percentiles: String = self
+            .percentiles_ns()
+            .into_iter()
+            .map(|(name, ns)| format!("{name} {}, ", micros(ns)))
+            .collect();
+        format!(
+            "min {}, {percentiles}max {} (n = {})",
+            micros(self.least_ns()),
+            micros(self.greatest_ns()),
+            self.sorted_ns.len()
+        )
+    }
+
+    /// The same in seconds.
+    pub fn json(&self) -> Value {
+        let seconds = |ns: f64| json!(ns * 1e-9);
+        let mut map = Map::new();
+        map.insert("n".into(), json!(self.sorted_ns.len()));
+        map.insert("min".into(), seconds(self.least_ns() as f64));
+        map.insert("mean".into(), seconds(self.mean_ns()));
+        map.insert("max".into(), seconds(self.greatest_ns() as f64));
+        for (name, ns) in self.percentiles_ns() {
+            map.insert(name.into(), seconds(ns as f64));
+        }
+        Value::Object(map)
+    }
+
+    /// What a result tells of all of them, since its own percentiles are of the samples alone: how many,
+    /// the percentiles they can carry, and the greatest, in seconds.
+    pub fn parameters(&self) -> Vec<(String, Parameter)> {
+        let seconds = |ns: u64| Parameter::Number(ns as f64 * 1e-9);
+        let count = Parameter::Integer(self.sorted_ns.len() as u64);
+        let mut told = vec![("round_trips".to_owned(), count)];
+        let percentiles = self.percentiles_ns().into_iter();
+        told.extend(percentiles.map(|(name, ns)| (format!("all_{name}_s"), seconds(ns))));
+        told.push(("all_max_s".to_owned(), seconds(self.greatest_ns())));
+        told
+    }
+
+    /// Every time to three significant digits with its count, one a line: the whole distribution as
+    /// it is stored.
+    pub fn table(&self) -> String {
+        use std::fmt::Write as _;
+        let mut text = String::from("# round trip in ns from (three digits), count\n");
+        let same = |left: &u64, right: &u64| three_digits(*left) == three_digits(*right);
+        for equal in self.sorted_ns.chunk_by(same) {
+            let _ = writeln!(text, "{} {}", three_digits(equal[0]), equal.len());
+        }
+        text
+    }
+}
+
+/// Cut after three significant digits: 12 345 → 12 300.
+const fn three_digits(value: u64) -> u64 {
+    let mut unit = 1;
+    while value / unit >= 1000 {
+        unit *= 10;
+    }
+    value / unit * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_by_nearest_rank() {
+        let distribution = Distribution::of(&(1..=100).rev().collect::<Vec<u64>>());
+        for (q, expected) in [(0.0, 1), (0.01, 1), (0.5, 50), (0.991, 100), (1.0, 100)] {
+            assert_eq!(distribution.quantile_ns(q), expected, "{q}");
+        }
+        assert_eq!((distribution.least_ns(), distribution.greatest_ns()), (1, 100));
+        assert!((distribution.mean_ns() - 50.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn percentiles_need_data() {
+        for (n, expected) in
+            [(0, 0), (1, 1), (28, 1), (29, 2), (299, 3), (2995, 4), (29_956, 5)]
+        {
+            let distribution = Distribution::of(&vec![7; n]);
+            assert_eq!(distribution.percentiles_ns().len(), expected, "{n}");
+        }
+        assert_eq!(Distribution::default().text(), "min 0.0 us, max 0.0 us (n = 0)");
+    }
+
+    #[test]
+    fn the_table_holds_every_value() {
+        let table = Distribution::of(&[12_345, 3, 12_399, 999, 1001]).table();
+        let counts = "3 1\n999 1\n1000 1\n12300 2\n";
+        assert_eq!(table, format!("# round trip in ns from (three digits), count\n{counts}"));
+    }
+}

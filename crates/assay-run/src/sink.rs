@@ -1,0 +1,31 @@
+//! Who is told what happens while it happens.
+
+use assay_model::event::RunEvent;
+
+use crate::failure::Failure;
+
+/// A listener. The run waits for it, but never inside a timed pass.
+pub trait Sink {
+    /// An event was stored; a failure ends the run.
+    fn event(&mut self, event: &RunEvent) -> Result<(), Failure>;
+
+    /// What is being done just now; replaces what was said before.
+    fn progress(&mut self, message: &str);
+
+    /// Something worth a line of its own.
+    fn note(&mut self, text: &str);
+}
+
+/// Listens to nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Sink for Silent {
+    fn event(&mut self, _: &RunEvent) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &str) {}
+
+    fn note(&mut self, _: &str) {}
+}

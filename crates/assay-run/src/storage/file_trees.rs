@@ -1,0 +1,197 @@
+//! Trees of files: which of them may be written, whether they fit, and their phases one by one.
+//!
+//! A tree is written only in a folder that was empty or that assay marked as its own; a mark tells who
+//! made it. What is in other folders stays unless `--destroy-data` names them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use assay_fleet::mounts;
+use assay_fleet::root::Root;
+use assay_kernels::storage::files::{self as kernel, FileControl};
+use assay_model::file_outcome::{FileInterval, FileOutcome};
+use assay_model::workload::file_set::{
+    FileOperation, FilePhase, FilePlan, FileStream, FileTree,
+};
+use fs_err as fs;
+
+use super::created::{Created, Made};
+use super::runner::RunOptions;
+use super::safety;
+use crate::failure::Failure;
+
+/// The mark in a tree's folder, under the name that Vdbench gives to its own.
+const MARK: &str = "vdb_control.file";
+/// What is in it.
+const WORDS: &str = "assay made the directories and files below this folder\n";
+
+/// Checks all trees of a plan before anything is written, and makes and marks their folders.
+pub fn prepare(
+    plan: &FilePlan,
+    options: &RunOptions,
+    create_anchors: bool,
+) -> Result<(), Failure> {
+    let uses = uses(plan);
+    for usage in uses.values() {
+        may_use(usage, options)?;
+    }
+    enough_space(&uses)?;
+    let created = Created::open(options.store.as_deref())?;
+    for usage in uses.values().filter(|usage| usage.is_written) {
+        make_and_mark(&usage.tree.anchor, create_anchors, &created)?;
+    }
+    Ok(())
+}
+
+/// Carries out one phase whose rate is known.
+pub fn run_phase(
+    phase: &FilePhase,
+    stop: &AtomicBool,
+    most_errors: u64,
+    on_interval: &mut dyn FnMut(&FileInterval),
+) -> Result<FileOutcome, Failure> {
+    let mut control = FileControl { stop, on_interval, most_errors };
+    kernel::run(&phase.workload, &mut control).map_err(|error| {
+        Failure::measurement(format!("phase {} failed", phase.name)).because(&error)
+    })
+}
+
+/// How a plan uses one tree; the largest of those that share a folder.
+struct Use<'p> {
+    tree: &'p FileTree,
+    is_written: bool,
+    is_made: bool,
+}
+
+fn uses(plan: &FilePlan) -> BTreeMap<&Path, Use<'_>> {
+    let mut uses: BTreeMap<&Path, Use<'_>> = BTreeMap::new();
+    for workload in plan.phases.iter().map(|phase| &phase.workload) {
+        for (index, tree) in workload.trees.iter().enumerate() {
+            let streams = || workload.streams.iter().filter(|stream| stream.tree == index);
+            let usage = uses.entry(&tree.anchor).or_insert(Use {
+                tree,
+                is_written: false,
+                is_made: false,
+            });
+            if tree.bytes() > usage.tree.bytes() {
+                usage.tree = tree;
+            }
+            usage.is_written |= streams().any(writes);
+            usage.is_made |= streams().any(|it| it.operation == FileOperation::Create);
+        }
+    }
+    uses
+}
+
+fn writes(stream: &FileStream) -> bool {
+    match stream.operation {
+        FileOperation::Read | FileOperation::Write => match stream.read_share {
+            Some(share) => share < 1.0,
+            None => stream.operation == FileOperation::Write,
+        },
+        FileOperation::Open
+        | FileOperation::Close
+        | FileOperation::Getattr
+        | FileOperation::Access => false,
+        FileOperation::Mkdir
+        | FileOperation::Rmdir
+        | FileOperation::Create
+        | FileOperation::Delete
+        | FileOperation::Setattr => true,
+    }
+}
+
+fn may_use(usage: &Use<'_>, options: &RunOptions) -> Result<(), Failure> {
+    let anchor = &usage.tree.anchor;
+    let resolved = anchor.canonicalize().unwrap_or_else(|_| anchor.clone());
+    if !options.allow_unmounted {
+        safety::refuse_unmounted(&resolved.join(MARK), &mounts::read(&Root::machine()))?;
+    }
+    if !usage.is_written || is_marked(anchor) {
+        return Ok(());
+    }
+    let is_named = options
+        .destroy_data
+        .iter()
+        .any(|named| named.canonicalize().is_ok_and(|named| named == resolved));
+    let is_empty = match std::fs::read_dir(anchor) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+        Err(error) => {
+            let what = format!("the folder {} cannot be used", anchor.display());
+            return Err(Failure::measurement(what).because(&error));
+        }
+    };
+    if is_empty || is_named {
+        return Ok(());
+    }
+    let path = anchor.display();
+    Err(Failure::usage(format!("{path} is not written without your word"))
+        .explain("assay did not make what is in this folder, and files in it would be lost")
+        .advise(format!("choose an empty folder, or say --destroy-data={path}")))
+}
+
+fn is_marked(anchor: &Path) -> bool {
+    std::fs::read(anchor.join(MARK)).is_ok_and(|found| found == WORDS.as_bytes())
+}
+
+fn make_and_mark(
+    anchor: &Path,
+    create_anchors: bool,
+    created: &Created,
+) -> Result<(), Failure> {
+    if is_marked(anchor) {
+        return Ok(());
+    }
+    let is_there = anchor.is_dir();
+    let made = match is_there {
+        true => Ok(()),
+        false if create_anchors => fs::create_dir_all(anchor),
+        false => fs::create_dir(anchor),
+    };
+    let folder = made.and_then(|()| anchor.canonicalize()).map_err(|error| {
+        Failure::measurement(format!("the folder {} cannot be made", anchor.display()))
+            .because(&error)
+            .advise("make the folder above it, or say create_anchors=yes in the file")
+    })?;
+    let mark = folder.join(MARK);
+    if mark.exists() {
+        // The user's word was needed for this folder: whoever made the mark, it is not recorded.
+        return fs::write(&mark, WORDS).map_err(|error| {
+            Failure::measurement(format!("the mark {} cannot be written", mark.display()))
+                .because(&error)
+        });
+    }
+    let made = if is_there { Made::Tree } else { Made::TreeAndFolder };
+    created.mark(&mark, WORDS, made)
+}
+
+/// All trees of one file system together must fit.
+fn enough_space(uses: &BTreeMap<&Path, Use<'_>>) -> Result<(), Failure> {
+    let mut needs: BTreeMap<u64, (f64, PathBuf)> = BTreeMap::new();
+    for usage in uses.values().filter(|usage| usage.is_made) {
+        let tree = usage.tree;
+        let Some(folder) = tree.anchor.ancestors().find(|folder| folder.is_dir()) else {
+            continue;
+        };
+        let Ok(found) = std::fs::metadata(folder) else { continue };
+        let files = if is_marked(&tree.anchor) { tree.file_count().unwrap_or(0) } else { 0 };
+        // Blocks are counted in 512 bytes, whatever the file system uses.
+        let has: u64 = (0..files)
+            .filter_map(|number| std::fs::metadata(tree.file(number)).ok())
+            .map(|found| found.blocks() * 512)
+            .sum();
+        let need = (tree.bytes() - has as f64).max(0.0);
+        needs.entry(found.dev()).or_insert((0.0, folder.to_path_buf())).0 += need;
+    }
+    for (need, folder) in needs.into_values() {
+        safety::must_fit(&folder, need as u64, "give smaller sizes, or another anchor")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Whose folders are written and whose are not.
+
+use assay_model::workload::file_set::{FileAccess, FileLoad, FileOrder, FileWorkload};
+use assay_model::workload::storage::{SizeShare, StorageTiming};
+
+use super::*;
+
+fn plan(anchor: &Path, operation: FileOperation, files: u64) -> FilePlan {
+    let size = SizeShare::all(4096);
+    let tree = FileTree {
+        name: "fsd1".into(),
+        anchor: anchor.into(),
+        depth: 1,
+        width: 1,
+        files,
+        files_on_all_levels: false,
+        sizes: vec![size],
+        most_files: None,
+        used_files: None,
+        direct: false,
+        sync: false,
+        sync_at_close: false,
+    };
+    let stream = FileStream {
+        name: "fwd1".into(),
+        tree: 0,
+        operation,
+        threads: 1,
+        order: FileOrder::Once,
+        access: FileAccess::Sequential,
+        read_share: None,
+        sizes: vec![size],
+        stop_after: None,
+        rate_share: 1.0,
+    };
+    let timing = StorageTiming {
+        warmup_s: 0.0,
+        duration_s: Some(1.0),
+        interval_s: 1.0,
+        stop_after_bytes: None,
+    };
+    let workload = FileWorkload {
+        trees: vec![tree],
+        streams: vec![stream],
+        in_turn: false,
+        load: FileLoad::Closed,
+        timing,
+        compressible: 0.0,
+        seed: 1,
+    };
+    FilePlan { phases: vec![FilePhase { name: "rd1".into(), pause_before_s: 0.0, workload }] }
+}
+
+#[test]
+fn foreign_files_stay() {
+    let root = tempfile::tempdir().unwrap();
+    let store = tempfile::tempdir().unwrap();
+    let options =
+        RunOptions { store: Some(store.path().to_path_buf()), ..RunOptions::default() };
+    let check = |anchor: &Path, operation, options: &RunOptions| {
+        prepare(&plan(anchor, operation, 2), options, false)
+            .map_err(|failure| failure.to_string())
+    };
+    let full = root.path().join("full");
+    std::fs::create_dir(&full).unwrap();
+    std::fs::write(full.join("precious"), "x").unwrap();
+    assert!(
+        check(&full, FileOperation::Create, &options).unwrap_err().contains("--destroy-data")
+    );
+    check(&full, FileOperation::Read, &options).unwrap();
+    assert!(!full.join(MARK).exists(), "reading leaves no mark");
+    let named = RunOptions { destroy_data: vec![full.clone()], ..options.clone() };
+    check(&full, FileOperation::Create, &named).unwrap();
+    // Marked now, so it needs no word any more.
+    check(&full, FileOperation::Delete, &options).unwrap();
+    let new = root.path().join("new");
+    check(&new, FileOperation::Create, &options).unwrap();
+    assert!(new.join(MARK).exists());
+    let deep = root.path().join("a/b/c");
+    assert!(
+        check(&deep, FileOperation::Create, &options).unwrap_err().contains("create_anchors")
+    );
+    prepare(&plan(&deep, FileOperation::Create, 2), &options, true).unwrap();
+    // What was marked can be found and removed; the folder itself only where assay made it.
+    std::fs::create_dir(new.join("vdb1_1.dir")).unwrap();
+    std::fs::write(new.join("vdb1_1.dir/vdb_f0001.file"), "x").unwrap();
+    let made = Created::open(Some(store.path())).unwrap();
+    assert!(made.remove_own().is_empty() && made.list().is_empty());
+    assert!(full.join("precious").exists() && !full.join(MARK).exists());
+    assert!(!new.exists() && !deep.exists());
+}
+
+#[test]
+fn what_does_not_fit_is_not_begun() {
+    let root = tempfile::tempdir().unwrap();
+    let anchor = root.path().join("large");
+    let large = plan(&anchor, FileOperation::Create, 1 << 45);
+    let failure = prepare(&large, &RunOptions::default(), false).unwrap_err().to_string();
+    assert!(failure.contains("has no room"), "{failure}");
+    assert!(!anchor.exists());
+}
+
+#[test]
+fn what_is_not_mounted_is_not_filled() {
+    let plan = plan(Path::new("/mnt/assay-nobody-mounts-this"), FileOperation::Create, 2);
+    let failure = prepare(&plan, &RunOptions::default(), false).unwrap_err().to_string();
+    assert!(failure.contains("nothing is mounted"), "{failure}");
+}

@@ -1,0 +1,76 @@
+//! What is written before a measurement, so that a device is as it is in long use and not as it came.
+//!
+//! Never writes anything itself.
+
+use assay_model::workload::storage::{
+    AccessPattern, AtEnd, Conduct, Cursor, Load, SizeShare, StoragePhase, StorageStream,
+    StorageTest, StorageTiming, StorageWorkload,
+};
+
+/// The block of SNIA's preconditioning that does not depend on the workload.
+const BLOCK_BYTES: u64 = 128 << 10;
+/// Enough to keep any device busy with blocks of that size.
+const DEPTH: u32 = 32;
+
+/// The phases before the test: as many passes over all of its targets in order as it asks for and, where
+/// its own I/O goes anywhere, one more in random order with its own size.
+pub fn phases(test: &StorageTest) -> Vec<StoragePhase> {
+    let mut phases = Vec::new();
+    let Some(stream) = test.workload.streams.first().filter(|_| test.precondition_passes > 0)
+    else {
+        return phases;
+    };
+    let own_bytes = stream.sizes.iter().map(|size| size.max_bytes).max().unwrap_or(1);
+    let sizes = test.workload.targets.iter().filter_map(|target| target.size_bytes);
+    let is_roomy = sizes.min().is_none_or(|least| least >= BLOCK_BYTES);
+    let block_bytes = if is_roomy { BLOCK_BYTES } else { own_bytes };
+    let in_order =
+        AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Stop, gap_bytes: 0 };
+    let passes = test.precondition_passes;
+    for pass in 1..=passes {
+        let name = format!("{}, preconditioning {pass} of {passes}", test.name);
+        phases.push(pass_over(test, stream, name, (in_order, block_bytes)));
+    }
+    if matches!(stream.pattern, AccessPattern::Random | AccessPattern::Permutation) {
+        let shuffled = AccessPattern::Blocks {
+            block_bytes: own_bytes,
+            stride_bytes: own_bytes,
+            shuffled: true,
+        };
+        let name = format!("{}, preconditioning in random order", test.name);
+        phases.push(pass_over(test, stream, name, (shuffled, own_bytes)));
+    }
+    phases
+}
+
+fn pass_over(
+    test: &StorageTest,
+    stream: &StorageStream,
+    name: String,
+    (pattern, bytes): (AccessPattern, u64),
+) -> StoragePhase {
+    let stream = StorageStream {
+        name: "preconditioning".to_owned(),
+        threads: 1,
+        in_flight_per_target: DEPTH,
+        pattern,
+        sizes: vec![SizeShare::all(bytes)],
+        read_share: 0.0,
+        conduct: Conduct::default(),
+        ..stream.clone()
+    };
+    let timing = StorageTiming {
+        warmup_s: 0.0,
+        duration_s: None,
+        interval_s: 1.0,
+        stop_after_bytes: None,
+    };
+    let mut workload = StorageWorkload {
+        streams: vec![stream],
+        load: Load::Closed,
+        timing,
+        ..test.workload.clone()
+    };
+    workload.targets.iter_mut().for_each(|target| target.sync_at_end = true);
+    StoragePhase { name, loops: Vec::new(), workload, pause_before_s: 0.0 }
+}

@@ -1,0 +1,370 @@
+//! Carries out a storage plan: the checks, the files, then phase after phase.
+//!
+//! Whoever called is told what happens while it happens; nothing here prints.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use assay_kernels::storage::{self as kernel, Control, Foresight, StorageError};
+use assay_model::storage_outcome::{Ended, IntervalTally, Operation, StorageOutcome};
+use assay_model::workload::storage::{
+    EngineChoice, Load, StoragePhase, StoragePlan, StorageTarget,
+};
+
+use super::advice;
+use super::created::{Created, Record};
+use super::safety::{self, ToLayOut};
+use crate::failure::Failure;
+
+/// I/O that failed is told with its place, up to this many.
+const TOLD: usize = 3;
+
+/// What the user allows, and where things are kept.
+#[derive(Debug, Clone, Default)]
+pub struct RunOptions {
+    /// Devices and foreign files that may be overwritten.
+    pub destroy_data: Vec<PathBuf>,
+    /// Whether `/mnt/x/…` may be used although nothing is mounted on `/mnt/x`.
+    pub allow_unmounted: bool,
+    /// Whether the files that were made stay.
+    pub keep: bool,
+    /// Whether a file whose first phase writes it in order is made by that phase, as IOR does;
+    /// otherwise every file is laid out before the first phase.
+    pub writers_make_files: bool,
+    /// Whether an interruption leaves what was measured so far; otherwise it is a failure.
+    pub keeps_partial: bool,
+    /// Set by the listener to end a phase as if its work were done. The series is what looks at it.
+    pub enough: Option<Arc<AtomicBool>>,
+    /// Folder of the store, which also lists the files that were made; `None` = the user's own.
+    pub store: Option<PathBuf>,
+}
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum StorageEvent<'a> {
+    /// A file is being written fully, before the first phase.
+    LayingOut { target: &'a StorageTarget, done_bytes: u64, total_bytes: u64 },
+    /// A phase begins; with the rate in IO/s, where it has one.
+    PhaseStarts { rate_per_s: Option<f64> },
+    /// One entry of a phase's series.
+    Interval { tally: &'a IntervalTally },
+    /// A phase ended; I/O that failed is told in the outcome.
+    PhaseDone { outcome: &'a StorageOutcome },
+    /// A phase could not be carried out; the others go on.
+    PhaseFailed,
+}
+
+type Listener<'l> = dyn FnMut(StorageEvent<'_>) + 'l;
+
+/// Carries a plan out and removes what was made for it, unless it is to be kept.
+///
+/// I/O that failed is no failure here: [`io_failure`] judges the outcomes.
+pub fn run_plan(
+    plan: &StoragePlan,
+    options: &RunOptions,
+    stop: &AtomicBool,
+    on: &mut Listener<'_>,
+) -> Result<Vec<StorageOutcome>, Failure> {
+    let outcomes = carry_out(plan, options, stop, on);
+    if !options.keep {
+        remove_made(options)?;
+    }
+    outcomes
+}
+
+/// The same, and all files stay until [`remove_made`].
+pub fn carry_out(
+    plan: &StoragePlan,
+    options: &RunOptions,
+    stop: &AtomicBool,
+    on: &mut Listener<'_>,
+) -> Result<Vec<StorageOutcome>, Failure> {
+    let mut fillings = make_files(plan, options, stop, on)?;
+    let reached_per_s = vec![None; plan.phases.len()];
+    let mut run = PhaseRun { reached_per_s, stop, enough: options.enough.as_deref(), on };
+    let mut outcomes = Vec::new();
+    let mut failed = None;
+    for (index, phase) in plan.phases.iter().enumerate() {
+        match run.phase(index, phase) {
+            Ok(outcome) => {
+                (run.on)(StorageEvent::PhaseDone { outcome: &outcome });
+                let here = fillings.iter_mut().filter(|filling| filling.phase == index);
+                here.into_iter().try_for_each(|filling| filling.is_done(&outcome))?;
+                outcomes.push(outcome);
+            }
+            Err(failure) => {
+                (run.on)(StorageEvent::PhaseFailed);
+                failed = failed.or(Some(failure));
+            }
+        }
+        if stop.load(Ordering::Relaxed) {
+            let partial = options.keeps_partial && failed.is_none();
+            return if partial { Ok(outcomes) } else { Err(interrupted()) };
+        }
+    }
+    failed.map_or(Ok(outcomes), Err)
+}
+
+/// Refuses a plan that must not be carried out, before anything is written.
+pub fn check(plan: &StoragePlan, options: &RunOptions) -> Result<(), Failure> {
+    let created = Created::open(options.store.as_deref())?;
+    safety::check(plan, options, &created).map(drop)
+}
+
+/// A file that a phase fills, so that it need not be laid out before that or later.
+#[derive(Debug)]
+struct Filling {
+    record: Record,
+    phase: usize,
+    bytes: u64,
+}
+
+impl Filling {
+    /// Notes that the file is whole, if the phase did all its work.
+    fn is_done(&mut self, outcome: &StorageOutcome) -> Result<(), Failure> {
+        if outcome.ended != Ended::Work || outcome.error_count > 0 {
+            return Ok(());
+        }
+        noted(self.record.laid_out(self.bytes))
+    }
+}
+
+/// Checks a plan and makes and lays out the files it needs.
+pub fn prepare(
+    plan: &StoragePlan,
+    options: &RunOptions,
+    stop: &AtomicBool,
+    on: &mut Listener<'_>,
+) -> Result<(), Failure> {
+    make_files(plan, options, stop, on).map(drop)
+}
+
+/// The same; gives back the files that a phase fills.
+fn make_files(
+    plan: &StoragePlan,
+    options: &RunOptions,
+    stop: &AtomicBool,
+    on: &mut Listener<'_>,
+) -> Result<Vec<Filling>, Failure> {
+    let created = Created::open(options.store.as_deref())?;
+    let mut fillings = Vec::new();
+    for file in made(plan, safety::check(plan, options, &created)?, &created)? {
+        fillings.extend(lay_out(plan, file, stop, on)?);
+    }
+    for path in trimmed(plan) {
+        let record = path.canonicalize().ok().and_then(|path| created.find(&path));
+        record.map_or(Ok(()), |mut it| noted(it.has_holes()))?;
+    }
+    Ok(fillings)
+}
+
+/// What the plan gives back to the file system, so that a later run lays it out anew.
+fn trimmed(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
+    let workloads = plan.phases.iter().map(|phase| &phase.workload);
+    let real = workloads.filter(|workload| workload.engine != EngineChoice::Null);
+    real.flat_map(|workload| {
+        let trims = workload.streams.iter().filter(|stream| stream.conduct.trims);
+        let targets = trims.flat_map(|stream| &stream.targets);
+        targets.map(|target| &workload.targets[*target].path)
+    })
+}
+
+/// Removes the files that this process made.
+pub fn remove_made(options: &RunOptions) -> Result<(), Failure> {
+    let left = Created::open(options.store.as_deref())?.remove_own();
+    match left.first() {
+        None => Ok(()),
+        Some((path, error)) => {
+            Err(Failure::measurement(format!("the file {} cannot be removed", path.display()))
+                .because(error)
+                .advise("`assay storage clean` removes what is left once it can be removed"))
+        }
+    }
+}
+
+/// The failure that I/O errors of a plan amount to; `None` when all I/O was done.
+pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Failure> {
+    let phases = plan.phases.iter().zip(outcomes);
+    let (phase, outcome) = phases.into_iter().find(|(_, outcome)| outcome.error_count > 0)?;
+    let what = match outcome.error_count {
+        1 => format!("one I/O of {} failed", phase.name),
+        more => format!("{more} I/O of {} failed", phase.name),
+    };
+    let told = outcome.errors.iter().take(TOLD).map(|error| {
+        let operation = match error.operation {
+            Operation::Read => "read",
+            Operation::Write => "write",
+        };
+        let target = phase.workload.targets.get(error.target);
+        let target = target.map_or_else(String::new, |it| it.path.display().to_string());
+        format!(
+            "{operation} of {} bytes at byte {} of {target}: {}",
+            error.bytes, error.offset, error.reason
+        )
+    });
+    let failure = Failure::measurement(what).explain(told.collect::<Vec<_>>().join("; "));
+    Some(advice::added(failure))
+}
+
+/// What is done at one time or another in a plan.
+struct PhaseRun<'r, 'l> {
+    /// IO/s of each phase that is done.
+    reached_per_s: Vec<Option<f64>>,
+    stop: &'r AtomicBool,
+    enough: Option<&'r AtomicBool>,
+    on: &'r mut Listener<'l>,
+}
+
+impl PhaseRun<'_, '_> {
+    fn phase(&mut self, index: usize, phase: &StoragePhase) -> Result<StorageOutcome, Failure> {
+        let mut workload = phase.workload.clone();
+        workload.load = self.resolved(&workload.load)?;
+        let rate_per_s = match workload.load {
+            Load::Open { rate_per_s, .. } => Some(rate_per_s),
+            Load::Closed | Load::Balanced | Load::Capped { .. } | Load::ShareOf { .. } => None,
+        };
+        pause(phase.pause_before_s, self.stop);
+        (self.on)(StorageEvent::PhaseStarts { rate_per_s });
+        let (on, stop, enough) = (&mut self.on, self.stop, self.enough);
+        if let Some(enough) = enough {
+            enough.store(false, Ordering::Relaxed);
+        }
+        let mut on_interval = |tally: &IntervalTally| {
+            on(StorageEvent::Interval { tally });
+            if let Some(enough) = enough.filter(|_| stop.load(Ordering::Relaxed)) {
+                enough.store(true, Ordering::Relaxed);
+            }
+        };
+        let ends = enough.unwrap_or(stop);
+        let mut control = Control { stop: ends, on_interval: &mut on_interval };
+        let mut outcome = kernel::run(&workload, &mut control)
+            .map_err(|error| phase_failed(phase, &error))?;
+        if outcome.ended == Ended::Interrupted && !stop.load(Ordering::Relaxed) {
+            outcome.ended = Ended::Work;
+        }
+        let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();
+        if outcome.elapsed_s > 0.0 && count > 0 {
+            self.reached_per_s[index] = Some(count as f64 / outcome.elapsed_s);
+        }
+        Ok(outcome)
+    }
+
+    /// A share of another phase's rate becomes a rate.
+    fn resolved(&self, load: &Load) -> Result<Load, Failure> {
+        let Load::ShareOf { phase, percent, rounding, arrivals } = load else {
+            return Ok(load.clone());
+        };
+        let reached = self.reached_per_s.get(*phase).copied().flatten();
+        let reached = reached.ok_or_else(|| {
+            Failure::measurement("there is no rate to take a share of").explain(
+                "the phase that was to find the greatest rate did no I/O, or did not end well",
+            )
+        })?;
+        let rate_per_s = rounding.share(reached, *percent);
+        if rate_per_s > 0.0 {
+            Ok(Load::Open { rate_per_s, arrivals: *arrivals })
+        } else {
+            Err(Failure::measurement(format!("{percent} % of {reached:.1} IO/s is nothing")))
+        }
+    }
+}
+
+/// Makes the files that are missing, empty, and looks at what the file system will ask of every phase:
+/// where none of them can take place, nothing is written.
+fn made(
+    plan: &StoragePlan,
+    mut files: Vec<ToLayOut>,
+    created: &Created,
+) -> Result<Vec<ToLayOut>, Failure> {
+    if files.is_empty() {
+        return Ok(files);
+    }
+    let mut new = Vec::new();
+    let done = files.iter_mut().filter(|file| file.is_missing).try_for_each(|file| {
+        file.record = Some(created.create(&file.target.path)?);
+        new.extend(file.record.clone());
+        Ok(())
+    });
+    if let Err(failure) = done.and_then(|()| foresee(plan)) {
+        for record in &new {
+            // Whatever stays is in the list, and `assay storage clean` tells why.
+            drop(record.remove());
+        }
+        return Err(failure);
+    }
+    Ok(files)
+}
+
+/// Fails where every phase will; where some will, they do so when it is their turn.
+fn foresee(plan: &StoragePlan) -> Result<(), Failure> {
+    let mut foresight = Foresight::default();
+    let mut first = None;
+    for phase in &plan.phases {
+        match foresight.check(&phase.workload) {
+            Ok(()) => return Ok(()),
+            Err(error) => first = first.or(Some(phase_failed(phase, &error))),
+        }
+    }
+    first.map_or(Ok(()), Err)
+}
+
+fn phase_failed(phase: &StoragePhase, error: &StorageError) -> Failure {
+    advice::added(Failure::measurement(format!("phase {} failed", phase.name)).because(error))
+}
+
+fn lay_out(
+    plan: &StoragePlan,
+    file: ToLayOut,
+    stop: &AtomicBool,
+    on: &mut Listener<'_>,
+) -> Result<Option<Filling>, Failure> {
+    let target = &file.target;
+    let record = file.record;
+    let bytes = target.size_bytes.unwrap_or(0);
+    if file.only_made {
+        return Ok(record.map(|record| Filling { record, phase: file.phase, bytes }));
+    }
+    let workload = &plan.phases[file.phase].workload;
+    let mut on_progress = |done_bytes, total_bytes| {
+        on(StorageEvent::LayingOut { target, done_bytes, total_bytes });
+    };
+    kernel::lay_out(target, &workload.data, workload.seed, stop, &mut on_progress).map_err(
+        |error| {
+            let what = format!("the file {} cannot be laid out", target.path.display());
+            advice::added(Failure::measurement(what).because(&error))
+        },
+    )?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(interrupted());
+    }
+    record.map_or(Ok(()), |mut it| noted(it.laid_out(bytes)))?;
+    Ok(None)
+}
+
+fn noted(result: std::io::Result<()>) -> Result<(), Failure> {
+    result.map_err(|error| {
+        Failure::measurement("the list of files that assay made cannot be written")
+            .because(&error)
+    })
+}
+
+/// Waits, unless the user wants to stop.
+fn pause(seconds: f64, stop: &AtomicBool) {
+    const SLICE: Duration = Duration::from_millis(50);
+    let Ok(whole) = Duration::try_from_secs_f64(seconds) else { return };
+    let began = Instant::now();
+    while !stop.load(Ordering::Relaxed) {
+        let left = whole.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(SLICE));
+    }
+}
+
+/// The user wanted the end.
+pub fn interrupted() -> Failure {
+    Failure::measurement("the run was interrupted")
+}

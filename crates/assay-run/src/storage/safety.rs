@@ -1,0 +1,391 @@
+//! What may be written, and whether it fits: decided for a whole plan before its first write.
+//!
+//! A device, or a file that assay did not make, is written only where `--destroy-data` names it; a
+//! device that is mounted or otherwise used, or that shares a disk with the system, never. Nothing
+//! here writes.
+
+use std::collections::BTreeMap;
+use std::fs::{FileType, Metadata};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Component, Path, PathBuf};
+
+use assay_fleet::mounts::{self, Mount};
+use assay_fleet::root::Root;
+use assay_fleet::{block_device, capacity};
+use assay_model::quantity::Bytes;
+use assay_model::workload::storage::{
+    AccessPattern, EngineChoice, StoragePlan, StorageTarget, StorageWorkload,
+};
+
+use super::advice;
+use super::created::{Created, Record};
+use super::runner::RunOptions;
+use crate::failure::Failure;
+
+/// Room that stays free for the file system's own needs.
+const MARGIN_BYTES: u64 = 64 << 20;
+
+/// File systems whose files only the kernel makes. `/dev` is one of them, whatever lies there.
+const OF_THE_KERNEL: [&str; 8] =
+    ["devtmpfs", "proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "configfs"];
+
+/// A file that must be made or written fully before the first phase.
+#[derive(Debug)]
+pub(super) struct ToLayOut {
+    /// The phase whose data it is filled with.
+    pub(super) phase: usize,
+    /// The target with the path that was resolved and the greatest size that is asked for.
+    pub(super) target: StorageTarget,
+    /// Its record where assay made it earlier; `None` where it is not there, or is not assay's.
+    pub(super) record: Option<Record>,
+    /// Whether there is no such file yet.
+    pub(super) is_missing: bool,
+    /// Whether it is only made: the first phase that uses it writes it from start to end.
+    pub(super) only_made: bool,
+}
+
+/// How a plan uses one path.
+struct Use<'p> {
+    target: &'p StorageTarget,
+    phase: usize,
+    size_bytes: Option<u64>,
+    is_written: bool,
+    is_filled_first: bool,
+}
+
+/// Refuses what must not be done; gives back what must be laid out.
+pub(super) fn check(
+    plan: &StoragePlan,
+    options: &RunOptions,
+    created: &Created,
+) -> Result<Vec<ToLayOut>, Failure> {
+    let mounts = mounts::read(&Root::machine());
+    let mut missing = Vec::new();
+    // Read once: a plan may have a thousand files.
+    let records = created.list();
+    for (path, usage) in uses(plan)? {
+        if !options.allow_unmounted {
+            refuse_unmounted(&path, &mounts)?;
+        }
+        let judge =
+            Judge { path: &path, usage: &usage, options, records: &records, mounts: &mounts };
+        missing.extend(judge.judge()?);
+    }
+    refuse_lack_of_space(&missing)?;
+    Ok(missing)
+}
+
+/// Every path of the plan, without links, with all that happens to it.
+fn uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, Use<'_>>, Failure> {
+    let mut uses: BTreeMap<PathBuf, Use<'_>> = BTreeMap::new();
+    for (phase, workload) in plan.phases.iter().map(|phase| &phase.workload).enumerate() {
+        if workload.engine == EngineChoice::Null {
+            continue;
+        }
+        for (index, target) in workload.targets.iter().enumerate() {
+            let is_written = is_written(workload, index);
+            let is_filled_first = is_filled(workload, index);
+            let path = resolved(&target.path)?;
+            let found = uses.entry(path).or_insert_with(|| Use {
+                target,
+                phase,
+                size_bytes: None,
+                is_written,
+                is_filled_first,
+            });
+            found.size_bytes = found.size_bytes.max(target.size_bytes);
+            found.is_written |= is_written;
+        }
+    }
+    Ok(uses)
+}
+
+fn is_written(workload: &StorageWorkload, target: usize) -> bool {
+    let mut streams = workload.streams.iter().filter(|it| it.targets.contains(&target));
+    streams.any(|stream| stream.read_share < 1.0)
+}
+
+/// Whether the workload writes the target and reads nothing, one block after another.
+fn is_filled(workload: &StorageWorkload, target: usize) -> bool {
+    let mut streams = workload.streams.iter().filter(|it| it.targets.contains(&target));
+    streams.all(|stream| {
+        let in_order = matches!(
+            stream.pattern,
+            AccessPattern::Sequential { .. }
+                | AccessPattern::Permutation
+                | AccessPattern::Blocks { .. }
+        );
+        stream.read_share <= 0.0 && in_order
+    })
+}
+
+/// The path without links; the file itself need not be there, its folder must.
+fn resolved(path: &Path) -> Result<PathBuf, Failure> {
+    if let Ok(path) = path.canonicalize() {
+        return Ok(path);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    let name = path.file_name().ok_or_else(|| {
+        Failure::usage(format!("{} names no file and no device", path.display()))
+    })?;
+    let folder = folder.canonicalize().map_err(|error| {
+        Failure::measurement(format!("the target {} cannot be used", path.display()))
+            .explain(format!("its folder {}: {error}", folder.display()))
+            .advise("make the folder, or mount the volume, first")
+    })?;
+    Ok(folder.join(name))
+}
+
+/// `/mnt/x/…` where nothing is mounted on `/mnt/x` lies on the system disk, by mistake as a rule.
+pub(super) fn refuse_unmounted(path: &Path, mounts: &[Mount]) -> Result<(), Failure> {
+    let mut parts = path.components().skip(1);
+    let (Some(Component::Normal(first)), Some(Component::Normal(second)), Some(_)) =
+        (parts.next(), parts.next(), parts.next())
+    else {
+        return Ok(());
+    };
+    let point = Path::new("/").join(first).join(second);
+    let is_mounted =
+        mounts.iter().any(|it| it.point.starts_with(&point) && path.starts_with(&it.point));
+    if first != "mnt" || is_mounted {
+        return Ok(());
+    }
+    Err(Failure::measurement(format!("nothing is mounted on {}", point.display()))
+        .explain(format!(
+            "{} would lie on the disk of {}",
+            path.display(),
+            mounted_below(path, mounts)
+        ))
+        .advise("mount the volume, or say --allow-unmounted if that is what you want"))
+}
+
+fn mounted_below(path: &Path, mounts: &[Mount]) -> String {
+    mounts::of(mounts, path).map_or_else(|| "/".to_owned(), |it| it.point.display().to_string())
+}
+
+/// Everything needed to judge one path.
+struct Judge<'a> {
+    path: &'a Path,
+    usage: &'a Use<'a>,
+    options: &'a RunOptions,
+    records: &'a [Record],
+    mounts: &'a [Mount],
+}
+
+impl Judge<'_> {
+    fn judge(&self) -> Result<Option<ToLayOut>, Failure> {
+        match std::fs::metadata(self.path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                self.refuse_to_make()?;
+                self.lay_out(None, 0).map(Some)
+            }
+            Err(error) => Err(advice::added(self.cannot_use().because(&error))),
+            Ok(found) if found.file_type().is_block_device() => self.device(&found),
+            Ok(found) if found.is_file() => self.file(&found),
+            Ok(found) => Err(self
+                .cannot_use()
+                .explain(kind(found.file_type()))
+                .advise("name a file, a folder or a block device; `lsblk` lists the devices")),
+        }
+    }
+
+    fn file(&self, found: &Metadata) -> Result<Option<ToLayOut>, Failure> {
+        let is_it = |it: &&Record| it.path == self.path && it.is_still_there();
+        let record = self.records.iter().find(is_it).cloned();
+        let needed = self.usage.size_bytes.unwrap_or(0);
+        let is_short = found.len() < needed;
+        if self.usage.is_written {
+            self.refuse_read_only()?;
+        }
+        let own = record.as_ref();
+        let is_done = own.is_none_or(|it| it.laid_out_bytes.is_some_and(|it| it >= needed));
+        if own.is_none() && (self.usage.is_written || is_short) && !self.is_named() {
+            let why = match self.usage.is_written {
+                true => {
+                    "assay did not make this file, and what is in it would be lost".to_owned()
+                }
+                false => format!(
+                    "it has {} and {} are asked for; assay did not make it and does not extend it",
+                    Bytes(found.len()),
+                    Bytes(needed)
+                ),
+            };
+            return Err(self.refused(&why));
+        }
+        if found.len() == 0 && needed == 0 {
+            return Err(self.cannot_use().explain("the file is empty").advise(
+                "name a file with something in it, or a name for a new one with a --size",
+            ));
+        }
+        if is_short || !is_done {
+            self.lay_out(record, found.len()).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    fn device(&self, found: &Metadata) -> Result<Option<ToLayOut>, Failure> {
+        if capacity::size(self.path).ok().flatten() == Some(0) {
+            return Err(self
+                .cannot_use()
+                .explain("the device holds 0 B: it has no medium, or was not set up")
+                .advise("choose a device that `lsblk` shows with a size"));
+        }
+        if !self.usage.is_written {
+            return Ok(None);
+        }
+        let root = Root::machine();
+        let number = block_device::number(found.rdev());
+        let never = |why: String| {
+            Failure::usage(format!("{} is never written", self.path.display()))
+                .explain(why)
+                .advise("choose a device that nobody uses, or a file on a file system")
+        };
+        if block_device::is_system(&root, number, self.mounts) {
+            return Err(never("it shares a disk with the system".to_owned()));
+        }
+        if let Some(user) = block_device::users(&root, number, self.mounts).first() {
+            return Err(never(format!("it is in use: {user}")));
+        }
+        if block_device::is_claimed(self.path) {
+            return Err(never(
+                "it is in use: the kernel grants no exclusive access".to_owned(),
+            ));
+        }
+        if !self.is_named() {
+            return Err(self.refused("it is a device, and what is on it would be lost"));
+        }
+        Ok(None)
+    }
+
+    fn is_named(&self) -> bool {
+        let same = |named: &PathBuf| named.canonicalize().is_ok_and(|named| named == self.path);
+        self.options.destroy_data.iter().any(same)
+    }
+
+    /// Nothing is made where only the kernel makes files, nor at the far end of a link.
+    fn refuse_to_make(&self) -> Result<(), Failure> {
+        if std::fs::symlink_metadata(self.path).is_ok() {
+            return Err(self
+                .cannot_use()
+                .explain("it is a link to something that is not there")
+                .advise("mend the link, or name what it should lead to"));
+        }
+        let mount = mounts::of(self.mounts, self.path);
+        let Some(kernel) = mount.filter(|it| {
+            it.point == Path::new("/dev") || OF_THE_KERNEL.contains(&it.kind.as_str())
+        }) else {
+            return Ok(());
+        };
+        Err(self
+            .cannot_use()
+            .explain(format!(
+                "it does not exist, and nothing is made below {}, which is not on a disk",
+                kernel.point.display()
+            ))
+            .advise("`lsblk` lists the devices; for a new file name a folder on a disk"))
+    }
+
+    /// Says so where nothing can be written at all.
+    fn refuse_read_only(&self) -> Result<(), Failure> {
+        let mount = mounts::of(self.mounts, self.path);
+        let Some(mount) = mount.filter(|it| it.options.split(',').any(|it| it == "ro")) else {
+            return Ok(());
+        };
+        Err(self
+            .cannot_use()
+            .explain(format!("{} is mounted read-only", mount.point.display()))
+            .advise("name a target on a file system that is not mounted read-only"))
+    }
+
+    /// A file of `has_bytes`, or none, becomes one of the size that is asked for.
+    fn lay_out(&self, record: Option<Record>, has_bytes: u64) -> Result<ToLayOut, Failure> {
+        self.refuse_read_only()?;
+        let size_bytes = self.usage.size_bytes.unwrap_or(has_bytes);
+        if size_bytes == 0 {
+            return Err(self
+                .cannot_use()
+                .explain("there is no such file, and no size to make it with")
+                .advise("give a size, like --size 1GiB"));
+        }
+        let is_missing = record.is_none() && !self.path.exists();
+        Ok(ToLayOut {
+            phase: self.usage.phase,
+            target: StorageTarget {
+                path: self.path.to_path_buf(),
+                size_bytes: Some(size_bytes),
+                ..self.usage.target.clone()
+            },
+            record,
+            is_missing,
+            only_made: self.options.writers_make_files && self.usage.is_filled_first,
+        })
+    }
+
+    fn cannot_use(&self) -> Failure {
+        Failure::measurement(format!("the target {} cannot be used", self.path.display()))
+    }
+
+    fn refused(&self, why: &str) -> Failure {
+        let path = self.path.display();
+        Failure::usage(format!("{path} is not written without your word"))
+            .explain(why)
+            .advise(format!("if it may be overwritten: --destroy-data={path}"))
+    }
+}
+
+fn kind(found: FileType) -> &'static str {
+    match () {
+        () if found.is_dir() => "it is a folder; name a file in it, or a device",
+        () if found.is_char_device() => "it is a character device",
+        () if found.is_fifo() => "it is a pipe",
+        () if found.is_socket() => "it is a socket",
+        () => "it is neither a file nor a device",
+    }
+}
+
+/// All files of one file system together must fit.
+fn refuse_lack_of_space(missing: &[ToLayOut]) -> Result<(), Failure> {
+    let mut needs: BTreeMap<u64, (u64, &Path)> = BTreeMap::new();
+    for file in missing {
+        let path = file.target.path.as_path();
+        let folder = path.parent().unwrap_or(path);
+        let Ok(found) = std::fs::metadata(folder) else { continue };
+        // Blocks are counted in 512 bytes, whatever the file system uses.
+        let has = std::fs::metadata(path).map_or(0, |file| file.blocks() * 512);
+        let need = file.target.size_bytes.unwrap_or(0).saturating_sub(has);
+        let (total, _) = needs.entry(found.dev()).or_insert((0, folder));
+        *total = total.saturating_add(need);
+    }
+    for (need, folder) in needs.into_values() {
+        must_fit(folder, need, "give smaller sizes, or another target")?;
+    }
+    Ok(())
+}
+
+/// Refuses to write `need_bytes` more below `folder` where they do not fit.
+pub(super) fn must_fit(
+    folder: &Path,
+    need_bytes: u64,
+    advice: &'static str,
+) -> Result<(), Failure> {
+    let free = mounts::free_bytes(folder).map_err(|error| {
+        Failure::measurement(format!("the free space of {} is unknown", folder.display()))
+            .because(&error)
+    })?;
+    if need_bytes == 0 || need_bytes.saturating_add(MARGIN_BYTES) <= free {
+        return Ok(());
+    }
+    let what = format!("{} has no room for the files of this plan", folder.display());
+    let [need, margin, free] =
+        [need_bytes, MARGIN_BYTES, free].map(|bytes| Bytes(bytes).quantity());
+    Err(Failure::measurement(what)
+        .explain(format!(
+            "{need:.3} are needed and {free:.3} are free, of which {margin:.3} stay with the file system"
+        ))
+        .advise(advice))
+}
+
+#[cfg(test)]
+mod tests;

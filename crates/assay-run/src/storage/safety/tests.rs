@@ -1,0 +1,190 @@
+//! Plans on files of every kind, and what is said of each before anything is written.
+
+use assay_model::workload::storage::{
+    AtEnd, Cursor, Load, StorageData, StoragePhase, StorageStream, StorageTiming, Verify,
+    WriteSync,
+};
+
+use super::*;
+
+/// One phase on one target.
+fn plan(path: &Path, size_bytes: Option<u64>, read_share: f64) -> StoragePlan {
+    let target = StorageTarget {
+        name: "t".into(),
+        path: path.to_path_buf(),
+        size_bytes,
+        range_bytes: None,
+        align_bytes: None,
+        direct: true,
+        sync: WriteSync::None,
+        sync_at_end: false,
+    };
+    let pattern =
+        AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Wrap, gap_bytes: 0 };
+    let stream = StorageStream::of(pattern, 4096, read_share);
+    let workload = StorageWorkload {
+        targets: vec![target],
+        streams: vec![stream],
+        load: Load::Closed,
+        timing: StorageTiming {
+            warmup_s: 0.0,
+            duration_s: Some(1.0),
+            interval_s: 1.0,
+            stop_after_bytes: None,
+        },
+        engine: EngineChoice::Auto,
+        data: StorageData { compressible: 0.0, verify: Verify::Off },
+        seed: 1,
+    };
+    let phase = StoragePhase { name: "p".into(), loops: vec![], workload, pause_before_s: 0.0 };
+    StoragePlan { phases: vec![phase] }
+}
+
+/// A folder with a foreign file of 8 KiB, one of assay's that is laid out, and one that is not.
+struct World {
+    folder: tempfile::TempDir,
+    created: Created,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let created = Created::open(Some(folder.path())).unwrap();
+        let world = Self { folder, created };
+        std::fs::write(world.path("foreign"), [7; 8192]).unwrap();
+        std::os::unix::fs::symlink("nothing", world.path("dangling")).unwrap();
+        for name in ["own", "cut-off"] {
+            let mut record = world.created.create(&world.path(name)).unwrap();
+            std::fs::write(world.path(name), [7; 8192]).unwrap();
+            if name == "own" {
+                record.laid_out(8192).unwrap();
+            }
+        }
+        world
+    }
+
+    /// Without links, as temporary folders may be reached through one.
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    /// `lay out`, `nothing to do`, or the whole failure.
+    fn judge(
+        &self,
+        name: &str,
+        size_bytes: Option<u64>,
+        read_share: f64,
+        named: bool,
+    ) -> String {
+        let path = self.path(name);
+        let destroy_data = if named { vec![path.clone()] } else { vec![] };
+        let options = RunOptions { destroy_data, ..RunOptions::default() };
+        match check(&plan(&path, size_bytes, read_share), &options, &self.created) {
+            Ok(files) if files.is_empty() => "nothing to do".into(),
+            Ok(_) => "lay out".into(),
+            Err(failure) => failure.to_string(),
+        }
+    }
+}
+
+#[test]
+fn files_are_judged_by_who_made_them() {
+    let world = World::new();
+    for (name, size, read_share, named, expected) in [
+        ("foreign", None, 1.0, false, "nothing to do"),
+        ("foreign", Some(4096), 1.0, false, "nothing to do"),
+        ("foreign", Some(16_384), 1.0, false, "does not extend it"),
+        ("foreign", None, 0.0, false, "--destroy-data="),
+        ("foreign", None, 0.99, false, "--destroy-data="),
+        ("foreign", None, 0.0, true, "nothing to do"),
+        ("foreign", Some(16_384), 1.0, true, "lay out"),
+        ("own", None, 0.0, false, "nothing to do"),
+        ("own", Some(16_384), 0.0, false, "lay out"),
+        ("cut-off", None, 1.0, false, "lay out"),
+        ("cut-off", Some(8192), 1.0, false, "lay out"),
+        ("missing", Some(8192), 1.0, false, "lay out"),
+        ("missing", None, 1.0, false, "no size to make it with"),
+        ("missing", Some(u64::MAX / 2), 1.0, false, "no room"),
+        ("nowhere/missing", Some(8192), 1.0, false, "make the folder"),
+        (".", Some(8192), 1.0, false, "it is a folder"),
+        ("dangling", Some(8192), 1.0, false, "a link to something that is not there"),
+        ("/dev/no-such-device", Some(8192), 1.0, false, "nothing is made below /dev"),
+        ("/proc/no-such-file", Some(8192), 1.0, false, "nothing is made below /proc"),
+    ] {
+        let found = world.judge(name, size, read_share, named);
+        assert!(found.contains(expected), "{name} {size:?} {read_share} {named}: {found}");
+    }
+}
+
+#[test]
+fn a_link_does_not_hide_what_it_leads_to() {
+    let world = World::new();
+    std::os::unix::fs::symlink(world.path("foreign"), world.path("link")).unwrap();
+    assert!(world.judge("link", None, 0.0, false).contains("assay did not make this file"));
+}
+
+#[test]
+fn other_kinds_of_files_are_refused() {
+    let failure = check(
+        &plan(Path::new("/dev/zero"), Some(8192), 1.0),
+        &RunOptions::default(),
+        &World::new().created,
+    );
+    assert!(failure.unwrap_err().to_string().contains("character device"));
+}
+
+#[test]
+fn the_null_engine_touches_nothing() {
+    let mut plan = plan(Path::new("/dev/zero"), Some(8192), 0.0);
+    plan.phases[0].workload.engine = EngineChoice::Null;
+    let found = check(&plan, &RunOptions::default(), &World::new().created);
+    assert!(found.unwrap().is_empty());
+}
+
+#[test]
+fn the_disk_of_the_system_is_never_written() {
+    let mounts = mounts::read(&Root::machine());
+    let root = mounts.iter().find(|it| it.point == Path::new("/")).map(|it| it.source.clone());
+    let Some(device) = root.filter(|it| Path::new(it).exists() && it.starts_with("/dev/"))
+    else {
+        eprintln!("SKIPPED the_disk_of_the_system_is_never_written: / is on no device here");
+        return;
+    };
+    let device = PathBuf::from(device);
+    let options = RunOptions { destroy_data: vec![device.clone()], ..RunOptions::default() };
+    let found = check(&plan(&device, None, 0.0), &options, &World::new().created);
+    assert!(found.unwrap_err().to_string().contains("is never written"));
+}
+
+#[test]
+fn volumes_must_be_mounted() {
+    let mount = |point: &str| Mount {
+        device: (8, 1),
+        point: PathBuf::from(point),
+        kind: "ext4".into(),
+        source: "/dev/sda1".into(),
+        options: String::new(),
+    };
+    let mounts = [mount("/"), mount("/mnt"), mount("/mnt/a"), mount("/mnt/b/deep")];
+    for (path, allowed) in [
+        ("/mnt/a/file", true),
+        ("/mnt/b/deep/file", true),
+        ("/mnt/b/file", false),
+        ("/mnt/c/file", false),
+        ("/mnt/file", true),
+        ("/home/x/file", true),
+    ] {
+        assert_eq!(refuse_unmounted(Path::new(path), &mounts).is_ok(), allowed, "{path}");
+    }
+}
+
+#[test]
+fn a_file_written_in_order_may_be_left_to_its_first_phase() {
+    let world = World::new();
+    let path = world.path("missing");
+    for (read_share, only_made) in [(0.0, true), (1.0, false), (0.5, false)] {
+        let options = RunOptions { writers_make_files: true, ..RunOptions::default() };
+        let found = check(&plan(&path, Some(8192), read_share), &options, &world.created);
+        assert_eq!(found.unwrap()[0].only_made, only_made, "{read_share}");
+    }
+}

@@ -1,0 +1,232 @@
+//! Finds the official tools on this machine and starts them; what they are asked and how they are
+//! read is the adapters' business.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use assay_adapters::invocation::{Found, Invocation};
+use assay_adapters::launcher::{self, Launcher};
+use assay_adapters::outputs::Outputs;
+use assay_adapters::tool::{self, TOOLS, Tool, Version};
+use assay_fleet::process::{self, Command, ProcessError, Status};
+use assay_model::plan::expand::Measurer;
+use assay_model::plan::{Case, Plan};
+use assay_model::suite::did_you_mean;
+use assay_model::workload::Workload;
+
+use crate::failure::Failure;
+
+/// A tool that only tells its version may take no longer.
+const VERSION_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Everyone who can measure on this machine beside assay itself.
+#[derive(Debug)]
+pub struct Tools {
+    found: Vec<(&'static Tool, Found)>,
+}
+
+impl Tools {
+    /// Looks on `PATH`, in each tool's environment variable, and where the user says.
+    pub fn find(given: &[(String, PathBuf)]) -> Result<Self, Failure> {
+        check_given(given)?;
+        let located: Vec<(&'static Tool, String)> =
+            TOOLS.iter().filter_map(|tool| Some((tool, locate(tool, given)?))).collect();
+        let launcher = if located.iter().any(|(tool, _)| tool.detect.launcher) {
+            find_launcher()
+        } else {
+            None
+        };
+        let found = located.into_iter().map(|(tool, path)| {
+            let launcher = launcher.clone().filter(|_| tool.detect.launcher);
+            (tool, Found { version: version(tool, &path), path, launcher })
+        });
+        Ok(Self { found: found.collect() })
+    }
+
+    /// Assay first, then every tool found.
+    pub fn measurers(&self) -> Vec<Measurer> {
+        let tools =
+            self.found.iter().map(|(tool, _)| Measurer { name: tool.name, takes: tool.takes });
+        std::iter::once(Measurer { name: "assay", takes: |_| true }).chain(tools).collect()
+    }
+
+    /// Leaves out the cases in which a program built for one MPI would be started by another's launcher:
+    /// every rank would think that it is alone.
+    pub fn leave_out_other_mpis(&self, plan: &mut Plan) -> Result<(), Failure> {
+        for (tool, found) in &self.found {
+            let linked = linked_mpis(&found.path);
+            let is_of_tool = |case: &Case| case.by == tool.name && mpi_library(case).is_some();
+            let before = plan.cases.iter().filter(|case| is_of_tool(case)).count();
+            plan.cases.retain(|case| match mpi_library(case) {
+                Some(name) if case.by == tool.name => {
+                    linked.is_empty() || linked.iter().any(|linked| linked == name)
+                }
+                _ => true,
+            });
+            if before > 0 && !plan.cases.iter().any(is_of_tool) {
+                return Err(Failure::measurement(format!(
+                    "{} was built for another MPI than those that are measured",
+                    tool.name
+                ))
+                .explain(format!("{} needs {}", found.path, linked.join(" or ")))
+                .advise("add the MPI it was built for with --mpi PREFIX, or build it again with the mpicc of one that is measured"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The tool with this name, if it was found.
+    pub fn get(&self, name: &str) -> Option<(&'static Tool, &Found)> {
+        self.found
+            .iter()
+            .find(|(tool, _)| tool.name == name)
+            .map(|(tool, found)| (*tool, found))
+    }
+}
+
+/// File name of the library that a case measures, if it measures an MPI.
+fn mpi_library(case: &Case) -> Option<&str> {
+    match &case.workload {
+        Workload::Mpi(work) => Path::new(&work.mpi.library).file_name()?.to_str(),
+        _ => None,
+    }
+}
+
+/// Names of the MPI libraries that an executable asks the loader for, as far as its text shows them;
+/// none for a script.
+fn linked_mpis(path: &str) -> Vec<String> {
+    let Ok(content) = fs_err::read(path) else { return Vec::new() };
+    if !content.starts_with(b"\x7fELF") {
+        return Vec::new();
+    }
+    let names =
+        content.split(|byte| *byte == 0).filter_map(|text| std::str::from_utf8(text).ok());
+    let is_library = |name: &&str| {
+        // Not those of Fortran and C++, which come beside.
+        ["libmpi.so.", "libmpich.so.", "libmpi_abi.so."].iter().any(|it| name.starts_with(it))
+    };
+    let mut names: Vec<String> = names.filter(is_library).map(str::to_owned).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Adds to `failure` where to get the tool that was asked for, or which name may be meant.
+pub fn advise(name: &str, failure: Failure) -> Failure {
+    match tool::find(name) {
+        Some(tool) => failure
+            .advise(tool.detect.hint)
+            .advise(format!("if it is not on PATH, say where: --tool {name}=PATH")),
+        None => {
+            let known: Vec<&str> =
+                TOOLS.iter().map(|tool| tool.name).chain(["assay", "all"]).collect();
+            failure.advise(did_you_mean(name, &known))
+        }
+    }
+}
+
+fn check_given(given: &[(String, PathBuf)]) -> Result<(), Failure> {
+    for (name, path) in given {
+        if tool::find(name).is_none() {
+            let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+            return Err(Failure::usage(format!("there is no tool `{name}`"))
+                .advise(did_you_mean(name, &known)));
+        }
+        if executable(path).is_none() {
+            return Err(Failure::measurement(format!(
+                "{name} cannot be executed: {} is no executable file",
+                path.display()
+            ))
+            .advise("give the path of the program itself with --tool NAME=PATH"));
+        }
+    }
+    Ok(())
+}
+
+/// The user's word, then the tool's variable, then `PATH`.
+fn locate(tool: &Tool, given: &[(String, PathBuf)]) -> Option<String> {
+    let said =
+        given.iter().rev().find(|(name, _)| name == tool.name).map(|(_, path)| path.clone());
+    let said = said.or_else(|| std::env::var_os(tool.detect.variable).map(PathBuf::from));
+    if let Some(path) = said {
+        return executable(&path);
+    }
+    tool.detect.programs.iter().find_map(|name| {
+        let path = executable(Path::new(name))?;
+        marked(tool, &path).then_some(path)
+    })
+}
+
+fn executable(path: &Path) -> Option<String> {
+    process::find_executable(path.to_str()?)?.to_str().map(str::to_owned)
+}
+
+/// Other programs are called `stream`, too: the real one contains a text of its own.
+fn marked(tool: &Tool, path: &str) -> bool {
+    let Some(mark) = tool.detect.mark else { return true };
+    fs_err::read(path).is_ok_and(|content| {
+        content.windows(mark.len()).any(|window| window == mark.as_bytes())
+    })
+}
+
+fn version(tool: &Tool, path: &str) -> Option<String> {
+    match tool.detect.version {
+        Version::Asked { arguments, read } => read(&ask(path, arguments)?),
+        Version::Measured => None,
+    }
+}
+
+fn find_launcher() -> Option<Launcher> {
+    launcher::PROGRAMS.iter().find_map(|name| {
+        let path = executable(Path::new(name))?;
+        Launcher::recognise(&path, &ask(&path, launcher::VERSION_ARGUMENTS)?)
+    })
+}
+
+/// What a program prints on standard output for these arguments.
+fn ask(path: &str, arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new(path);
+    command.arguments = arguments.iter().map(Into::into).collect();
+    command.deadline = Some(VERSION_DEADLINE);
+    let completed = process::run(&command, &AtomicBool::new(false)).ok()?;
+    Some(String::from_utf8_lossy(&completed.output.stdout).into_owned())
+}
+
+/// Carries out one invocation in a folder of its own and gives back what it left there.
+pub fn run(
+    invocation: &Invocation,
+    deadline: Duration,
+    cancel: &AtomicBool,
+) -> Result<Outputs, ProcessError> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut command = Command::new(&invocation.program);
+    command.arguments = invocation.arguments.iter().map(Into::into).collect();
+    command.environment = invocation
+        .environment
+        .iter()
+        .map(|(name, value)| (name.into(), Some(value.into())))
+        .collect();
+    command.input_files = invocation
+        .files_to_write
+        .iter()
+        .map(|file| (PathBuf::from(&file.name), file.content.clone().into_bytes()))
+        .collect();
+    command.output_files = invocation.files_to_read.iter().map(PathBuf::from).collect();
+    command.cpus.clone_from(&invocation.cpus);
+    command.deadline = Some(deadline);
+    let completed = process::run(&command, cancel)?;
+    let named =
+        |(path, bytes): (PathBuf, Vec<u8>)| (path.to_string_lossy().into_owned(), text(&bytes));
+    let files: BTreeMap<String, String> = completed.files.into_iter().map(named).collect();
+    Ok(Outputs {
+        stdout: text(&completed.output.stdout),
+        stderr: text(&completed.output.stderr),
+        files,
+        exit_code: match completed.status {
+            Status::Exited(code) => Some(code),
+            Status::Killed(_) => None,
+        },
+    })
+}

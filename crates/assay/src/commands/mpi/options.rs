@@ -1,0 +1,180 @@
+//! What was typed after `mpi`, as the engine takes it, or why it makes no sense.
+
+use assay_kernels::mpi::{Buffers, Element, Kind};
+use assay_run::failure::Failure;
+use assay_run::mpi::method::{is_reduction, kind};
+use assay_run::mpi::options::Options;
+
+use crate::arguments::mpi::{BufferNumber, ElementType, MpiArguments};
+
+/// The question to the engine.
+pub(crate) fn options(typed: &MpiArguments) -> Options {
+    Options {
+        test: typed.test,
+        preset: typed.preset.stored(),
+        least_bytes: typed.sizes.and_then(|sizes| sizes.least_bytes),
+        greatest_bytes: typed.sizes.and_then(|sizes| sizes.greatest_bytes),
+        iterations: typed.iterations,
+        warm_up: typed.warm_up,
+        window: typed.window,
+        buffers: match typed.buffers {
+            Some(BufferNumber::Multiple) => Buffers::Multiple,
+            Some(BufferNumber::Single) | None => Buffers::Single,
+        },
+        tests: typed.tests.unwrap_or(0),
+        process_set: typed.process_set,
+        validate: typed.validate,
+        validation_warm_up: typed.validation_warm_up,
+        full: typed.full,
+        percentiles: typed.percentiles.clone(),
+        element: match typed.element {
+            Some(ElementType::Integer) => Some(Element::Integer),
+            Some(ElementType::Float) => Some(Element::Float),
+            Some(ElementType::Byte) | None => None,
+        },
+        budget_s: typed.budget,
+        prefix: typed.prefix.clone(),
+        library: typed.library.clone(),
+    }
+}
+
+/// Options that say nothing to this benchmark, or that assay does not have: an error with the reason.
+pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), Failure> {
+    if let Some(refusal) = typed.refused.first {
+        return Err(Failure::usage(format!("assay mpi has no -{}", refusal.option))
+            .explain(refusal.reason)
+            .advise(refusal.instead));
+    }
+    let (kind, name) = (kind(typed.test), typed.test.name());
+    let senseless = [
+        (
+            typed.buffers.is_some() && !kind.is_pairwise(),
+            "-b",
+            "the messages of a window can lie apart, and this benchmark has no window",
+        ),
+        (
+            typed.window.is_some() && !kind.is_windowed(),
+            "-W",
+            "one message at a time is in flight here",
+        ),
+        (
+            typed.full && kind.collective().is_none(),
+            "-f",
+            "least and greatest over the ranks are of collectives",
+        ),
+        (
+            typed.tests.is_some() && !matches!(kind, Kind::Overlap(_)),
+            "-t",
+            "calls of MPI_Test belong to the computation beside a non-blocking collective",
+        ),
+        (
+            typed.element == Some(ElementType::Byte) && is_reduction(kind),
+            "-T mpi_char",
+            "the MPI standard does not sum characters; use mpi_int or mpi_float",
+        ),
+        (
+            matches!(typed.element, Some(ElementType::Integer | ElementType::Float))
+                && !is_reduction(kind),
+            "-T",
+            "only reductions sum something; all other messages are bytes (mpi_char)",
+        ),
+    ];
+    match senseless.into_iter().find(|(is_senseless, ..)| *is_senseless) {
+        Some((_, option, reason)) => Err(Failure::usage(format!("{name} has no {option}"))
+            .explain(reason)
+            .advise(format!("leave {option} out"))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_run::mpi::method::{osu_pass, sizes};
+    use clap::Parser;
+
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+
+    fn typed(words: &str) -> MpiArguments {
+        let words = ["assay", "mpi"].into_iter().chain(words.split_whitespace());
+        match Arguments::try_parse_from(words).unwrap().command {
+            Command::Mpi(typed) => typed,
+            _ => unreachable!(),
+        }
+    }
+
+    #[test]
+    fn sizes_are_osus() {
+        for (words, first, last, count) in [
+            ("latency", 0, 4 << 20, 24),
+            ("bw", 1, 4 << 20, 23),
+            ("allreduce", 4, 1 << 20, 19),
+            ("bcast", 1, 1 << 20, 21),
+            ("barrier", 0, 0, 1),
+            ("latency --preset osu-7", 1, 4 << 20, 23),
+            ("multi_lat --preset osu-5.4.3", 0, 4 << 20, 24),
+            ("latency -m 8", 0, 8, 5),
+            ("latency -m 3:20", 3, 12, 3),
+            ("bw -m 0:2", 1, 2, 2),
+            ("latency -m 16MiB:", 16 << 20, 16 << 20, 1),
+            ("latency -m 1:4503599627370496", 1, 1 << 52, 53),
+        ] {
+            let sizes = sizes(&options(&typed(words)));
+            assert_eq!((sizes[0], sizes[sizes.len() - 1], sizes.len()), (first, last, count));
+        }
+    }
+
+    #[test]
+    fn options_of_another_benchmark_are_refused_with_the_reason() {
+        for (words, expected) in [
+            ("latency -G png", "assay mpi has no -G"),
+            ("allreduce -b multiple", "allreduce has no -b"),
+            ("bw -t 100", "bw has no -t"),
+            ("iallreduce -T MPI_CHAR", "iallreduce has no -T mpi_char"),
+            ("put_latency -s fence", "assay mpi has no -s"),
+            ("latency -W 8", "latency has no -W"),
+            ("allreduce -W 64", "allreduce has no -W"),
+            ("bw -f", "bw has no -f"),
+            ("get_latency -f", "get_latency has no -f"),
+            ("bcast -T mpi_int", "bcast has no -T"),
+            ("latency -T mpi_float", "latency has no -T"),
+        ] {
+            let message = check_options(&typed(words)).unwrap_err().to_string();
+            assert!(message.contains(expected), "{words}: {message}");
+        }
+        for words in [
+            "bw -b multiple -T mpi_char -W 8",
+            "mbw_mr -W 1",
+            "barrier -f",
+            "ialltoall -f",
+            "latency -b Single -I",
+            "iallgather -t 100",
+            "put_latency -w allocate -s flush",
+            "reduce -k fixed:0 -T mpi_int",
+        ] {
+            assert!(check_options(&typed(words)).is_ok(), "{words}");
+        }
+    }
+
+    #[test]
+    fn iterations_are_osus() {
+        for (words, bytes, iterations, warm_up) in [
+            ("latency --preset osu-5.4.3", 8192, 10_000, 100),
+            ("latency --preset osu-5.4.3", 16_384, 1000, 10),
+            ("bw --preset osu-7", 8192, 100, 10),
+            ("bw --preset osu-7", 8193, 20, 2),
+            ("mbw_mr --preset osu-7", 1 << 20, 100, 10),
+            ("bibw --preset osu-5.4.3", 1 << 20, 20, 2),
+            ("barrier --preset osu-7", 0, 1000, 100),
+            ("ibarrier --preset osu-5.4.3", 0, 100, 10),
+            ("put_latency --preset osu-7", 8192, 10_000, 100),
+            ("allreduce --preset osu-5.4.3", 32_768, 1000, 100),
+            ("allreduce --preset osu-5.4.3", 65_536, 100, 10),
+            ("allreduce --preset osu-7", 16_384, 100, 10),
+            ("latency --preset osu-7 -i 5 -x 0", 1, 5, 0),
+        ] {
+            let pass = osu_pass(&options(&typed(words)), bytes);
+            assert_eq!((pass.iterations, pass.warm_up), (iterations, warm_up), "{words}");
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Runs that an older assay stored, and what it said of them: today's says the same of their results.
+//!
+//! Values are compared, not bytes: fields and parameters may be added. The fixtures are never rewritten.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::program::World;
+
+/// Two ways of adding the same samples up may differ by rounding, and by no more.
+const ROUNDING: f64 = 1e-12;
+/// Two runs of each condition, and what `compare` was asked.
+const COMPARISONS: &[(&str, &[&str])] = &[
+    ("on-off", &["on", "off"]),
+    (
+        "pooled",
+        &[
+            "20261122-032839-b200,20261122-032844-4831",
+            "20261122-032841-9da3,20261122-032847-5966",
+        ],
+    ),
+    ("margin", &["on", "off", "--margin", "99%"]),
+];
+/// What `compare` answers with where some pair of results is not decided.
+const CANNOT_TELL: i32 = 6;
+/// What it answers with where there is nothing to compare.
+const WRONG_USAGE: i32 = 2;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-1")
+}
+
+fn expected(name: &str) -> String {
+    fs::read_to_string(fixtures().join("expected").join(name)).unwrap()
+}
+
+fn expected_json(name: &str) -> Value {
+    serde_json::from_str(&expected(name)).unwrap()
+}
+
+/// A world whose store is a copy of the fixtures, because listing writes an index into it.
+fn world() -> World {
+    let world = World::new();
+    copy(&fixtures().join("store"), &world.path("assay"));
+    world
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+fn runs() -> Vec<String> {
+    let folders = fs::read_dir(fixtures().join("store/runs")).unwrap();
+    let mut runs: Vec<String> =
+        folders.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    runs.sort();
+    assert_eq!(runs.len(), 22);
+    runs
+}
+
+/// The same value; numbers up to rounding, objects with everything that `old` has.
+fn same(old: &Value, new: &Value) -> bool {
+    match (old, new) {
+        (Value::Number(old), Value::Number(new)) => {
+            let (old, new) = (old.as_f64().unwrap(), new.as_f64().unwrap());
+            (old - new).abs() <= ROUNDING * old.abs()
+        }
+        (Value::Array(old), Value::Array(new)) => {
+            old.len() == new.len() && old.iter().zip(new).all(|(old, new)| same(old, new))
+        }
+        (Value::Object(old), Value::Object(_)) => {
+            old.iter().all(|(name, old)| same(old, &new[name]))
+        }
+        _ => old == new,
+    }
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().unwrap()
+}
+
+fn ids(warnings: &Value) -> Vec<&str> {
+    let mut ids: Vec<_> =
+        array(warnings).iter().map(|warning| warning["id"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+/// What makes a result the same question as another one.
+const IDENTITY: [&str; 4] = ["benchmark", "metric", "parameters", "tool"];
+const FIGURES: [&str; 12] = [
+    "unit",
+    "better",
+    "n",
+    "n_effective",
+    "median",
+    "ci",
+    "ci_level",
+    "min",
+    "max",
+    "mean",
+    "percentiles",
+    "host",
+];
+
+#[track_caller]
+fn check_result(old: &Value, new: &Value, place: &str) {
+    for field in FIGURES.iter().chain(&["limit", "percent_of_limit"]) {
+        assert!(
+            same(&old[field], &new[field]),
+            "{place}: {field} of {} {} {} was {} and is {}",
+            old["benchmark"],
+            old["metric"],
+            old["parameters"],
+            old[field],
+            new[field]
+        );
+    }
+    assert_eq!(ids(&old["warnings"]), ids(&new["warnings"]), "{place}: {old}");
+}
+
+/// The results that answer the same question as `old`; several may, over the steps of one case.
+fn answers<'a>(old: &Value, new: &'a [Value]) -> Vec<&'a Value> {
+    let asked = |new: &&Value| IDENTITY.iter().all(|part| same(&old[part], &new[part]));
+    new.iter().filter(asked).collect()
+}
+
+#[test]
+fn old_runs_show_the_same_results() {
+    let world = world();
+    for run in runs() {
+        let old = expected_json(&format!("{run}.json"));
+        let new = world.json(&["show", &run, "--json"]);
+        assert!(same(&old["run"], &new["run"]), "{run}: {} {}", old["run"], new["run"]);
+        let (was, is) = (array(&old["results"]), array(&new["results"]));
+        assert_eq!(was.len(), is.len(), "{run}");
+        for old in was {
+            let found = answers(old, is);
+            assert_eq!(found.len(), 1, "{run}: {old}");
+            check_result(old, found[0], &run);
+        }
+        assert_eq!(ids(&old["warnings"]), ids(&new["warnings"]), "{run}");
+        let (was, is) = (array(&old["failures"]), array(&new["failures"]));
+        assert_eq!(was.len(), is.len(), "{run}");
+        for (old, new) in was.iter().zip(is) {
+            for field in ["benchmark", "case", "host"] {
+                assert_eq!(old[field], new[field], "{run}");
+            }
+        }
+        assert_eq!(array(&old["hosts"]).len(), array(&new["hosts"]).len(), "{run}");
+    }
+}
+
+/// The numbers of a page above its warnings, as they are printed.
+fn numbers(page: &str) -> BTreeSet<&str> {
+    let results = page.split("\nWarnings\n").next().unwrap();
+    let is_number = |word: &&str| {
+        word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.')
+    };
+    results.split([' ', '\n', '–', '±', ',']).filter(is_number).collect()
+}
+
+#[test]
+fn old_runs_print_the_same_numbers() {
+    let world = world();
+    for run in runs() {
+        let (old, new) =
+            (expected(&format!("{run}.txt")), world.assay(&["show", &run]).succeeded().out);
+        let lost: Vec<_> = numbers(&old).difference(&numbers(&new)).copied().collect();
+        assert!(lost.is_empty(), "{run}: {lost:?} are gone from\n{new}");
+        assert!(new.contains(&run), "{run}: {new}");
+    }
+}
+
+/// The rows of a table, each as its fields by the name of the column.
+fn table(csv: &str) -> Vec<Vec<(String, String)>> {
+    let mut lines = csv.lines().map(fields);
+    let header = lines.next().unwrap();
+    lines
+        .map(|row| {
+            assert_eq!(row.len(), header.len(), "{row:?}");
+            header.iter().cloned().zip(row).collect()
+        })
+        .collect()
+}
+
+/// The fields of a line; what stands between quotation marks may hold commas.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            c => fields.last_mut().unwrap().push(c),
+        }
+    }
+    fields
+}
+
+fn cell<'a>(row: &'a [(String, String)], column: &str) -> &'a str {
+    let found = row.iter().find(|(name, _)| name == column);
+    &found.unwrap_or_else(|| panic!("no column {column}")).1
+}
+
+/// A cell as a number where it is one.
+fn value(cell: &str) -> Value {
+    cell.parse::<f64>().map_or_else(|_| Value::from(cell), Value::from)
+}
+
+#[test]
+fn old_runs_write_the_same_tables() {
+    const COLUMNS: [&str; 12] = [
+        "benchmark",
+        "metric",
+        "tool",
+        "value",
+        "unit",
+        "ci_low",
+        "ci_high",
+        "n",
+        "min",
+        "max",
+        "mean",
+        "warnings",
+    ];
+    let world = world();
+    for run in runs() {
+        let report = world.assay(&["report", &run, "--format", "csv"]).succeeded().out;
+        let (old, mut new) = (table(&expected(&format!("{run}.csv"))), table(&report));
+        assert_eq!(old.len(), new.len(), "{run}");
+        for old in old {
+            let equal = |new: &Vec<(String, String)>| {
+                COLUMNS
+                    .iter()
+                    .all(|column| same(&value(cell(&old, column)), &value(cell(new, column))))
+            };
+            let found = new.iter().position(equal);
+            new.remove(found.unwrap_or_else(|| panic!("{run}: {old:?} is gone")));
+        }
+        for format in ["text", "markdown", "html"] {
+            world.assay(&["report", &run, "--format", format]).succeeded();
+        }
+    }
+}
+
+#[test]
+fn old_runs_are_listed_as_they_were() {
+    let (old, new) = (expected_json("list.json"), world().json(&["list", "--json"]));
+    assert!(same(&old["runs"], &new["runs"]), "{old}\n{new}");
+}
+
+#[test]
+fn old_runs_are_compared_as_they_were() {
+    let world = world();
+    for (name, words) in COMPARISONS {
+        let old = expected_json(&format!("compare-{name}.json"));
+        let words = [&["compare", "--json"], *words].concat();
+        let outcome = world.assay(&words).failed_with(CANNOT_TELL);
+        let new: Value = serde_json::from_str(&outcome.out).unwrap();
+        let (was, is) = (array(&old["pairs"]), array(&new["pairs"]));
+        assert_eq!(was.len(), is.len(), "{name}");
+        let same_question = |old: &Value, new: &Value| {
+            IDENTITY.iter().all(|part| same(&old["a"][part], &new["a"][part]))
+        };
+        for old in was {
+            let new = is.iter().find(|new| same_question(old, new)).unwrap();
+            for side in ["a", "b"] {
+                check_result(&old[side], &new[side], name);
+            }
+            for field in ["ratio", "ratio_ci", "verdict", "n_to_tell"] {
+                assert!(same(&old[field], &new[field]), "{name}: {field} of {old} in {new}");
+            }
+        }
+        assert!(same(&old["unmatched"], &new["unmatched"]), "{name}");
+    }
+}
+
+#[test]
+fn every_old_result_finds_itself() {
+    let world = world();
+    for run in runs() {
+        let results = array(&expected_json(&format!("{run}.json"))["results"]).len();
+        let outcome = world.assay(&["compare", &run, &run, "--json"]);
+        if results == 0 {
+            outcome.failed_with(WRONG_USAGE);
+            continue;
+        }
+        let outcome = outcome.failed_with(CANNOT_TELL);
+        let document: Value = serde_json::from_str(&outcome.out).unwrap();
+        let pairs = array(&document["pairs"]);
+        assert_eq!(pairs.len(), results, "{run}");
+        for pair in pairs {
+            // A ratio to a measured zero, such as no loss at all, does not exist.
+            assert!(pair["ratio"].is_null() || pair["ratio"] == 1.0, "{run}: {pair}");
+            assert_eq!(pair["a"]["median"], pair["b"]["median"], "{run}: {pair}");
+        }
+    }
+}
