@@ -10,15 +10,21 @@ use std::process::{ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{command, packages, truth, wheels};
+use crate::{command, packages, wheels};
 use tally::Show;
-pub(crate) use tally::Tally;
+pub(crate) use tally::{Tally, Verdict};
 
 mod tally;
 
 /// Tests that the machines of CI cannot run, by name, each with the reason why that is so. With
 /// `CI=true` every other skipped test is a failure.
 const CI_CANNOT: &[(&str, &str)] = &[];
+
+/// The modules of the known truths, in the names of their tests.
+pub(crate) const TRUTHS: &str = "truth::";
+
+/// What begins the reason of a skipped truth when the machine is too noisy to decide it.
+pub(crate) const NOISE: &str = "machine too noisy";
 
 /// Installs, tests, and prints the count as the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
@@ -43,7 +49,7 @@ pub(crate) struct Outcome {
 pub(crate) fn run_all(root: &Path) -> Result<Outcome> {
     let mut cargo = command::cargo(root);
     cargo.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
-    cargo.args(["--", "--show-output", "--skip", truth::MODULE]);
+    cargo.args(["--", "--show-output", "--skip", TRUTHS]);
     let mut child = cargo
         .stdout(Stdio::piped())
         .spawn()
@@ -90,7 +96,7 @@ impl Outcome {
     /// Skipped tests that should have run. Nobody can make a machine quiet by asking.
     fn undue(&self) -> impl Iterator<Item = &tally::Skip> {
         let known = |skip: &&tally::Skip| {
-            skip.reason.starts_with(truth::NOISE)
+            skip.reason.starts_with(NOISE)
                 || CI_CANNOT.iter().any(|(name, _)| *name == skip.test)
         };
         self.tally.skipped().iter().filter(move |skip| self.in_ci && !known(skip))
@@ -149,12 +155,12 @@ mod tests {
     #[test]
     fn noise_is_told_and_a_false_truth_fails() {
         for (verdict, expected) in [
-            (truth::Verdict::Skipped(truth::NOISE.to_owned()), true),
-            (truth::Verdict::Skipped("no root".to_owned()), false),
-            (truth::Verdict::Fails, false),
+            (Verdict::Skipped(NOISE.to_owned()), true),
+            (Verdict::Skipped("no root".to_owned()), false),
+            (Verdict::Fails, false),
         ] {
             let mut tally = Tally::default();
-            tally.add("held", truth::Verdict::Holds);
+            tally.add("held", Verdict::Holds);
             tally.add("other", verdict.clone());
             let outcome = Outcome { tally, cargo_succeeded: true, in_ci: true };
             assert_eq!(outcome.judge().is_ok(), expected, "{verdict:?}");

@@ -1,7 +1,7 @@
 //! `cargo xtask truth`: known truths, which need a quiet machine, one try at a time and nothing beside it.
 //!
-//! A try is a test of the module `truth` of a crate, ignored by `cargo test`. It measures once, lets the
-//! real tool of the field measure the same at once, and prints both:
+//! A try is a test of the module `truth` of a crate, which skips itself unless `ASSAY_TRUTH` is set. It
+//! measures once, lets the real tool of the field measure the same at once, and prints both:
 //! `TRY <unit> <truth> <tolerance> <measured> <peer> <what the peer measured, or ->`.
 //! The sequential test decides here. Tries take turns, so that those of one truth are apart in time.
 
@@ -13,14 +13,11 @@ use anyhow::{Context, Result, bail};
 use assay_model::quantity::{Quantity, Unit};
 use serde_json::Value;
 
-use crate::test::{Outcome, Tally};
+use crate::test::{NOISE, Outcome, TRUTHS, Tally, Verdict};
 use crate::{command, packages};
 use sequential::{Decision, decide, evidence_of_fault};
 
 mod sequential;
-
-/// The module that holds the tries, in the names of its tests.
-pub(crate) const MODULE: &str = "truth::";
 
 /// The crates that have such a module in their test `it`.
 const CRATES: [&str; 2] = ["assay", "assay-kernels"];
@@ -98,18 +95,6 @@ enum Judged {
     Shared,
 }
 
-/// What is made of a truth in the end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Holds,
-    Fails,
-    /// Not decided here, and why.
-    Skipped(String),
-}
-
-/// What begins the reason of a skipped truth when the machine is too noisy to decide it.
-pub(crate) const NOISE: &str = "machine too noisy";
-
 impl Figures {
     fn read(line: &str) -> Option<Self> {
         // libtest has begun the line with the name of the test.
@@ -171,7 +156,9 @@ impl Truth {
     fn attempt(&self) -> Result<Try> {
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.folder);
-        command.args(["--ignored", "--exact", &self.name, "--nocapture", "--test-threads=1"]);
+        command
+            .args(["--exact", &self.name, "--nocapture", "--test-threads=1"])
+            .env("ASSAY_TRUTH", "1");
         let output = command::capture(&mut command)?;
         let text = [output.stdout, output.stderr].concat();
         let text = String::from_utf8_lossy(&text);
@@ -246,7 +233,7 @@ fn find(root: &Path) -> Result<Vec<Truth>> {
         let manifest = message["manifest_path"].as_str().context("cargo names no manifest")?;
         let folder = Path::new(manifest).parent().context("a manifest lies in a folder")?;
         let mut list = Command::new(executable);
-        list.args(["--list", "--ignored", "--format=terse", MODULE]);
+        list.args(["--list", "--format=terse", TRUTHS]);
         for name in
             command::output(&mut list)?.lines().filter_map(|it| it.strip_suffix(": test"))
         {
@@ -282,7 +269,7 @@ fn table(truths: &[Truth]) -> String {
         };
         let count = |judged| truth.count(judged).to_string();
         rows.push([
-            truth.name.strip_prefix(MODULE).unwrap_or(&truth.name).to_owned(),
+            truth.name.strip_prefix(TRUTHS).unwrap_or(&truth.name).to_owned(),
             shown(|it| format!("{} ± {:.1} %", it.shown(it.truth), it.tolerance * 100.0)),
             shown(|it| it.shown(it.measured)),
             shown(|it| match &it.peer {

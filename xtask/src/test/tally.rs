@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::truth::Verdict;
-
 /// A test that said it could not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Skip {
@@ -11,6 +9,15 @@ pub(crate) struct Skip {
     pub test: String,
     /// The reason it gave.
     pub reason: String,
+}
+
+/// What is made of a known truth in the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Holds,
+    Fails,
+    /// Not decided here, and why.
+    Skipped(String),
 }
 
 /// Whether a line is worth showing to a person.

@@ -85,7 +85,7 @@ mod tests {
                         Decision::Sound => sound += probability * share,
                         Decision::Faulty => faulty += probability * share,
                         Decision::Open => {
-                            *next.entry(state).or_insert(0.0) += probability * share
+                            *next.entry(state).or_insert(0.0) += probability * share;
                         }
                     }
                 }
