@@ -61,7 +61,11 @@ impl Luck {
                 Self::Connections
             }
             Workload::Mpi(_) => Self::Launch,
-            _ => Self::Pages,
+            Workload::Stream(_)
+            | Workload::Latency(_)
+            | Workload::PeakFlops(_)
+            | Workload::Linpack(_)
+            | Workload::Storage(_) => Self::Pages,
         }
     }
 

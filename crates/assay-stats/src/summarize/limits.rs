@@ -17,28 +17,32 @@ pub(super) fn attach(entries: &mut [Entry<'_>], host: &HostFacts) {
     for entry in entries.iter_mut() {
         let case = &entry.record.case;
         let clock_of = |(id, hz): &(String, f64)| (*id == case.id).then_some(*hz);
-        match (&case.workload, bound(entry)) {
-            (Workload::Stream(_), Some(Bound::MemoryBandwidth)) => {
-                hold_against(&mut entry.estimate, memory.clone());
+        match bound(entry) {
+            Some(Bound::MemoryBandwidth) => {
+                if let Workload::Stream(_) = &case.workload {
+                    hold_against(&mut entry.estimate, memory.clone());
+                }
             }
-            (
-                Workload::PeakFlops(work),
-                Some(bound @ (Bound::ComputeFp64 | Bound::ComputeFp32)),
-            ) => {
-                let clock_hz = clocks.iter().find_map(clock_of);
-                let bits = if bound == Bound::ComputeFp32 { 32 } else { 64 };
-                hold_against_rpeak(&mut entry.estimate, work, bits, clock_hz);
+            Some(bound @ (Bound::ComputeFp64 | Bound::ComputeFp32)) => {
+                if let Workload::PeakFlops(work) = &case.workload {
+                    let clock_hz = clocks.iter().find_map(clock_of);
+                    let bits = if bound == Bound::ComputeFp32 { 32 } else { 64 };
+                    hold_against_rpeak(&mut entry.estimate, work, bits, clock_hz);
+                }
             }
-            (Workload::Storage(test), Some(Bound::Provisioned)) => {
-                let basis = "what the volume is provisioned for".to_owned();
-                let limit = test.provisioned_bytes_per_s.map(|value| Limit { value, basis });
-                hold_against(&mut entry.estimate, limit);
+            Some(Bound::Provisioned) => {
+                if let Workload::Storage(test) = &case.workload {
+                    let basis = "what the volume is provisioned for".to_owned();
+                    let limit =
+                        test.provisioned_bytes_per_s.map(|value| Limit { value, basis });
+                    hold_against(&mut entry.estimate, limit);
+                }
             }
-            (_, Some(Bound::Link)) => {
+            Some(Bound::Link) => {
                 let limit = link(&entry.estimate.parameters);
                 hold_against(&mut entry.estimate, limit);
             }
-            _ => {}
+            None => {}
         }
     }
     // Only now do the peaks carry their Rpeak.

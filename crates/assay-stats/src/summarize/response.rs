@@ -32,10 +32,8 @@ fn curve_of(entry: &Entry<'_>) -> Option<(String, String)> {
 }
 
 fn test<'r>(entry: &Entry<'r>) -> Option<&'r StorageTest> {
-    match &entry.record.case.workload {
-        Workload::Storage(test) => Some(test),
-        _ => None,
-    }
+    let Workload::Storage(test) = &entry.record.case.workload else { return None };
+    Some(test)
 }
 
 /// The open-loop points in ascending order of what was asked for; the greatest rate of a closed loop
