@@ -307,6 +307,7 @@ fn told_apart(workload: &Workload, text: &str) -> Attributes {
         Workload::Latency(_)
         | Workload::PeakFlops(_)
         | Workload::Linpack(_)
-        | Workload::Storage(_) => Attributes::from([(Attribute::Placement, text.into())]),
+        | Workload::Storage(_)
+        | Workload::Files(_) => Attributes::from([(Attribute::Placement, text.into())]),
     }
 }

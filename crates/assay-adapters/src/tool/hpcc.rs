@@ -44,6 +44,7 @@ pub(super) fn takes(workload: &Workload) -> bool {
         | Workload::NetworkUdp(_)
         | Workload::NetworkIcmp(_)
         | Workload::Storage(_)
+        | Workload::Files(_)
         | Workload::Mpi(_) => false,
     }
 }
@@ -79,6 +80,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
         | Workload::NetworkUdp(_)
         | Workload::NetworkIcmp(_)
         | Workload::Storage(_)
+        | Workload::Files(_)
         | Workload::Mpi(_) => {
             return Err(not_taken("hpcc", request.workload));
         }

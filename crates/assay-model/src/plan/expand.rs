@@ -13,6 +13,7 @@ use crate::workload::{
 };
 
 mod domains;
+mod files;
 mod mpi;
 mod network;
 mod sizes;
@@ -198,12 +199,10 @@ fn measure_cases(
         .filter(|((_, workload), by)| (by.takes)(workload))
         .collect();
     let efforts: f64 = pairs.iter().map(|((_, workload), _)| effort(workload)).sum();
-    // A file is laid out once; there is nothing to place afresh.
-    let preparations = if matches!(measure.request, Request::Storage(_)) { 1 } else { 3 };
-    let stopping = |workload| Stopping {
+    let stopping = |workload: &Workload| Stopping {
         target: measure.target,
         repetitions: 10,
-        preparations,
+        preparations: workload.benchmark().definition().preparations,
         budget_s: budget_s * effort(workload) / efforts,
     };
     Ok(pairs
@@ -273,6 +272,7 @@ fn workloads(
         }
         Request::Network(asked) => network::resolve(asked, choices.to.as_deref()),
         Request::Storage(asked) => storage::resolve(asked, budget_s),
+        Request::Files(asked) => files::resolve(asked, budget_s),
         Request::Mpi(asked) => mpi::resolve(asked, host, &choices.mpi),
     }
 }

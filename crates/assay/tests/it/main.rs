@@ -24,4 +24,5 @@ mod reports;
 mod slurm;
 mod steady_state;
 mod storage;
+mod storage_files;
 mod vdbench;
