@@ -184,7 +184,7 @@ fn files(test: &FileTest) -> Attributes {
         if matches!(stream.operation, FileOperation::Read | FileOperation::Write) {
             // A whole file with one call needs no word.
             let size = stream.sizes.first().map(|size| size.max_bytes);
-            let part = size.filter(|bytes| *bytes as f64 != tree.mean_file_bytes());
+            let part = size.filter(|bytes| *bytes != tree.mean_file_bytes() as u64);
             asked.extend(part.map(|bytes| (Attribute::Bytes, bytes.into())));
         }
         if stream.order == FileOrder::Random {

@@ -27,7 +27,7 @@ pub(super) fn measure(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     let plan = FilePlan { phases: vec![file_trees::phase_of(&test.workload)] };
-    file_trees::prepare(&plan, options, true)
+    file_trees::prepare(&plan, options, false)
         .map_err(|failure| CaseError::of_case(Area::Storage, &failure))?;
     loop {
         let began_s = recorder.elapsed_s();

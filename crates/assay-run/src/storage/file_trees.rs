@@ -168,7 +168,7 @@ fn make_and_mark(
     let folder = made.and_then(|()| anchor.canonicalize()).map_err(|error| {
         Failure::measurement(format!("the folder {} cannot be made", anchor.display()))
             .because(&error)
-            .advise("make the folder above it, or say create_anchors=yes in the file")
+            .advise("make the folder above it; in a parameter file of Vdbench, create_anchors=yes does")
     })?;
     let mark = folder.join(MARK);
     if mark.exists() {
