@@ -221,18 +221,10 @@ fn effort(workload: &Workload) -> f64 {
     /// A chain of this size takes about as long to lay out and follow as all that is fixed about
     /// a case: 128 Ki lines at 100 ns, 13 ms.
     const CHAIN_BYTES: f64 = (8 << 20) as f64;
-    match workload {
-        Workload::Latency(work) => 1.0 + work.bytes as f64 / CHAIN_BYTES,
-        Workload::Stream(_)
-        | Workload::PeakFlops(_)
-        | Workload::Linpack(_)
-        | Workload::NetworkTcp(_)
-        | Workload::NetworkUdp(_)
-        | Workload::NetworkIcmp(_)
-        | Workload::Storage(_)
-        | Workload::Files(_)
-        | Workload::Mpi(_) => 1.0,
+    if let Workload::Latency(work) = workload {
+        return 1.0 + work.bytes as f64 / CHAIN_BYTES;
     }
+    1.0
 }
 
 fn case_id(workload: &Workload, name: &str, by: &str) -> String {

@@ -26,7 +26,8 @@ pub(super) fn measure(
     options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
-    let plan = FilePlan { phases: vec![file_trees::phase_of(&test.workload)] };
+    let phases = [&test.before, &test.workload].map(file_trees::phase_of).into();
+    let plan = FilePlan { phases };
     file_trees::prepare(&plan, options, false)
         .map_err(|failure| CaseError::of_case(Area::Storage, &failure))?;
     loop {

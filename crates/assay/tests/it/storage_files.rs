@@ -77,12 +77,12 @@ fn a_length_and_a_rate_make_stretches_of_time() {
     let world = World::new();
     let more = "pattern = \"random\"\nrate = 500\nlength = \"600ms\"\n";
     let file = world.write("trees.toml", &suite("\"stat\"", more));
-    let document = world.json(&["run", file.to_str().unwrap(), "--target", "tree", "--json"]);
+    std::fs::create_dir(world.path("data")).unwrap();
+    let document = world.json(&["run", file.to_str().unwrap(), "--target", "data", "--json"]);
     let due = result(&document, "latency_from_intended", "stat").unwrap();
     assert_eq!(due["parameters"]["requested_rate"], 500.0);
     assert_eq!(due["parameters"]["pattern"], "random");
     assert!(result(&document, "rate", "stat").unwrap()["n"].as_u64().unwrap() > 1);
-    assert!(!world.path("tree").exists());
 }
 
 #[test]
@@ -102,4 +102,8 @@ fn foreign_files_are_not_touched_and_impossible_trees_are_refused() {
     let file = world.write("trees.toml", &suite("\"stat\"", ""));
     let refused = world.assay(&["run", file.to_str().unwrap()]);
     assert!(refused.code != 0 && refused.err.contains("--target"), "{refused:?}");
+    let run = ["run", file.to_str().unwrap(), "--target", "missing"];
+    let failed = world.assay(&run).failed_with(4);
+    assert!(failed.err.contains("make the folder above it"), "{failed:?}");
+    assert!(!world.path("missing").exists());
 }
