@@ -163,7 +163,7 @@ impl<'s, 'w> Worker<'s, 'w> {
                 })
             }
             FileOperation::Getattr if self.stream.stream.of_directories => {
-                self.stat_directory(tally)
+                self.examine_directory(tally)
             }
             FileOperation::Getattr => {
                 self.on_file(tally, Presence::Present, |worker, number| {
@@ -222,7 +222,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         }
     }
 
-    fn stat_directory(&mut self, tally: &Mutex<FileTally>) -> Step {
+    fn examine_directory(&mut self, tally: &Mutex<FileTally>) -> Step {
         let state = self.stream.tree;
         let order = (self.stream.stream.order, &self.stream.cursor);
         let taken = state.directories.take(
