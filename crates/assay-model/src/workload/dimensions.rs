@@ -1,6 +1,7 @@
 //! What a workload asks for, as the dimensions of its series.
 
 use super::course::Course;
+use super::file_set::{FileLoad, FileOperation, FileOrder, FileTest};
 use super::storage::{AccessPattern, Cursor, CurvePoint, EngineChoice, Load, StorageTest};
 use super::{MpiWorkload, NetworkQuestion, NetworkWorkload, StreamWorkload, Workload};
 use crate::attribute::{Attribute, Attributes, Value};
@@ -37,6 +38,7 @@ impl Workload {
             }
             Self::Mpi(work) => mpi(work),
             Self::Storage(test) => storage(test),
+            Self::Files(test) => files(test),
         }
     }
 }
@@ -120,10 +122,13 @@ fn mpi(work: &MpiWorkload) -> Attributes {
 fn storage(test: &StorageTest) -> Attributes {
     let work = &test.workload;
     let mut asked = Attributes::from([
-        (Attribute::Test, test.name.as_str().into()),
         (Attribute::Target, targets(test).into()),
         (Attribute::Engine, engine(work.engine).into()),
     ]);
+    // A phase of another language has its own name for it.
+    if !test.name.is_empty() {
+        asked.insert(Attribute::Test, test.name.as_str().into());
+    }
     if let Some(stream) = work.streams.first() {
         let operation = match stream.read_share {
             share if share >= 1.0 => "read",
@@ -163,13 +168,53 @@ fn storage(test: &StorageTest) -> Attributes {
     asked
 }
 
+fn files(test: &FileTest) -> Attributes {
+    let work = &test.workload;
+    let mut asked = Attributes::from([(Attribute::Operation, test.name.as_str().into())]);
+    for (tree, stream) in work.trees.iter().zip(&work.streams) {
+        let count = if tree.files == 0 { tree.directories() } else { tree.file_count() };
+        let folder = tree.anchor.parent().unwrap_or(&tree.anchor);
+        asked.extend([
+            (Attribute::Target, folder.display().to_string().into()),
+            (Attribute::Files, count.unwrap_or(u64::MAX).into()),
+            (Attribute::Threads, stream.threads.into()),
+        ]);
+        if tree.files > 0 {
+            let bytes = tree.mean_file_bytes() as u64;
+            asked.insert(Attribute::FileBytes, bytes.into());
+            asked.insert(Attribute::Levels, tree.depth.into());
+        }
+        if matches!(stream.operation, FileOperation::Read | FileOperation::Write) {
+            // A whole file with one call needs no word.
+            let size = stream.sizes.first().map(|size| size.max_bytes);
+            let part = size.filter(|bytes| *bytes != tree.mean_file_bytes() as u64);
+            asked.extend(part.map(|bytes| (Attribute::Bytes, bytes.into())));
+        }
+        if stream.order == FileOrder::Random {
+            asked.insert(Attribute::Pattern, "random".into());
+        }
+    }
+    if let FileLoad::Open { per_s, .. } = work.load {
+        asked.insert(Attribute::RequestedRate, per_s.into());
+    }
+    asked
+}
+
+/// Every series carries them; of more, the first stands for all.
+const MOST_TARGETS: usize = 16;
+
 fn targets(test: &StorageTest) -> String {
     let work = &test.workload;
     if work.engine == EngineChoice::Null {
         return "none".to_owned();
     }
     let paths = work.targets.iter().map(|target| target.path.display().to_string());
-    paths.collect::<Vec<_>>().join(", ")
+    let mut told: Vec<String> = paths.clone().take(MOST_TARGETS).collect();
+    if work.targets.len() > told.len() {
+        told.truncate(1);
+        told.push(format!("\u{2026} ({})", work.targets.len()));
+    }
+    told.join(", ")
 }
 
 const fn engine(engine: EngineChoice) -> &'static str {

@@ -1,11 +1,13 @@
 //! `assay show RUN --as …`: a stored run in the shape of the tool in whose language it was asked, made
 //! from its events as the live output is.
 
+use assay_dialects::fio::command_line::Format;
 use assay_model::run::Run;
 use assay_run::failure::Failure;
 use assay_store::Store;
 use clap::ValueEnum;
 
+use crate::commands::fio::record as fio;
 use crate::commands::ping;
 
 /// The shapes there are.
@@ -13,6 +15,15 @@ use crate::commands::ping;
 pub(crate) enum Shape {
     /// The statistics of ping
     Ping,
+    /// The text of fio
+    FioNormal,
+    /// The JSON of fio
+    FioJson,
+    /// The same with every latency
+    #[value(name = "fio-json+")]
+    FioJsonPlus,
+    /// The lines of fio for scripts
+    FioTerse,
 }
 
 impl Shape {
@@ -20,12 +31,15 @@ impl Shape {
     const fn language(self) -> &'static str {
         match self {
             Self::Ping => "ping",
+            Self::FioNormal | Self::FioJson | Self::FioJsonPlus | Self::FioTerse => {
+                fio::LANGUAGE
+            }
         }
     }
 }
 
 /// The run as the tool would have printed it. `store` holds its raw outputs.
-pub(super) fn rendered(run: &Run, _store: &Store, shape: Shape) -> Result<String, Failure> {
+pub(super) fn rendered(run: &Run, store: &Store, shape: Shape) -> Result<String, Failure> {
     let asked = run.started.asked.as_ref().filter(|it| it.language == shape.language());
     let Some(asked) = asked else {
         let was = match &run.started.asked {
@@ -39,7 +53,12 @@ pub(super) fn rendered(run: &Run, _store: &Store, shape: Shape) -> Result<String
         ))
         .advise("leave out --as for assay's own report"));
     };
+    let of_fio = |format| fio::stored(run, asked, store, &[format]);
     match shape {
         Shape::Ping => ping::stored(run, asked),
+        Shape::FioNormal => of_fio(Format::Normal),
+        Shape::FioJson => of_fio(Format::Json),
+        Shape::FioJsonPlus => of_fio(Format::JsonPlus),
+        Shape::FioTerse => of_fio(Format::Terse),
     }
 }
