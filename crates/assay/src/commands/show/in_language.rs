@@ -6,26 +6,37 @@ use assay_run::failure::Failure;
 use assay_store::Store;
 use clap::ValueEnum;
 
-use crate::commands::ping;
+use crate::commands::{iperf3, mpi, ping, qperf};
 
 /// The shapes there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
+    /// The text of iperf3
+    Iperf3,
+    /// The document of iperf3's -J
+    Iperf3Json,
+    /// The lines of qperf
+    Qperf,
     /// The statistics of ping
     Ping,
+    /// The table of OSU's benchmarks
+    Osu,
 }
 
 impl Shape {
     /// The language whose runs have this shape.
     const fn language(self) -> &'static str {
         match self {
+            Self::Iperf3 | Self::Iperf3Json => "iperf3",
+            Self::Qperf => "qperf",
             Self::Ping => "ping",
+            Self::Osu => "osu",
         }
     }
 }
 
 /// The run as the tool would have printed it. `store` holds its raw outputs.
-pub(super) fn rendered(run: &Run, _store: &Store, shape: Shape) -> Result<String, Failure> {
+pub(super) fn rendered(run: &Run, store: &Store, shape: Shape) -> Result<String, Failure> {
     let asked = run.started.asked.as_ref().filter(|it| it.language == shape.language());
     let Some(asked) = asked else {
         let was = match &run.started.asked {
@@ -40,6 +51,10 @@ pub(super) fn rendered(run: &Run, _store: &Store, shape: Shape) -> Result<String
         .advise("leave out --as for assay's own report"));
     };
     match shape {
+        Shape::Iperf3 => iperf3::stored(run, store, asked, false),
+        Shape::Iperf3Json => iperf3::stored(run, store, asked, true),
+        Shape::Qperf => qperf::stored(run, store, asked),
         Shape::Ping => ping::stored(run, asked),
+        Shape::Osu => mpi::stored(run, asked),
     }
 }
