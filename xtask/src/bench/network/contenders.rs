@@ -133,7 +133,9 @@ pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
         on_one_cpu(
             "assay, 1 byte",
             assay,
-            format!("qperf {at} --listen-port {ASSAY_ECHO_PORT} -t 2 --json --no-store tcp_lat"),
+            format!(
+                "qperf {at} --listen-port {ASSAY_ECHO_PORT} -t 2 --json --no-store tcp_lat"
+            ),
             assay_latency,
         ),
     ]

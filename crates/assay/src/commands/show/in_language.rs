@@ -1,11 +1,13 @@
 //! `assay show RUN --as …`: a stored run in the shape of the tool in whose language it was asked, made
 //! from its events as the live output is.
 
+use assay_dialects::fio::command_line::Format;
 use assay_model::run::Run;
 use assay_run::failure::Failure;
 use assay_store::Store;
 use clap::ValueEnum;
 
+use crate::commands::fio::record as fio;
 use crate::commands::{iperf3, mpi, ping, qperf};
 
 /// The shapes there are.
@@ -21,6 +23,15 @@ pub(crate) enum Shape {
     Ping,
     /// The table of OSU's benchmarks
     Osu,
+    /// The text of fio
+    FioNormal,
+    /// The JSON of fio
+    FioJson,
+    /// The same with every latency
+    #[value(name = "fio-json+")]
+    FioJsonPlus,
+    /// The lines of fio for scripts
+    FioTerse,
 }
 
 impl Shape {
@@ -31,6 +42,9 @@ impl Shape {
             Self::Qperf => "qperf",
             Self::Ping => "ping",
             Self::Osu => "osu",
+            Self::FioNormal | Self::FioJson | Self::FioJsonPlus | Self::FioTerse => {
+                fio::LANGUAGE
+            }
         }
     }
 }
@@ -50,11 +64,16 @@ pub(super) fn rendered(run: &Run, store: &Store, shape: Shape) -> Result<String,
         ))
         .advise("leave out --as for assay's own report"));
     };
+    let of_fio = |format| fio::stored(run, asked, store, &[format]);
     match shape {
         Shape::Iperf3 => iperf3::stored(run, store, asked, false),
         Shape::Iperf3Json => iperf3::stored(run, store, asked, true),
         Shape::Qperf => qperf::stored(run, store, asked),
         Shape::Ping => ping::stored(run, asked),
         Shape::Osu => mpi::stored(run, asked),
+        Shape::FioNormal => of_fio(Format::Normal),
+        Shape::FioJson => of_fio(Format::Json),
+        Shape::FioJsonPlus => of_fio(Format::JsonPlus),
+        Shape::FioTerse => of_fio(Format::Terse),
     }
 }
