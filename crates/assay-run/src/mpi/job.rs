@@ -44,7 +44,7 @@ pub type Listener<'l> = dyn FnMut(Heard<'_>) -> Result<(), Failure> + 'l;
 
 /// What a rank is started for.
 #[derive(Debug, Clone, Copy)]
-pub struct Job<'j> {
+pub struct Duty<'j> {
     pub asked: &'j Options,
     pub launched: &'j Launched,
     /// The file to which rank 0 writes what there is after every size.
@@ -69,8 +69,8 @@ pub struct Done {
 ///
 /// # Errors
 /// When nothing can be measured; all ranks fail for the same reason.
-pub fn run(job: &Job<'_>, listener: &mut Listener<'_>) -> Result<Done, Failure> {
-    let Job { asked, launched, raw, .. } = *job;
+pub fn run(duty: &Duty<'_>, listener: &mut Listener<'_>) -> Result<Done, Failure> {
+    let Duty { asked, launched, raw, .. } = *duty;
     let sizes = method::sizes(asked);
     check_ranks(asked, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
     let library = ranks::open(asked, launched)?;
@@ -86,11 +86,11 @@ pub fn run(job: &Job<'_>, listener: &mut Listener<'_>) -> Result<Done, Failure> 
         drop(ranks.world.finish());
         return Err(failure);
     }
-    if let Err(failure) = measure(job, &sizes, &mut ranks, listener) {
+    if let Err(failure) = measure(duty, &sizes, &mut ranks, listener) {
         // This one alone knows of the failure, and the others wait for it. Nothing can be done about a
         // failure to tell of a failure.
         drop(listener(Heard::GivesUp(&failure)));
-        ranks.world.abort(job.failed_code)
+        ranks.world.abort(duty.failed_code)
     }
     ranks.look_again()?;
     if ranks.world.rank() == 0 {
@@ -100,7 +100,7 @@ pub fn run(job: &Job<'_>, listener: &mut Listener<'_>) -> Result<Done, Failure> 
 }
 
 fn measure(
-    job: &Job<'_>,
+    duty: &Duty<'_>,
     sizes: &[u64],
     ranks: &mut Ranks,
     listener: &mut Listener<'_>,
@@ -109,16 +109,16 @@ fn measure(
     if is_root {
         listener(Heard::Began(&ranks.outcome))?;
     }
-    let budget_s = job.asked.budget_s / sizes.len() as f64;
+    let budget_s = duty.asked.budget_s / sizes.len() as f64;
     for bytes in sizes {
-        let step = Step { typed: job.asked, bytes: *bytes, budget_s };
+        let step = Step { typed: duty.asked, bytes: *bytes, budget_s };
         let size =
             ladder::measure(&ranks.world, &step).map_err(|error| ranks::failed(&error))?;
         if is_root {
             listener(Heard::Size(&ranks.outcome, &size))?;
         }
         ranks.outcome.sizes.push(size);
-        if let Some(file) = job.raw.filter(|_| is_root) {
+        if let Some(file) = duty.raw.filter(|_| is_root) {
             write_raw(file, &ranks.outcome)?;
         }
     }

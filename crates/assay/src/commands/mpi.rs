@@ -18,7 +18,7 @@ use crate::failure::exit_code;
 use crate::stored::{self, Over};
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
-use assay_run::mpi::job::{self, Heard, Job, NOTE_TRAVELS};
+use assay_run::mpi::job::{self, Duty, Heard, NOTE_TRAVELS};
 use assay_run::mpi::launched::Launched;
 use assay_run::mpi::options::Options;
 use assay_run::mpi::table;
@@ -53,10 +53,10 @@ fn rank(
     options::check_options(typed)?;
     let asked = options::options(typed);
     let failed_code = exit_code(Kind::Measurement);
-    let job = Job { asked: &asked, launched, raw: typed.raw.as_deref(), failed_code };
+    let duty = Duty { asked: &asked, launched, raw: typed.raw.as_deref(), failed_code };
     let prints = !typed.json && typed.raw.is_none();
     let mut store = None;
-    let done = job::run(&job, &mut |heard| {
+    let done = job::run(&duty, &mut |heard| {
         match heard {
             Heard::Note(note) => terminal.note(note),
             Heard::GivesUp(failure) => terminal.complain(failure),
