@@ -265,6 +265,9 @@ pub(crate) struct ShowArguments {
     /// Print it as the tool in whose language it was asked would
     #[arg(long = "as", value_name = "SHAPE", conflicts_with = "json")]
     pub(crate) shape: Option<Shape>,
+    /// With --as vdbench: write the folder again, by the rules of -o
+    #[arg(long, value_name = "DIR", requires = "shape")]
+    pub(crate) output: Option<String>,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

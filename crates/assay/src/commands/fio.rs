@@ -30,7 +30,8 @@ use crate::signals;
 use crate::storage_plan::explain;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
-use assay_run::storage::runner::{self, RunOptions, StorageEvent};
+use assay_run::storage::options::RunOptions;
+use assay_run::storage::runner::{self, StorageEvent};
 
 mod disks;
 

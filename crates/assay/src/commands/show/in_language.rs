@@ -6,13 +6,20 @@ use assay_run::failure::Failure;
 use assay_store::Store;
 use clap::ValueEnum;
 
-use crate::commands::ping;
+use crate::commands::{ior, ping, vdbench};
+use crate::terminal::Terminal;
 
 /// The shapes there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
     /// The statistics of ping
     Ping,
+    /// The lines and the table of IOR
+    Ior,
+    /// The document that IOR writes with summaryFormat=JSON
+    IorJson,
+    /// The console of Vdbench, and with --output its folder
+    Vdbench,
 }
 
 impl Shape {
@@ -20,12 +27,24 @@ impl Shape {
     const fn language(self) -> &'static str {
         match self {
             Self::Ping => "ping",
+            Self::Ior | Self::IorJson => "ior",
+            Self::Vdbench => "vdbench",
         }
     }
 }
 
-/// The run as the tool would have printed it. `store` holds its raw outputs.
-pub(super) fn rendered(run: &Run, _store: &Store, shape: Shape) -> Result<String, Failure> {
+/// Prints the run as the tool would have. `store` holds its raw outputs; `output` is where a tool that writes
+/// a folder writes it.
+pub(super) fn print(
+    run: &Run,
+    store: &Store,
+    (shape, output): (Shape, Option<&str>),
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
+    if output.is_some() && shape != Shape::Vdbench {
+        return Err(Failure::usage("--output belongs to --as vdbench")
+            .advise("other shapes are printed: `… > FILE`"));
+    }
     let asked = run.started.asked.as_ref().filter(|it| it.language == shape.language());
     let Some(asked) = asked else {
         let was = match &run.started.asked {
@@ -40,6 +59,10 @@ pub(super) fn rendered(run: &Run, _store: &Store, shape: Shape) -> Result<String
         .advise("leave out --as for assay's own report"));
     };
     match shape {
-        Shape::Ping => ping::stored(run, asked),
+        Shape::Ping => terminal.print(&ping::stored(run, asked)?),
+        Shape::Ior => terminal.print(&ior::stored(run, asked, store, false)?),
+        Shape::IorJson => terminal.print(&ior::stored(run, asked, store, true)?),
+        Shape::Vdbench => vdbench::again::shown(run, store, output, terminal)?,
     }
+    Ok(())
 }
