@@ -18,12 +18,14 @@ mod packages;
 mod sources;
 mod test;
 mod tidy;
+mod truth;
 mod wheels;
 
 const USAGE: &str = "\
 cargo xtask tidy             check the rules of the house that no other tool knows
 cargo xtask test             install what the tests need, run them all, list what was skipped
-cargo xtask ci               fmt, tidy, clippy, doc, test: all that has to pass before a change lands
+cargo xtask truth            decide the known truths, on a quiet machine, beside the real tools
+cargo xtask ci               fmt, tidy, clippy, doc, test, truth: all that has to pass before a change lands
 ";
 
 fn main() -> ExitCode {
@@ -41,6 +43,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
     match arguments {
         ["tidy"] => tidy::run(root())?,
         ["test"] => return test::run(root()),
+        ["truth"] => return truth::run(root()),
         ["ci"] => return ci::run(root()),
         ["bench", rest @ ..] => bench::run(root(), rest)?,
         [] | ["help" | "--help" | "-h"] => print!("{USAGE}{}", bench::USAGE),

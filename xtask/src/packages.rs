@@ -39,6 +39,10 @@ const SLURM_CONTROLLER: Package =
 const SLURM_NODE: Package = package("slurmd", "its node");
 const SLURM_CLIENT: Package = package("slurm-client", "`srun`, `salloc` and `sbatch`");
 const MUNGE: Package = package("munge", "by which Slurm's daemons trust each other");
+const PMIX: Package = package(
+    "libpmix-dev",
+    "the unversioned name by which Slurm's plugin opens PMIx for Open MPI",
+);
 const VENV: Package =
     package("python3-venv", "environments for the MPIs that Debian lacks, and for fio-plot");
 
@@ -74,6 +78,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     SLURM_NODE,
     SLURM_CLIENT,
     MUNGE,
+    PMIX,
     VENV,
     LIKWID,
     OPENBLAS,

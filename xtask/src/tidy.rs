@@ -19,6 +19,7 @@ mod manifests;
 mod places;
 mod sizes;
 mod unsafety;
+mod wildcards;
 
 /// What a rule is: from the tree to what it finds there.
 type Rule = fn(&Sources) -> Result<Vec<Finding>>;
@@ -33,6 +34,7 @@ const RULES: &[Rule] = &[
     places::check,
     sizes::check,
     unsafety::check,
+    wildcards::check,
 ];
 
 /// Runs every rule and prints what they find; any finding is an error.

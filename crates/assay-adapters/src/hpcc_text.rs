@@ -3,7 +3,10 @@
 use crate::outputs::{ToolError, positive_scaled, whole};
 
 /// The text between `Begin of NAME section.` and `End of NAME section.`.
-pub(crate) fn section<'a>(text: &'a str, name: &str) -> Result<&'a str, ToolError> {
+///
+/// # Errors
+/// When either line is not there, or the section comes twice.
+pub fn section<'a>(text: &'a str, name: &str) -> Result<&'a str, ToolError> {
     let begin = format!("Begin of {name} section.");
     let end = format!("End of {name} section.");
     let missing = |line: &str| ToolError::ReachEnd { missing: format!("no line {line:?}") };

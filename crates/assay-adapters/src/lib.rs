@@ -8,12 +8,12 @@
 //! is a function from values to values.
 
 mod fio_json;
-mod hpcc_text;
+pub mod hpcc_text;
 pub mod hpl_text;
 pub mod invocation;
 mod ior_text;
 pub mod launcher;
-mod likwid_text;
+pub mod likwid_text;
 pub mod mpi_launch;
 mod mpi_text;
 pub mod outputs;

@@ -4,23 +4,29 @@ use crate::outputs::{ToolError, positive, positive_scaled, whole};
 
 /// What a complete output says.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct LikwidText {
+pub struct LikwidText {
     /// Name of the kernel: `stream_mem_avx512`.
-    pub(crate) kernel: String,
+    pub kernel: String,
     /// CPUs that the threads ran on, ascending, with repetitions where threads shared one.
-    pub(crate) cpus: Vec<u32>,
+    pub cpus: Vec<u32>,
     /// Passes over the arrays.
-    pub(crate) passes: u64,
+    pub passes: u64,
     /// Size of all arrays together.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Bytes that all passes read and wrote.
-    pub(crate) volume_bytes: u64,
+    pub volume_bytes: u64,
+    /// Bytes that a kernel reads and writes for every element of its arrays.
+    pub bytes_per_element: u64,
     /// Volume over time, in B/s.
-    pub(crate) rate: f64,
+    pub rate: f64,
 }
 
 impl LikwidText {
-    pub(crate) fn read(text: &str) -> Result<Self, ToolError> {
+    /// Reads the text.
+    ///
+    /// # Errors
+    /// When a line is not there or doubled, a number is none, or the rate contradicts its own time.
+    pub fn read(text: &str) -> Result<Self, ToolError> {
         let kernel = value(text, "Test:")?.to_owned();
         let volume = whole("the data volume", value(text, "Data volume (Byte):")?)?;
         let time = value(text, "Time:")?.trim_end_matches("sec").trim_end();
@@ -39,6 +45,8 @@ impl LikwidText {
             passes: whole("the passes", value(text, "Iterations per thread:")?)?,
             bytes: whole("the size", value(text, "Size (Byte):")?)?,
             volume_bytes: volume,
+            bytes_per_element: whole("bytes read", value(text, "Load bytes per element:")?)?
+                .saturating_add(whole("bytes stored", value(text, "Store bytes per elem.:")?)?),
             rate,
         })
     }

@@ -6,7 +6,8 @@ use crate::attribute::Attributes;
 use crate::distribution::Distribution;
 use crate::doubt::Doubt;
 use crate::event::{
-    About, Count, Figures, HostJoined, RunEvent, RunStarted, Sample, Status, Stopped, Stretch,
+    About, Count, Fact, Figures, HostJoined, RunEvent, RunStarted, Sample, SeriesOpened,
+    Status, Stopped, Stretch,
 };
 use crate::facts::HostState;
 use crate::failure::Failure;
@@ -161,24 +162,7 @@ impl Run {
             RunEvent::RunStarted(_) => {}
             RunEvent::HostJoined(host) => self.hosts.push(*host),
             RunEvent::CaseStarted { case } => self.begin(&case),
-            RunEvent::SeriesOpened(opened) => {
-                if self.places.contains_key(&opened.series) || foreign.contains(&opened.series)
-                {
-                    return Err(Wrong::OpenedTwice(opened.series));
-                }
-                let Some(at) =
-                    self.cases.iter().position(|record| record.case.id == opened.case)
-                else {
-                    foreign.insert(opened.series);
-                    return Ok(());
-                };
-                self.places.insert(opened.series, (at, self.cases[at].series.len()));
-                self.cases[at].series.push(SeriesRecord {
-                    metric: opened.metric,
-                    dimensions: opened.dimensions,
-                    ..SeriesRecord::default()
-                });
-            }
+            RunEvent::SeriesOpened(opened) => return self.open(opened, foreign),
             RunEvent::Sample(sample) => {
                 let add = |it: &mut SeriesRecord| it.samples.push(sample);
                 return self.within(sample.series, foreign, add);
@@ -194,20 +178,7 @@ impl Run {
             RunEvent::Figures { series, figures } => {
                 return self.within(series, foreign, |it| it.figures = Some(figures));
             }
-            RunEvent::Fact(fact) => match fact.about {
-                About::Series(number) => {
-                    let add = |it: &mut SeriesRecord| {
-                        it.facts.insert(fact.name, fact.value);
-                    };
-                    return self.within(number, foreign, add);
-                }
-                About::Case(case) => {
-                    self.with(&case, |it| drop(it.facts.insert(fact.name, fact.value)));
-                }
-                About::Host(host) => {
-                    self.host_facts.entry(host).or_default().insert(fact.name, fact.value);
-                }
-            },
+            RunEvent::Fact(fact) => return self.learn(fact, foreign),
             RunEvent::RawOutput { case: Some(case), name, hash, .. } => {
                 self.with(&case, |record| drop(record.raw.insert(name, hash)));
             }
@@ -229,6 +200,38 @@ impl Run {
                 self.finished = Some(finished);
                 self.status = status;
                 self.state_after = Some(state);
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, opened: SeriesOpened, foreign: &mut BTreeSet<u32>) -> Result<(), Wrong> {
+        if self.places.contains_key(&opened.series) || foreign.contains(&opened.series) {
+            return Err(Wrong::OpenedTwice(opened.series));
+        }
+        let Some(at) = self.cases.iter().position(|record| record.case.id == opened.case)
+        else {
+            foreign.insert(opened.series);
+            return Ok(());
+        };
+        self.places.insert(opened.series, (at, self.cases[at].series.len()));
+        self.cases[at].series.push(SeriesRecord {
+            metric: opened.metric,
+            dimensions: opened.dimensions,
+            ..SeriesRecord::default()
+        });
+        Ok(())
+    }
+
+    fn learn(&mut self, fact: Fact, foreign: &BTreeSet<u32>) -> Result<(), Wrong> {
+        let Fact { about, name, value } = fact;
+        match about {
+            About::Series(number) => {
+                return self.within(number, foreign, |it| drop(it.facts.insert(name, value)));
+            }
+            About::Case(case) => self.with(&case, |it| drop(it.facts.insert(name, value))),
+            About::Host(host) => {
+                self.host_facts.entry(host).or_default().insert(name, value);
             }
         }
         Ok(())

@@ -76,10 +76,8 @@ fn of_kind(
 
 /// The question of a case that is measured in turns, between which others may have theirs.
 pub(crate) fn in_turns<'a>(case: &'a Case, tools: &Tools) -> Option<&'a MpiWorkload> {
-    match &case.workload {
-        Workload::Mpi(work) if tools.get(&case.by).is_none() => Some(work),
-        _ => None,
-    }
+    let Workload::Mpi(work) = &case.workload else { return None };
+    tools.get(&case.by).is_none().then_some(work)
 }
 
 /// One turn; why it was the last one, or `None`.

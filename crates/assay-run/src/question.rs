@@ -138,18 +138,16 @@ fn plan(
 
 /// Everything the plan does to storage, so that all of it is judged before the first write.
 fn storage_of(plan: &Plan) -> StoragePlan {
-    let phases = |case: &Case| match &case.workload {
-        Workload::Storage(test) => {
-            let mut phases = precondition::phases(test);
-            phases.push(StoragePhase {
-                name: case.id.clone(),
-                loops: Vec::new(),
-                workload: test.workload.clone(),
-                pause_before_s: 0.0,
-            });
-            phases
-        }
-        _ => Vec::new(),
+    let phases = |case: &Case| {
+        let Workload::Storage(test) = &case.workload else { return Vec::new() };
+        let mut phases = precondition::phases(test);
+        phases.push(StoragePhase {
+            name: case.id.clone(),
+            loops: Vec::new(),
+            workload: test.workload.clone(),
+            pause_before_s: 0.0,
+        });
+        phases
     };
     StoragePlan { phases: plan.cases.iter().flat_map(phases).collect() }
 }

@@ -86,8 +86,10 @@ pub(crate) struct CaseState {
     spent_s: f64,
     preparation: u32,
     pending: Vec<RunEvent>,
-    /// Series by metric and dimensions → number.
+    /// Numbers of the series by their metric and all their dimensions.
     series: Vec<(&'static str, Attributes, u32)>,
+    /// The same by what a measurement calls them, which is compared for every sample.
+    keys: Vec<(Key, u32)>,
     /// Samples by series and preparation, of the series that decide when to stop.
     history: BTreeMap<u32, Vec<Vec<f64>>>,
 }
@@ -103,6 +105,7 @@ impl CaseState {
             preparation: 0,
             pending: Vec::new(),
             series: Vec::new(),
+            keys: Vec::new(),
             history: BTreeMap::new(),
         }
     }
@@ -218,6 +221,16 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// The number of a series, which is opened at its first use.
     fn series(&mut self, key: Key) -> u32 {
+        if let Some((_, number)) = self.state.keys.iter().find(|(known, _)| *known == key) {
+            return *number;
+        }
+        let number = self.opened(key.clone());
+        self.state.keys.push((key, number));
+        number
+    }
+
+    /// Two keys may mean the same: one says what the case says already.
+    fn opened(&mut self, key: Key) -> u32 {
         let mut dimensions = self.state.dimensions.clone();
         dimensions.extend(key.extra);
         let is_same = |(metric, known, _): &&(&str, Attributes, u32)| {

@@ -88,10 +88,8 @@ impl Tools {
 
 /// File name of the library that a case measures, if it measures an MPI.
 fn mpi_library(case: &Case) -> Option<&str> {
-    match &case.workload {
-        Workload::Mpi(work) => Path::new(&work.mpi.library).file_name()?.to_str(),
-        _ => None,
-    }
+    let Workload::Mpi(work) = &case.workload else { return None };
+    Path::new(&work.mpi.library).file_name()?.to_str()
 }
 
 /// Names of the MPI libraries that an executable asks the loader for, as far as its text shows them;

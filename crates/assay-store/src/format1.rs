@@ -21,7 +21,7 @@ use assay_model::plan::{Case, Plan};
 use assay_model::workload::Workload;
 use serde::Deserialize;
 
-use crate::reader::Decoded;
+use crate::decoded::Decoded;
 use learned::{AboutCase, Step};
 
 /// One event as format 1 stored it.

@@ -11,6 +11,7 @@
 //! This crate never changes an event or a raw output once it is written, never deletes a run and
 //! never draws a conclusion from a sample.
 
+mod decoded;
 mod error;
 mod format1;
 mod index;

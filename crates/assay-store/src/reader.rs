@@ -10,6 +10,7 @@ use fs_err as fs;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::decoded::Decoded;
 use crate::error::StoreError;
 use crate::format1;
 use crate::layout::{Layout, is_run_id};
@@ -40,13 +41,6 @@ impl ReadRun {
     pub fn losses(&self) -> u64 {
         self.problems.iter().map(Problem::losses).sum()
     }
-}
-
-/// Events with the lines they come from, and what is wrong with the other lines.
-#[derive(Debug, Default)]
-pub(crate) struct Decoded<E> {
-    pub(crate) events: Vec<(usize, E)>,
-    pub(crate) problems: Vec<Problem>,
 }
 
 pub(crate) fn read(layout: &Layout, run: &str) -> Result<ReadRun, StoreError> {

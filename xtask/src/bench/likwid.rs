@@ -1,9 +1,9 @@
 //! `likwid-bench`: which of its kernels do what one of our operations does, and what they reach.
 
 use std::process::Command;
-use std::str::FromStr;
 
 use anyhow::{Context, Result, ensure};
+use assay_adapters::likwid_text::LikwidText;
 
 use super::workplace::Workplace;
 
@@ -75,28 +75,15 @@ pub(crate) fn command(
     command
 }
 
-/// Reads the output and checks that likwid counts bytes as we do: all arrays once per iteration, and
-/// nothing for lines that are read before they are written.
+/// Checks that likwid counts bytes as we do: all arrays once per iteration, and nothing for lines that are
+/// read before they are written.
 fn read(output: &str, family: &Family, iterations: u64) -> Result<f64> {
-    let bytes: u64 = value(output, "Data volume (Byte):")?;
-    let size: u64 = value(output, "Size (Byte):")?;
-    let loaded: u64 = value(output, "Load bytes per element:")?;
-    let stored: u64 = value(output, "Store bytes per elem.:")?;
-    ensure!(loaded + stored == 8 * family.arrays, "{loaded} + {stored} bytes per element");
-    ensure!(bytes == size * iterations, "not every byte was counted once per iteration");
-    let bytes_per_s = bytes as f64 / value::<f64>(output, "Time:")?;
-    let megabytes_per_s: f64 = value(output, "MByte/s:")?;
-    // `Time` is printed to seven digits, `MByte/s` to a hundredth.
-    let difference = (bytes_per_s / (megabytes_per_s * 1e6) - 1.0).abs();
-    ensure!(difference < 1e-4, "{bytes_per_s} B/s is not {megabytes_per_s} MB/s");
-    Ok(bytes_per_s)
-}
-
-fn value<T: FromStr>(output: &str, name: &str) -> Result<T> {
-    let line = output.lines().find_map(|line| line.strip_prefix(name));
-    let number = line.and_then(|rest| rest.split_whitespace().next());
-    let number = number.and_then(|number| number.parse().ok());
-    number.with_context(|| format!("no `{name}` in the output"))
+    let text = LikwidText::read(output)?;
+    let bytes = text.bytes_per_element;
+    ensure!(bytes == 8 * family.arrays, "{bytes} bytes per element");
+    let counted = text.bytes.saturating_mul(iterations);
+    ensure!(text.volume_bytes == counted, "not every byte was counted once per iteration");
+    Ok(text.rate)
 }
 
 #[cfg(test)]
@@ -121,6 +108,7 @@ triad_avx - Double-precision triad A(i) = B(i) * C(i) + D(i)
 
     /// What likwid-bench 5.2.2 printed for `stream_mem_avx512`, shortened.
     const OUTPUT: &str = "\
+Test: stream_mem_avx512
 Time:			2.390203e+00 sec
 Iterations:		128
 Iterations per thread:	64

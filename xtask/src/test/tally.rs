@@ -11,6 +11,15 @@ pub(crate) struct Skip {
     pub reason: String,
 }
 
+/// What is made of a known truth in the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Holds,
+    Fails,
+    /// Not decided here, and why.
+    Skipped(String),
+}
+
 /// Whether a line is worth showing to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Show {
@@ -99,6 +108,17 @@ impl Tally {
         }
     }
 
+    /// Counts a truth like a test.
+    pub(crate) fn add(&mut self, test: &str, verdict: Verdict) {
+        match verdict {
+            Verdict::Holds => self.passed += 1,
+            Verdict::Fails => self.failed += 1,
+            Verdict::Skipped(reason) => {
+                self.skipped.push(Skip { test: test.to_owned(), reason });
+            }
+        }
+    }
+
     /// Tests that ran and passed.
     pub(crate) fn passed(&self) -> usize {
         self.passed
@@ -129,11 +149,14 @@ fn is_start(line: &str) -> bool {
         .is_some_and(|number| number.parse::<usize>().is_ok())
 }
 
-/// `SKIPPED name: reason`, or a test that libtest itself was told to ignore.
+/// `SKIPPED name: reason`, or a test that libtest itself was told to ignore, with a reason or without.
 fn skip(line: &str) -> Option<Skip> {
     let (test, reason) = match line.strip_prefix("SKIPPED ") {
         Some(rest) => rest.split_once(": ")?,
-        None => (line.strip_prefix("test ")?.strip_suffix(" ... ignored")?, "ignored"),
+        None => match line.strip_prefix("test ")?.split_once(" ... ignored")? {
+            (test, "") => (test, "ignored"),
+            (test, reason) => (test, reason.strip_prefix(", ")?),
+        },
     };
     Some(Skip { test: test.to_owned(), reason: reason.to_owned() })
 }
@@ -217,8 +240,12 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out
 
     #[test]
     fn ignored_tests_are_skipped_ones() {
-        let output = "running 2 tests\ntest a ... ignored\ntest b ... ok\n\
-            test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured\n";
-        check(output, "1 passed, 0 failed, 1 skipped", 1);
+        for ignored in ["ignored", "ignored, for a reason"] {
+            let output = format!(
+                "running 2 tests\ntest a ... {ignored}\ntest b ... ok\n\
+                 test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured\n"
+            );
+            check(&output, "1 passed, 0 failed, 1 skipped", 1);
+        }
     }
 }

@@ -70,7 +70,11 @@ const MAP: &[Row] = &[
         ],
         external: None,
     },
-    Row { name: "xtask", internal: &["assay-stats", "assay-model"], external: None },
+    Row {
+        name: "xtask",
+        internal: &["assay-adapters", "assay-stats", "assay-model"],
+        external: None,
+    },
 ];
 
 const SECTIONS: [&str; 3] = ["dependencies", "build-dependencies", "dev-dependencies"];

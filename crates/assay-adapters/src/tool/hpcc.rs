@@ -140,7 +140,13 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     match &invocation.workload {
         Workload::Linpack(work) => linpack(text, &summary, work, &mut parsed)?,
         Workload::Stream(work) => stream(text, &summary, work, &mut parsed)?,
-        other => return Err(not_taken("hpcc", other)),
+        other @ (Workload::Latency(_)
+        | Workload::PeakFlops(_)
+        | Workload::NetworkTcp(_)
+        | Workload::NetworkUdp(_)
+        | Workload::NetworkIcmp(_)
+        | Workload::Storage(_)
+        | Workload::Mpi(_)) => return Err(not_taken("hpcc", other)),
     }
     if summary.text("Success")? != "1" {
         let verdict = "the summary says Success=0: one of hpcc's tests failed".to_owned();

@@ -73,9 +73,8 @@ const OPERATIONS: [Operation; 4] = [
 ];
 
 pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let work = match request.workload {
-        Workload::Stream(work) if takes(request.workload) => work,
-        other => return Err(not_taken("likwid-bench", other)),
+    let (Workload::Stream(work), true) = (request.workload, takes(request.workload)) else {
+        return Err(not_taken("likwid-bench", request.workload));
     };
     let cpus = request.workload.cpus();
     let has = |flag: &&str| request.cpu_flags.iter().any(|have| have == flag);

@@ -50,7 +50,13 @@ fn test(workload: &Workload) -> Option<(&NetworkWorkload, &'static Test)> {
     let (work, latency) = match workload {
         Workload::NetworkTcp(work) => (work, &TCP_LATENCY),
         Workload::NetworkUdp(work) => (work, &UDP_LATENCY),
-        _ => return None,
+        Workload::Stream(_)
+        | Workload::Latency(_)
+        | Workload::PeakFlops(_)
+        | Workload::Linpack(_)
+        | Workload::NetworkIcmp(_)
+        | Workload::Storage(_)
+        | Workload::Mpi(_) => return None,
     };
     match &work.question {
         NetworkQuestion::Latency(it) => {

@@ -28,9 +28,8 @@ pub(super) fn takes(workload: &Workload) -> bool {
 }
 
 pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
-    let work = match request.workload {
-        Workload::Linpack(work) if takes(request.workload) => work,
-        other => return Err(not_taken("xhpl", other)),
+    let (Workload::Linpack(work), true) = (request.workload, takes(request.workload)) else {
+        return Err(not_taken("xhpl", request.workload));
     };
     let Launch { program, arguments, mut environment, ranks } =
         Launch::of(&request.found.path, request.found.launcher.as_ref(), &work.cpus);

@@ -6,3 +6,4 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod storage;
+mod truth;

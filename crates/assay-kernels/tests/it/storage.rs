@@ -11,11 +11,11 @@ use assay_model::workload::storage::{
     StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
-mod device;
+pub(crate) mod device;
 mod endings;
 mod failures;
 mod fallback;
-mod known_truth;
+mod rates;
 mod verification;
 
 pub(crate) const MIB: u64 = 1 << 20;

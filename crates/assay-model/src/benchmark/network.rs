@@ -9,8 +9,7 @@ const GOODPUT: Metric = Metric::of(
     Better::Higher,
     "payload that arrived over the receiver's time, all streams together",
 )
-.within(Bound::Link)
-.headline("TCP");
+.within(Bound::Link);
 
 const SEND_RATE: Metric = Metric::of(
     "send_rate",
@@ -38,8 +37,7 @@ const ROUND_TRIP: Metric = Metric::of(
     Unit::Second,
     Better::Lower,
     "one message there and back: from before its send to after the receive of its answer",
-)
-.headline("round trip");
+);
 
 const HALF_ROUND_TRIP: Metric = Metric::of(
     "half_round_trip",
@@ -73,7 +71,7 @@ trip, and the other way round. Under `load` the same is done while TCP streams f
 Every round trip of a repetition is kept as a distribution beside the run; 300 of them, evenly \
 spaced, become samples.",
     metrics: &[
-        GOODPUT,
+        GOODPUT.headline("TCP"),
         SEND_RATE,
         Metric::of(
             "retransmits",
@@ -83,7 +81,7 @@ spaced, become samples.",
         ),
         CPU_PER_BYTE,
         CPU_LOAD,
-        ROUND_TRIP,
+        ROUND_TRIP.headline("round trip"),
         HALF_ROUND_TRIP,
     ],
     section: Section::Network,

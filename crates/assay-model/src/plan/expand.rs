@@ -224,7 +224,14 @@ fn effort(workload: &Workload) -> f64 {
     const CHAIN_BYTES: f64 = (8 << 20) as f64;
     match workload {
         Workload::Latency(work) => 1.0 + work.bytes as f64 / CHAIN_BYTES,
-        _ => 1.0,
+        Workload::Stream(_)
+        | Workload::PeakFlops(_)
+        | Workload::Linpack(_)
+        | Workload::NetworkTcp(_)
+        | Workload::NetworkUdp(_)
+        | Workload::NetworkIcmp(_)
+        | Workload::Storage(_)
+        | Workload::Mpi(_) => 1.0,
     }
 }
 

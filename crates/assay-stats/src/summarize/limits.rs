@@ -13,28 +13,32 @@ use super::Entry;
 pub(super) fn attach(entries: &mut [Entry<'_>]) {
     let clocks: Vec<Clock> = entries.iter().filter_map(Clock::new).collect();
     for entry in entries.iter_mut() {
-        match (&entry.record.case.workload, bound(entry)) {
-            (Workload::Stream(_), Some(Bound::MemoryBandwidth)) => {
-                let limit = entry.host.and_then(|host| memory_bandwidth(&host.facts));
-                hold_against(&mut entry.estimate, limit);
+        let workload = &entry.record.case.workload;
+        match bound(entry) {
+            Some(Bound::MemoryBandwidth) => {
+                if let Workload::Stream(_) = workload {
+                    let limit = entry.host.and_then(|host| memory_bandwidth(&host.facts));
+                    hold_against(&mut entry.estimate, limit);
+                }
             }
-            (
-                Workload::PeakFlops(work),
-                Some(bound @ (Bound::ComputeFp64 | Bound::ComputeFp32)),
-            ) => {
-                let clock = clocks.iter().find(|clock| clock.is_of(&entry.estimate));
-                let bits = if bound == Bound::ComputeFp32 { 32 } else { 64 };
-                hold_against_rpeak(&mut entry.estimate, work, bits, clock.map(|it| it.hz));
+            Some(bound @ (Bound::ComputeFp64 | Bound::ComputeFp32)) => {
+                if let Workload::PeakFlops(work) = workload {
+                    let clock = clocks.iter().find(|clock| clock.is_of(&entry.estimate));
+                    let bits = if bound == Bound::ComputeFp32 { 32 } else { 64 };
+                    hold_against_rpeak(&mut entry.estimate, work, bits, clock.map(|it| it.hz));
+                }
             }
-            (Workload::Storage(test), Some(Bound::Provisioned)) => {
-                let limit = |value| Limit { value, basis: Basis::Provisioned };
-                hold_against(&mut entry.estimate, test.provisioned_bytes_per_s.map(limit));
+            Some(Bound::Provisioned) => {
+                if let Workload::Storage(test) = workload {
+                    let limit = |value| Limit { value, basis: Basis::Provisioned };
+                    hold_against(&mut entry.estimate, test.provisioned_bytes_per_s.map(limit));
+                }
             }
-            (_, Some(Bound::Link)) => {
+            Some(Bound::Link) => {
                 let limit = link(&entry.estimate.parameters);
                 hold_against(&mut entry.estimate, limit);
             }
-            _ => {}
+            None => {}
         }
     }
     // Only now do the peaks carry their Rpeak.

@@ -98,11 +98,10 @@ impl Script {
 
     /// Three preparations of the same values.
     fn samples(self, metric: &str, placement: Option<&str>, values: &[f64]) -> Self {
-        let domain = match (&self.case.workload, placement) {
-            (Workload::Stream(work), Some(placement)) => {
-                work.of_domain(placement).into_iter().collect()
-            }
-            _ => vec![],
+        let domain = if let Workload::Stream(work) = &self.case.workload {
+            placement.map_or_else(Vec::new, |it| work.of_domain(it).into_iter().collect())
+        } else {
+            vec![]
         };
         let mut script = self.open(metric, &domain);
         for preparation in 0..3 {

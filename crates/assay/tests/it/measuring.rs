@@ -15,7 +15,8 @@ fn stream(world: &World, more: &[&str]) -> Value {
 fn the_document_has_the_promised_shape() {
     let world = World::new();
     let document = stream(&world, &[]);
-    assert_eq!(document["schema"], 1);
+    assert_eq!(document["schema"], 2);
+    assert_eq!(document["statistics"], 2);
     assert_eq!(document["run"]["status"], "complete");
     assert_eq!(document["failures"], Value::Array(vec![]));
     assert!(document["hosts"][0]["fingerprint"].as_str().is_some_and(|text| !text.is_empty()));
@@ -70,7 +71,8 @@ fn events_are_json_lines_while_it_runs() {
     assert_eq!(events[0]["event"], "run-started");
     assert_eq!(events.last().unwrap()["event"], "run-finished");
     assert!(events.iter().any(|event| event["event"] == "sample"));
-    assert!(events[0]["clock"]["resolution_s"].as_f64().unwrap() > 0.0, "measured first");
+    assert_eq!(events[1]["event"], "host-joined");
+    assert!(events[1]["clock"]["resolution_s"].as_f64().unwrap() > 0.0, "measured first");
 }
 
 #[test]

@@ -1,13 +1,13 @@
-//! The network: every mode in all four pairings with the real tools, known truth in namespaces, and
-//! peers that break the rules.
+//! The network: every mode in all four pairings with the real tools, paths in namespaces, and peers that
+//! break the rules.
 //!
 //! All traffic stays on loopback or in namespaces made here, and every server ends by itself.
 
 mod ethtool;
 mod examining;
 mod interoperation;
-mod known_truth;
-mod link;
+pub(crate) mod link;
+mod path;
 mod peers;
 mod serving;
 mod tools;
@@ -24,11 +24,11 @@ pub(crate) fn free_port() -> u16 {
 }
 
 /// A server that is ended with the test, whatever becomes of it.
-struct Serving(Child);
+pub(crate) struct Serving(Child);
 
 impl Serving {
     /// Starts it and waits until `port` on loopback is listened to.
-    fn start(mut command: Command, port: u16) -> Self {
+    pub(crate) fn start(mut command: Command, port: u16) -> Self {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let serving = Self(child.spawn().unwrap());
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -47,7 +47,7 @@ impl Serving {
     }
 
     /// assay's own server of both protocols.
-    fn assay(world: &World, port: u16) -> Self {
+    pub(crate) fn assay(world: &World, port: u16) -> Self {
         let port_text = port.to_string();
         let arguments = ["iperf3", "-s", "-p", &port_text, "--idle-timeout", "60"];
         Self::start(world.command(&arguments), port)
@@ -62,7 +62,7 @@ impl Drop for Serving {
 }
 
 /// Whether a program is there; if not, says which test is skipped.
-fn installed(program: &str, test: &str) -> bool {
+pub(crate) fn installed(program: &str, test: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
     if !there {

@@ -11,7 +11,7 @@ fn every_format_holds_the_result() {
         ("markdown", "|"),
         ("html", "<!doctype html>"),
         ("csv", "memory.stream"),
-        ("json", "\"schema\": 1"),
+        ("json", "\"schema\": 2"),
     ] {
         let printed = world.assay(&["report", "latest", "--format", format]).succeeded().out;
         assert!(printed.to_lowercase().contains(expected), "{format}: {printed}");

@@ -1,3 +1,5 @@
+//! Everything that is known of a phase goes into the record and comes back from it.
+
 use super::*;
 use crate::engine_choice::EngineReason;
 use crate::event::{RunEvent, SeriesOpened};

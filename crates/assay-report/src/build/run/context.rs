@@ -104,6 +104,14 @@ pub(in crate::build) fn text(estimate: &Estimate, name: Attribute) -> Option<Str
     estimate.parameters.get(&name).map(|value| units::display(name, value))
 }
 
+/// What format 1 kept under a name of its own, as a number.
+pub(super) fn told(estimate: &Estimate, name: &str) -> Option<f64> {
+    match estimate.parameters.get(&Attribute::Told) {
+        Some(Value::Pairs(told)) => told.get(name)?.parse().ok(),
+        _ => None,
+    }
+}
+
 /// An attribute as a number.
 pub(in crate::build) fn number(estimate: &Estimate, name: Attribute) -> Option<f64> {
     estimate.parameters.get(&name).and_then(Value::number)

@@ -1,12 +1,11 @@
 //! The network: throughput with what it cost both ends, and round trips.
 
-use assay_model::attribute::Attribute;
-use assay_model::attribute::Value;
+use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::Section;
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
-use super::context::{Context, metric_name, number, section_of, text};
+use super::context::{Context, metric_name, number, section_of, text, told};
 use super::rows;
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::{precision, units};
@@ -227,6 +226,8 @@ pub(in crate::build) fn case(estimate: &Estimate) -> String {
 
 fn p99(estimate: &Estimate) -> String {
     let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99").copied());
+    // Format 1 had no distributions and kept the tail of all round trips beside the samples.
+    let p99 = told(estimate, "all_p99_s").or(p99);
     p99.filter(|_| estimate.metric == "round_trip")
         .map(|value| units::quantity(value, estimate.unit, 3))
         .unwrap_or_default()

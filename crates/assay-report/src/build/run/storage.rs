@@ -10,7 +10,7 @@ use assay_model::benchmark::Section;
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
-use super::context::{Context, number, section_of, text};
+use super::context::{self, Context, number, section_of, text};
 use super::rows;
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::{precision, units};
@@ -341,11 +341,21 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
             }
             let rate = rate.unwrap_or_default().into();
             let mut row: Vec<Cell> = vec![test.name().into(), name.into(), rate];
-            row.extend(latency(side.latency));
+            match side.latency {
+                Some(_) => row.extend(latency(side.latency)),
+                None => row.extend(["p50", "p99", "p99.9"].map(|it| told(test, name, it))),
+            }
             table.rows.push(row);
         }
     }
     (!table.rows.is_empty()).then_some(table)
+}
+
+/// A percentile of one side as runs of format 1 kept it, which had no distributions.
+fn told(test: &Test<'_>, side: &str, percentile: &str) -> Cell {
+    let name = format!("{side}_{percentile}_s");
+    let found = test.rate.and_then(|estimate| context::told(estimate, &name));
+    found.map(|it| units::quantity(it, Unit::Second, 3)).unwrap_or_default().into()
 }
 
 /// The bandwidth, and its share of what the volume is provisioned for.

@@ -21,12 +21,11 @@ pub(super) fn next_share(
         .cases
         .iter()
         .filter(|other| other.by == case.by)
-        .filter_map(|other| match &other.workload {
-            Workload::Storage(it) if it.name == test.name => {
-                let percent = percent(&other.id, it.point?, recorder)?;
-                Some((percent, known(&other.id, recorder)?))
-            }
-            _ => None,
+        .filter_map(|other| {
+            let Workload::Storage(it) = &other.workload else { return None };
+            let point = it.point.filter(|_| it.name == test.name)?;
+            let percent = percent(&other.id, point, recorder)?;
+            Some((percent, known(&other.id, recorder)?))
         })
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));

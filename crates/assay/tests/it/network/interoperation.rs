@@ -52,6 +52,16 @@ fn client(world: &World, who: Who, port: u16, mode: &str) -> Value {
     value
 }
 
+/// Datagrams that this machine's sockets had no room for: what a program that waits for a CPU loses on
+/// loopback, where nothing else is lost.
+fn overflowed() -> i64 {
+    let table = std::fs::read_to_string("/proc/net/snmp").unwrap();
+    let mut rows = table.lines().filter_map(|line| line.strip_prefix("Udp: "));
+    let [names, values] = [rows.next().unwrap(), rows.next().unwrap()];
+    let at = names.split(' ').position(|name| name == "RcvbufErrors").unwrap();
+    values.split(' ').nth(at).unwrap().parse().unwrap()
+}
+
 /// What was sent arrived, in the direction of the sums with this ending, within one percent.
 fn check_direction(mode: &str, end: &Value, ending: &str) {
     let bytes = |sum: &str| end[format!("{sum}{ending}")]["bytes"].as_f64().unwrap_or(0.0);
@@ -77,6 +87,7 @@ fn check(client_is: Who, server_is: Who) {
         }
     };
     for mode in MODES {
+        let before = overflowed();
         let value = client(&world, client_is, port, mode);
         let end = &value["end"];
         check_direction(mode, end, "");
@@ -86,7 +97,9 @@ fn check(client_is: Who, server_is: Who) {
         let streams = value["start"]["connected"].as_array().unwrap().len();
         assert_eq!(end["streams"].as_array().unwrap().len(), streams, "{mode}");
         if mode.starts_with("-u") && !mode.contains("-O") {
-            assert_eq!(end["sum"]["lost_packets"], 0, "{mode}: {end}");
+            let lost = end["sum"]["lost_packets"].as_i64().unwrap();
+            let overflowed = overflowed() - before;
+            assert!((0..=overflowed).contains(&lost), "{mode}: {lost} of {overflowed}: {end}");
         }
     }
 }

@@ -9,9 +9,9 @@ use super::installed;
 use crate::program::World;
 
 /// Two namespaces and what is between them; gone when dropped.
-pub(super) struct Link {
-    pub(super) near: String,
-    pub(super) far: String,
+pub(crate) struct Link {
+    pub(crate) near: String,
+    pub(crate) far: String,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -19,17 +19,25 @@ pub(super) struct Link {
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Addresses of the near and the far end, from the range for benchmarks (RFC 2544).
-pub(super) const NEAR: &str = "198.18.77.1";
-pub(super) const FAR: &str = "198.18.77.2";
+pub(crate) const NEAR: &str = "198.18.77.1";
+pub(crate) const FAR: &str = "198.18.77.2";
+
+/// Who serves and asks.
+#[derive(Clone, Copy)]
+pub(crate) enum Who {
+    Assay,
+    /// The tool of the field.
+    Iperf3,
+}
 
 /// Keeps the link busy while a loaded machine runs something else.
-pub(super) const LONG_QUEUE: &str = "burst 256kb limit 8mb";
+pub(crate) const LONG_QUEUE: &str = "burst 256kb limit 8mb";
 /// Shorter than a socket's buffer, so that the bucket drops instead of holding the sender back.
-pub(super) const SHORT_QUEUE: &str = "burst 64kb limit 64kb";
+pub(crate) const SHORT_QUEUE: &str = "burst 64kb limit 64kb";
 
 impl Link {
     /// With a token bucket; `None`, with the reason said, where namespaces cannot be made.
-    pub(super) fn new(test: &str, rate: &str, queue: &str) -> Option<Self> {
+    pub(crate) fn new(test: &str, rate: &str, queue: &str) -> Option<Self> {
         let link = Self::plain(test)?;
         for name in [&link.near, &link.far] {
             for command in [
@@ -50,7 +58,7 @@ impl Link {
     }
 
     /// As the system makes it, with four queues at each end; `None` like above.
-    pub(super) fn plain(test: &str) -> Option<Self> {
+    pub(crate) fn plain(test: &str) -> Option<Self> {
         for program in ["ip", "tc", "ethtool"] {
             if !installed(program, test) {
                 return None;
@@ -88,8 +96,11 @@ impl Link {
     }
 
     /// The program within a namespace, ahead of what else the machine does.
-    pub(super) fn within(&self, far: bool, world: &World, arguments: &[&str]) -> Command {
-        let inner = world.command(arguments);
+    pub(crate) fn within(&self, far: bool, world: &World, arguments: &[&str]) -> Command {
+        self.ahead(far, &world.command(arguments))
+    }
+
+    fn ahead(&self, far: bool, inner: &Command) -> Command {
         let mut command = Command::new("ip");
         let name = if far { &self.far } else { &self.near };
         command.args(["netns", "exec", name, "nice", "-n", "-20"]).arg(inner.get_program());
@@ -99,24 +110,31 @@ impl Link {
         command
     }
 
-    /// Runs one test between the ends; `end` of its document comes back.
-    pub(super) fn iperf3(&self, world: &World, mode: &str) -> Value {
-        let server = ["iperf3", "-s", "-B", FAR, "-1", "--idle-timeout", "60", "-i", "0"];
-        let mut serving = self
-            .within(true, world, &server)
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut arguments = vec!["iperf3", "-c", FAR, "-J", "-i", "0"];
-        arguments.extend(mode.split(' '));
+    /// Runs one test between the ends, both by the same program; `end` of its document comes back.
+    pub(crate) fn iperf3(&self, world: &World, who: Who, mode: &str) -> Value {
+        let server = ["-s", "-B", FAR, "-1", "-i", "0"];
+        let mut client = vec!["-c", FAR, "-J", "-i", "0"];
+        client.extend(mode.split(' '));
+        let [mut serving, mut asking] =
+            [(true, &server[..]), (false, &client)].map(|(far, arguments)| {
+                let mut inner = match who {
+                    Who::Assay => world.command(&["iperf3"]),
+                    Who::Iperf3 => Command::new("iperf3"),
+                };
+                self.ahead(far, inner.args(arguments))
+            });
+        let mut serving = serving.stdout(std::process::Stdio::null()).spawn().unwrap();
         let mut last = String::new();
         // The server needs a moment to listen; until then the connection is refused.
         for _ in 0..100 {
-            let output = self.within(false, world, &arguments).output().unwrap();
+            let output = asking.output().unwrap();
             last = String::from_utf8(output.stdout).unwrap();
-            if output.status.success() {
+            // iperf3 tells a failure in its document alone.
+            let document: Option<Value> = serde_json::from_str(&last).ok();
+            let done = document.filter(|it| output.status.success() && it["error"].is_null());
+            if let Some(document) = done {
                 serving.wait().unwrap();
-                return serde_json::from_str::<Value>(&last).unwrap()["end"].clone();
+                return document["end"].clone();
             }
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
@@ -134,7 +152,7 @@ impl Drop for Link {
     }
 }
 
-pub(super) fn run(command: &str) -> bool {
+pub(crate) fn run(command: &str) -> bool {
     let mut words = command.split(' ');
     let program = words.next().unwrap();
     Command::new(program).args(words).output().is_ok_and(|output| output.status.success())

@@ -85,6 +85,9 @@ impl Drop for Group {
 #[test]
 fn a_limit_that_moves_is_not_steady_until_it_stays() {
     let test = "a_limit_that_moves_is_not_steady_until_it_stays";
+    if !super::is_asked_for(test) {
+        return;
+    }
     let world = World::new();
     let Some(disk) = RamDisk::new() else {
         eprintln!("SKIPPED {test}: this kernel makes no RAM disk (zram), or not for this user");
@@ -120,10 +123,12 @@ fn a_limit_that_moves_is_not_steady_until_it_stays() {
         .split(' ')
         .map(|it| it.parse().unwrap())
         .collect();
-    let near = |rate: f64, truth: f64| (rate / truth - 1.0).abs() < 0.1;
     // Two rounds before the limit moves, and five after it of which the first may be mixed.
-    assert!(near(rates[0], 2000.0) && rates.len() >= 7, "{rates:?}");
-    assert!(rates[rates.len() - 4..].iter().all(|it| near(*it, 4000.0)), "{rates:?}");
+    assert!(rates.len() >= 7, "{rates:?}");
     assert!(rate["parameters"]["steady_state"].as_str().unwrap().starts_with("reached"));
-    assert!(near(rate["median"].as_f64().unwrap(), 4000.0), "{rate}");
+    let median = rate["median"].as_f64().unwrap();
+    let later = rates[rates.len() - 4..].iter().chain([&median]).map(|it| it / 4000.0);
+    let farthest = |a: &f64, b: &f64| (a - 1.0).abs().total_cmp(&(b - 1.0).abs());
+    let worst = later.chain([rates[0] / 2000.0]).max_by(farthest).unwrap();
+    super::told("ratio", (1.0, 0.1), worst, ("-", None));
 }

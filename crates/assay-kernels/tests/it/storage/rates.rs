@@ -1,0 +1,46 @@
+//! Rates that a load does not exceed, however busy the machine; that it reaches them is a known truth.
+
+use assay_model::workload::storage::Arrivals;
+
+use super::*;
+
+#[test]
+fn a_rate_is_never_exceeded() {
+    let folder = Folder::new();
+    let file = target(&folder.file("f"), MIB);
+    lay_out(&file, Verify::Off);
+    for (engine, arrivals) in [
+        (EngineChoice::IoUring, Arrivals::Constant),
+        (EngineChoice::Threads, Arrivals::Constant),
+        (EngineChoice::Null, Arrivals::Constant),
+    ] {
+        let mut reads = stream(AccessPattern::Random, 4096, 1.0);
+        reads.threads = 2;
+        let mut phase = workload(vec![file.clone()], reads, Some(1.0));
+        phase.load = Load::Open { rate_per_s: 2000.0, arrivals };
+        phase.engine = engine;
+        let outcome = match run(&phase) {
+            Err(StorageError::Engine { .. }) => continue,
+            other => other.unwrap(),
+        };
+        // A busy machine leaves arrivals undone.
+        let found = count(&outcome);
+        assert!((1..=2001).contains(&found), "{engine:?}: {found}");
+        let tally = &outcome.tallies[0].tally;
+        assert_eq!(tally.from_intended_ns.len(), tally.service_ns.len());
+    }
+}
+
+#[test]
+fn a_cap_is_never_exceeded() {
+    let mut phase = workload(
+        vec![target(Path::new("none"), 64 * MIB)],
+        stream(AccessPattern::Random, 4096, 1.0),
+        Some(1.0),
+    );
+    phase.engine = EngineChoice::Null;
+    phase.load = Load::Capped { bytes_per_s: 8.0 * MIB as f64 };
+    let outcome = run(&phase).unwrap();
+    let found = count(&outcome);
+    assert!((1..=2057).contains(&found), "{found}");
+}

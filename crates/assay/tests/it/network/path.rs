@@ -1,0 +1,57 @@
+//! What is said of a link that is not loopback: its path, and who claims more than it carries.
+
+use serde_json::Value;
+
+use super::link::{FAR, LONG_QUEUE, Link, run};
+use crate::program::World;
+
+#[test]
+fn the_network_suite_tells_the_path_it_took() {
+    let Some(link) = Link::new("path", "1gbit", LONG_QUEUE) else { return };
+    let world = World::new();
+    let server = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "5"];
+    let mut serving =
+        link.within(true, &world, &server).stdout(std::process::Stdio::null()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let asked = ["net", "throughput", FAR, "--for", "3s", "--json"];
+    let output = link.within(false, &world, &asked).output().unwrap();
+    serving.wait().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let parameters = &document["results"][0]["parameters"];
+    assert_eq!(parameters["path"], "network", "{parameters}");
+    assert_eq!(parameters["device"], "veth0", "{parameters}");
+    assert_eq!(parameters["far_end"], "assay", "{parameters}");
+}
+
+/// What a tool says that claims more than the link: 12.8 Gbit/s over a device that reports 10.
+const BOASTING: &str =
+    include_str!("../../../../assay-adapters/tests/golden/iperf3/3.12-tcp-2.out");
+
+#[test]
+fn a_tool_that_claims_more_than_the_link_is_flagged() {
+    let Some(link) = Link::new("boasting", "1gbit", LONG_QUEUE) else { return };
+    let world = World::new();
+    let answer = world.write("answer.json", BOASTING);
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = -v ] && echo 'iperf 3.12 (made up)' || cat {}\n",
+        answer.display()
+    );
+    let tool = world.write("iperf3", &script);
+    assert!(run(&format!("chmod +x {}", tool.display())));
+    let suite = "name = \"boast\"\nbudget = \"1s\"\n[[measure]]\nbenchmark = \"network.tcp\"\n\
+                 streams = [2]\nseconds = 1\n";
+    let suite = world.write("boast.toml", suite);
+    let tool = format!("iperf3={}", tool.display());
+    let asked = ["run", suite.to_str().unwrap(), "--to", FAR, "--by", "iperf3", "--json"];
+    let asked = [&asked[..], &["--tool", &tool]].concat();
+    let output = link.within(false, &world, &asked).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    let all = document["results"].as_array().unwrap();
+    let goodput = all.iter().find(|it| it["metric"] == "goodput").unwrap();
+    assert_eq!(goodput["limit"]["value"], 1e10, "{goodput}");
+    assert!(goodput["percent_of_limit"].as_f64().unwrap() > 100.0, "{goodput}");
+    let ids: Vec<_> =
+        goodput["warnings"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
+    assert!(ids.iter().any(|id| *id == "above-limit"), "{goodput}");
+}

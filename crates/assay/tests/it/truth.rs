@@ -1,0 +1,184 @@
+//! Known truths: links and devices of known speed, each measured once and beside the real tool.
+//!
+//! They need a quiet machine and skip themselves unless `ASSAY_TRUTH` is set. `cargo xtask truth` makes every
+//! try alone, repeats it until a sequential test has decided, and reads what [`told`] prints.
+
+#![expect(clippy::print_stdout, reason = "cargo xtask truth reads it")]
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::network::link::{FAR, LONG_QUEUE, Link, SHORT_QUEUE, Who, run};
+use crate::network::{Serving, free_port, installed};
+use crate::program::World;
+
+mod rounds;
+
+/// Whether this try is asked for and its peer is there; if not, says which test is skipped.
+fn is_asked_for(test: &str) -> bool {
+    let asked = std::env::var_os("ASSAY_TRUTH").is_some();
+    if !asked {
+        eprintln!(
+            "SKIPPED {test}: a known truth needs a quiet machine and `cargo xtask truth`"
+        );
+    }
+    asked && installed("iperf3", test)
+}
+
+/// Tells what was measured and what the real tool measured, for the truth with this relative tolerance.
+fn told(unit: &str, (truth, tolerance): (f64, f64), measured: f64, peer: (&str, Option<f64>)) {
+    let (name, value) = (peer.0, peer.1.map_or("-".to_owned(), |value| value.to_string()));
+    println!("TRY {unit} {truth} {tolerance} {measured} {name} {value}");
+}
+
+/// What assay measures, and then iperf3.
+fn beside_iperf3(measure: impl Fn(Who) -> f64) -> (f64, (&'static str, Option<f64>)) {
+    (measure(Who::Assay), ("iperf3", Some(measure(Who::Iperf3))))
+}
+
+/// 1448 bytes of payload in every 1514 of the link (MTU 1500, time stamps, Ethernet's head).
+const TCP_GOODPUT_BIT_PER_S: f64 = 1e9 * 1448.0 / 1514.0;
+
+/// A gigabit bucket yields its payload.
+fn gigabit(test: &str, mode: &str) {
+    if !is_asked_for(test) {
+        return;
+    }
+    let Some(link) = Link::new("tcp", "1gbit", LONG_QUEUE) else { return };
+    let world = World::new();
+    let goodput = |who| {
+        let end = link.iperf3(&world, who, mode);
+        end["sum_received"]["bits_per_second"].as_f64().unwrap()
+    };
+    let (measured, peer) = beside_iperf3(goodput);
+    told("bit/s", (TCP_GOODPUT_BIT_PER_S, 0.005), measured, peer);
+}
+
+#[test]
+fn a_gigabit_bucket_yields_its_payload() {
+    gigabit("a_gigabit_bucket_yields_its_payload", "-t 1 -O 1");
+}
+
+#[test]
+fn a_gigabit_bucket_yields_its_payload_in_reverse() {
+    gigabit("a_gigabit_bucket_yields_its_payload_in_reverse", "-t 1 -O 1 -R");
+}
+
+#[test]
+fn a_gigabit_bucket_yields_its_payload_to_six_streams() {
+    gigabit("a_gigabit_bucket_yields_its_payload_to_six_streams", "-t 1 -O 1 -P 6");
+}
+
+#[test]
+fn a_gigabit_bucket_yields_its_payload_to_six_streams_in_reverse() {
+    gigabit(
+        "a_gigabit_bucket_yields_its_payload_to_six_streams_in_reverse",
+        "-t 1 -O 1 -P 6 -R",
+    );
+}
+
+#[test]
+fn half_of_the_datagrams_fall_out_of_a_bucket_of_half_the_rate() {
+    if !is_asked_for("half_of_the_datagrams_fall_out_of_a_bucket_of_half_the_rate") {
+        return;
+    }
+    let Some(link) = Link::new("udp", "100mbit", SHORT_QUEUE) else { return };
+    let world = World::new();
+    // The link counts 42 bytes of heads: 100 Mbit/s of it carry 1400/1442 of payload.
+    let lost = |who| {
+        // iperf3 3.12 adds what was lost in the time that does not count.
+        let start = if matches!(who, Who::Assay) { "-t 2 -O 1" } else { "-t 3" };
+        let mode = format!("-u -b 194.17M -l 1400 {start}");
+        let end = link.iperf3(&world, who, &mode);
+        let number = |name: &str| end["sum"][name].as_f64().unwrap();
+        number("lost_packets") / number("packets")
+    };
+    let (measured, peer) = beside_iperf3(lost);
+    told("ratio", (0.5, 0.02), measured, peer);
+}
+
+#[test]
+fn a_rate_that_is_asked_for_is_kept() {
+    if !is_asked_for("a_rate_that_is_asked_for_is_kept") {
+        return;
+    }
+    let world = World::new();
+    let goodput = |who| {
+        let port = free_port();
+        let port_text = port.to_string();
+        let words = ["-c", "127.0.0.1", "-p", &port_text, "-t", "1", "-b", "100M", "-J"];
+        let (serving, output) = match who {
+            Who::Assay => {
+                let serving = Serving::assay(&world, port);
+                (serving, world.command(&[&["iperf3"], &words[..]].concat()).output())
+            }
+            Who::Iperf3 => {
+                let mut server = Command::new("iperf3");
+                server.args(["-s", "-p", &port_text]);
+                let serving = Serving::start(server, port);
+                (serving, Command::new("iperf3").args(words).output())
+            }
+        };
+        drop(serving);
+        let document: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+        document["end"]["sum_received"]["bits_per_second"].as_f64().unwrap()
+    };
+    let (measured, peer) = beside_iperf3(goodput);
+    told("bit/s", (1e8, 0.01), measured, peer);
+}
+
+const SWITCHED: &str = r#"
+name = "switched"
+budget = "5s"
+[[measure]]
+benchmark = "network.tcp"
+streams = [1]
+seconds = 1
+target = "0.01%"
+"#;
+
+#[test]
+fn a_switched_bucket_of_half_the_rate_is_half_as_good() {
+    if !is_asked_for("a_switched_bucket_of_half_the_rate_is_half_as_good") {
+        return;
+    }
+    let Some(link) = Link::new("switched", "400mbit", LONG_QUEUE) else { return };
+    let world = World::new();
+    // The program runs within the namespace, and its commands with it.
+    let [whole, half] = ["400mbit", "200mbit"]
+        .map(|rate| format!("tc qdisc change dev veth0 root tbf rate {rate} {LONG_QUEUE}"));
+    let ratio = switched(&link, &world, &whole, &half);
+    let [of_half, of_whole] = [&half, &whole].map(|command| {
+        assert!(run(&format!("ip netns exec {} {command}", link.near)));
+        let end = link.iperf3(&world, Who::Iperf3, "-t 1 -O 1");
+        end["sum_received"]["bits_per_second"].as_f64().unwrap()
+    });
+    told("ratio", (0.5, 0.01), ratio, ("iperf3", Some(of_half / of_whole)));
+}
+
+/// What assay finds when it switches by itself: the ratio of both conditions.
+fn switched(link: &Link, world: &World, whole: &str, half: &str) -> f64 {
+    let suite = world.write("switched.toml", SWITCHED);
+    let server = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "10", "-i", "0"];
+    let mut serving =
+        link.within(true, world, &server).stdout(std::process::Stdio::null()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let asked = ["run", suite.to_str().unwrap(), "--to", FAR, "--label", "whole,half"];
+    let asked = [&asked[..], &["--json", "--turns", "8", "--switch", whole, half]].concat();
+    let output = link.within(false, world, &asked).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    let pairs = document["pairs"].as_array().unwrap();
+    let goodput = pairs.iter().find(|pair| pair["a"]["metric"] == "goodput").unwrap();
+    let ratio = goodput["ratio"].as_f64().unwrap();
+    assert_eq!(goodput["verdict"], "worse", "{goodput}");
+    let both = [&document["a"], &document["b"]].map(|side| {
+        let runs = side["runs"].as_array().unwrap().iter();
+        runs.map(|run| run.as_str().unwrap()).collect::<Vec<_>>().join(",")
+    });
+    world.assay(&["compare", &both[0], &both[1]]).failed_with(5);
+    drop(serving.kill());
+    serving.wait().unwrap();
+    ratio
+}

@@ -1,0 +1,131 @@
+//! Whoever adds a benchmark, a workload or a measurer is led by the compiler to every place that does not
+//! know it yet: no `match` over them has an arm for all the rest.
+//!
+//! `matches!`, `if let` and `let … else` ask for one variant and are fine.
+
+use anyhow::Result;
+use syn::visit::{self, Visit};
+use syn::{ExprMatch, ItemImpl, Pat, Path, Type};
+
+use crate::finding::Finding;
+use crate::sources::Sources;
+
+/// The enumerations that grow.
+const GROWING: [&str; 3] = ["Workload", "Benchmark", "Measurer"];
+
+/// Every arm for all the rest in a `match` of which another arm names a variant of those.
+pub(crate) fn check(sources: &Sources) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (path, file) in &sources.rust {
+        let mut matches = Matches { path, inside: None, findings: &mut findings };
+        matches.visit_file(&file.syntax);
+    }
+    Ok(findings)
+}
+
+struct Matches<'a> {
+    path: &'a str,
+    /// What `Self` is here, if it is one of those.
+    inside: Option<&'static str>,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl<'ast> Visit<'ast> for Matches<'_> {
+    fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
+        let outside = self.inside;
+        self.inside = match &*item.self_ty {
+            Type::Path(of) => of.path.segments.last().and_then(|it| growing(&it.ident)),
+            _ => None,
+        };
+        visit::visit_item_impl(self, item);
+        self.inside = outside;
+    }
+
+    fn visit_expr_match(&mut self, found: &'ast ExprMatch) {
+        let mut named = Named { inside: self.inside, found: None };
+        for arm in &found.arms {
+            named.visit_pat(&arm.pat);
+        }
+        let rest = found.arms.iter().find(|arm| takes_all(&arm.pat));
+        if let (Some(name), Some(rest)) = (named.found, rest) {
+            let line = rest.fat_arrow_token.spans[0].start().line;
+            let what = format!("an arm for every other `{name}`");
+            let why =
+                "name the variants, so that the compiler leads whoever adds one to this place";
+            self.findings.push(Finding::new(self.path, line, what, why));
+        }
+        visit::visit_expr_match(self, found);
+    }
+}
+
+/// Looks in patterns for a variant of those that grow.
+struct Named {
+    inside: Option<&'static str>,
+    found: Option<&'static str>,
+}
+
+impl<'ast> Visit<'ast> for Named {
+    fn visit_path(&mut self, path: &'ast Path) {
+        let before_last = path.segments.iter().rev().nth(1).map(|it| &it.ident);
+        let name =
+            before_last.and_then(|it| if it == "Self" { self.inside } else { growing(it) });
+        self.found = self.found.or(name);
+        visit::visit_path(self, path);
+    }
+}
+
+fn growing(name: &syn::Ident) -> Option<&'static str> {
+    GROWING.into_iter().find(|growing| name == growing)
+}
+
+/// Whether a pattern takes whatever comes: `_`, a name, or several of them.
+fn takes_all(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Wild(_) => true,
+        Pat::Ident(name) => {
+            // A constant would be written in capitals.
+            name.subpat.is_none() && name.ident.to_string().starts_with(char::is_lowercase)
+        }
+        Pat::Paren(inner) => takes_all(&inner.pat),
+        Pat::Reference(inner) => takes_all(&inner.pat),
+        Pat::Tuple(tuple) => tuple.elems.iter().all(takes_all),
+        Pat::Or(either) => either.cases.iter().any(takes_all),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sources::example;
+
+    fn check(text: &str, expected_lines: &[usize]) {
+        let found = super::check(&example::tree(&[("a.rs", text)])).unwrap();
+        assert_eq!(found.iter().map(|f| f.line).collect::<Vec<_>>(), expected_lines, "{text}");
+    }
+
+    /// A function around a `match` with these arms.
+    fn arms(arms: &str, expected_lines: &[usize]) {
+        check(&format!("fn f() {{ match x {{\n{arms}\n}} }}"), expected_lines);
+    }
+
+    #[test]
+    fn an_arm_for_all_the_rest_is_found() {
+        arms("Workload::A(a) => a,\n_ => 0,", &[3]);
+        arms("model::Benchmark::A | Benchmark::B => 1,\nother => g(other),", &[3]);
+        arms("Some(Measurer::Tool { .. }) => 1,\n_ => 0,", &[3]);
+        arms("(Workload::A, Workload::B) => 1,\n(_, _) => 0,", &[3]);
+        arms("Workload::A if c => 1,\nWorkload::B | _ => 0,", &[3]);
+        arms("0 => 1,\n_ => match y { Workload::A => 1,\n_ => 2 }", &[4]);
+        check("impl Workload { fn f(&self) { match self { Self::A => 1,\n_ => 0 }; } }", &[2]);
+    }
+
+    #[test]
+    fn what_names_every_variant_or_none_is_fine() {
+        arms("Workload::A => 1,\nWorkload::B(_) => 0,", &[]);
+        arms("Workload::A => 1,\n_ if c => 2,\nWorkload::B { .. } => 0,", &[]);
+        arms("1 => Workload::A,\n_ => Workload::B,", &[]);
+        arms("Unit::Byte => 1,\n_ => 0,", &[]);
+        check("fn f() { matches!(x, Workload::A); let Workload::A = x else { return }; }", &[]);
+        check("impl Other { fn f(&self) { match self { Self::A => 1,\n_ => 0 }; } }", &[]);
+    }
+}

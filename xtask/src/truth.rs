@@ -1,0 +1,352 @@
+//! `cargo xtask truth`: known truths, which need a quiet machine, one try at a time and nothing beside it.
+//!
+//! A try is a test of the module `truth` of a crate, which skips itself unless `ASSAY_TRUTH` is set. It
+//! measures once, lets the real tool of the field measure the same at once, and prints both:
+//! `TRY <unit> <truth> <tolerance> <measured> <peer> <what the peer measured, or ->`.
+//! The sequential test decides here. Tries take turns, so that those of one truth are apart in time.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use assay_model::quantity::{Quantity, Unit};
+use serde_json::Value;
+
+use crate::test::{NOISE, Outcome, TRUTHS, Tally, Verdict};
+use crate::{command, packages};
+use sequential::{Decision, decide, evidence_of_fault};
+
+mod sequential;
+
+/// The crates that have such a module in their test `it`.
+const CRATES: [&str; 2] = ["assay", "assay-kernels"];
+
+/// No try begins later than this after the first; the longest takes 40 s.
+const LONGEST: Duration = Duration::from_secs(200);
+
+/// Installs, decides all truths, and prints the count as the last line.
+pub(crate) fn run(root: &Path) -> Result<ExitCode> {
+    packages::install(root, packages::FOR_TESTS)?;
+    let mut tally = Tally::default();
+    run_all(root, &mut tally)?;
+    Ok(Outcome::of(tally, true).conclude())
+}
+
+/// Decides all truths, prints the table, and adds the verdicts to the count.
+pub(crate) fn run_all(root: &Path, tally: &mut Tally) -> Result<()> {
+    let mut truths = find(root)?;
+    let begun = Instant::now();
+    while truths.iter().any(Truth::is_open) && begun.elapsed() < LONGEST {
+        for truth in truths.iter_mut().filter(|truth| truth.is_open()) {
+            if begun.elapsed() >= LONGEST {
+                break;
+            }
+            let outcome = truth.attempt()?;
+            println!("{}: {outcome}", truth.name);
+            truth.tries.push(outcome);
+        }
+    }
+    println!("\n{}\n", sequential::described());
+    print!("{}", table(&truths));
+    for truth in &truths {
+        tally.add(&truth.name, truth.verdict());
+    }
+    Ok(())
+}
+
+/// One truth and what the tries of it gave.
+#[derive(Debug)]
+struct Truth {
+    /// Of its test.
+    name: String,
+    executable: PathBuf,
+    /// Tests are started where their crate lies.
+    folder: PathBuf,
+    tries: Vec<Try>,
+}
+
+/// What one try gave.
+#[derive(Debug, Clone, PartialEq)]
+enum Try {
+    Measured(Figures),
+    /// It cannot be made here, and why.
+    Skipped(String),
+    /// It ended without figures; what it said.
+    Broken(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Figures {
+    unit: Unit,
+    truth: f64,
+    /// Relative.
+    tolerance: f64,
+    measured: f64,
+    /// Who else measured, and what.
+    peer: Option<(String, f64)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Judged {
+    Hit,
+    Miss,
+    /// A miss on the same side as that of the peer: the machine's.
+    Shared,
+}
+
+impl Figures {
+    fn read(line: &str) -> Option<Self> {
+        // libtest has begun the line with the name of the test.
+        let mut words = line.split_once("TRY ")?.1.split_whitespace();
+        let symbol = words.next()?;
+        let unit = Unit::ALL.into_iter().find(|unit| unit.symbol() == symbol)?;
+        let mut number = || words.next()?.parse::<f64>().ok();
+        let (truth, tolerance, measured) = (number()?, number()?, number()?);
+        let peer = words.next()?.to_owned();
+        let peer = words.next()?.parse().ok().map(|value| (peer, value));
+        Some(Self { unit, truth, tolerance, measured, peer })
+    }
+
+    fn judge(&self) -> Judged {
+        // What is no number is a miss.
+        let error = |value: f64| value / self.truth - 1.0;
+        let misses =
+            |value: f64| error(value).abs().is_nan() || error(value).abs() > self.tolerance;
+        match &self.peer {
+            _ if !misses(self.measured) => Judged::Hit,
+            Some((_, peer)) if misses(*peer) && error(*peer) * error(self.measured) > 0.0 => {
+                Judged::Shared
+            }
+            _ => Judged::Miss,
+        }
+    }
+
+    fn shown(&self, value: f64) -> String {
+        format!("{:.5}", Quantity::new(value, self.unit))
+    }
+}
+
+impl std::fmt::Display for Try {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Measured(figures) => {
+                write!(f, "{}", figures.shown(figures.measured))?;
+                if let Some((name, value)) = &figures.peer {
+                    write!(f, ", {name} {}", figures.shown(*value))?;
+                }
+                write!(
+                    f,
+                    ", {}",
+                    match figures.judge() {
+                        Judged::Hit => "hit",
+                        Judged::Miss => "miss",
+                        Judged::Shared => "a miss that the peer shares",
+                    }
+                )
+            }
+            Self::Skipped(reason) => write!(f, "skipped: {reason}"),
+            Self::Broken(output) => write!(f, "miss, ended without figures:\n{output}"),
+        }
+    }
+}
+
+impl Truth {
+    /// Makes one try.
+    fn attempt(&self) -> Result<Try> {
+        let mut command = Command::new(&self.executable);
+        command.current_dir(&self.folder);
+        command
+            .args(["--exact", &self.name, "--nocapture", "--test-threads=1"])
+            .env("ASSAY_TRUTH", "1");
+        let output = command::capture(&mut command)?;
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text);
+        Ok(understood(&text, output.status.success()))
+    }
+
+    fn count(&self, wanted: Judged) -> u32 {
+        let judged = |it: &&Try| match it {
+            Try::Measured(figures) => figures.judge() == wanted,
+            Try::Broken(_) => wanted == Judged::Miss,
+            Try::Skipped(_) => false,
+        };
+        self.tries.iter().filter(judged).count() as u32
+    }
+
+    fn is_open(&self) -> bool {
+        let is_skip = |it: &Try| matches!(it, Try::Skipped(_));
+        !self.tries.iter().any(is_skip) && self.decision() == Decision::Open
+    }
+
+    fn decision(&self) -> Decision {
+        decide(self.count(Judged::Hit), self.count(Judged::Miss))
+    }
+
+    fn verdict(&self) -> Verdict {
+        let (hits, misses) = (self.count(Judged::Hit), self.count(Judged::Miss));
+        if let Some(Try::Skipped(reason)) = self.tries.last() {
+            return Verdict::Skipped(reason.clone());
+        }
+        match decide(hits, misses) {
+            Decision::Sound => Verdict::Holds,
+            Decision::Faulty => Verdict::Fails,
+            // The time is up, and a fault is the better explanation.
+            Decision::Open if evidence_of_fault(hits, misses) > 0.0 => Verdict::Fails,
+            Decision::Open => match self.count(Judged::Shared) {
+                0 => Verdict::Skipped(format!(
+                    "the time was up after {hits} hits, {misses} misses"
+                )),
+                shared => Verdict::Skipped(format!(
+                    "{NOISE}: {hits} hits, {misses} misses, and {shared} misses that the peer shared"
+                )),
+            },
+        }
+    }
+}
+
+/// What a try printed, as a result.
+fn understood(text: &str, succeeded: bool) -> Try {
+    if succeeded && let Some(figures) = text.lines().find_map(Figures::read) {
+        return Try::Measured(figures);
+    }
+    let reason =
+        |line: &str| Some(line.strip_prefix("SKIPPED ")?.split_once(": ")?.1.to_owned());
+    match text.lines().find_map(reason).filter(|_| succeeded) {
+        Some(reason) => Try::Skipped(reason),
+        None => Try::Broken(text.to_owned()),
+    }
+}
+
+/// Builds the tests and asks them for their truths.
+fn find(root: &Path) -> Result<Vec<Truth>> {
+    let mut build = command::cargo(root);
+    build.args(["test", "--locked", "--no-run", "--message-format=json", "--test", "it"]);
+    build.args(CRATES.map(|name| format!("--package={name}")));
+    let mut truths = Vec::new();
+    for line in command::output(&mut build)?.lines() {
+        let message: Value = serde_json::from_str(line)?;
+        let Some(executable) = message["executable"].as_str() else { continue };
+        if message["target"]["name"] != "it" {
+            continue;
+        }
+        let manifest = message["manifest_path"].as_str().context("cargo names no manifest")?;
+        let folder = Path::new(manifest).parent().context("a manifest lies in a folder")?;
+        let mut list = Command::new(executable);
+        list.args(["--list", "--format=terse", TRUTHS]);
+        for name in
+            command::output(&mut list)?.lines().filter_map(|it| it.strip_suffix(": test"))
+        {
+            truths.push(Truth {
+                name: name.to_owned(),
+                executable: executable.into(),
+                folder: folder.to_owned(),
+                tries: Vec::new(),
+            });
+        }
+    }
+    if truths.is_empty() {
+        bail!("there is no truth to be found");
+    }
+    Ok(truths)
+}
+
+/// A line for each truth: what is true, the last figures, the tries, the verdict.
+fn table(truths: &[Truth]) -> String {
+    let heading = ["truth", "is", "measured", "peer", "hit", "miss", "shared", "verdict"]
+        .map(str::to_owned);
+    let mut rows = vec![heading];
+    for truth in truths {
+        let figures = truth.tries.iter().rev().find_map(|it| match it {
+            Try::Measured(figures) => Some(figures),
+            Try::Skipped(_) | Try::Broken(_) => None,
+        });
+        let shown = |value: fn(&Figures) -> String| figures.map_or("-".to_owned(), value);
+        let verdict = match truth.verdict() {
+            Verdict::Holds => "holds".to_owned(),
+            Verdict::Fails => "FAILS".to_owned(),
+            Verdict::Skipped(reason) => format!("not decided: {reason}"),
+        };
+        let count = |judged| truth.count(judged).to_string();
+        rows.push([
+            truth.name.strip_prefix(TRUTHS).unwrap_or(&truth.name).to_owned(),
+            shown(|it| format!("{} ± {:.1} %", it.shown(it.truth), it.tolerance * 100.0)),
+            shown(|it| it.shown(it.measured)),
+            shown(|it| match &it.peer {
+                Some((name, value)) => format!("{name} {}", it.shown(*value)),
+                None => "-".to_owned(),
+            }),
+            count(Judged::Hit),
+            count(Judged::Miss),
+            count(Judged::Shared),
+            verdict,
+        ]);
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..rows[0].len()).filter_map(width).collect();
+    let line = |row: &[String; 8]| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, expected: Judged) {
+        let figures = Figures::read(line).unwrap();
+        assert_eq!(figures.judge(), expected, "{line}");
+    }
+
+    #[test]
+    fn a_miss_is_the_machines_only_when_the_peer_misses_on_the_same_side() {
+        check("TRY bit/s 100 0.01 99.5 iperf3 50", Judged::Hit);
+        check("TRY bit/s 100 0.01 98 iperf3 99.5", Judged::Miss);
+        check("TRY bit/s 100 0.01 98 iperf3 97", Judged::Shared);
+        check("TRY bit/s 100 0.01 102 iperf3 97", Judged::Miss);
+        check("TRY bit/s 100 0.01 98 iperf3 -", Judged::Miss);
+        check("TRY bit/s 100 0.01 NaN iperf3 97", Judged::Miss);
+        assert_eq!(Figures::read("TRY parsec 100 0.01 98 iperf3 -"), None);
+        assert_eq!(Figures::read("TRY bit/s 100 0.01"), None);
+    }
+
+    #[test]
+    fn what_a_try_printed_is_understood() {
+        let line = "test truth::x ... TRY s 0.64 0.1 0.65 fio -\nok";
+        assert!(matches!(understood(line, true), Try::Measured(_)));
+        assert!(matches!(understood(line, false), Try::Broken(_)));
+        let skip = "SKIPPED x: no root\n";
+        assert_eq!(understood(skip, true), Try::Skipped("no root".to_owned()));
+        assert!(matches!(understood("", true), Try::Broken(_)));
+    }
+
+    fn verdict(lines: &[&str]) -> Verdict {
+        let tries = lines.iter().map(|line| understood(line, true)).collect();
+        let (name, executable, folder) = (String::new(), PathBuf::new(), PathBuf::new());
+        Truth { name, executable, folder, tries }.verdict()
+    }
+
+    #[test]
+    fn noise_is_no_fault_and_a_fault_no_noise() {
+        const HIT: &str = "TRY count 1 0.1 1 iperf3 1";
+        const MISS: &str = "TRY count 1 0.1 2 iperf3 1";
+        const SHARED: &str = "TRY count 1 0.1 2 iperf3 2";
+        for (tries, expected) in [
+            (&[HIT, HIT, HIT][..], Verdict::Holds),
+            (&[MISS, MISS], Verdict::Fails),
+            (&[MISS], Verdict::Fails),
+            (&[SHARED, HIT, SHARED, HIT], Verdict::Holds),
+            (&[SHARED, MISS, SHARED, MISS], Verdict::Fails),
+        ] {
+            assert_eq!(verdict(tries), expected, "{tries:?}");
+        }
+        for (tries, is_noise) in
+            [(&[SHARED; 9][..], true), (&[HIT, SHARED], true), (&[HIT], false)]
+        {
+            let Verdict::Skipped(reason) = verdict(tries) else { panic!("{tries:?}") };
+            assert_eq!(reason.starts_with(NOISE), is_noise, "{reason}");
+        }
+    }
+}
