@@ -7,7 +7,6 @@
 
 use std::path::PathBuf;
 
-use crate::commands::show::in_language::Shape;
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -270,6 +269,30 @@ pub(crate) struct ShowArguments {
     pub(crate) output: Option<String>,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+}
+
+/// The shapes of tools in which a stored run can be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shape {
+    /// The statistics of ping
+    Ping,
+    /// The lines and the table of IOR
+    Ior,
+    /// The document that IOR writes with summaryFormat=JSON
+    IorJson,
+    /// The console of Vdbench, and with --output its folder
+    Vdbench,
+}
+
+impl Shape {
+    /// The language whose runs have this shape.
+    pub(crate) const fn language(self) -> &'static str {
+        match self {
+            Self::Ping => "ping",
+            Self::Ior | Self::IorJson => "ior",
+            Self::Vdbench => "vdbench",
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -101,31 +101,32 @@ pub fn carry_out(
     stop: &AtomicBool,
     on: &mut Listener<'_>,
 ) -> Result<(), Failure> {
-    let mut driver = Driver { question, stop, on, told: Vec::new(), is_over: false };
-    around::run(question.execution.commands.start.as_ref(), &mut driver)?;
+    let mut underway = Underway { question, stop, on, told: Vec::new(), is_over: false };
+    around::run(question.execution.commands.start.as_ref(), &mut underway)?;
     let (began, mut done) = (Instant::now(), 0);
     loop {
         done += 1;
         // What must not be done leaves no run.
-        driver.prepare()?;
+        underway.prepare()?;
         let mut doubts = Doubts::default();
         let mut session = match question.execution.files.phases.is_empty() {
             true => Some(Session::begin(question.opening.clone(), &mut doubts)?),
             false => None,
         };
         let verdict = match &mut session {
-            Some(session) => runs::all(&mut driver, session),
-            None => trees::all(&mut driver),
+            Some(session) => runs::all(&mut underway, session),
+            None => trees::all(&mut underway),
         };
-        let is_last = verdict.is_err() || driver.is_over || !question.repeat.again(began, done);
+        let is_last =
+            verdict.is_err() || underway.is_over || !question.repeat.again(began, done);
         let verdict = match is_last {
             true => verdict.and_then(|()| {
-                around::run(question.execution.commands.end.as_ref(), &mut driver)
+                around::run(question.execution.commands.end.as_ref(), &mut underway)
             }),
             false => verdict,
         };
-        let closed = session.map_or(Ok(()), |session| driver.close(session, verdict.is_ok()));
-        doubts.0.iter().for_each(|doubt| (driver.on)(Notice::Doubt(doubt)));
+        let closed = session.map_or(Ok(()), |session| underway.close(session, verdict.is_ok()));
+        doubts.0.iter().for_each(|doubt| (underway.on)(Notice::Doubt(doubt)));
         if is_last {
             return verdict.and(closed);
         }
@@ -157,7 +158,7 @@ fn named(phase: &StoragePhase) -> String {
 }
 
 /// What goes on, for all that carry it out.
-struct Driver<'d, 'l> {
+struct Underway<'d, 'l> {
     question: &'d Question<'d>,
     stop: &'d AtomicBool,
     on: &'d mut Listener<'l>,
@@ -167,7 +168,7 @@ struct Driver<'d, 'l> {
     is_over: bool,
 }
 
-impl Driver<'_, '_> {
+impl Underway<'_, '_> {
     fn tell(&mut self, told: Told) {
         (self.on)(Notice::Told(&told));
         self.told.push(told);

@@ -335,19 +335,16 @@ fn the_folder_is_written_again_from_the_events() {
          sd=sd1,lun=f,size=1m\nsd=sd2,lun=g,size=2m\nsd=old,lun=there\n\
          wd=wd1,sd=sd*,rdpct=70,xfersize=4k\nwd=wd2,sd=old,rdpct=100,skew=20\n\
          rd=default,elapsed=2,interval=1,warmup=1\n\
-         rd=rd1,wd=wd*,iorate=curve,curve=(10,50),forthreads=(1,2)\n\
+         rd=rd1,wd=wd*,iorate=curve,curve=50,forthreads=2\n\
          rd=rd2,wd=wd1,iorate=max,elapsed=600,warmup=0,maxdataread=1m,startcmd=\"echo each\"\n";
     write(&world.path("file"), &format!("include=more\n{text}"));
     write(&world.path("more"), "* nothing more\n");
     write(&world.path("there"), &"x".repeat(1 << 16));
-    let live = vdbench(&world, &["-f", "file", "--label", "twice"]).succeeded();
+    let live = vdbench(&world, &["-f", "file", "--label", "first"]).succeeded();
     // Neither the files nor what they name need to be there any more.
     for gone in ["file", "more", "there", "f", "g"] {
         std::fs::remove_file(world.path(gone)).unwrap();
     }
-    let again =
-        world.assay(&["show", "twice", "--as", "vdbench", "--output", "again"]).failed_with(2);
-    assert!(again.err.contains("twice"), "{}", again.err);
     let again = world.assay(&["show", "--as", "vdbench", "--output", "again"]).succeeded();
     assert_eq!(timeless(&live.out).replace("output", "again"), timeless(&again.out));
     let (live, again) = (pages(&world, "output"), pages(&world, "again"));
@@ -355,11 +352,11 @@ fn the_folder_is_written_again_from_the_events() {
     for (name, page) in &live {
         assert_eq!(page, &again[name], "{name}");
     }
-    assert!(live["summary.html"].contains("rd=rd1_(50%)") || live.len() > 14, "{live:?}");
     assert!(live["totals.html"].contains("Starting RD=rd1_(50%)"));
-    assert!(live["summary.html"].contains("Laying out f"));
-    assert!(live["summary.html"].contains("Cmd: each"));
-    assert!(live["summary.html"].contains("Reached maxdataread"));
+    assert!(live["skew.html"].contains("wd2 ") && live.contains_key("sd1.histogram.html"));
+    for part in ["Laying out /", "Cmd: each", "Reached maxdataread"] {
+        assert!(live["summary.html"].contains(part), "{part}");
+    }
     let console = world.assay(&["show", "--as", "vdbench"]).succeeded();
     assert!(console.out.contains("Starting RD=rd2"), "{}", console.out);
     let summary = world.json(&["show", "--json"]);

@@ -35,7 +35,7 @@ pub(super) struct Running<'a> {
 /// Where the results of a test go.
 struct Record<'r, 's, 'l> {
     steps: &'r [Step],
-    session: &'r mut Session<'s>,
+    kept: &'r mut Session<'s>,
     on: &'r mut Listener<'l>,
     found: Found,
 }
@@ -98,7 +98,7 @@ impl<'a> Running<'a> {
         let most_s = u64::from(self.test.options.most_minutes) * 60;
         self.take_status();
         let found = self.found();
-        let mut record = Record { steps, session, on, found };
+        let mut record = Record { steps, kept: session, on, found };
         for repetition in 0..self.test.options.repetitions {
             if most_s > 0 && began.elapsed().as_secs() >= most_s {
                 (record.on)(Notice::TimeIsUp { repetitions: repetition });
@@ -282,12 +282,12 @@ impl Record<'_, '_, '_> {
         let entries = entries.map(|entry| entry.of(&dimensions));
         let found = serde_json::to_vec(&self.found).expect("names and numbers are JSON");
         let failure = series::failure(&phase.workload, outcome);
-        self.session.case(number, entries, &[(FOUND.to_owned(), found)], failure)
+        self.kept.case(number, entries, &[(FOUND.to_owned(), found)], failure)
     }
 
     fn failed(&mut self, step: Step) -> Result<(), Failure> {
         let Some(number) = self.case(step) else { return Ok(()) };
-        self.session.case(number, [], &[], Some(CaseFailure::NoIo))
+        self.kept.case(number, [], &[], Some(CaseFailure::NoIo))
     }
 
     fn tell(

@@ -7,29 +7,29 @@ use std::path::Path;
 use assay_dialects::vdbench::commands::CommandLines;
 use assay_fleet::process::{self, Command};
 
-use super::Driver;
+use super::Underway;
 use super::told::Told;
 use crate::failure::Failure;
 
 /// Runs the commands and tells what they print.
 pub(super) fn run(
     commands: Option<&CommandLines>,
-    driver: &mut Driver<'_, '_>,
+    underway: &mut Underway<'_, '_>,
 ) -> Result<(), Failure> {
     let Some(commands) = commands else { return Ok(()) };
     for line in &commands.lines {
-        let line = line.replace("$output", &driver.question.output.display().to_string());
-        driver.tell(Told::Command { line: line.clone() });
+        let line = line.replace("$output", &underway.question.output.display().to_string());
+        underway.tell(Told::Command { line: line.clone() });
         let failed = |why: String| {
             Failure::measurement(format!("the command '{line}' of the parameter file failed"))
                 .explain(why)
         };
-        let completed = process::run(&shell(&line), driver.stop)
+        let completed = process::run(&shell(&line), underway.stop)
             .map_err(|error| failed(error.to_string()))?;
         let (out, err) = (&completed.output.stdout, &completed.output.stderr);
         for text in [out, err].map(|bytes| String::from_utf8_lossy(bytes)) {
             for printed in text.lines() {
-                driver.tell(Told::Printed { to: commands.to, line: printed.to_owned() });
+                underway.tell(Told::Printed { to: commands.to, line: printed.to_owned() });
             }
         }
         if !completed.success() {

@@ -15,7 +15,7 @@ use assay_model::workload::storage::{
 
 use super::ending::{self, Ending};
 use super::told::{Course, Told};
-use super::{Driver, Notice, alone, around, averaged};
+use super::{Notice, Underway, alone, around, averaged};
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::storage::options::RunOptions;
@@ -24,13 +24,13 @@ use crate::storage::series;
 
 /// Carries out all runs of the plan once.
 pub(super) fn all(
-    driver: &mut Driver<'_, '_>,
+    underway: &mut Underway<'_, '_>,
     session: &mut Session<'_>,
 ) -> Result<(), Failure> {
-    let execution = driver.question.execution;
+    let execution = underway.question.execution;
     let done = vec![None; execution.runs.len()];
-    let options = driver.question.options.clone();
-    let mut runs = Runs { driver, session, options, done, errors: 0 };
+    let options = underway.question.options.clone();
+    let mut runs = Runs { underway, record: session, options, done, errors: 0 };
     let mut skipped = None;
     for (index, (phase, label)) in execution.plan.phases.iter().zip(&execution.runs).enumerate()
     {
@@ -57,8 +57,8 @@ pub(super) fn all(
 
 /// Runs and what they reached.
 struct Runs<'r, 'd, 'l, 's> {
-    driver: &'r mut Driver<'d, 'l>,
-    session: &'r mut Session<'s>,
+    underway: &'r mut Underway<'d, 'l>,
+    record: &'r mut Session<'s>,
     options: RunOptions,
     done: Vec<Option<Reached>>,
     /// I/O that failed so far.
@@ -92,17 +92,17 @@ impl Runs<'_, '_, '_, '_> {
         if let Some(of) = base(phase) {
             let rate_per_s = self.share(of, &workload, label)?;
             if rate_per_s <= 0.0 {
-                self.driver.tell(Told::LeftOut { run: label.name.clone() });
+                self.underway.tell(Told::LeftOut { run: label.name.clone() });
                 return Ok(Next::SkipCurve(of));
             }
             workload = at_rate(&workload, label, rate_per_s, self.done[of].as_ref());
         }
-        around::run(label.commands.start.as_ref(), self.driver)?;
+        around::run(label.commands.start.as_ref(), self.underway)?;
         let plan = alone(phase, workload);
         let (outcome, end) = self.carry_out(&plan, label)?;
         let next = self.judge(index, &plan.phases[0], label, (&outcome, end))?;
-        around::run(label.commands.end.as_ref(), self.driver)?;
-        Ok(if self.driver.is_over { Next::End } else { next })
+        around::run(label.commands.end.as_ref(), self.underway)?;
+        Ok(if self.underway.is_over { Next::End } else { next })
     }
 
     /// Carries out a plan of one phase, which bytes or a watched file may end early; and why they did.
@@ -112,17 +112,18 @@ impl Runs<'_, '_, '_, '_> {
         label: &RunLabel,
     ) -> Result<(StorageOutcome, Option<Told>), Failure> {
         let ends = AtomicBool::new(false);
-        let driver = &mut *self.driver;
-        let stop = driver.stop;
-        let mut ending = Ending::new(label.limits, driver.question.execution.monitor.as_ref());
+        let underway = &mut *self.underway;
+        let stop = underway.stop;
+        let mut ending =
+            Ending::new(label.limits, underway.question.execution.monitor.as_ref());
         let mut outcome = None;
         let mut on = |event: StorageEvent<'_>| match event {
-            StorageEvent::LayingOut { .. } => driver.laid_out(&event),
+            StorageEvent::LayingOut { .. } => underway.laid_out(&event),
             StorageEvent::PhaseStarts { rate_per_s } => {
-                (driver.on)(Notice::Starts { label, rate_per_s });
+                (underway.on)(Notice::Starts { label, rate_per_s });
             }
             StorageEvent::Interval { tally } => {
-                (driver.on)(Notice::Interval(tally));
+                (underway.on)(Notice::Interval(tally));
                 let (read, written) = (tally.reads.bytes, tally.writes.bytes);
                 if ending.interval(tally.warmup, read, written) {
                     ends.store(true, Ordering::Relaxed);
@@ -136,12 +137,12 @@ impl Runs<'_, '_, '_, '_> {
             runner::carry_out(plan, &self.options, &ends, &mut on)
         });
         // What ends a run before its time is no failure, and what was measured until then is told.
-        let is_stopped = self.driver.is_stopped();
+        let is_stopped = self.underway.is_stopped();
         if outcome.is_none() || !(is_stopped || ending.reason.is_some()) {
             done?;
         }
         let reason = ending.reason.filter(|_| !is_stopped);
-        self.driver.ended(reason.as_ref());
+        self.underway.ended(reason.as_ref());
         let outcome = outcome
             .ok_or_else(|| Failure::measurement(format!("RD={} did no I/O", label.name)))?;
         Ok((outcome, reason))
@@ -155,19 +156,19 @@ impl Runs<'_, '_, '_, '_> {
         label: &RunLabel,
         (outcome, end): (&StorageOutcome, Option<Told>),
     ) -> Result<Next, Failure> {
-        let is_stopped = self.driver.is_stopped();
+        let is_stopped = self.underway.is_stopped();
         let average = averaged(label, outcome, is_stopped);
-        (self.driver.on)(Notice::Done {
+        (self.underway.on)(Notice::Done {
             label,
             phase,
             outcome,
             average: average.as_ref(),
             is_stopped,
         });
-        let before = std::mem::take(&mut self.driver.told);
+        let before = std::mem::take(&mut self.underway.told);
         self.store(index, phase, outcome, &Course { before, end, is_stopped })?;
         self.errors += outcome.error_count;
-        let most = self.driver.question.execution.data_errors;
+        let most = self.underway.question.execution.data_errors;
         if self.errors >= most.max(1) {
             return Err(Failure::measurement(format!("{} I/O failed", self.errors))
                 .explain(format!("data_errors allows fewer than {most}"))
@@ -182,7 +183,7 @@ impl Runs<'_, '_, '_, '_> {
         };
         self.done[index] = Some(Reached::of(phase, outcome, &measured));
         if label.stop_curve_ms.is_some_and(|limit_ms| measured.response_ms() > limit_ms) {
-            self.driver.tell(Told::CurveEnds);
+            self.underway.tell(Told::CurveEnds);
             return Ok(Next::End);
         }
         Ok(Next::Run)
@@ -213,7 +214,7 @@ impl Runs<'_, '_, '_, '_> {
         let mut raw = outcome.journals();
         raw.push(course.file());
         let failure = series::failure(&phase.workload, outcome);
-        self.session.case(index, entries, &raw, failure)
+        self.record.case(index, entries, &raw, failure)
     }
 
     /// What the load of a run is, in IO/s, which is a share of the rate that the run `of` reached.

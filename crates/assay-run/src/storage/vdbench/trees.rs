@@ -11,16 +11,16 @@ use assay_model::workload::file_set::{FileLoad, FilePhase};
 
 use super::ending::{self, Ending};
 use super::told::Told;
-use super::{Driver, Notice, around};
+use super::{Notice, Underway, around};
 use crate::failure::Failure;
 use crate::storage::file_trees;
 use crate::storage::runner::interrupted;
 
 /// Carries out all of them once.
-pub(super) fn all(driver: &mut Driver<'_, '_>) -> Result<(), Failure> {
-    let execution = driver.question.execution;
+pub(super) fn all(underway: &mut Underway<'_, '_>) -> Result<(), Failure> {
+    let execution = underway.question.execution;
     let reached_per_s = vec![None; execution.runs.len()];
-    let mut runs = Runs { driver, reached_per_s, errors: 0 };
+    let mut runs = Runs { underway, reached_per_s, errors: 0 };
     let mut left_out = None;
     for (index, (phase, label)) in
         execution.files.phases.iter().zip(&execution.runs).enumerate()
@@ -28,7 +28,7 @@ pub(super) fn all(driver: &mut Driver<'_, '_>) -> Result<(), Failure> {
         if left_out.is_some() && left_out == base(phase) {
             continue;
         }
-        pause(phase.pause_before_s, runs.driver.stop);
+        pause(phase.pause_before_s, runs.underway.stop);
         match runs.one(index, phase, label)? {
             Next::Run => {}
             Next::SkipCurve => left_out = base(phase),
@@ -43,7 +43,7 @@ pub(super) fn all(driver: &mut Driver<'_, '_>) -> Result<(), Failure> {
 }
 
 struct Runs<'r, 'd, 'l> {
-    driver: &'r mut Driver<'d, 'l>,
+    underway: &'r mut Underway<'d, 'l>,
     /// What each run reached, in operations per second.
     reached_per_s: Vec<Option<f64>>,
     /// Operations that failed so far.
@@ -74,18 +74,18 @@ impl Runs<'_, '_, '_> {
                 })?;
                 let per_s = rounding.share(reached, percent);
                 if per_s <= 0.0 {
-                    self.driver.tell(Told::LeftOut { run: label.name.clone() });
+                    self.underway.tell(Told::LeftOut { run: label.name.clone() });
                     return Ok(Next::SkipCurve);
                 }
                 FileLoad::Open { per_s, arrivals }
             }
             load => load,
         };
-        around::run(label.commands.start.as_ref(), self.driver)?;
+        around::run(label.commands.start.as_ref(), self.underway)?;
         let outcome = self.carry_out(&phase, label)?;
         let next = self.judge(index, &phase, label, outcome)?;
-        around::run(label.commands.end.as_ref(), self.driver)?;
-        Ok(if self.driver.is_over { Next::End } else { next })
+        around::run(label.commands.end.as_ref(), self.underway)?;
+        Ok(if self.underway.is_over { Next::End } else { next })
     }
 
     /// Carries out a phase, which bytes or a watched file may end early.
@@ -98,15 +98,15 @@ impl Runs<'_, '_, '_> {
             FileLoad::Open { per_s, .. } => Some(per_s),
             FileLoad::Closed | FileLoad::ShareOf { .. } => None,
         };
-        let driver = &mut *self.driver;
-        let (stop, execution) = (driver.stop, driver.question.execution);
+        let underway = &mut *self.underway;
+        let (stop, execution) = (underway.stop, underway.question.execution);
         let ends = AtomicBool::new(false);
         let mut ending = Ending::new(label.limits, execution.monitor.as_ref());
         let mut intervals = Vec::new();
-        (driver.on)(Notice::TreesStart { label, rate_per_s });
+        (underway.on)(Notice::TreesStart { label, rate_per_s });
         let left = execution.data_errors.saturating_sub(self.errors).max(1);
         let mut on_interval = |interval: &FileInterval| {
-            (driver.on)(Notice::TreesInterval(interval));
+            (underway.on)(Notice::TreesInterval(interval));
             intervals.push(interval.clone());
             let tally = &interval.tally;
             if ending.interval(interval.warmup, tally.read_bytes, tally.written_bytes) {
@@ -116,7 +116,7 @@ impl Runs<'_, '_, '_> {
         let outcome = ending::following(stop, &ends, || {
             file_trees::run_phase(phase, &ends, left, &mut on_interval)
         })?;
-        let is_stopped = driver.is_stopped();
+        let is_stopped = underway.is_stopped();
         let average = output::average(
             label,
             &intervals,
@@ -125,9 +125,14 @@ impl Runs<'_, '_, '_> {
             |measured| measured.tally.requested.count,
         );
         let told = (average.counts || !is_stopped).then_some(&average);
-        (driver.on)(Notice::TreesDone { label, outcome: &outcome, average: told, is_stopped });
+        (underway.on)(Notice::TreesDone {
+            label,
+            outcome: &outcome,
+            average: told,
+            is_stopped,
+        });
         let reason = ending.reason.filter(|_| !is_stopped);
-        driver.ended(reason.as_ref());
+        underway.ended(reason.as_ref());
         Ok((outcome, average))
     }
 
@@ -139,13 +144,13 @@ impl Runs<'_, '_, '_> {
         (outcome, average): (FileOutcome, Average<FileMeasured>),
     ) -> Result<Next, Failure> {
         self.errors += outcome.error_count;
-        let most = self.driver.question.execution.data_errors;
+        let most = self.underway.question.execution.data_errors;
         if self.errors >= most.max(1) {
             return Err(Failure::measurement(format!("{} operations failed", self.errors))
                 .explain(format!("data_errors allows fewer than {most}"))
                 .advise("see errorlog.html"));
         }
-        if self.driver.is_stopped() {
+        if self.underway.is_stopped() {
             return Err(interrupted());
         }
         let measured = average.measured;
@@ -158,7 +163,7 @@ impl Runs<'_, '_, '_> {
         self.reached_per_s[index] = Some(measured.rate_per_s());
         let mean_ms = measured.tally.requested.mean_ms();
         if label.stop_curve_ms.is_some_and(|limit_ms| mean_ms > limit_ms) {
-            self.driver.tell(Told::CurveEnds);
+            self.underway.tell(Told::CurveEnds);
             return Ok(Next::End);
         }
         Ok(Next::Run)

@@ -4,34 +4,10 @@
 use assay_model::run::Run;
 use assay_run::failure::Failure;
 use assay_store::Store;
-use clap::ValueEnum;
 
+use crate::arguments::Shape;
 use crate::commands::{ior, ping, vdbench};
 use crate::terminal::Terminal;
-
-/// The shapes there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Shape {
-    /// The statistics of ping
-    Ping,
-    /// The lines and the table of IOR
-    Ior,
-    /// The document that IOR writes with summaryFormat=JSON
-    IorJson,
-    /// The console of Vdbench, and with --output its folder
-    Vdbench,
-}
-
-impl Shape {
-    /// The language whose runs have this shape.
-    const fn language(self) -> &'static str {
-        match self {
-            Self::Ping => "ping",
-            Self::Ior | Self::IorJson => "ior",
-            Self::Vdbench => "vdbench",
-        }
-    }
-}
 
 /// Prints the run as the tool would have. `store` holds its raw outputs; `output` is where a tool that writes
 /// a folder writes it.
