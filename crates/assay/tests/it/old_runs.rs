@@ -165,7 +165,7 @@ fn answers<'a>(old: &Value, new: &'a [Value]) -> Vec<&'a Value> {
     };
     let asked = |new: &&Value| {
         let equal = |part: &&str| *part == "parameters" || same(&old[part], &new[part]);
-        IDENTITY.iter().all(|part| equal(part)) && said(new)
+        IDENTITY.iter().all(equal) && said(new)
     };
     new.iter().filter(asked).collect()
 }
