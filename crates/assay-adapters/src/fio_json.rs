@@ -31,8 +31,10 @@ pub(crate) struct FioResult {
 /// Latency from submission to completion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Latency {
+    pub(crate) min_s: f64,
     pub(crate) median_s: f64,
     pub(crate) p99_s: f64,
+    pub(crate) max_s: f64,
     pub(crate) mean_s: f64,
 }
 
@@ -78,6 +80,8 @@ struct Sum {
     rate_per_s: f64,
     bytes_per_s: f64,
     latency_ns: f64,
+    /// The shortest and the longest, which bins tell only to their width.
+    range_ns: Option<(f64, f64)>,
     bins: BTreeMap<u64, u64>,
     cpu_s: Option<f64>,
     failed: Option<String>,
@@ -121,6 +125,9 @@ impl Sum {
         let clat = side.get("clat_ns").ok_or_else(|| missing("clat_ns"))?;
         let count = whole(clat, "N")?;
         self.latency_ns += number(clat, "mean")? * count as f64;
+        let (min, max) = (number(clat, "min")?, number(clat, "max")?);
+        let known = self.range_ns.unwrap_or((min, max));
+        self.range_ns = Some((known.0.min(min), known.1.max(max)));
         let bins = clat.get("bins").and_then(Value::as_object);
         for (latency_ns, count) in bins.into_iter().flatten() {
             let refused = || ToolError::ReadNumber {
@@ -154,19 +161,23 @@ impl Sum {
 
     fn latency(&self) -> Option<Latency> {
         let total: f64 = self.bins.values().map(|count| *count as f64).sum();
+        let (min_s, max_s) = self.range_ns.map(|(min, max)| (min / 1e9, max / 1e9))?;
         let at = |share: f64| {
             let mut seen = 0.0;
             let found = self.bins.iter().find(|(_, count)| {
                 seen += **count as f64;
                 seen >= share * total
             });
-            found.map(|(latency_ns, _)| *latency_ns as f64 / 1e9)
+            // A bin is told by its middle, which may lie beyond every value in it.
+            found.map(|(latency_ns, _)| (*latency_ns as f64 / 1e9).max(min_s).min(max_s))
         };
         let (median_s, p99_s) = (at(0.5)?, at(0.99)?);
         let mean_s = self.latency_ns / total / 1e9;
         (total > 0.0 && median_s > 0.0 && mean_s.is_finite()).then_some(Latency {
+            min_s,
             median_s,
             p99_s,
+            max_s,
             mean_s,
         })
     }

@@ -92,6 +92,15 @@ impl Span {
 }
 
 impl Entry {
+    /// The same, told apart by one dimension more where it is about a series.
+    #[must_use]
+    pub fn within(mut self, name: Attribute, value: impl Into<Value>) -> Self {
+        if let Self::Measured(key, _) | Self::SeriesFact(key, ..) = &mut self {
+            key.extra.insert(name, value.into());
+        }
+        self
+    }
+
     /// A sample of weight 1 of a metric's only series.
     #[must_use]
     pub const fn sample(metric: &'static str, value: f64) -> Self {

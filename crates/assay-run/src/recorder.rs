@@ -86,10 +86,9 @@ pub(crate) struct CaseState {
     spent_s: f64,
     preparation: u32,
     pending: Vec<RunEvent>,
-    /// Numbers of the series by their metric and all their dimensions.
-    series: Vec<(&'static str, Attributes, u32)>,
-    /// The same by what a measurement calls them, which is compared for every sample.
-    keys: Vec<(Key, u32)>,
+    /// Series by metric and by what they have besides the case's dimensions, as text → number. Languages
+    /// make one for every file of every stream: too many to look at each.
+    series: BTreeMap<(&'static str, String), u32>,
     /// Samples by series and preparation, of the series that decide when to stop.
     history: BTreeMap<u32, Vec<Vec<f64>>>,
 }
@@ -104,8 +103,7 @@ impl CaseState {
             spent_s: 0.0,
             preparation: 0,
             pending: Vec::new(),
-            series: Vec::new(),
-            keys: Vec::new(),
+            series: BTreeMap::new(),
             history: BTreeMap::new(),
         }
     }
@@ -221,30 +219,20 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// The number of a series, which is opened at its first use.
     fn series(&mut self, key: Key) -> u32 {
-        if let Some((_, number)) = self.state.keys.iter().find(|(known, _)| *known == key) {
+        let mut extra = key.extra;
+        extra.retain(|name, value| self.state.dimensions.get(name) != Some(value));
+        let place = (key.metric, format!("{extra:?}"));
+        if let Some(number) = self.state.series.get(&place) {
             return *number;
         }
-        let number = self.opened(key.clone());
-        self.state.keys.push((key, number));
-        number
-    }
-
-    /// Two keys may mean the same: one says what the case says already.
-    fn opened(&mut self, key: Key) -> u32 {
         let mut dimensions = self.state.dimensions.clone();
-        dimensions.extend(key.extra);
-        let is_same = |(metric, known, _): &&(&str, Attributes, u32)| {
-            *metric == key.metric && *known == dimensions
-        };
-        if let Some((_, _, number)) = self.state.series.iter().find(is_same) {
-            return *number;
-        }
+        dimensions.extend(extra);
         let series = self.log.next_series();
         let is_result = |name: &Attribute| name.row().role != Role::Part;
         if dimensions.keys().all(is_result) {
             self.state.history.insert(series, Vec::new());
         }
-        self.state.series.push((key.metric, dimensions.clone(), series));
+        self.state.series.insert(place, series);
         self.state.pending.push(RunEvent::SeriesOpened(SeriesOpened {
             series,
             case: self.state.case.id.clone(),

@@ -182,17 +182,18 @@ impl<'t> Session<'t> {
 }
 
 /// The plan of phases that were asked for in a tool's language: their names and what each does. How often
-/// each repeats is the language's matter.
+/// each repeats is the language's matter. A name that occurs again gets a number.
 #[must_use]
 pub fn plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
     let stopping = Stopping { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
-    let case = |(name, workload)| Case {
-        id: format!("{language}/{name}"),
-        by: "assay".to_owned(),
-        workload,
-        stopping,
+    let mut taken = BTreeSet::new();
+    let mut case = |(name, workload): (String, Workload)| {
+        let numbered = (2..).map(|number: u32| format!("{language}/{name}#{number}"));
+        let mut ids = std::iter::once(format!("{language}/{name}")).chain(numbered);
+        let id = ids.find(|id| taken.insert(id.clone())).expect("numbers do not run out");
+        Case { id, by: "assay".to_owned(), workload, stopping }
     };
-    let cases = phases.into_iter().map(case).collect();
+    let cases = phases.into_iter().map(&mut case).collect();
     Plan { suite: language.to_owned(), budget_s: 0.0, cases }
 }
 

@@ -282,6 +282,15 @@ pub(crate) enum Shape {
     IorJson,
     /// The console of Vdbench, and with --output its folder
     Vdbench,
+    /// The text of fio
+    FioNormal,
+    /// The JSON of fio
+    FioJson,
+    /// The same with every latency
+    #[value(name = "fio-json+")]
+    FioJsonPlus,
+    /// The lines of fio for scripts
+    FioTerse,
 }
 
 impl Shape {
@@ -291,6 +300,7 @@ impl Shape {
             Self::Ping => "ping",
             Self::Ior | Self::IorJson => "ior",
             Self::Vdbench => "vdbench",
+            Self::FioNormal | Self::FioJson | Self::FioJsonPlus | Self::FioTerse => "fio",
         }
     }
 }

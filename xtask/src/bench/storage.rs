@@ -231,7 +231,7 @@ fn measure(
                 true => workplace.pinned("fio"),
                 false => workplace.pinned(assay),
             };
-            command.args((!by_fio).then_some("fio"));
+            command.args((!by_fio).then_some(["fio", "--no-store"]).into_iter().flatten());
             command.arg("--output-format=json").arg(&files[question]);
             let output = command::output(&mut command)?;
             let figure = read(&output).with_context(|| command::shown(&command))?;

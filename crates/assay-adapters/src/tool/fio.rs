@@ -291,9 +291,10 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
         parsed.figures(
             "latency",
             Figures {
+                min: Some(latency.min_s),
                 mean: Some(latency.mean_s),
+                max: Some(latency.max_s),
                 percentiles: [("p99".to_owned(), latency.p99_s)].into(),
-                ..Figures::default()
             },
         );
     }

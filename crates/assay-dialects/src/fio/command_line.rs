@@ -22,6 +22,8 @@ pub struct Request {
     pub destroy_data: Vec<String>,
     /// Whether a folder below `/mnt` need not be a mount point.
     pub allow_unmounted: bool,
+    /// Where the run is kept.
+    pub keep: Keep,
     /// Print what would be done and do nothing.
     pub dry_run: bool,
     /// Read everything and do nothing.
@@ -36,6 +38,17 @@ pub struct Request {
     pub version: bool,
     /// Every text by name, for showing places in it.
     pub texts: Vec<(String, String)>,
+}
+
+/// Whether and where the run is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Keep {
+    /// Not at all.
+    pub no_store: bool,
+    /// The folder of stored runs; `None` = the user's own.
+    pub store: Option<String>,
+    /// What the condition is called.
+    pub label: Option<String>,
 }
 
 /// How the results are written.
@@ -123,6 +136,9 @@ const CARRIED_OUT: &[(&str, bool)] = &[
     ("dry-run", false),
     ("destroy-data", true),
     ("allow-unmounted", false),
+    ("no-store", false),
+    ("store", true),
+    ("label", true),
 ];
 
 /// Job options that stand without a value.
@@ -338,6 +354,15 @@ impl Reading<'_> {
             ("version", _) => request.version = true,
             ("dry-run", _) => request.dry_run = true,
             ("allow-unmounted", _) => request.allow_unmounted = true,
+            ("no-store", _) if request.keep.store.is_some() => {
+                return refuse("a folder to store the run in is given");
+            }
+            ("no-store", _) => request.keep.no_store = true,
+            ("store", Some(_)) if request.keep.no_store => {
+                return refuse("--no-store is given");
+            }
+            ("store", Some(folder)) => request.keep.store = Some(folder.to_owned()),
+            ("label", Some(name)) => request.keep.label = Some(name.to_owned()),
             (_, None) if CARRIED_OUT.contains(&(name, true)) => {
                 return refuse("a value is missing");
             }

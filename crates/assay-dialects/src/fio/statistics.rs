@@ -5,6 +5,7 @@
 
 use assay_model::storage_outcome::{Operation, StorageOutcome, Tally};
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 use super::compile::{FioPlan, Part, ReportRow};
 use super::steady::Window;
@@ -17,7 +18,7 @@ mod spread;
 pub use samples::Samples;
 
 /// What the process used during the run, besides what outcomes tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ProcessUse {
     /// Changes of context.
     pub switches: u64,
@@ -28,7 +29,7 @@ pub struct ProcessUse {
 }
 
 /// What a disk did during the run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DiskUse {
     /// Its name: `vda`.
     pub name: String,
@@ -69,11 +70,14 @@ impl DiskUse {
 }
 
 /// Everything a report needs besides the jobs.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Circumstances {
     /// Milliseconds since 1970 when the run ended.
     pub ended_ms: u64,
-    /// The same as `Sat Nov 21 14:34:43 2026`.
+    /// How far the local time was ahead of UTC then.
+    pub utc_offset_s: i32,
+    /// Both as `Sat Nov 21 14:34:43 2026`: words, which are made anew whenever they are wanted.
+    #[serde(skip)]
     pub ended: String,
     /// This process.
     pub process: u32,

@@ -120,10 +120,13 @@ fn mpi(work: &MpiWorkload) -> Attributes {
 fn storage(test: &StorageTest) -> Attributes {
     let work = &test.workload;
     let mut asked = Attributes::from([
-        (Attribute::Test, test.name.as_str().into()),
         (Attribute::Target, targets(test).into()),
         (Attribute::Engine, engine(work.engine).into()),
     ]);
+    // A phase of another language has its own name for it.
+    if !test.name.is_empty() {
+        asked.insert(Attribute::Test, test.name.as_str().into());
+    }
     if let Some(stream) = work.streams.first() {
         let operation = match stream.read_share {
             share if share >= 1.0 => "read",
@@ -163,13 +166,21 @@ fn storage(test: &StorageTest) -> Attributes {
     asked
 }
 
+/// Every series carries them; of more, the first stands for all.
+const MOST_TARGETS: usize = 16;
+
 fn targets(test: &StorageTest) -> String {
     let work = &test.workload;
     if work.engine == EngineChoice::Null {
         return "none".to_owned();
     }
     let paths = work.targets.iter().map(|target| target.path.display().to_string());
-    paths.collect::<Vec<_>>().join(", ")
+    let mut told: Vec<String> = paths.clone().take(MOST_TARGETS).collect();
+    if work.targets.len() > told.len() {
+        told.truncate(1);
+        told.push(format!("\u{2026} ({})", work.targets.len()));
+    }
+    told.join(", ")
 }
 
 const fn engine(engine: EngineChoice) -> &'static str {

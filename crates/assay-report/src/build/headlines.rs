@@ -63,8 +63,8 @@ fn placement(estimate: &Estimate) -> Option<&str> {
 
 /// The name, and where it was measured unless that is the whole node; the test's own name if it has one.
 fn label(name: &str, estimate: &Estimate) -> String {
-    let test = estimate.parameters.get(&Attribute::Test).and_then(Value::text);
-    let name = test.unwrap_or(name);
+    let of = |name| estimate.parameters.get(&name).and_then(Value::text);
+    let name = of(Attribute::Test).or_else(|| of(Attribute::Phase)).unwrap_or(name);
     match placement(estimate) {
         None | Some("node") => name.to_owned(),
         Some(placement) => format!("{name} ({placement})"),

@@ -25,6 +25,8 @@ pub struct ListedRun {
     pub cases: [usize; 3],
     /// Name of the host.
     pub host: String,
+    /// Whether everything that was written of it can be read.
+    pub is_whole: bool,
     /// The values to see first.
     pub headlines: Vec<(String, Quantity)>,
 }
@@ -86,7 +88,11 @@ fn table(runs: &[ListedRun]) -> Table {
     table.without_empty_columns()
 }
 
+/// A run that lost events says so whatever its end was: `show` names the lines.
 const fn state(run: &ListedRun) -> (Tone, &'static str) {
+    if !run.is_whole {
+        return (Tone::Bad, "damaged");
+    }
     match run.status {
         Status::Complete => (Tone::Plain, "complete"),
         Status::Failed => (Tone::Bad, "failed"),

@@ -30,6 +30,7 @@ pub(crate) fn listing() -> Document {
         running,
         cases,
         host: host.to_owned(),
+        is_whole: !id.ends_with("0005"),
         headlines: vec![
             ("Triad".to_owned(), Quantity::new(41.234e9, Unit::BytePerSecond)),
             ("Rmax".to_owned(), Quantity::new(214.6e9, Unit::FlopPerSecond)),
@@ -40,6 +41,7 @@ pub(crate) fn listing() -> Document {
         run("20261120-090000-0001", Status::Complete, false, [41, 0, 41], "node-7"),
         run("20261119-090000-0002", Status::Failed, false, [40, 1, 41], "node-8"),
         run("20261118-090000-0003", Status::Unfinished, false, [7, 0, 41], "node-8"),
+        run("20261116-090000-0005", Status::Complete, false, [41, 0, 41], "node-8"),
     ];
     let unreadable =
         [("20261117-090000-0004".to_owned(), "events.jsonl holds no event".to_owned())];

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use assay_kernels::storage::{self as kernel, Control, Foresight, StorageError};
-use assay_model::storage_outcome::{Ended, IntervalTally, Operation, StorageOutcome};
+use assay_model::failure::Failure as CaseFailure;
+use assay_model::storage_outcome::{Ended, IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{
     EngineChoice, Load, StoragePhase, StoragePlan, StorageTarget,
 };
@@ -38,7 +39,8 @@ pub enum StorageEvent<'a> {
 
 type Listener<'l> = dyn FnMut(StorageEvent<'_>) + 'l;
 
-/// Carries a plan out and removes what was made for it, unless it is to be kept.
+/// Carries a plan out and removes what was made for it, unless it is to be kept. What became of each
+/// phase is told, up to the one in which the user wanted the end.
 ///
 /// I/O that failed is no failure here: [`io_failure`] judges the outcomes.
 pub fn run_plan(
@@ -46,45 +48,52 @@ pub fn run_plan(
     options: &RunOptions,
     stop: &AtomicBool,
     on: &mut Listener<'_>,
-) -> Result<Vec<StorageOutcome>, Failure> {
-    let outcomes = carry_out(plan, options, stop, on);
+) -> Result<Vec<Result<StorageOutcome, Failure>>, Failure> {
+    let outcomes = phases(plan, options, stop, on);
     if !options.keep {
         remove_made(options)?;
     }
     outcomes
 }
 
-/// The same, and all files stay until [`remove_made`].
+/// The same where one phase that fails is a failure of all, and all files stay until [`remove_made`].
 pub fn carry_out(
     plan: &StoragePlan,
     options: &RunOptions,
     stop: &AtomicBool,
     on: &mut Listener<'_>,
 ) -> Result<Vec<StorageOutcome>, Failure> {
+    phases(plan, options, stop, on)?.into_iter().collect()
+}
+
+fn phases(
+    plan: &StoragePlan,
+    options: &RunOptions,
+    stop: &AtomicBool,
+    on: &mut Listener<'_>,
+) -> Result<Vec<Result<StorageOutcome, Failure>>, Failure> {
     let mut fillings = make_files(plan, options, stop, on)?;
     let reached_per_s = vec![None; plan.phases.len()];
     let mut run = PhaseRun { reached_per_s, stop, enough: options.enough.as_deref(), on };
     let mut outcomes = Vec::new();
-    let mut failed = None;
     for (index, phase) in plan.phases.iter().enumerate() {
         match run.phase(index, phase) {
             Ok(outcome) => {
                 (run.on)(StorageEvent::PhaseDone { outcome: &outcome });
                 let here = fillings.iter_mut().filter(|filling| filling.phase == index);
                 here.into_iter().try_for_each(|filling| filling.is_done(&outcome))?;
-                outcomes.push(outcome);
+                outcomes.push(Ok(outcome));
             }
             Err(failure) => {
                 (run.on)(StorageEvent::PhaseFailed);
-                failed = failed.or(Some(failure));
+                outcomes.push(Err(failure));
             }
         }
         if stop.load(Ordering::Relaxed) {
-            let partial = options.keeps_partial && failed.is_none();
-            return if partial { Ok(outcomes) } else { Err(interrupted()) };
+            return if options.keeps_partial { Ok(outcomes) } else { Err(interrupted()) };
         }
     }
-    failed.map_or(Ok(outcomes), Err)
+    Ok(outcomes)
 }
 
 /// Refuses a plan that must not be carried out, before anything is written.
@@ -173,10 +182,7 @@ pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Fai
         more => format!("{more} I/O of {} failed", phase.name),
     };
     let told = outcome.errors.iter().take(TOLD).map(|error| {
-        let operation = match error.operation {
-            Operation::Read => "read",
-            Operation::Write => "write",
-        };
+        let operation = error.operation.word();
         let target = phase.workload.targets.get(error.target);
         let target = target.map_or_else(String::new, |it| it.path.display().to_string());
         format!(
@@ -186,6 +192,19 @@ pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Fai
     });
     let failure = Failure::measurement(what).explain(told.collect::<Vec<_>>().join("; "));
     Some(advice::added(failure))
+}
+
+/// The same about one phase, as it is stored.
+pub fn case_failure(phase: &StoragePhase, outcome: &StorageOutcome) -> Option<CaseFailure> {
+    let first = outcome.errors.first().filter(|_| outcome.error_count > 0)?;
+    let target = phase.workload.targets.get(first.target);
+    Some(CaseFailure::IoFailed {
+        count: outcome.error_count,
+        operation: first.operation.word().to_owned(),
+        offset: first.offset,
+        target: target.map_or_else(String::new, |it| it.path.display().to_string()),
+        causes: vec![first.reason.clone()],
+    })
 }
 
 /// What is done at one time or another in a plan.

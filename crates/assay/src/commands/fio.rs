@@ -1,39 +1,41 @@
-//! `assay fio`: fio's job files and options in, fio's output out.
+//! `assay fio`: fio's job files and options in, fio's output out; the run is stored like every other.
 
-use std::fmt::Write as _;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::Ordering;
 
-use assay_dialects::fio::command_line::{self, COMMAND_LINE, Format, Request};
-use assay_dialects::fio::compile::{self, FioPlan, Places};
+use assay_dialects::fio::command_line::{COMMAND_LINE, Format, Request};
+use assay_dialects::fio::compile::{self, FioPlan};
 use assay_dialects::fio::fault::Fault;
-use assay_dialects::fio::jobfile::Surroundings;
-use assay_dialects::fio::statistics::{Circumstances, ProcessUse, results};
-use assay_dialects::fio::steady::Window;
-use assay_dialects::fio::{json, log, terse, text};
-use assay_fleet::capacity;
-use assay_fleet::facts;
-use assay_fleet::root::Root;
-use assay_kernels::process_use::process_use;
+use assay_dialects::fio::{log, text};
+use assay_model::event::Asked;
+use assay_model::plan::Plan;
+use assay_model::run::Run;
 use assay_model::storage_outcome::{Ended, StorageOutcome};
+use assay_store::Store;
 use fs_err as fs;
 
-use self::disks::Disks;
+use self::question::Question;
+use self::record::Finished;
+use self::watch::Watch;
 use super::help;
 use crate::arguments::fio::FioArguments;
-use crate::job_file;
-use crate::output_file;
-use crate::signals;
+use crate::arguments::{KeepArguments, StoreArguments};
+use crate::listening::Silently;
 use crate::storage_plan::explain;
 use crate::terminal::Terminal;
+use crate::{output_file, signals, stored};
 use assay_run::failure::{Failure, Kind};
+use assay_run::session::{Opening, Session};
+use assay_run::sink::Silent;
 use assay_run::storage::options::RunOptions;
-use assay_run::storage::runner::{self, StorageEvent};
+use assay_run::storage::runner;
 
 mod disks;
+mod question;
+pub(crate) mod record;
+mod watch;
 
 /// The version whose output this is, and who wrote it.
 const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")");
@@ -42,21 +44,9 @@ pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, F
     if help::on_the_way("fio", &typed.words, terminal) {
         return Ok(0);
     }
-    let read_file = |path: &str| {
-        let bytes = job_file::read(path.as_ref()).map_err(|error| error.to_string())?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    let facts = facts::read(&Root::machine());
-    let memory = facts.memory;
-    let surroundings = Surroundings {
-        read_file: &read_file,
-        variable: &|name| std::env::var(name).ok(),
-        page_bytes: memory.page_bytes,
-        memory_mib: memory.total_bytes >> 20,
-        cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u64),
-    };
-    let request = command_line::read(&typed.words, &surroundings)
-        .map_err(|fault| refused(&fault, &typed.words, &read_file))?;
+    let question = Question::now(&typed.words);
+    let told = |fault: Fault| refused(&fault, &typed.words, &question);
+    let request = question.request().map_err(told)?;
     if request.version {
         terminal.print(&format!("{VERSION}\n"));
         return Ok(0);
@@ -65,18 +55,7 @@ pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, F
         terminal.print(&format!("{}\n", request.as_command()));
         return Ok(0);
     }
-    let nodes = &facts.topology.numa;
-    let cpus_of_node = |node: usize| {
-        let node = nodes.iter().find(|it| it.id as usize == node)?;
-        Some(node.cpus.iter().map(|cpu| *cpu as usize).collect())
-    };
-    let places = Places {
-        size_of: &|path| capacity::size(path).ok().flatten(),
-        cpus_of_node: &cpus_of_node,
-        fresh_seed: fresh_seed(),
-    };
-    let plan = compile::compile(&request, &places)
-        .map_err(|fault| refused(&fault, &typed.words, &read_file))?;
+    let plan = question.plan(&request).map_err(told)?;
     for note in &plan.notes {
         tell(&request, terminal, &format!("note: {note}"));
     }
@@ -87,7 +66,9 @@ pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, F
     if request.parse_only {
         return Ok(0);
     }
-    carry_out(&request, &plan, terminal)
+    let asked =
+        Asking { words: &typed.words, question: &question, request: &request, plan: &plan };
+    asked.carry_out(terminal)
 }
 
 /// Says something about the run: on standard error, or on standard output where results go to a file,
@@ -100,15 +81,11 @@ fn tell(request: &Request, terminal: &mut Terminal, text: &str) {
 }
 
 /// Shows the place of a fault: wrong usage on the command line, an invalid file elsewhere.
-fn refused(
-    fault: &Fault,
-    words: &[String],
-    read_file: &dyn Fn(&str) -> Result<String, String>,
-) -> Failure {
+fn refused(fault: &Fault, words: &[String], question: &Question<'_>) -> Failure {
     let origin = &fault.origin;
     let (kind, text) = match origin.file.as_str() {
         COMMAND_LINE => (Kind::Usage, words.join(" ")),
-        file => (Kind::Suite, read_file(file).unwrap_or_default()),
+        file => (Kind::Suite, question.file(file).unwrap_or_default()),
     };
     let failure = Failure::new(kind, fault.kind.to_string()).advise(fault.hint());
     let (start, end) = origin.span;
@@ -118,56 +95,126 @@ fn refused(
     failure.at(&origin.file, &text, start..end)
 }
 
-/// Another one in every run.
-fn fresh_seed() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    now.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(32)
+/// What was asked, read and compiled.
+struct Asking<'a> {
+    words: &'a [String],
+    question: &'a Question<'a>,
+    request: &'a Request,
+    plan: &'a FioPlan,
 }
 
-fn carry_out(
-    request: &Request,
-    plan: &FioPlan,
-    terminal: &mut Terminal,
-) -> Result<u8, Failure> {
-    let options = RunOptions {
+impl Asking<'_> {
+    /// Measures, stores the run, writes logs and results.
+    fn carry_out(&self, terminal: &mut Terminal) -> Result<u8, Failure> {
+        let Self { request, plan, .. } = *self;
+        let options = options(request, plan);
+        // What must not be carried out leaves no run behind.
+        runner::check(&plan.plan, &options)?;
+        let store = stored::kept(&keep(request))?;
+        let cancel = signals::cancel_on_signals()?;
+        let planned = record::plan(plan);
+        // This command prints meanwhile; of the run only the store has anything to say.
+        let mut beside = Terminal::attached();
+        let mut quiet = Silently { terminal: &mut beside };
+        let mut session = Session::begin(self.opening(&planned, store.as_ref())?, &mut quiet)?;
+        let on_screen =
+            request.output.file.is_none() && request.output.formats == [Format::Normal];
+        let start = if on_screen { text::start(plan, VERSION) } else { String::new() };
+        terminal.print(&start);
+        let mut watch = Watch::new(options.enough.clone());
+        let done = runner::run_plan(&plan.plan, &options, &cancel, &mut |event| {
+            watch.see(plan, &event, &mut |text| tell(request, terminal, text));
+        });
+        let circumstances = watch.circumstances();
+        let outcomes = match done {
+            Ok(outcomes) => outcomes,
+            Err(failure) => {
+                let interrupted = cancel.load(Ordering::Relaxed);
+                if !interrupted {
+                    session.case(0, [], &[], Some(record::of_case(&failure)))?;
+                }
+                session.finish(interrupted)?;
+                return Err(failure);
+            }
+        };
+        let interrupted = outcomes.len() < plan.plan.phases.len()
+            || outcomes.iter().flatten().any(|outcome| outcome.ended == Ended::Interrupted);
+        let journals = store.is_some();
+        let finished = Finished {
+            plan,
+            outcomes: &outcomes,
+            circumstances: &circumstances,
+            interrupted,
+            journals,
+        };
+        let (run, unstored) = self.store(&finished, session, &planned)?;
+        let raw = finished.raw(self.question)?;
+        let outcomes: Vec<StorageOutcome> = outcomes.into_iter().collect::<Result<_, _>>()?;
+        write_logs(plan, &outcomes, &watch.counted_from_ms)?;
+        let written = record::document(&run, self.words, raw, None)?;
+        match &request.output.file {
+            None => terminal.print(written.strip_prefix(&start).unwrap_or(&written)),
+            Some(path) => output_file::write(Path::new(path), &written)?,
+        }
+        match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)) {
+            Some(failure) => Err(failure),
+            None if interrupted => Err(runner::interrupted()),
+            None => Ok(0),
+        }
+    }
+
+    fn opening<'s>(
+        &self,
+        plan: &Plan,
+        store: Option<&'s Store>,
+    ) -> Result<Opening<'s>, Failure> {
+        let mut files = self.question.files();
+        files.push((record::ANSWERS.to_owned(), record::answers(self.question)?));
+        let asked = Asked { language: record::LANGUAGE.to_owned(), words: self.words.to_vec() };
+        let label = self.request.keep.label.clone();
+        Ok(Opening { plan: plan.clone(), asked, label, files, store })
+    }
+
+    /// Stores what was measured. Where the store refuses by now, what was measured is not lost: it can be
+    /// printed before the failure is told.
+    fn store(
+        &self,
+        finished: &Finished<'_>,
+        session: Session<'_>,
+        plan: &Plan,
+    ) -> Result<(Run, Option<Failure>), Failure> {
+        match finished.store(session, plan) {
+            Ok(run) => Ok((run, None)),
+            Err(failure) => {
+                let mut silent = Silent;
+                let unstored = Session::begin(self.opening(plan, None)?, &mut silent)?;
+                Ok((finished.store(unstored, plan)?, Some(failure)))
+            }
+        }
+    }
+}
+
+/// What the user allows.
+fn options(request: &Request, plan: &FioPlan) -> RunOptions {
+    RunOptions {
         destroy_data: request.destroy_data.iter().map(Into::into).collect(),
         allow_unmounted: request.allow_unmounted,
         // fio leaves its files behind, unless it is told to unlink them.
         keep: !plan.workers.iter().any(|job| job.unlink),
         keeps_partial: true,
         enough: asks_for_steady_state(plan).then(Arc::default),
+        store: request.keep.store.as_ref().map(Into::into),
         ..RunOptions::default()
-    };
-    let on_screen = request.output.file.is_none() && request.output.formats == [Format::Normal];
-    if on_screen {
-        terminal.print(&text::start(plan, VERSION));
     }
-    let mut watch = Watch { enough: options.enough.clone(), ..Watch::default() };
-    let outcomes = runner::run_plan(
-        &plan.plan,
-        &options,
-        &*signals::cancel_on_signals()?,
-        &mut |event| {
-            watch.see(plan, &event, &mut |text| tell(request, terminal, text));
-        },
-    )?;
-    let interrupted = outcomes.len() < plan.plan.phases.len()
-        || outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted);
-    write_logs(plan, &outcomes, &watch.counted_from_ms)?;
-    let circumstances = watch.circumstances();
-    let mut written = String::new();
-    if !on_screen && request.output.formats.contains(&Format::Normal) {
-        written.push_str(&text::start(plan, VERSION));
-    }
-    written.push_str(&output(request, plan, &outcomes, &circumstances));
-    match &request.output.file {
-        None => terminal.print(&written),
-        Some(path) => output_file::write(Path::new(path), &written)?,
-    }
-    match runner::io_failure(&plan.plan, &outcomes) {
-        Some(failure) => Err(failure),
-        None if interrupted => Err(runner::interrupted()),
-        None => Ok(0),
+}
+
+/// Where the run goes.
+fn keep(request: &Request) -> KeepArguments {
+    let keep = &request.keep;
+    KeepArguments {
+        store: StoreArguments { folder: keep.store.as_ref().map(Into::into) },
+        no_store: keep.no_store,
+        label: keep.label.clone(),
     }
 }
 
@@ -194,105 +241,4 @@ fn write_logs(
         })?;
     }
     Ok(())
-}
-
-fn output(
-    request: &Request,
-    plan: &FioPlan,
-    outcomes: &[StorageOutcome],
-    circumstances: &Circumstances,
-) -> String {
-    let results = results(plan, outcomes, circumstances);
-    let mut written = String::new();
-    for format in &request.output.formats {
-        let part = match format {
-            Format::Normal => text::end(&results, circumstances),
-            Format::Json => json::document(request, plan, &results, circumstances, false),
-            Format::JsonPlus => json::document(request, plan, &results, circumstances, true),
-            Format::Terse => {
-                terse::lines(&results, circumstances, request.output.terse_version)
-            }
-        };
-        let _ = write!(written, "{part}");
-    }
-    written
-}
-
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    now.as_millis().try_into().unwrap_or(u64::MAX)
-}
-
-/// What is seen of a run besides its outcomes.
-#[derive(Debug, Default)]
-struct Watch {
-    disks: Disks,
-    began: Option<Instant>,
-    before: assay_kernels::process_use::ProcessUse,
-    uses: Vec<ProcessUse>,
-    laid_out: Vec<String>,
-    /// Of each phase that began, when it began to count, since 1970.
-    counted_from_ms: Vec<u64>,
-    /// Ends a phase.
-    enough: Option<Arc<AtomicBool>>,
-    steady: Option<(Window, Vec<usize>)>,
-}
-
-impl Watch {
-    fn see(&mut self, plan: &FioPlan, event: &StorageEvent<'_>, tell: &mut dyn FnMut(&str)) {
-        match event {
-            StorageEvent::LayingOut { target, total_bytes, .. } => {
-                if !self.laid_out.contains(&target.name) {
-                    self.laid_out.push(target.name.clone());
-                    let mib = total_bytes >> 20;
-                    tell(&format!("{}: laying out the file ({mib} MiB)", target.name));
-                }
-            }
-            StorageEvent::PhaseStarts { .. } => {
-                if self.began.is_none() {
-                    self.disks = Disks::below(&plan.plan);
-                    self.began = Some(Instant::now());
-                }
-                let phase = self.counted_from_ms.len();
-                let warmup_s = plan.plan.phases[phase].workload.timing.warmup_s;
-                self.counted_from_ms.push(now_ms().saturating_add((warmup_s * 1e3) as u64));
-                self.steady = compile::steady_window(plan, phase);
-                self.before = process_use();
-            }
-            StorageEvent::PhaseDone { outcome, .. } => {
-                let used = process_use().since(self.before);
-                self.uses.push(ProcessUse {
-                    switches: used.switches,
-                    major_faults: used.major_faults,
-                    minor_faults: used.minor_faults,
-                });
-                let reason = assay_report::words::engine_reason(&outcome.engine_reason);
-                tell(&format!("engine: {} ({reason})", outcome.engine));
-            }
-            StorageEvent::Interval { tally } => {
-                if let (Some((window, streams)), Some(enough)) =
-                    (&mut self.steady, &self.enough)
-                    && window.add(tally, streams)
-                {
-                    enough.store(true, Ordering::Relaxed);
-                }
-            }
-            StorageEvent::PhaseFailed { .. } => {}
-        }
-    }
-
-    fn circumstances(self) -> Circumstances {
-        let now = jiff::Zoned::now();
-        let elapsed_ms =
-            self.began.map_or(0, |began| began.elapsed().as_millis().min(u128::from(u64::MAX)));
-        Circumstances {
-            ended_ms: u64::try_from(now.timestamp().as_millisecond()).unwrap_or(0),
-            ended: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
-            process: std::process::id(),
-            version: VERSION.to_owned(),
-            uses: self.uses,
-            disks: self.disks.used(elapsed_ms as u64),
-            elapsed_ms: elapsed_ms as u64,
-        }
-    }
 }

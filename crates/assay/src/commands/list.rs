@@ -8,9 +8,10 @@ use assay_store::{Listed, Listing};
 use serde::Serialize;
 
 use crate::arguments::ListArguments;
+use crate::failure::exit_code;
 use crate::terminal::Terminal;
 use crate::{pipeline, stored};
-use assay_run::failure::Failure;
+use assay_run::failure::{Failure, Kind};
 
 /// The machine-readable list.
 #[derive(Serialize)]
@@ -34,6 +35,9 @@ struct Entry {
     cases_failed: usize,
     host: String,
     fingerprint: String,
+    /// Whether everything that was written of it can be read, and how many events cannot.
+    is_whole: bool,
+    losses: u64,
     headlines: Vec<Value>,
 }
 
@@ -52,6 +56,7 @@ struct Unreadable {
 
 pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let listing = stored::list(&typed.store)?;
+    let is_whole = listing.runs.iter().all(|run| run.is_whole);
     let text = if typed.json {
         pipeline::json(&document(listing))?
     } else {
@@ -59,7 +64,7 @@ pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8,
         terminal.text(&page(listing))
     };
     terminal.print(&text);
-    Ok(0)
+    Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })
 }
 
 fn document(listing: Listing) -> Document {
@@ -85,6 +90,8 @@ fn entry(run: Listed) -> Entry {
         cases_failed: run.cases_failed,
         host: run.host,
         fingerprint: run.fingerprint,
+        is_whole: run.is_whole,
+        losses: run.losses,
         headlines: run.headlines.into_iter().map(value).collect(),
     }
 }
@@ -104,6 +111,7 @@ fn row(run: Listed) -> ListedRun {
         running: run.running,
         cases: [run.cases_finished, run.cases_failed, run.cases_planned],
         host: run.host,
+        is_whole: run.is_whole,
         headlines: run.headlines.into_iter().map(|it| (it.label, it.quantity)).collect(),
     }
 }

@@ -219,6 +219,9 @@ fn an_interrupted_run_tells_what_it_measured() {
     assert!(document["jobs"][0]["read"]["total_ios"].as_u64().unwrap() > 0);
     assert_eq!(document["jobs"][1]["read"]["total_ios"], 0);
     assert!(!std::fs::read_to_string(world.path("a_iops.1.log")).unwrap().is_empty());
+    let shown = world.assay(&["show", "latest", "--as", "fio-json"]).succeeded();
+    assert!(out.ends_with(&shown.out), "{out}\n{}", shown.out);
+    assert_eq!(world.json(&["list", "--json"])["runs"][0]["status"], "interrupted");
 }
 
 /// What a job does besides, in figures that are known beforehand.
@@ -288,4 +291,135 @@ fn an_io_that_takes_too_long_ends_the_job_with_an_error() {
     let outcome = world.assay(&line.split_whitespace().collect::<Vec<_>>());
     assert_eq!(outcome.code, 4, "{outcome:?}");
     assert!(outcome.err.contains("are the most"), "{}", outcome.err);
+}
+
+const MIX: &str = "[global]\nsize=1m\nbs=4k\ntime_based\nruntime=700ms\nbwavgtime=100\n\
+                   [mix]\nrw=randrw\nrwmixread=${SHARE}\nioengine=libaio\niodepth=4\n";
+
+/// Groups behind each other, two of one name, and a file that another file includes.
+const GROUPS: &str = "[global]\nsize=1m\ninclude more.fio\n\
+                      [a]\nrw=write\nfsync=16\n[b]\nrw=read\n\
+                      [a]\nstonewall\nrw=randread\n[check]\nstonewall\nrw=write\nverify=crc32c\n";
+
+const CLONES: &str = "[many]\nrw=randread\nsize=512k\nnumjobs=3\ngroup_reporting\nrandrepeat=0\n\
+                      nrfiles=2\npercentile_list=50:99.5\nwrite_lat_log=x\n";
+
+/// Whatever is asked of the machine changes between the run and its being shown.
+#[test]
+fn what_is_shown_is_what_was_printed_byte_for_byte() {
+    for (nth, job) in [MIX, GROUPS, CLONES].into_iter().enumerate() {
+        for shape in ["normal", "json", "json+", "terse"] {
+            let world = World::new();
+            world.write("job.fio", job);
+            world.write("more.fio", "bs=8k\n");
+            let format = format!("--output-format={shape}");
+            let mut command = world.command(&["fio", "job.fio", &format]);
+            let output = command.env("SHARE", "70").env("TZ", "UTC-3").output().unwrap();
+            assert!(output.status.success(), "{nth} {shape}: {output:?}");
+            let live = String::from_utf8(output.stdout).unwrap();
+            for gone in ["job.fio", "more.fio"] {
+                std::fs::remove_file(world.path(gone)).unwrap();
+            }
+            for file in crate::program::files_below(&world.path("")) {
+                if file.parent() == Some(&world.path("")) {
+                    std::fs::write(file, "of another size").unwrap();
+                }
+            }
+            let shown = ["show", "latest", "--as", &format!("fio-{shape}")];
+            let shown = world.assay(&shown).succeeded();
+            assert!(shown.out == live, "{nth} {shape}: {live}\n{}", shown.out);
+        }
+    }
+}
+
+#[test]
+fn several_formats_in_a_file_are_those_that_are_shown() {
+    let world = World::new();
+    let line = "fio --name=a --rw=randread --size=256k --output-format=terse,json+,normal \
+                --output=result --store=kept --label=here";
+    world.assay(&line.split_whitespace().collect::<Vec<_>>()).succeeded();
+    let written = std::fs::read_to_string(world.path("result")).unwrap();
+    let shown = |shape: &str| {
+        let words = ["show", "--store", "kept", "latest", "--as", shape];
+        world.assay(&words).succeeded().out
+    };
+    let normal = shown("fio-normal");
+    let at = normal.find("\na: (groupid").unwrap();
+    let (start, end) = normal.split_at(at);
+    assert_eq!(written, [start, &shown("fio-terse"), &shown("fio-json+"), end].concat());
+}
+
+#[test]
+fn a_run_is_stored_listed_compared_and_reported_unless_told_not_to_be() {
+    let world = World::new();
+    let words = |extra: &str| {
+        let line = format!(
+            "fio --name=a --rw=randrw --size=1m --time_based --runtime=1300ms --bwavgtime=100 {extra}"
+        );
+        line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let run = |extra: &str| {
+        let words = words(extra);
+        world.assay(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    run("--no-store").succeeded();
+    assert_eq!(world.json(&["list", "--json"])["runs"].as_array().unwrap().len(), 0);
+    let both = run("--no-store --store=x").failed_with(2);
+    assert!(both.err.contains("--no-store is given"), "{}", both.err);
+    // A name of the store is a file: nothing is measured.
+    world.write("taken", "");
+    run("--store=taken --filename=never").failed_with(4);
+    assert!(!world.path("never").exists());
+    run("--label=one").succeeded();
+    run("--label two").succeeded();
+    let listed = world.json(&["list", "--json"]);
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 2, "{listed:#}");
+    assert_eq!(listed["runs"][0]["label"], "two");
+    let compared = world.assay(&["compare", "one", "two", "--json"]);
+    assert!(matches!(compared.code, 0 | 5 | 6), "{compared:?}");
+    let compared: Value = serde_json::from_str(&compared.out).unwrap();
+    assert!(compared.to_string().contains("\"phase\":\"a\""), "{compared:#}");
+    let shown = world.json(&["show", "latest", "--json"]);
+    let rates = crate::program::results(&shown, "storage", "rate");
+    assert_eq!(rates.len(), 1, "{shown:#}");
+    assert!(rates[0]["ci"].is_array(), "{rates:#?}");
+    let page = world.assay(&["report", "latest", "--format", "markdown"]).succeeded();
+    assert!(page.out.contains("| a |"), "{}", page.out);
+    let other = world.assay(&["show", "latest", "--as", "ping"]).failed_with(2);
+    assert!(other.err.contains("in the language of fio"), "{}", other.err);
+}
+
+#[test]
+fn a_run_with_errors_is_stored_as_one() {
+    let world = World::new();
+    let line = "fio --name=a --rw=read --size=1m --max_latency=0.1 --output-format=json";
+    let outcome = world.assay(&line.split_whitespace().collect::<Vec<_>>()).failed_with(4);
+    let shown = world.assay(&["show", "latest", "--as", "fio-json"]).succeeded();
+    assert_eq!(shown.out, outcome.out);
+    assert!(parsed(&outcome.out)["jobs"][0]["error"].as_u64().unwrap() > 0);
+    let run = world.json(&["show", "latest", "--json"]);
+    assert_eq!(run["failures"][0]["id"], "io-failed", "{run:#}");
+    // A phase that cannot take place has no results, and the others have theirs.
+    let line = "fio --name=odd --rw=read --bs=1000 --direct=1 --size=1m \
+                --name=fine --stonewall --direct=0 --bs=4k --rw=read --size=1m";
+    world.write("odd.0.0", &"x".repeat(1 << 20));
+    let outcome = world.assay(&line.split_whitespace().collect::<Vec<_>>());
+    if outcome.code == 4 {
+        let shown = world.assay(&["show", "latest", "--as", "fio-json"]).failed_with(4);
+        assert!(shown.err.contains("a job failed"), "{}", shown.err);
+        let run = world.json(&["show", "latest", "--json"]);
+        assert_eq!(run["failures"][0]["case"], "fio/odd", "{run:#}");
+        assert_eq!(crate::program::results(&run, "storage", "bandwidth").len(), 1);
+    } else {
+        eprintln!(
+            "SKIPPED what cannot take place: this file system takes any size of direct I/O"
+        );
+    }
+    // What is refused is no run.
+    let before = world.json(&["list", "--json"]);
+    world.write("mine", &"x".repeat(1 << 20));
+    world
+        .assay(&["fio", "--name=a", "--rw=write", "--size=1m", "--filename=mine"])
+        .failed_with(2);
+    assert_eq!(world.json(&["list", "--json"]), before);
 }

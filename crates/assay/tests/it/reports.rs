@@ -24,6 +24,41 @@ fn every_format_holds_the_result() {
     }
 }
 
+/// What is lost of a run is named with its line, the rest is shown, and nobody takes it for whole.
+#[test]
+fn a_damaged_run_says_what_it_lost() {
+    let world = World::new();
+    world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
+    let runs = world.path("assay/runs");
+    let run = std::fs::read_dir(runs).unwrap().next().unwrap().unwrap().path();
+    let file = run.join("events.jsonl");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let sample = lines.iter().position(|line| line.contains("\"sample\"")).unwrap();
+    let changed = lines[sample].replace("\"value\":", "\"value\":9");
+    for (line, says) in [
+        (changed.as_str(), format!("line {} is damaged", sample + 1)),
+        ("", format!("before line {}, 1 event is missing", sample + 2)),
+        ("{", format!("line {} is damaged", sample + 1)),
+    ] {
+        let mut damaged = lines.clone();
+        damaged[sample] = line;
+        std::fs::write(&file, damaged.join("\n") + "\n").unwrap();
+        for command in [&["show"][..], &["show", "--json"], &["report", "--format", "csv"]] {
+            let outcome = world.assay(command).failed_with(4);
+            assert!(outcome.err.contains(&says), "{command:?} {outcome:?}");
+            assert!(outcome.err.contains("events.jsonl"), "{outcome:?}");
+            assert!(outcome.out.to_lowercase().contains("triad"), "{outcome:?}");
+        }
+        let listed = world.assay(&["list"]).failed_with(4);
+        assert!(listed.out.contains("damaged"), "{listed:?}");
+    }
+    let newer = whole.replacen("\"format\":2", "\"format\":3", 1);
+    std::fs::write(&file, newer).unwrap();
+    let outcome = world.assay(&["show"]).failed_with(4);
+    assert!(outcome.err.contains("line 1: the run has format 3"), "{outcome:?}");
+}
+
 #[test]
 fn a_page_needs_no_network() {
     let world = World::new();

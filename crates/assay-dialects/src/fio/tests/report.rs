@@ -72,6 +72,7 @@ fn outcome(streams: usize) -> StorageOutcome {
 fn circumstances() -> Circumstances {
     Circumstances {
         ended_ms: 1_795_271_689_309,
+        utc_offset_s: 0,
         ended: "Sat Nov 21 14:34:49 2026".to_owned(),
         process: 42,
         version: "fio-3.33".to_owned(),

@@ -110,7 +110,7 @@ fn row(
 
 /// The test of storage, and which point of its curve.
 fn test(estimate: &Estimate) -> Option<String> {
-    let test = text(estimate, Attribute::Test)?;
+    let test = text(estimate, Attribute::Test).or_else(|| text(estimate, Attribute::Phase))?;
     let point =
         text(estimate, Attribute::PercentOfMax).or_else(|| text(estimate, Attribute::Point));
     Some(point.map_or_else(|| test.clone(), |point| format!("{test}, {point}")))

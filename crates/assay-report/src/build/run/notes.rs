@@ -157,11 +157,10 @@ fn case(estimate: &Estimate, labels: &Labels) -> String {
         return network::case_and_end(estimate);
     }
     let equations = text(estimate, Attribute::N).map(|n| format!("N\u{a0}=\u{a0}{n}"));
-    let test = text(estimate, Attribute::Test).map(|test| {
-        match text(estimate, Attribute::PercentOfMax) {
-            Some(percent) => format!("{test} at {percent}"),
-            None => test,
-        }
+    let test = text(estimate, Attribute::Test).or_else(|| text(estimate, Attribute::Phase));
+    let test = test.map(|test| match text(estimate, Attribute::PercentOfMax) {
+        Some(percent) => format!("{test} at {percent}"),
+        None => test,
     });
     let bytes = text(estimate, Attribute::Bytes).filter(|_| test.is_none());
     let parts =

@@ -204,9 +204,14 @@ impl<'a> Test<'a> {
         self.text(Attribute::Point).is_some() || self.number(Attribute::PercentOfMax).is_some()
     }
 
-    fn name(&self) -> String {
+    /// What it is called; the points of a curve share it.
+    fn label(&self) -> String {
         let test = self.text(Attribute::Test).or_else(|| self.text(Attribute::Phase));
-        let test = test.or_else(|| Some(self.any()?.case.clone())).unwrap_or_default();
+        test.or_else(|| Some(self.any()?.case.clone())).unwrap_or_default()
+    }
+
+    fn name(&self) -> String {
+        let test = self.label();
         match (self.text(Attribute::Point), self.number(Attribute::PercentOfMax)) {
             (Some(point), _) => format!("{test}, {point}"),
             (None, Some(percent)) => format!("{test}, {}", units::percent(percent)),
@@ -437,9 +442,8 @@ fn times(factor: f64) -> String {
 fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<String> {
     let mut told: Vec<(String, Vec<String>)> = Vec::new();
     for test in tests {
-        let (Some(sentence), Some(name)) = (of(test), test.text(Attribute::Test)) else {
-            continue;
-        };
+        let Some(sentence) = of(test) else { continue };
+        let name = test.label();
         match told.iter_mut().find(|(known, _)| *known == sentence) {
             Some((_, names)) if names.contains(&name) => {}
             Some((_, names)) => names.push(name),

@@ -1,11 +1,13 @@
 //! `assay show RUN --as …`: a stored run in the shape of the tool in whose language it was asked, made
 //! from its events as the live output is.
 
+use assay_dialects::fio::command_line::Format;
 use assay_model::run::Run;
 use assay_run::failure::Failure;
 use assay_store::Store;
 
 use crate::arguments::Shape;
+use crate::commands::fio::record as fio;
 use crate::commands::{ior, ping, vdbench};
 use crate::terminal::Terminal;
 
@@ -34,11 +36,16 @@ pub(super) fn print(
         ))
         .advise("leave out --as for assay's own report"));
     };
+    let of_fio = |format| fio::stored(run, asked, store, &[format]);
     match shape {
         Shape::Ping => terminal.print(&ping::stored(run, asked)?),
         Shape::Ior => terminal.print(&ior::stored(run, asked, store, false)?),
         Shape::IorJson => terminal.print(&ior::stored(run, asked, store, true)?),
         Shape::Vdbench => vdbench::again::shown(run, store, output, terminal)?,
+        Shape::FioNormal => terminal.print(&of_fio(Format::Normal)?),
+        Shape::FioJson => terminal.print(&of_fio(Format::Json)?),
+        Shape::FioJsonPlus => terminal.print(&of_fio(Format::JsonPlus)?),
+        Shape::FioTerse => terminal.print(&of_fio(Format::Terse)?),
     }
     Ok(())
 }

@@ -1,0 +1,152 @@
+//! A question in fio's language with everything that its meaning depends on: the words, the files they
+//! name, and what those ask of the machine. Every answer is remembered, so that the stored question
+//! means the same on another day and on another machine.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use assay_dialects::fio::command_line::{self, Request};
+use assay_dialects::fio::compile::{self, FioPlan, Places};
+use assay_dialects::fio::fault::Fault;
+use assay_dialects::fio::jobfile::Surroundings;
+use assay_fleet::root::Root;
+use assay_fleet::{capacity, facts};
+use assay_model::facts::HostFacts;
+use serde::{Deserialize, Serialize};
+
+use crate::job_file;
+
+/// What the machine answered.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Answers {
+    page_bytes: u64,
+    memory_mib: u64,
+    cpus: u64,
+    seed: u64,
+    variables: BTreeMap<String, Option<String>>,
+    /// Bytes of files and devices; none where there was nothing.
+    sizes: BTreeMap<String, Option<u64>>,
+    cpus_of_nodes: BTreeMap<usize, Option<Vec<usize>>>,
+}
+
+type Files = BTreeMap<String, Result<Vec<u8>, String>>;
+
+/// The words, and whom to ask.
+#[derive(Debug)]
+pub(super) struct Question<'w> {
+    words: &'w [String],
+    /// `None` = nobody: all answers are there.
+    machine: Option<HostFacts>,
+    answers: RefCell<Answers>,
+    files: RefCell<Files>,
+}
+
+impl<'w> Question<'w> {
+    /// A question that is asked now, on this machine.
+    pub(super) fn now(words: &'w [String]) -> Self {
+        let facts = facts::read(&Root::machine());
+        let answers = Answers {
+            page_bytes: facts.memory.page_bytes,
+            memory_mib: facts.memory.total_bytes >> 20,
+            cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u64),
+            seed: fresh_seed(),
+            ..Answers::default()
+        };
+        let (answers, files) = (RefCell::new(answers), RefCell::default());
+        Self { words, machine: Some(facts), answers, files }
+    }
+
+    /// One that was asked once; `answers` are what [`Question::answers`] gave.
+    ///
+    /// # Errors
+    /// When the answers cannot be read.
+    pub(super) fn stored(
+        words: &'w [String],
+        answers: &[u8],
+        files: BTreeMap<String, Vec<u8>>,
+    ) -> serde_json::Result<Self> {
+        let answers = RefCell::new(serde_json::from_slice(answers)?);
+        let files = files.into_iter().map(|(path, bytes)| (path, Ok(bytes))).collect();
+        Ok(Self { words, machine: None, answers, files: RefCell::new(files) })
+    }
+
+    /// The words and files, read.
+    pub(super) fn request(&self) -> Result<Request, Fault> {
+        let (page_bytes, memory_mib, cpus) = {
+            let answers = self.answers.borrow();
+            (answers.page_bytes, answers.memory_mib, answers.cpus)
+        };
+        let surroundings = Surroundings {
+            read_file: &|path| self.file(path),
+            variable: &|name| self.variable(name),
+            page_bytes,
+            memory_mib,
+            cpus,
+        };
+        command_line::read(self.words, &surroundings)
+    }
+
+    /// What they amount to.
+    pub(super) fn plan(&self, request: &Request) -> Result<FioPlan, Fault> {
+        let places = Places {
+            size_of: &|path| self.size(path),
+            cpus_of_node: &|node| self.cpus_of_node(node),
+            fresh_seed: self.answers.borrow().seed,
+        };
+        compile::compile(request, &places)
+    }
+
+    /// The text of a file.
+    pub(super) fn file(&self, path: &str) -> Result<String, String> {
+        let mut files = self.files.borrow_mut();
+        let read = files.entry(path.to_owned()).or_insert_with(|| match self.machine {
+            Some(_) => job_file::read(path.as_ref()).map_err(|error| error.to_string()),
+            None => Err("it was not there".to_owned()),
+        });
+        read.as_ref().map(|it| String::from_utf8_lossy(it).into_owned()).map_err(Clone::clone)
+    }
+
+    /// Every file that was read, verbatim.
+    pub(super) fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let files = self.files.borrow();
+        let whole = files.iter().filter_map(|(path, read)| Some((path, read.as_ref().ok()?)));
+        whole.map(|(path, bytes)| (path.clone(), bytes.clone())).collect()
+    }
+
+    /// What the machine answered so far, as JSON.
+    ///
+    /// # Errors
+    /// Numbers and names can always be written.
+    pub(super) fn answers(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec_pretty(&*self.answers.borrow())
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        let ask = || self.machine.as_ref().and_then(|_| std::env::var(name).ok());
+        let mut answers = self.answers.borrow_mut();
+        answers.variables.entry(name.to_owned()).or_insert_with(ask).clone()
+    }
+
+    fn size(&self, path: &Path) -> Option<u64> {
+        let ask = || self.machine.as_ref().and_then(|_| capacity::size(path).ok().flatten());
+        let mut answers = self.answers.borrow_mut();
+        *answers.sizes.entry(path.display().to_string()).or_insert_with(ask)
+    }
+
+    fn cpus_of_node(&self, node: usize) -> Option<Vec<usize>> {
+        let ask = || {
+            let nodes = &self.machine.as_ref()?.topology.numa;
+            let node = nodes.iter().find(|it| it.id as usize == node)?;
+            Some(node.cpus.iter().map(|cpu| *cpu as usize).collect())
+        };
+        self.answers.borrow_mut().cpus_of_nodes.entry(node).or_insert_with(ask).clone()
+    }
+}
+
+/// Another one in every run.
+fn fresh_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(32)
+}

@@ -1,0 +1,105 @@
+//! What is seen of a run of fio's jobs besides its outcomes: what is told while it goes on, what the
+//! process and the disks did, when it ended.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use assay_dialects::fio::compile::{self, FioPlan};
+use assay_dialects::fio::statistics::{Circumstances, ProcessUse};
+use assay_dialects::fio::steady::Window;
+use assay_kernels::process_use::process_use;
+use assay_run::storage::runner::StorageEvent;
+
+use super::VERSION;
+use super::disks::Disks;
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+/// What is seen of a run besides its outcomes.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    disks: Disks,
+    began: Option<Instant>,
+    before: assay_kernels::process_use::ProcessUse,
+    uses: Vec<ProcessUse>,
+    laid_out: Vec<String>,
+    /// Of each phase that began, when it began to count, since 1970.
+    pub(super) counted_from_ms: Vec<u64>,
+    /// Ends a phase.
+    enough: Option<Arc<AtomicBool>>,
+    steady: Option<(Window, Vec<usize>)>,
+}
+
+impl Watch {
+    /// `enough` ends a phase, where one may end so.
+    pub(super) fn new(enough: Option<Arc<AtomicBool>>) -> Self {
+        Self { enough, ..Self::default() }
+    }
+
+    pub(super) fn see(
+        &mut self,
+        plan: &FioPlan,
+        event: &StorageEvent<'_>,
+        tell: &mut dyn FnMut(&str),
+    ) {
+        match event {
+            StorageEvent::LayingOut { target, total_bytes, .. } => {
+                if !self.laid_out.contains(&target.name) {
+                    self.laid_out.push(target.name.clone());
+                    let mib = total_bytes >> 20;
+                    tell(&format!("{}: laying out the file ({mib} MiB)", target.name));
+                }
+            }
+            StorageEvent::PhaseStarts { .. } => {
+                if self.began.is_none() {
+                    self.disks = Disks::below(&plan.plan);
+                    self.began = Some(Instant::now());
+                }
+                let phase = self.counted_from_ms.len();
+                let warmup_s = plan.plan.phases[phase].workload.timing.warmup_s;
+                self.counted_from_ms.push(now_ms().saturating_add((warmup_s * 1e3) as u64));
+                self.steady = compile::steady_window(plan, phase);
+                self.before = process_use();
+            }
+            StorageEvent::PhaseDone { outcome, .. } => {
+                let used = process_use().since(self.before);
+                self.uses.push(ProcessUse {
+                    switches: used.switches,
+                    major_faults: used.major_faults,
+                    minor_faults: used.minor_faults,
+                });
+                let reason = assay_report::words::engine_reason(&outcome.engine_reason);
+                tell(&format!("engine: {} ({reason})", outcome.engine));
+            }
+            StorageEvent::Interval { tally } => {
+                if let (Some((window, streams)), Some(enough)) =
+                    (&mut self.steady, &self.enough)
+                    && window.add(tally, streams)
+                {
+                    enough.store(true, Ordering::Relaxed);
+                }
+            }
+            StorageEvent::PhaseFailed { .. } => {}
+        }
+    }
+
+    pub(super) fn circumstances(&self) -> Circumstances {
+        let now = jiff::Zoned::now();
+        let elapsed_ms =
+            self.began.map_or(0, |began| began.elapsed().as_millis().min(u128::from(u64::MAX)));
+        Circumstances {
+            ended_ms: u64::try_from(now.timestamp().as_millisecond()).unwrap_or(0),
+            utc_offset_s: now.offset().seconds(),
+            ended: String::new(),
+            process: std::process::id(),
+            version: VERSION.to_owned(),
+            uses: self.uses.clone(),
+            disks: self.disks.used(elapsed_ms as u64),
+            elapsed_ms: elapsed_ms as u64,
+        }
+    }
+}
