@@ -192,6 +192,12 @@ attributes! {
     Loops, "loops", Identity, Kind::Plain;
     /// What is done: `read`, `write`, `mix`, or an operation on files.
     Operation, "operation", Identity, Kind::Plain;
+    /// Files or directories of a tree.
+    Files, "files", Identity, Kind::Plain;
+    /// Size of each file of a tree.
+    FileBytes, "file_bytes", Identity, Kind::Size;
+    /// Levels of directories of a tree.
+    Levels, "levels", Identity, Kind::Plain;
     /// Which way data goes.
     Direction, "direction", Identity, Kind::Plain;
     /// Size of a message, an I/O or a working set.

@@ -39,6 +39,9 @@ pub enum Benchmark {
     /// Reads and writes of files and devices.
     #[serde(rename = "storage")]
     Storage,
+    /// Operations on trees of files.
+    #[serde(rename = "storage.files")]
+    StorageFiles,
     /// Messages of MPI; the tests carry their own identifiers.
     #[serde(untagged)]
     Mpi(MpiTest),
@@ -275,8 +278,8 @@ given as a share of the measured multiply-add peak and of Rpeak.",
 
 impl Benchmark {
     /// Every benchmark, in the order in which they are printed.
-    pub const ALL: [Self; 8 + MpiTest::ALL.len()] = {
-        let mut all = [Self::MemoryStream; 8 + MpiTest::ALL.len()];
+    pub const ALL: [Self; 9 + MpiTest::ALL.len()] = {
+        let mut all = [Self::MemoryStream; 9 + MpiTest::ALL.len()];
         all[1] = Self::MemoryLatency;
         all[2] = Self::PeakFlops;
         all[3] = Self::Linpack;
@@ -284,10 +287,11 @@ impl Benchmark {
         all[5] = Self::NetworkUdp;
         all[6] = Self::NetworkIcmp;
         all[7] = Self::Storage;
+        all[8] = Self::StorageFiles;
         let mut i = 0;
         // A `for` cannot be evaluated by the compiler.
         while i < MpiTest::ALL.len() {
-            all[8 + i] = Self::Mpi(MpiTest::ALL[i]);
+            all[9 + i] = Self::Mpi(MpiTest::ALL[i]);
             i += 1;
         }
         all
@@ -305,6 +309,7 @@ impl Benchmark {
             Self::NetworkUdp => &network::UDP,
             Self::NetworkIcmp => &network::ICMP,
             Self::Storage => &storage::STORAGE,
+            Self::StorageFiles => &storage::FILES,
             Self::Mpi(test) => test.definition(),
         }
     }

@@ -2,12 +2,14 @@
 
 use crate::quantity::Bytes;
 
+mod files;
 mod mpi;
 mod network;
 pub mod placement;
 mod read;
 mod storage;
 
+pub use files::{FileStep, FilesRequest, Needs};
 pub use mpi::{MpiPlacement, MpiRequest};
 pub use network::{NetworkRequest, Protocol};
 pub use placement::{Placement, PlacementError};
@@ -81,6 +83,8 @@ pub enum Request {
     Network(NetworkRequest),
     /// `storage`
     Storage(Box<StorageRequest>),
+    /// `storage.files`
+    Files(FilesRequest),
     /// `mpi.latency`, `mpi.bw` …
     Mpi(MpiRequest),
 }

@@ -42,6 +42,9 @@ pub enum Workload {
     /// Reads and writes of files and devices.
     #[serde(rename = "storage")]
     Storage(Box<storage::StorageTest>),
+    /// Operations on trees of files.
+    #[serde(rename = "storage.files")]
+    Files(Box<file_set::FileTest>),
     /// Messages of MPI; which benchmark, it says itself.
     #[serde(untagged)]
     Mpi(MpiWorkload),
@@ -60,6 +63,7 @@ impl Workload {
             Self::NetworkUdp(_) => Benchmark::NetworkUdp,
             Self::NetworkIcmp(_) => Benchmark::NetworkIcmp,
             Self::Storage(_) => Benchmark::Storage,
+            Self::Files(_) => Benchmark::StorageFiles,
             Self::Mpi(work) => Benchmark::Mpi(work.test),
         }
     }
@@ -77,7 +81,8 @@ impl Workload {
             Self::NetworkTcp(_)
             | Self::NetworkUdp(_)
             | Self::NetworkIcmp(_)
-            | Self::Storage(_) => Vec::new(),
+            | Self::Storage(_)
+            | Self::Files(_) => Vec::new(),
             Self::Mpi(work) => {
                 // Over hosts it is the same CPU of each.
                 let mut cpus = work.placement.cpus.clone();
@@ -99,6 +104,7 @@ impl Workload {
             | Self::PeakFlops(_)
             | Self::Linpack(_)
             | Self::Storage(_)
+            | Self::Files(_)
             | Self::Mpi(_) => None,
         }
     }

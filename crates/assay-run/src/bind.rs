@@ -1,6 +1,7 @@
 //! Binds workloads to the code that measures them: the only place that knows both.
 
 mod clock;
+mod files;
 mod latency;
 mod linpack;
 mod mpi;
@@ -71,6 +72,7 @@ fn of_kind(
             .find_map(|launch| mpi::turn(case, work, launch, recorder).transpose())
             .expect("launches are counted until one is the last"),
         Workload::Storage(test) => storage::measure(case, test, options, recorder),
+        Workload::Files(test) => files::measure(test, options, recorder),
     }
 }
 

@@ -14,6 +14,7 @@ use assay_model::run::Run;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
 use assay_model::workload::Workload;
+use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use assay_store::Store;
 
@@ -21,8 +22,7 @@ use crate::execution::{self, Execution};
 use crate::failure::{Failure, Kind};
 use crate::sink::Sink;
 use crate::storage::options::RunOptions;
-use crate::storage::precondition;
-use crate::storage::runner;
+use crate::storage::{file_trees, precondition, runner};
 use crate::tools::{self, Tools};
 
 /// What is asked, by whom, and under which condition.
@@ -101,6 +101,7 @@ pub fn measure(
     let Prepared { plan, host, tools } = prepared;
     let storage = &question.storage;
     runner::check(&storage_of(&plan), storage)?;
+    file_trees::check(&files_of(&plan), storage)?;
     let execution = Execution {
         plan,
         label: question.label.map(str::to_owned),
@@ -150,6 +151,16 @@ fn storage_of(plan: &Plan) -> StoragePlan {
         phases
     };
     StoragePlan { phases: plan.cases.iter().flat_map(phases).collect() }
+}
+
+/// The same for trees of files.
+fn files_of(plan: &Plan) -> FilePlan {
+    let tests = plan.cases.iter().filter_map(|case| {
+        if let Workload::Files(test) = &case.workload { Some(test) } else { None }
+    });
+    let phases =
+        tests.flat_map(|test| [&test.before, &test.workload].map(file_trees::phase_of));
+    FilePlan { phases: phases.collect() }
 }
 
 /// A run in which a case failed, or nothing was measured, is a failed measurement. `words` writes a

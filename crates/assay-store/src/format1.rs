@@ -10,6 +10,7 @@ mod learned;
 use std::collections::BTreeMap;
 
 use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_model::benchmark::Section;
 use assay_model::doubt::Doubt;
 use assay_model::event::{
     About, Clock, Count, Fact, HostJoined, RunEvent, RunStarted, Sample, SeriesOpened, Status,
@@ -295,18 +296,20 @@ impl Conversion {
 
 /// What the one text meant that told the series of a metric apart.
 fn told_apart(workload: &Workload, text: &str) -> Attributes {
-    match workload {
-        Workload::Stream(work) => work.of_domain(text),
-        Workload::Mpi(_) => {
-            let bytes = text.parse::<u64>().map_or_else(|_| text.into(), Value::from);
-            Attributes::from([(Attribute::Bytes, bytes)])
-        }
-        Workload::NetworkTcp(_) | Workload::NetworkUdp(_) | Workload::NetworkIcmp(_) => {
-            Attributes::from([(Attribute::End, text.into())])
-        }
-        Workload::Latency(_)
-        | Workload::PeakFlops(_)
-        | Workload::Linpack(_)
-        | Workload::Storage(_) => Attributes::from([(Attribute::Placement, text.into())]),
+    if let Workload::Stream(work) = workload {
+        return work.of_domain(text);
     }
+    let (name, value) = match workload.benchmark().definition().section {
+        Section::Mpi => {
+            let bytes = text.parse::<u64>().map_or_else(|_| text.into(), Value::from);
+            (Attribute::Bytes, bytes)
+        }
+        Section::Network => (Attribute::End, text.into()),
+        Section::Bandwidth
+        | Section::Ladder
+        | Section::Compute
+        | Section::Storage
+        | Section::General => (Attribute::Placement, text.into()),
+    };
+    Attributes::from([(name, value)])
 }

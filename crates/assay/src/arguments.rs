@@ -94,7 +94,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// A suite by name (quick, memory, compute, network, storage-local, storage-volume, mpi) or a
+    /// A suite by name (quick, memory, compute, network, storage-local, storage-volume,
+    /// storage-files, mpi) or a
     /// suite file
     #[arg(value_name = "SUITE", default_value = "quick")]
     pub(crate) suite: String,

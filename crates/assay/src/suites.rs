@@ -10,13 +10,14 @@ use assay_run::failure::{Failure, Kind};
 pub(crate) const EXAMPLE: &str = include_str!("../../../suites/example.toml");
 
 /// Name and text of every built-in suite, in the order of `assay help suites`.
-pub(crate) const BUILT_IN: [(&str, &str); 7] = [
+pub(crate) const BUILT_IN: [(&str, &str); 8] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("memory", include_str!("../../../suites/memory.toml")),
     ("compute", include_str!("../../../suites/compute.toml")),
     ("network", include_str!("../../../suites/network.toml")),
     ("storage-local", include_str!("../../../suites/storage-local.toml")),
     ("storage-volume", include_str!("../../../suites/storage-volume.toml")),
+    ("storage-files", include_str!("../../../suites/storage-files.toml")),
     ("mpi", include_str!("../../../suites/mpi.toml")),
 ];
 

@@ -29,23 +29,14 @@ pub(super) const fn detect() -> Detect {
 }
 
 pub(super) fn takes(workload: &Workload) -> bool {
-    match workload {
-        Workload::Linpack(work) => {
-            let matrix_bytes = work.n.saturating_mul(work.n).saturating_mul(8);
-            work.blas.is_none() && work.n <= LARGEST_N && enough(matrix_bytes, &work.cpus)
-        }
-        Workload::Stream(work) => match work.domains.as_slice() {
-            [domain] => enough(work.bytes_per_array.saturating_mul(3), &domain.cpus),
-            _ => false,
-        },
-        Workload::Latency(_)
-        | Workload::PeakFlops(_)
-        | Workload::NetworkTcp(_)
-        | Workload::NetworkUdp(_)
-        | Workload::NetworkIcmp(_)
-        | Workload::Storage(_)
-        | Workload::Mpi(_) => false,
+    if let Workload::Linpack(work) = workload {
+        let matrix_bytes = work.n.saturating_mul(work.n).saturating_mul(8);
+        return work.blas.is_none() && work.n <= LARGEST_N && enough(matrix_bytes, &work.cpus);
     }
+    matches!(workload, Workload::Stream(work) if matches!(
+        work.domains.as_slice(),
+        [domain] if enough(work.bytes_per_array.saturating_mul(3), &domain.cpus)
+    ))
 }
 
 /// Whether every rank gets enough memory for all tests: with a few elements, some of hpcc's tests
@@ -61,27 +52,16 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
     }
     let cpus = request.workload.cpus();
     let launch = Launch::of(&request.found.path, request.found.launcher.as_ref(), &cpus);
-    let input = match request.workload {
-        Workload::Linpack(work) => {
-            let (p, q) = grid(launch.ranks as u64);
-            let rows = request.repetitions.clamp(1, ROWS);
-            HplInput { n: work.n, rows, block: block(work.n, q), p, q }
-        }
-        Workload::Stream(work) if launch.ranks == cpus.len() => {
-            stream_input(work, launch.ranks as u64)
-        }
-        Workload::Stream(_) => {
-            return Err(ToolError::Launch { tool: "hpcc", cpus: cpus.len() });
-        }
-        Workload::Latency(_)
-        | Workload::PeakFlops(_)
-        | Workload::NetworkTcp(_)
-        | Workload::NetworkUdp(_)
-        | Workload::NetworkIcmp(_)
-        | Workload::Storage(_)
-        | Workload::Mpi(_) => {
-            return Err(not_taken("hpcc", request.workload));
-        }
+    let input = if let Workload::Linpack(work) = request.workload {
+        let (p, q) = grid(launch.ranks as u64);
+        let rows = request.repetitions.clamp(1, ROWS);
+        HplInput { n: work.n, rows, block: block(work.n, q), p, q }
+    } else if launch.ranks != cpus.len() {
+        return Err(ToolError::Launch { tool: "hpcc", cpus: cpus.len() });
+    } else if let Workload::Stream(work) = request.workload {
+        stream_input(work, launch.ranks as u64)
+    } else {
+        return Err(not_taken("hpcc", request.workload));
     };
     Ok(vec![invocation(request, launch, cpus, &input)])
 }
@@ -137,16 +117,12 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     let text = outputs.file(OUTPUT)?;
     let summary = Summary::read(text)?;
     let mut parsed = Parsed { version: Some(summary.version()?), ..Parsed::default() };
-    match &invocation.workload {
-        Workload::Linpack(work) => linpack(text, &summary, work, &mut parsed)?,
-        Workload::Stream(work) => stream(text, &summary, work, &mut parsed)?,
-        other @ (Workload::Latency(_)
-        | Workload::PeakFlops(_)
-        | Workload::NetworkTcp(_)
-        | Workload::NetworkUdp(_)
-        | Workload::NetworkIcmp(_)
-        | Workload::Storage(_)
-        | Workload::Mpi(_)) => return Err(not_taken("hpcc", other)),
+    if let Workload::Linpack(work) = &invocation.workload {
+        linpack(text, &summary, work, &mut parsed)?;
+    } else if let Workload::Stream(work) = &invocation.workload {
+        stream(text, &summary, work, &mut parsed)?;
+    } else {
+        return Err(not_taken("hpcc", &invocation.workload));
     }
     if summary.text("Success")? != "1" {
         let verdict = "the summary says Success=0: one of hpcc's tests failed".to_owned();

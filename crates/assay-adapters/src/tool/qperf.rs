@@ -47,17 +47,11 @@ const TCP_BANDWIDTH: Test =
 
 /// Idle ping-pongs with a thread that sleeps, and one stream from here to there as fast as it goes.
 fn test(workload: &Workload) -> Option<(&NetworkWorkload, &'static Test)> {
-    let (work, latency) = match workload {
-        Workload::NetworkTcp(work) => (work, &TCP_LATENCY),
-        Workload::NetworkUdp(work) => (work, &UDP_LATENCY),
-        Workload::Stream(_)
-        | Workload::Latency(_)
-        | Workload::PeakFlops(_)
-        | Workload::Linpack(_)
-        | Workload::NetworkIcmp(_)
-        | Workload::Storage(_)
-        | Workload::Mpi(_) => return None,
+    let (Workload::NetworkTcp(work) | Workload::NetworkUdp(work)) = workload else {
+        return None;
     };
+    let is_tcp = matches!(workload, Workload::NetworkTcp(_));
+    let latency = if is_tcp { &TCP_LATENCY } else { &UDP_LATENCY };
     match &work.question {
         NetworkQuestion::Latency(it) => {
             let is_plain = !it.spin && it.rate_per_s.is_none() && it.busy_poll_us.is_none();
@@ -69,7 +63,6 @@ fn test(workload: &Workload) -> Option<(&NetworkWorkload, &'static Test)> {
                 && it.copy
                 && it.rate_bit_per_s.is_none()
                 && it.congestion.is_none();
-            let is_tcp = matches!(workload, Workload::NetworkTcp(_));
             (is_plain && is_tcp).then_some((work, &TCP_BANDWIDTH))
         }
     }

@@ -4,7 +4,7 @@
 //! written is decided by the caller.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use assay_model::workload::file_set::{
 };
 
 use self::tree::TreeState;
-use self::worker::Worker;
+use self::worker::{Worker, nanoseconds};
 use super::arrivals::Schedule;
 use super::busy::Busy;
 use super::error::StorageError;
@@ -63,6 +63,8 @@ pub fn run(
         }
     }
     let tallies: Vec<Mutex<FileTally>> = workers.iter().map(|_| Mutex::default()).collect();
+    // The clock starts with the threads.
+    shared.elapsed();
     Ok(thread::scope(|scope| {
         for (worker, tally) in workers.into_iter().zip(&tallies) {
             scope.spawn(move || worker.work(tally));
@@ -74,7 +76,10 @@ pub fn run(
 /// What all threads of a phase share.
 struct Shared<'w> {
     streams: Vec<StreamState<'w>>,
-    began: Instant,
+    /// Set when the threads are about to start.
+    began: OnceLock<Instant>,
+    /// When the last thread ended so far, in nanoseconds since that.
+    ended_ns: AtomicU64,
     /// Set when the phase is over.
     over: AtomicBool,
     /// Threads that still work.
@@ -127,7 +132,8 @@ impl<'w> Shared<'w> {
         let threads = streams.iter().map(|it| it.stream.threads as usize).sum();
         Ok(Self {
             streams,
-            began: Instant::now(),
+            began: OnceLock::new(),
+            ended_ns: AtomicU64::new(0),
             over: AtomicBool::new(false),
             active: AtomicUsize::new(threads),
             turn: AtomicUsize::new(0),
@@ -135,6 +141,14 @@ impl<'w> Shared<'w> {
             errors: Mutex::new(Vec::new()),
             error_count: AtomicU64::new(0),
         })
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.began.get_or_init(Instant::now).elapsed()
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        nanoseconds(self.elapsed())
     }
 
     fn is_over(&self) -> bool {
@@ -179,7 +193,12 @@ impl<'w> Shared<'w> {
                     thread::sleep(GLANCE);
                 }
             }
-            let now_s = self.began.elapsed().as_secs_f64();
+            // Work that is done ended with its last thread, not when that was seen.
+            let now_s = match reason {
+                Some(Ended::Work) => self.ended_ns.load(Ordering::Acquire) as f64 * 1e-9,
+                _ => self.elapsed().as_secs_f64(),
+            };
+            let now_s = now_s.max(start_s);
             let interval = self.interval(tallies, (start_s, now_s), timing.warmup_s, &mut busy);
             (control.on_interval)(&interval);
             if !interval.warmup {
@@ -209,7 +228,7 @@ impl<'w> Shared<'w> {
             if self.active.load(Ordering::Acquire) == 0 {
                 return Some(Ended::Work);
             }
-            let left_s = due_s - self.began.elapsed().as_secs_f64();
+            let left_s = due_s - self.elapsed().as_secs_f64();
             if left_s <= 0.0 {
                 return None;
             }

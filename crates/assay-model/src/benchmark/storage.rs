@@ -1,7 +1,20 @@
-//! The row of storage.
+//! The rows of storage: blocks of files and devices, and trees of files.
 
 use super::{Better, Bound, Definition, Luck, Metric, Section};
 use crate::quantity::Unit;
+
+const CPU_USER: Metric = Metric::of(
+    "cpu_user",
+    Unit::Ratio,
+    Better::Lower,
+    "busy share of the machine's CPUs in user mode",
+);
+const CPU_SYSTEM: Metric = Metric::of(
+    "cpu_system",
+    Unit::Ratio,
+    Better::Lower,
+    "busy share of the machine's CPUs in the kernel",
+);
 
 pub(super) const STORAGE: Definition = Definition {
     id: "storage",
@@ -76,21 +89,63 @@ never mistaken for the storage.",
             Better::Higher,
             "I/O in flight: the integral over a stretch of time, over its length",
         ),
-        Metric::of(
-            "cpu_user",
-            Unit::Ratio,
-            Better::Lower,
-            "busy share of the machine's CPUs in user mode",
-        ),
-        Metric::of(
-            "cpu_system",
-            Unit::Ratio,
-            Better::Lower,
-            "busy share of the machine's CPUs in the kernel",
-        ),
+        CPU_USER,
+        CPU_SYSTEM,
     ],
     section: Section::Storage,
     luck: Luck::Pages,
     // A file is laid out once; what changes over time is in the stretches.
+    preparations: 1,
+};
+
+pub(super) const FILES: Definition = Definition {
+    id: "storage.files",
+    title: "trees of files: directories and files created, asked about, read and removed",
+    method: "\
+Threads work on a tree of files in a folder of assay's own, one operation at a time each, through \
+the calls that programs use and through the page cache. Before an operation is timed the tree is \
+brought into the state that it needs, and that is not timed: removed before it is created, there \
+before it is asked about, read or removed. One pass does the operation on every file or directory \
+once and gives one sample: operations over the time from the start of the threads to the end of the \
+last one. Passes are repeated like every other measurement. With a length, operations go on for that \
+time instead, and its stretches are the samples. Operations on directories have as many directories \
+as the tree has files, side by side. A file is created when it is opened, written whole and closed; \
+a read is one call that reads, and opening and closing count into the rate but not into its latency. \
+Names and data are as a rule in this machine's memory when they are asked for again: what is \
+measured is the file system and its caches, as for any program that has just made its files. With a \
+rate, operations are due at moments fixed in advance, and latency is told from those as well.",
+    metrics: &[
+        Metric::of(
+            "rate",
+            Unit::IoPerSecond,
+            Better::Higher,
+            "operations completed in a pass, or in a stretch of the time, over its length",
+        )
+        .headline("files"),
+        Metric::of(
+            "bandwidth",
+            Unit::BytePerSecond,
+            Better::Higher,
+            "bytes read and written over the same length",
+        ),
+        Metric::of(
+            "latency",
+            Unit::Second,
+            Better::Lower,
+            "one operation; a sample is the median of a pass or stretch, while minimum, maximum, \
+             mean and percentiles are of all operations",
+        ),
+        Metric::of(
+            "latency_from_intended",
+            Unit::Second,
+            Better::Lower,
+            "the moment the operation was due to its completion, open loop only",
+        ),
+        CPU_USER,
+        CPU_SYSTEM,
+    ],
+    section: Section::General,
+    luck: Luck::Pages,
+    // Every pass makes what it needs afresh.
     preparations: 1,
 };

@@ -13,6 +13,7 @@ use crate::workload::{
 };
 
 mod domains;
+mod files;
 mod mpi;
 mod network;
 mod sizes;
@@ -198,12 +199,10 @@ fn measure_cases(
         .filter(|((_, workload), by)| (by.takes)(workload))
         .collect();
     let efforts: f64 = pairs.iter().map(|((_, workload), _)| effort(workload)).sum();
-    // A file is laid out once; there is nothing to place afresh.
-    let preparations = if matches!(measure.request, Request::Storage(_)) { 1 } else { 3 };
-    let stopping = |workload| Stopping {
+    let stopping = |workload: &Workload| Stopping {
         target: measure.target,
         repetitions: 10,
-        preparations,
+        preparations: workload.benchmark().definition().preparations,
         budget_s: budget_s * effort(workload) / efforts,
     };
     Ok(pairs
@@ -222,17 +221,10 @@ fn effort(workload: &Workload) -> f64 {
     /// A chain of this size takes about as long to lay out and follow as all that is fixed about
     /// a case: 128 Ki lines at 100 ns, 13 ms.
     const CHAIN_BYTES: f64 = (8 << 20) as f64;
-    match workload {
-        Workload::Latency(work) => 1.0 + work.bytes as f64 / CHAIN_BYTES,
-        Workload::Stream(_)
-        | Workload::PeakFlops(_)
-        | Workload::Linpack(_)
-        | Workload::NetworkTcp(_)
-        | Workload::NetworkUdp(_)
-        | Workload::NetworkIcmp(_)
-        | Workload::Storage(_)
-        | Workload::Mpi(_) => 1.0,
+    if let Workload::Latency(work) = workload {
+        return 1.0 + work.bytes as f64 / CHAIN_BYTES;
     }
+    1.0
 }
 
 fn case_id(workload: &Workload, name: &str, by: &str) -> String {
@@ -280,6 +272,7 @@ fn workloads(
         }
         Request::Network(asked) => network::resolve(asked, choices.to.as_deref()),
         Request::Storage(asked) => storage::resolve(asked, budget_s),
+        Request::Files(asked) => files::resolve(asked, budget_s),
         Request::Mpi(asked) => mpi::resolve(asked, host, &choices.mpi),
     }
 }

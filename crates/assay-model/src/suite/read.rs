@@ -12,6 +12,7 @@ use crate::benchmark::Benchmark;
 use crate::near::nearest;
 use crate::quantity::{self, Bytes, Quantity, Unit};
 
+mod files;
 mod mpi;
 mod network;
 mod storage;
@@ -38,7 +39,7 @@ const fn target(benchmark: Benchmark) -> f64 {
         | Benchmark::NetworkUdp
         | Benchmark::NetworkIcmp
         | Benchmark::Mpi(_) => 0.02,
-        Benchmark::Storage => 0.05,
+        Benchmark::Storage | Benchmark::StorageFiles => 0.05,
         Benchmark::MemoryStream
         | Benchmark::MemoryLatency
         | Benchmark::PeakFlops
@@ -118,6 +119,7 @@ const fn request_keys(benchmark: Benchmark) -> &'static [&'static str] {
         ],
         Benchmark::NetworkIcmp => &["to", "bytes"],
         Benchmark::Storage => storage::KEYS,
+        Benchmark::StorageFiles => files::KEYS,
         Benchmark::Mpi(_) => &["placement", "ranks", "from", "to"],
     }
 }
@@ -153,6 +155,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<Request, SuiteErro
         Benchmark::NetworkUdp => network::request(Protocol::Udp, table)?,
         Benchmark::NetworkIcmp => network::request(Protocol::Icmp, table)?,
         Benchmark::Storage => storage::request(table)?,
+        Benchmark::StorageFiles => files::request(table)?,
         Benchmark::Mpi(test) => mpi::request(test, table)?,
     })
 }

@@ -1,6 +1,7 @@
 //! What a workload asks for, as the dimensions of its series.
 
 use super::course::Course;
+use super::file_set::{FileLoad, FileOperation, FileOrder, FileTest};
 use super::storage::{AccessPattern, Cursor, CurvePoint, EngineChoice, Load, StorageTest};
 use super::{MpiWorkload, NetworkQuestion, NetworkWorkload, StreamWorkload, Workload};
 use crate::attribute::{Attribute, Attributes, Value};
@@ -37,6 +38,7 @@ impl Workload {
             }
             Self::Mpi(work) => mpi(work),
             Self::Storage(test) => storage(test),
+            Self::Files(test) => files(test),
         }
     }
 }
@@ -162,6 +164,38 @@ fn storage(test: &StorageTest) -> Attributes {
     }
     if work.targets.iter().any(|target| !target.direct) {
         asked.insert(Attribute::PageCache, true.into());
+    }
+    asked
+}
+
+fn files(test: &FileTest) -> Attributes {
+    let work = &test.workload;
+    let mut asked = Attributes::from([(Attribute::Operation, test.name.as_str().into())]);
+    for (tree, stream) in work.trees.iter().zip(&work.streams) {
+        let count = if tree.files == 0 { tree.directories() } else { tree.file_count() };
+        let folder = tree.anchor.parent().unwrap_or(&tree.anchor);
+        asked.extend([
+            (Attribute::Target, folder.display().to_string().into()),
+            (Attribute::Files, count.unwrap_or(u64::MAX).into()),
+            (Attribute::Threads, stream.threads.into()),
+        ]);
+        if tree.files > 0 {
+            let bytes = tree.mean_file_bytes() as u64;
+            asked.insert(Attribute::FileBytes, bytes.into());
+            asked.insert(Attribute::Levels, tree.depth.into());
+        }
+        if matches!(stream.operation, FileOperation::Read | FileOperation::Write) {
+            // A whole file with one call needs no word.
+            let size = stream.sizes.first().map(|size| size.max_bytes);
+            let part = size.filter(|bytes| *bytes != tree.mean_file_bytes() as u64);
+            asked.extend(part.map(|bytes| (Attribute::Bytes, bytes.into())));
+        }
+        if stream.order == FileOrder::Random {
+            asked.insert(Attribute::Pattern, "random".into());
+        }
+    }
+    if let FileLoad::Open { per_s, .. } = work.load {
+        asked.insert(Attribute::RequestedRate, per_s.into());
     }
     asked
 }

@@ -9,6 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use super::storage::{Arrivals, RateRounding, SizeShare, StorageTiming};
 
+/// One operation on a tree of files, as a benchmark asks for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FileTest {
+    /// What is done: `mkdir`, `create`, `stat` …
+    pub name: String,
+    /// Brings the tree into the state that the operation needs; nothing of it is timed.
+    pub before: FileWorkload,
+    /// What is measured.
+    pub workload: FileWorkload,
+}
+
 /// Phases that run one after another.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FilePlan {
@@ -155,6 +166,9 @@ pub struct FileStream {
     pub stop_after: Option<StopAfter>,
     /// Share of the phase's rate, 0 … 1.
     pub rate_share: f64,
+    /// Whether `Getattr` asks about directories instead of files.
+    #[serde(default)]
+    pub of_directories: bool,
 }
 
 /// Which file is next.

@@ -102,6 +102,7 @@ fn resolved(case: &Case) -> String {
         | Workload::NetworkIcmp(work) => network(work),
         Workload::Mpi(work) => mpi(work),
         Workload::Storage(test) => storage::test_phrase(test),
+        Workload::Files(test) => storage::files_phrase(test),
     }
 }
 

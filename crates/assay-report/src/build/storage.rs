@@ -5,6 +5,7 @@ use std::path::Path;
 
 use assay_model::quantity::{Bytes, Unit};
 use assay_model::workload::course::Course;
+use assay_model::workload::file_set::{FileLoad, FileOrder, FileStream, FileTest, FileTree};
 use assay_model::workload::storage::{
     AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, SizeShare,
     StoragePhase, StoragePlan, StorageStream, StorageTarget, StorageTest, StorageTiming,
@@ -69,6 +70,36 @@ pub(super) fn test_phrase(test: &StorageTest) -> String {
     let bend = bend.then(|| "a share chosen where the curve bends".to_owned());
     let parts = before.into_iter().chain([phrase(&test.workload)]).chain(course).chain(bend);
     parts.collect::<Vec<_>>().join("; ")
+}
+
+/// One operation on a tree of files in words.
+pub(super) fn files_phrase(test: &FileTest) -> String {
+    let work = &test.workload;
+    let stream = |(tree, stream): (&FileTree, &FileStream)| {
+        let what = match tree.files {
+            0 => format!("{} directories", tree.directories().unwrap_or(u64::MAX)),
+            _ => format!(
+                "{} files of {} in {} directories",
+                tree.file_count().unwrap_or(u64::MAX),
+                joined(&Bytes(tree.mean_file_bytes() as u64).to_string()),
+                tree.directories().unwrap_or(u64::MAX)
+            ),
+        };
+        let order = match stream.order {
+            FileOrder::Once => "each once, again and again",
+            FileOrder::Sequential => "in order",
+            FileOrder::Random | FileOrder::Skewed(_) => "at random",
+        };
+        let threads = if stream.threads == 1 { "thread" } else { "threads" };
+        let (count, place) = (stream.threads, tree.anchor.display());
+        format!("{} of {what}, {order}, by {count} {threads}, in {place}", test.name)
+    };
+    let rate = match work.load {
+        FileLoad::Open { per_s, .. } => Some(quantity(per_s, Unit::IoPerSecond, 3)),
+        FileLoad::Closed | FileLoad::ShareOf { .. } => None,
+    };
+    let streams = work.trees.iter().zip(&work.streams).map(stream);
+    streams.chain(rate).collect::<Vec<_>>().join("; ")
 }
 
 /// One workload in words, without its targets' sizes.

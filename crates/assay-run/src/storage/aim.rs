@@ -26,8 +26,19 @@ impl Aim {
     /// Gives every question of the suite its targets; the command line wins over the suite.
     pub fn apply(&self, suite: &mut Suite) {
         for measure in &mut suite.measures {
-            if let Request::Storage(request) = &mut measure.request {
-                self.apply_to(request);
+            match &mut measure.request {
+                Request::Storage(request) => self.apply_to(request),
+                // A tree needs one folder; of several targets it is the first.
+                Request::Files(request) => {
+                    let said = self.targets.first().cloned();
+                    request.folder = said.or_else(|| request.folder.take());
+                }
+                Request::Stream { .. }
+                | Request::Latency { .. }
+                | Request::PeakFlops { .. }
+                | Request::Linpack { .. }
+                | Request::Network(_)
+                | Request::Mpi(_) => {}
             }
         }
     }

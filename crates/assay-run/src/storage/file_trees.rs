@@ -14,7 +14,7 @@ use assay_fleet::root::Root;
 use assay_kernels::storage::files::{self as kernel, FileControl};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::workload::file_set::{
-    FileOperation, FilePhase, FilePlan, FileStream, FileTree,
+    FileOperation, FilePhase, FilePlan, FileStream, FileTree, FileWorkload,
 };
 use fs_err as fs;
 
@@ -28,22 +28,35 @@ const MARK: &str = "vdb_control.file";
 /// What is in it.
 const WORDS: &str = "assay made the directories and files below this folder\n";
 
-/// Checks all trees of a plan before anything is written, and makes and marks their folders.
+/// Refuses trees that must not be written or do not fit, before anything is written.
+pub fn check(plan: &FilePlan, options: &RunOptions) -> Result<(), Failure> {
+    let uses = uses(plan);
+    for usage in uses.values() {
+        may_use(usage, options)?;
+    }
+    enough_space(&uses)
+}
+
+/// Checks all trees of a plan, and makes and marks their folders.
 pub fn prepare(
     plan: &FilePlan,
     options: &RunOptions,
     create_anchors: bool,
 ) -> Result<(), Failure> {
+    check(plan, options)?;
     let uses = uses(plan);
-    for usage in uses.values() {
-        may_use(usage, options)?;
-    }
-    enough_space(&uses)?;
     let created = Created::open(options.store.as_deref())?;
     for usage in uses.values().filter(|usage| usage.is_written) {
         make_and_mark(&usage.tree.anchor, create_anchors, &created)?;
     }
     Ok(())
+}
+
+/// The phase that is this workload and nothing more.
+pub fn phase_of(workload: &FileWorkload) -> FilePhase {
+    let name = workload.streams.first().map(|stream| stream.name.clone());
+    let (name, workload) = (name.unwrap_or_default(), workload.clone());
+    FilePhase { name, pause_before_s: 0.0, workload }
 }
 
 /// Carries out one phase whose rate is known.
@@ -155,7 +168,7 @@ fn make_and_mark(
     let folder = made.and_then(|()| anchor.canonicalize()).map_err(|error| {
         Failure::measurement(format!("the folder {} cannot be made", anchor.display()))
             .because(&error)
-            .advise("make the folder above it, or say create_anchors=yes in the file")
+            .advise("make the folder above it; in a parameter file of Vdbench, create_anchors=yes does")
     })?;
     let mark = folder.join(MARK);
     if mark.exists() {

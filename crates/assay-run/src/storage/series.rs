@@ -3,6 +3,7 @@
 use assay_model::distribution::new_histogram;
 use assay_model::entry::{Entry, Key, Seen};
 use assay_model::failure::Failure;
+use assay_model::file_outcome::FileInterval;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome, Tally};
 use assay_model::workload::storage::StorageWorkload;
 use assay_stats::rate_search::Lateness;
@@ -17,6 +18,47 @@ pub struct Stretch {
     service_sum_ns: u64,
     service: Histogram<u64>,
     from_intended: Histogram<u64>,
+}
+
+/// One entry of a series: of I/O on blocks, or of operations on files.
+pub trait Interval {
+    /// Whether it does not count.
+    fn is_warmup(&self) -> bool;
+    /// Joins it to a stretch.
+    fn add_to(&self, stretch: &mut Stretch);
+}
+
+impl Interval for IntervalTally {
+    fn is_warmup(&self) -> bool {
+        self.warmup
+    }
+
+    fn add_to(&self, stretch: &mut Stretch) {
+        stretch.length_s += self.length_s;
+        for tally in [&self.reads, &self.writes] {
+            stretch.add_tally(tally);
+        }
+    }
+}
+
+impl Interval for FileInterval {
+    fn is_warmup(&self) -> bool {
+        self.warmup
+    }
+
+    fn add_to(&self, stretch: &mut Stretch) {
+        let tally = &self.tally;
+        stretch.length_s += self.length_s;
+        stretch.count += tally.requested.count;
+        stretch.bytes += tally.read_bytes + tally.written_bytes;
+        stretch.service_sum_ns += tally.requested.sum_ns;
+        if let Some(service) = &tally.service_ns {
+            join(&mut stretch.service, service);
+        }
+        if let Some(from_intended) = &tally.from_intended_ns {
+            join(&mut stretch.from_intended, from_intended);
+        }
+    }
 }
 
 /// Stretches that a phase is cut into, so that the median of their rates has an interval at 95 %.
@@ -34,14 +76,14 @@ pub fn stretch_s(counting_s: f64) -> f64 {
 
 /// The intervals that count, joined to stretches of at least `least_s` with some I/O in each; what is
 /// left over at the end is joined to the last one.
-pub fn stretches(intervals: &[IntervalTally], least_s: f64) -> Vec<Stretch> {
+pub fn stretches<I: Interval>(intervals: &[I], least_s: f64) -> Vec<Stretch> {
     // An interval ends a little late or early, and ten of them need not make another.
     let enough_s = 0.95 * least_s;
     let mut stretches: Vec<Stretch> = Vec::new();
     let mut open: Option<Stretch> = None;
-    for interval in intervals.iter().filter(|it| !it.warmup) {
+    for interval in intervals.iter().filter(|it| !it.is_warmup()) {
         let stretch = open.get_or_insert_with(Stretch::new);
-        stretch.add(interval);
+        interval.add_to(stretch);
         if stretch.count > 0 && stretch.length_s >= enough_s {
             stretches.extend(open.take());
         }
@@ -154,13 +196,6 @@ impl Stretch {
             service_sum_ns: 0,
             service: new_histogram(),
             from_intended: new_histogram(),
-        }
-    }
-
-    fn add(&mut self, interval: &IntervalTally) {
-        self.length_s += interval.length_s;
-        for tally in [&interval.reads, &interval.writes] {
-            self.add_tally(tally);
         }
     }
 

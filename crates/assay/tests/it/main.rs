@@ -23,5 +23,6 @@ mod program;
 mod reports;
 mod slurm;
 mod storage;
+mod storage_files;
 mod truth;
 mod vdbench;

@@ -160,7 +160,9 @@ fn what_the_file_system_will_refuse_is_refused_before_the_file_is_laid_out() {
 #[test]
 fn suites_resolve_every_case() {
     let world = World::new();
-    for (suite, cases) in [("storage-local", 7), ("storage-volume", 6 * 11)] {
+    for (suite, cases) in
+        [("storage-local", 7), ("storage-volume", 6 * 11), ("storage-files", 2 * 7)]
+    {
         let plan = world.json(&["run", suite, "--target", ".", "--dry-run", "--json"]);
         assert_eq!(plan["cases"].as_array().unwrap().len(), cases, "{suite}");
     }

@@ -177,6 +177,7 @@ impl Compiler<'_, '_> {
                     sizes: shares_of_sizes(&settings.sizes),
                     stop_after: None,
                     rate_share: 1.0,
+                    of_directories: false,
                 });
             }
         }
@@ -390,6 +391,7 @@ impl Compiler<'_, '_> {
                         sizes: shares_of_sizes(&work.sizes),
                         stop_after: work.stop_after,
                         rate_share: share / parts as f64,
+                        of_directories: false,
                     });
                 }
             }

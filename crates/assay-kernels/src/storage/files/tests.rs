@@ -60,6 +60,7 @@ fn stream(operation: FileOperation, order: FileOrder) -> FileStream {
         sizes: size(4096),
         stop_after: None,
         rate_share: 1.0,
+        of_directories: false,
     }
 }
 

@@ -91,6 +91,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         if let Some(open) = self.open.take() {
             self.stream.tree.files.set(open.number, Presence::Present);
         }
+        self.shared.ended_ns.fetch_max(self.shared.elapsed_ns(), Ordering::AcqRel);
         if self.stream.active.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.shared.turn.fetch_add(1, Ordering::AcqRel);
         }
@@ -117,7 +118,7 @@ impl<'s, 'w> Worker<'s, 'w> {
             match self.step(tally) {
                 Step::Requested(began) => {
                     let ns = nanoseconds(began.elapsed());
-                    let ended_ns = nanoseconds(self.shared.began.elapsed());
+                    let ended_ns = self.shared.elapsed_ns();
                     let from_intended_ns = due_ns.map(|due_ns| ended_ns.saturating_sub(due_ns));
                     requested(&mut locked(tally), ns, from_intended_ns);
                     due_ns = self.next_due();
@@ -140,7 +141,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         const SLICE_NS: u64 = 20_000_000;
         let Some(due_ns) = due_ns else { return true };
         loop {
-            let left_ns = due_ns.saturating_sub(nanoseconds(self.shared.began.elapsed()));
+            let left_ns = due_ns.saturating_sub(self.shared.elapsed_ns());
             if left_ns == 0 {
                 return true;
             }
@@ -160,6 +161,9 @@ impl<'s, 'w> Worker<'s, 'w> {
                 self.on_file(tally, Presence::Missing, |worker, number| {
                     fs::remove_file(worker.stream.tree.tree.file(number))
                 })
+            }
+            FileOperation::Getattr if self.stream.stream.of_directories => {
+                self.examine_directory(tally)
             }
             FileOperation::Getattr => {
                 self.on_file(tally, Presence::Present, |worker, number| {
@@ -214,6 +218,37 @@ impl<'s, 'w> Worker<'s, 'w> {
             Err(error) => {
                 files.set(number, Presence::Present);
                 self.failed(number, operation, &error)
+            }
+        }
+    }
+
+    fn examine_directory(&mut self, tally: &Mutex<FileTally>) -> Step {
+        let state = self.stream.tree;
+        let order = (self.stream.stream.order, &self.stream.cursor);
+        let taken = state.directories.take(
+            Presence::Present,
+            (u64::MAX, false),
+            order,
+            &mut self.draws,
+        );
+        let number = match taken {
+            Pick::One(number) => number,
+            Pick::Later => return Step::Later,
+            Pick::Never => return Step::Never,
+        };
+        let (path, operation) = (state.tree.directory(number), FileOperation::Getattr);
+        let began = Instant::now();
+        let done = fs::metadata(&path);
+        state.directories.set(number, Presence::Present);
+        match done {
+            Ok(_) => {
+                count(tally, operation, began);
+                Step::Requested(began)
+            }
+            Err(error) => {
+                let reason = error.to_string();
+                self.shared.fail(FileFailure { path, operation, reason });
+                Step::Aside
             }
         }
     }
@@ -456,6 +491,6 @@ fn requested(tally: &mut FileTally, ns: u64, from_intended_ns: Option<u64>) {
     }
 }
 
-fn nanoseconds(duration: Duration) -> u64 {
+pub(super) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -12,7 +12,7 @@ use crate::workload::storage::{
 };
 
 /// Any fixed number does: the same offsets in every run make runs comparable.
-const SEED: u64 = 2026;
+pub(super) const SEED: u64 = 2026;
 /// Share of a case's time that counts, and that warms up; the rest is for opening and closing.
 const COUNTING: f64 = 0.8;
 const WARMING: f64 = 0.1;
@@ -22,7 +22,7 @@ const INTERVALS_S: [f64; 4] = [0.1, 0.2, 0.5, 1.0];
 const INTERVALS: f64 = 60.0;
 /// The sum of what is known to be too much for any kernel or memory.
 const IN_FLIGHT_LIMIT: u64 = 65_536;
-const BLOCK_LIMIT_BYTES: u64 = 1 << 30;
+pub(super) const BLOCK_LIMIT_BYTES: u64 = 1 << 30;
 
 /// Every case of the request, in `budget_s` all together.
 pub(super) fn resolve(asked: &StorageRequest, budget_s: f64) -> Result<Vec<Named>, PlanError> {
@@ -124,8 +124,17 @@ fn operation(read_share: f64) -> &'static str {
 }
 
 fn timing(asked: &StorageRequest, budget_s: f64) -> StorageTiming {
-    let duration_s = asked.length_s.unwrap_or(COUNTING * budget_s);
-    let warmup_s = asked.warmup_s.unwrap_or(WARMING * asked.length_s.unwrap_or(budget_s));
+    timing_of(asked.length_s, asked.warmup_s, budget_s)
+}
+
+/// What counts and what warms up within a budget, where the length or the warm-up is not given.
+pub(super) fn timing_of(
+    length_s: Option<f64>,
+    warmup_s: Option<f64>,
+    budget_s: f64,
+) -> StorageTiming {
+    let duration_s = length_s.unwrap_or(COUNTING * budget_s);
+    let warmup_s = warmup_s.unwrap_or(WARMING * length_s.unwrap_or(budget_s));
     let long_enough = |it: &f64| *it >= duration_s / INTERVALS;
     let interval_s = INTERVALS_S.into_iter().find(long_enough).unwrap_or(1.0);
     StorageTiming {

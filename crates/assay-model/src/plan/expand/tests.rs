@@ -4,7 +4,8 @@ use expect_test::{Expect, expect};
 
 use super::*;
 use crate::facts::{Cache, Cpu, NumaNode};
-use crate::suite::{LinpackSize, Request};
+use crate::suite::{FileStep, FilesRequest, LinpackSize, Request};
+use crate::workload::file_set::FileWorkload;
 
 mod mpi;
 
@@ -89,6 +90,22 @@ fn line(case: &Case) -> String {
                 timing.warmup_s,
                 timing.duration_s.unwrap_or(0.0),
                 timing.interval_s
+            )
+        }
+        Workload::Files(test) => {
+            let streams = |work: &FileWorkload| -> Vec<&str> {
+                work.streams.iter().map(|stream| stream.operation.name()).collect()
+            };
+            let [tree] = test.workload.trees.as_slice() else { panic!("one tree") };
+            format!(
+                "{}: {:?}, then {:?} {:?} on {:?} directories and {:?} files in {}",
+                test.name,
+                streams(&test.before),
+                streams(&test.workload),
+                test.workload.streams[0].order,
+                tree.directories(),
+                tree.file_count(),
+                tree.anchor.display()
             )
         }
         Workload::Mpi(work) => format!(
@@ -391,4 +408,50 @@ fn storage_becomes_a_case_per_block_depth_and_point() {
     ] {
         check("assay", storage(text), &expected);
     }
+}
+
+#[test]
+fn trees_of_files_are_made_before_what_needs_them() {
+    let files = |levels, width, size, steps: &[FileStep]| {
+        Request::Files(FilesRequest {
+            folder: Some("/t".into()),
+            levels,
+            width,
+            files: 5,
+            size: Bytes(size),
+            steps: steps.to_vec(),
+            threads: 2,
+            bytes: None,
+            random: true,
+            rate_per_s: None,
+            length_s: None,
+            sync: false,
+        })
+    };
+    let usual: Vec<FileStep> = FileStep::ALL.into_iter().filter(|step| step.usual).collect();
+    check(
+        "assay",
+        files(2, 3, 4096, &usual),
+        &expect![[r#"
+        storage.files/mkdir-45-2-threads mkdir: ["delete", "rmdir"], then ["mkdir"] Once on Some(45) directories and Some(0) files in /t/assay-directories 8.6 s
+        storage.files/stat-directory-45-2-threads stat-directory: ["mkdir"], then ["getattr"] Random on Some(45) directories and Some(0) files in /t/assay-directories 8.6 s
+        storage.files/rmdir-45-2-threads rmdir: ["mkdir"], then ["rmdir"] Once on Some(45) directories and Some(0) files in /t/assay-directories 8.6 s
+        storage.files/create-45x4KiB-2-threads create: ["mkdir", "delete"], then ["create"] Once on Some(12) directories and Some(45) files in /t/assay-files 8.6 s
+        storage.files/stat-45x4KiB-2-threads stat: ["mkdir", "create"], then ["getattr"] Random on Some(12) directories and Some(45) files in /t/assay-files 8.6 s
+        storage.files/read-45x4KiB-2-threads read: ["mkdir", "create"], then ["read"] Random on Some(12) directories and Some(45) files in /t/assay-files 8.6 s
+        storage.files/delete-45x4KiB-2-threads delete: ["mkdir", "create"], then ["delete"] Once on Some(12) directories and Some(45) files in /t/assay-files 8.6 s
+    "#]],
+    );
+    check(
+        "assay",
+        files(1, 3, 0, &FileStep::ALL),
+        &expect!["a file that is read or written is too small: 0 B given, at least 1 B needed"],
+    );
+    check(
+        "assay",
+        files(64, 3, 1, &usual),
+        &expect![
+            "the number of files of 18446744073709551615 is impossible; it must be at most 100000000"
+        ],
+    );
 }

@@ -169,7 +169,7 @@ fn bandwidth(value: &Value<'_>) -> Read<f64> {
     if read > 0.0 { Ok(read) } else { Err(wrong(value, "must be more than zero", help())) }
 }
 
-fn one_of<T: Copy>(value: &Value<'_>, choices: &[(&str, T)]) -> Read<T> {
+pub(super) fn one_of<T: Copy>(value: &Value<'_>, choices: &[(&str, T)]) -> Read<T> {
     let name = text_value(value)?;
     let found = choices.iter().find(|(known, _)| *known == name);
     found.map(|(_, choice)| *choice).ok_or_else(|| {
@@ -178,7 +178,7 @@ fn one_of<T: Copy>(value: &Value<'_>, choices: &[(&str, T)]) -> Read<T> {
     })
 }
 
-fn flag(value: &Value<'_>) -> Read<bool> {
+pub(super) fn flag(value: &Value<'_>) -> Read<bool> {
     let read = value.get_ref().as_bool();
     read.ok_or_else(|| wrong(value, "`true` or `false` is wanted here", None))
 }

@@ -32,6 +32,7 @@ fn plan(anchor: &Path, operation: FileOperation, files: u64) -> FilePlan {
         sizes: vec![size],
         stop_after: None,
         rate_share: 1.0,
+        of_directories: false,
     };
     let timing = StorageTiming {
         warmup_s: 0.0,

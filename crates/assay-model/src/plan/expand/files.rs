@@ -1,0 +1,185 @@
+//! Resolves questions about trees of files: one case per operation, each with what must be there before.
+
+use std::path::Path;
+
+use super::storage::{BLOCK_LIMIT_BYTES, SEED, timing_of};
+use super::{Named, PlanError};
+use crate::quantity::Bytes;
+use crate::suite::{FileStep, FilesRequest, Needs};
+use crate::workload::Workload;
+use crate::workload::file_set::{
+    FileAccess, FileLoad, FileOperation, FileOrder, FileStream, FileTest, FileTree,
+    FileWorkload,
+};
+use crate::workload::storage::{Arrivals, SizeShare, StorageTiming};
+
+/// A whole file is read and written with one call up to this size.
+const WHOLE_BYTES: u64 = 1 << 20;
+/// More files than this are no test of a few minutes anywhere.
+const MOST_FILES: u64 = 100_000_000;
+/// More threads than this only wait for each other on every machine there is.
+const MOST_THREADS: u32 = 65_536;
+/// Length of an entry of the series of a pass, in seconds.
+const INTERVAL_S: f64 = 0.5;
+/// The two trees of a test, below its folder.
+const FILES: &str = "assay-files";
+const DIRECTORIES: &str = "assay-directories";
+
+/// Every case of the request, in `budget_s` all together.
+pub(super) fn resolve(asked: &FilesRequest, budget_s: f64) -> Result<Vec<Named>, PlanError> {
+    let folder = asked.folder.as_deref().ok_or(PlanError::NoTarget)?;
+    let count = check(asked)?;
+    let budget_s = budget_s / asked.steps.len().max(1) as f64;
+    Ok(asked.steps.iter().map(|step| case(asked, *step, folder, count, budget_s)).collect())
+}
+
+fn case(
+    asked: &FilesRequest,
+    step: FileStep,
+    folder: &Path,
+    count: u64,
+    budget_s: f64,
+) -> Named {
+    let threads = match asked.threads {
+        1 => String::new(),
+        more => format!("-{more}-threads"),
+    };
+    let what = match step.of_directories {
+        true => count.to_string(),
+        false => format!("{count}x{}", asked.size.to_string().replace(' ', "")),
+    };
+    let tree = tree(asked, step, folder, count);
+    let stream = |operation| stream(asked, operation, FileOrder::Once);
+    let before: &[FileOperation] = match (step.needs, step.of_directories) {
+        (Needs::Nothing, _) => &[FileOperation::Delete, FileOperation::Rmdir],
+        (Needs::Directories, true) => &[FileOperation::Mkdir],
+        (Needs::Directories, false) => &[FileOperation::Mkdir, FileOperation::Delete],
+        (Needs::Everything, _) => &[FileOperation::Mkdir, FileOperation::Create],
+    };
+    let test = FileTest {
+        name: step.name.to_owned(),
+        before: FileWorkload {
+            trees: vec![tree.clone()],
+            streams: before.iter().map(|operation| stream(*operation)).collect(),
+            in_turn: true,
+            load: FileLoad::Closed,
+            timing: PASS,
+            compressible: 0.0,
+            seed: SEED,
+        },
+        workload: measured(asked, step, tree, budget_s),
+    };
+    (format!("{}-{what}{threads}", step.name), Workload::Files(Box::new(test)))
+}
+
+fn measured(
+    asked: &FilesRequest,
+    step: FileStep,
+    tree: FileTree,
+    budget_s: f64,
+) -> FileWorkload {
+    let lasts = step.can_last() && (asked.length_s.is_some() || asked.random);
+    let order = match (lasts, asked.random) {
+        (false, _) => FileOrder::Once,
+        (true, false) => FileOrder::Sequential,
+        (true, true) => FileOrder::Random,
+    };
+    let of_directories = step.of_directories && step.operation == FileOperation::Getattr;
+    let stream = FileStream {
+        name: step.name.to_owned(),
+        of_directories,
+        ..stream(asked, step.operation, order)
+    };
+    FileWorkload {
+        trees: vec![tree],
+        streams: vec![stream],
+        in_turn: false,
+        load: match asked.rate_per_s {
+            Some(per_s) => FileLoad::Open { per_s, arrivals: Arrivals::Exponential },
+            None => FileLoad::Closed,
+        },
+        timing: if lasts { timing_of(asked.length_s, None, budget_s) } else { PASS },
+        compressible: 0.0,
+        seed: SEED,
+    }
+}
+
+/// Until everything was done once.
+const PASS: StorageTiming = StorageTiming {
+    warmup_s: 0.0,
+    duration_s: None,
+    interval_s: INTERVAL_S,
+    stop_after_bytes: None,
+};
+
+/// As many directories as there are files, side by side, have a folder of their own.
+fn tree(asked: &FilesRequest, step: FileStep, folder: &Path, count: u64) -> FileTree {
+    let (name, depth, width, files) = match step.of_directories {
+        true => (DIRECTORIES, 1, count, 0),
+        false => (FILES, asked.levels, asked.width, asked.files),
+    };
+    FileTree {
+        name: name.to_owned(),
+        anchor: folder.join(name),
+        depth,
+        width,
+        files,
+        files_on_all_levels: false,
+        sizes: vec![SizeShare::all(asked.size.0)],
+        most_files: None,
+        used_files: None,
+        direct: false,
+        sync: false,
+        sync_at_close: asked.sync,
+    }
+}
+
+fn stream(asked: &FilesRequest, operation: FileOperation, order: FileOrder) -> FileStream {
+    let bytes = asked.bytes.unwrap_or(asked.size).0;
+    let bytes = if asked.bytes.is_none() { bytes.clamp(1, WHOLE_BYTES) } else { bytes };
+    FileStream {
+        name: operation.name().to_owned(),
+        tree: 0,
+        operation,
+        threads: asked.threads,
+        order,
+        access: FileAccess::Sequential,
+        read_share: None,
+        sizes: vec![SizeShare::all(bytes)],
+        stop_after: None,
+        rate_share: 1.0,
+        of_directories: false,
+    }
+}
+
+/// The number of files, where everything asked for is possible.
+fn check(asked: &FilesRequest) -> Result<u64, PlanError> {
+    let beyond =
+        |what: &str, given, most| PlanError::Beyond { what: what.to_owned(), given, most };
+    if asked.bytes.is_some_and(|bytes| bytes.0 == 0) {
+        return Err(PlanError::Zero { what: "the size of a read or write" });
+    }
+    if let Some(given) = asked.bytes.filter(|bytes| bytes.0 > BLOCK_LIMIT_BYTES) {
+        let most = Bytes(BLOCK_LIMIT_BYTES);
+        return Err(PlanError::SizeBeyond { what: "one read or write", given, most });
+    }
+    let moves =
+        |step: &FileStep| matches!(step.operation, FileOperation::Read | FileOperation::Write);
+    if asked.size.0 == 0 && asked.steps.iter().any(moves) {
+        return Err(PlanError::TooSmall {
+            what: "a file that is read or written",
+            given: asked.size.to_string(),
+            least: "1 B".to_owned(),
+        });
+    }
+    if asked.threads > MOST_THREADS {
+        let (given, most) = (u64::from(asked.threads), u64::from(MOST_THREADS));
+        return Err(beyond("the number of threads", given, most));
+    }
+    let count = asked.width.checked_pow(asked.levels);
+    let count = count.and_then(|holders| holders.checked_mul(asked.files));
+    match count {
+        Some(count) if count <= MOST_FILES => Ok(count),
+        other => Err(beyond("the number of files", other.unwrap_or(u64::MAX), MOST_FILES)),
+    }
+}

@@ -1,0 +1,109 @@
+//! Trees of files as a benchmark: what is created is there, what is removed is gone, and nothing stays.
+
+use serde_json::Value;
+
+use crate::program::{World, files_below, results};
+
+fn suite(operations: &str, more: &str) -> String {
+    format!(
+        "name = \"trees\"\nbudget = \"2s\"\n[[measure]]\nbenchmark = \"storage.files\"\n\
+         levels = 2\nwidth = 3\nfiles = 7\nsize = \"1000B\"\nthreads = 2\n\
+         operations = {operations}\n{more}"
+    )
+}
+
+fn result<'a>(document: &'a Value, metric: &str, operation: &str) -> Option<&'a Value> {
+    let all = results(document, "storage.files", metric);
+    all.into_iter().find(|result| result["parameters"]["operation"] == operation)
+}
+
+#[test]
+fn every_operation_of_mdtest_has_its_rate_and_latency_and_leaves_nothing() {
+    let world = World::new();
+    let suite = suite(
+        "[\"mkdir\", \"stat-directory\", \"rmdir\", \"create\", \"stat\", \"read\", \"delete\"]",
+        "",
+    );
+    let file = world.write("trees.toml", &suite);
+    std::fs::create_dir(world.path("data")).unwrap();
+    let run = ["run", file.to_str().unwrap(), "--target", "data", "--json"];
+    let document = world.json(&run);
+    for operation in ["mkdir", "stat-directory", "rmdir", "create", "stat", "read", "delete"] {
+        for metric in ["rate", "latency"] {
+            let found = result(&document, metric, operation)
+                .unwrap_or_else(|| panic!("{operation} {metric}: {document}"));
+            assert!(found["median"].as_f64().unwrap() > 0.0, "{operation} {metric}");
+            // 3 × 3 directories with 7 files each; directories are as many, side by side.
+            assert_eq!(found["parameters"]["files"], 63, "{operation}");
+        }
+        let moves = matches!(operation, "create" | "read");
+        assert_eq!(result(&document, "bandwidth", operation).is_some(), moves, "{operation}");
+        // Every operation of every pass is in the histogram: whole passes, no more and no less.
+        let latency = result(&document, "latency", operation).unwrap();
+        let passes = result(&document, "rate", operation).unwrap()["n"].as_u64().unwrap();
+        let discarded = latency["parameters"]["discarded"].as_u64().unwrap_or(0);
+        let counted = latency["parameters"]["io"].as_u64().unwrap();
+        assert_eq!(counted % 63, 0, "{operation}");
+        assert!(counted >= 63 * passes.max(discarded), "{operation}: {latency}");
+    }
+    assert_eq!(std::fs::read_dir(world.path("data")).unwrap().count(), 0);
+    assert!(world.assay(&["storage", "clean"]).succeeded().out.contains("no files"));
+}
+
+#[test]
+fn what_is_created_is_there_and_what_is_removed_is_gone() {
+    let world = World::new();
+    std::fs::create_dir(world.path("data")).unwrap();
+    let measure = |operations: &str| {
+        let file = world.write("trees.toml", &suite(operations, ""));
+        let run = ["run", file.to_str().unwrap(), "--target", "data", "--keep"];
+        world.assay(&run).succeeded();
+        let all = files_below(&world.path("data/assay-files"));
+        let of_tree = |path: &&std::path::PathBuf| path.extension() == Some("file".as_ref());
+        let made =
+            all.iter().filter(of_tree).filter(|path| !path.ends_with("vdb_control.file"));
+        let sizes = made.map(|path| path.metadata().unwrap().len());
+        sizes.collect::<Vec<_>>()
+    };
+    assert_eq!(measure("\"create\""), vec![1000; 63]);
+    assert_eq!(measure("[\"delete\"]"), Vec::<u64>::new());
+    assert_eq!(measure("[\"stat\"]"), vec![1000; 63]);
+    world.assay(&["storage", "clean"]).succeeded();
+    assert_eq!(std::fs::read_dir(world.path("data")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_length_and_a_rate_make_stretches_of_time() {
+    let world = World::new();
+    let more = "pattern = \"random\"\nrate = 500\nlength = \"600ms\"\n";
+    let file = world.write("trees.toml", &suite("\"stat\"", more));
+    std::fs::create_dir(world.path("data")).unwrap();
+    let document = world.json(&["run", file.to_str().unwrap(), "--target", "data", "--json"]);
+    let due = result(&document, "latency_from_intended", "stat").unwrap();
+    assert_eq!(due["parameters"]["requested_rate"], 500.0);
+    assert_eq!(due["parameters"]["pattern"], "random");
+    assert!(result(&document, "rate", "stat").unwrap()["n"].as_u64().unwrap() > 1);
+}
+
+#[test]
+fn foreign_files_are_not_touched_and_impossible_trees_are_refused() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("data/assay-files")).unwrap();
+    world.write("data/assay-files/mine", "precious");
+    let run = |text: &str| {
+        let file = world.write("trees.toml", text);
+        world.assay(&["run", file.to_str().unwrap(), "--target", "data"])
+    };
+    let refused = run(&suite("\"create\"", "")).failed_with(2);
+    assert!(refused.err.contains("--destroy-data"), "{refused:?}");
+    assert_eq!(files_below(&world.path("data")), [world.path("data/assay-files/mine")]);
+    let refused = run(&suite("\"unlink\"", ""));
+    assert!(refused.err.contains("unknown operation `unlink`"), "{refused:?}");
+    let file = world.write("trees.toml", &suite("\"stat\"", ""));
+    let refused = world.assay(&["run", file.to_str().unwrap()]);
+    assert!(refused.code != 0 && refused.err.contains("--target"), "{refused:?}");
+    let run = ["run", file.to_str().unwrap(), "--target", "missing"];
+    let failed = world.assay(&run).failed_with(4);
+    assert!(failed.err.contains("make the folder above it"), "{failed:?}");
+    assert!(!world.path("missing").exists());
+}
