@@ -7,8 +7,10 @@
 
 use std::path::PathBuf;
 
+use assay_model::event::Asked;
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
+use assay_run::failure::Failure;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod fio;
@@ -216,6 +218,17 @@ pub(crate) fn given_words() -> Vec<String> {
     std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
+/// What such a run was asked, from its words.
+pub(crate) fn asked(command: &str, asked: &Asked) -> Result<Command, Failure> {
+    let words = ["assay", command].into_iter().chain(asked.words.iter().map(String::as_str));
+    let words = network::spelled_out(words.map(Into::into).collect());
+    Arguments::try_parse_from(words).map(|typed| typed.command).map_err(|error| {
+        Failure::measurement(format!("what was asked of assay {command} is not understood"))
+            .because(&error)
+            .advise("leave out --as for assay's own report; the assay that stored it understands it")
+    })
+}
+
 /// Whether and where a command that speaks a tool's language keeps what it measured.
 #[derive(Debug, Args)]
 pub(crate) struct KeepArguments {
@@ -275,8 +288,16 @@ pub(crate) struct ShowArguments {
 /// The shapes of tools in which a stored run can be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
+    /// The text of iperf3
+    Iperf3,
+    /// The document of iperf3's -J
+    Iperf3Json,
+    /// The lines of qperf
+    Qperf,
     /// The statistics of ping
     Ping,
+    /// The table of OSU's benchmarks
+    Osu,
     /// The lines and the table of IOR
     Ior,
     /// The document that IOR writes with summaryFormat=JSON
@@ -298,7 +319,10 @@ impl Shape {
     /// The language whose runs have this shape.
     pub(crate) const fn language(self) -> &'static str {
         match self {
+            Self::Iperf3 | Self::Iperf3Json => "iperf3",
+            Self::Qperf => "qperf",
             Self::Ping => "ping",
+            Self::Osu => "osu",
             Self::Ior | Self::IorJson => "ior",
             Self::Vdbench => "vdbench",
             Self::FioNormal | Self::FioJson | Self::FioJsonPlus | Self::FioTerse => "fio",

@@ -8,7 +8,7 @@ use assay_store::Store;
 
 use crate::arguments::Shape;
 use crate::commands::fio::record as fio;
-use crate::commands::{ior, ping, vdbench};
+use crate::commands::{ior, iperf3, mpi, ping, qperf, vdbench};
 use crate::terminal::Terminal;
 
 /// Prints the run as the tool would have. `store` holds its raw outputs; `output` is where a tool that writes
@@ -37,15 +37,21 @@ pub(super) fn print(
         .advise("leave out --as for assay's own report"));
     };
     let of_fio = |format| fio::stored(run, asked, store, &[format]);
-    match shape {
-        Shape::Ping => terminal.print(&ping::stored(run, asked)?),
-        Shape::Ior => terminal.print(&ior::stored(run, asked, store, false)?),
-        Shape::IorJson => terminal.print(&ior::stored(run, asked, store, true)?),
-        Shape::Vdbench => vdbench::again::shown(run, store, output, terminal)?,
-        Shape::FioNormal => terminal.print(&of_fio(Format::Normal)?),
-        Shape::FioJson => terminal.print(&of_fio(Format::Json)?),
-        Shape::FioJsonPlus => terminal.print(&of_fio(Format::JsonPlus)?),
-        Shape::FioTerse => terminal.print(&of_fio(Format::Terse)?),
-    }
+    let text = match shape {
+        Shape::Iperf3 => iperf3::stored(run, store, asked, false),
+        Shape::Iperf3Json => iperf3::stored(run, store, asked, true),
+        Shape::Qperf => qperf::stored(run, store, asked),
+        Shape::Ping => ping::stored(run, asked),
+        Shape::Osu => mpi::stored(run, asked),
+        Shape::Ior => ior::stored(run, asked, store, false),
+        Shape::IorJson => ior::stored(run, asked, store, true),
+        Shape::FioNormal => of_fio(Format::Normal),
+        Shape::FioJson => of_fio(Format::Json),
+        Shape::FioJsonPlus => of_fio(Format::JsonPlus),
+        Shape::FioTerse => of_fio(Format::Terse),
+        // It prints as it goes, and writes a folder meanwhile.
+        Shape::Vdbench => return vdbench::again::shown(run, store, output, terminal),
+    };
+    terminal.print(&text?);
     Ok(())
 }
