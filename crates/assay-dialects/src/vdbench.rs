@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{StoragePlan, Verify};
+use serde::{Deserialize, Serialize};
 
 mod attributes;
 pub mod commands;
@@ -31,7 +32,7 @@ use diagnostic::{Diagnostic, Place, Severity};
 use lines::{Lines, Spot};
 
 /// What is to be read.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
     /// Parameter files, read one after another as if they were one.
     pub files: Vec<PathBuf>,
@@ -54,7 +55,8 @@ pub struct Input {
 }
 
 /// What becomes of trees before every run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FormatOption {
     /// Removed and made anew.
     Yes,
@@ -74,7 +76,7 @@ pub struct Surroundings<'a> {
 }
 
 /// What is at a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Present {
     /// Its size.
     pub bytes: u64,

@@ -113,14 +113,13 @@ impl Distribution {
         }
     }
 
-    /// The values to the histogram's digits, in a histogram that grows; empty where only moments are
-    /// known.
+    /// The values in a histogram that grows and has the digits of the one that was stored, so that what
+    /// is read of it is what was read of that; empty where only moments are known.
     #[must_use]
     pub fn values(&self) -> Histogram<u64> {
-        let mut values = new_histogram();
-        if let Some(encoded) = &self.histogram {
-            values.add(encoded.decode()).expect(GROWS);
-        }
+        let Some(encoded) = &self.histogram else { return new_histogram() };
+        let mut values = encoded.decode();
+        values.auto(true);
         values
     }
 

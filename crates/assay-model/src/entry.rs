@@ -106,4 +106,13 @@ impl Entry {
     pub const fn sample(metric: &'static str, value: f64) -> Self {
         Self::Measured(Key::of(metric), Seen::Sample { value, weight: 1.0 })
     }
+
+    /// The same about one part of many: whatever is about a series has these dimensions, too.
+    #[must_use]
+    pub fn of(mut self, dimensions: &Attributes) -> Self {
+        if let Self::Measured(key, _) | Self::SeriesFact(key, ..) = &mut self {
+            key.extra.extend(dimensions.clone());
+        }
+        self
+    }
 }

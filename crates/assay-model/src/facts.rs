@@ -234,7 +234,7 @@ impl Topology {
 }
 
 /// What a file system tells of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capacity {
     /// Bytes in all.
     pub bytes: u64,

@@ -18,7 +18,7 @@ use assay_model::plan::Case;
 use assay_model::workload::{MpiWorkload, Workload};
 
 use crate::recorder::{CaseError, Recorder};
-use crate::storage::runner::RunOptions;
+use crate::storage::options::RunOptions;
 use crate::tools::Tools;
 
 pub(crate) use clock::characterise_clock;

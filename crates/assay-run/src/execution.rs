@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::log::Log;
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::sink::Sink;
-use crate::storage::runner::RunOptions;
+use crate::storage::options::RunOptions;
 use crate::tools::Tools;
 use crate::{bind, presence};
 

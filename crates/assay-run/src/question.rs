@@ -21,8 +21,8 @@ use assay_store::Store;
 use crate::execution::{self, Execution};
 use crate::failure::{Failure, Kind};
 use crate::sink::Sink;
-use crate::storage::runner::{self, RunOptions};
-use crate::storage::{file_trees, precondition};
+use crate::storage::options::RunOptions;
+use crate::storage::{file_trees, precondition, runner};
 use crate::tools::{self, Tools};
 
 /// What is asked, by whom, and under which condition.

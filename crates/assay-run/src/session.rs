@@ -31,7 +31,7 @@ use crate::sink::Sink;
 const TARGET: f64 = 0.05;
 
 /// What is known before a run begins.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Opening<'a> {
     /// What will be done.
     pub plan: Plan,
@@ -96,6 +96,8 @@ pub struct Session<'t> {
     before: HostState,
     started_ns: u64,
     status: Status,
+    /// The cases that were begun, by their numbers.
+    begun: BTreeSet<usize>,
     /// Nobody interrupts a session but whoever drives it.
     cancel: AtomicBool,
     _presence: Presence,
@@ -130,6 +132,7 @@ impl<'t> Session<'t> {
             before,
             started_ns,
             status: Status::Complete,
+            begun: BTreeSet::new(),
             cancel: AtomicBool::new(false),
             _presence: presence,
         })
@@ -157,6 +160,7 @@ impl<'t> Session<'t> {
         failure: Option<CaseFailure>,
     ) -> Result<(), Failure> {
         let case: Case = self.plan.cases[number].clone();
+        self.begun.insert(number);
         self.log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
         let mut state = CaseState::new(&case, &self.host);
         let mut recorder =
@@ -176,12 +180,33 @@ impl<'t> Session<'t> {
         }
     }
 
-    /// Keeps a raw output of the run as a whole.
+    /// A raw output of the run as a whole.
     ///
     /// # Errors
     /// When the store refuses.
     pub fn raw(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
         self.log.raw_of_run(name.to_owned(), bytes)
+    }
+
+    /// What was planned and not begun was not needed: what came before it decided so.
+    ///
+    /// # Errors
+    /// When the store refuses.
+    pub fn leave_out_rest(&mut self) -> Result<(), Failure> {
+        for number in 0..self.plan.cases.len() {
+            if self.begun.insert(number) {
+                let case = self.plan.cases[number].id.clone();
+                self.log.add(RunEvent::CaseStarted { case: case.clone() })?;
+                let stopped = Stopped::NotNeeded;
+                self.log.add(RunEvent::CaseFinished { case, stopped })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The run ends before its time, and nobody wanted that.
+    pub const fn fail(&mut self) {
+        self.status = Status::Failed;
     }
 
     /// The run as it is stored.

@@ -7,7 +7,6 @@
 
 use std::path::PathBuf;
 
-use crate::commands::show::in_language::Shape;
 use assay_model::event::Asked;
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
@@ -279,8 +278,56 @@ pub(crate) struct ShowArguments {
     /// Print it as the tool in whose language it was asked would
     #[arg(long = "as", value_name = "SHAPE", conflicts_with = "json")]
     pub(crate) shape: Option<Shape>,
+    /// With --as vdbench: write the folder again, by the rules of -o
+    #[arg(long, value_name = "DIR", requires = "shape")]
+    pub(crate) output: Option<String>,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+}
+
+/// The shapes of tools in which a stored run can be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shape {
+    /// The text of iperf3
+    Iperf3,
+    /// The document of iperf3's -J
+    Iperf3Json,
+    /// The lines of qperf
+    Qperf,
+    /// The statistics of ping
+    Ping,
+    /// The table of OSU's benchmarks
+    Osu,
+    /// The lines and the table of IOR
+    Ior,
+    /// The document that IOR writes with summaryFormat=JSON
+    IorJson,
+    /// The console of Vdbench, and with --output its folder
+    Vdbench,
+    /// The text of fio
+    FioNormal,
+    /// The JSON of fio
+    FioJson,
+    /// The same with every latency
+    #[value(name = "fio-json+")]
+    FioJsonPlus,
+    /// The lines of fio for scripts
+    FioTerse,
+}
+
+impl Shape {
+    /// The language whose runs have this shape.
+    pub(crate) const fn language(self) -> &'static str {
+        match self {
+            Self::Iperf3 | Self::Iperf3Json => "iperf3",
+            Self::Qperf => "qperf",
+            Self::Ping => "ping",
+            Self::Osu => "osu",
+            Self::Ior | Self::IorJson => "ior",
+            Self::Vdbench => "vdbench",
+            Self::FioNormal | Self::FioJson | Self::FioJsonPlus | Self::FioTerse => "fio",
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use assay_model::facts::Capacity;
+use serde::{Deserialize, Serialize};
 
 use super::compile::{Access, file_name};
 use super::options::Options;
@@ -10,7 +11,7 @@ use super::result::{AccessResult, Moments, Stonewall, Test, summary};
 use super::units::readable;
 
 /// What a report tells of the place and the time.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Circumstances {
     /// `4.1.0+dev (assay 0.1.0)`.
     pub version: String,
@@ -212,6 +213,19 @@ pub fn end(tests: &[Test], finished: &str) -> String {
     }
     key(&mut text, "Finished", finished);
     text
+}
+
+/// All of it.
+#[must_use]
+pub fn document(circumstances: &Circumstances, tests: &[Test], finished: &str) -> String {
+    let mut text = head(circumstances);
+    for (number, test) in tests.iter().enumerate() {
+        text.push_str(&start(test, number));
+        let results = test.results.iter().map(|it| result(&test.options, it));
+        text.extend(results);
+        text.push_str(&greatest(test));
+    }
+    text + &end(tests, finished)
 }
 
 fn summary_line(text: &mut String, test: &Test, number: usize, access: Access) {

@@ -2,6 +2,8 @@
 //!
 //! Only named here; whoever carries the runs out starts the commands and counts the bytes.
 
+use serde::{Deserialize, Serialize};
+
 /// Commands before the first and behind the last run, or around each one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Commands {
@@ -21,7 +23,8 @@ pub struct CommandLines {
 }
 
 /// Where the output of a command goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OutputOf {
     /// On the console, into the summary and the log.
     Console,

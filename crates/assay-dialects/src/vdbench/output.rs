@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use super::{RateLabel, RunLabel};
 
+mod average;
 pub mod files;
 pub mod flat_file;
 pub mod histogram;
@@ -13,6 +14,7 @@ mod measured;
 pub mod pages;
 pub mod skew;
 
+pub use average::{Average, average};
 pub use measured::Measured;
 
 /// The time of day, `15:28:54.017`, as it opens every line.

@@ -17,7 +17,7 @@ use assay_stats::stopping::Next;
 
 use crate::failure::Failure;
 use crate::recorder::{CaseError, Recorder};
-use crate::storage::runner::RunOptions;
+use crate::storage::options::RunOptions;
 use crate::storage::{file_trees, series};
 
 /// Passes over the tree until the rate is known, or one stretch of time.

@@ -25,8 +25,9 @@ use assay_model::workload::storage::{
 use assay_stats::stopping::Next;
 
 use crate::recorder::{CaseError, Recorder};
+use crate::storage::options::RunOptions;
 use crate::storage::precondition;
-use crate::storage::runner::{self, RunOptions, StorageEvent};
+use crate::storage::runner::{self, StorageEvent};
 
 /// Does the I/O of one case. A point that no curve needs any more is not measured.
 pub(super) fn measure(

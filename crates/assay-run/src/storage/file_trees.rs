@@ -19,7 +19,7 @@ use assay_model::workload::file_set::{
 use fs_err as fs;
 
 use super::created::{Created, Made};
-use super::runner::RunOptions;
+use super::options::RunOptions;
 use super::safety;
 use crate::failure::Failure;
 

@@ -3,7 +3,6 @@
 //! Whoever called is told what happens while it happens; nothing here prints.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -16,31 +15,12 @@ use assay_model::workload::storage::{
 
 use super::advice;
 use super::created::{Created, Record};
+use super::options::RunOptions;
 use super::safety::{self, ToLayOut};
 use crate::failure::Failure;
 
 /// I/O that failed is told with its place, up to this many.
 const TOLD: usize = 3;
-
-/// What the user allows, and where things are kept.
-#[derive(Debug, Clone, Default)]
-pub struct RunOptions {
-    /// Devices and foreign files that may be overwritten.
-    pub destroy_data: Vec<PathBuf>,
-    /// Whether `/mnt/x/…` may be used although nothing is mounted on `/mnt/x`.
-    pub allow_unmounted: bool,
-    /// Whether the files that were made stay.
-    pub keep: bool,
-    /// Whether a file whose first phase writes it in order is made by that phase, as IOR does;
-    /// otherwise every file is laid out before the first phase.
-    pub writers_make_files: bool,
-    /// Whether an interruption leaves what was measured so far; otherwise it is a failure.
-    pub keeps_partial: bool,
-    /// Set by the listener to end a phase as if its work were done. The series is what looks at it.
-    pub enough: Option<Arc<AtomicBool>>,
-    /// Folder of the store, which also lists the files that were made; `None` = the user's own.
-    pub store: Option<PathBuf>,
-}
 
 /// Something that happened.
 #[derive(Debug)]

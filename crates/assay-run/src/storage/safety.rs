@@ -19,7 +19,7 @@ use assay_model::workload::storage::{
 
 use super::advice;
 use super::created::{Created, Record};
-use super::runner::RunOptions;
+use super::options::RunOptions;
 use crate::failure::Failure;
 
 /// Room that stays free for the file system's own needs.

@@ -2,8 +2,10 @@
 
 use assay_model::distribution::new_histogram;
 use assay_model::entry::{Entry, Key, Seen};
+use assay_model::failure::Failure;
 use assay_model::file_outcome::FileInterval;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome, Tally};
+use assay_model::workload::storage::StorageWorkload;
 use assay_stats::rate_search::Lateness;
 use hdrhistogram::Histogram;
 
@@ -148,6 +150,19 @@ pub fn samples(outcome: &StorageOutcome) -> Vec<Entry> {
         entries.push(Entry::sample("cpu_per_io", cpu_s / count as f64));
     }
     entries
+}
+
+/// The failure that I/O errors of a phase amount to; `None` when all I/O was done.
+pub fn failure(workload: &StorageWorkload, outcome: &StorageOutcome) -> Option<Failure> {
+    let first = outcome.errors.first()?;
+    let target = workload.targets.get(first.target);
+    Some(Failure::IoFailed {
+        count: outcome.error_count,
+        operation: first.operation.word().to_owned(),
+        offset: first.offset,
+        target: target.map_or_else(String::new, |it| it.path.display().to_string()),
+        causes: vec![first.reason.clone()],
+    })
 }
 
 /// I/O in flight, and rate × latency, which should be the same, over all the time that counts; `None`

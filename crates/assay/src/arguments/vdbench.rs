@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::StoreArguments;
+use super::KeepArguments;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Differences from Vdbench itself are written into logfile.html.")]
+#[command(after_help = "Differences from Vdbench itself are written into logfile.html. \
+                        `assay show --as vdbench --output DIR` writes the folder of a stored run again.")]
 pub(crate) struct VdbenchArguments {
     /// Parameter files, read as if they were one; name=value replaces $name and !name in them
     #[arg(short, value_name = "FILE|NAME=VALUE", num_args = 1.., required_unless_present = "test")]
@@ -60,7 +61,7 @@ pub(crate) struct VdbenchArguments {
     #[arg(long, requires = "simulate")]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) store: StoreArguments,
+    pub(crate) keep: KeepArguments,
 }
 
 /// The words as if `vdbench` had been typed first, where the program was called by that name: a link

@@ -29,7 +29,8 @@ use crate::{output_file, signals, stored};
 use assay_run::failure::{Failure, Kind};
 use assay_run::session::{Opening, Session};
 use assay_run::sink::Silent;
-use assay_run::storage::runner::{self, RunOptions};
+use assay_run::storage::options::RunOptions;
+use assay_run::storage::runner;
 
 mod disks;
 mod question;

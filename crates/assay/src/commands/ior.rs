@@ -1,28 +1,28 @@
 //! `assay ior`: IOR's options in, IOR's output out; its ranks are threads of this process.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::path::Path;
 
-use assay_dialects::ior::compile::{self, Access, compile};
+use assay_dialects::ior::compile::compile;
 use assay_dialects::ior::options::{Format, Options};
-use assay_dialects::ior::result::{AccessResult, Test};
 use assay_dialects::ior::text::{Circumstances, csv};
 use assay_dialects::ior::{command_line, json, text};
-use assay_fleet::capacity;
 use assay_fleet::root::Root;
-use assay_model::storage_outcome::StorageOutcome;
-use assay_model::workload::storage::{StoragePhase, StoragePlan};
+use assay_model::event::Asked;
+use assay_model::run::Run;
+use assay_report::words;
+use assay_run::failure::Failure;
+use assay_run::session::Opening;
+use assay_run::storage::ior::{self as driver, Notice};
+use assay_store::Store;
 
 use super::help;
-use crate::arguments::ior::IorArguments;
+use crate::arguments::ior::{IorArguments, own_words};
 use crate::job_file;
 use crate::output_file;
 use crate::signals;
 use crate::storage_plan::explain;
+use crate::stored;
 use crate::terminal::Terminal;
-use assay_run::failure::Failure;
-use assay_run::storage::runner::{self, RunOptions, StorageEvent};
 
 /// The version whose output this is, and who wrote it.
 const VERSION: &str = concat!("4.1.0+dev (assay ", env!("CARGO_PKG_VERSION"), ")");
@@ -34,14 +34,24 @@ const LAUNCHERS: [&str; 5] = [
     "SLURM_STEP_NUM_TASKS",
     "PMIX_SIZE",
 ];
+/// Raw output of the run that holds the circumstances.
+const CIRCUMSTANCES: &str = "circumstances.json";
+
+/// Files of the question by name.
+type Files = Vec<(String, Vec<u8>)>;
 
 pub(crate) fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     if help::on_the_way("ior", &typed.words, terminal) {
         return Ok(0);
     }
-    let mut load = |path: &str| job_file::read_text(path.as_ref());
-    let tests = command_line::read(&typed.words, &mut load)
-        .map_err(|error| Failure::usage(error.to_string()).advise(error.hint()))?;
+    let (keep, words) = own_words(&typed.words)?;
+    let mut files = Files::new();
+    let mut load = |path: &str| {
+        let text = job_file::read_text(path.as_ref())?;
+        files.push((path.to_owned(), text.clone().into_bytes()));
+        Ok(text)
+    };
+    let tests = read(&words, &mut load)?;
     let launched = |name: &&str| {
         std::env::var(name).ok().and_then(|count| count.parse::<u64>().ok()).unwrap_or(1) > 1
     };
@@ -62,269 +72,101 @@ pub(crate) fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, F
         }
         return Ok(0);
     }
-    carry_out(tests, &circumstances(typed), terminal)
+    let store = stored::kept(&keep)?;
+    let circumstances = circumstances(&words);
+    let told = serde_json::to_vec(&circumstances).expect("text is JSON");
+    files.push((CIRCUMSTANCES.to_owned(), told));
+    let opening = Opening {
+        plan: driver::plan(&tests),
+        asked: Asked { language: driver::LANGUAGE.to_owned(), words },
+        label: keep.label,
+        files,
+        store: store.as_ref(),
+    };
+    carry_out(&tests, (opening, keep.store.folder.as_deref()), &circumstances, terminal)
+}
+
+fn read(words: &[String], load: &mut command_line::Load<'_>) -> Result<Vec<Options>, Failure> {
+    command_line::read(words, load)
+        .map_err(|error| Failure::usage(error.to_string()).advise(error.hint()))
 }
 
 /// Carries out the tests and writes what they came to; where and how says the first.
 fn carry_out(
-    tests: Vec<Options>,
+    tests: &[Options],
+    kept: (Opening<'_>, Option<&Path>),
     circumstances: &Circumstances,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let stop = signals::cancel_on_signals()?;
     let (format, file) = (tests[0].format, tests[0].summary_file.clone());
     let on_screen = format == Format::Text && file.is_none();
-    let mut text = Text { on_screen, all: String::new() };
-    let (mut done, mut failed) = (Vec::new(), None);
-    for (number, options) in tests.into_iter().enumerate() {
-        let mut run = Run::new(options, &stop);
-        let carried_out = run.prepare().and_then(|()| {
-            if number == 0 {
-                text.add(&text::head(circumstances), terminal);
-            }
-            text.add(&text::start(&run.test, number), terminal);
-            run.repetitions(&mut text, terminal)
-        });
-        run.clean(carried_out.is_err())?;
-        carried_out?;
-        text.add(&text::greatest(&run.test), terminal);
-        failed = failed.or(run.failed);
-        done.push(run.test);
-        if stop.load(Ordering::Relaxed) {
-            break;
+    let mut see = |notice: Notice<'_>| match notice {
+        Notice::TimeIsUp { repetitions } => {
+            terminal.note(&format!("-T: {repetitions} repetitions in the time"));
         }
+        Notice::Doubt(doubt) => {
+            terminal.note(&format!("warning: {}", words::doubt(doubt).text));
+        }
+        Notice::Starts { .. } | Notice::Result { .. } | Notice::Ends { .. } if !on_screen => {}
+        Notice::Starts { test, number } => {
+            if number == 0 {
+                terminal.print(&text::head(circumstances));
+            }
+            terminal.print(&text::start(test, number));
+        }
+        Notice::Result { options, result } => terminal.print(&text::result(options, result)),
+        Notice::Ends { test } => terminal.print(&text::greatest(test)),
+    };
+    let found = driver::carry_out(tests, kept, &stop, &mut see)?;
+    if found.tests.iter().all(|test| test.results.is_empty()) {
+        return Err(found
+            .failed
+            .unwrap_or_else(|| Failure::measurement("nothing was measured")));
     }
-    if done.iter().all(|test| test.results.is_empty()) {
-        return Err(failed.unwrap_or_else(|| Failure::measurement("nothing was measured")));
-    }
-    let finished = now();
-    text.add(&text::end(&done, &finished), terminal);
+    let finished = driver::finished(&found.run);
     let written = match format {
-        Format::Text => text.all,
-        Format::Json => json::document(circumstances, &done, &finished),
-        Format::Csv => csv(&done),
+        Format::Text if on_screen => text::end(&found.tests, &finished),
+        Format::Text => text::document(circumstances, &found.tests, &finished),
+        Format::Json => json::document(circumstances, &found.tests, &finished),
+        Format::Csv => csv(&found.tests),
     };
     match file {
-        _ if on_screen => {}
         None => terminal.print(&written),
         Some(path) => output_file::write(Path::new(&path), &written)?,
     }
-    failed.map_or(Ok(0), Err)
+    found.failed.map_or(Ok(0), Err)
 }
 
-/// The lines for people: shown as they come, or kept for a file.
-struct Text {
-    on_screen: bool,
-    all: String,
+/// A stored run as IOR would have printed it.
+pub(crate) fn stored(
+    run: &Run,
+    asked: &Asked,
+    store: &Store,
+    as_json: bool,
+) -> Result<String, Failure> {
+    let raw = |hash: &str| store.raw(hash).ok();
+    let file = |name: &str| run.raw.get(name).and_then(|hash| raw(hash));
+    let mut load = |path: &str| {
+        let bytes = file(path).ok_or(std::io::ErrorKind::NotFound)?;
+        String::from_utf8(bytes).map_err(std::io::Error::other)
+    };
+    let tests = read(&asked.words, &mut load)?;
+    let circumstances = file(CIRCUMSTANCES);
+    let circumstances: Circumstances = circumstances
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .ok_or_else(|| {
+            Failure::measurement(format!("{} has lost its {CIRCUMSTANCES}", run.started.run))
+        })?;
+    let tests = driver::again(run, &tests, &raw);
+    let finished = driver::finished(run);
+    Ok(match as_json {
+        true => json::document(&circumstances, &tests, &finished),
+        false => text::document(&circumstances, &tests, &finished),
+    })
 }
 
-impl Text {
-    fn add(&mut self, lines: &str, terminal: &mut Terminal) {
-        if self.on_screen {
-            terminal.print(lines);
-        } else {
-            self.all.push_str(lines);
-        }
-    }
-}
-
-/// A test while it runs.
-struct Run<'a> {
-    test: Test,
-    stop: &'a AtomicBool,
-    /// The first I/O that failed; the others go on.
-    failed: Option<Failure>,
-    /// Folders that were made for the files of ranks.
-    folders: Vec<PathBuf>,
-}
-
-impl<'a> Run<'a> {
-    fn new(options: Options, stop: &'a AtomicBool) -> Self {
-        let first = compile::file_name(&options, 0, 0);
-        let capacity = capacity::of(Path::new(&first));
-        let test = Test { options, began: now(), capacity, results: vec![] };
-        Self { test, stop, failed: None, folders: vec![] }
-    }
-
-    fn permissions(&self) -> RunOptions {
-        let options = &self.test.options;
-        RunOptions {
-            destroy_data: options.destroy_data.iter().map(Into::into).collect(),
-            allow_unmounted: options.allow_unmounted,
-            keep: true,
-            // A deadline would leave parts of a file unwritten that are read afterwards.
-            writers_make_files: options.deadline_s == 0 && options.prefill_bytes == 0,
-            ..RunOptions::default()
-        }
-    }
-
-    /// Removes what was made, unless it is to be kept.
-    fn clean(&self, is_broken: bool) -> Result<(), Failure> {
-        let options = &self.test.options;
-        let has_errors = is_broken || self.failed.is_some();
-        if options.keep || (options.keep_with_error && has_errors) {
-            return Ok(());
-        }
-        runner::remove_made(&self.permissions())?;
-        for folder in self.folders.iter().rev() {
-            // One that is not empty holds what was there before, or what somebody else put there.
-            drop(std::fs::remove_dir(folder));
-        }
-        Ok(())
-    }
-
-    fn repetitions(&mut self, text: &mut Text, terminal: &mut Terminal) -> Result<(), Failure> {
-        let began = Instant::now();
-        let most_s = u64::from(self.test.options.most_minutes) * 60;
-        self.take_status();
-        for repetition in 0..self.test.options.repetitions {
-            if most_s > 0 && began.elapsed().as_secs() >= most_s {
-                terminal.note(&format!("-T: {repetition} repetitions in the time"));
-                break;
-            }
-            if self.test.options.wear_out {
-                self.worn_out(repetition, text, terminal)?;
-            } else {
-                self.repetition(repetition, text, terminal)?;
-            }
-            let options = &self.test.options;
-            let last = repetition + 1 == options.repetitions;
-            // IOR writes a new file in every repetition, unless it is told to use the old one.
-            if !last && !options.keep && !options.use_existing && options.write {
-                runner::remove_made(&self.permissions())?;
-            }
-            if self.stop.load(Ordering::Relaxed) {
-                break;
-            }
-        }
-        self.write_status()
-    }
-
-    /// Refuses what cannot be done before anything is shown.
-    fn prepare(&mut self) -> Result<(), Failure> {
-        self.make_folders()?;
-        let options = &self.test.options;
-        let first = compile::file_name(options, 0, 0);
-        if !options.write && !Path::new(&first).exists() {
-            return Err(Failure::measurement(format!("there is no file {first} to read"))
-                .explain("without -w nothing is written")
-                .advise("write it first, with the same options and -w -k: -k lets it stay"));
-        }
-        runner::check(&compile(options, 0).0, &self.permissions())
-    }
-
-    fn make_folders(&mut self) -> Result<(), Failure> {
-        for folder in compile::folders(&self.test.options) {
-            if folder.is_dir() {
-                continue;
-            }
-            std::fs::create_dir(&folder).map_err(|error| {
-                Failure::measurement(format!("the folder {} cannot be made", folder.display()))
-                    .because(&error)
-                    .advise("-u makes a folder for each rank beside the test file: its folder must be there")
-            })?;
-            self.folders.push(folder);
-        }
-        Ok(())
-    }
-
-    /// How far an earlier run came before its deadline, so that no more is read.
-    fn take_status(&mut self) {
-        let options = &mut self.test.options;
-        let Some(file) = options.status_file.as_ref().filter(|_| !options.write) else {
-            return;
-        };
-        let told = std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok());
-        options.wear_out_transfers = told.unwrap_or(options.wear_out_transfers);
-    }
-
-    fn write_status(&self) -> Result<(), Failure> {
-        let Test { options, results, .. } = &self.test;
-        let walls = results.iter().filter(|it| it.access == Access::Write);
-        let most = walls.filter_map(|it| it.stonewall).map(|wall| wall.most).next_back();
-        match (&options.status_file, most) {
-            (Some(file), Some(most)) => output_file::write(Path::new(file), &most.to_string()),
-            _ => Ok(()),
-        }
-    }
-
-    fn repetition(
-        &mut self,
-        repetition: u32,
-        text: &mut Text,
-        terminal: &mut Terminal,
-    ) -> Result<(), Failure> {
-        let (plan, accesses) = compile(&self.test.options, repetition);
-        let permissions = self.permissions();
-        let options = &self.test.options;
-        let mut results = vec![];
-        let mut accesses = accesses.into_iter();
-        let mut see = |event: StorageEvent<'_>| match event {
-            StorageEvent::PhaseDone { outcome, .. } => {
-                let access = accesses.next().unwrap_or(Access::CheckWrite);
-                if let Some(result) = AccessResult::of(access, repetition, outcome) {
-                    text.add(&text::result(options, &result), terminal);
-                    results.push(result);
-                }
-            }
-            StorageEvent::PhaseFailed { .. } => {
-                let _ = accesses.next();
-            }
-            StorageEvent::LayingOut { .. }
-            | StorageEvent::PhaseStarts { .. }
-            | StorageEvent::Interval { .. } => {}
-        };
-        let outcomes = runner::carry_out(&plan, &permissions, self.stop, &mut see)?;
-        let failed = runner::io_failure(&plan, &outcomes);
-        self.failed = self.failed.take().or(failed);
-        self.test.results.extend(results);
-        Ok(())
-    }
-
-    /// A repetition in which, after the deadline, all ranks go on until each has done as much as the one
-    /// that did most.
-    fn worn_out(
-        &mut self,
-        repetition: u32,
-        text: &mut Text,
-        terminal: &mut Terminal,
-    ) -> Result<(), Failure> {
-        let asked = self.test.options.wear_out_transfers;
-        for access in compile(&self.test.options, repetition).1 {
-            let phase = compile::phase(&self.test.options, access, repetition);
-            let Some(first) = self.phases(vec![phase])?.pop() else { continue };
-            let mut done = vec![0; self.test.options.ranks as usize];
-            for tally in &first.tallies {
-                done[tally.stream] += tally.tally.count;
-            }
-            let rest = compile::rest(&self.test.options, access, repetition, &done);
-            let rest = self.phases(rest)?;
-            if access == Access::Write {
-                // What is read is what was written.
-                self.test.options.wear_out_transfers = done.iter().copied().max().unwrap_or(0);
-            }
-            let Some(result) = AccessResult::of(access, repetition, &first) else { continue };
-            let result = result.worn_out(&self.test.options, &done, &rest);
-            text.add(&text::result(&self.test.options, &result), terminal);
-            self.test.results.push(result);
-        }
-        self.test.options.wear_out_transfers = asked;
-        Ok(())
-    }
-
-    fn phases(&mut self, phases: Vec<StoragePhase>) -> Result<Vec<StorageOutcome>, Failure> {
-        if phases.is_empty() {
-            return Ok(vec![]);
-        }
-        let plan = StoragePlan { phases };
-        let outcomes = runner::carry_out(&plan, &self.permissions(), self.stop, &mut |_| {})?;
-        let failed = runner::io_failure(&plan, &outcomes);
-        self.failed = self.failed.take().or(failed);
-        Ok(outcomes)
-    }
-}
-
-fn circumstances(typed: &IorArguments) -> Circumstances {
+fn circumstances(words: &[String]) -> Circumstances {
     let root = Root::machine();
     let kernel = |name: &str| {
         let told = root.text(&format!("proc/sys/kernel/{name}"));
@@ -332,12 +174,8 @@ fn circumstances(typed: &IorArguments) -> Circumstances {
     };
     Circumstances {
         version: VERSION.to_owned(),
-        began: now(),
-        command: format!("ior {}", typed.words.join(" ")),
+        began: driver::now(),
+        command: format!("ior {}", words.join(" ")),
         machine: (kernel("ostype"), kernel("hostname")),
     }
-}
-
-fn now() -> String {
-    jiff::Zoned::now().strftime("%a %b %e %H:%M:%S %Y").to_string()
 }

@@ -16,13 +16,17 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
     let format = if typed.json { Format::Json } else { Format::Text };
     let read = stored::read(&typed.store, &typed.run)?;
     stored::complain(&read, terminal);
-    let text = match typed.shape {
+    match typed.shape {
         Some(shape) => {
-            in_language::rendered(&read.run, &stored::existing(&typed.store)?, shape)?
+            let store = stored::existing(&typed.store)?;
+            let shape = (shape, typed.output.as_deref());
+            in_language::print(&read.run, &store, shape, terminal)?;
         }
-        None => rendered(&read.run, format, terminal)?,
-    };
-    terminal.print(&text);
+        None => {
+            let text = rendered(&read.run, format, terminal)?;
+            terminal.print(&text);
+        }
+    }
     Ok(stored::exit_code(&read))
 }
 

@@ -15,7 +15,7 @@ use assay_run::failure::Failure;
 use assay_run::question::Question;
 use assay_run::storage::aim::Aim;
 use assay_run::storage::created::Created;
-use assay_run::storage::runner::RunOptions;
+use assay_run::storage::options::RunOptions;
 
 /// Relative half-width of the interval of a remote volume's figures.
 const TARGET: f64 = 0.05;

@@ -18,13 +18,11 @@ use crate::job_file;
 use crate::storage_plan;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
+use assay_run::storage::vdbench::repeat::Repeat;
 
-mod around;
-mod ending;
+pub(crate) mod again;
 mod execute;
-mod files;
 mod folder;
-mod repeat;
 mod report;
 
 /// Findings that are shown; a file for another tool would fill screens.
@@ -36,15 +34,21 @@ const SELF_TEST: &str = "self-test";
 /// The name that `-tf` runs under.
 const SELF_TEST_OF_FILES: &str = "self-test of files";
 
-/// The parameter files, as they were read.
-type Read = BTreeMap<PathBuf, Vec<u8>>;
+/// What was found when the files were compiled: all that the result depends on besides the input.
+#[derive(Debug, Default)]
+struct Found {
+    /// The parameter files, as they were read.
+    files: BTreeMap<PathBuf, Vec<u8>>,
+    /// What was at the paths that they name.
+    present: BTreeMap<PathBuf, Option<Present>>,
+}
 
 pub(crate) fn vdbench(
     typed: &VdbenchArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let input = input(typed)?;
-    let (execution, files) = read(&input, terminal)?;
+    let (execution, found) = read(&input, terminal)?;
     for note in &execution.notes {
         terminal.note(note.to_string().trim_end());
     }
@@ -61,8 +65,7 @@ pub(crate) fn vdbench(
         return Ok(0);
     }
     all_hosts_are_here(&execution, terminal)?;
-    let scan = scan(&input, &files);
-    execute::execute(typed, &execution, (&files, &scan), terminal)
+    execute::execute(typed, (&input, &execution), &found, terminal)
 }
 
 fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
@@ -79,7 +82,7 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
              earlier execution wrote",
         ));
     }
-    repeat::Repeat::read(typed.again.as_ref())?;
+    Repeat::read(typed.again.as_ref())?;
     let format = match &typed.clean {
         None => None,
         Some(None) => Some(FormatOption::Yes),
@@ -149,32 +152,39 @@ fn self_test_of_files() -> String {
 }
 
 /// Reads and compiles the files; every finding is shown.
-fn read(input: &Input, terminal: &mut Terminal) -> Result<(Execution, Read), Failure> {
-    let files = RefCell::new(Read::new());
+fn read(input: &Input, terminal: &mut Terminal) -> Result<(Execution, Found), Failure> {
+    let found = RefCell::new(Found::default());
     let mut load = |path: &Path| {
         let bytes = match path.to_str() {
             Some(SELF_TEST) => self_test().into_bytes(),
             Some(SELF_TEST_OF_FILES) => self_test_of_files().into_bytes(),
             _ => job_file::read(path)?,
         };
-        files.borrow_mut().insert(path.to_path_buf(), bytes.clone());
+        found.borrow_mut().files.insert(path.to_path_buf(), bytes.clone());
         Ok(bytes)
     };
-    let mut look = |path: &Path| present(path).ok().flatten();
+    let mut look = |path: &Path| {
+        let there = present(path).ok().flatten();
+        found.borrow_mut().present.insert(path.to_path_buf(), there);
+        there
+    };
     let compiled = vdbench::read(input, &mut Surroundings { load: &mut load, look: &mut look });
     match compiled {
-        Ok(execution) => Ok((execution, files.into_inner())),
-        Err(found) => Err(refused(&found, terminal)),
+        Ok(execution) => Ok((execution, found.into_inner())),
+        Err(wrong) => Err(refused(&wrong, terminal)),
     }
 }
 
-/// The same files once more, line by line.
-fn scan(input: &Input, files: &Read) -> String {
-    let mut load = |path: &Path| {
-        files.get(path).cloned().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
-    };
-    let mut look = |_: &Path| None;
-    vdbench::scan(input, &mut Surroundings { load: &mut load, look: &mut look })
+impl Found {
+    /// Does `read` with what was found then, and nothing of today.
+    fn surround<T>(&self, read: impl FnOnce(&mut Surroundings<'_>) -> T) -> T {
+        let mut load = |path: &Path| {
+            let bytes = self.files.get(path).cloned();
+            bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+        };
+        let mut look = |path: &Path| self.present.get(path).copied().flatten();
+        read(&mut Surroundings { load: &mut load, look: &mut look })
+    }
 }
 
 fn refused(found: &[Diagnostic], terminal: &mut Terminal) -> Failure {

@@ -164,3 +164,42 @@ fn what_does_not_run_is_refused_by_name() {
     let dry = ior(&world, "-N 2 -b 64k -t 16k -o x --dryRun").succeeded();
     assert!(dry.out.contains("blocks of"), "{}", dry.out);
 }
+
+#[test]
+fn a_stored_run_is_printed_again() {
+    let world = World::new();
+    world.write("script", "IOR START\ntestFile=one\nblockSize=64k,transferSize=16k\nRUN\nfilePerProc=1\nRUN\nIOR STOP\n");
+    let wearing =
+        "-N 2 -F -z -z -b 4k -t 4k -s 64 -D 1 -Y -w -r -o worn -O stoneWallingWearOut=1";
+    for line in ["-N 2 -b 64k -t 16k -i 2 -w -W -r -o again", "-N 2 -f script", wearing] {
+        let live = ior(&world, line).succeeded().out;
+        let again = world.assay(&["show", "--as", "ior"]).succeeded().out;
+        assert_eq!(live, again, "{line}");
+        let document = ior(&world, &format!("{line} -O summaryFormat=JSON")).succeeded().out;
+        assert_eq!(
+            document,
+            world.assay(&["show", "--as", "ior-json"]).succeeded().out,
+            "{line}"
+        );
+        let text = world.assay(&["show", "--as", "ior"]).succeeded().out;
+        assert!(text.contains("Max Write: "), "{text}");
+    }
+    std::fs::remove_file(world.path("script")).unwrap();
+    world.assay(&["show", "latest~2", "--as", "ior"]).succeeded();
+}
+
+#[test]
+fn the_store_is_the_users_choice() {
+    let world = World::new();
+    let line = "-N 1 -b 64k -t 16k -w -o kept";
+    ior(&world, &format!("--no-store {line}")).succeeded();
+    world.assay(&["show"]).failed_with(2);
+    ior(&world, &format!("{line} --store elsewhere --label=there")).succeeded();
+    world.assay(&["show"]).failed_with(2);
+    let found = world.assay(&["list", "--store", "elsewhere"]).succeeded().out;
+    assert!(found.contains("there"), "{found}");
+    let told = ior(&world, &format!("{line} --no-store --store x")).failed_with(2).err;
+    assert!(told.contains("contradict"), "{told}");
+    ior(&world, "-r -o missing").failed_with(4);
+    world.assay(&["show"]).failed_with(2);
+}

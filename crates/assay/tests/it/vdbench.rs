@@ -2,8 +2,9 @@
 //!
 //! The files go through the page cache, because a folder for tests may lie in memory.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::program::{Outcome, World};
 
@@ -291,4 +292,96 @@ fn trees_that_were_made_are_cleaned_up() {
     let outcome = world.assay(&["storage", "clean"]);
     assert_eq!(outcome.code, 0, "{}", outcome.err);
     assert!(!tree.exists(), "{}", outcome.out);
+}
+
+/// The pages of a folder without times of day and without its name.
+fn pages(world: &World, folder: &str) -> BTreeMap<String, String> {
+    let path = world.path(folder);
+    let files = std::fs::read_dir(&path).unwrap().map(|file| file.unwrap().path());
+    let page = |file: PathBuf| {
+        let text = std::fs::read_to_string(&file).unwrap().replace(folder, "FOLDER");
+        (file.file_name().unwrap().to_str().unwrap().to_owned(), timeless(&text))
+    };
+    files.map(page).collect()
+}
+
+/// The text with `12:34:56` and what stands behind its point left out.
+fn timeless(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let digits =
+        |at: usize| bytes.get(at..at + 2).is_some_and(|two| two.iter().all(u8::is_ascii_digit));
+    let colon = |at: usize| bytes.get(at) == Some(&b':');
+    let mut left = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if digits(at) && colon(at + 2) && digits(at + 3) && colon(at + 5) && digits(at + 6) {
+            left.extend(b"TIME");
+            at += 8;
+            if bytes.get(at) == Some(&b'.') {
+                at += 4;
+            }
+        } else {
+            left.push(bytes[at]);
+            at += 1;
+        }
+    }
+    String::from_utf8(left).unwrap()
+}
+
+#[test]
+fn the_folder_is_written_again_from_the_events() {
+    let world = World::new();
+    let text = "startcmd=(\"echo begun\",cons)\nendcmd=\"echo ended\"\n\
+         sd=sd1,lun=f,size=1m\nsd=sd2,lun=g,size=2m\nsd=old,lun=there\n\
+         wd=wd1,sd=sd*,rdpct=70,xfersize=4k\nwd=wd2,sd=old,rdpct=100,skew=20\n\
+         rd=default,elapsed=2,interval=1,warmup=1\n\
+         rd=rd1,wd=wd*,iorate=curve,curve=50,forthreads=2\n\
+         rd=rd2,wd=wd1,iorate=max,elapsed=600,warmup=0,maxdataread=1m,startcmd=\"echo each\"\n";
+    write(&world.path("file"), &format!("include=more\n{text}"));
+    write(&world.path("more"), "* nothing more\n");
+    write(&world.path("there"), &"x".repeat(1 << 16));
+    let live = vdbench(&world, &["-f", "file", "--label", "first"]).succeeded();
+    // Neither the files nor what they name need to be there any more.
+    for gone in ["file", "more", "there", "f", "g"] {
+        std::fs::remove_file(world.path(gone)).unwrap();
+    }
+    let again = world.assay(&["show", "--as", "vdbench", "--output", "again"]).succeeded();
+    assert_eq!(timeless(&live.out).replace("output", "again"), timeless(&again.out));
+    let (live, again) = (pages(&world, "output"), pages(&world, "again"));
+    assert_eq!(live.keys().collect::<Vec<_>>(), again.keys().collect::<Vec<_>>());
+    for (name, page) in &live {
+        assert_eq!(page, &again[name], "{name}");
+    }
+    assert!(live["totals.html"].contains("Starting RD=rd1_(50%)"));
+    assert!(live["skew.html"].contains("wd2 ") && live.contains_key("sd1.histogram.html"));
+    for part in ["Laying out /", "Cmd: each", "Reached maxdataread"] {
+        assert!(live["summary.html"].contains(part), "{part}");
+    }
+    let console = world.assay(&["show", "--as", "vdbench"]).succeeded();
+    assert!(console.out.contains("Starting RD=rd2"), "{}", console.out);
+    let summary = world.json(&["show", "--json"]);
+    assert!(summary.to_string().contains("threads=2"), "{summary}");
+}
+
+#[test]
+fn every_pass_is_a_run_of_the_store_and_none_without_one() {
+    let world = World::new();
+    let runs = |world: &World| {
+        let listed = world.assay(&["list"]).succeeded().out;
+        listed.lines().filter(|line| line.contains("vdbench")).count()
+    };
+    let text = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\
+         rd=rd1,wd=wd1,iorate=50,elapsed=2,interval=1\n";
+    write(&world.path("file"), text);
+    vdbench(&world, &["-f", "file", "--no-store"]).succeeded();
+    assert_eq!(runs(&world), 0);
+    write(&world.path("file"), &format!("loop=2\n{text}"));
+    vdbench(&world, &["-f", "file"]).succeeded();
+    assert_eq!(runs(&world), 2);
+    // What must not be done is no run.
+    write(&world.path("file"), &text.replace("lun=f", "lun=/mnt/vdb1/f"));
+    vdbench(&world, &["-f", "file"]).failed_with(4);
+    assert_eq!(runs(&world), 2);
+    let other = world.assay(&["show", "--as", "ior"]).failed_with(2);
+    assert!(other.err.contains("vdbench"), "{}", other.err);
 }

@@ -32,7 +32,8 @@ pub(super) struct Folder {
 /// One file; a line that cannot be written is kept as the failure that it is.
 #[derive(Debug)]
 pub(super) struct Page {
-    file: fs::File,
+    /// `None` = it is not written anywhere.
+    file: Option<fs::File>,
     failed: Option<io::Error>,
 }
 
@@ -46,7 +47,21 @@ impl Folder {
                 .advise("name another with -o")
         };
         fs::create_dir_all(&path).map_err(|error| cannot(&error))?;
-        let page = |name: &str| Page::make(&path, name).map_err(|error| cannot(&error));
+        Self::of_pages(path.clone(), &|name| {
+            Page::make(&path, name).map_err(|error| cannot(&error))
+        })
+    }
+
+    /// Nothing is written: the console is all that is wanted.
+    pub(super) fn nowhere() -> Result<Self, Failure> {
+        let page = |_: &str| Ok(Page { file: None, failed: None });
+        Self::of_pages(PathBuf::new(), &page)
+    }
+
+    fn of_pages(
+        path: PathBuf,
+        page: &dyn Fn(&str) -> Result<Page, Failure>,
+    ) -> Result<Self, Failure> {
         Ok(Self {
             summary: page("summary.html")?,
             totals: page("totals.html")?,
@@ -69,11 +84,14 @@ impl Folder {
     pub(super) fn part(&mut self, name: &str, head: &str, text: &str) {
         // A name becomes a file name; a slash in it would lead elsewhere.
         let file = format!("{}.html", name.replace('/', "_"));
+        if self.summary.file.is_none() {
+            return;
+        }
         let is_new = self.parts.insert(file.clone());
         let path = self.path.join(&file);
         let written = if is_new {
             Page::make(&self.path, &file)
-                .and_then(|mut page| writeln!(page.file, "{head}\n{text}"))
+                .and_then(|mut page| page.write(&format!("{head}\n{text}")))
         } else {
             fs::OpenOptions::new()
                 .append(true)
@@ -117,13 +135,17 @@ impl Page {
         let mut file = fs::File::create(&path)?;
         // Browsers show it as it is, and scripts that skip the first line find what they expect.
         writeln!(file, "<title>Vdbench {}</title><pre>", path.display())?;
-        Ok(Self { file, failed: None })
+        Ok(Self { file: Some(file), failed: None })
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), |file| writeln!(file, "{text}"))
     }
 
     /// Writes one line, or several.
     pub(super) fn line(&mut self, text: &str) {
         if self.failed.is_none() {
-            self.failed = writeln!(self.file, "{text}").err();
+            self.failed = self.write(text).err();
         }
     }
 }

@@ -1,35 +1,37 @@
-//! What is printed and written while the runs go on, as Vdbench prints and writes it.
+//! What is printed and written of the runs, as Vdbench prints and writes it: while they go on, and again
+//! when they are read from the store.
 
-use std::path::PathBuf;
-
+use assay_dialects::vdbench::commands::OutputOf;
 use assay_dialects::vdbench::output::{
-    self, Measured, Moment, flat_file, histogram, pages, skew,
+    self, Average, Measured, Moment, flat_file, histogram, pages, skew,
 };
-use assay_dialects::vdbench::{RateLabel, RunLabel};
-use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome};
-use assay_model::workload::storage::{StoragePhase, StorageWorkload};
-use jiff::Zoned;
+use assay_dialects::vdbench::{Execution, RateLabel, RunLabel};
+use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::workload::file_set::FileOperation;
+use assay_model::workload::storage::StoragePhase;
+use assay_report::words;
+use assay_run::storage::vdbench::Notice;
+use assay_run::storage::vdbench::told::Told;
+use jiff::{Zoned, tz::TimeZone};
 
 use super::folder::Folder;
 use crate::terminal::Terminal;
-use assay_run::storage::runner::StorageEvent;
 
-/// From this share of its length on, an interval counts as whole: a busy machine looks at its clock a
-/// little late, which makes the next interval a little shorter.
-pub(super) const FULL: f64 = 0.5;
+mod trees;
 
 /// The console and the folder.
 pub(super) struct Report<'t> {
     pub(super) folder: Folder,
     pub(super) terminal: &'t mut Terminal,
+    /// The time at which stored runs say that things happened; `None` = it is now.
+    then: Option<Zoned>,
     current: Option<Current>,
-    laying_out: Option<PathBuf>,
     /// Links to all runs.
     contents: String,
     /// Runs that began.
     begun: usize,
-    /// Whether no run is to follow.
-    pub(super) is_over: bool,
+    /// Operations on files that have columns of their own.
+    shown: Vec<FileOperation>,
 }
 
 /// The run that is going on.
@@ -38,31 +40,88 @@ struct Current {
     rate_per_s: Option<f64>,
     /// Intervals so far.
     number: usize,
-    /// Intervals of full length so far.
-    full: usize,
-    lines: usize,
     is_warm: bool,
-    counted: Measured,
-    whole: Measured,
 }
 
 impl<'t> Report<'t> {
-    pub(super) fn new(folder: Folder, terminal: &'t mut Terminal, runs: &[RunLabel]) -> Self {
-        let contents = pages::contents(runs);
+    pub(super) fn new(
+        folder: Folder,
+        terminal: &'t mut Terminal,
+        execution: &Execution,
+    ) -> Self {
         Self {
             folder,
             terminal,
+            then: None,
             current: None,
-            laying_out: None,
-            contents,
+            contents: pages::contents(&execution.runs),
             begun: 0,
-            is_over: false,
+            shown: output::files::shown(&execution.files),
+        }
+    }
+
+    /// Tells what happened.
+    pub(super) fn notice(&mut self, notice: &Notice<'_>) {
+        match notice {
+            Notice::At(time) => self.then = Some(time.to_zoned(TimeZone::system())),
+            Notice::Told(told) => self.told(told),
+            Notice::Starts { label, rate_per_s } => self.starts(label, *rate_per_s),
+            Notice::Interval(tally) => self.interval(tally),
+            Notice::Done { phase, outcome, average, is_stopped, .. } => {
+                let current = self.current.take();
+                if let (Some(current), Some(average)) = (current, average) {
+                    self.done(&current, (phase, outcome), average, *is_stopped);
+                }
+                self.failed_io(phase, outcome);
+            }
+            Notice::TreesStart { label, rate_per_s } => self.trees_start(label, *rate_per_s),
+            Notice::TreesInterval(interval) => self.trees_interval(interval),
+            Notice::TreesDone { outcome, average, is_stopped, .. } => {
+                self.trees_done(outcome, *average, *is_stopped);
+            }
+            Notice::Doubt(doubt) => {
+                self.terminal.note(&format!("warning: {}", words::doubt(doubt).text));
+            }
+        }
+    }
+
+    fn told(&mut self, told: &Told) {
+        match told {
+            Told::LayingOut { path, bytes } => {
+                let bytes = assay_model::quantity::Bytes(*bytes).quantity();
+                self.say_now(&format!("Laying out {} ({bytes})", path.display()));
+            }
+            Told::LaidOut => self.folder.log.line(&format!("{} done", self.time_of_day())),
+            Told::Command { line } => {
+                self.say_now(&format!("Start/end command: executing '{line}'"));
+            }
+            Told::Printed { to, line } => {
+                let line = format!("{} Cmd: {line}", self.time_of_day());
+                match to {
+                    OutputOf::Console => self.say(&line),
+                    OutputOf::Summary => self.folder.summary.line(&line),
+                    OutputOf::Log => self.folder.log.line(&line),
+                }
+            }
+            Told::LimitReached { limit } => {
+                self.say_now(&format!("Reached {limit}; the run ends"));
+            }
+            Told::MonitorEndsRun => self.say_now("The monitor file says that the run ends"),
+            Told::MonitorEndsAll => {
+                self.say_now("The monitor file says that the execution ends");
+            }
+            Told::LeftOut { run } => {
+                self.say_now(&format!("RD={run} is left out: its rate would be 0"));
+            }
+            Told::CurveEnds => {
+                self.say_now("stopcurve: the response time is greater; the execution ends");
+            }
         }
     }
 
     /// What stands on the pages before the first run.
     pub(super) fn heads(&mut self) {
-        let created = Zoned::now().strftime("%H:%M:%S %b %d %Y %Z");
+        let created = self.time().strftime("%H:%M:%S %b %d %Y %Z");
         self.folder.summary.line(&format!("Vdbench summary report, created {created}\n"));
         for (words, name) in LINKS {
             self.folder.summary.line(&pages::link(words, name));
@@ -82,7 +141,7 @@ impl<'t> Report<'t> {
 
     /// The line that begins a run, on the console and on every page about runs.
     pub(super) fn begins(&mut self, header: &str, label: &RunLabel, table: &str) {
-        let line = format!("{} {header}", time_of_day());
+        let line = format!("{} {header}", self.time_of_day());
         let anchor = pages::anchor(label.number, &line);
         self.terminal.print_line(&line);
         self.folder.log.line(&line);
@@ -118,7 +177,32 @@ impl<'t> Report<'t> {
 
     /// A line with the time of day.
     pub(super) fn say_now(&mut self, text: &str) {
-        self.say(&format!("{} {text}", time_of_day()));
+        self.say(&format!("{} {text}", self.time_of_day()));
+    }
+
+    /// What time it is, or was.
+    fn time(&self) -> Zoned {
+        self.then.clone().unwrap_or_else(Zoned::now)
+    }
+
+    /// The time of day that opens every line.
+    fn time_of_day(&self) -> String {
+        self.time().strftime("%H:%M:%S%.3f").to_string()
+    }
+
+    /// Date, time and zone, as files for scripts have them.
+    fn timestamp(&self) -> String {
+        self.time().strftime("%m/%d/%Y-%H:%M:%S-%Z").to_string()
+    }
+
+    /// `Nov 21, 2026`.
+    fn today(&self) -> String {
+        self.time().strftime("%b %d, %Y").to_string()
+    }
+
+    /// The heading of the table with today's date, behind an empty line.
+    fn table_heading(&self) -> String {
+        format!("\n{}", output::heading(&self.today()))
     }
 
     /// A line of the status page.
@@ -126,26 +210,7 @@ impl<'t> Report<'t> {
         let run = label.map_or_else(String::new, |label| {
             format!("\trd={}\tFor loops: {}", label.name, output::loops(label))
         });
-        self.folder.status.line(&format!("{} \t{event}{run}", timestamp()));
-    }
-
-    pub(super) fn event(&mut self, event: &StorageEvent<'_>, label: &RunLabel) {
-        match event {
-            StorageEvent::LayingOut { target, done_bytes, total_bytes } => {
-                if self.laying_out.as_ref() != Some(&target.path) {
-                    self.laying_out = Some(target.path.clone());
-                    let bytes = assay_model::quantity::Bytes(*total_bytes).quantity();
-                    self.say_now(&format!("Laying out {} ({bytes})", target.path.display()));
-                }
-                if done_bytes == total_bytes {
-                    self.folder.log.line(&format!("{} done", time_of_day()));
-                }
-            }
-            StorageEvent::PhaseStarts { rate_per_s, .. } => self.starts(label, *rate_per_s),
-            StorageEvent::Interval { tally, .. } => self.interval(tally),
-            // The outcome is judged by whoever runs the plan, which also gets the failures.
-            StorageEvent::PhaseDone { .. } | StorageEvent::PhaseFailed { .. } => {}
-        }
+        self.folder.status.line(&format!("{} \t{event}{run}", self.timestamp()));
     }
 
     fn starts(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
@@ -153,78 +218,50 @@ impl<'t> Report<'t> {
             RateLabel::PerSecond(rate) => Some(rate),
             _ => rate_per_s,
         };
-        self.begins(&output::starting(label, rate_per_s), label, &table_heading());
-        self.current = Some(Current {
-            label: label.clone(),
-            rate_per_s,
-            number: 0,
-            full: 0,
-            lines: 0,
-            is_warm: false,
-            counted: Measured::default(),
-            whole: Measured::default(),
-        });
+        let heading = self.table_heading();
+        self.begins(&output::starting(label, rate_per_s), label, &heading);
+        self.goes_on(label, rate_per_s);
+    }
+
+    fn goes_on(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
+        let label = label.clone();
+        self.current = Some(Current { label, rate_per_s, number: 0, is_warm: false });
     }
 
     fn interval(&mut self, tally: &IntervalTally) {
         let Some(mut current) = self.current.take() else { return };
-        if current.lines.is_multiple_of(output::LINES_PER_HEADING) {
-            self.say(&table_heading());
+        if current.number.is_multiple_of(output::LINES_PER_HEADING) {
+            self.say(&self.table_heading());
         }
         if !tally.warmup && !std::mem::replace(&mut current.is_warm, true) {
             self.status("Warmup done", Some(&current.label));
         }
-        current.lines += 1;
         current.number += 1;
-        // Of an interval that was cut short a rate can be told, but no average is made of it.
-        let is_full = tally.length_s >= FULL * current.label.interval_s;
-        current.full += usize::from(is_full);
-        current.whole.add(tally);
-        if is_full && current.number >= output::first_counted(&current.label) {
-            current.counted.add(tally);
-        }
         let measured = Measured::of(tally);
-        let (tod, number) = (time_of_day(), current.number.to_string());
+        let (tod, number) = (self.time_of_day(), current.number.to_string());
         self.say(&output::line(&tod, &number, &measured));
         self.flat_row(&tod, &current, &number, &measured);
         self.current = Some(current);
     }
 
-    /// The average and what is to be said about it; `None` when nothing was measured. Of a run that the
-    /// user stopped (`is_stopped`) nothing is said while it warms up, and never that it is done.
-    pub(super) fn done(
+    /// The average and what is to be said about it. Of a run that the user stopped (`is_stopped`) it is never
+    /// said that it is done.
+    fn done(
         &mut self,
-        workload: &StorageWorkload,
-        outcome: &StorageOutcome,
+        current: &Current,
+        (phase, outcome): (&StoragePhase, &StorageOutcome),
+        average: &Average<Measured>,
         is_stopped: bool,
-    ) -> Option<Measured> {
-        let mut current = self.current.take()?;
-        if is_stopped && current.counted.count() == 0 {
-            return None;
-        }
-        let first = output::first_counted(&current.label);
-        let (measured, label) = if current.counted.count() > 0 {
-            (
-                std::mem::take(&mut current.counted),
-                output::average_label(first, current.full.max(first)),
-            )
-        } else {
-            (
-                std::mem::take(&mut current.whole),
-                output::average_label(1, current.number.max(1)),
-            )
-        };
-        if measured.count() == 0 {
-            return None;
-        }
-        let tod = time_of_day();
-        let line = output::line(&tod, &label, &measured);
+    ) {
+        let Average { measured, label, .. } = average;
+        let tod = self.time_of_day();
+        let line = output::line(&tod, label, measured);
         self.say(&line);
         self.folder.totals.line(&line);
-        self.flat_row(&tod, &current, &label, &measured);
-        self.folder.histogram.line(&histogram::sections(&measured));
-        self.parts(&tod, &current, workload, outcome, &measured);
-        self.beyond_vdbench(&measured, current.rate_per_s);
+        self.flat_row(&tod, current, label, measured);
+        self.folder.histogram.line(&histogram::sections(measured));
+        self.parts(&tod, current, (phase, outcome), average);
+        self.beyond_vdbench(measured, current.rate_per_s);
         self.busy(measured.cpu_percent());
         let reason = assay_report::words::engine_reason(&outcome.engine_reason);
         let engine = format!("Engine: {}; {reason}", outcome.engine);
@@ -233,11 +270,10 @@ impl<'t> Report<'t> {
             self.status("Workload done", Some(&current.label));
             self.status("Slaves done", Some(&current.label));
         }
-        Some(measured)
     }
 
     fn flat_row(&mut self, tod: &str, current: &Current, interval: &str, measured: &Measured) {
-        let moment = Moment { tod, timestamp: &timestamp() };
+        let moment = Moment { tod, timestamp: &self.timestamp() };
         let row =
             flat_file::row(moment, &current.label, interval, current.rate_per_s, measured);
         self.folder.flat_file.line(&row);
@@ -248,25 +284,25 @@ impl<'t> Report<'t> {
         &mut self,
         tod: &str,
         current: &Current,
-        workload: &StorageWorkload,
-        outcome: &StorageOutcome,
-        measured: &Measured,
+        (phase, outcome): (&StoragePhase, &StorageOutcome),
+        average: &Average<Measured>,
     ) {
-        let storage = skew::of_storage(workload, outcome, measured);
-        let workloads = skew::of_workloads(workload, outcome, measured);
+        let Average { measured, full, .. } = average;
+        let storage = skew::of_storage(&phase.workload, outcome, measured);
+        let workloads = skew::of_workloads(&phase.workload, outcome, measured);
         let report = skew::report(tod, &current.label, (&storage, &workloads));
         self.folder.skew.line(&report);
         let label = &current.label;
         let header = output::starting(label, current.rate_per_s);
         let anchor = pages::anchor(label.number, &format!("{tod} {header}"));
         let first = (label.warmup_s / label.interval_s).round() as usize + 1;
-        let average = output::average_label(first, current.full.max(first));
+        let average = output::average_label(first, (*full).max(first));
         let kinds = [("SD report for sd=", storage), ("Workload Report for wd=", workloads)];
         for (title, parts) in kinds {
             for skew::Part { name, measured, .. } in parts {
                 let line = output::line(tod, &average, &measured);
                 let head = format!("{title}{name}\n\n{}\n", histogram_link(&name));
-                let text = format!("{anchor}\n{}\n{line}", table_heading());
+                let text = format!("{anchor}\n{}\n{line}", self.table_heading());
                 self.folder.part(&name, &head, &text);
                 let head = format!("{title}{name}: response time histogram.\n");
                 let text = format!("{anchor}\n{}", histogram::sections(&measured));
@@ -293,16 +329,13 @@ impl<'t> Report<'t> {
     }
 
     /// I/O that failed, in the error log; all are counted, the first few are told.
-    pub(super) fn failed_io(&mut self, phase: &StoragePhase, outcome: &StorageOutcome) {
+    fn failed_io(&mut self, phase: &StoragePhase, outcome: &StorageOutcome) {
         for error in &outcome.errors {
             let target = &phase.workload.targets[error.target];
-            let operation = match error.operation {
-                Operation::Read => "read",
-                Operation::Write => "write",
-            };
+            let operation = error.operation.word();
             let line = format!(
                 "{} op: {operation} lun: {} lba: {} 0x{:X} xfer: {} errno: {}",
-                time_of_day(),
+                self.time_of_day(),
                 target.path.display(),
                 error.offset,
                 error.offset,
@@ -334,24 +367,4 @@ const LINKS: [(&str, &str); 9] = [
 
 fn histogram_link(name: &str) -> String {
     pages::link("Link to response time histogram:", &format!("{name}.histogram"))
-}
-
-/// The heading of the table with today's date, behind an empty line.
-fn table_heading() -> String {
-    format!("\n{}", output::heading(&today()))
-}
-
-/// `Nov 21, 2026`.
-pub(super) fn today() -> String {
-    Zoned::now().strftime("%b %d, %Y").to_string()
-}
-
-/// Date, time and zone, as files for scripts have them.
-pub(super) fn timestamp() -> String {
-    Zoned::now().strftime("%m/%d/%Y-%H:%M:%S-%Z").to_string()
-}
-
-/// The time of day that opens every line.
-pub(super) fn time_of_day() -> String {
-    Zoned::now().strftime("%H:%M:%S%.3f").to_string()
 }

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use assay_dialects::vdbench::commands::Repetition;
 
-use assay_run::failure::Failure;
+use crate::failure::Failure;
 
 /// How long the runs are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Repeat {
+pub enum Repeat {
     /// Not at all.
     Once,
     /// Until the user stops them.
@@ -21,7 +21,10 @@ pub(super) enum Repeat {
 
 impl Repeat {
     /// What was typed: nothing, `-l`, `-l30`, `-l30s`, `-l5m`, `-l2h`.
-    pub(super) fn read(typed: Option<&Option<String>>) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// When it is no time.
+    pub fn read(typed: Option<&Option<String>>) -> Result<Self, Failure> {
         let Some(typed) = typed else { return Ok(Self::Once) };
         let Some(text) = typed else { return Ok(Self::Forever) };
         let lower = text.to_ascii_lowercase();
@@ -40,7 +43,8 @@ impl Repeat {
     }
 
     /// As the files say, where nothing was typed.
-    pub(super) const fn or(self, in_files: Option<Repetition>) -> Self {
+    #[must_use]
+    pub const fn or(self, in_files: Option<Repetition>) -> Self {
         match (self, in_files) {
             (Self::Once, Some(Repetition::Times(number))) => Self::Times(number),
             (Self::Once, Some(Repetition::Seconds(s))) => Self::For(Duration::from_secs(s)),

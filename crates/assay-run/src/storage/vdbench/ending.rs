@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use assay_dialects::vdbench::commands::DataLimits;
 
+use super::told::Told;
+
 /// Watches one run.
 #[derive(Debug)]
 pub(super) struct Ending<'a> {
@@ -16,10 +18,8 @@ pub(super) struct Ending<'a> {
     monitor: Option<&'a Path>,
     read_bytes: u64,
     written_bytes: u64,
-    /// What to say of the end, once it has come.
-    pub(super) reason: Option<String>,
-    /// Whether no run is to follow.
-    pub(super) is_last: bool,
+    /// Why it ends, once it does.
+    pub(super) reason: Option<Told>,
 }
 
 impl<'a> Ending<'a> {
@@ -30,7 +30,6 @@ impl<'a> Ending<'a> {
             read_bytes: 0,
             written_bytes: 0,
             reason: None,
-            is_last: false,
         }
     }
 
@@ -47,17 +46,12 @@ impl<'a> Ending<'a> {
         let reached =
             limits.iter().find(|(_, limit, has)| limit.is_some_and(|most| *has >= most));
         if let Some((name, ..)) = reached {
-            self.reason = Some(format!("Reached {name}; the run ends"));
+            self.reason = Some(Told::LimitReached { limit: (*name).to_owned() });
         }
         let word = self.monitor.and_then(|path| std::fs::read_to_string(path).ok());
         match word.as_deref().map(str::trim) {
-            Some("end_rd" | "shutdown") => {
-                self.reason = Some("The monitor file says that the run ends".into());
-            }
-            Some("end_vdbench" | "terminate") => {
-                self.reason = Some("The monitor file says that the execution ends".into());
-                self.is_last = true;
-            }
+            Some("end_rd" | "shutdown") => self.reason = Some(Told::MonitorEndsRun),
+            Some("end_vdbench" | "terminate") => self.reason = Some(Told::MonitorEndsAll),
             _ => {}
         }
         self.reason.is_some()
@@ -94,20 +88,22 @@ mod tests {
         assert!(!ending.interval(true, 1000, 1000), "a warm-up does not count");
         assert!(!ending.interval(false, 99, 1000));
         assert!(ending.interval(false, 1, 0));
-        assert!(ending.reason.unwrap().contains("maxdataread") && !ending.is_last);
+        assert_eq!(ending.reason, Some(Told::LimitReached { limit: "maxdataread".to_owned() }));
     }
 
     #[test]
     fn a_word_in_a_file_ends_the_run_or_all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("monitor");
-        for (word, ends, is_last) in
-            [("go on", false, false), ("end_rd\n", true, false), ("end_vdbench", true, true)]
-        {
+        for (word, reason) in [
+            ("go on", None),
+            ("end_rd\n", Some(Told::MonitorEndsRun)),
+            ("end_vdbench", Some(Told::MonitorEndsAll)),
+        ] {
             std::fs::write(&path, word).unwrap();
             let mut ending = Ending::new(DataLimits::default(), Some(&path));
-            assert_eq!(ending.interval(false, 1, 1), ends, "{word}");
-            assert_eq!(ending.is_last, is_last, "{word}");
+            assert_eq!(ending.interval(false, 1, 1), reason.is_some(), "{word}");
+            assert_eq!(ending.reason, reason, "{word}");
         }
         let missing = folder.path().join("none");
         let mut ending = Ending::new(DataLimits::default(), Some(&missing));

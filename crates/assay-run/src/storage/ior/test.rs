@@ -1,0 +1,305 @@
+//! One test of IOR while it runs: its folders, its repetitions, and what is removed behind it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use assay_dialects::ior::compile::{self, Access, compile};
+use assay_dialects::ior::options::Options;
+use assay_dialects::ior::result::Test;
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::failure::Failure as CaseFailure;
+use assay_model::storage_outcome::StorageOutcome;
+use assay_model::workload::storage::{StoragePhase, StoragePlan};
+
+use super::{FOUND, Found, Listener, Notice, Step, capacity_of, now, transfers};
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::storage::options::RunOptions;
+use crate::storage::runner::{self, StorageEvent};
+use crate::storage::series;
+
+/// A test while it runs.
+pub(super) struct Running<'a> {
+    pub(super) test: Test,
+    number: usize,
+    /// Folder of the store.
+    store: Option<&'a Path>,
+    stop: &'a AtomicBool,
+    /// The first I/O that failed; the others go on.
+    pub(super) failed: Option<Failure>,
+    /// Folders that were made for the files of ranks.
+    folders: Vec<PathBuf>,
+}
+
+/// Where the results of a test go.
+struct Record<'r, 's, 'l> {
+    steps: &'r [Step],
+    kept: &'r mut Session<'s>,
+    on: &'r mut Listener<'l>,
+    found: Found,
+}
+
+impl<'a> Running<'a> {
+    pub(super) fn new(
+        number: usize,
+        options: Options,
+        store: Option<&'a Path>,
+        stop: &'a AtomicBool,
+    ) -> Self {
+        let capacity = capacity_of(&options);
+        let test = Test { options, began: now(), capacity, results: vec![] };
+        Self { test, number, store, stop, failed: None, folders: vec![] }
+    }
+
+    pub(super) fn found(&self) -> Found {
+        Found {
+            began: self.test.began.clone(),
+            capacity: self.test.capacity,
+            wear_out_transfers: self.test.options.wear_out_transfers,
+        }
+    }
+
+    fn permissions(&self) -> RunOptions {
+        let options = &self.test.options;
+        RunOptions {
+            destroy_data: options.destroy_data.iter().map(Into::into).collect(),
+            allow_unmounted: options.allow_unmounted,
+            keep: true,
+            // A deadline would leave parts of a file unwritten that are read afterwards.
+            writers_make_files: options.deadline_s == 0 && options.prefill_bytes == 0,
+            store: self.store.map(Into::into),
+            ..RunOptions::default()
+        }
+    }
+
+    /// Removes what was made, unless it is to be kept.
+    pub(super) fn clean(&self, is_broken: bool) -> Result<(), Failure> {
+        let options = &self.test.options;
+        let has_errors = is_broken || self.failed.is_some();
+        if options.keep || (options.keep_with_error && has_errors) {
+            return Ok(());
+        }
+        runner::remove_made(&self.permissions())?;
+        for folder in self.folders.iter().rev() {
+            // One that is not empty holds what was there before, or what somebody else put there.
+            drop(std::fs::remove_dir(folder));
+        }
+        Ok(())
+    }
+
+    pub(super) fn repetitions(
+        &mut self,
+        steps: &[Step],
+        session: &mut Session<'_>,
+        on: &mut Listener<'_>,
+    ) -> Result<(), Failure> {
+        let began = Instant::now();
+        let most_s = u64::from(self.test.options.most_minutes) * 60;
+        self.take_status();
+        let found = self.found();
+        let mut record = Record { steps, kept: session, on, found };
+        for repetition in 0..self.test.options.repetitions {
+            if most_s > 0 && began.elapsed().as_secs() >= most_s {
+                (record.on)(Notice::TimeIsUp { repetitions: repetition });
+                break;
+            }
+            if self.test.options.wear_out {
+                self.worn_out(repetition, &mut record)?;
+            } else {
+                self.repetition(repetition, &mut record)?;
+            }
+            let options = &self.test.options;
+            let last = repetition + 1 == options.repetitions;
+            // IOR writes a new file in every repetition, unless it is told to use the old one.
+            if !last && !options.keep && !options.use_existing && options.write {
+                runner::remove_made(&self.permissions())?;
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        self.write_status()
+    }
+
+    /// Refuses what cannot be done before anything is shown.
+    pub(super) fn prepare(&mut self) -> Result<(), Failure> {
+        self.make_folders()?;
+        let options = &self.test.options;
+        let first = compile::file_name(options, 0, 0);
+        if !options.write && !Path::new(&first).exists() {
+            return Err(Failure::measurement(format!("there is no file {first} to read"))
+                .explain("without -w nothing is written")
+                .advise("write it first, with the same options and -w -k: -k lets it stay"));
+        }
+        runner::check(&compile(options, 0).0, &self.permissions())
+    }
+
+    fn make_folders(&mut self) -> Result<(), Failure> {
+        for folder in compile::folders(&self.test.options) {
+            if folder.is_dir() {
+                continue;
+            }
+            std::fs::create_dir(&folder).map_err(|error| {
+                Failure::measurement(format!("the folder {} cannot be made", folder.display()))
+                    .because(&error)
+                    .advise("-u makes a folder for each rank beside the test file: its folder must be there")
+            })?;
+            self.folders.push(folder);
+        }
+        Ok(())
+    }
+
+    /// How far an earlier run came before its deadline, so that no more is read.
+    fn take_status(&mut self) {
+        let options = &mut self.test.options;
+        let Some(file) = options.status_file.as_ref().filter(|_| !options.write) else {
+            return;
+        };
+        let told = std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok());
+        options.wear_out_transfers = told.unwrap_or(options.wear_out_transfers);
+    }
+
+    fn write_status(&self) -> Result<(), Failure> {
+        let Test { options, results, .. } = &self.test;
+        let walls = results.iter().filter(|it| it.access == Access::Write);
+        let most = walls.filter_map(|it| it.stonewall).map(|wall| wall.most).next_back();
+        let (Some(file), Some(most)) = (&options.status_file, most) else { return Ok(()) };
+        std::fs::write(file, most.to_string()).map_err(|error| {
+            Failure::measurement(format!("{file} cannot be written"))
+                .because(&error)
+                .advise("name a file in a folder that exists and is yours")
+        })
+    }
+
+    fn step(&self, repetition: u32, access: Access, rest: Option<usize>) -> Step {
+        Step { test: self.number, repetition, access, rest }
+    }
+
+    fn repetition(
+        &mut self,
+        repetition: u32,
+        record: &mut Record<'_, '_, '_>,
+    ) -> Result<(), Failure> {
+        let (plan, accesses) = compile(&self.test.options, repetition);
+        let permissions = self.permissions();
+        let steps: Vec<Step> =
+            accesses.into_iter().map(|access| self.step(repetition, access, None)).collect();
+        let mut phases = plan.phases.iter().zip(steps);
+        let test = &mut self.test;
+        let mut kept = Ok(());
+        let mut see = |event: StorageEvent<'_>| match event {
+            StorageEvent::PhaseDone { outcome } => {
+                let Some((phase, step)) = phases.next() else { return };
+                if kept.is_ok() {
+                    kept = record.keep(step, phase, outcome);
+                }
+                record.tell(test, step, outcome, &[]);
+            }
+            StorageEvent::PhaseFailed => {
+                let Some((_, step)) = phases.next() else { return };
+                if kept.is_ok() {
+                    kept = record.failed(step);
+                }
+            }
+            StorageEvent::LayingOut { .. }
+            | StorageEvent::PhaseStarts { .. }
+            | StorageEvent::Interval { .. } => {}
+        };
+        let outcomes = runner::carry_out(&plan, &permissions, self.stop, &mut see);
+        kept?;
+        let failed = runner::io_failure(&plan, &outcomes?);
+        self.failed = self.failed.take().or(failed);
+        Ok(())
+    }
+
+    /// A repetition in which, after the deadline, all ranks go on until each has done as much as the one
+    /// that did most.
+    fn worn_out(
+        &mut self,
+        repetition: u32,
+        record: &mut Record<'_, '_, '_>,
+    ) -> Result<(), Failure> {
+        let asked = self.test.options.wear_out_transfers;
+        for access in compile(&self.test.options, repetition).1 {
+            let phase = compile::phase(&self.test.options, access, repetition);
+            let step = self.step(repetition, access, None);
+            let Some(first) = self.alone(phase, step, record)? else { continue };
+            let done = transfers(&self.test.options, &first);
+            let lacking = compile::rest(&self.test.options, access, repetition, &done);
+            let mut rest = Vec::new();
+            for (at, phase) in lacking.into_iter().enumerate() {
+                rest.extend(self.alone(phase, Step { rest: Some(at), ..step }, record)?);
+            }
+            if access == Access::Write {
+                // What is read is what was written.
+                self.test.options.wear_out_transfers = done.iter().copied().max().unwrap_or(0);
+            }
+            record.tell(&mut self.test, step, &first, &rest);
+        }
+        self.test.options.wear_out_transfers = asked;
+        Ok(())
+    }
+
+    fn alone(
+        &mut self,
+        phase: StoragePhase,
+        step: Step,
+        record: &mut Record<'_, '_, '_>,
+    ) -> Result<Option<StorageOutcome>, Failure> {
+        let plan = StoragePlan { phases: vec![phase] };
+        let mut outcomes =
+            runner::carry_out(&plan, &self.permissions(), self.stop, &mut |_| {})?;
+        let failed = runner::io_failure(&plan, &outcomes);
+        self.failed = self.failed.take().or(failed);
+        let outcome = outcomes.pop();
+        if let Some(outcome) = &outcome {
+            record.keep(step, &plan.phases[0], outcome)?;
+        }
+        Ok(outcome)
+    }
+}
+
+impl Record<'_, '_, '_> {
+    fn case(&self, step: Step) -> Option<usize> {
+        self.steps.iter().position(|it| *it == step)
+    }
+
+    /// Stores a phase that is over.
+    fn keep(
+        &mut self,
+        step: Step,
+        phase: &StoragePhase,
+        outcome: &StorageOutcome,
+    ) -> Result<(), Failure> {
+        let Some(number) = self.case(step) else { return Ok(()) };
+        let loops = format!("test={} repetition={}", step.test, step.repetition);
+        let dimensions = Attributes::from([
+            (Attribute::Phase, phase.name.as_str().into()),
+            (Attribute::Loops, loops.into()),
+        ]);
+        let entries = outcome.entries().into_iter().chain(series::samples(outcome));
+        let entries = entries.map(|entry| entry.of(&dimensions));
+        let found = serde_json::to_vec(&self.found).expect("names and numbers are JSON");
+        let failure = series::failure(&phase.workload, outcome);
+        self.kept.case(number, entries, &[(FOUND.to_owned(), found)], failure)
+    }
+
+    fn failed(&mut self, step: Step) -> Result<(), Failure> {
+        let Some(number) = self.case(step) else { return Ok(()) };
+        self.kept.case(number, [], &[], Some(CaseFailure::NoIo))
+    }
+
+    fn tell(
+        &mut self,
+        test: &mut Test,
+        step: Step,
+        outcome: &StorageOutcome,
+        rest: &[StorageOutcome],
+    ) {
+        if let Some(result) = step.result(&test.options, outcome, rest) {
+            (self.on)(Notice::Result { options: &test.options, result: &result });
+            test.results.push(result);
+        }
+    }
+}

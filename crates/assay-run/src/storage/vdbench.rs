@@ -1,0 +1,246 @@
+//! The runs of Vdbench's parameter files, one after another: carried out, stored, and told again from the
+//! store.
+//!
+//! Whoever called is told what happens while it happens, live and again in the same notices; nothing here
+//! prints.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use assay_dialects::vdbench::output::files::FileMeasured;
+use assay_dialects::vdbench::output::{self, Average, Measured};
+use assay_dialects::vdbench::{Execution, RunLabel};
+use assay_model::doubt::Doubt;
+use assay_model::file_outcome::{FileInterval, FileOutcome};
+use assay_model::plan::Plan;
+use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::workload::storage::{StoragePhase, StoragePlan, StorageTest, StorageWorkload};
+use assay_model::workload::{self, Workload};
+use jiff::Timestamp;
+
+use self::told::{Course, Told};
+use super::options::RunOptions;
+use super::runner::{self, StorageEvent};
+use crate::failure::Failure;
+use crate::session::{self, Opening, Session};
+use crate::sink::Doubts;
+
+mod again;
+mod around;
+mod ending;
+pub mod repeat;
+mod runs;
+pub mod told;
+mod trees;
+
+pub use again::again;
+pub use runs::first_run_fills_all;
+
+/// The language of these runs.
+pub const LANGUAGE: &str = "vdbench";
+
+/// What is to be done, and under which permissions.
+#[derive(Debug)]
+pub struct Question<'q> {
+    /// The parameter files.
+    pub execution: &'q Execution,
+    /// How often.
+    pub repeat: repeat::Repeat,
+    /// What may be written.
+    pub options: RunOptions,
+    /// What `$output` in commands stands for.
+    pub output: &'q Path,
+    /// How it is stored; its plan is that of [`plan`].
+    pub opening: Opening<'q>,
+}
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Notice<'n> {
+    /// Of a stored run: what follows happened at this time.
+    At(Timestamp),
+    /// Something besides I/O.
+    Told(&'n Told),
+    /// A run begins; with the rate in IO/s, where it has one.
+    Starts { label: &'n RunLabel, rate_per_s: Option<f64> },
+    /// One entry of its series.
+    Interval(&'n IntervalTally),
+    /// It ended; with its average, where anything is to be told.
+    Done {
+        label: &'n RunLabel,
+        phase: &'n StoragePhase,
+        outcome: &'n StorageOutcome,
+        average: Option<&'n Average<Measured>>,
+        is_stopped: bool,
+    },
+    /// A run on trees of files begins; with the rate in operations per second, where it has one.
+    TreesStart { label: &'n RunLabel, rate_per_s: Option<f64> },
+    /// One entry of its series.
+    TreesInterval(&'n FileInterval),
+    /// It ended; with its average, where anything is to be told.
+    TreesDone {
+        label: &'n RunLabel,
+        outcome: &'n FileOutcome,
+        average: Option<&'n Average<FileMeasured>>,
+        is_stopped: bool,
+    },
+    /// A doubt that concerns the store.
+    Doubt(&'n Doubt),
+}
+
+/// Whoever is told.
+pub type Listener<'l> = dyn FnMut(Notice<'_>) + 'l;
+
+/// Carries all runs out, once or over and over. Every pass is a run of the store.
+///
+/// # Errors
+/// What cannot be carried out or stored, I/O that failed, and the user's wish to stop.
+pub fn carry_out(
+    question: &Question<'_>,
+    stop: &AtomicBool,
+    on: &mut Listener<'_>,
+) -> Result<(), Failure> {
+    let mut underway = Underway { question, stop, on, told: Vec::new(), is_over: false };
+    around::run(question.execution.commands.start.as_ref(), &mut underway)?;
+    let (began, mut done) = (Instant::now(), 0);
+    loop {
+        done += 1;
+        // What must not be done leaves no run.
+        underway.prepare()?;
+        let mut doubts = Doubts::default();
+        let mut session = match question.execution.files.phases.is_empty() {
+            true => Some(Session::begin(question.opening.clone(), &mut doubts)?),
+            false => None,
+        };
+        let verdict = match &mut session {
+            Some(session) => runs::all(&mut underway, session),
+            None => trees::all(&mut underway),
+        };
+        let is_last =
+            verdict.is_err() || underway.is_over || !question.repeat.again(began, done);
+        let verdict = match is_last {
+            true => verdict.and_then(|()| {
+                around::run(question.execution.commands.end.as_ref(), &mut underway)
+            }),
+            false => verdict,
+        };
+        let closed = session.map_or(Ok(()), |session| underway.close(session, verdict.is_ok()));
+        doubts.0.iter().for_each(|doubt| (underway.on)(Notice::Doubt(doubt)));
+        if is_last {
+            return verdict.and(closed);
+        }
+        closed?;
+    }
+}
+
+/// The runs as a plan of the store.
+#[must_use]
+pub fn plan(execution: &Execution) -> Plan {
+    let phases = execution.plan.phases.iter().map(|phase| {
+        let test = StorageTest {
+            name: phase.name.clone(),
+            point: None,
+            provisioned_bytes_per_s: None,
+            precondition_passes: 0,
+            course: workload::course::Course::default(),
+            workload: phase.workload.clone(),
+        };
+        (named(phase), Workload::Storage(Box::new(test)))
+    });
+    session::plan(LANGUAGE, phases.collect())
+}
+
+/// A name that no other phase has: Vdbench tells runs apart by their loops.
+fn named(phase: &StoragePhase) -> String {
+    let loops = phase.loops.iter().map(|(key, value)| format!(",{key}={value}"));
+    phase.name.clone() + &loops.collect::<String>()
+}
+
+/// What goes on, for all that carry it out.
+struct Underway<'d, 'l> {
+    question: &'d Question<'d>,
+    stop: &'d AtomicBool,
+    on: &'d mut Listener<'l>,
+    /// What was told since the last run was stored.
+    told: Vec<Told>,
+    /// Whether no run is to follow.
+    is_over: bool,
+}
+
+impl Underway<'_, '_> {
+    fn tell(&mut self, told: Told) {
+        (self.on)(Notice::Told(&told));
+        self.told.push(told);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Refuses what must not be done, and lays files out.
+    fn prepare(&mut self) -> Result<(), Failure> {
+        let Question { execution, options, .. } = self.question;
+        if !execution.files.phases.is_empty() {
+            return super::file_trees::prepare(
+                &execution.files,
+                options,
+                execution.create_anchors,
+            );
+        }
+        let stop = self.stop;
+        runner::prepare(&execution.plan, options, stop, &mut |event| self.laid_out(&event))
+    }
+
+    fn laid_out(&mut self, event: &StorageEvent<'_>) {
+        let StorageEvent::LayingOut { target, done_bytes, total_bytes } = event else { return };
+        let begins = Told::LayingOut { path: target.path.clone(), bytes: *total_bytes };
+        if !self.told.contains(&begins) {
+            self.tell(begins);
+        }
+        if done_bytes == total_bytes {
+            self.tell(Told::LaidOut);
+        }
+    }
+
+    /// Why a run ended before its time; whether it may have been the last.
+    fn ended(&mut self, reason: Option<&Told>) {
+        if let Some(reason) = reason {
+            (self.on)(Notice::Told(reason));
+            self.is_over |= *reason == Told::MonitorEndsAll;
+        }
+    }
+
+    fn close(&mut self, mut session: Session<'_>, is_well: bool) -> Result<(), Failure> {
+        let before = std::mem::take(&mut self.told);
+        let (name, bytes) = Course { before, ..Course::default() }.file();
+        session.raw(&name, &bytes)?;
+        if is_well {
+            session.leave_out_rest()?;
+        } else {
+            session.fail();
+        }
+        session.finish(self.is_stopped()).map(drop)
+    }
+}
+
+/// The average that is told of a run; nothing of one that the user stopped while it warmed up.
+fn averaged(
+    label: &RunLabel,
+    outcome: &StorageOutcome,
+    is_stopped: bool,
+) -> Option<Average<Measured>> {
+    let average = output::average(
+        label,
+        &outcome.intervals,
+        |interval| interval.length_s,
+        Measured::add,
+        Measured::count,
+    );
+    (average.measured.count() > 0 && (average.counts || !is_stopped)).then_some(average)
+}
+
+/// A plan of one phase.
+fn alone(phase: &StoragePhase, workload: StorageWorkload) -> StoragePlan {
+    StoragePlan { phases: vec![StoragePhase { workload, ..phase.clone() }] }
+}

@@ -1,0 +1,310 @@
+//! The runs on files and devices: rates that depend on earlier runs, the ends of curves, and the verdict.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use assay_dialects::vdbench::RunLabel;
+use assay_dialects::vdbench::output::{Average, Measured};
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::entry::Entry;
+use assay_model::storage_outcome::StorageOutcome;
+use assay_model::workload::storage::{
+    AccessPattern, AtEnd, Load, StoragePhase, StoragePlan, StorageWorkload,
+};
+
+use super::ending::{self, Ending};
+use super::told::{Course, Told};
+use super::{Notice, Underway, alone, around, averaged};
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::storage::options::RunOptions;
+use crate::storage::runner::{self, StorageEvent};
+use crate::storage::series;
+
+/// Carries out all runs of the plan once.
+pub(super) fn all(
+    underway: &mut Underway<'_, '_>,
+    session: &mut Session<'_>,
+) -> Result<(), Failure> {
+    let execution = underway.question.execution;
+    let done = vec![None; execution.runs.len()];
+    let options = underway.question.options.clone();
+    let mut runs = Runs { underway, record: session, options, done, errors: 0 };
+    let mut skipped = None;
+    for (index, (phase, label)) in execution.plan.phases.iter().zip(&execution.runs).enumerate()
+    {
+        if skipped.is_some() && skipped == base(phase) {
+            continue;
+        }
+        let next = runs.one(index, phase, label)?;
+        // Only the first run is known to fill what it makes.
+        runs.options.writers_make_files = false;
+        match next {
+            Next::Run => {}
+            Next::SkipCurve(of) => skipped = Some(of),
+            Next::End => break,
+        }
+    }
+    match runs.errors {
+        0 => Ok(()),
+        1 => Err(Failure::measurement("one I/O failed").advise("see errorlog.html")),
+        more => {
+            Err(Failure::measurement(format!("{more} I/O failed")).advise("see errorlog.html"))
+        }
+    }
+}
+
+/// Runs and what they reached.
+struct Runs<'r, 'd, 'l, 's> {
+    underway: &'r mut Underway<'d, 'l>,
+    record: &'r mut Session<'s>,
+    options: RunOptions,
+    done: Vec<Option<Reached>>,
+    /// I/O that failed so far.
+    errors: u64,
+}
+
+/// What a run reached, for the runs that depend on it.
+#[derive(Debug, Clone)]
+pub(super) struct Reached {
+    rate_per_s: f64,
+    /// Share of each stream.
+    shares: Vec<f64>,
+}
+
+/// Whether there is more to run.
+enum Next {
+    Run,
+    /// The rest of the curve that begins with this run is left out.
+    SkipCurve(usize),
+    End,
+}
+
+impl Runs<'_, '_, '_, '_> {
+    fn one(
+        &mut self,
+        index: usize,
+        phase: &StoragePhase,
+        label: &RunLabel,
+    ) -> Result<Next, Failure> {
+        let mut workload = phase.workload.clone();
+        if let Some(of) = base(phase) {
+            let rate_per_s = self.share(of, &workload, label)?;
+            if rate_per_s <= 0.0 {
+                self.underway.tell(Told::LeftOut { run: label.name.clone() });
+                return Ok(Next::SkipCurve(of));
+            }
+            workload = at_rate(&workload, label, rate_per_s, self.done[of].as_ref());
+        }
+        around::run(label.commands.start.as_ref(), self.underway)?;
+        let plan = alone(phase, workload);
+        let (outcome, end) = self.carry_out(&plan, label)?;
+        let next = self.judge(index, &plan.phases[0], label, (&outcome, end))?;
+        around::run(label.commands.end.as_ref(), self.underway)?;
+        Ok(if self.underway.is_over { Next::End } else { next })
+    }
+
+    /// Carries out a plan of one phase, which bytes or a watched file may end early; and why they did.
+    fn carry_out(
+        &mut self,
+        plan: &StoragePlan,
+        label: &RunLabel,
+    ) -> Result<(StorageOutcome, Option<Told>), Failure> {
+        let ends = AtomicBool::new(false);
+        let underway = &mut *self.underway;
+        let stop = underway.stop;
+        let mut ending =
+            Ending::new(label.limits, underway.question.execution.monitor.as_ref());
+        let mut outcome = None;
+        let mut on = |event: StorageEvent<'_>| match event {
+            StorageEvent::LayingOut { .. } => underway.laid_out(&event),
+            StorageEvent::PhaseStarts { rate_per_s } => {
+                (underway.on)(Notice::Starts { label, rate_per_s });
+            }
+            StorageEvent::Interval { tally } => {
+                (underway.on)(Notice::Interval(tally));
+                let (read, written) = (tally.reads.bytes, tally.writes.bytes);
+                if ending.interval(tally.warmup, read, written) {
+                    ends.store(true, Ordering::Relaxed);
+                }
+            }
+            StorageEvent::PhaseDone { outcome: done } => outcome = Some(done.clone()),
+            // The failure comes back as well.
+            StorageEvent::PhaseFailed => {}
+        };
+        let done = ending::following(stop, &ends, || {
+            runner::carry_out(plan, &self.options, &ends, &mut on)
+        });
+        // What ends a run before its time is no failure, and what was measured until then is told.
+        let is_stopped = self.underway.is_stopped();
+        if outcome.is_none() || !(is_stopped || ending.reason.is_some()) {
+            done?;
+        }
+        let reason = ending.reason.filter(|_| !is_stopped);
+        self.underway.ended(reason.as_ref());
+        let outcome = outcome
+            .ok_or_else(|| Failure::measurement(format!("RD={} did no I/O", label.name)))?;
+        Ok((outcome, reason))
+    }
+
+    /// What a run that is over means for those to come.
+    fn judge(
+        &mut self,
+        index: usize,
+        phase: &StoragePhase,
+        label: &RunLabel,
+        (outcome, end): (&StorageOutcome, Option<Told>),
+    ) -> Result<Next, Failure> {
+        let is_stopped = self.underway.is_stopped();
+        let average = averaged(label, outcome, is_stopped);
+        (self.underway.on)(Notice::Done {
+            label,
+            phase,
+            outcome,
+            average: average.as_ref(),
+            is_stopped,
+        });
+        let before = std::mem::take(&mut self.underway.told);
+        self.store(index, phase, outcome, &Course { before, end, is_stopped })?;
+        self.errors += outcome.error_count;
+        let most = self.underway.question.execution.data_errors;
+        if self.errors >= most.max(1) {
+            return Err(Failure::measurement(format!("{} I/O failed", self.errors))
+                .explain(format!("data_errors allows fewer than {most}"))
+                .advise("see errorlog.html"));
+        }
+        if is_stopped {
+            return Err(runner::interrupted());
+        }
+        let Some(Average { measured, .. }) = average else {
+            return Err(Failure::measurement(format!("RD={} did no I/O", label.name))
+                .advise("lengthen elapsed=, or see errorlog.html"));
+        };
+        self.done[index] = Some(Reached::of(phase, outcome, &measured));
+        if label.stop_curve_ms.is_some_and(|limit_ms| measured.response_ms() > limit_ms) {
+            self.underway.tell(Told::CurveEnds);
+            return Ok(Next::End);
+        }
+        Ok(Next::Run)
+    }
+
+    /// The run is over: nothing that is written now disturbs it.
+    fn store(
+        &mut self,
+        index: usize,
+        phase: &StoragePhase,
+        outcome: &StorageOutcome,
+        course: &Course,
+    ) -> Result<(), Failure> {
+        let mut dimensions = Attributes::from([(Attribute::Phase, phase.name.as_str().into())]);
+        if !phase.loops.is_empty() {
+            let loops = phase.loops.iter().map(|(key, value)| format!("{key}={value}"));
+            let loops = loops.collect::<Vec<_>>().join(" ");
+            dimensions.insert(Attribute::Loops, loops.into());
+        }
+        let rate = match phase.workload.load {
+            Load::Open { rate_per_s, .. } => {
+                Some(Entry::Fact(Attribute::RequestedRate, rate_per_s.into()))
+            }
+            _ => None,
+        };
+        let entries = outcome.entries().into_iter().chain(series::samples(outcome));
+        let entries = entries.chain(rate).map(|entry| entry.of(&dimensions));
+        let mut raw = outcome.journals();
+        raw.push(course.file());
+        let failure = series::failure(&phase.workload, outcome);
+        self.record.case(index, entries, &raw, failure)
+    }
+
+    /// What the load of a run is, in IO/s, which is a share of the rate that the run `of` reached.
+    fn share(
+        &self,
+        of: usize,
+        workload: &StorageWorkload,
+        label: &RunLabel,
+    ) -> Result<f64, Failure> {
+        let reached = self.done[of].as_ref().ok_or_else(|| {
+            Failure::measurement(format!(
+                "there is no rate that RD={} is a share of",
+                label.name
+            ))
+            .explain("the run before it was left out")
+        })?;
+        match workload.load {
+            Load::ShareOf { percent, rounding, .. } => {
+                Ok(rounding.share(reached.rate_per_s, percent))
+            }
+            _ => Ok(reached.rate_per_s),
+        }
+    }
+}
+
+/// The workload at a rate that an earlier run decided, with what the streams did of that run.
+pub(super) fn at_rate(
+    workload: &StorageWorkload,
+    label: &RunLabel,
+    rate_per_s: f64,
+    base: Option<&Reached>,
+) -> StorageWorkload {
+    let mut workload = workload.clone();
+    if let Load::ShareOf { arrivals, .. } = workload.load {
+        workload.load = Load::Open { rate_per_s, arrivals };
+    }
+    let observed = base.filter(|it| it.shares.len() == workload.streams.len());
+    if let Some(reached) = observed.filter(|_| label.shares_observed) {
+        for (stream, share) in workload.streams.iter_mut().zip(&reached.shares) {
+            stream.rate_share = *share;
+        }
+    }
+    workload
+}
+
+impl Reached {
+    pub(super) fn of(
+        phase: &StoragePhase,
+        outcome: &StorageOutcome,
+        measured: &Measured,
+    ) -> Self {
+        let mut counts = vec![0u64; phase.workload.streams.len()];
+        for tally in &outcome.tallies {
+            counts[tally.stream] += tally.tally.count;
+        }
+        let total = counts.iter().sum::<u64>().max(1) as f64;
+        let shares = counts.into_iter().map(|count| count as f64 / total).collect();
+        Self { rate_per_s: measured.rate_per_s(), shares }
+    }
+}
+
+/// The run that a run's rate is a share of.
+pub(super) fn base(phase: &StoragePhase) -> Option<usize> {
+    match phase.workload.load {
+        Load::ShareOf { phase, .. } => Some(phase),
+        Load::Closed | Load::Balanced | Load::Open { .. } | Load::Capped { .. } => None,
+    }
+}
+
+/// Whether a workload writes all of its targets from start to end.
+fn fills(workload: &StorageWorkload) -> bool {
+    let is_whole = workload.targets.iter().all(|target| target.range_bytes.is_none());
+    is_whole
+        && workload.timing.stop_after_bytes.is_none()
+        && workload.streams.iter().all(|stream| {
+            let to_end = matches!(
+                stream.pattern,
+                AccessPattern::Sequential { at_end: AtEnd::Stop, gap_bytes: 0, .. }
+            );
+            to_end && stream.read_share <= 0.0
+        })
+}
+
+/// Whether the first run itself writes every file of all runs, so that none is laid out before it.
+#[must_use]
+pub fn first_run_fills_all(plan: &StoragePlan) -> bool {
+    let Some((first, others)) = plan.phases.split_first() else { return false };
+    let paths = |phase: &StoragePhase| -> BTreeSet<PathBuf> {
+        phase.workload.targets.iter().map(|target| Path::to_path_buf(&target.path)).collect()
+    };
+    let filled = paths(first);
+    fills(&first.workload) && others.iter().all(|phase| paths(phase).is_subset(&filled))
+}

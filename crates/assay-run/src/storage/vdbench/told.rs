@@ -1,0 +1,76 @@
+//! What happens around the runs besides I/O, as it is stored beside their figures.
+
+use std::path::PathBuf;
+
+use assay_dialects::vdbench::commands::OutputOf;
+use serde::{Deserialize, Serialize};
+
+/// Name of the raw output that holds a [`Course`].
+pub(super) const COURSE: &str = "course.json";
+
+/// One thing that happened; the words for people belong to whoever prints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "told", rename_all = "kebab-case")]
+pub enum Told {
+    /// A file is being written fully, before the first run.
+    LayingOut {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+    /// That file is whole.
+    LaidOut,
+    /// A command of the parameter file is started.
+    Command {
+        /// The line for the shell.
+        line: String,
+    },
+    /// It printed a line.
+    Printed {
+        /// Where the line goes.
+        to: OutputOf,
+        /// The line.
+        line: String,
+    },
+    /// So many bytes end the run.
+    LimitReached {
+        /// The keyword that says so.
+        limit: String,
+    },
+    /// The monitor file ends the run.
+    MonitorEndsRun,
+    /// The monitor file ends the execution.
+    MonitorEndsAll,
+    /// A run is left out, for its rate would be 0.
+    LeftOut {
+        /// Its name.
+        run: String,
+    },
+    /// Response times are greater than `stopcurve` allows: the execution ends.
+    CurveEnds,
+}
+
+/// What happened around one run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Course {
+    /// Since the run before it.
+    pub before: Vec<Told>,
+    /// Why it ended before its time.
+    pub end: Option<Told>,
+    /// Whether the user stopped it.
+    pub is_stopped: bool,
+}
+
+impl Course {
+    /// As a raw output.
+    pub(super) fn file(&self) -> (String, Vec<u8>) {
+        let text = serde_json::to_vec(self).expect("names and numbers are JSON");
+        (COURSE.to_owned(), text)
+    }
+
+    /// From a raw output; nothing where there is none.
+    pub(super) fn read(bytes: Option<Vec<u8>>) -> Self {
+        bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+}
