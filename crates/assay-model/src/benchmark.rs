@@ -64,6 +64,8 @@ pub struct Definition {
     pub luck: Luck,
     /// Preparations that a case asks for.
     pub preparations: u32,
+    /// Relative half-width of the interval to reach, where a measure does not say.
+    pub target: f64,
 }
 
 /// The sections of a report. Results of a benchmark without a section of its own are printed by the
@@ -211,6 +213,7 @@ After timing, every element is compared with the value that arithmetic says it m
     section: Section::Bandwidth,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
+    target: 0.01,
 };
 
 const MEMORY_LATENCY: Definition = Definition {
@@ -227,6 +230,7 @@ that address translation disturbs little; whether they were granted is reported.
     section: Section::Ladder,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
+    target: 0.01,
 };
 
 const PEAK_FLOPS: Definition = Definition {
@@ -254,6 +258,7 @@ always printed with its three factors. Nothing is looked up in a list of process
     section: Section::Compute,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
+    target: 0.01,
 };
 
 const LINPACK: Definition = Definition {
@@ -274,6 +279,7 @@ given as a share of the measured multiply-add peak and of Rpeak.",
     section: Section::Compute,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
+    target: 0.01,
 };
 
 impl Benchmark {

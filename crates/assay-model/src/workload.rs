@@ -95,18 +95,11 @@ impl Workload {
     /// The question to another host, if it is one.
     #[must_use]
     pub const fn network(&self) -> Option<&NetworkWorkload> {
-        match self {
-            Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
-                Some(work)
-            }
-            Self::Stream(_)
-            | Self::Latency(_)
-            | Self::PeakFlops(_)
-            | Self::Linpack(_)
-            | Self::Storage(_)
-            | Self::Files(_)
-            | Self::Mpi(_) => None,
+        if let Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) = self
+        {
+            return Some(work);
         }
+        None
     }
 }
 

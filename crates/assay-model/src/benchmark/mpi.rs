@@ -232,6 +232,7 @@ const fn row(
         section: Section::Mpi,
         luck: Luck::Launch,
         preparations: PREPARATIONS,
+        target: 0.02,
     }
 }
 

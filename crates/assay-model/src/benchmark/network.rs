@@ -87,6 +87,7 @@ spaced, become samples.",
     section: Section::Network,
     luck: Luck::Connections,
     preparations: PREPARATIONS,
+    target: 0.02,
 };
 
 /// UDP.
@@ -129,6 +130,7 @@ Round trips are measured as over TCP, with one datagram at a time.",
     section: Section::Network,
     luck: Luck::Connections,
     preparations: PREPARATIONS,
+    target: 0.02,
 };
 
 /// ICMP.
@@ -143,4 +145,5 @@ none adds to the time. An unprivileged socket is used where the kernel allows it
     section: Section::Network,
     luck: Luck::Connections,
     preparations: PREPARATIONS,
+    target: 0.02,
 };

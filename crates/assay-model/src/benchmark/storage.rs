@@ -96,6 +96,7 @@ never mistaken for the storage.",
     luck: Luck::Pages,
     // A file is laid out once; what changes over time is in the stretches.
     preparations: 1,
+    target: 0.05,
 };
 
 pub(super) const FILES: Definition = Definition {
@@ -148,4 +149,5 @@ rate, operations are due at moments fixed in advance, and latency is told from t
     luck: Luck::Pages,
     // Every pass makes what it needs afresh.
     preparations: 1,
+    target: 0.05,
 };

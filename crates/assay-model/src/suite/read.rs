@@ -31,22 +31,6 @@ pub struct SuiteError {
     pub help: Option<String>,
 }
 
-/// Precision to reach when a measure does not say: 1 % for memory and compute, 2 % for everything that
-/// passes messages, 5 % for storage.
-const fn target(benchmark: Benchmark) -> f64 {
-    match benchmark {
-        Benchmark::NetworkTcp
-        | Benchmark::NetworkUdp
-        | Benchmark::NetworkIcmp
-        | Benchmark::Mpi(_) => 0.02,
-        Benchmark::Storage | Benchmark::StorageFiles => 0.05,
-        Benchmark::MemoryStream
-        | Benchmark::MemoryLatency
-        | Benchmark::PeakFlops
-        | Benchmark::Linpack => 0.01,
-    }
-}
-
 const SUITE_KEYS: &[&str] = &["name", "title", "budget", "measure"];
 const MEASURE_KEYS: &[&str] = &["benchmark", "by", "share", "target"];
 
@@ -91,7 +75,7 @@ fn measure(value: &Value<'_>) -> Result<Measure, SuiteError> {
     Ok(Measure {
         by: table.optional("by", list_of(text_value))?.unwrap_or_default(),
         share: table.optional("share", positive)?.unwrap_or(1.0),
-        target: table.optional("target", ratio)?.unwrap_or(target(benchmark)),
+        target: table.optional("target", ratio)?.unwrap_or(benchmark.definition().target),
         request: request(benchmark, &table)?,
     })
 }
