@@ -64,6 +64,8 @@ pub struct Definition {
     pub luck: Luck,
     /// Preparations that a case asks for.
     pub preparations: u32,
+    /// What a suite can say about it.
+    pub asks: Asks,
     /// Relative half-width of the interval to reach, where a measure does not say.
     pub target: f64,
 }
@@ -86,6 +88,33 @@ pub enum Section {
     Storage,
     /// A table with a column for every dimension that differs.
     General,
+}
+
+/// The kinds of question that suites ask: which keys a measure has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asks {
+    /// Nothing: the machine decides it all.
+    Nothing,
+    /// Placements, threads and the size of the arrays.
+    Stream,
+    /// Working sets.
+    Ladder,
+    /// Placements, threads and instruction sets.
+    PeakFlops,
+    /// A system of equations.
+    Linpack,
+    /// Throughput and round trips over TCP.
+    Tcp,
+    /// The same over UDP.
+    Udp,
+    /// Echoes.
+    Icmp,
+    /// Blocks of files and devices.
+    Storage,
+    /// Trees of files.
+    Files,
+    /// Messages of MPI.
+    Mpi,
 }
 
 /// What the samples of one preparation have in common by chance.
@@ -213,6 +242,7 @@ After timing, every element is compared with the value that arithmetic says it m
     section: Section::Bandwidth,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
+    asks: Asks::Stream,
     target: 0.01,
 };
 
@@ -230,6 +260,7 @@ that address translation disturbs little; whether they were granted is reported.
     section: Section::Ladder,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
+    asks: Asks::Ladder,
     target: 0.01,
 };
 
@@ -258,6 +289,7 @@ always printed with its three factors. Nothing is looked up in a list of process
     section: Section::Compute,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
+    asks: Asks::PeakFlops,
     target: 0.01,
 };
 
@@ -279,6 +311,7 @@ given as a share of the measured multiply-add peak and of Rpeak.",
     section: Section::Compute,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
+    asks: Asks::Linpack,
     target: 0.01,
 };
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attribute::{Attribute, Attributes};
 use crate::benchmark::Benchmark;
 
 pub mod course;
@@ -65,6 +66,27 @@ impl Workload {
             Self::Storage(_) => Benchmark::Storage,
             Self::Files(_) => Benchmark::StorageFiles,
             Self::Mpi(work) => Benchmark::Mpi(work.test),
+        }
+    }
+
+    /// The dimensions that all series of a case share; what tells them apart is added by whoever
+    /// measures. `by` is who that is.
+    #[must_use]
+    pub fn dimensions(&self, by: &str) -> Attributes {
+        match self {
+            Self::Stream(work) => dimensions::stream(work),
+            Self::Latency(work) => Attributes::from([
+                (Attribute::Bytes, work.bytes.into()),
+                (Attribute::Cpu, work.cpu.into()),
+            ]),
+            Self::PeakFlops(work) => dimensions::peak(work),
+            Self::Linpack(work) => dimensions::linpack(work, by),
+            Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
+                dimensions::network(work)
+            }
+            Self::Mpi(work) => dimensions::mpi(work),
+            Self::Storage(test) => dimensions::storage(test),
+            Self::Files(test) => dimensions::files(test),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The rows of the table that concern the network.
 
-use super::{Better, Bound, Definition, Luck, Metric, PREPARATIONS, Section};
+use super::{Asks, Better, Bound, Definition, Luck, Metric, PREPARATIONS, Section};
 use crate::quantity::Unit;
 
 const GOODPUT: Metric = Metric::of(
@@ -87,6 +87,7 @@ spaced, become samples.",
     section: Section::Network,
     luck: Luck::Connections,
     preparations: PREPARATIONS,
+    asks: Asks::Tcp,
     target: 0.02,
 };
 
@@ -130,6 +131,7 @@ Round trips are measured as over TCP, with one datagram at a time.",
     section: Section::Network,
     luck: Luck::Connections,
     preparations: PREPARATIONS,
+    asks: Asks::Udp,
     target: 0.02,
 };
 
@@ -145,5 +147,6 @@ none adds to the time. An unprivileged socket is used where the kernel allows it
     section: Section::Network,
     luck: Luck::Connections,
     preparations: PREPARATIONS,
+    asks: Asks::Icmp,
     target: 0.02,
 };

@@ -5,7 +5,12 @@ use crate::pin;
 
 fn prepare(elements: usize, threads: usize) -> Stream {
     let cpus = pin::allowed_cpus().unwrap().into_iter().cycle().take(threads).collect();
-    let config = StreamConfig { cpus, bytes_per_array: elements * 8, huge_pages: false };
+    let config = StreamConfig {
+        cpus,
+        bytes_per_array: elements * 8,
+        source_cpus: vec![],
+        huge_pages: false,
+    };
     Stream::prepare(&config).unwrap()
 }
 
@@ -168,7 +173,12 @@ fn bytes_are_counted_as_stream_counts_them() {
 fn what_cannot_be_had_is_an_error() {
     let cpus = vec![pin::allowed_cpus().unwrap()[0]];
     let prepare = |cpus, bytes_per_array| {
-        Stream::prepare(&StreamConfig { cpus, bytes_per_array, huge_pages: true })
+        Stream::prepare(&StreamConfig {
+            cpus,
+            bytes_per_array,
+            source_cpus: vec![],
+            huge_pages: true,
+        })
     };
     assert!(matches!(prepare(vec![], 4096), Err(StreamError::StartTeam(_))));
     assert!(matches!(prepare(vec![8191], 4096), Err(StreamError::StartTeam(_))));
