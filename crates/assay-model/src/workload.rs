@@ -25,6 +25,9 @@ pub enum Workload {
     /// Memory latency.
     #[serde(rename = "memory.latency")]
     Latency(LatencyWorkload),
+    /// Copies between domains.
+    #[serde(rename = "memory.copy_between_domains")]
+    Copy(CopyWorkload),
     /// Multiply-add peak.
     #[serde(rename = "compute.peak_flops")]
     PeakFlops(PeakFlopsWorkload),
@@ -58,6 +61,7 @@ impl Workload {
         match self {
             Self::Stream(_) => Benchmark::MemoryStream,
             Self::Latency(_) => Benchmark::MemoryLatency,
+            Self::Copy(_) => Benchmark::MemoryCopy,
             Self::PeakFlops(_) => Benchmark::PeakFlops,
             Self::Linpack(_) => Benchmark::Linpack,
             Self::NetworkTcp(_) => Benchmark::NetworkTcp,
@@ -79,6 +83,12 @@ impl Workload {
                 (Attribute::Bytes, work.bytes.into()),
                 (Attribute::Cpu, work.cpu.into()),
             ]),
+            Self::Copy(work) => Attributes::from([
+                (Attribute::Placement, work.domain.placement.as_str().into()),
+                (Attribute::Source, work.source.placement.as_str().into()),
+                (Attribute::Threads, work.domain.cpus.len().into()),
+                (Attribute::BytesPerArray, work.bytes_per_array.into()),
+            ]),
             Self::PeakFlops(work) => dimensions::peak(work),
             Self::Linpack(work) => dimensions::linpack(work, by),
             Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
@@ -96,6 +106,7 @@ impl Workload {
         match self {
             Self::Stream(work) => work.domains.iter().flat_map(|d| d.cpus.clone()).collect(),
             Self::Latency(work) => vec![work.cpu],
+            Self::Copy(work) => work.domain.cpus.clone(),
             Self::PeakFlops(work) => work.domain.cpus.clone(),
             Self::Linpack(work) => work.cpus.clone(),
             // Where threads of the network and of storage run is left to the system, which knows
@@ -144,6 +155,17 @@ pub struct StreamWorkload {
     /// `bytes_per_array` × domains over the sum of the last-level caches they use; below 4 the
     /// result is cache-assisted.
     pub cache_multiple: f64,
+}
+
+/// Copies of one domain from memory near another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyWorkload {
+    /// Who copies, to memory near itself.
+    pub domain: Domain,
+    /// Near whom the data lie.
+    pub source: Domain,
+    /// Size of each array in bytes.
+    pub bytes_per_array: u64,
 }
 
 /// Dependent loads over one working set.

@@ -185,3 +185,21 @@ fn what_cannot_be_had_is_an_error() {
     assert!(matches!(prepare(cpus.clone(), 0), Err(StreamError::DivideArray { .. })));
     assert!(matches!(prepare(cpus, 1 << 60), Err(StreamError::MapArray(_))));
 }
+
+#[test]
+fn a_source_that_lies_elsewhere_is_copied_right_and_damage_is_found() {
+    let cpus = pin::allowed_cpus().unwrap();
+    let (ours, theirs) = (vec![cpus[0]], vec![*cpus.last().unwrap()]);
+    let config = StreamConfig {
+        cpus: ours,
+        bytes_per_array: 1 << 20,
+        source_cpus: theirs,
+        huge_pages: false,
+    };
+    let mut stream = Stream::prepare(&config).unwrap();
+    let kernel = Stream::kernels(Operation::Copy)[0].name;
+    stream.repetition(Operation::Copy, kernel).unwrap();
+    stream.verify().unwrap();
+    stream.arrays.parts()[0].c[77] += 1.0;
+    assert!(matches!(stream.verify(), Err(StreamError::WrongContents { array: 'c', .. })));
+}
