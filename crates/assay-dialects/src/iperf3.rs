@@ -4,12 +4,14 @@
 
 use std::net::SocketAddr;
 
+use serde::{Deserialize, Serialize};
+
 pub mod json;
 pub mod text;
 pub mod units;
 
 /// One data connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connected {
     /// The number it is shown under.
     pub socket: u32,
@@ -22,7 +24,7 @@ pub struct Connected {
 }
 
 /// Everything known when the streams are open.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Start {
     /// Whether this end is the client.
     pub is_client: bool,
@@ -75,7 +77,7 @@ pub struct Start {
 }
 
 /// What a TCP sender knows of its connection at the end of an interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TcpNumbers {
     /// Segments sent again in the interval.
     pub retransmits: u64,
@@ -96,7 +98,7 @@ pub struct TcpNumbers {
 }
 
 /// What one end of UDP counted.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct UdpNumbers {
     /// Datagrams sent, or that should have arrived.
     pub packets: i64,
@@ -109,7 +111,7 @@ pub struct UdpNumbers {
 }
 
 /// One stream, or the sum of several, over one stretch of time.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Stretch {
     /// The number the stream is shown under; `None` for a sum.
     pub socket: Option<u32>,
@@ -130,7 +132,7 @@ pub struct Stretch {
 }
 
 /// All streams over the same stretch of time.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Interval {
     /// Per stream.
     pub streams: Vec<Stretch>,
@@ -182,7 +184,7 @@ impl Interval {
 }
 
 /// One stream over the whole test, as both ends saw it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StreamEnd {
     /// The number it is shown under.
     pub socket: u32,
@@ -202,7 +204,7 @@ pub struct StreamEnd {
 pub type CpuPercent = (f64, f64, f64);
 
 /// The whole test.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct End {
     /// Per stream.
     pub streams: Vec<StreamEnd>,
@@ -231,6 +233,28 @@ impl End {
     pub fn received(&self, sends: bool) -> Option<Stretch> {
         let streams = self.streams.iter().filter(|stream| stream.sends == sends);
         Stretch::sum(streams.filter_map(|stream| stream.received.as_ref()))
+    }
+}
+
+/// Everything that one end tells of a test, as far as it went: both shapes of the output are made of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Told {
+    /// What was known when the streams were open.
+    pub start: Option<Start>,
+    /// What was reported while it ran.
+    pub intervals: Vec<Interval>,
+    /// The whole test; `None` when it failed.
+    pub end: Option<End>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+impl Told {
+    /// Everything in one document (`-J`).
+    #[must_use]
+    pub fn document(&self) -> serde_json::Value {
+        let (start, end) = (self.start.as_ref(), self.end.as_ref());
+        json::document(start, &self.intervals, end, self.error.as_deref())
     }
 }
 

@@ -405,6 +405,8 @@ attributes! {
     Launcher, "launcher", Fact, Kind::Plain;
     /// What one value is a time of: `batch`, `single`.
     Timed, "timed", Dimension, Kind::Plain;
+    /// Messages in flight at once.
+    Window, "window", Fact, Kind::Plain;
     /// Iterations behind one value.
     Iterations, "iterations", Fact, Kind::Plain;
     /// What carried the messages.

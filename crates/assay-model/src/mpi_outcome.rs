@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+mod record;
+
 /// The version of this format. Fields may be added; none changes its meaning within a version.
 pub const FORMAT: u32 = 1;
 

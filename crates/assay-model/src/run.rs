@@ -314,9 +314,15 @@ mod recording {
                             warmup: span.warmup,
                             seen,
                         }),
-                        Seen::Count(..) | Seen::Figures(_) => {
-                            unreachable!("outcomes have none")
-                        }
+                        Seen::Count(span, seen) => series.counts.push(Stretch {
+                            series: 0,
+                            preparation: 0,
+                            from_ns: span.from_ns,
+                            to_ns: span.to_ns,
+                            warmup: span.warmup,
+                            seen,
+                        }),
+                        Seen::Figures(_) => unreachable!("outcomes have none"),
                     }
                 }
             }

@@ -4,7 +4,7 @@
 //! Every rank runs the same code; what depends on the clock is decided on rank 0 and agreed upon. Never
 //! starts a job: that is the launcher's.
 
-pub mod estimates;
+pub mod job;
 pub mod ladder;
 pub mod launched;
 pub mod libraries;
@@ -12,3 +12,4 @@ mod locate;
 pub mod method;
 pub mod options;
 pub mod ranks;
+pub mod table;

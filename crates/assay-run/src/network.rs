@@ -3,12 +3,16 @@
 //! Clients and servers here measure and exchange; they print nothing and decide nothing about output.
 
 pub mod control;
+pub mod echoes;
 pub mod error;
 pub mod iperf3_client;
 pub mod iperf3_flows;
+pub mod iperf3_record;
 pub mod iperf3_server;
 pub mod meter;
+pub(crate) mod path;
 pub mod qperf_client;
+pub mod qperf_record;
 pub mod qperf_server;
 pub mod setup;
 pub mod target;

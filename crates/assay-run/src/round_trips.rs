@@ -3,6 +3,7 @@
 //! A percentile is given only when the sample can carry it: an upper bound of p99 at 95 % confidence
 //! exists from 299 values on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// The percentiles that are told, and from how many values on.
@@ -53,32 +54,51 @@ impl Distribution {
         carried.map(|(name, q, _)| (*name, self.quantile_ns(*q))).collect()
     }
 
+    /// What is told of them.
+    pub fn figures(&self) -> Figures {
+        let percentiles = self.percentiles_ns().into_iter();
+        Figures {
+            n: self.sorted_ns.len(),
+            min_ns: self.least_ns(),
+            mean_ns: self.mean_ns(),
+            max_ns: self.greatest_ns(),
+            percentiles_ns: percentiles.map(|(name, ns)| (name.to_owned(), ns)).collect(),
+        }
+    }
+}
+
+/// What is told of the round trips of a test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// How many.
+    pub n: usize,
+    pub min_ns: u64,
+    pub mean_ns: f64,
+    pub max_ns: u64,
+    /// Those that so many can carry, by name.
+    pub percentiles_ns: Vec<(String, u64)>,
+}
+
+impl Figures {
     /// `min 27.9 us, p50 29.0 us, …, max 120.3 us (n = 34000)`
     pub fn text(&self) -> String {
         let micros = |ns: u64| format!("{:.1} us", ns as f64 / 1e3);
-        let percentiles: String = self
-            .percentiles_ns()
-            .into_iter()
-            .map(|(name, ns)| format!("{name} {}, ", micros(ns)))
-            .collect();
-        format!(
-            "min {}, {percentiles}max {} (n = {})",
-            micros(self.least_ns()),
-            micros(self.greatest_ns()),
-            self.sorted_ns.len()
-        )
+        let one = |(name, ns): &(String, u64)| format!("{name} {}, ", micros(*ns));
+        let percentiles: String = self.percentiles_ns.iter().map(one).collect();
+        let (min, max) = (micros(self.min_ns), micros(self.max_ns));
+        format!("min {min}, {percentiles}max {max} (n = {})", self.n)
     }
 
     /// The same in seconds.
     pub fn json(&self) -> Value {
         let seconds = |ns: f64| json!(ns * 1e-9);
         let mut map = Map::new();
-        map.insert("n".into(), json!(self.sorted_ns.len()));
-        map.insert("min".into(), seconds(self.least_ns() as f64));
-        map.insert("mean".into(), seconds(self.mean_ns()));
-        map.insert("max".into(), seconds(self.greatest_ns() as f64));
-        for (name, ns) in self.percentiles_ns() {
-            map.insert(name.into(), seconds(ns as f64));
+        map.insert("n".into(), json!(self.n));
+        map.insert("min".into(), seconds(self.min_ns as f64));
+        map.insert("mean".into(), seconds(self.mean_ns));
+        map.insert("max".into(), seconds(self.max_ns as f64));
+        for (name, ns) in &self.percentiles_ns {
+            map.insert(name.clone(), seconds(*ns as f64));
         }
         Value::Object(map)
     }
@@ -106,6 +126,6 @@ mod tests {
             let distribution = Distribution::of(&vec![7; n]);
             assert_eq!(distribution.percentiles_ns().len(), expected, "{n}");
         }
-        assert_eq!(Distribution::default().text(), "min 0.0 us, max 0.0 us (n = 0)");
+        assert_eq!(Distribution::default().figures().text(), "min 0.0 us, max 0.0 us (n = 0)");
     }
 }

@@ -22,6 +22,7 @@ use jiff::Timestamp;
 use crate::execution::{self, Beginning};
 use crate::failure::Failure;
 use crate::log::Log;
+use crate::phase::Phase;
 use crate::presence::{self, Presence};
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::sink::Sink;
@@ -42,6 +43,48 @@ pub struct Opening<'a> {
     pub files: Vec<(String, Vec<u8>)>,
     /// Where the run is stored; `None` where nobody wants it.
     pub store: Option<&'a Store>,
+}
+
+/// Where the answer to a question in a tool's language is kept.
+#[derive(Debug)]
+pub struct Kept<'a> {
+    /// The question.
+    pub asked: Asked,
+    /// What the user calls the condition.
+    pub label: Option<String>,
+    /// Raw outputs of the run as a whole, by name.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// `None` where nobody wants it stored.
+    pub store: Option<&'a Store>,
+}
+
+/// A run of phases that are all over: the language's own program, or assay in its place, decided what
+/// came when.
+///
+/// # Errors
+/// When the store refuses, or no thread can be pinned.
+pub fn record(
+    kept: Kept<'_>,
+    phases: Vec<Phase>,
+    is_interrupted: bool,
+    sink: &mut dyn Sink,
+) -> Result<Run, Failure> {
+    let Kept { asked, label, files, store } = kept;
+    let mut named: Vec<(String, Workload)> = Vec::new();
+    for Phase { name, workload, .. } in &phases {
+        // The same may have been asked for twice.
+        let again = (2..).map(|time| format!("{name}/{time}"));
+        let mut names = std::iter::once(name.clone()).chain(again);
+        let free = names.find(|it| named.iter().all(|(taken, _)| taken != it));
+        named.push((free.unwrap_or_default(), workload.clone()));
+    }
+    let plan = plan(&asked.language, named);
+    let opening = Opening { plan, asked, label, files, store };
+    let mut session = Session::begin(opening, sink)?;
+    for (number, phase) in phases.into_iter().enumerate() {
+        session.case(number, phase.entries, &phase.raw, phase.failure)?;
+    }
+    session.finish(is_interrupted)
 }
 
 /// A run that has begun.

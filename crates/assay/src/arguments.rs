@@ -8,8 +8,10 @@
 use std::path::PathBuf;
 
 use crate::commands::show::in_language::Shape;
+use assay_model::event::Asked;
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
+use assay_run::failure::Failure;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod fio;
@@ -215,6 +217,17 @@ pub(crate) struct StoreArguments {
 /// The words after the command, as they were given, for a run that can be rendered again.
 pub(crate) fn given_words() -> Vec<String> {
     std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// What such a run was asked, from its words.
+pub(crate) fn asked(command: &str, asked: &Asked) -> Result<Command, Failure> {
+    let words = ["assay", command].into_iter().chain(asked.words.iter().map(String::as_str));
+    let words = network::spelled_out(words.map(Into::into).collect());
+    Arguments::try_parse_from(words).map(|typed| typed.command).map_err(|error| {
+        Failure::measurement(format!("what was asked of assay {command} is not understood"))
+            .because(&error)
+            .advise("leave out --as for assay's own report; the assay that stored it understands it")
+    })
 }
 
 /// Whether and where a command that speaks a tool's language keeps what it measured.

@@ -1,15 +1,20 @@
 //! Opens the store and finds runs in it, with errors that say what to do.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use assay_model::event::Asked;
 use assay_model::run::Run;
 use assay_store::{Listing, ReadRun, ResolveError, Store, StoreError};
 
-use crate::arguments::{KeepArguments, StoreArguments};
+use crate::arguments::{KeepArguments, StoreArguments, given_words};
 use crate::failure::exit_code as exit_code_of;
 use crate::headlines::HEADLINES;
+use crate::listening::Silently;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
+use assay_run::phase::Phase;
+use assay_run::session::{self, Kept};
 
 /// The store that was named, or the user's own; made if it is not there yet.
 pub(crate) fn open(typed: &StoreArguments) -> Result<Store, Failure> {
@@ -20,6 +25,41 @@ pub(crate) fn open(typed: &StoreArguments) -> Result<Store, Failure> {
 /// Where a command that speaks a tool's language keeps its run; `None` where nobody wants it.
 pub(crate) fn kept(typed: &KeepArguments) -> Result<Option<Store>, Failure> {
     if typed.no_store { Ok(None) } else { open(&typed.store).map(Some) }
+}
+
+/// What a command that speaks a tool's language has to store when it is over.
+#[derive(Debug)]
+pub(crate) struct Over {
+    /// The language.
+    pub(crate) language: &'static str,
+    pub(crate) phases: Vec<Phase>,
+    /// Raw outputs of all of it.
+    pub(crate) files: Vec<(String, Vec<u8>)>,
+    pub(crate) is_interrupted: bool,
+}
+
+/// Stores it; the run comes back for whoever wants its document.
+pub(crate) fn record(
+    (typed, store): (&KeepArguments, Option<&Store>),
+    over: Over,
+    terminal: &mut Terminal,
+) -> Result<Run, Failure> {
+    let Over { language, phases, files, is_interrupted } = over;
+    let asked = Asked { language: language.to_owned(), words: given_words() };
+    let kept = Kept { asked, label: typed.label.clone(), files, store };
+    session::record(kept, phases, is_interrupted, &mut Silently { terminal })
+}
+
+/// A raw output by its name, of a run or of a case.
+pub(crate) fn raw(
+    store: &Store,
+    outputs: &BTreeMap<String, String>,
+    name: &str,
+) -> Result<Vec<u8>, Failure> {
+    let hash = outputs
+        .get(name)
+        .ok_or_else(|| Failure::measurement(format!("the run has no output called {name}")))?;
+    store.raw(hash).map_err(|error| Failure::of_store(&error))
 }
 
 /// Every run of the store; an own store that was never written to is merely empty.

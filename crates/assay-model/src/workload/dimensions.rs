@@ -90,11 +90,14 @@ pub(super) fn network(work: &NetworkWorkload) -> Attributes {
 pub(super) fn mpi(work: &MpiWorkload) -> Attributes {
     let mut asked = Attributes::from([
         (Attribute::Mpi, work.mpi.label().into()),
-        (Attribute::Prefix, work.mpi.prefix.as_str().into()),
         (Attribute::Abi, work.mpi.abi.name().into()),
         (Attribute::Ranks, work.ranks.into()),
         (Attribute::Placement, work.placement.placement.as_str().into()),
     ]);
+    // A rank knows the library that its launcher led to, and not always where that is installed.
+    if !work.mpi.prefix.is_empty() {
+        asked.insert(Attribute::Prefix, work.mpi.prefix.as_str().into());
+    }
     if !work.preset.is_assay() {
         asked.insert(Attribute::Preset, work.preset.name().into());
     }

@@ -1,7 +1,6 @@
 //! Any MPI benchmark: this program is started as the ranks, by the launcher of the MPI that is
 //! measured, and what rank 0 wrote down is read. This process opens no MPI itself.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,9 +8,7 @@ use assay_adapters::mpi_launch;
 use assay_fleet::process::{self, Command, Completed, ProcessError};
 use assay_fleet::shared_memory::Segments;
 use assay_model::attribute::{Attribute, Value};
-use assay_model::benchmark::Benchmark;
 use assay_model::doubt::Doubt;
-use assay_model::entry::Key;
 use assay_model::event::Stopped;
 use assay_model::failure::{Area, Failure};
 use assay_model::mpi_outcome::{MpiOutcome, MpiRank};
@@ -89,7 +86,7 @@ fn launch_once(
     if launch == 0 {
         learn(&outcome, work, &completed, recorder);
     }
-    record(&outcome, work, recorder);
+    recorder.record_all(outcome.entries());
     Ok(())
 }
 
@@ -170,43 +167,16 @@ fn learn(
     completed: &Completed,
     recorder: &mut Recorder<'_, '_>,
 ) {
-    let mut learn = |name: Attribute, value: &str| {
-        if !value.is_empty() {
-            recorder.learn(name, value);
-        }
-    };
-    if let Some(library) = &outcome.library {
-        learn(Attribute::Mpi, format!("{} {}", library.name, library.version).trim());
-        learn(Attribute::Abi, library.abi.name());
-        learn(Attribute::Library, &library.path);
-        learn(Attribute::Standard, &library.standard);
-    }
-    learn(Attribute::Prefix, &work.mpi.prefix);
-    learn(Attribute::Launcher, &outcome.launcher);
+    recorder.record_all(outcome.facts());
+    recorder.learn(Attribute::Prefix, work.mpi.prefix.as_str());
     let Completed { output, .. } = completed;
     let printed = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
-    learn(
-        Attribute::Transport,
-        &mpi_launch::transport(&work.mpi, &printed.concat()).unwrap_or_default(),
-    );
-    learn(Attribute::Cpus, &bound(&outcome.ranks));
-    if !outcome.environment.is_empty() {
-        recorder.learn(Attribute::Variables, Value::Pairs(outcome.environment.clone()));
+    if let Some(transport) = mpi_launch::transport(&work.mpi, &printed.concat()) {
+        recorder.learn(Attribute::Transport, transport);
     }
     if let Some(doubt) = other_binding(outcome, work) {
         recorder.doubt(doubt);
     }
-}
-
-/// What every rank was really bound to: `0; 1`, with the hosts where there are several.
-fn bound(ranks: &[MpiRank]) -> String {
-    let hosts: BTreeSet<&str> = ranks.iter().map(|rank| rank.host.as_str()).collect();
-    let one = |rank: &MpiRank| {
-        let cpus: Vec<String> = rank.cpus.iter().map(ToString::to_string).collect();
-        let cpus = cpus.join(",");
-        if hosts.len() > 1 { format!("{}:{cpus}", rank.host) } else { cpus }
-    };
-    ranks.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn other_binding(outcome: &MpiOutcome, work: &MpiWorkload) -> Option<Doubt> {
@@ -215,19 +185,5 @@ fn other_binding(outcome: &MpiOutcome, work: &MpiWorkload) -> Option<Doubt> {
     if asked.is_empty() || !outcome.ranks.iter().zip(asked).any(differs) {
         return None;
     }
-    Some(Doubt::OtherBinding { bound: bound(&outcome.ranks), asked: asked.clone() })
-}
-
-fn record(outcome: &MpiOutcome, work: &MpiWorkload, recorder: &mut Recorder<'_, '_>) {
-    let benchmark = Benchmark::Mpi(work.test);
-    for size in &outcome.sizes {
-        let has_sizes = outcome.sizes.len() > 1 || size.bytes > 0;
-        let bytes = has_sizes.then_some((Attribute::Bytes, size.bytes.into()));
-        for (name, samples) in &size.samples {
-            // Both ends are of one version, so that every name is known.
-            let Some(metric) = benchmark.metric(name) else { continue };
-            let key = Key::with(metric.name, bytes.clone());
-            samples.iter().for_each(|value| recorder.sample_of(key.clone(), *value));
-        }
-    }
+    Some(Doubt::OtherBinding { bound: outcome.bound(), asked: asked.clone() })
 }

@@ -10,16 +10,14 @@ mod virtual_function;
 use std::net::IpAddr;
 
 use assay_dialects::wire::iperf3::Protocol;
-use assay_fleet::network_device;
-use assay_fleet::root::Root;
-use assay_kernels::network::device;
 use assay_model::attribute::Attribute;
 use assay_model::event::Stopped;
 use assay_model::failure::{Area, Lack};
 use assay_model::workload::{NetworkQuestion, NetworkWorkload, Workload};
 
 use crate::network::error::NetworkError;
-use crate::network::setup::{is_within, local_towards};
+use crate::network::path;
+use crate::network::setup::local_towards;
 use crate::network::target::Target;
 use crate::recorder::{CaseError, Recorder};
 
@@ -115,23 +113,7 @@ fn failed(error: NetworkError) -> CaseError {
     }
 }
 
-/// The way the traffic took, as far as this end can see it: loopback or a device with its speed.
+/// The way the traffic took, as far as this end can see it.
 fn learn_path(local: IpAddr, remote: IpAddr, recorder: &mut Recorder<'_, '_>) {
-    if is_within(local, remote) {
-        recorder.learn(Attribute::Path, "loopback");
-        return;
-    }
-    recorder.learn(Attribute::Path, "network");
-    let Some(name) = device::name_of(local) else { return };
-    let device = network_device::read(&Root::machine(), &name);
-    recorder.learn(Attribute::Device, name.as_str());
-    if let Some(speed) = device.link_bit_per_s {
-        recorder.learn(Attribute::LinkBitPerS, speed as f64);
-    }
-    if let Some(mtu) = device.mtu_bytes {
-        recorder.learn(Attribute::MtuBytes, mtu);
-    }
-    if let Some(module) = &device.kernel_module {
-        recorder.learn(Attribute::KernelModule, module.as_str());
-    }
+    recorder.record_all(path::taken(local, remote));
 }

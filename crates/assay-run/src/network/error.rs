@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use assay_dialects::wire::{iperf3, qperf};
-use assay_model::failure::Lack;
+use assay_model::failure::{Area, Failure, Lack};
 use thiserror::Error;
 
 /// Why a test over the network ended without a result.
@@ -59,6 +59,12 @@ impl NetworkError {
             Self::NoEcho { .. } => Some(Lack::Echo),
             _ => None,
         }
+    }
+
+    /// As the failure of a case.
+    pub fn of_case(&self) -> Failure {
+        let (causes, advice) = (Failure::causes(self), self.advice().to_owned());
+        Failure::Error { area: Area::Network, causes, advice }
     }
 
     /// What the user can do about it.

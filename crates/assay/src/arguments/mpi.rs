@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::mpi_refused::RefusedArguments;
-use super::seconds;
+use super::{KeepArguments, seconds};
 
 #[derive(Debug, Args)]
 pub(crate) struct MpiArguments {
@@ -74,6 +74,8 @@ pub(crate) struct MpiArguments {
     /// Write every sample to this file as JSON and print nothing
     #[arg(long, value_name = "FILE", hide = true, conflicts_with = "json")]
     pub(crate) raw: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) keep: KeepArguments,
     #[command(flatten)]
     pub(crate) refused: RefusedArguments,
 }

@@ -65,6 +65,8 @@ pub(crate) struct Iperf3Arguments {
     pub(crate) serving: Iperf3Serving,
     #[command(flatten)]
     pub(crate) test: Iperf3Test,
+    #[command(flatten)]
+    pub(crate) keep: KeepArguments,
 }
 
 #[derive(Debug, Args)]
@@ -196,6 +198,8 @@ pub(crate) struct QperfArguments {
     /// Server: end when nobody has come for so many seconds
     #[arg(long, value_name = "SECONDS")]
     pub(crate) idle_timeout: Option<u64>,
+    #[command(flatten)]
+    pub(crate) keep: KeepArguments,
 }
 
 #[derive(Debug, Args)]

@@ -5,19 +5,26 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_dialects::iperf3::text::Style;
-use assay_dialects::iperf3::{End, Interval, Start, json, text};
+use assay_dialects::iperf3::{End, Interval, Start, Told, json, text};
 use assay_dialects::wire::iperf3::parameters::{
     Direction, Length, OMIT_LIMIT_S, PACING_TIMER_US, STREAMS_LIMIT, TCP_BLOCK_BYTES,
     TCP_BLOCK_LIMIT, TIME_LIMIT_S, UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT,
 };
 use assay_dialects::wire::iperf3::{Parameters, Protocol};
 
+use assay_model::event::Asked;
+use assay_model::run::Run;
+use assay_store::Store;
+
 use crate::arguments::network::{Iperf3Arguments, Iperf3Test as Typed};
+use crate::arguments::{self, Command};
 use crate::failure::render;
+use crate::stored::{self, Over};
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::iperf3_client::{self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed};
+use assay_run::network::iperf3_record;
 use assay_run::network::iperf3_server::{self, Iperf3Service, Served};
 use assay_run::network::target::{Family, Target};
 
@@ -83,21 +90,54 @@ fn client(
         pinned: typed.pinned,
         idle_timeout: idle_timeout(typed),
     };
+    let store = stored::kept(&typed.keep)?;
     let mut page = Page::new(typed, true);
+    let mut told = Told::default();
     let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
-        Observed::Start(start) => page.start(start.clone(), terminal),
-        Observed::Interval(interval) => page.interval(interval.clone(), terminal),
+        Observed::Start(start) => {
+            told.start = Some(start.clone());
+            terminal.print(&page.start(start.clone()));
+        }
+        Observed::Interval(interval) => {
+            told.intervals.push(interval.clone());
+            terminal.print(&page.interval(interval.clone()));
+        }
     });
-    match outcome {
-        Ok(outcome) => {
-            page.end(&outcome.end, terminal);
-            Ok(0)
-        }
-        Err(error) => {
-            page.fail(&error, terminal);
-            Err(failed(&error))
-        }
+    match &outcome {
+        Ok(outcome) => told.end = Some(outcome.end.clone()),
+        Err(error) => told.error = Some(error.to_string()),
     }
+    terminal.print(&page.last(&told));
+    if let (Some(store), Some(phase)) = (&store, iperf3_record::phase(&test, &told, &outcome)) {
+        let is_interrupted = matches!(outcome, Err(NetworkError::Interrupted));
+        let kept = (&typed.keep, Some(store));
+        let (language, phases, files) = ("iperf3", vec![phase], Vec::new());
+        let over = Over { language, phases, files, is_interrupted };
+        stored::record(kept, over, terminal)?;
+    }
+    outcome.map(|_| 0).map_err(|error| failed(&error))
+}
+
+/// A stored test as text, or with `as_document` as JSON.
+pub(crate) fn stored(
+    run: &Run,
+    store: &Store,
+    asked: &Asked,
+    as_document: bool,
+) -> Result<String, Failure> {
+    let nothing = || Failure::measurement(format!("{} holds no test", run.started.run));
+    let record = run.cases.first().ok_or_else(nothing)?;
+    let bytes = stored::raw(store, &record.raw, iperf3_record::TOLD)?;
+    let told: Told =
+        serde_json::from_slice(&bytes).map_err(|error| nothing().because(&error))?;
+    let Command::Iperf3(typed) = arguments::asked("iperf3", asked)? else {
+        return Err(nothing());
+    };
+    let shape = if as_document { Shape::Document } else { Shape::Text };
+    let mut page = Page { shape, ..Page::new(&typed, true) };
+    let mut text = told.start.clone().map_or(String::new(), |start| page.start(start));
+    text.extend(told.intervals.iter().map(|it| page.interval(it.clone())));
+    Ok(text + &page.last(&told))
 }
 
 fn parameters(typed: &Typed) -> Result<Parameters, Failure> {
@@ -177,13 +217,13 @@ fn server(
     let mut page = Page::new(typed, false);
     let mut failures = 0;
     let served = iperf3_server::serve(&service, cancel, &mut |served| match served {
-        Served::Listening(port, test) => page.listening(port, test, terminal),
-        Served::Start(start) => page.start(*start, terminal),
-        Served::Interval(interval) => page.interval(interval, terminal),
-        Served::End(end) => page.end(&end, terminal),
+        Served::Listening(port, test) => terminal.print(&page.listening(port, test)),
+        Served::Start(start) => terminal.print(&page.start(*start)),
+        Served::Interval(interval) => terminal.print(&page.interval(interval)),
+        Served::End(end) => terminal.print(&page.end(&end)),
         Served::Failed(error) => {
             failures += 1;
-            page.fail(&error, terminal);
+            terminal.print(&page.fail(&error.to_string()));
             terminal.note(&render(&failed(&error), false));
         }
     });
@@ -228,58 +268,67 @@ impl Page {
         Self { shape, style, title, start: None, intervals: Vec::new() }
     }
 
-    fn lines(&self, text: &str, terminal: &mut Terminal) {
+    fn lines(&self, text: String) -> String {
         match &self.title {
-            None => terminal.print(text),
-            Some(title) => {
-                text.lines().for_each(|line| terminal.print(&format!("{title}:  {line}\n")));
-            }
+            None => text,
+            Some(title) => text.lines().map(|line| format!("{title}:  {line}\n")).collect(),
         }
     }
 
-    fn event(name: &str, data: &serde_json::Value, terminal: &mut Terminal) {
-        terminal.print(&format!("{}\n", json::event(name, data)));
+    fn event(name: &str, data: &serde_json::Value) -> String {
+        json::event(name, data) + "\n"
     }
 
-    fn listening(&mut self, port: u16, test: u64, terminal: &mut Terminal) {
-        if self.shape == Shape::Text {
-            self.lines(&text::listening(port, test), terminal);
+    fn listening(&self, port: u16, test: u64) -> String {
+        match self.shape {
+            Shape::Text => self.lines(text::listening(port, test)),
+            Shape::Stream | Shape::Document => String::new(),
         }
     }
 
-    fn start(&mut self, start: Start, terminal: &mut Terminal) {
+    fn start(&mut self, start: Start) -> String {
         self.style.udp = start.udp;
         self.style.bidirectional = start.bidirectional;
-        match self.shape {
-            Shape::Text => self.lines(&text::start(&start, self.style), terminal),
-            Shape::Stream => Self::event("start", &json::start(&start), terminal),
-            Shape::Document => {}
-        }
+        let text = match self.shape {
+            Shape::Text => self.lines(text::start(&start, self.style)),
+            Shape::Stream => Self::event("start", &json::start(&start)),
+            Shape::Document => String::new(),
+        };
         self.intervals.clear();
         self.start = Some(start);
+        text
     }
 
-    fn interval(&mut self, interval: Interval, terminal: &mut Terminal) {
+    fn interval(&mut self, interval: Interval) -> String {
         match self.shape {
-            Shape::Text => self.lines(&text::interval(&interval, self.style), terminal),
+            Shape::Text => self.lines(text::interval(&interval, self.style)),
             Shape::Stream => {
-                let value = json::interval(&interval, self.style.bidirectional);
-                Self::event("interval", &value, terminal);
+                Self::event("interval", &json::interval(&interval, self.style.bidirectional))
             }
-            Shape::Document => self.intervals.push(interval),
+            Shape::Document => {
+                self.intervals.push(interval);
+                String::new()
+            }
         }
     }
 
-    fn end(&mut self, end: &End, terminal: &mut Terminal) {
-        match self.shape {
-            Shape::Text => self.lines(&text::end(end, self.style), terminal),
-            Shape::Stream => {
-                let value = json::end(end, self.style.udp, self.style.bidirectional);
-                Self::event("end", &value, terminal);
-            }
-            Shape::Document => self.document(Some(end), None, terminal),
+    /// How the test of a client ended.
+    fn last(&mut self, told: &Told) -> String {
+        match (&told.end, &told.error) {
+            (Some(end), _) => self.end(end),
+            (None, error) => self.fail(error.as_deref().unwrap_or_default()),
         }
+    }
+
+    fn end(&mut self, end: &End) -> String {
+        let Style { udp, bidirectional, .. } = self.style;
+        let text = match self.shape {
+            Shape::Text => self.lines(text::end(end, self.style)),
+            Shape::Stream => Self::event("end", &json::end(end, udp, bidirectional)),
+            Shape::Document => self.document(Some(end), None),
+        };
         self.forget();
+        text
     }
 
     /// What comes next is another test, or a peer that never began one.
@@ -289,23 +338,19 @@ impl Page {
     }
 
     /// What was measured before a failure stays, and says that it is not whole.
-    fn fail(&mut self, error: &NetworkError, terminal: &mut Terminal) {
-        match self.shape {
-            Shape::Text => {
-                if self.start.is_some() {
-                    self.lines(text::INCOMPLETE, terminal);
-                }
-            }
-            Shape::Stream => {
-                Self::event("error", &serde_json::Value::String(error.to_string()), terminal);
-            }
-            Shape::Document => self.document(None, Some(&error.to_string()), terminal),
-        }
+    fn fail(&mut self, error: &str) -> String {
+        let text = match self.shape {
+            Shape::Text if self.start.is_some() => self.lines(text::INCOMPLETE.to_owned()),
+            Shape::Text => String::new(),
+            Shape::Stream => Self::event("error", &serde_json::Value::String(error.to_owned())),
+            Shape::Document => self.document(None, Some(error)),
+        };
         self.forget();
+        text
     }
 
-    fn document(&mut self, end: Option<&End>, error: Option<&str>, terminal: &mut Terminal) {
+    fn document(&self, end: Option<&End>, error: Option<&str>) -> String {
         let value = json::document(self.start.as_ref(), &self.intervals, end, error);
-        terminal.print(&format!("{value:#}\n"));
+        format!("{value:#}\n")
     }
 }

@@ -2,52 +2,23 @@
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use assay_kernels::network::icmp::{Access, PAYLOAD_LIMIT_BYTES, Pinger, Reply};
-use assay_model::attribute::Attribute;
-use assay_model::distribution::Distribution;
-use assay_model::entry::{Entry, Key, Seen, Span};
-use assay_model::event::{Asked, Count};
-use assay_model::failure::Failure as CaseFailure;
-use assay_model::plan::Plan;
-use assay_model::run::{CaseRecord, Run};
-use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Workload};
+use assay_kernels::network::icmp::{PAYLOAD_LIMIT_BYTES, Pinger, Reply};
+use assay_model::event::Asked;
+use assay_model::run::Run;
 use assay_report::render;
 use assay_stats::summarize::summarize;
 
 use super::iperf3::failed;
-use crate::arguments::given_words;
 use crate::arguments::network::PingArguments;
-use crate::listening::Silently;
-use crate::stored;
+use crate::stored::{self, Over};
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
+use assay_run::network::echoes::{self, Echoes, Observed, Tally};
 use assay_run::network::target::{Family, Target};
 use assay_run::round_trips::Distribution as RoundTrips;
-use assay_run::session::{self, Opening, Session};
-
-/// What came out of all requests.
-struct Tally {
-    sent: u64,
-    times_ns: Vec<u64>,
-    elapsed: Duration,
-}
-
-impl Tally {
-    /// Share of the requests that nothing answered.
-    fn loss(&self) -> f64 {
-        (self.sent - self.times_ns.len() as u64) as f64 / self.sent.max(1) as f64
-    }
-}
-
-/// How long things may take.
-struct Times {
-    interval: Duration,
-    timeout: Duration,
-    deadline: Option<Duration>,
-}
 
 pub(crate) fn ping(
     typed: &PingArguments,
@@ -64,6 +35,7 @@ pub(crate) fn ping(
     if typed.size as usize > PAYLOAD_LIMIT_BYTES {
         return Err(Failure::usage(format!("a size must be at most {PAYLOAD_LIMIT_BYTES}")));
     }
+    let store = stored::kept(&typed.keep)?;
     let remote = address(typed)?;
     let pinger = Pinger::open(remote).map_err(|error| {
         Failure::measurement(format!("cannot ping {remote}")).because(&error).advise(
@@ -87,9 +59,29 @@ pub(crate) fn ping(
         terminal
             .print(&format!("PING {host} ({remote}) {bytes}({}) bytes of data.\n", bytes + 28));
     }
-    let tally =
-        exchange(typed, &pinger, &Times { interval, timeout, deadline }, cancel, terminal)?;
-    conclude(typed, &pinger, &tally, terminal)
+    let asked = Echoes {
+        host: typed.host.clone(),
+        count: typed.count,
+        bytes: typed.size,
+        interval,
+        timeout,
+        deadline,
+    };
+    let is_quiet = typed.quiet || typed.json;
+    let tally = echoes::exchange(&asked, &pinger, cancel, &mut |observed| match observed {
+        _ if is_quiet => {}
+        Observed::Reply(sequence, reply) => terminal.print(&line(typed, sequence, reply)),
+        Observed::TooLong => terminal.print(&too_long(&pinger)),
+    })
+    .map_err(|error| {
+        Failure::measurement(format!("cannot send to {}", typed.host)).because(&error)
+    })?;
+    let phase = tally.phase(&asked, pinger.access());
+    let kept = (&typed.keep, store.as_ref());
+    let (phases, files) = (vec![phase], Vec::new());
+    let over = Over { language: "ping", phases, files, is_interrupted: false };
+    let run = stored::record(kept, over, terminal)?;
+    conclude(typed, &tally, &run, terminal)
 }
 
 fn address(typed: &PingArguments) -> Result<IpAddr, Failure> {
@@ -103,69 +95,12 @@ fn address(typed: &PingArguments) -> Result<IpAddr, Failure> {
     Ok(addresses[0].ip())
 }
 
-fn exchange(
-    typed: &PingArguments,
-    pinger: &Pinger,
-    times: &Times,
-    cancel: &AtomicBool,
-    terminal: &mut Terminal,
-) -> Result<Tally, Failure> {
-    let start = Instant::now();
-    let mut tally = Tally { sent: 0, times_ns: Vec::new(), elapsed: Duration::ZERO };
-    let end = times.deadline.map(|deadline| start + deadline);
-    while tally.sent < u64::from(typed.count) && !cancel.load(Ordering::Relaxed) {
-        let due = start + times.interval.mul_f64(tally.sent as f64);
-        sleep_until(end.map_or(due, |end| due.min(end)), cancel);
-        if end.is_some_and(|end| Instant::now() >= end) {
-            break;
-        }
-        tally.sent += 1;
-        // The number has 16 bits on the wire.
-        let sequence = tally.sent as u16;
-        let reply = match pinger.ping(sequence, typed.size as usize, times.timeout) {
-            Err(error) if is_too_long(&error) => {
-                too_long(typed, pinger, terminal);
-                None
-            }
-            reply => reply.map_err(|error| {
-                Failure::measurement(format!("cannot send to {}", typed.host)).because(&error)
-            })?,
-        };
-        if let Some(reply) = reply {
-            tally.times_ns.push(reply.round_trip_ns);
-            if !typed.quiet && !typed.json {
-                terminal.print(&line(typed, sequence, &reply));
-            }
-        }
-    }
-    tally.elapsed = start.elapsed();
-    Ok(tally)
-}
-
-/// The system's word for a request that may not be cut and does not fit the path.
-fn is_too_long(error: &std::io::Error) -> bool {
-    const EMSGSIZE: i32 = 90;
-    error.raw_os_error() == Some(EMSGSIZE)
-}
-
 /// In the words of ping, which scripts that look for the path MTU wait for.
-fn too_long(typed: &PingArguments, pinger: &Pinger, terminal: &mut Terminal) {
-    if let Ok(bytes) = pinger.believed_mtu_bytes()
-        && !typed.quiet
-        && !typed.json
-    {
-        terminal.print(&format!("ping: local error: message too long, mtu={bytes}\n"));
-    }
-}
-
-fn sleep_until(due: Instant, cancel: &AtomicBool) {
-    while !cancel.load(Ordering::Relaxed) {
-        let left = due.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return;
-        }
-        std::thread::sleep(left.min(Duration::from_millis(50)));
-    }
+fn too_long(pinger: &Pinger) -> String {
+    let believed = pinger.believed_mtu_bytes();
+    believed.map_or(String::new(), |bytes| {
+        format!("ping: local error: message too long, mtu={bytes}\n")
+    })
 }
 
 /// `64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.042 ms`
@@ -193,18 +128,16 @@ fn three_digits(millis: f64) -> String {
 
 fn conclude(
     typed: &PingArguments,
-    pinger: &Pinger,
     tally: &Tally,
+    run: &Run,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let received = tally.times_ns.len();
-    let run = store(typed, pinger, tally, terminal)?;
     if typed.json {
-        terminal.print(&render::json::summary(&summarize(&run)));
+        terminal.print(&render::json::summary(&summarize(run)));
     } else {
         terminal.print(&summary(&typed.host, tally));
     }
-    if received == 0 {
+    if tally.times_ns.is_empty() {
         let what = format!("{} answered none of {} requests", typed.host, tally.sent);
         return Err(Failure::measurement(what)
             .advise("the host may be down, or it or a firewall may ignore ICMP: try `assay net latency`"));
@@ -215,76 +148,10 @@ fn conclude(
 /// The statistics of a stored run.
 pub(crate) fn stored(run: &Run, asked: &Asked) -> Result<String, Failure> {
     let nothing = || Failure::measurement(format!("{} holds no echoes", run.started.run));
-    let series = &run.cases.first().ok_or_else(nothing)?.series;
-    let of = |metric: &str| series.iter().find(|it| it.metric == metric);
-    let sent = of("loss").and_then(|it| it.counts.first()).ok_or_else(nothing)?;
-    let times = of("round_trip").map_or(&[][..], |it| &it.samples);
-    let tally = Tally {
-        sent: sent.seen.whole,
-        times_ns: times.iter().map(|it| (it.value * 1e9).round() as u64).collect(),
-        elapsed: Duration::from_nanos(sent.to_ns - sent.from_ns),
-    };
-    let to = |case: &CaseRecord| case.case.workload.network().and_then(|it| it.to.clone());
-    let host = run.cases.first().and_then(to);
+    let record = run.cases.first().ok_or_else(nothing)?;
+    let tally = Tally::of_record(record).ok_or_else(nothing)?;
+    let host = record.case.workload.network().and_then(|it| it.to.clone());
     Ok(summary(&host.unwrap_or_else(|| asked.words.join(" ")), &tally))
-}
-
-/// Stores what was measured; the run comes back for whoever wants its document.
-fn store(
-    typed: &PingArguments,
-    pinger: &Pinger,
-    tally: &Tally,
-    terminal: &mut Terminal,
-) -> Result<Run, Failure> {
-    let store = stored::kept(&typed.keep)?;
-    let opening = Opening {
-        plan: plan(typed),
-        asked: Asked { language: "ping".to_owned(), words: given_words() },
-        label: typed.keep.label.clone(),
-        files: Vec::new(),
-        store: store.as_ref(),
-    };
-    let mut quiet = Silently { terminal };
-    let mut session = Session::begin(opening, &mut quiet)?;
-    let failure = tally.times_ns.is_empty().then_some(CaseFailure::NoEcho);
-    session.case(0, entries(pinger, tally), &[], failure)?;
-    session.finish(false)
-}
-
-fn plan(typed: &PingArguments) -> Plan {
-    let question = NetworkQuestion::Latency(Latency {
-        bytes: typed.size.into(),
-        seconds: (f64::from(typed.count) * typed.interval).ceil() as u32,
-        spin: false,
-        rate_per_s: (typed.interval > 0.0).then(|| 1.0 / typed.interval),
-        load_streams: 0,
-        busy_poll_us: None,
-    });
-    let workload = NetworkWorkload { to: Some(typed.host.clone()), port: None, question };
-    session::plan("ping", vec![("ping".to_owned(), Workload::NetworkIcmp(workload))])
-}
-
-/// All round trips, the values that its interval comes from, and how many were lost of all.
-fn entries(pinger: &Pinger, tally: &Tally) -> Vec<Entry> {
-    let socket = match pinger.access() {
-        Access::Datagram => "datagram",
-        Access::Raw => "raw",
-    };
-    let span = Span::of_seconds(0.0, tally.elapsed.as_secs_f64(), false);
-    let (all, received) = (&tally.times_ns, tally.times_ns.len() as u64);
-    let lost = Count { part: tally.sent - received, whole: tally.sent };
-    let samples = all.iter().map(|ns| Entry::sample("round_trip", *ns as f64 * 1e-9));
-    let mut entries: Vec<Entry> = samples.collect();
-    entries.push(Entry::Fact(Attribute::Socket, socket.into()));
-    entries.push(Entry::Measured(Key::of("loss"), Seen::Count(span, lost)));
-    if received > 0 {
-        let distribution = Distribution::of_values(all);
-        entries.push(Entry::Measured(
-            Key::of("round_trip"),
-            Seen::Distribution(span, distribution),
-        ));
-    }
-    entries
 }
 
 fn summary(host: &str, tally: &Tally) -> String {

@@ -5,21 +5,25 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_dialects::wire::qperf::{Request, Test, Times};
+use assay_dialects::wire::qperf::{Request, Test};
 use assay_kernels::network::pingpong::Waiting;
+use assay_model::event::Asked;
+use assay_model::run::Run;
+use assay_store::Store;
 use serde_json::{Value, json};
 
 use super::iperf3::failed;
 use crate::arguments::network::QperfArguments;
+use crate::arguments::{self, Command};
 use crate::failure::render;
+use crate::stored::{self, Over};
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
-use assay_run::network::qperf_client::{
-    self, Bandwidth, Latency, QperfOutcome, QperfTest, Span,
-};
+use assay_run::network::error::NetworkError;
+use assay_run::network::qperf_client::{self, QperfTest};
+use assay_run::network::qperf_record::{self, Figures, Spent, Told};
 use assay_run::network::qperf_server;
 use assay_run::network::target::Target;
-use assay_run::round_trips::Distribution;
 
 pub(crate) fn qperf(
     typed: &QperfArguments,
@@ -69,30 +73,73 @@ fn client(
             failure.advise("name one or more of tcp_lat, tcp_bw, udp_lat, udp_bw, conf")
         );
     }
-    let mut document = serde_json::Map::new();
-    for test in &typed.tests {
-        let mut told = Vec::new();
+    let store = stored::kept(&typed.keep)?;
+    let mut phases = Vec::new();
+    let mut all = Vec::new();
+    let mut failure = None;
+    'asking: for test in &typed.tests {
         for size in sizes(typed) {
-            let request = request(*test, typed, size)?;
-            let outcome = ask(host, &request, typed, cancel)?;
-            if typed.json {
-                told.push(values(&outcome, size.filter(|_| typed.sweep.is_some())));
-            } else {
-                let shown = typed.sweep.is_some();
-                terminal.print(&lines(*test, &request, &outcome, (typed.verbose, shown)));
+            let asked = asked(host, request(*test, typed, size)?, typed)?;
+            match qperf_client::run(&asked, cancel) {
+                Ok(outcome) => {
+                    let told = Told::of(&asked.request, &outcome);
+                    phases.extend(told.phase(&asked, &outcome));
+                    if !typed.json {
+                        terminal.print(&lines(&told, typed));
+                    }
+                    all.push(told);
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    break 'asking;
+                }
             }
         }
-        // Several sizes are a list, and one is its own figures.
-        let value = match (typed.sweep.is_some(), told.pop()) {
-            (false, Some(value)) => value,
-            (_, last) => told.into_iter().chain(last).collect(),
-        };
-        document.insert(test.name().to_owned(), value);
     }
-    if typed.json {
-        terminal.print(&format!("{:#}\n", Value::Object(document)));
+    if typed.json && failure.is_none() {
+        terminal.print(&document(&all, typed));
     }
-    Ok(0)
+    // What was measured before a failure counts.
+    if let (Some(store), false) = (&store, phases.is_empty()) {
+        let is_interrupted = matches!(failure, Some(NetworkError::Interrupted));
+        let kept = (&typed.keep, Some(store));
+        let told = serde_json::to_vec(&all).expect("what a test tells has only text keys");
+        let files = vec![(qperf_record::TOLD.to_owned(), told)];
+        let over = Over { language: "qperf", phases, files, is_interrupted };
+        stored::record(kept, over, terminal)?;
+    }
+    failure.map_or(Ok(0), |error| Err(failed(&error)))
+}
+
+/// A stored run as it was printed.
+pub(crate) fn stored(run: &Run, store: &Store, asked: &Asked) -> Result<String, Failure> {
+    let Command::Qperf(typed) = arguments::asked("qperf", asked)? else {
+        return Err(Failure::measurement(format!("{} holds no test", run.started.run)));
+    };
+    let bytes = stored::raw(store, &run.raw, qperf_record::TOLD)?;
+    let all: Vec<Told> = serde_json::from_slice(&bytes).map_err(|error| {
+        Failure::measurement(format!("{} cannot be read", qperf_record::TOLD)).because(&error)
+    })?;
+    Ok(match typed.json {
+        true => document(&all, &typed),
+        false => all.iter().map(|told| lines(told, &typed)).collect(),
+    })
+}
+
+/// Each test with its figures; several sizes are a list.
+fn document(all: &[Told], typed: &QperfArguments) -> String {
+    let mut tests = serde_json::Map::new();
+    for told in all {
+        let mut value = figures(&told.figures);
+        if typed.sweep.is_none() {
+            tests.insert(told.test.clone(), value);
+            continue;
+        }
+        value["msg_size_bytes"] = json!(told.message_bytes);
+        let list = tests.entry(told.test.clone()).or_insert_with(|| json!([]));
+        list.as_array_mut().expect("it was made as a list").push(value);
+    }
+    format!("{:#}\n", Value::Object(tests))
 }
 
 /// The sizes of messages that are asked for, one after another; `None` stands for the test's own.
@@ -103,23 +150,17 @@ fn sizes(typed: &QperfArguments) -> Vec<Option<u64>> {
     }
 }
 
-fn ask(
-    host: &str,
-    request: &Request,
-    typed: &QperfArguments,
-    cancel: &AtomicBool,
-) -> Result<QperfOutcome, Failure> {
+fn asked(host: &str, request: Request, typed: &QperfArguments) -> Result<QperfTest, Failure> {
     if request.test == Test::Quit {
         return Err(Failure::usage("`quit` is not sent: stop the server where it runs"));
     }
-    let asked = QperfTest {
+    Ok(QperfTest {
         target: Target::new(host, typed.listen_port),
-        request: *request,
+        request,
         waiting: Waiting::Sleep,
         rate_per_s: None,
         busy_poll_us: None,
-    };
-    qperf_client::run(&asked, cancel).map_err(|error| failed(&error))
+    })
 }
 
 fn request(
@@ -148,110 +189,90 @@ fn request(
 }
 
 /// qperf's lines: names to the left, `=`, value and unit. What qperf does not print follows.
-fn lines(
-    test: Test,
-    request: &Request,
-    outcome: &QperfOutcome,
-    (verbose, with_size): (bool, bool),
-) -> String {
-    let mut rows = match outcome {
-        QperfOutcome::Configuration(there) => {
-            let here = qperf_server::configuration();
-            let rows = [
-                ("loc_node", here.node),
-                ("loc_cpu", here.cpu),
-                ("loc_os", here.os),
-                ("loc_qperf", here.qperf),
-                ("rem_node", there.node.clone()),
-                ("rem_cpu", there.cpu.clone()),
-                ("rem_os", there.os.clone()),
-                ("rem_qperf", there.qperf.clone()),
-            ];
-            rows.map(|(name, value)| (name.to_owned(), value)).to_vec()
+fn lines(told: &Told, typed: &QperfArguments) -> String {
+    let mut rows: Vec<(String, String)> = match &told.figures {
+        Figures::Configuration { here, there } => {
+            let names = ["node", "cpu", "os", "qperf"];
+            let ends = [("loc", here), ("rem", there)];
+            let of = |(end, four): (&str, &[String; 4])| -> Vec<(String, String)> {
+                let four = names.iter().zip(four.clone());
+                four.map(|(name, value)| (format!("{end}_{name}"), value)).collect()
+            };
+            ends.into_iter().flat_map(of).collect()
         }
-        QperfOutcome::Latency(latency) => latency_rows(latency, verbose),
-        QperfOutcome::Bandwidth(bandwidth) => bandwidth_rows(test, request, bandwidth, verbose),
+        Figures::Latency { .. } => named(latency_rows(&told.figures, typed.verbose)),
+        Figures::Bandwidth { .. } => named(bandwidth_rows(told, typed.verbose)),
     };
-    if with_size && rows.iter().all(|(name, _)| name != "msg_size") {
-        rows.push(("msg_size".to_owned(), format!("{} bytes", request.message_bytes)));
+    if typed.sweep.is_some() && rows.iter().all(|(name, _)| name != "msg_size") {
+        rows.push(("msg_size".to_owned(), format!("{} bytes", told.message_bytes)));
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let rows: String =
         rows.iter().map(|(name, value)| format!("    {name:width$}  =  {value}\n")).collect();
-    format!("{}:\n{rows}", test.name())
+    format!("{}:\n{rows}", told.test)
 }
 
-fn latency_rows(latency: &Latency, verbose: bool) -> Vec<(String, String)> {
-    let distribution = Distribution::of(&latency.measured.times_ns);
-    let mut rows = vec![("latency".to_owned(), three_digits(latency.mean_half_s, "sec"))];
-    rows.push(("round_trip".to_owned(), distribution.text()));
+type Rows = Vec<(&'static str, String)>;
+
+fn named(rows: Rows) -> Vec<(String, String)> {
+    rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn latency_rows(figures: &Figures, verbose: bool) -> Rows {
+    let Figures::Latency { half_s, round_trips, lost, total_s } = figures else {
+        return Rows::new();
+    };
+    let mut rows =
+        vec![("latency", three_digits(*half_s, "sec")), ("round_trip", round_trips.text())];
     if verbose {
-        let seconds = latency.measured.total_ns as f64 * 1e-9;
-        let rate = latency.measured.times_ns.len() as f64 / seconds.max(1e-9);
-        rows.push(("msg_rate".to_owned(), three_digits(2.0 * rate, "/sec")));
-        rows.push(("lost_msgs".to_owned(), latency.measured.lost.to_string()));
+        let rate = round_trips.n as f64 / total_s.max(1e-9);
+        rows.push(("msg_rate", three_digits(2.0 * rate, "/sec")));
+        rows.push(("lost_msgs", lost.to_string()));
     }
     rows
 }
 
-fn bandwidth_rows(
-    test: Test,
-    request: &Request,
-    measured: &Bandwidth,
-    verbose: bool,
-) -> Vec<(String, String)> {
-    let received = measured.there.received;
-    let rate = |bytes: u64| three_digits(bytes as f64 / measured.elapsed_s, "B/sec");
-    let mut rows = if test == Test::UdpBandwidth {
-        vec![("send_bw", rate(measured.sent.bytes)), ("recv_bw", rate(received.bytes))]
+fn bandwidth_rows(told: &Told, verbose: bool) -> Rows {
+    let Figures::Bandwidth {
+        sent_bytes,
+        received_bytes,
+        received_messages,
+        elapsed_s,
+        here,
+        there,
+    } = &told.figures
+    else {
+        return Rows::new();
+    };
+    let rate = |bytes: u64| three_digits(bytes as f64 / elapsed_s, "B/sec");
+    let mut rows = if told.test == Test::UdpBandwidth.name() {
+        vec![("send_bw", rate(*sent_bytes)), ("recv_bw", rate(*received_bytes))]
     } else {
-        vec![("bw", rate(received.bytes))]
+        vec![("bw", rate(*received_bytes))]
     };
     if verbose {
-        let there = Span {
-            cpus: measured.there.cpus,
-            ticks_per_s: measured.there.ticks_per_s,
-            start: measured.there.start,
-            end: measured.there.end,
-        };
-        let messages = received.messages as f64 / measured.elapsed_s;
+        let messages = *received_messages as f64 / elapsed_s;
         rows.push(("msg_rate", three_digits(messages, "/sec")));
-        rows.push(("msg_size", format!("{} B", request.message_bytes)));
-        rows.push(("send_cost", cost(&measured.here, measured.sent.bytes)));
-        rows.push(("recv_cost", cost(&there, received.bytes)));
-        rows.push(("send_cpus_used", used(&measured.here)));
-        rows.push(("recv_cpus_used", used(&there)));
-        rows.push(("send_bytes", measured.sent.bytes.to_string()));
-        rows.push(("recv_bytes", received.bytes.to_string()));
+        rows.push(("msg_size", format!("{} B", told.message_bytes)));
+        rows.push(("send_cost", cost(here, *sent_bytes)));
+        rows.push(("recv_cost", cost(there, *received_bytes)));
+        rows.push(("send_cpus_used", used(here)));
+        rows.push(("recv_cpus_used", used(there)));
+        rows.push(("send_bytes", sent_bytes.to_string()));
+        rows.push(("recv_bytes", received_bytes.to_string()));
     }
-    rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    rows
 }
 
-/// Seconds of CPU between two times: work alone, without idle, waiting and stolen time, which qperf
-/// itself counts among it.
-fn work_s(span: &Span) -> f64 {
-    const NO_WORK: [usize; 3] = [3, 4, 7];
-    let ticks = |times: &Times| -> u64 {
-        (0..8)
-            .filter(|column| !NO_WORK.contains(column))
-            .map(|column| times.cpu[column])
-            .fold(0, u64::wrapping_add)
-    };
-    let ticks = ticks(&span.end).saturating_sub(ticks(&span.start));
-    ticks as f64 / f64::from(span.ticks_per_s.max(1))
-}
-
-fn cost(span: &Span, bytes: u64) -> String {
+fn cost(spent: &Spent, bytes: u64) -> String {
     if bytes == 0 {
         return "unknown".to_owned();
     }
-    three_digits(work_s(span) * 1e9 / bytes as f64, "sec/GB")
+    three_digits(spent.work_s * 1e9 / bytes as f64, "sec/GB")
 }
 
-fn used(span: &Span) -> String {
-    let real = span.end.real.saturating_sub(span.start.real).max(1);
-    let wall_s = real as f64 / f64::from(span.ticks_per_s.max(1));
-    format!("{:.3} % cpus", work_s(span) * 100.0 / wall_s)
+fn used(spent: &Spent) -> String {
+    format!("{:.3} % cpus", spent.work_s * 100.0 / spent.wall_s)
 }
 
 /// Three significant digits with a decimal prefix: `29.3 us`, `960 MB/sec`.
@@ -272,30 +293,22 @@ fn three_digits(value: f64, unit: &str) -> String {
     format!("{scaled:.digits$} {prefix}{unit}")
 }
 
-fn values(outcome: &QperfOutcome, message_bytes: Option<u64>) -> Value {
-    let mut value = figures(outcome);
-    if let Some(bytes) = message_bytes {
-        value["msg_size_bytes"] = json!(bytes);
-    }
-    value
-}
-
-fn figures(outcome: &QperfOutcome) -> Value {
-    match outcome {
-        QperfOutcome::Configuration(it) => {
-            json!({ "node": it.node, "cpu": it.cpu, "os": it.os, "qperf": it.qperf })
+fn figures(figures: &Figures) -> Value {
+    match figures {
+        Figures::Configuration { there: [node, cpu, os, qperf], .. } => {
+            json!({ "node": node, "cpu": cpu, "os": os, "qperf": qperf })
         }
-        QperfOutcome::Latency(latency) => json!({
-            "latency_s": latency.mean_half_s,
+        Figures::Latency { half_s, round_trips, lost, .. } => json!({
+            "latency_s": half_s,
             "latency_is": "half round trip, mean",
-            "round_trip_s": Distribution::of(&latency.measured.times_ns).json(),
-            "lost": latency.measured.lost,
+            "round_trip_s": round_trips.json(),
+            "lost": lost,
         }),
-        QperfOutcome::Bandwidth(it) => json!({
-            "send_bw_bytes_per_s": it.sent.bytes as f64 / it.elapsed_s,
-            "recv_bw_bytes_per_s": it.there.received.bytes as f64 / it.elapsed_s,
-            "send_bytes": it.sent.bytes,
-            "recv_bytes": it.there.received.bytes,
+        Figures::Bandwidth { sent_bytes, received_bytes, elapsed_s, .. } => json!({
+            "send_bw_bytes_per_s": *sent_bytes as f64 / elapsed_s,
+            "recv_bw_bytes_per_s": *received_bytes as f64 / elapsed_s,
+            "send_bytes": sent_bytes,
+            "recv_bytes": received_bytes,
         }),
     }
 }

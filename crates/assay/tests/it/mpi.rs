@@ -112,6 +112,7 @@ impl Mpi {
         let mut command = Command::new(launcher);
         command.args(["-n", &ranks.to_string()]).arg(assay.get_program()).arg("mpi");
         command.args(arguments).current_dir(world.path("."));
+        command.env("XDG_DATA_HOME", world.path("."));
         if let (Some(prefix), Some(library)) = (self.prefix(), self.library) {
             command.arg("--mpi-library").arg(prefix.join(library));
         }
@@ -286,6 +287,33 @@ fn options_of_osu_7_work_under_every_interface() {
             assert_eq!(outcome.out.matches("Pass").count(), 2, "{words:?}: {outcome:?}");
         }
     }
+}
+
+#[test]
+fn the_table_comes_back_from_the_store() {
+    let mpi = &MPIS[0];
+    let Some(launcher) = mpi.launcher("the_table_comes_back_from_the_store") else { return };
+    let (world, _alone) = (World::new(), one_at_a_time());
+    for words in [
+        vec!["latency", "-m", "1:8", "--budget", "300ms", "-c"],
+        vec!["bibw", "-m", "1024:4096", "--budget", "300ms", "-z", "50,90"],
+        vec!["allreduce", "--preset", "osu-7", "-m", "4:16", "-i", "20", "-f", "-c"],
+        vec!["ibarrier", "--preset", "osu-5.4.3", "-i", "20"],
+    ] {
+        let live = mpi.start(&launcher, &world, 2, &words).succeeded();
+        let shown = world.assay(&["show", "latest", "--as", "osu"]).succeeded();
+        assert_eq!(shown.out, live.out, "{words:?}");
+    }
+    let listed = world.json(&["list", "--json"]);
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 4, "rank 0 alone stores: {listed}");
+    // What a suite starts is stored by the suite.
+    for words in
+        [vec!["--no-store"], vec!["--raw", "outcome.json"], vec!["--no-store", "--json"]]
+    {
+        let usual = ["latency", "-m", "8", "--budget", "100ms"];
+        mpi.start(&launcher, &world, 2, &[&usual[..], &words].concat()).succeeded();
+    }
+    assert_eq!(world.json(&["list", "--json"]), listed);
 }
 
 #[test]

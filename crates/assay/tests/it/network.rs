@@ -10,6 +10,7 @@ pub(crate) mod link;
 mod path;
 mod peers;
 mod serving;
+mod storing;
 mod tools;
 
 use std::net::TcpListener;

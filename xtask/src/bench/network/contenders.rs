@@ -84,7 +84,7 @@ pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
     // What a run takes by default: more per write by a stream that has a CPU to itself.
     let ours = |streams: u32| {
         let length = if streams == 1 { "1M" } else { "256K" };
-        format!("-c {at} -p {ASSAY_PORT} -t 2 -J -l {length} -P {streams}")
+        format!("-c {at} -p {ASSAY_PORT} -t 2 -J --no-store -l {length} -P {streams}")
     };
     let tcp = |name, program: &[&str], rest: String| Contender {
         name,
@@ -133,7 +133,9 @@ pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
         on_one_cpu(
             "assay, 1 byte",
             assay,
-            format!("qperf {at} --listen-port {ASSAY_ECHO_PORT} -t 2 --json tcp_lat"),
+            format!(
+                "qperf {at} --listen-port {ASSAY_ECHO_PORT} -t 2 --json --no-store tcp_lat"
+            ),
             assay_latency,
         ),
     ]

@@ -71,7 +71,9 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
 
 fn groups<'a>(context: &Context<'a>, labels: &'a Labels) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
-    for estimate in context.section(Section::Mpi) {
+    // What single messages took holds a reading of the clock each, which batches do not.
+    let is_batch = |it: &&Estimate| text(it, Attribute::Timed).is_none_or(|it| it != "single");
+    for estimate in context.section(Section::Mpi).into_iter().filter(is_batch) {
         let Some(benchmark) = Benchmark::from_id(&estimate.benchmark) else { continue };
         let place = context.place(estimate);
         let ranks = text(estimate, Attribute::Ranks).unwrap_or_default();

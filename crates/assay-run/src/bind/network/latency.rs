@@ -10,8 +10,7 @@ use assay_dialects::wire::qperf::{Request, Test};
 use assay_kernels::network::icmp::{Access, Pinger};
 use assay_kernels::network::pingpong::Waiting;
 use assay_model::attribute::Attribute;
-use assay_model::distribution::Distribution;
-use assay_model::entry::{Entry, Key, Seen, Span};
+use assay_model::entry::Span;
 use assay_model::event::{Count, Stopped};
 use assay_model::failure::{Area, Failure};
 use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload};
@@ -22,12 +21,10 @@ use crate::measuring::{self, Measurement};
 use crate::network::error::NetworkError;
 use crate::network::iperf3_client::{self, Observed};
 use crate::network::qperf_client::{self, QperfOutcome, QperfTest};
+use crate::network::qperf_record;
 use crate::network::target::Target;
 use crate::recorder::{CaseError, Recorder};
 
-/// Round trips of one repetition that become samples, evenly spaced; ten repetitions of them carry a
-/// 99.9th percentile (2995 values).
-const SAMPLES: usize = 300;
 /// What streams need to fill the link before the first message goes out.
 const FILLING: Duration = Duration::from_millis(500);
 /// Echoes per repetition, and the pause between two: as ping's flood is bounded for unprivileged users.
@@ -71,17 +68,8 @@ impl Conversation<'_> {
             streams => self.exchange_under_load(streams, recorder.cancel()),
         };
         let latency = measured.map_err(failed)?;
-        let times_ns = &latency.measured.times_ns;
-        // As many as wanted, from the first to the last, none twice.
-        let step = times_ns.len().div_ceil(SAMPLES).max(1);
-        for time_ns in times_ns.iter().step_by(step) {
-            recorder.sample("round_trip", *time_ns as f64 * 1e-9);
-        }
-        recorder.sample("half_round_trip", latency.mean_half_s);
-        // All of them together are the tail, of which the samples are a few.
         let span = Span::of_seconds(began_s, recorder.elapsed_s() - began_s, false);
-        let all = Seen::Distribution(span, Distribution::of_values(times_ns));
-        recorder.record(Entry::Measured(Key::of("round_trip"), all));
+        recorder.record_all(qperf_record::round_trips(&latency, span));
         if self.repetition == 0 {
             learn_path(local_towards(latency.address), latency.address.ip(), recorder);
         }

@@ -1,28 +1,23 @@
 //! Streams for a while, again and again: what arrives, and what it costs both ends.
 
-use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_dialects::iperf3::{End, Interval, Start, Stretch, json};
+use assay_dialects::iperf3::Told;
 use assay_dialects::wire::iperf3::parameters::{Direction as Way, Length};
 use assay_dialects::wire::iperf3::{Parameters, Protocol};
-use assay_kernels::network::stream::GATHERED_BYTES;
-use assay_model::attribute::Attribute;
-use assay_model::cpu_account::CpuAccount;
-use assay_model::doubt::Doubt;
-use assay_model::entry::{Entry, Key, Seen, Span};
-use assay_model::event::{Count, Stopped};
+use assay_model::entry::Span;
+use assay_model::event::Stopped;
 use assay_model::workload::{Direction, Throughput};
 
 use super::far_end::FarEnd;
-use super::{failed, learn_path, virtual_function};
+use super::{failed, virtual_function};
 use crate::measuring::{self, Measurement};
 use crate::network::error::NetworkError;
 use crate::network::iperf3_client::{
     self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed, Outcome,
 };
-use crate::network::setup::is_within;
+use crate::network::iperf3_record::Tested;
 use crate::recorder::{CaseError, Recorder};
 
 /// Bytes per write over TCP by a stream that has a CPU to itself. A write that fills the send buffer wakes
@@ -47,13 +42,6 @@ struct Progress {
     learned: bool,
 }
 
-/// Everything one repetition gave.
-struct Repetition {
-    outcome: Outcome,
-    start: Option<Start>,
-    intervals: Vec<Interval>,
-}
-
 pub(super) fn measure(
     asked: &Throughput,
     far_end: &FarEnd,
@@ -66,7 +54,7 @@ pub(super) fn measure(
         // Every repetition makes its connections anew; there is nothing to prepare.
         prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
         repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
-            repetition(&test, asked, &mut progress, recorder)
+            repetition(&test, &mut progress, recorder)
         },
         check: &mut |(), _| Ok(()),
     };
@@ -129,7 +117,6 @@ fn block_bytes(asked: &Throughput) -> u32 {
 
 fn repetition(
     test: &Iperf3Test,
-    asked: &Throughput,
     progress: &mut Progress,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
@@ -138,166 +125,45 @@ fn repetition(
     let began_s = recorder.elapsed_s();
     let outcome = run(test, recorder.cancel(), &mut told);
     let span = Span::of_seconds(began_s, recorder.elapsed_s() - began_s, false);
-    keep(&told, &outcome, progress, recorder)?;
+    keep(&told, progress, recorder)?;
     let outcome = outcome.map_err(failed)?;
-    let done = Repetition { outcome, start: told.start, intervals: told.intervals };
-    let end = &done.outcome.end;
-    let (sent, received) = (total(end, End::sent), total(end, End::received));
-    rate("goodput", &received, recorder);
-    rate("send_rate", &sent, recorder);
-    match test.parameters.protocol {
-        Protocol::Tcp => {
-            if let Some(tcp) = sent.tcp {
-                recorder.sample("retransmits", tcp.retransmits as f64);
-            }
-        }
-        Protocol::Udp => {
-            datagrams(&received, span, recorder);
-            pacing(&sent, asked, recorder);
-        }
-    }
-    let local = local_address(&done).unwrap_or(done.outcome.address.ip());
-    costs(&done.outcome, &received, local, recorder);
+    let test = Tested { parameters: &test.parameters, outcome: &outcome, told: &told };
+    recorder.record_all(test.whole(span));
     if !std::mem::replace(&mut progress.learned, true) {
-        learn(&done, asked, local, recorder);
-        before.learn(local, recorder);
+        recorder.record_all(test.facts());
+        before.learn(test.local(), recorder);
     }
     Ok(())
 }
 
-/// What was told until the test ended, or failed.
-#[derive(Default)]
-struct Told {
-    start: Option<Start>,
-    intervals: Vec<Interval>,
-}
-
+/// The test, and all that it told until it ended or failed.
 fn run(
     test: &Iperf3Test,
     cancel: &AtomicBool,
     told: &mut Told,
 ) -> Result<Outcome, NetworkError> {
-    iperf3_client::run(test, cancel, &mut |observed| match observed {
+    let outcome = iperf3_client::run(test, cancel, &mut |observed| match observed {
         Observed::Start(it) => told.start = Some(it.clone()),
         Observed::Interval(it) => told.intervals.push(it.clone()),
-    })
+    });
+    match &outcome {
+        Ok(outcome) => told.end = Some(outcome.end.clone()),
+        Err(error) => told.error = Some(error.to_string()),
+    }
+    outcome
 }
 
 /// Keeps everything with the run; what a failed test brought until then stays, with the reason.
 fn keep(
     told: &Told,
-    outcome: &Result<Outcome, NetworkError>,
     progress: &mut Progress,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
-    let (end, error) = match outcome {
-        Ok(outcome) => (Some(&outcome.end), None),
-        Err(error) => (None, Some(error.to_string())),
-    };
-    if end.is_none() && told.intervals.is_empty() {
+    if told.end.is_none() && told.intervals.is_empty() {
         return Ok(());
     }
-    let document = json::document(told.start.as_ref(), &told.intervals, end, error.as_deref());
-    let kind = if error.is_some() { "partial." } else { "" };
+    let kind = if told.error.is_some() { "partial." } else { "" };
     let name = format!("iperf3.{}.{kind}json", progress.repetition);
     progress.repetition += 1;
-    recorder.raw(&name, document.to_string().as_bytes())
-}
-
-/// Both directions together.
-fn total(end: &End, of: fn(&End, bool) -> Option<Stretch>) -> Stretch {
-    let directions: Vec<Stretch> = [true, false].iter().filter_map(|it| of(end, *it)).collect();
-    Stretch::sum(directions.iter()).unwrap_or_default()
-}
-
-/// Bits over seconds; the seconds are what the value is a mean over.
-fn rate(metric: &'static str, stretch: &Stretch, recorder: &mut Recorder<'_, '_>) {
-    let (value, weight) = (stretch.bit_per_s(), stretch.seconds());
-    recorder.record(Entry::Measured(Key::of(metric), Seen::Sample { value, weight }));
-}
-
-fn datagrams(received: &Stretch, span: Span, recorder: &mut Recorder<'_, '_>) {
-    let udp = received.udp.unwrap_or_default();
-    if let Some(whole) = u64::try_from(udp.packets).ok().filter(|packets| *packets > 0) {
-        let lost = u64::try_from(udp.lost).unwrap_or(0);
-        recorder.count("loss", span, Count { part: lost, whole });
-        recorder.count("reordered", span, Count { part: udp.out_of_order, whole });
-    }
-    recorder.sample("jitter", udp.jitter_s);
-}
-
-/// How near the senders came to the rate they were asked for.
-fn pacing(sent: &Stretch, asked: &Throughput, recorder: &mut Recorder<'_, '_>) {
-    let Some(rate) = asked.rate_bit_per_s else { return };
-    let senders =
-        u64::from(asked.streams) * if asked.direction == Direction::Both { 2 } else { 1 };
-    let wanted = (rate * senders) as f64;
-    recorder.sample("pacing_error", (sent.bit_per_s() / wanted - 1.0).abs());
-}
-
-/// CPU of both ends, as far as they tell it.
-fn costs(
-    outcome: &Outcome,
-    received: &Stretch,
-    local: IpAddr,
-    recorder: &mut Recorder<'_, '_>,
-) {
-    let bytes = received.bytes.max(1) as f64;
-    let (here, there) = (&outcome.account_here, outcome.account_there.as_ref());
-    recorder.sample_of(end_key("cpu_per_byte", "local"), here.charged_s() / bytes);
-    recorder.sample_of(end_key("cpu_load", "local"), here.load());
-    // On one machine the interrupts of both ends are the same ones, and are charged once.
-    let within = is_within(local, outcome.address.ip());
-    let charged: fn(&CpuAccount) -> f64 =
-        if within { |it| it.threads_s } else { CpuAccount::charged_s };
-    if let Some(there) = there {
-        recorder.sample_of(end_key("cpu_per_byte", "remote"), charged(there) / bytes);
-        recorder.sample_of(end_key("cpu_load", "remote"), there.load());
-    } else if outcome.end.cpu_there.0 > 0.0 {
-        let process_s = outcome.end.cpu_there.0 / 100.0 * received.seconds();
-        recorder.sample_of(end_key("cpu_per_byte", "remote"), process_s / bytes);
-    }
-}
-
-/// The series of one end.
-fn end_key(metric: &'static str, end: &str) -> Key {
-    Key::with(metric, [(Attribute::End, end.into())])
-}
-
-fn local_address(done: &Repetition) -> Option<IpAddr> {
-    Some(done.start.as_ref()?.connected.first()?.local.ip())
-}
-
-fn learn(
-    done: &Repetition,
-    asked: &Throughput,
-    local: IpAddr,
-    recorder: &mut Recorder<'_, '_>,
-) {
-    learn_path(local, done.outcome.address.ip(), recorder);
-    let is_assay = done.outcome.account_there.is_some();
-    recorder.learn(Attribute::FarEnd, if is_assay { "assay" } else { "iperf3" });
-    if let (Some(sender), _) = &done.outcome.end.congestion {
-        recorder.learn(Attribute::Congestion, sender.as_str());
-    }
-    let tcp = done.intervals.iter().flat_map(|it| &it.streams).find_map(|stream| stream.tcp);
-    if let Some(path_mtu) = tcp.map(|tcp| tcp.path_mtu_bytes).filter(|bytes| *bytes > 0) {
-        recorder.learn(Attribute::PathMtuBytes, path_mtu);
-    }
-    if let Some(start) = &done.start {
-        recorder.learn(Attribute::BlockBytes, start.block_bytes);
-        // As the system made them; what nobody sets it lets grow with the connection.
-        recorder.learn(Attribute::FirstSendBufferBytes, start.buffers_bytes.0);
-        recorder.learn(Attribute::FirstReceiveBufferBytes, start.buffers_bytes.1);
-        let receives_here = asked.direction != Direction::Send;
-        if !start.udp && (is_assay || receives_here) {
-            recorder.learn(Attribute::GatheredBytes, GATHERED_BYTES);
-        }
-    }
-    if !is_assay {
-        recorder.doubt(Doubt::ProcessCpuOnly { is_tool: false });
-    }
-    if !asked.copy && !is_assay {
-        recorder.doubt(Doubt::CopyUnknown);
-    }
+    recorder.raw(&name, told.document().to_string().as_bytes())
 }

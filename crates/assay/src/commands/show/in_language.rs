@@ -8,13 +8,21 @@ use assay_store::Store;
 use clap::ValueEnum;
 
 use crate::commands::fio::record as fio;
-use crate::commands::ping;
+use crate::commands::{iperf3, mpi, ping, qperf};
 
 /// The shapes there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
+    /// The text of iperf3
+    Iperf3,
+    /// The document of iperf3's -J
+    Iperf3Json,
+    /// The lines of qperf
+    Qperf,
     /// The statistics of ping
     Ping,
+    /// The table of OSU's benchmarks
+    Osu,
     /// The text of fio
     FioNormal,
     /// The JSON of fio
@@ -30,7 +38,10 @@ impl Shape {
     /// The language whose runs have this shape.
     const fn language(self) -> &'static str {
         match self {
+            Self::Iperf3 | Self::Iperf3Json => "iperf3",
+            Self::Qperf => "qperf",
             Self::Ping => "ping",
+            Self::Osu => "osu",
             Self::FioNormal | Self::FioJson | Self::FioJsonPlus | Self::FioTerse => {
                 fio::LANGUAGE
             }
@@ -55,7 +66,11 @@ pub(super) fn rendered(run: &Run, store: &Store, shape: Shape) -> Result<String,
     };
     let of_fio = |format| fio::stored(run, asked, store, &[format]);
     match shape {
+        Shape::Iperf3 => iperf3::stored(run, store, asked, false),
+        Shape::Iperf3Json => iperf3::stored(run, store, asked, true),
+        Shape::Qperf => qperf::stored(run, store, asked),
         Shape::Ping => ping::stored(run, asked),
+        Shape::Osu => mpi::stored(run, asked),
         Shape::FioNormal => of_fio(Format::Normal),
         Shape::FioJson => of_fio(Format::Json),
         Shape::FioJsonPlus => of_fio(Format::JsonPlus),

@@ -1,0 +1,283 @@
+//! The whole life of one rank: from the launcher's environment to what the job amounts to on rank 0.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use assay_model::benchmark::MpiPattern;
+use assay_model::entry::Entry;
+use assay_model::failure::Failure as CaseFailure;
+use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
+use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSize};
+use assay_model::workload::{Domain, MpiHosts, MpiWorkload, Workload};
+
+use super::ladder::{self, Step};
+use super::launched::Launched;
+use super::method;
+use super::options::Options;
+use super::ranks::{self, Ranks};
+use crate::failure::Failure;
+use crate::phase::Phase;
+
+/// A library that does not fit ends its process at once, and a launcher then ends all ranks and drops what it has
+/// not yet read of the one that spoke.
+pub const NOTE_TRAVELS: Duration = Duration::from_millis(300);
+
+/// What happens on the way, to whoever prints and stores; all but notes and giving up on rank 0 alone.
+#[derive(Debug)]
+pub enum Heard<'a> {
+    /// Worth a line of its own.
+    Note(&'a str),
+    /// The ranks know of each other, and will measure.
+    Began(&'a MpiOutcome),
+    /// One more size is there.
+    Size(&'a MpiOutcome, &'a MpiSize),
+    /// All sizes are there.
+    Measured(&'a MpiOutcome),
+    /// This rank alone failed, and ends all.
+    GivesUp(&'a Failure),
+}
+
+/// Whoever listens; what fails there ends the job.
+pub type Listener<'l> = dyn FnMut(Heard<'_>) -> Result<(), Failure> + 'l;
+
+/// What a rank is started for.
+#[derive(Debug, Clone, Copy)]
+pub struct Duty<'j> {
+    pub asked: &'j Options,
+    pub launched: &'j Launched,
+    /// The file to which rank 0 writes what there is after every size.
+    pub raw: Option<&'j Path>,
+    /// What the process ends with where one rank alone fails.
+    pub failed_code: u8,
+}
+
+/// A rank that has come to its end.
+#[derive(Debug)]
+pub struct Done {
+    /// Whether it is rank 0, which alone knows everything.
+    pub is_root: bool,
+    pub outcome: MpiOutcome,
+    /// Whether any rank found contents wrong.
+    pub is_damaged: bool,
+    /// The same on this rank, in words.
+    pub verdict: Result<(), Failure>,
+}
+
+/// Measures size after size.
+///
+/// # Errors
+/// When nothing can be measured; all ranks fail for the same reason.
+pub fn run(duty: &Duty<'_>, listener: &mut Listener<'_>) -> Result<Done, Failure> {
+    let Duty { asked, launched, raw, .. } = *duty;
+    let sizes = method::sizes(asked);
+    check_ranks(asked, launched.ranks.unwrap_or(if launched.rank.is_some() { 2 } else { 1 }))?;
+    let library = ranks::open(asked, launched)?;
+    ranks::check_served(&library, launched)?;
+    if let Some(note) = ranks::misfit(&library, launched) {
+        if launched.speaks() {
+            listener(Heard::Note(&note))?;
+        }
+        thread::sleep(NOTE_TRAVELS);
+    }
+    let mut ranks = ranks::start(&library, launched, asked)?;
+    if let Err(failure) = check(asked, &ranks, &sizes) {
+        drop(ranks.world.finish());
+        return Err(failure);
+    }
+    if let Err(failure) = measure(duty, &sizes, &mut ranks, listener) {
+        // This one alone knows of the failure, and the others wait for it. Nothing can be done about a
+        // failure to tell of a failure.
+        drop(listener(Heard::GivesUp(&failure)));
+        ranks.world.abort(duty.failed_code)
+    }
+    ranks.look_again()?;
+    if ranks.world.rank() == 0 {
+        listener(Heard::Measured(&ranks.outcome))?;
+    }
+    conclude(ranks, raw)
+}
+
+fn measure(
+    duty: &Duty<'_>,
+    sizes: &[u64],
+    ranks: &mut Ranks,
+    listener: &mut Listener<'_>,
+) -> Result<(), Failure> {
+    let is_root = ranks.world.rank() == 0;
+    if is_root {
+        listener(Heard::Began(&ranks.outcome))?;
+    }
+    let budget_s = duty.asked.budget_s / sizes.len() as f64;
+    for bytes in sizes {
+        let step = Step { typed: duty.asked, bytes: *bytes, budget_s };
+        let size =
+            ladder::measure(&ranks.world, &step).map_err(|error| ranks::failed(&error))?;
+        if is_root {
+            listener(Heard::Size(&ranks.outcome, &size))?;
+        }
+        ranks.outcome.sizes.push(size);
+        if let Some(file) = duty.raw.filter(|_| is_root) {
+            write_raw(file, &ranks.outcome)?;
+        }
+    }
+    Ok(())
+}
+
+/// Contents are right, or nothing of it counts.
+fn conclude(ranks: Ranks, raw: Option<&Path>) -> Result<Done, Failure> {
+    let Ranks { world, mut outcome, .. } = ranks;
+    let is_root = world.rank() == 0;
+    let verdict = match damaged(&outcome) {
+        // The ranks agree on the number, so that all of them end alike.
+        Some((bytes, wrong)) => {
+            Err(Failure::measurement(format!("{wrong} messages of {bytes} B arrived damaged"))
+                .advise("this MPI or a transport of it loses or mixes data: choose another transport, and report it to its makers"))
+        }
+        None => Ok(()),
+    };
+    outcome.complete = verdict.is_ok();
+    outcome.failure = verdict.as_ref().err().map(failure_of);
+    let failed =
+        world.agree(u64::from(verdict.is_err())).map_err(|error| ranks::failed(&error))?;
+    world.finish().map_err(|error| ranks::failed(&error))?;
+    if let Some(file) = raw.filter(|_| is_root) {
+        write_raw(file, &outcome)?;
+    }
+    Ok(Done { is_root, outcome, is_damaged: failed > 0, verdict })
+}
+
+/// The first size with wrong contents, and how many messages had them.
+fn damaged(outcome: &MpiOutcome) -> Option<(u64, u64)> {
+    let wrong = |size: &MpiSize| Some((size.bytes, size.validation?.wrong));
+    outcome.sizes.iter().filter_map(wrong).find(|(_, wrong)| *wrong > 0)
+}
+
+/// The phase that the job was.
+#[must_use]
+pub fn phase(asked: &Options, outcome: &MpiOutcome) -> Option<Phase> {
+    let wrong = damaged(outcome);
+    let doubts = outcome.unbound().map(Entry::Doubt);
+    Some(Phase {
+        name: asked.test.name().to_owned(),
+        workload: Workload::Mpi(workload(asked, outcome)?),
+        entries: [outcome.facts(), outcome.entries(), outcome.single_entries()]
+            .into_iter()
+            .flatten()
+            .chain(doubts)
+            .collect(),
+        raw: Vec::new(),
+        failure: wrong.map(|(bytes, _)| CaseFailure::WrongContents { bytes }),
+    })
+}
+
+/// The question, as a suite would have asked it: the launcher chose the library and the places.
+fn workload(asked: &Options, outcome: &MpiOutcome) -> Option<MpiWorkload> {
+    let library = outcome.library.as_ref()?;
+    let prefix = asked.prefix.as_deref().map_or(String::new(), |it| it.display().to_string());
+    let starter = match outcome.launcher.as_str() {
+        "intel-hydra" => MpiStarter::IntelHydra,
+        "orterun" => MpiStarter::Orte,
+        "prterun" => MpiStarter::Prrte,
+        "slurm" => MpiStarter::Srun,
+        _ => MpiStarter::Hydra,
+    };
+    let only_one = |cpus: &Vec<u32>| match cpus[..] {
+        [cpu] => Some(cpu),
+        _ => None,
+    };
+    let cpus: Option<Vec<u32>> = outcome.ranks.iter().map(|it| only_one(&it.cpus)).collect();
+    Some(MpiWorkload {
+        test: asked.test,
+        mpi: MpiInstallation {
+            key: library.label().to_lowercase().replace(' ', "-"),
+            name: library.name.clone(),
+            version: library.version.clone(),
+            prefix,
+            library: library.path.clone(),
+            abi: library.abi,
+            launcher: outcome.launcher.clone(),
+            starter,
+        },
+        ranks: outcome.ranks.len() as u32,
+        placement: Domain { placement: "launcher".to_owned(), cpus: cpus.unwrap_or_default() },
+        hosts: MpiHosts::default(),
+        from_bytes: outcome.sizes.first()?.bytes,
+        to_bytes: outcome.sizes.last()?.bytes,
+        preset: asked.preset,
+    })
+}
+
+fn check(asked: &Options, ranks: &Ranks, sizes: &[u64]) -> Result<(), Failure> {
+    check_ranks(asked, ranks.world.size())?;
+    let Some(most) = sizes.last() else {
+        return Err(Failure::usage("there is no size between the smallest and the largest")
+            .advise("write the smallest before the largest, like -m 1:4MiB"));
+    };
+    let kind = method::kind(asked.test);
+    let size = ranks.world.size() as usize;
+    let each = usize::try_from(*most)
+        .ok()
+        .and_then(|bytes| kind.memory_bytes(bytes, size, method::window(asked), asked.buffers));
+    ranks.check_memory(*most, each)
+}
+
+/// Some benchmarks are between two ranks, some between pairs; none is of one rank.
+fn check_ranks(asked: &Options, ranks: u32) -> Result<(), Failure> {
+    let name = asked.test.name();
+    let wrong = match asked.test.pattern() {
+        _ if ranks < 2 => Some("two ranks or more"),
+        MpiPattern::Pair if ranks != 2 => Some("exactly two ranks"),
+        MpiPattern::Pairs if !ranks.is_multiple_of(2) => Some("an even number of ranks"),
+        _ => None,
+    };
+    let Some(wanted) = wrong else { return Ok(()) };
+    let there = match ranks {
+        1 => "there is one rank only".to_owned(),
+        ranks => format!("there are {ranks}"),
+    };
+    Err(Failure::usage(format!("{name} needs {wanted}, and {there}"))
+        .advise(format!("start it with an MPI launcher: mpirun -n 2 assay mpi {name}")))
+}
+
+/// What is written of a job that never began.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_failed(
+    file: &Path,
+    asked: &Options,
+    launched: &Launched,
+    failure: &Failure,
+) -> Result<(), Failure> {
+    let outcome = MpiOutcome {
+        format: FORMAT,
+        assay: env!("CARGO_PKG_VERSION").to_owned(),
+        benchmark: asked.test.name().to_owned(),
+        preset: asked.preset.name().to_owned(),
+        library: None,
+        launcher: launched.launcher.to_owned(),
+        ranks: Vec::new(),
+        environment: BTreeMap::new(),
+        window: method::window(asked),
+        sizes: Vec::new(),
+        complete: false,
+        failure: Some(failure_of(failure)),
+    };
+    write_raw(file, &outcome)
+}
+
+fn failure_of(failure: &Failure) -> MpiFailure {
+    MpiFailure { reason: failure.reason(), advice: failure.advice() }
+}
+
+/// Written beside and moved into place, so that whoever reads it never sees half of it.
+fn write_raw(file: &Path, outcome: &MpiOutcome) -> Result<(), Failure> {
+    let text = serde_json::to_vec(outcome).expect("an outcome has only text keys");
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(".part");
+    fs_err::write(&beside, text)
+        .and_then(|()| fs_err::rename(&beside, file))
+        .map_err(|error| Failure::measurement("the samples cannot be written").because(&error))
+}

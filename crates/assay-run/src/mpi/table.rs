@@ -1,0 +1,117 @@
+//! The table of a job: its columns and rows, from what rank 0 has or from a stored run, and the doubts
+//! about its rows.
+
+use assay_dialects::osu::{Row, Shape, Table};
+use assay_kernels::mpi::Element;
+use assay_model::benchmark::{Benchmark, Luck};
+use assay_model::doubt::Doubt;
+use assay_model::event::Stopped;
+use assay_model::mpi_outcome::{MpiOutcome, MpiSize};
+use assay_model::plan::Stopping;
+use assay_model::workload::MpiPreset;
+use assay_stats::analysis::{Analysis, analyse};
+use assay_stats::doubts::doubts;
+use assay_stats::quantile::carries;
+
+use super::ladder::TARGET;
+use super::method;
+use super::options::Options;
+
+/// What is told by default beside the interval.
+const USUAL_TAIL: f64 = 99.0;
+
+/// The columns.
+pub fn columns(asked: &Options, outcome: &MpiOutcome) -> Table {
+    let shape = match asked.preset {
+        MpiPreset::Assay => Shape::Assay,
+        MpiPreset::Osu5 => Shape::Osu5,
+        MpiPreset::Osu7 => Shape::Osu7,
+    };
+    let is_usual = asked.preset == MpiPreset::Assay && method::has_single_turns(asked.test);
+    let percentiles = match asked.percentiles.is_empty() {
+        true if is_usual => vec![USUAL_TAIL],
+        _ => asked.percentiles.clone(),
+    };
+    Table {
+        test: asked.test,
+        shape,
+        full: asked.full,
+        percentiles,
+        validation: asked.validate,
+        ranks: outcome.ranks.len() as u32,
+        window: method::window(asked),
+        element: match method::element(asked) {
+            Element::Integer => "MPI_INT",
+            Element::Float => "MPI_FLOAT",
+        },
+    }
+}
+
+/// The row of one size.
+pub fn row(table: &Table, outcome: &MpiOutcome, size: &MpiSize) -> Row {
+    let metrics = size.samples.keys();
+    let values =
+        metrics.filter_map(|name| Some((name.clone(), analysis(size, name)?.median))).collect();
+    let analysis = analysis(size, first(size));
+    Row {
+        bytes: size.bytes,
+        values,
+        iterations: size.iterations,
+        interval: analysis.as_ref().and_then(|it| it.interval),
+        batches: size.samples.get(first(size)).map_or(0, Vec::len),
+        percentiles: tails(&outcome.singles(table.test, size), &table.percentiles),
+        is_right: size.validation.map(|it| it.wrong == 0),
+    }
+}
+
+/// What the batches of a size say against their own median, but for its width, which stands beside it.
+pub fn doubts_about(asked: &Options, size: &MpiSize) -> Vec<Doubt> {
+    let metric = Benchmark::Mpi(asked.test).metric(first(size));
+    let (Some(analysis), Some(metric)) = (analysis(size, first(size)), metric) else {
+        return Vec::new();
+    };
+    let shows =
+        |it: &Doubt| matches!(it, Doubt::SeveralModes { .. } | Doubt::Autocorrelated { .. });
+    let stopping = Stopping { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
+    let doubts = doubts(&analysis, &stopping, Stopped::Budget, metric.unit, Luck::Launch);
+    doubts.into_iter().filter(shows).collect()
+}
+
+/// The metric of the first column.
+fn first(size: &MpiSize) -> &'static str {
+    if size.samples.contains_key("bandwidth") { "bandwidth" } else { "latency" }
+}
+
+/// The batches of one metric with their interval; `None` without a finite one.
+fn analysis(size: &MpiSize, metric: &str) -> Option<Analysis> {
+    analyse(&[size.samples.get(metric)?.clone()])
+}
+
+/// Percentiles in percent of the values of single turns, by nearest rank; `None` where the sample cannot carry one.
+fn tails(values: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let tail = |percent: &f64| {
+        let share = percent / 100.0;
+        let rank = (share * n as f64).ceil().max(1.0) as usize;
+        carries(n as f64, share).then(|| sorted.get(rank - 1).copied()).flatten()
+    };
+    percents.iter().map(tail).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tails_need_data() {
+        let messages: Vec<f64> = (1..=300).rev().map(f64::from).collect();
+        assert_eq!(
+            tails(&messages, &[50.0, 99.0, 99.9]),
+            [Some(150.0), Some(297.0), None],
+            "p99.9 takes 2995 values"
+        );
+        assert_eq!(tails(&[], &[50.0]), [None]);
+    }
+}

@@ -1,0 +1,165 @@
+//! ICMP echoes one after another, as ping sends them, and what becomes of them in the record.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use assay_kernels::network::icmp::{Access, Pinger, Reply};
+use assay_model::attribute::Attribute;
+use assay_model::distribution::Distribution;
+use assay_model::entry::{Entry, Key, Seen, Span};
+use assay_model::event::Count;
+use assay_model::failure::Failure;
+use assay_model::run::CaseRecord;
+use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Workload};
+
+use crate::phase::Phase;
+
+/// What is sent, and how long things may take.
+#[derive(Debug, Clone)]
+pub struct Echoes {
+    /// The host, as the user named it.
+    pub host: String,
+    /// Requests.
+    pub count: u32,
+    /// Bytes of data per request.
+    pub bytes: u32,
+    /// Between two requests.
+    pub interval: Duration,
+    /// How long an answer may take.
+    pub timeout: Duration,
+    /// After which no more requests are sent.
+    pub deadline: Option<Duration>,
+}
+
+/// What happens while they are sent.
+#[derive(Debug)]
+pub enum Observed<'a> {
+    /// The request with this number was answered.
+    Reply(u16, &'a Reply),
+    /// It may not be cut and does not fit the path.
+    TooLong,
+}
+
+/// What came out of all requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tally {
+    pub sent: u64,
+    pub times_ns: Vec<u64>,
+    pub elapsed: Duration,
+}
+
+/// Sends them all, or as many as fit before the deadline.
+///
+/// # Errors
+/// When the system does not send one.
+pub fn exchange(
+    asked: &Echoes,
+    pinger: &Pinger,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Observed<'_>),
+) -> std::io::Result<Tally> {
+    let start = Instant::now();
+    let mut tally = Tally { sent: 0, times_ns: Vec::new(), elapsed: Duration::ZERO };
+    let end = asked.deadline.map(|deadline| start + deadline);
+    while tally.sent < u64::from(asked.count) && !cancel.load(Ordering::Relaxed) {
+        let due = start + asked.interval.mul_f64(tally.sent as f64);
+        sleep_until(end.map_or(due, |end| due.min(end)), cancel);
+        if end.is_some_and(|end| Instant::now() >= end) {
+            break;
+        }
+        tally.sent += 1;
+        // The number has 16 bits on the wire.
+        let sequence = tally.sent as u16;
+        match pinger.ping(sequence, asked.bytes as usize, asked.timeout) {
+            Err(error) if is_too_long(&error) => observe(Observed::TooLong),
+            Err(error) => return Err(error),
+            Ok(None) => {}
+            Ok(Some(reply)) => {
+                tally.times_ns.push(reply.round_trip_ns);
+                observe(Observed::Reply(sequence, &reply));
+            }
+        }
+    }
+    tally.elapsed = start.elapsed();
+    Ok(tally)
+}
+
+/// The system's word for a request that may not be cut and does not fit the path.
+fn is_too_long(error: &std::io::Error) -> bool {
+    const EMSGSIZE: i32 = 90;
+    error.raw_os_error() == Some(EMSGSIZE)
+}
+
+fn sleep_until(due: Instant, cancel: &AtomicBool) {
+    while !cancel.load(Ordering::Relaxed) {
+        let left = due.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(Duration::from_millis(50)));
+    }
+}
+
+impl Tally {
+    /// Share of the requests that nothing answered.
+    #[must_use]
+    pub fn loss(&self) -> f64 {
+        (self.sent - self.times_ns.len() as u64) as f64 / self.sent.max(1) as f64
+    }
+
+    /// The phase that it was.
+    #[must_use]
+    pub fn phase(&self, asked: &Echoes, access: Access) -> Phase {
+        let interval_s = asked.interval.as_secs_f64();
+        let question = NetworkQuestion::Latency(Latency {
+            bytes: asked.bytes.into(),
+            seconds: (f64::from(asked.count) * interval_s).ceil() as u32,
+            spin: false,
+            rate_per_s: (interval_s > 0.0).then(|| 1.0 / interval_s),
+            load_streams: 0,
+            busy_poll_us: None,
+        });
+        let work = NetworkWorkload { to: Some(asked.host.clone()), port: None, question };
+        Phase {
+            name: "ping".to_owned(),
+            workload: Workload::NetworkIcmp(work),
+            entries: self.entries(access),
+            raw: Vec::new(),
+            failure: self.times_ns.is_empty().then_some(Failure::NoEcho),
+        }
+    }
+
+    /// All round trips, the values that its interval comes from, and how many were lost of all.
+    fn entries(&self, access: Access) -> Vec<Entry> {
+        let socket = match access {
+            Access::Datagram => "datagram",
+            Access::Raw => "raw",
+        };
+        let span = Span::of_seconds(0.0, self.elapsed.as_secs_f64(), false);
+        let received = self.times_ns.len() as u64;
+        let lost = Count { part: self.sent - received, whole: self.sent };
+        let samples =
+            self.times_ns.iter().map(|ns| Entry::sample("round_trip", *ns as f64 * 1e-9));
+        let mut entries: Vec<Entry> = samples.collect();
+        entries.push(Entry::Fact(Attribute::Socket, socket.into()));
+        entries.push(Entry::Measured(Key::of("loss"), Seen::Count(span, lost)));
+        if received > 0 {
+            let all = Seen::Distribution(span, Distribution::of_values(&self.times_ns));
+            entries.push(Entry::Measured(Key::of("round_trip"), all));
+        }
+        entries
+    }
+
+    /// From a stored case; `None` where it has no echoes.
+    #[must_use]
+    pub fn of_record(record: &CaseRecord) -> Option<Self> {
+        let of = |metric: &str| record.series.iter().find(|it| it.metric == metric);
+        let sent = of("loss")?.counts.first()?;
+        let times = of("round_trip").map_or(&[][..], |it| &it.samples);
+        Some(Self {
+            sent: sent.seen.whole,
+            times_ns: times.iter().map(|it| (it.value * 1e9).round() as u64).collect(),
+            elapsed: Duration::from_nanos(sent.to_ns.saturating_sub(sent.from_ns)),
+        })
+    }
+}

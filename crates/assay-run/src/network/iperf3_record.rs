@@ -1,0 +1,291 @@
+//! What a test of iperf3's kind becomes in the record, whoever asked for it: rates, losses, what both
+//! ends spent, and the path.
+
+use std::net::IpAddr;
+
+use assay_dialects::iperf3::{End, Stretch, Told};
+use assay_dialects::wire::iperf3::parameters::{Direction, Length};
+use assay_dialects::wire::iperf3::{Parameters, Protocol};
+use assay_kernels::network::stream::GATHERED_BYTES;
+use assay_model::attribute::{Attribute, Value};
+use assay_model::cpu_account::CpuAccount;
+use assay_model::doubt::Doubt;
+use assay_model::entry::{Entry, Key, Seen, Span};
+use assay_model::event::Count;
+use assay_model::workload::{
+    Direction as Way, NetworkQuestion, NetworkWorkload, Throughput, Workload,
+};
+
+use super::error::NetworkError;
+use super::iperf3_client::{Iperf3Test, Outcome};
+use super::path;
+use super::setup::is_within;
+use crate::phase::Phase;
+
+/// The raw output with everything that this end told: a stored run gives iperf3's text and document from it.
+pub const TOLD: &str = "iperf3.told.json";
+
+/// A client's test when it is over, however it ended; `None` where it never began.
+#[must_use]
+pub fn phase(
+    test: &Iperf3Test,
+    told: &Told,
+    outcome: &Result<Outcome, NetworkError>,
+) -> Option<Phase> {
+    told.start.as_ref()?;
+    let (entries, failure) = match outcome {
+        Ok(outcome) => {
+            let tested = Tested { parameters: &test.parameters, outcome, told };
+            (tested.in_course().into_iter().chain(tested.facts()).collect(), None)
+        }
+        Err(error) => (Vec::new(), Some(error.of_case())),
+    };
+    let told = serde_json::to_vec(told).expect("what a test tells has only text keys");
+    Some(Phase {
+        name: match test.parameters.protocol {
+            Protocol::Tcp => "tcp",
+            Protocol::Udp => "udp",
+        }
+        .to_owned(),
+        workload: workload(test),
+        entries,
+        raw: vec![(TOLD.to_owned(), told)],
+        failure,
+    })
+}
+
+/// The question, as near as a question of assay's own goes.
+fn workload(test: &Iperf3Test) -> Workload {
+    let Iperf3Test { target, parameters, .. } = test;
+    let question = NetworkQuestion::Throughput(Throughput {
+        streams: parameters.streams,
+        direction: match parameters.direction {
+            Direction::Forward => Way::Send,
+            Direction::Reverse => Way::Receive,
+            Direction::Both => Way::Both,
+        },
+        seconds: match parameters.length {
+            Length::Seconds(seconds) => seconds,
+            Length::Bytes(_) | Length::Blocks(_) => 0,
+        },
+        copy: !parameters.skip_receive_copy && !parameters.zero_copy,
+        rate_bit_per_s: parameters.rate_bit_per_s,
+        congestion: parameters.congestion.clone(),
+    });
+    let (to, port) = (Some(target.host.clone()), Some(target.port));
+    let work = NetworkWorkload { to, port, question };
+    match parameters.protocol {
+        Protocol::Tcp => Workload::NetworkTcp(work),
+        Protocol::Udp => Workload::NetworkUdp(work),
+    }
+}
+
+/// A test that ended well.
+#[derive(Debug, Clone, Copy)]
+pub struct Tested<'t> {
+    /// What was asked.
+    pub parameters: &'t Parameters,
+    /// What came out.
+    pub outcome: &'t Outcome,
+    /// What this end tells of it.
+    pub told: &'t Told,
+}
+
+impl Tested<'_> {
+    /// The whole test: one sample of each rate, losses over `span`, and the cost at both ends.
+    #[must_use]
+    pub fn whole(&self, span: Span) -> Vec<Entry> {
+        let (sent, received) = (self.total(End::sent), self.total(End::received));
+        let mut entries =
+            vec![rate(Key::of("goodput"), &received), rate(Key::of("send_rate"), &sent)];
+        entries.extend(self.beside_rates(span));
+        entries
+    }
+
+    /// The same where this end saw how its rate came about: a sample for every interval, weighted with
+    /// its seconds, so that their weighted mean is the rate of the whole; and each stream as a part.
+    #[must_use]
+    pub fn in_course(&self) -> Vec<Entry> {
+        let (sent, received) = (self.total(End::sent), self.total(End::received));
+        let span = Span::of_seconds(0.0, received.seconds(), false);
+        let one_way = match self.parameters.direction {
+            Direction::Forward => Some(true),
+            Direction::Reverse => Some(false),
+            // The ends of two ways do not see the same intervals.
+            Direction::Both => None,
+        };
+        let seen_here = |sends: bool| -> Vec<Stretch> {
+            let intervals = self.told.intervals.iter().filter(|_| one_way == Some(sends));
+            let sums = intervals.filter_map(|it| it.sum(sends));
+            sums.filter(|it| !it.omitted && it.seconds() > 0.0).collect()
+        };
+        let mut entries = Vec::new();
+        for (metric, sends, whole) in
+            [("goodput", false, &received), ("send_rate", true, &sent)]
+        {
+            let seen = seen_here(sends);
+            let stretches =
+                if seen.is_empty() { std::slice::from_ref(whole) } else { &seen[..] };
+            entries.extend(stretches.iter().map(|it| rate(Key::of(metric), it)));
+        }
+        entries.extend(self.beside_rates(span));
+        entries.extend(self.streams());
+        entries
+    }
+
+    /// What is known of the connections, and what is doubtful.
+    #[must_use]
+    pub fn facts(&self) -> Vec<Entry> {
+        let mut facts = path::taken(self.local(), self.outcome.address.ip());
+        let mut fact = |name: Attribute, value: Value| facts.push(Entry::Fact(name, value));
+        let is_assay = self.outcome.account_there.is_some();
+        fact(Attribute::FarEnd, if is_assay { "assay" } else { "iperf3" }.into());
+        if let (Some(sender), _) = &self.outcome.end.congestion {
+            fact(Attribute::Congestion, sender.as_str().into());
+        }
+        let mut streams = self.told.intervals.iter().flat_map(|it| &it.streams);
+        let tcp = streams.find_map(|stream| stream.tcp);
+        if let Some(bytes) = tcp.map(|tcp| tcp.path_mtu_bytes).filter(|bytes| *bytes > 0) {
+            fact(Attribute::PathMtuBytes, bytes.into());
+        }
+        if let Some(start) = &self.told.start {
+            fact(Attribute::BlockBytes, start.block_bytes.into());
+            // As the system made them; what nobody sets it lets grow with the connection.
+            fact(Attribute::FirstSendBufferBytes, start.buffers_bytes.0.into());
+            fact(Attribute::FirstReceiveBufferBytes, start.buffers_bytes.1.into());
+            let receives_here = self.parameters.direction != Direction::Forward;
+            if !start.udp && (is_assay || receives_here) {
+                fact(Attribute::GatheredBytes, GATHERED_BYTES.into());
+            }
+        }
+        if !is_assay {
+            facts.push(Entry::Doubt(Doubt::ProcessCpuOnly { is_tool: false }));
+        }
+        if self.parameters.skip_receive_copy && !is_assay {
+            facts.push(Entry::Doubt(Doubt::CopyUnknown));
+        }
+        facts
+    }
+
+    /// Our address of the first stream.
+    #[must_use]
+    pub fn local(&self) -> IpAddr {
+        let start = self.told.start.as_ref();
+        let first = start.and_then(|start| start.connected.first());
+        first.map_or(self.outcome.address.ip(), |stream| stream.local.ip())
+    }
+
+    /// Both directions together.
+    fn total(&self, of: fn(&End, bool) -> Option<Stretch>) -> Stretch {
+        let end = &self.outcome.end;
+        let ways: Vec<Stretch> = [true, false].iter().filter_map(|it| of(end, *it)).collect();
+        Stretch::sum(ways.iter()).unwrap_or_default()
+    }
+
+    fn beside_rates(&self, span: Span) -> Vec<Entry> {
+        let (sent, received) = (self.total(End::sent), self.total(End::received));
+        let mut entries = match self.parameters.protocol {
+            Protocol::Tcp => {
+                let again = sent.tcp.map(|tcp| tcp.retransmits as f64);
+                again.map(|it| Entry::sample("retransmits", it)).into_iter().collect()
+            }
+            Protocol::Udp => {
+                let mut entries = datagrams(&Key::of, &received, span);
+                entries.extend(self.pacing(&sent));
+                entries
+            }
+        };
+        entries.extend(self.costs(&received));
+        entries
+    }
+
+    /// How near the senders came to the rate they were asked for.
+    fn pacing(&self, sent: &Stretch) -> Option<Entry> {
+        let rate = self.parameters.rate_bit_per_s?;
+        let ways = if self.parameters.direction == Direction::Both { 2 } else { 1 };
+        let wanted = (rate * u64::from(self.parameters.streams) * ways) as f64;
+        Some(Entry::sample("pacing_error", (sent.bit_per_s() / wanted - 1.0).abs()))
+    }
+
+    /// CPU of both ends, as far as they tell it.
+    fn costs(&self, received: &Stretch) -> Vec<Entry> {
+        let bytes = received.bytes.max(1) as f64;
+        let (here, there) = (&self.outcome.account_here, self.outcome.account_there.as_ref());
+        let mut entries = vec![
+            of_end("cpu_per_byte", "local", here.charged_s() / bytes),
+            of_end("cpu_load", "local", here.load()),
+        ];
+        // On one machine the interrupts of both ends are the same ones, and are charged once.
+        let within = is_within(self.local(), self.outcome.address.ip());
+        let charged: fn(&CpuAccount) -> f64 =
+            if within { |it| it.threads_s } else { CpuAccount::charged_s };
+        if let Some(there) = there {
+            entries.push(of_end("cpu_per_byte", "remote", charged(there) / bytes));
+            entries.push(of_end("cpu_load", "remote", there.load()));
+        } else if self.outcome.end.cpu_there.0 > 0.0 {
+            let process_s = self.outcome.end.cpu_there.0 / 100.0 * received.seconds();
+            entries.push(of_end("cpu_per_byte", "remote", process_s / bytes));
+        }
+        entries
+    }
+
+    /// Each stream by itself: its rate in every interval at this end and of the whole at the other, and
+    /// what TCP knows of its connection.
+    fn streams(&self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for (number, stream) in (0_u32..).zip(&self.outcome.end.streams) {
+            let key = |metric| Key::with(metric, [(Attribute::Stream, number.into())]);
+            let socket = Some(stream.socket);
+            let stretches = self.told.intervals.iter().flat_map(|it| &it.streams);
+            let own = stretches.filter(|it| it.socket == socket && !it.omitted);
+            let (here, there) =
+                if stream.sends { ("send_rate", "goodput") } else { ("goodput", "send_rate") };
+            let far = if stream.sends { stream.received } else { stream.sent };
+            for stretch in own.filter(|it| it.seconds() > 0.0) {
+                entries.push(rate(key(here), stretch));
+                let Some(tcp) = stretch.tcp else { continue };
+                for (metric, value) in [
+                    ("retransmits", tcp.retransmits as f64),
+                    ("smoothed_round_trip", f64::from(tcp.rtt_us) * 1e-6),
+                    ("congestion_window", tcp.congestion_window_bytes as f64),
+                ] {
+                    let weight = stretch.seconds();
+                    entries.push(Entry::Measured(key(metric), Seen::Sample { value, weight }));
+                }
+            }
+            entries.extend(far.map(|it| rate(key(there), &it)));
+            if let Some(received) = stream.received.filter(|it| it.udp.is_some()) {
+                let span = Span::of_seconds(0.0, received.seconds(), false);
+                entries.extend(datagrams(&key, &received, span));
+            }
+        }
+        entries
+    }
+}
+
+/// Bits over seconds; the seconds are what the value is a mean over.
+fn rate(key: Key, stretch: &Stretch) -> Entry {
+    let (value, weight) = (stretch.bit_per_s(), stretch.seconds());
+    Entry::Measured(key, Seen::Sample { value, weight })
+}
+
+fn datagrams(key: &dyn Fn(&'static str) -> Key, received: &Stretch, span: Span) -> Vec<Entry> {
+    let udp = received.udp.unwrap_or_default();
+    let mut entries = Vec::new();
+    if let Some(whole) = u64::try_from(udp.packets).ok().filter(|packets| *packets > 0) {
+        let lost = u64::try_from(udp.lost).unwrap_or(0);
+        for (metric, part) in [("loss", lost), ("reordered", udp.out_of_order)] {
+            entries
+                .push(Entry::Measured(key(metric), Seen::Count(span, Count { part, whole })));
+        }
+    }
+    let seen = Seen::Sample { value: udp.jitter_s, weight: 1.0 };
+    entries.push(Entry::Measured(key("jitter"), seen));
+    entries
+}
+
+/// A sample of one end.
+fn of_end(metric: &'static str, end: &str, value: f64) -> Entry {
+    let key = Key::with(metric, [(Attribute::End, end.into())]);
+    Entry::Measured(key, Seen::Sample { value, weight: 1.0 })
+}

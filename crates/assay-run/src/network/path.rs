@@ -1,0 +1,30 @@
+//! The way that traffic takes, as far as this end can see it: loopback or a device with its speed.
+
+use std::net::IpAddr;
+
+use assay_fleet::network_device;
+use assay_fleet::root::Root;
+use assay_kernels::network::device;
+use assay_model::attribute::{Attribute, Value};
+use assay_model::entry::Entry;
+
+use super::setup::is_within;
+
+/// Facts about the path between two addresses, the first of which is ours.
+pub(crate) fn taken(local: IpAddr, remote: IpAddr) -> Vec<Entry> {
+    let fact = |name: Attribute, value: Value| Entry::Fact(name, value);
+    if is_within(local, remote) {
+        return vec![fact(Attribute::Path, "loopback".into())];
+    }
+    let mut facts = vec![fact(Attribute::Path, "network".into())];
+    let Some(name) = device::name_of(local) else { return facts };
+    let device = network_device::read(&Root::machine(), &name);
+    facts.push(fact(Attribute::Device, name.into()));
+    let speed =
+        device.link_bit_per_s.map(|speed| (Attribute::LinkBitPerS, (speed as f64).into()));
+    let mtu = device.mtu_bytes.map(|mtu| (Attribute::MtuBytes, mtu.into()));
+    let module = device.kernel_module.map(|module| (Attribute::KernelModule, module.into()));
+    let known = [speed, mtu, module].into_iter().flatten();
+    facts.extend(known.map(|(name, value)| fact(name, value)));
+    facts
+}

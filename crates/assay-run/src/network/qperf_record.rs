@@ -1,0 +1,241 @@
+//! What a test of qperf's kind becomes in the record, and what its lines are made of.
+
+use assay_dialects::wire::qperf::{Request, Times};
+use assay_model::attribute::Attribute;
+use assay_model::distribution::Distribution;
+use assay_model::entry::{Entry, Key, Seen, Span};
+use assay_model::event::Count;
+use assay_model::workload::{
+    Direction, Latency as LatencyQuestion, NetworkQuestion, NetworkWorkload, Throughput,
+    Workload,
+};
+use serde::{Deserialize, Serialize};
+
+use super::path;
+use super::qperf_client::{Bandwidth, Latency, QperfOutcome, QperfTest, Span as Machine};
+use super::qperf_server;
+use super::setup::local_towards;
+use crate::phase::Phase;
+use crate::round_trips::{Distribution as RoundTrips, Figures as RoundTripFigures};
+
+/// The raw output of a run with what every test told: a stored run gives qperf's lines from it.
+pub const TOLD: &str = "qperf.told.json";
+/// Round trips that become samples, evenly spaced; ten repetitions of them carry a 99.9th percentile
+/// (2995 values).
+const SAMPLES: usize = 300;
+
+/// One test as its lines tell it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// Its name: `tcp_lat`.
+    pub test: String,
+    /// Bytes of a message.
+    pub message_bytes: u32,
+    /// What came out.
+    pub figures: Figures,
+}
+
+/// What came out of one test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figures {
+    /// Both ends, which nothing was measured of: node, CPU, system and version of each.
+    Configuration {
+        /// This end.
+        here: [String; 4],
+        /// The other.
+        there: [String; 4],
+    },
+    /// A ping-pong.
+    Latency {
+        /// Half the mean round trip in seconds.
+        half_s: f64,
+        /// All of them.
+        round_trips: RoundTripFigures,
+        /// Messages that nothing answered.
+        lost: u64,
+        /// Time of all together in seconds.
+        total_s: f64,
+    },
+    /// A stream or flood from here to there.
+    Bandwidth {
+        /// Bytes handed to the kernel here.
+        sent_bytes: u64,
+        /// Bytes taken out of the kernel there.
+        received_bytes: u64,
+        /// Messages taken out of it.
+        received_messages: u64,
+        /// Seconds.
+        elapsed_s: f64,
+        /// What this machine did meanwhile.
+        here: Spent,
+        /// What the other did.
+        there: Spent,
+    },
+}
+
+/// What a machine did during a test.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Seconds of CPU at work.
+    pub work_s: f64,
+    /// Seconds by the clock.
+    pub wall_s: f64,
+    /// CPUs.
+    pub cpus: u32,
+}
+
+impl Told {
+    /// What a test told.
+    #[must_use]
+    pub fn of(request: &Request, outcome: &QperfOutcome) -> Self {
+        let figures = match outcome {
+            QperfOutcome::Configuration(there) => {
+                let here = qperf_server::configuration();
+                let four = [&here, there]
+                    .map(|it| [&it.node, &it.cpu, &it.os, &it.qperf].map(Clone::clone));
+                let [here, there] = four;
+                Figures::Configuration { here, there }
+            }
+            QperfOutcome::Latency(it) => Figures::Latency {
+                half_s: it.mean_half_s,
+                round_trips: RoundTrips::of(&it.measured.times_ns).figures(),
+                lost: it.measured.lost,
+                total_s: it.measured.total_ns as f64 * 1e-9,
+            },
+            QperfOutcome::Bandwidth(it) => Figures::Bandwidth {
+                sent_bytes: it.sent.bytes,
+                received_bytes: it.there.received.bytes,
+                received_messages: it.there.received.messages,
+                elapsed_s: it.elapsed_s,
+                here: Spent::of(&it.here),
+                there: Spent::of(&Machine {
+                    cpus: it.there.cpus,
+                    ticks_per_s: it.there.ticks_per_s,
+                    start: it.there.start,
+                    end: it.there.end,
+                }),
+            },
+        };
+        let test = request.test.name().to_owned();
+        Self { test, message_bytes: request.message_bytes, figures }
+    }
+
+    /// The phase that the test was; `None` where nothing was measured.
+    #[must_use]
+    pub fn phase(&self, test: &QperfTest, outcome: &QperfOutcome) -> Option<Phase> {
+        let request = &test.request;
+        let (question, mut entries) = match outcome {
+            QperfOutcome::Configuration(_) => return None,
+            QperfOutcome::Latency(it) => (latency_question(request), latency(request, it)),
+            QperfOutcome::Bandwidth(it) => (rate_question(request), self.bandwidth(it)),
+        };
+        if let Some(address) = test.target.addresses().ok().and_then(|all| all.first().copied())
+        {
+            entries.extend(path::taken(local_towards(address), address.ip()));
+        }
+        let (to, port) = (Some(test.target.host.clone()), Some(test.target.port));
+        let work = NetworkWorkload { to, port, question };
+        Some(Phase {
+            name: format!("{}/bytes={}", self.test, self.message_bytes),
+            workload: match request.test.is_udp() {
+                true => Workload::NetworkUdp(work),
+                false => Workload::NetworkTcp(work),
+            },
+            entries,
+            raw: Vec::new(),
+            failure: None,
+        })
+    }
+
+    fn bandwidth(&self, measured: &Bandwidth) -> Vec<Entry> {
+        let Figures::Bandwidth { here, there, elapsed_s, .. } = self.figures else {
+            return Vec::new();
+        };
+        let bytes = (Attribute::Bytes, u64::from(self.message_bytes).into());
+        let received = measured.there.received.bytes;
+        let mut entries = Vec::new();
+        for (metric, moved) in [("goodput", received), ("send_rate", measured.sent.bytes)] {
+            let value = moved as f64 * 8.0 / elapsed_s;
+            let seen = Seen::Sample { value, weight: elapsed_s };
+            entries.push(Entry::Measured(Key::with(metric, [bytes.clone()]), seen));
+        }
+        for (end, spent) in [("local", here), ("remote", there)] {
+            let capacity_s = spent.wall_s * f64::from(spent.cpus);
+            if capacity_s > 0.0 {
+                let end = (Attribute::End, end.into());
+                let key = Key::with("cpu_load", [bytes.clone(), end]);
+                let value = (spent.work_s / capacity_s).clamp(0.0, 1.0);
+                entries.push(Entry::Measured(key, Seen::Sample { value, weight: 1.0 }));
+            }
+        }
+        entries
+    }
+}
+
+impl Spent {
+    /// Work alone, without idle, waiting and stolen time, which qperf itself counts among it.
+    fn of(span: &Machine) -> Self {
+        const NO_WORK: [usize; 3] = [3, 4, 7];
+        let ticks = |times: &Times| -> u64 {
+            (0..8)
+                .filter(|column| !NO_WORK.contains(column))
+                .map(|column| times.cpu[column])
+                .fold(0, u64::wrapping_add)
+        };
+        let per_s = f64::from(span.ticks_per_s.max(1));
+        let worked = ticks(&span.end).saturating_sub(ticks(&span.start));
+        let passed = span.end.real.saturating_sub(span.start.real).max(1);
+        Self { work_s: worked as f64 / per_s, wall_s: passed as f64 / per_s, cpus: span.cpus }
+    }
+}
+
+/// Round trips of one exchange: a few as samples, all of them as a distribution, and half their mean.
+#[must_use]
+pub fn round_trips(measured: &Latency, span: Span) -> Vec<Entry> {
+    let times_ns = &measured.measured.times_ns;
+    // As many as wanted, from the first to the last, none twice.
+    let step = times_ns.len().div_ceil(SAMPLES).max(1);
+    let few = times_ns.iter().step_by(step);
+    let mut entries: Vec<Entry> =
+        few.map(|ns| Entry::sample("round_trip", *ns as f64 * 1e-9)).collect();
+    entries.push(Entry::sample("half_round_trip", measured.mean_half_s));
+    // All of them together are the tail, of which the samples are a few.
+    let all = Seen::Distribution(span, Distribution::of_values(times_ns));
+    entries.push(Entry::Measured(Key::of("round_trip"), all));
+    entries
+}
+
+fn latency(request: &Request, measured: &Latency) -> Vec<Entry> {
+    let span = Span::of_seconds(0.0, measured.measured.total_ns as f64 * 1e-9, false);
+    let mut entries = round_trips(measured, span);
+    if request.test.is_udp() {
+        let part = measured.measured.lost;
+        let whole = part + measured.measured.times_ns.len() as u64;
+        let lost = Seen::Count(span, Count { part, whole });
+        entries.push(Entry::Measured(Key::of("loss"), lost));
+    }
+    entries
+}
+
+fn latency_question(request: &Request) -> NetworkQuestion {
+    NetworkQuestion::Latency(LatencyQuestion {
+        bytes: request.message_bytes.into(),
+        seconds: request.time_s,
+        spin: false,
+        rate_per_s: None,
+        load_streams: 0,
+        busy_poll_us: None,
+    })
+}
+
+fn rate_question(request: &Request) -> NetworkQuestion {
+    NetworkQuestion::Throughput(Throughput {
+        streams: 1,
+        direction: Direction::Send,
+        seconds: request.time_s,
+        copy: true,
+        rate_bit_per_s: None,
+        congestion: None,
+    })
+}

@@ -1,0 +1,146 @@
+//! What iperf3 and qperf print can be had again from the stored run, and is stored only where wanted.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::{Serving, free_port};
+use crate::program::{World, files_below, results};
+
+/// Runs the words and holds what the stored run gives in each shape against what was printed.
+#[track_caller]
+fn check(world: &World, words: &[&str], shape: &str) {
+    let live = world.assay(words).succeeded();
+    let shown = world.assay(&["show", "latest", "--as", shape]).succeeded();
+    assert_eq!(shown.out, live.out, "{words:?}");
+}
+
+/// The events of all runs of a store.
+fn events(world: &World) -> Vec<PathBuf> {
+    let files = files_below(&world.path("."));
+    files.into_iter().filter(|it| it.ends_with("events.jsonl")).collect()
+}
+
+#[test]
+fn the_output_of_iperf3_comes_back_from_the_store() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let port = port.to_string();
+    for (words, shape) in [
+        (&["-n", "20M", "-P", "2"][..], "iperf3"),
+        (&["-t", "2", "-b", "20M", "-O", "1", "-i", "0.5", "-V"], "iperf3"),
+        (&["-t", "1", "-R", "-b", "20M", "-T", "title", "-f", "M"], "iperf3"),
+        (&["-t", "1", "-b", "20M", "--bidir", "-J", "--get-server-output"], "iperf3-json"),
+        (&["-t", "1", "-u", "-b", "5M", "-P", "2"], "iperf3"),
+        (&["-t", "1", "-u", "-b", "5M", "-J", "--extra-data", "x"], "iperf3-json"),
+    ] {
+        let words = [&["iperf3", "-c", "127.0.0.1", "-p", &port], words].concat();
+        check(&world, &words, shape);
+    }
+    // The other shape of the same test, and none of another tool.
+    let text = world.assay(&["show", "latest", "--as", "iperf3"]).succeeded();
+    assert!(text.out.contains("iperf Done."), "{text:?}");
+    let refused = world.assay(&["show", "latest", "--as", "qperf"]).failed_with(2);
+    assert!(refused.err.contains("it was asked in the language of iperf3"), "{refused:?}");
+}
+
+#[test]
+fn intervals_of_iperf3_make_the_rate_of_the_whole() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let port = port.to_string();
+    let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1", "-i", "0.1", "-b", "50M"];
+    let told = world.json(&[&words[..], &["-P", "2", "-J"]].concat());
+    let summary = world.json(&["show", "latest", "--json"]);
+    // A last interval without data that is shorter than a tenth of the others is not told.
+    let close = |a: f64, b: f64| (a / b - 1.0).abs() < 0.1 * 0.1;
+    for (metric, sum) in [("send_rate", "sum_sent"), ("goodput", "sum_received")] {
+        let [found] = &*results(&summary, "network.tcp", metric) else {
+            panic!("each rate is told once, and streams are parts of it: {summary}");
+        };
+        let whole = told["end"][sum]["bits_per_second"].as_f64().unwrap();
+        assert!(close(found["mean"].as_f64().unwrap(), whole), "{metric}: {found} {whole}");
+    }
+    let intervals = told["intervals"].as_array().unwrap().len();
+    let n = results(&summary, "network.tcp", "send_rate")[0]["n"].as_u64();
+    assert_eq!(n, Some(intervals as u64), "{summary}");
+    let loads = results(&summary, "network.tcp", "cpu_load");
+    let ends: Vec<&Value> = loads.iter().map(|it| &it["parameters"]["end"]).collect();
+    assert_eq!(ends, ["local", "remote"], "{summary}");
+}
+
+#[test]
+fn two_conditions_of_iperf3_compare() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let port = port.to_string();
+    for label in ["off", "on"] {
+        let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1", "-b", "20M"];
+        world.assay(&[&words[..], &["--label", label]].concat()).succeeded();
+    }
+    let outcome = world.assay(&["compare", "off", "on", "--json"]);
+    let comparison: Value = serde_json::from_str(&outcome.out).unwrap();
+    let pairs = comparison["pairs"].as_array().unwrap();
+    for metric in ["goodput", "send_rate", "cpu_load"] {
+        assert!(pairs.iter().any(|it| it["a"]["metric"] == metric), "{metric}: {comparison}");
+    }
+}
+
+#[test]
+fn the_output_of_qperf_comes_back_from_the_store() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let port = port.to_string();
+    let host = ["qperf", "127.0.0.1", "--listen_port", &port, "-t", "1"];
+    for words in [
+        &["tcp_lat", "conf", "udp_bw", "-v"][..],
+        &["tcp_lat", "tcp_lat", "--loop", "msg_size:1:4:*4"],
+        &["udp_lat", "tcp_bw", "--json"],
+    ] {
+        check(&world, &[&host[..], words].concat(), "qperf");
+    }
+    let summary = world.json(&["show", "latest", "--json"]);
+    let [found] = &*results(&summary, "network.udp", "round_trip") else {
+        panic!("{summary}");
+    };
+    let told = world.assay(&["show", "latest", "--as", "qperf"]).succeeded();
+    let told: Value = serde_json::from_str(&told.out).unwrap();
+    let of_all = &told["udp_lat"]["round_trip_s"];
+    for name in ["min", "mean", "max"] {
+        let (ours, theirs) = (found[name].as_f64().unwrap(), of_all[name].as_f64().unwrap());
+        assert!((ours / theirs - 1.0).abs() < 1e-6, "{name}: {found} {of_all}");
+    }
+    // The same asked twice is two cases.
+    let twice = world.json(&["show", "latest~1", "--json"]);
+    assert_eq!(results(&twice, "network.tcp", "half_round_trip").len(), 4, "{twice}");
+}
+
+#[test]
+fn nothing_is_stored_where_nobody_wants_it() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let port = port.to_string();
+    for words in [
+        &["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1", "--no-store"][..],
+        &["qperf", "127.0.0.1", "--listen_port", &port, "-t", "1", "tcp_lat", "--no-store"],
+        // Nothing is measured of a configuration.
+        &["qperf", "127.0.0.1", "--listen_port", &port, "conf"],
+    ] {
+        world.assay(words).succeeded();
+        assert_eq!(events(&world), Vec::<PathBuf>::new(), "{words:?}");
+    }
+    // A test that never began leaves nothing either.
+    let closed = free_port().to_string();
+    world.assay(&["iperf3", "-c", "127.0.0.1", "-p", &closed, "-t", "1"]).failed_with(4);
+    assert_eq!(events(&world), Vec::<PathBuf>::new());
+    let store = world.path("elsewhere");
+    let store = store.to_string_lossy();
+    let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-n", "1M", "--store", &store];
+    world.assay(&words).succeeded();
+    assert_eq!(events(&world).len(), 1);
+}
