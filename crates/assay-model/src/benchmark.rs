@@ -21,6 +21,9 @@ pub enum Benchmark {
     /// Memory and cache latency.
     #[serde(rename = "memory.latency")]
     MemoryLatency,
+    /// Copies from memory near one domain to memory near another.
+    #[serde(rename = "memory.copy_between_domains")]
+    MemoryCopy,
     /// Peak rate of fused multiply-adds.
     #[serde(rename = "compute.peak_flops")]
     PeakFlops,
@@ -64,6 +67,10 @@ pub struct Definition {
     pub luck: Luck,
     /// Preparations that a case asks for.
     pub preparations: u32,
+    /// What a suite can say about it.
+    pub asks: Asks,
+    /// Relative half-width of the interval to reach, where a measure does not say.
+    pub target: f64,
 }
 
 /// The sections of a report. Results of a benchmark without a section of its own are printed by the
@@ -84,6 +91,33 @@ pub enum Section {
     Storage,
     /// A table with a column for every dimension that differs.
     General,
+}
+
+/// The kinds of question that suites ask: which keys a measure has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asks {
+    /// Nothing: the machine decides it all.
+    Nothing,
+    /// Placements, threads and the size of the arrays.
+    Stream,
+    /// Working sets.
+    Ladder,
+    /// Placements, threads and instruction sets.
+    PeakFlops,
+    /// A system of equations.
+    Linpack,
+    /// Throughput and round trips over TCP.
+    Tcp,
+    /// The same over UDP.
+    Udp,
+    /// Echoes.
+    Icmp,
+    /// Blocks of files and devices.
+    Storage,
+    /// Trees of files.
+    Files,
+    /// Messages of MPI.
+    Mpi,
 }
 
 /// What the samples of one preparation have in common by chance.
@@ -211,6 +245,8 @@ After timing, every element is compared with the value that arithmetic says it m
     section: Section::Bandwidth,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
+    asks: Asks::Stream,
+    target: 0.01,
 };
 
 const MEMORY_LATENCY: Definition = Definition {
@@ -227,6 +263,33 @@ that address translation disturbs little; whether they were granted is reported.
     section: Section::Ladder,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
+    asks: Asks::Ladder,
+    target: 0.01,
+};
+
+const MEMORY_COPY: Definition = Definition {
+    id: "memory.copy_between_domains",
+    title: "bandwidth of copies between every two NUMA nodes or last-level caches",
+    method: "\
+Pinned threads of one domain, the placement, copy an array that threads of another domain, the \
+source, touched first into an array that they touched first themselves: they read memory near the \
+source and write memory near them. Domains are NUMA nodes; where there is one node, last-level \
+caches. Every ordered pair is measured alone, a domain with itself among them; on a machine with one \
+domain that is one value. Bytes are counted as STREAM's Copy counts them, 2 arrays over the time of a \
+pass, so reads are half of the figure. Arrays hold four times the last-level caches of both domains: \
+memory is measured, and between the caches of one node, which share their memory, little can differ. \
+Kernels are STREAM's, the fastest is used and named, and every element is compared afterwards.",
+    metrics: &[Metric::of(
+        "bandwidth",
+        Unit::BytePerSecond,
+        Better::Higher,
+        "c[i] = a[i], a near the source, c near the placement; 16 bytes per element over the time of a pass",
+    )],
+    section: Section::General,
+    luck: Luck::Pages,
+    preparations: PREPARATIONS,
+    asks: Asks::Nothing,
+    target: 0.01,
 };
 
 const PEAK_FLOPS: Definition = Definition {
@@ -254,6 +317,8 @@ always printed with its three factors. Nothing is looked up in a list of process
     section: Section::Compute,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
+    asks: Asks::PeakFlops,
+    target: 0.01,
 };
 
 const LINPACK: Definition = Definition {
@@ -274,24 +339,27 @@ given as a share of the measured multiply-add peak and of Rpeak.",
     section: Section::Compute,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
+    asks: Asks::Linpack,
+    target: 0.01,
 };
 
 impl Benchmark {
     /// Every benchmark, in the order in which they are printed.
-    pub const ALL: [Self; 9 + MpiTest::ALL.len()] = {
-        let mut all = [Self::MemoryStream; 9 + MpiTest::ALL.len()];
+    pub const ALL: [Self; 10 + MpiTest::ALL.len()] = {
+        let mut all = [Self::MemoryStream; 10 + MpiTest::ALL.len()];
         all[1] = Self::MemoryLatency;
-        all[2] = Self::PeakFlops;
-        all[3] = Self::Linpack;
-        all[4] = Self::NetworkTcp;
-        all[5] = Self::NetworkUdp;
-        all[6] = Self::NetworkIcmp;
-        all[7] = Self::Storage;
-        all[8] = Self::StorageFiles;
+        all[2] = Self::MemoryCopy;
+        all[3] = Self::PeakFlops;
+        all[4] = Self::Linpack;
+        all[5] = Self::NetworkTcp;
+        all[6] = Self::NetworkUdp;
+        all[7] = Self::NetworkIcmp;
+        all[8] = Self::Storage;
+        all[9] = Self::StorageFiles;
         let mut i = 0;
         // A `for` cannot be evaluated by the compiler.
         while i < MpiTest::ALL.len() {
-            all[9 + i] = Self::Mpi(MpiTest::ALL[i]);
+            all[10 + i] = Self::Mpi(MpiTest::ALL[i]);
             i += 1;
         }
         all
@@ -303,6 +371,7 @@ impl Benchmark {
         match self {
             Self::MemoryStream => &MEMORY_STREAM,
             Self::MemoryLatency => &MEMORY_LATENCY,
+            Self::MemoryCopy => &MEMORY_COPY,
             Self::PeakFlops => &PEAK_FLOPS,
             Self::Linpack => &LINPACK,
             Self::NetworkTcp => &network::TCP,

@@ -1,5 +1,6 @@
 //! What the user wrote: a suite, before anything is known about the host.
 
+use crate::benchmark::Benchmark;
 use crate::quantity::Bytes;
 
 mod files;
@@ -45,6 +46,8 @@ pub struct Measure {
 /// What is asked, per benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
+    /// A benchmark that asks nothing but the machine.
+    Machine(Benchmark),
     /// `memory.stream`
     Stream {
         /// Where.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attribute::{Attribute, Attributes};
 use crate::benchmark::Benchmark;
 
 pub mod course;
@@ -24,6 +25,9 @@ pub enum Workload {
     /// Memory latency.
     #[serde(rename = "memory.latency")]
     Latency(LatencyWorkload),
+    /// Copies between domains.
+    #[serde(rename = "memory.copy_between_domains")]
+    Copy(CopyWorkload),
     /// Multiply-add peak.
     #[serde(rename = "compute.peak_flops")]
     PeakFlops(PeakFlopsWorkload),
@@ -57,6 +61,7 @@ impl Workload {
         match self {
             Self::Stream(_) => Benchmark::MemoryStream,
             Self::Latency(_) => Benchmark::MemoryLatency,
+            Self::Copy(_) => Benchmark::MemoryCopy,
             Self::PeakFlops(_) => Benchmark::PeakFlops,
             Self::Linpack(_) => Benchmark::Linpack,
             Self::NetworkTcp(_) => Benchmark::NetworkTcp,
@@ -68,12 +73,40 @@ impl Workload {
         }
     }
 
+    /// The dimensions that all series of a case share; what tells them apart is added by whoever
+    /// measures. `by` is who that is.
+    #[must_use]
+    pub fn dimensions(&self, by: &str) -> Attributes {
+        match self {
+            Self::Stream(work) => dimensions::stream(work),
+            Self::Latency(work) => Attributes::from([
+                (Attribute::Bytes, work.bytes.into()),
+                (Attribute::Cpu, work.cpu.into()),
+            ]),
+            Self::Copy(work) => Attributes::from([
+                (Attribute::Placement, work.domain.placement.as_str().into()),
+                (Attribute::Source, work.source.placement.as_str().into()),
+                (Attribute::Threads, work.domain.cpus.len().into()),
+                (Attribute::BytesPerArray, work.bytes_per_array.into()),
+            ]),
+            Self::PeakFlops(work) => dimensions::peak(work),
+            Self::Linpack(work) => dimensions::linpack(work, by),
+            Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
+                dimensions::network(work)
+            }
+            Self::Mpi(work) => dimensions::mpi(work),
+            Self::Storage(test) => dimensions::storage(test),
+            Self::Files(test) => dimensions::files(test),
+        }
+    }
+
     /// The CPUs it keeps busy.
     #[must_use]
     pub fn cpus(&self) -> Vec<u32> {
         match self {
             Self::Stream(work) => work.domains.iter().flat_map(|d| d.cpus.clone()).collect(),
             Self::Latency(work) => vec![work.cpu],
+            Self::Copy(work) => work.domain.cpus.clone(),
             Self::PeakFlops(work) => work.domain.cpus.clone(),
             Self::Linpack(work) => work.cpus.clone(),
             // Where threads of the network and of storage run is left to the system, which knows
@@ -95,18 +128,11 @@ impl Workload {
     /// The question to another host, if it is one.
     #[must_use]
     pub const fn network(&self) -> Option<&NetworkWorkload> {
-        match self {
-            Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
-                Some(work)
-            }
-            Self::Stream(_)
-            | Self::Latency(_)
-            | Self::PeakFlops(_)
-            | Self::Linpack(_)
-            | Self::Storage(_)
-            | Self::Files(_)
-            | Self::Mpi(_) => None,
+        if let Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) = self
+        {
+            return Some(work);
         }
+        None
     }
 }
 
@@ -129,6 +155,17 @@ pub struct StreamWorkload {
     /// `bytes_per_array` × domains over the sum of the last-level caches they use; below 4 the
     /// result is cache-assisted.
     pub cache_multiple: f64,
+}
+
+/// Copies of one domain from memory near another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyWorkload {
+    /// Who copies, to memory near itself.
+    pub domain: Domain,
+    /// Near whom the data lie.
+    pub source: Domain,
+    /// Size of each array in bytes.
+    pub bytes_per_array: u64,
 }
 
 /// Dependent loads over one working set.

@@ -1,6 +1,7 @@
 //! Binds workloads to the code that measures them: the only place that knows both.
 
 mod clock;
+mod copy;
 mod files;
 mod latency;
 mod linpack;
@@ -63,6 +64,7 @@ fn of_kind(
     match &case.workload {
         Workload::Stream(work) => stream::measure(work, recorder),
         Workload::Latency(work) => latency::measure(work, recorder),
+        Workload::Copy(work) => copy::measure(work, recorder),
         Workload::PeakFlops(work) => peak_flops::measure(work, recorder),
         Workload::Linpack(work) => linpack::measure(work, recorder),
         Workload::NetworkTcp(work) => network::measure(work, Protocol::Tcp, known, recorder),

@@ -51,6 +51,9 @@ pub struct StreamConfig {
     pub cpus: Vec<usize>,
     /// Size of each of the three arrays in bytes; rounded down to whole elements of 8 bytes.
     pub bytes_per_array: usize,
+    /// CPUs that touch the array `a` first, so that it lies near them and not near those that walk it;
+    /// empty = each member touches its own part.
+    pub source_cpus: Vec<usize>,
     /// Ask for huge pages; [`Stream::huge_bytes`] says what came of it.
     pub huge_pages: bool,
 }
@@ -77,6 +80,9 @@ impl Stream {
         let arrays = Arrays::map(config.bytes_per_array, team.members(), advice)?;
         let expected = Expected::initial();
         let mut stream = Self { team, arrays, expected, pattern_sums: Vec::new() };
+        if !config.source_cpus.is_empty() {
+            stream.place_source(&config.source_cpus)?;
+        }
         stream.fill();
         Ok(stream)
     }
@@ -209,6 +215,19 @@ impl Stream {
             }
         }
         Ok(ratios.into_iter().map(condense).collect())
+    }
+
+    /// Has others touch every page of `a` first. What they write is replaced by [`Stream::fill`].
+    fn place_source(&mut self, cpus: &[usize]) -> Result<(), StreamError> {
+        let mut others = TimedTeam::new(cpus).map_err(StreamError::StartTeam)?;
+        let count = others.members();
+        let parts: Vec<_> = self.arrays.parts().into_iter().map(Mutex::new).collect();
+        others.team().run(|member| {
+            for part in parts.iter().skip(member).step_by(count) {
+                part.lock().unwrap_or_else(PoisonError::into_inner).a.fill(1.0);
+            }
+        });
+        Ok(())
     }
 
     /// Every member writes the initial values into its parts.

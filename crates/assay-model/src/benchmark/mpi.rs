@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Better, Definition, Luck, Metric, PREPARATIONS, Section};
+use super::{Asks, Better, Definition, Luck, Metric, PREPARATIONS, Section};
 use crate::quantity::Unit;
 
 /// What MPI is asked to do. The name after `mpi.` is that of the OSU micro-benchmark after `osu_`.
@@ -232,6 +232,8 @@ const fn row(
         section: Section::Mpi,
         luck: Luck::Launch,
         preparations: PREPARATIONS,
+        asks: Asks::Mpi,
+        target: 0.02,
     }
 }
 

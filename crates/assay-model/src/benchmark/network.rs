@@ -1,6 +1,6 @@
 //! The rows of the table that concern the network.
 
-use super::{Better, Bound, Definition, Luck, Metric, PREPARATIONS, Section};
+use super::{Asks, Better, Bound, Definition, Luck, Metric, PREPARATIONS, Section};
 use crate::quantity::Unit;
 
 const GOODPUT: Metric = Metric::of(
@@ -99,6 +99,8 @@ spaced, become samples.",
     section: Section::Network,
     luck: Luck::Connections,
     preparations: PREPARATIONS,
+    asks: Asks::Tcp,
+    target: 0.02,
 };
 
 /// UDP.
@@ -141,6 +143,8 @@ Round trips are measured as over TCP, with one datagram at a time.",
     section: Section::Network,
     luck: Luck::Connections,
     preparations: PREPARATIONS,
+    asks: Asks::Udp,
+    target: 0.02,
 };
 
 /// ICMP.
@@ -155,4 +159,6 @@ none adds to the time. An unprivileged socket is used where the kernel allows it
     section: Section::Network,
     luck: Luck::Connections,
     preparations: PREPARATIONS,
+    asks: Asks::Icmp,
+    target: 0.02,
 };

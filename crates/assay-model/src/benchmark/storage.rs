@@ -1,6 +1,6 @@
 //! The rows of storage: blocks of files and devices, and trees of files.
 
-use super::{Better, Bound, Definition, Luck, Metric, Section};
+use super::{Asks, Better, Bound, Definition, Luck, Metric, Section};
 use crate::quantity::Unit;
 
 const CPU_USER: Metric = Metric::of(
@@ -96,6 +96,8 @@ never mistaken for the storage.",
     luck: Luck::Pages,
     // A file is laid out once; what changes over time is in the stretches.
     preparations: 1,
+    asks: Asks::Storage,
+    target: 0.05,
 };
 
 pub(super) const FILES: Definition = Definition {
@@ -148,4 +150,6 @@ rate, operations are due at moments fixed in advance, and latency is told from t
     luck: Luck::Pages,
     // Every pass makes what it needs afresh.
     preparations: 1,
+    asks: Asks::Files,
+    target: 0.05,
 };

@@ -3,13 +3,14 @@
 use thiserror::Error;
 
 use super::{Case, Plan, Stopping};
+use crate::benchmark::Benchmark;
 use crate::facts::HostFacts;
 use crate::mpi_installation::MpiInstallation;
 use crate::quantity::Bytes;
 use crate::suite::{InstructionSets, Measure, MpiPlacement, Placement, Request, Suite};
 use crate::workload::{
-    LatencyWorkload, LinpackWorkload, MpiHosts, MpiPreset, PeakFlopsWorkload, StreamWorkload,
-    Workload, usual_line_bytes,
+    CopyWorkload, Domain, LatencyWorkload, LinpackWorkload, MpiHosts, MpiPreset,
+    PeakFlopsWorkload, StreamWorkload, Workload, usual_line_bytes,
 };
 
 mod domains;
@@ -257,6 +258,7 @@ fn workloads(
     choices: &Choices<'_>,
 ) -> Result<Vec<Named>, PlanError> {
     match request {
+        Request::Machine(benchmark) => of_machine(*benchmark, host),
         Request::Stream { placements, threads, bytes } => {
             streams(host, placements, *threads, *bytes)
         }
@@ -275,6 +277,41 @@ fn workloads(
         Request::Files(asked) => files::resolve(asked, budget_s),
         Request::Mpi(asked) => mpi::resolve(asked, host, &choices.mpi),
     }
+}
+
+/// What a benchmark measures that leaves everything to the machine.
+fn of_machine(benchmark: Benchmark, host: &HostFacts) -> Result<Vec<Named>, PlanError> {
+    if benchmark == Benchmark::MemoryCopy { copies(host) } else { Ok(Vec::new()) }
+}
+
+/// Every ordered pair of NUMA nodes; where there is one, of last-level caches; where there is one, itself.
+fn copies(host: &HostFacts) -> Result<Vec<Named>, PlanError> {
+    let alone = |placement: Placement| -> Vec<Domain> {
+        let groups = domains::resolve(host, &[placement], None).unwrap_or_default();
+        let single = groups.into_iter().filter(|group| group.domains.len() == 1);
+        let domains = single.flat_map(|group| group.domains);
+        domains.filter(|domain| !domain.cpus.is_empty()).collect()
+    };
+    let kinds = [Placement::Numa(None), Placement::LastLevel(None)].map(alone);
+    let several = kinds.into_iter().find(|domains| domains.len() > 1);
+    let all = several.unwrap_or_else(|| alone(Placement::Node));
+    let mut named = Vec::new();
+    for domain in &all {
+        for source in &all {
+            let mut cpus = [domain.cpus.as_slice(), &source.cpus].concat();
+            cpus.sort_unstable();
+            cpus.dedup();
+            let caches = host.topology.last_level_bytes(&cpus);
+            let workload = CopyWorkload {
+                domain: domain.clone(),
+                source: source.clone(),
+                bytes_per_array: sizes::array_bytes(host, None, caches, 1)?,
+            };
+            let name = format!("{}/from-{}", domain.placement, source.placement);
+            named.push((name, Workload::Copy(workload)));
+        }
+    }
+    Ok(named)
 }
 
 /// Any fixed number does: the same system of equations in every run makes runs comparable.

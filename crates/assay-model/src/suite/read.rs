@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{InstructionSets, LinpackSize, Measure, Placement, Protocol, Request, Suite};
-use crate::benchmark::Benchmark;
+use crate::benchmark::{Asks, Benchmark};
 use crate::near::nearest;
 use crate::quantity::{self, Bytes, Quantity, Unit};
 
@@ -29,22 +29,6 @@ pub struct SuiteError {
     pub span: Range<usize>,
     /// What would be right.
     pub help: Option<String>,
-}
-
-/// Precision to reach when a measure does not say: 1 % for memory and compute, 2 % for everything that
-/// passes messages, 5 % for storage.
-const fn target(benchmark: Benchmark) -> f64 {
-    match benchmark {
-        Benchmark::NetworkTcp
-        | Benchmark::NetworkUdp
-        | Benchmark::NetworkIcmp
-        | Benchmark::Mpi(_) => 0.02,
-        Benchmark::Storage | Benchmark::StorageFiles => 0.05,
-        Benchmark::MemoryStream
-        | Benchmark::MemoryLatency
-        | Benchmark::PeakFlops
-        | Benchmark::Linpack => 0.01,
-    }
 }
 
 const SUITE_KEYS: &[&str] = &["name", "title", "budget", "measure"];
@@ -86,23 +70,24 @@ fn measure(value: &Value<'_>) -> Result<Measure, SuiteError> {
     };
     let mut table = Table { span: value.span(), table: inner, keys: vec![MEASURE_KEYS] };
     let benchmark = table.required("benchmark", benchmark)?;
-    table.keys.push(request_keys(benchmark));
+    table.keys.push(request_keys(benchmark.definition().asks));
     table.refuse_unknown()?;
     Ok(Measure {
         by: table.optional("by", list_of(text_value))?.unwrap_or_default(),
         share: table.optional("share", positive)?.unwrap_or(1.0),
-        target: table.optional("target", ratio)?.unwrap_or(target(benchmark)),
+        target: table.optional("target", ratio)?.unwrap_or(benchmark.definition().target),
         request: request(benchmark, &table)?,
     })
 }
 
-const fn request_keys(benchmark: Benchmark) -> &'static [&'static str] {
-    match benchmark {
-        Benchmark::MemoryStream => &["placement", "threads", "bytes"],
-        Benchmark::MemoryLatency => &["from", "to"],
-        Benchmark::PeakFlops => &["placement", "threads", "instruction-sets"],
-        Benchmark::Linpack => &["n", "memory", "threads", "blas"],
-        Benchmark::NetworkTcp | Benchmark::NetworkUdp => &[
+const fn request_keys(asks: Asks) -> &'static [&'static str] {
+    match asks {
+        Asks::Nothing => &[],
+        Asks::Stream => &["placement", "threads", "bytes"],
+        Asks::Ladder => &["from", "to"],
+        Asks::PeakFlops => &["placement", "threads", "instruction-sets"],
+        Asks::Linpack => &["n", "memory", "threads", "blas"],
+        Asks::Tcp | Asks::Udp => &[
             "to",
             "port",
             "measures",
@@ -117,10 +102,10 @@ const fn request_keys(benchmark: Benchmark) -> &'static [&'static str] {
             "messages-per-second",
             "load-streams",
         ],
-        Benchmark::NetworkIcmp => &["to", "bytes"],
-        Benchmark::Storage => storage::KEYS,
-        Benchmark::StorageFiles => files::KEYS,
-        Benchmark::Mpi(_) => &["placement", "ranks", "from", "to"],
+        Asks::Icmp => &["to", "bytes"],
+        Asks::Storage => storage::KEYS,
+        Asks::Files => files::KEYS,
+        Asks::Mpi => &["placement", "ranks", "from", "to"],
     }
 }
 
@@ -129,34 +114,37 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<Request, SuiteErro
         let given = table.optional("placement", list_of(parsed::<Placement>))?;
         Ok(given.unwrap_or_else(|| vec![Placement::Node]))
     };
-    Ok(match benchmark {
-        Benchmark::MemoryStream => Request::Stream {
+    if let Benchmark::Mpi(test) = benchmark {
+        return mpi::request(test, table);
+    }
+    Ok(match benchmark.definition().asks {
+        Asks::Nothing | Asks::Mpi => Request::Machine(benchmark),
+        Asks::Stream => Request::Stream {
             placements: placements()?,
             threads: table.optional("threads", count)?,
             bytes: table.optional("bytes", size)?,
         },
-        Benchmark::MemoryLatency => Request::Latency {
+        Asks::Ladder => Request::Latency {
             from: table.optional("from", size)?.unwrap_or(Bytes::kib(4)),
             to: table.optional("to", size)?,
         },
-        Benchmark::PeakFlops => Request::PeakFlops {
+        Asks::PeakFlops => Request::PeakFlops {
             placements: placements()?,
             threads: table.optional("threads", count)?,
             instruction_sets: table
                 .optional("instruction-sets", instruction_sets)?
                 .unwrap_or(InstructionSets::Widest),
         },
-        Benchmark::Linpack => Request::Linpack {
+        Asks::Linpack => Request::Linpack {
             size: linpack_size(table)?,
             threads: table.optional("threads", count)?,
             blas: table.optional("blas", text_value)?,
         },
-        Benchmark::NetworkTcp => network::request(Protocol::Tcp, table)?,
-        Benchmark::NetworkUdp => network::request(Protocol::Udp, table)?,
-        Benchmark::NetworkIcmp => network::request(Protocol::Icmp, table)?,
-        Benchmark::Storage => storage::request(table)?,
-        Benchmark::StorageFiles => files::request(table)?,
-        Benchmark::Mpi(test) => mpi::request(test, table)?,
+        Asks::Tcp => network::request(Protocol::Tcp, table)?,
+        Asks::Udp => network::request(Protocol::Udp, table)?,
+        Asks::Icmp => network::request(Protocol::Icmp, table)?,
+        Asks::Storage => storage::request(table)?,
+        Asks::Files => files::request(table)?,
     })
 }
 

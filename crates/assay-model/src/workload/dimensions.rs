@@ -3,44 +3,30 @@
 use super::course::Course;
 use super::file_set::{FileLoad, FileOperation, FileOrder, FileTest};
 use super::storage::{AccessPattern, Cursor, CurvePoint, EngineChoice, Load, StorageTest};
-use super::{MpiWorkload, NetworkQuestion, NetworkWorkload, StreamWorkload, Workload};
+use super::{
+    LinpackWorkload, MpiWorkload, NetworkQuestion, NetworkWorkload, PeakFlopsWorkload,
+    StreamWorkload,
+};
 use crate::attribute::{Attribute, Attributes, Value};
 
-impl Workload {
-    /// The dimensions that all series of a case share; what tells them apart is added by whoever
-    /// measures. `by` is who that is.
-    #[must_use]
-    pub fn dimensions(&self, by: &str) -> Attributes {
-        match self {
-            Self::Stream(work) => stream(work),
-            Self::Latency(work) => Attributes::from([
-                (Attribute::Bytes, work.bytes.into()),
-                (Attribute::Cpu, work.cpu.into()),
-            ]),
-            Self::PeakFlops(work) => Attributes::from([
-                (Attribute::Placement, work.domain.placement.as_str().into()),
-                (Attribute::Threads, work.domain.cpus.len().into()),
-                (Attribute::InstructionSet, work.instruction_set.as_str().into()),
-            ]),
-            Self::Linpack(work) => {
-                // Which library a tool multiplies with, only the tool can tell.
-                let own = (by == "assay").then_some("assay");
-                let blas = work.blas.as_deref().or(own);
-                let mut asked = Attributes::from([
-                    (Attribute::N, work.n.into()),
-                    (Attribute::Threads, work.cpus.len().into()),
-                ]);
-                asked.extend(blas.map(|blas| (Attribute::Blas, blas.into())));
-                asked
-            }
-            Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
-                network(work)
-            }
-            Self::Mpi(work) => mpi(work),
-            Self::Storage(test) => storage(test),
-            Self::Files(test) => files(test),
-        }
-    }
+pub(super) fn peak(work: &PeakFlopsWorkload) -> Attributes {
+    Attributes::from([
+        (Attribute::Placement, work.domain.placement.as_str().into()),
+        (Attribute::Threads, work.domain.cpus.len().into()),
+        (Attribute::InstructionSet, work.instruction_set.as_str().into()),
+    ])
+}
+
+pub(super) fn linpack(work: &LinpackWorkload, by: &str) -> Attributes {
+    // Which library a tool multiplies with, only the tool can tell.
+    let own = (by == "assay").then_some("assay");
+    let blas = work.blas.as_deref().or(own);
+    let mut asked = Attributes::from([
+        (Attribute::N, work.n.into()),
+        (Attribute::Threads, work.cpus.len().into()),
+    ]);
+    asked.extend(blas.map(|blas| (Attribute::Blas, blas.into())));
+    asked
 }
 
 impl StreamWorkload {
@@ -60,7 +46,7 @@ impl StreamWorkload {
     }
 }
 
-fn stream(work: &StreamWorkload) -> Attributes {
+pub(super) fn stream(work: &StreamWorkload) -> Attributes {
     let names: Vec<&str> = work.domains.iter().map(|d| d.placement.as_str()).collect();
     let threads: usize = work.domains.iter().map(|domain| domain.cpus.len()).sum();
     Attributes::from([
@@ -70,7 +56,7 @@ fn stream(work: &StreamWorkload) -> Attributes {
     ])
 }
 
-fn network(work: &NetworkWorkload) -> Attributes {
+pub(super) fn network(work: &NetworkWorkload) -> Attributes {
     let to = work.to.as_deref().unwrap_or("loopback");
     let mut asked = Attributes::from([(Attribute::To, to.into())]);
     match &work.question {
@@ -101,7 +87,7 @@ fn network(work: &NetworkWorkload) -> Attributes {
     asked
 }
 
-fn mpi(work: &MpiWorkload) -> Attributes {
+pub(super) fn mpi(work: &MpiWorkload) -> Attributes {
     let mut asked = Attributes::from([
         (Attribute::Mpi, work.mpi.label().into()),
         (Attribute::Abi, work.mpi.abi.name().into()),
@@ -122,7 +108,7 @@ fn mpi(work: &MpiWorkload) -> Attributes {
     asked
 }
 
-fn storage(test: &StorageTest) -> Attributes {
+pub(super) fn storage(test: &StorageTest) -> Attributes {
     let work = &test.workload;
     let mut asked = Attributes::from([
         (Attribute::Target, targets(test).into()),
@@ -171,7 +157,7 @@ fn storage(test: &StorageTest) -> Attributes {
     asked
 }
 
-fn files(test: &FileTest) -> Attributes {
+pub(super) fn files(test: &FileTest) -> Attributes {
     let work = &test.workload;
     let mut asked = Attributes::from([(Attribute::Operation, test.name.as_str().into())]);
     for (tree, stream) in work.trees.iter().zip(&work.streams) {

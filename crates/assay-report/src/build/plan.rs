@@ -6,7 +6,7 @@ use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkloa
 
 use super::storage;
 use crate::document::{Align, Block, Document, Table, Tone};
-use crate::units::{joined, percent, quantity};
+use crate::units::{display, joined, percent, quantity};
 
 const NOTHING_RUN: &str = "Nothing was run.";
 
@@ -73,37 +73,52 @@ fn stop(stopping: &Stopping) -> String {
     )
 }
 
+/// What a case was resolved to; one that needs no words of its own is told by its dimensions.
 fn resolved(case: &Case) -> String {
+    own_words(&case.workload).unwrap_or_else(|| {
+        let asked = case.workload.dimensions(&case.by);
+        let told = asked.iter().map(|(name, value)| {
+            let value = joined(&display(*name, value));
+            format!("{} {value}", name.name().replace('_', " "))
+        });
+        told.collect::<Vec<_>>().join("; ")
+    })
+}
+
+fn own_words(workload: &Workload) -> Option<String> {
     let size = |bytes| joined(&Bytes(bytes).to_string());
-    match &case.workload {
-        Workload::Stream(work) => {
-            let domains: Vec<String> = work.domains.iter().map(domain).collect();
-            format!(
-                "{}; arrays of {} ({}\u{a0}× the last-level caches)",
-                domains.join("; "),
-                size(work.bytes_per_array),
-                work.cache_multiple
-            )
-        }
-        Workload::Latency(work) => format!("CPU\u{a0}{}; {}", work.cpu, size(work.bytes)),
-        Workload::PeakFlops(work) => {
-            format!("{}; {}", domain(&work.domain), work.instruction_set)
-        }
-        Workload::Linpack(work) => format!(
+    Some(if let Workload::Stream(work) = workload {
+        let domains: Vec<String> = work.domains.iter().map(domain).collect();
+        format!(
+            "{}; arrays of {} ({}\u{a0}× the last-level caches)",
+            domains.join("; "),
+            size(work.bytes_per_array),
+            work.cache_multiple
+        )
+    } else if let Workload::Latency(work) = workload {
+        format!("CPU\u{a0}{}; {}", work.cpu, size(work.bytes))
+    } else if let Workload::PeakFlops(work) = workload {
+        format!("{}; {}", domain(&work.domain), work.instruction_set)
+    } else if let Workload::Linpack(work) = workload {
+        format!(
             "N\u{a0}=\u{a0}{}, {}; CPUs {}; matrix products by {}; seed\u{a0}{}",
             work.n,
             quantity(work.n as f64 * work.n as f64 * 8.0, Unit::Byte, 3),
             ranges(&work.cpus),
             work.blas.as_deref().unwrap_or("assay"),
             work.seed
-        ),
-        Workload::NetworkTcp(work)
-        | Workload::NetworkUdp(work)
-        | Workload::NetworkIcmp(work) => network(work),
-        Workload::Mpi(work) => mpi(work),
-        Workload::Storage(test) => storage::test_phrase(test),
-        Workload::Files(test) => storage::files_phrase(test),
-    }
+        )
+    } else if let Some(work) = workload.network() {
+        network(work)
+    } else if let Workload::Mpi(work) = workload {
+        mpi(work)
+    } else if let Workload::Storage(test) = workload {
+        storage::test_phrase(test)
+    } else if let Workload::Files(test) = workload {
+        storage::files_phrase(test)
+    } else {
+        return None;
+    })
 }
 
 fn network(work: &NetworkWorkload) -> String {

@@ -41,6 +41,7 @@ fn config(work: &StreamWorkload) -> StreamConfig {
     StreamConfig {
         cpus: super::cpu_numbers(&cpus),
         bytes_per_array: work.bytes_per_array as usize * work.domains.len(),
+        source_cpus: Vec::new(),
         huge_pages: true,
     }
 }

@@ -26,19 +26,13 @@ impl Aim {
     /// Gives every question of the suite its targets; the command line wins over the suite.
     pub fn apply(&self, suite: &mut Suite) {
         for measure in &mut suite.measures {
-            match &mut measure.request {
-                Request::Storage(request) => self.apply_to(request),
+            if let Request::Storage(request) = &mut measure.request {
+                self.apply_to(request);
+            }
+            if let Request::Files(request) = &mut measure.request {
                 // A tree needs one folder; of several targets it is the first.
-                Request::Files(request) => {
-                    let said = self.targets.first().cloned();
-                    request.folder = said.or_else(|| request.folder.take());
-                }
-                Request::Stream { .. }
-                | Request::Latency { .. }
-                | Request::PeakFlops { .. }
-                | Request::Linpack { .. }
-                | Request::Network(_)
-                | Request::Mpi(_) => {}
+                let said = self.targets.first().cloned();
+                request.folder = said.or_else(|| request.folder.take());
             }
         }
     }

@@ -5,7 +5,12 @@ use crate::pin;
 
 fn prepare(elements: usize, threads: usize) -> Stream {
     let cpus = pin::allowed_cpus().unwrap().into_iter().cycle().take(threads).collect();
-    let config = StreamConfig { cpus, bytes_per_array: elements * 8, huge_pages: false };
+    let config = StreamConfig {
+        cpus,
+        bytes_per_array: elements * 8,
+        source_cpus: vec![],
+        huge_pages: false,
+    };
     Stream::prepare(&config).unwrap()
 }
 
@@ -168,10 +173,33 @@ fn bytes_are_counted_as_stream_counts_them() {
 fn what_cannot_be_had_is_an_error() {
     let cpus = vec![pin::allowed_cpus().unwrap()[0]];
     let prepare = |cpus, bytes_per_array| {
-        Stream::prepare(&StreamConfig { cpus, bytes_per_array, huge_pages: true })
+        Stream::prepare(&StreamConfig {
+            cpus,
+            bytes_per_array,
+            source_cpus: vec![],
+            huge_pages: true,
+        })
     };
     assert!(matches!(prepare(vec![], 4096), Err(StreamError::StartTeam(_))));
     assert!(matches!(prepare(vec![8191], 4096), Err(StreamError::StartTeam(_))));
     assert!(matches!(prepare(cpus.clone(), 0), Err(StreamError::DivideArray { .. })));
     assert!(matches!(prepare(cpus, 1 << 60), Err(StreamError::MapArray(_))));
+}
+
+#[test]
+fn a_source_that_lies_elsewhere_is_copied_right_and_damage_is_found() {
+    let cpus = pin::allowed_cpus().unwrap();
+    let (ours, theirs) = (vec![cpus[0]], vec![*cpus.last().unwrap()]);
+    let config = StreamConfig {
+        cpus: ours,
+        bytes_per_array: 1 << 20,
+        source_cpus: theirs,
+        huge_pages: false,
+    };
+    let mut stream = Stream::prepare(&config).unwrap();
+    let kernel = Stream::kernels(Operation::Copy)[0].name;
+    stream.repetition(Operation::Copy, kernel).unwrap();
+    stream.verify().unwrap();
+    stream.arrays.parts()[0].c[77] += 1.0;
+    assert!(matches!(stream.verify(), Err(StreamError::WrongContents { array: 'c', .. })));
 }

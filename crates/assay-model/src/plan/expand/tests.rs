@@ -71,6 +71,12 @@ fn line(case: &Case) -> String {
             let cpus: Vec<_> = work.domains.iter().map(|domain| &domain.cpus).collect();
             format!("{cpus:?} {} ×{}", Bytes(work.bytes_per_array), work.cache_multiple)
         }
+        Workload::Copy(work) => format!(
+            "{:?} from {:?} {}",
+            work.domain.cpus,
+            work.source.cpus,
+            Bytes(work.bytes_per_array)
+        ),
         Workload::Linpack(work) => format!("{:?}", work.cpus),
         Workload::PeakFlops(work) => format!("{:?}", work.domain.cpus),
         Workload::Latency(work) => format!("{}", work.cpu),
@@ -454,4 +460,26 @@ fn trees_of_files_are_made_before_what_needs_them() {
             "the number of files of 18446744073709551615 is impossible; it must be at most 100000000"
         ],
     );
+}
+
+#[test]
+fn copies_go_between_every_two_domains() {
+    let request = || Request::Machine(Benchmark::MemoryCopy);
+    check("assay", request(), &expect![[r#"
+        memory.copy_between_domains/numa:0/from-numa:0 [0, 1, 2, 3] from [0, 1, 2, 3] 256 MiB 15.0 s
+        memory.copy_between_domains/numa:0/from-numa:1 [0, 1, 2, 3] from [4, 5, 6, 7] 512 MiB 15.0 s
+        memory.copy_between_domains/numa:1/from-numa:0 [4, 5, 6, 7] from [0, 1, 2, 3] 512 MiB 15.0 s
+        memory.copy_between_domains/numa:1/from-numa:1 [4, 5, 6, 7] from [4, 5, 6, 7] 256 MiB 15.0 s
+    "#]]);
+    let mut one_node = host();
+    one_node.topology.numa.truncate(1);
+    let cases = |host: &HostFacts| -> Vec<String> {
+        let plan = plan_with("assay", request(), host, MpiChoices::default()).unwrap();
+        plan.cases.into_iter().map(|case| case.id).collect()
+    };
+    let caches = cases(&one_node);
+    assert_eq!(caches.len(), 16);
+    assert!(caches.contains(&"memory.copy_between_domains/l3:3/from-l3:0".to_owned()));
+    one_node.topology.caches.clear();
+    assert_eq!(cases(&one_node), ["memory.copy_between_domains/node/from-node"]);
 }
