@@ -14,7 +14,7 @@ use crate::listening::Silently;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
 use assay_run::phase::Phase;
-use assay_run::session::{self, Kept};
+use assay_run::recording::{self, Kept};
 
 /// The store that was named, or the user's own; made if it is not there yet.
 pub(crate) fn open(typed: &StoreArguments) -> Result<Store, Failure> {
@@ -47,7 +47,7 @@ pub(crate) fn record(
     let Over { language, phases, files, is_interrupted } = over;
     let asked = Asked { language: language.to_owned(), words: given_words() };
     let kept = Kept { asked, label: typed.label.clone(), files, store };
-    session::record(kept, phases, is_interrupted, &mut Silently { terminal })
+    recording::record(kept, phases, is_interrupted, &mut Silently { terminal })
 }
 
 /// A raw output by its name, of a run or of a case.

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use self::test::Running;
 use crate::failure::Failure;
-use crate::session::{self, Opening, Session};
+use crate::recording::{self, Opening, Recording};
 use crate::sink::Doubts;
 
 mod test;
@@ -94,18 +94,18 @@ pub fn carry_out(
     let mut doubts = Doubts::default();
     let steps = steps(tests);
     let mut opening = Some(opening);
-    let mut session = None;
+    let mut recording = None;
     let (mut found, mut failed, mut verdict) = (Vec::new(), None, Ok(()));
     for (number, options) in tests.iter().enumerate() {
         let mut test = Running::new(number, options.clone(), folder, stop);
         // What must not be done leaves no run.
         verdict = test.prepare();
         if let (Ok(()), Some(opening)) = (&verdict, opening.take_if(|_| verdict.is_ok())) {
-            session = Some(Session::begin(opening, &mut doubts)?);
+            recording = Some(Recording::begin(opening, &mut doubts)?);
         }
-        if let (Ok(()), Some(session)) = (&verdict, &mut session) {
+        if let (Ok(()), Some(recording)) = (&verdict, &mut recording) {
             on(Notice::Starts { test: &test.test, number });
-            verdict = test.repetitions(&steps, session, on);
+            verdict = test.repetitions(&steps, recording, on);
             found.push(test.found());
         }
         test.clean(verdict.is_err())?;
@@ -115,24 +115,28 @@ pub fn carry_out(
         }
         on(Notice::Ends { test: &test.test });
     }
-    let Some(session) = session else {
+    let Some(recording) = recording else {
         return Err(verdict.err().unwrap_or_else(|| Failure::measurement("there is no test")));
     };
-    let run = close(session, verdict.is_ok(), stop)?;
+    let run = close(recording, verdict.is_ok(), stop)?;
     doubts.0.iter().for_each(|doubt| on(Notice::Doubt(doubt)));
     verdict?;
     let tests = with_results(&run, tests, &|test, _| found.get(test).cloned());
     Ok(Finished { run, tests, failed })
 }
 
-fn close(mut session: Session<'_>, is_well: bool, stop: &AtomicBool) -> Result<Run, Failure> {
+fn close(
+    mut recording: Recording<'_>,
+    is_well: bool,
+    stop: &AtomicBool,
+) -> Result<Run, Failure> {
     let is_stopped = stop.load(Ordering::Relaxed);
     match (is_well, is_stopped) {
-        (true, false) => session.leave_out_rest()?,
+        (true, false) => recording.leave_out_rest()?,
         (true, true) => {}
-        (false, _) => session.fail(),
+        (false, _) => recording.fail(),
     }
-    session.finish(is_stopped)
+    recording.finish(is_stopped)
 }
 
 /// The tests of a stored run; `raw` reads a raw output by its hash.
@@ -202,7 +206,7 @@ pub fn plan(tests: &[Options]) -> Plan {
         let name = format!("{}/{}/{}{rest}", step.test, phase.name, step.repetition);
         (name, Workload::Storage(Box::new(test)))
     });
-    session::plan(LANGUAGE, phases.collect())
+    recording::plan(LANGUAGE, phases.collect())
 }
 
 /// Every phase of every test, in order.

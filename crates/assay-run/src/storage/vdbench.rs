@@ -23,7 +23,7 @@ use self::told::{Course, Told};
 use super::options::RunOptions;
 use super::runner::{self, StorageEvent};
 use crate::failure::Failure;
-use crate::session::{self, Opening, Session};
+use crate::recording::{self, Opening, Recording};
 use crate::sink::Doubts;
 
 mod again;
@@ -109,12 +109,12 @@ pub fn carry_out(
         // What must not be done leaves no run.
         underway.prepare()?;
         let mut doubts = Doubts::default();
-        let mut session = match question.execution.files.phases.is_empty() {
-            true => Some(Session::begin(question.opening.clone(), &mut doubts)?),
+        let mut recording = match question.execution.files.phases.is_empty() {
+            true => Some(Recording::begin(question.opening.clone(), &mut doubts)?),
             false => None,
         };
-        let verdict = match &mut session {
-            Some(session) => runs::all(&mut underway, session),
+        let verdict = match &mut recording {
+            Some(recording) => runs::all(&mut underway, recording),
             None => trees::all(&mut underway),
         };
         let is_last =
@@ -125,7 +125,8 @@ pub fn carry_out(
             }),
             false => verdict,
         };
-        let closed = session.map_or(Ok(()), |session| underway.close(session, verdict.is_ok()));
+        let closed =
+            recording.map_or(Ok(()), |recording| underway.close(recording, verdict.is_ok()));
         doubts.0.iter().for_each(|doubt| (underway.on)(Notice::Doubt(doubt)));
         if is_last {
             return verdict.and(closed);
@@ -148,7 +149,7 @@ pub fn plan(execution: &Execution) -> Plan {
         };
         (named(phase), Workload::Storage(Box::new(test)))
     });
-    session::plan(LANGUAGE, phases.collect())
+    recording::plan(LANGUAGE, phases.collect())
 }
 
 /// A name that no other phase has: Vdbench tells runs apart by their loops.
@@ -211,16 +212,16 @@ impl Underway<'_, '_> {
         }
     }
 
-    fn close(&mut self, mut session: Session<'_>, is_well: bool) -> Result<(), Failure> {
+    fn close(&mut self, mut recording: Recording<'_>, is_well: bool) -> Result<(), Failure> {
         let before = std::mem::take(&mut self.told);
         let (name, bytes) = Course { before, ..Course::default() }.file();
-        session.raw(&name, &bytes)?;
+        recording.raw(&name, &bytes)?;
         if is_well {
-            session.leave_out_rest()?;
+            recording.leave_out_rest()?;
         } else {
-            session.fail();
+            recording.fail();
         }
-        session.finish(self.is_stopped()).map(drop)
+        recording.finish(self.is_stopped()).map(drop)
     }
 }
 

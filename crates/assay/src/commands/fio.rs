@@ -27,7 +27,7 @@ use crate::storage_plan::explain;
 use crate::terminal::Terminal;
 use crate::{output_file, signals, stored};
 use assay_run::failure::{Failure, Kind};
-use assay_run::session::{Opening, Session};
+use assay_run::recording::{Opening, Recording};
 use assay_run::sink::Silent;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
@@ -116,7 +116,8 @@ impl Asking<'_> {
         // This command prints meanwhile; of the run only the store has anything to say.
         let mut beside = Terminal::attached();
         let mut quiet = Silently { terminal: &mut beside };
-        let mut session = Session::begin(self.opening(&planned, store.as_ref())?, &mut quiet)?;
+        let mut recording =
+            Recording::begin(self.opening(&planned, store.as_ref())?, &mut quiet)?;
         let on_screen =
             request.output.file.is_none() && request.output.formats == [Format::Normal];
         let start = if on_screen { text::start(plan, VERSION) } else { String::new() };
@@ -131,9 +132,9 @@ impl Asking<'_> {
             Err(failure) => {
                 let interrupted = cancel.load(Ordering::Relaxed);
                 if !interrupted {
-                    session.case(0, [], &[], Some(record::of_case(&failure)))?;
+                    recording.case(0, [], &[], Some(record::of_case(&failure)))?;
                 }
-                session.finish(interrupted)?;
+                recording.finish(interrupted)?;
                 return Err(failure);
             }
         };
@@ -147,7 +148,7 @@ impl Asking<'_> {
             interrupted,
             journals,
         };
-        let (run, unstored) = self.store(&finished, session, &planned)?;
+        let (run, unstored) = self.store(&finished, recording, &planned)?;
         let raw = finished.raw(self.question)?;
         let outcomes: Vec<StorageOutcome> = outcomes.into_iter().collect::<Result<_, _>>()?;
         write_logs(plan, &outcomes, &watch.counted_from_ms)?;
@@ -180,14 +181,14 @@ impl Asking<'_> {
     fn store(
         &self,
         finished: &Finished<'_>,
-        session: Session<'_>,
+        recording: Recording<'_>,
         plan: &Plan,
     ) -> Result<(Run, Option<Failure>), Failure> {
-        match finished.store(session, plan) {
+        match finished.store(recording, plan) {
             Ok(run) => Ok((run, None)),
             Err(failure) => {
                 let mut silent = Silent;
-                let unstored = Session::begin(self.opening(plan, None)?, &mut silent)?;
+                let unstored = Recording::begin(self.opening(plan, None)?, &mut silent)?;
                 Ok((finished.store(unstored, plan)?, Some(failure)))
             }
         }

@@ -11,7 +11,7 @@ use assay_model::event::Asked;
 use assay_model::run::Run;
 use assay_report::words;
 use assay_run::failure::Failure;
-use assay_run::session::Opening;
+use assay_run::recording::Opening;
 use assay_run::storage::ior::{self as driver, Notice};
 use assay_store::Store;
 

@@ -465,12 +465,16 @@ fn trees_of_files_are_made_before_what_needs_them() {
 #[test]
 fn copies_go_between_every_two_domains() {
     let request = || Request::Machine(Benchmark::MemoryCopy);
-    check("assay", request(), &expect![[r#"
+    check(
+        "assay",
+        request(),
+        &expect![[r#"
         memory.copy_between_domains/numa:0/from-numa:0 [0, 1, 2, 3] from [0, 1, 2, 3] 256 MiB 15.0 s
         memory.copy_between_domains/numa:0/from-numa:1 [0, 1, 2, 3] from [4, 5, 6, 7] 512 MiB 15.0 s
         memory.copy_between_domains/numa:1/from-numa:0 [4, 5, 6, 7] from [0, 1, 2, 3] 512 MiB 15.0 s
         memory.copy_between_domains/numa:1/from-numa:1 [4, 5, 6, 7] from [4, 5, 6, 7] 256 MiB 15.0 s
-    "#]]);
+    "#]],
+    );
     let mut one_node = host();
     one_node.topology.numa.truncate(1);
     let cases = |host: &HostFacts| -> Vec<String> {

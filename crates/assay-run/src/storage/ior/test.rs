@@ -14,7 +14,7 @@ use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
 use super::{FOUND, Found, Listener, Notice, Step, capacity_of, now, transfers};
 use crate::failure::Failure;
-use crate::session::Session;
+use crate::recording::Recording;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::series;
@@ -35,7 +35,7 @@ pub(super) struct Running<'a> {
 /// Where the results of a test go.
 struct Record<'r, 's, 'l> {
     steps: &'r [Step],
-    kept: &'r mut Session<'s>,
+    kept: &'r mut Recording<'s>,
     on: &'r mut Listener<'l>,
     found: Found,
 }
@@ -91,14 +91,14 @@ impl<'a> Running<'a> {
     pub(super) fn repetitions(
         &mut self,
         steps: &[Step],
-        session: &mut Session<'_>,
+        recording: &mut Recording<'_>,
         on: &mut Listener<'_>,
     ) -> Result<(), Failure> {
         let began = Instant::now();
         let most_s = u64::from(self.test.options.most_minutes) * 60;
         self.take_status();
         let found = self.found();
-        let mut record = Record { steps, kept: session, on, found };
+        let mut record = Record { steps, kept: recording, on, found };
         for repetition in 0..self.test.options.repetitions {
             if most_s > 0 && began.elapsed().as_secs() >= most_s {
                 (record.on)(Notice::TimeIsUp { repetitions: repetition });

@@ -17,7 +17,7 @@ use super::ending::{self, Ending};
 use super::told::{Course, Told};
 use super::{Notice, Underway, alone, around, averaged};
 use crate::failure::Failure;
-use crate::session::Session;
+use crate::recording::Recording;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::series;
@@ -25,12 +25,12 @@ use crate::storage::series;
 /// Carries out all runs of the plan once.
 pub(super) fn all(
     underway: &mut Underway<'_, '_>,
-    session: &mut Session<'_>,
+    recording: &mut Recording<'_>,
 ) -> Result<(), Failure> {
     let execution = underway.question.execution;
     let done = vec![None; execution.runs.len()];
     let options = underway.question.options.clone();
-    let mut runs = Runs { underway, record: session, options, done, errors: 0 };
+    let mut runs = Runs { underway, record: recording, options, done, errors: 0 };
     let mut skipped = None;
     for (index, (phase, label)) in execution.plan.phases.iter().zip(&execution.runs).enumerate()
     {
@@ -58,7 +58,7 @@ pub(super) fn all(
 /// Runs and what they reached.
 struct Runs<'r, 'd, 'l, 's> {
     underway: &'r mut Underway<'d, 'l>,
-    record: &'r mut Session<'s>,
+    record: &'r mut Recording<'s>,
     options: RunOptions,
     done: Vec<Option<Reached>>,
     /// I/O that failed so far.

@@ -18,7 +18,7 @@ use assay_model::workload::Workload;
 use assay_model::workload::course::Course;
 use assay_model::workload::storage::{StoragePhase, StorageTest};
 use assay_run::failure::{Failure, Kind};
-use assay_run::session::{self, Session};
+use assay_run::recording::{self, Recording};
 use assay_run::storage::{runner, series};
 use assay_store::Store;
 use jiff::Timestamp;
@@ -47,7 +47,7 @@ pub(super) fn plan(plan: &FioPlan) -> Plan {
         };
         (phase.name.clone(), Workload::Storage(Box::new(test)))
     };
-    session::plan(LANGUAGE, plan.plan.phases.iter().map(case).collect())
+    recording::plan(LANGUAGE, plan.plan.phases.iter().map(case).collect())
 }
 
 /// Everything that a finished run of jobs left behind.
@@ -64,14 +64,14 @@ impl Finished<'_> {
     /// Stores it; nothing is measured any more.
     pub(super) fn store(
         &self,
-        mut session: Session<'_>,
+        mut recording: Recording<'_>,
         planned: &Plan,
     ) -> Result<Run, Failure> {
         for (number, outcome) in self.outcomes.iter().enumerate() {
             let outcome = match outcome {
                 Ok(outcome) => outcome,
                 Err(failure) => {
-                    session.case(number, [], &[], Some(of_case(failure)))?;
+                    recording.case(number, [], &[], Some(of_case(failure)))?;
                     continue;
                 }
             };
@@ -81,10 +81,10 @@ impl Finished<'_> {
             let entries = entries.map(|entry| entry.within(Attribute::Phase, name));
             let journals = if self.journals { outcome.journals() } else { Vec::new() };
             let failure = runner::case_failure(&self.plan.plan.phases[number], outcome);
-            session.case(number, entries, &journals, failure)?;
+            recording.case(number, entries, &journals, failure)?;
         }
-        session.raw(CIRCUMSTANCES, &self.circumstances()?)?;
-        session.finish(self.interrupted)
+        recording.raw(CIRCUMSTANCES, &self.circumstances()?)?;
+        recording.finish(self.interrupted)
     }
 
     /// The raw output that tells of them.

@@ -4,7 +4,7 @@ use assay_dialects::vdbench::output::{self, flat_file};
 use assay_dialects::vdbench::{self, Execution, Input};
 use assay_model::event::Asked;
 use assay_run::failure::Failure;
-use assay_run::session::Opening;
+use assay_run::recording::Opening;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
 use assay_run::storage::vdbench::repeat::Repeat;

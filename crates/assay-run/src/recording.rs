@@ -80,16 +80,16 @@ pub fn record(
     }
     let plan = plan(&asked.language, named);
     let opening = Opening { plan, asked, label, files, store };
-    let mut session = Session::begin(opening, sink)?;
+    let mut recording = Recording::begin(opening, sink)?;
     for (number, phase) in phases.into_iter().enumerate() {
-        session.case(number, phase.entries, &phase.raw, phase.failure)?;
+        recording.case(number, phase.entries, &phase.raw, phase.failure)?;
     }
-    session.finish(is_interrupted)
+    recording.finish(is_interrupted)
 }
 
 /// A run that has begun.
 #[expect(missing_debug_implementations, reason = "a sink has no text")]
-pub struct Session<'t> {
+pub struct Recording<'t> {
     log: Log<'t>,
     plan: Plan,
     host: String,
@@ -98,12 +98,12 @@ pub struct Session<'t> {
     status: Status,
     /// The cases that were begun, by their numbers.
     begun: BTreeSet<usize>,
-    /// Nobody interrupts a session but whoever drives it.
+    /// Nobody interrupts a recording but whoever drives it.
     cancel: AtomicBool,
     _presence: Presence,
 }
 
-impl<'t> Session<'t> {
+impl<'t> Recording<'t> {
     /// Stores the beginning.
     ///
     /// # Errors
