@@ -7,10 +7,13 @@
 
 use std::path::PathBuf;
 
+use assay_model::attribute::Attribute;
 use assay_model::event::Asked;
+use assay_model::near::nearest;
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
 use assay_run::failure::Failure;
+use assay_stats::compare::RUNS;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod fio;
@@ -84,6 +87,8 @@ pub(crate) enum Command {
     Show(ShowArguments),
     /// Compare stored runs of two conditions: better, worse, equivalent or cannot tell
     Compare(CompareArguments),
+    /// Show one result over all stored runs, and when it changed
+    History(HistoryArguments),
     /// Write a stored run as a page or a table
     Report(ReportArguments),
     /// Explain a command or a topic: methods, tools, suites, exit-codes
@@ -110,12 +115,8 @@ pub(crate) struct RunArguments {
     /// Two commands that switch to one condition and to another; both are measured, in turns
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"])]
     pub(crate) switch: Option<Vec<String>>,
-    /// With --switch: how many runs, in the order first, second, second, first and so on
-    #[arg(long, value_name = "N", default_value_t = 4, requires = "switch", value_parser = turns)]
-    pub(crate) turns: u32,
-    /// With --switch: a difference up to this makes no difference in practice
-    #[arg(long, value_name = "SHARE", default_value = "2%", requires = "switch", value_parser = margin)]
-    pub(crate) margin: f64,
+    #[command(flatten)]
+    pub(crate) turns: TurnsArguments,
     #[command(flatten)]
     pub(crate) mpi: MpiRunArguments,
     #[command(flatten)]
@@ -124,9 +125,29 @@ pub(crate) struct RunArguments {
     pub(crate) measuring: MeasuringArguments,
 }
 
+/// How two conditions take turns.
+#[derive(Debug, Args)]
+pub(crate) struct TurnsArguments {
+    /// With --switch: how many runs, half of them under each condition
+    #[arg(long, value_name = "N", default_value_t = 2 * RUNS, requires = "switch", value_parser = turns)]
+    pub(crate) turns: u32,
+    /// With --switch: half as many runs more, under the first condition, to show what it differs from itself
+    #[arg(long, requires = "switch")]
+    pub(crate) control: bool,
+    /// With --switch: how long to wait after a command until what it changed has settled
+    #[arg(long, value_name = "TIME", default_value = "5s", requires = "switch", value_parser = seconds)]
+    pub(crate) settle: f64,
+    /// With --switch: what the order is drawn from, to have the same again [default: a new one]
+    #[arg(long, value_name = "N", requires = "switch")]
+    pub(crate) order_seed: Option<u64>,
+    /// With --switch: a difference up to this makes no difference in practice
+    #[arg(long, value_name = "SHARE", default_value = "2%", requires = "switch", value_parser = margin)]
+    pub(crate) margin: f64,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// The first condition: a run, several separated by commas, or a label (its newest run)
+    /// The first condition: a run, several separated by commas, or a label (all its runs)
     #[arg(value_name = "A")]
     pub(crate) a: String,
     /// The second condition, which is judged against the first
@@ -135,10 +156,46 @@ pub(crate) struct CompareArguments {
     /// A difference up to this makes no difference in practice
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = margin)]
     pub(crate) margin: f64,
+    /// Of a label, only the runs of this host
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
     /// What to write
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     /// Print the comparison as one JSON document
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArguments {
+    /// A metric, like triad, or with its benchmark, like memory.stream/triad
+    #[arg(value_name = "METRIC")]
+    pub(crate) metric: String,
+    /// Which of several results, like placement=numa:0; names are those of `parameters` in JSON
+    #[arg(long = "where", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parameter)]
+    pub(crate) parameters: Vec<(Attribute, String)>,
+    /// Only runs with this label
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Option<String>,
+    /// Only runs of this host [default: that of the newest run]
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// A change up to this makes no difference in practice
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = margin)]
+    pub(crate) margin: f64,
+    /// What permutations are drawn from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Print the history as one JSON document
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
     /// Write to this file instead of standard output
@@ -412,6 +469,21 @@ fn margin(text: &str) -> Result<f64, String> {
     } else {
         Err("it must lie between 0% and 100%, and is written like `5%`".into())
     }
+}
+
+/// One parameter of a result with its value.
+fn parameter(text: &str) -> Result<(Attribute, String), String> {
+    let (name, value) = text.split_once('=').ok_or_else(|| {
+        format!("`{text}` is not of the form NAME=VALUE, like placement=node")
+    })?;
+    let attribute = Attribute::from_name(name).ok_or_else(|| {
+        let known = Attribute::ALL.iter().map(|it| it.name());
+        match nearest(name, known) {
+            Some(near) => format!("there is no parameter `{name}`; did you mean {near}?"),
+            None => format!("there is no parameter `{name}`"),
+        }
+    })?;
+    Ok((attribute, value.to_owned()))
 }
 
 /// What can stand in a table and between commas.

@@ -100,7 +100,7 @@ spaced, become samples.",
     luck: Luck::Connections,
     preparations: PREPARATIONS,
     asks: Asks::Tcp,
-    target: 0.02,
+    target: 0.01,
 };
 
 /// UDP.
@@ -144,7 +144,7 @@ Round trips are measured as over TCP, with one datagram at a time.",
     luck: Luck::Connections,
     preparations: PREPARATIONS,
     asks: Asks::Udp,
-    target: 0.02,
+    target: 0.01,
 };
 
 /// ICMP.
@@ -160,5 +160,5 @@ none adds to the time. An unprivileged socket is used where the kernel allows it
     luck: Luck::Connections,
     preparations: PREPARATIONS,
     asks: Asks::Icmp,
-    target: 0.02,
+    target: 0.01,
 };

@@ -97,7 +97,7 @@ never mistaken for the storage.",
     // A file is laid out once; what changes over time is in the stretches.
     preparations: 1,
     asks: Asks::Storage,
-    target: 0.05,
+    target: 0.01,
 };
 
 pub(super) const FILES: Definition = Definition {
@@ -151,5 +151,5 @@ rate, operations are due at moments fixed in advance, and latency is told from t
     // Every pass makes what it needs afresh.
     preparations: 1,
     asks: Asks::Files,
-    target: 0.05,
+    target: 0.01,
 };
