@@ -5,8 +5,8 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Of assay itself: --dry-run shows the plan, --destroy-data=PATH lets a job write \
-                  to a device or to a file that assay did not make, --allow-unmounted lets it use \
-                  a folder below /mnt on which nothing is mounted. The run is stored, in the folder \
+                  to a device or to a file that assay did not make, --target-on-root lets it use \
+                  the root's file system where a volume should be mounted. The run is stored, in the folder \
                   of --store=DIR and called --label=NAME, unless --no-store is given; `assay show \
                   --as fio-json` prints it again. docs/fio.md says which options of fio run."
 )]

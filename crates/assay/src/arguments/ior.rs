@@ -20,8 +20,8 @@ use super::{KeepArguments, StoreArguments};
                   -f FILE                   a script: several tests\n  \
                   -O summaryFormat=JSON|CSV,summaryFile=FILE   and any option by its long name\n\n\
                   Of assay itself: --dryRun shows the plan, --destroy-data=PATH lets a test write to a device \
-                  or to a file that assay did not make, --allow-unmounted lets it use a folder below /mnt on \
-                  which nothing is mounted. The run is stored: --no-store, --store=DIR, --label=NAME as everywhere; \
+                  or to a file that assay did not make, --target-on-root lets it use the root's file \
+                  system where a volume should be mounted. The run is stored: --no-store, --store=DIR, --label=NAME as everywhere; \
                   `assay show --as ior` and `--as ior-json` print it again. docs/ior.md tells of every option and where assay differs.")]
 pub(crate) struct IorArguments {
     /// IOR's options: -N 4 -b 1g -t 1m -s 2 -F -C -e -i 3 -w -r -k -o FILE …
