@@ -1,4 +1,4 @@
-//! Two conditions side by side: what was measured, under each of them, and what the ratio says.
+//! Two conditions side by side: each metric under both, with ratio and verdict.
 
 use assay_model::benchmark::Benchmark;
 use assay_model::comparison::{Comparison, Design, Only, Pair, Unmatched, Verdict};
@@ -14,8 +14,8 @@ mod items;
 
 const TABLE: &str = "Medians and their ratio";
 const NOTHING: &str = "Nothing was measured under both conditions.";
-const DIFFERENCES: &str = "What else differs";
-const UNMATCHED: &str = "Measured under one condition alone";
+const DIFFERENCES: &str = "Other differences";
+const UNMATCHED: &str = "Measured under only one condition";
 const CONTROL: &str = "control";
 /// More runs than this are not named one by one.
 const NAMED: usize = 3;
@@ -82,15 +82,13 @@ fn explanation(comparison: &Comparison) -> String {
     let floor = if comparison.control.is_empty() {
         ""
     } else {
-        " The floor is the interval of the ratio of two runs of the same condition: what the machine \
-         does by itself."
+        " Floor: the interval of the ratio between runs of the same condition."
     };
     format!(
-        "Every run counts as one value and is compared {design}. Better and worse mean a ratio more \
-         than {margin} away from 1 that is not chance among {} metrics tested: of all such verdicts at \
-         most {} are false in the long run. Equivalent means that the whole interval lies within \
-         {margin}. Where neither is shown, the number in brackets says about how many runs of each \
-         condition would do.{floor}",
+        "Each run counts as one value and is compared {design}. Better, worse: the ratio is further than \
+         {margin} from 1, and not by chance among {} metrics tested (at most {} of such verdicts are \
+         false). Equivalent: the whole confidence interval is within {margin}. Cannot tell: neither is \
+         shown; the number in brackets is about how many runs per condition would decide.{floor}",
         comparison.tested,
         units::percent(comparison.false_share * 100.0)
     )
@@ -191,7 +189,7 @@ fn list(document: &mut Document, heading: &str, lines: impl Iterator<Item = Stri
     }
 }
 
-/// What was measured under one condition alone, and under which.
+/// What was measured under only one condition, and under which.
 fn alone(comparison: &Comparison, it: &Unmatched) -> String {
     let side = match it.only {
         Only::A => &comparison.a,
