@@ -17,9 +17,6 @@ use crate::change_points;
 use crate::compare::{Condition, RUNS, compare};
 use crate::random::Random;
 
-/// Samples of every metric in a run, and how far they spread.
-const SAMPLES: usize = 3;
-const WITHIN: f64 = 0.001;
 /// The margin of the comparisons: the program's own.
 const MARGIN: f64 = 0.02;
 
@@ -118,7 +115,7 @@ impl Conditions {
                 };
                 let levels: Vec<f64> =
                     (0..self.metrics).map(|metric| level(metric, random)).collect();
-                runs[condition].push(run(&levels, turn, random));
+                runs[condition].push(run(&levels, turn));
                 number += 1;
             }
         }
@@ -127,7 +124,7 @@ impl Conditions {
 }
 
 /// A run that measured one latency for every level.
-fn run(levels: &[f64], turn: Option<Turn>, random: &mut Random) -> Run {
+fn run(levels: &[f64], turn: Option<Turn>) -> Run {
     let stopping = Stopping { target: 0.01, repetitions: 3, preparations: 1, budget_s: 9.0 };
     let case = |metric: usize| Case {
         id: format!("memory.latency/{metric}"),
@@ -165,9 +162,14 @@ fn run(levels: &[f64], turn: Option<Turn>, random: &mut Random) -> Run {
             metric: "latency".into(),
             dimensions: case.workload.dimensions("assay"),
         }));
-        events.extend((0..SAMPLES).map(|_| {
-            let value = level * (1.0 + WITHIN * random.normal());
-            RunEvent::Sample(Sample { series, value, weight: 1.0, preparation: 0, at_ns: 0 })
+        // What lies within a run is a part of what differs from run to run.
+        let value = *level;
+        events.push(RunEvent::Sample(Sample {
+            series,
+            value,
+            weight: 1.0,
+            preparation: 0,
+            at_ns: 0,
         }));
         events.push(RunEvent::CaseFinished { case: case.id, stopped: Stopped::Budget });
     }
