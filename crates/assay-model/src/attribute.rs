@@ -1,4 +1,4 @@
-//! The one table of what distinguishes and describes results: names, roles and kinds of value.
+//! The table of attributes, which identify and describe results: names, roles and kinds of value.
 //!
 //! A series carries its dimensions from its first event on; facts are found out while measuring.
 //! `compare` matches by what [`Role::Identity`] marks, tables make columns and CSV prints names from

@@ -1,6 +1,6 @@
-//! What many round trips amount to, without a model: order statistics of all of them.
+//! Statistics of round trips: order statistics of all of them, without a model.
 //!
-//! A percentile is given only when the sample can carry it: an upper bound of p99 at 95 % confidence
+//! A percentile is given only if there are enough samples for it: an upper bound of p99 at 95 % confidence
 //! exists from 299 values on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
 
 use serde::{Deserialize, Serialize};
