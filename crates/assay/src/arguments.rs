@@ -193,6 +193,9 @@ pub(crate) struct MeasuringArguments {
     /// An official tool that is not on PATH, like stream=/opt/stream/stream_c.exe
     #[arg(long = "tool", value_name = "NAME=PATH", value_parser = tool_path)]
     pub(crate) tools: Vec<(String, PathBuf)>,
+    /// What everything random follows from, to repeat a run [default: another number in every run]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// Print the plan, every case resolved, and measure nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -57,6 +57,9 @@ pub(crate) struct VdbenchArguments {
     /// Use /mnt/x/… although nothing is mounted on /mnt/x
     #[arg(long)]
     pub(crate) allow_unmounted: bool,
+    /// What everything random follows from, to repeat a run [default: another number in every run]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// With -s, print the plan as JSON
     #[arg(long, requires = "simulate")]
     pub(crate) json: bool,
