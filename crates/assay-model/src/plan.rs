@@ -40,7 +40,7 @@ pub struct Stopping {
     pub target: f64,
     /// Never fewer repetitions than this, unless the budget ends first.
     pub repetitions: u32,
-    /// Times everything is allocated and placed afresh: the luck of page placement is the same for
+    /// Times everything is allocated and placed again: the luck of page placement is the same for
     /// all repetitions after one preparation, so they alone cannot show it.
     pub preparations: u32,
     /// Time for the case, in seconds.

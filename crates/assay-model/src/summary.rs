@@ -1,6 +1,6 @@
 //! What the samples of a run amount to: estimates with their uncertainty. Values only.
 //!
-//! Summaries are derived and can be derived anew with a better estimator; samples are the truth.
+//! Summaries are derived and can be derived again with a better estimator; samples are the truth.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ pub struct Estimate {
     pub ci_level: f64,
     /// Least sample.
     pub min: f64,
-    /// Greatest sample.
+    /// Largest sample.
     pub max: f64,
     /// Arithmetic mean of a cost, harmonic mean of a rate.
     pub mean: f64,
@@ -111,7 +111,7 @@ pub struct Estimate {
 pub struct Tool {
     /// `assay`, or the name of an official tool.
     pub name: String,
-    /// Its version, if it tells.
+    /// Its version, if it reports one.
     pub version: Option<String>,
 }
 

@@ -46,7 +46,7 @@ pub enum Workload {
     /// Reads and writes of files and devices.
     #[serde(rename = "storage")]
     Storage(Box<storage::StorageTest>),
-    /// Operations on trees of files.
+    /// Operations on file trees.
     #[serde(rename = "storage.files")]
     Files(Box<file_set::FileTest>),
     /// Messages of MPI; which benchmark, it says itself.
@@ -91,7 +91,7 @@ impl Workload {
         }
     }
 
-    /// The dimensions that all series of a case share; what tells them apart is added by whoever
+    /// The dimensions that all series of a case share; what distinguishes them is added by whoever
     /// measures. `by` is who that is.
     #[must_use]
     pub fn dimensions(&self, by: &str) -> Attributes {

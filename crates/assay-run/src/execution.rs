@@ -122,7 +122,7 @@ fn clock_of(plan: &Plan, host: &HostFacts) -> Result<Clock, Failure> {
     bind::characterise_clock(&cpus)
 }
 
-/// The time, and four digits that tell runs of the same second apart.
+/// The time, and four digits that distinguish runs of the same second.
 fn new_run_id(now: Timestamp) -> String {
     let nanoseconds =
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());

@@ -171,7 +171,7 @@ fn storage_of(plan: &Plan) -> StoragePlan {
     StoragePlan { phases: plan.cases.iter().flat_map(phases).collect() }
 }
 
-/// The same for trees of files.
+/// The same for file trees.
 fn files_of(plan: &Plan) -> FilePlan {
     let tests = plan.cases.iter().filter_map(|case| {
         if let Workload::Files(test) = &case.workload { Some(test) } else { None }

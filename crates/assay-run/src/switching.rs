@@ -57,7 +57,7 @@ pub fn measure(
     (store, cancel): (&Store, &AtomicBool),
     sink: &mut dyn Sink,
 ) -> Result<[Vec<Run>; 2], Failure> {
-    // What cannot be planned is told before anything is switched.
+    // What cannot be planned is reported before anything is switched.
     prepare(question)?;
     let mut present = Present { conditions, at: None };
     let measured = in_turns(question, &mut present, turns, (store, cancel), sink);

@@ -76,7 +76,7 @@ fn condense(run: &Run) -> Condensed {
 struct Entry<'r> {
     record: &'r CaseRecord,
     host: Option<&'r HostJoined>,
-    /// Number of the round or try, where it is no result.
+    /// Number of the round or try, where it is not a result.
     step: Option<u64>,
     /// Whether it is about all that the case does, and not about the reads of a mix.
     is_whole: bool,

@@ -183,7 +183,7 @@ fn stream(options: &Options, access: Access, rank: u32) -> StorageStream {
 }
 
 /// What the ranks lack after a deadline to have done as many transfers as the one that did most (`done`,
-/// by rank): the rest of the block that each stands in, then whole blocks. Fewer phases, and none, where
+/// by rank): the rest of the block that each is in, then whole blocks. Fewer phases, and none, where
 /// nothing is lacking.
 #[must_use]
 pub fn rest(
@@ -193,7 +193,7 @@ pub fn rest(
     done: &[u64],
 ) -> Vec<StoragePhase> {
     let most = done.iter().copied().max().unwrap_or(0);
-    // What goes anywhere stands in no block.
+    // What goes anywhere is in no block.
     let per_block = match options.random {
         2.. => 1,
         _ => options.block_bytes / options.transfer_bytes,
@@ -242,7 +242,7 @@ fn lacking(
             *start += from / per_block * stride * options.block_bytes
                 + within * options.transfer_bytes;
             if within > 0 {
-                // The rest of one block is a block of its own.
+                // The rest of one block is its own block.
                 let bytes = count * options.transfer_bytes;
                 *end = *start + bytes;
                 stream.pattern = AccessPattern::Blocks {

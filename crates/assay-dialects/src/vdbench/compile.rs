@@ -159,7 +159,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         }
     }
 
-    /// Tells what is wrong with rate and times.
+    /// Reports what is wrong with rate and times.
     fn checked(&mut self, run: &Run) -> bool {
         let mut wrong = Vec::new();
         if self.all.file_system.is_some() {
@@ -283,7 +283,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         Some(())
     }
 
-    /// No tree may lie within another one.
+    /// No tree may be within another one.
     fn nested_anchors(&mut self) {
         let mut anchors: Vec<_> = self
             .all

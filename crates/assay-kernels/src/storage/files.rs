@@ -1,4 +1,4 @@
-//! Operations on trees of files: directories made and removed, files written, read and asked about.
+//! Operations on file trees: directories made and removed, files written, read and queried.
 //!
 //! One blocking call per thread, through the same calls that programs use. Whether a tree may be
 //! written is decided by the caller.
@@ -25,7 +25,7 @@ mod open_file;
 mod tree;
 mod worker;
 
-/// Failures that are told in words; all are counted.
+/// Failures that are reported in words; all are counted.
 const MOST_TOLD: usize = 20;
 /// How often the end of all work is looked for within an interval.
 const GLANCE: Duration = Duration::from_millis(5);

@@ -75,7 +75,7 @@ pub enum PlanError {
     /// The host has no such domain.
     #[error("there is no {asked} on this machine; it has {existing}")]
     NoSuchDomain {
-        /// What was asked for.
+        /// What was requested.
         asked: String,
         /// What there is.
         existing: String,
@@ -83,7 +83,7 @@ pub enum PlanError {
     /// More threads than cores.
     #[error("{asked} threads do not fit {placement}, which has {cores} cores")]
     TooManyThreads {
-        /// What was asked for.
+        /// What was requested.
         asked: u32,
         /// Where.
         placement: String,
@@ -139,7 +139,7 @@ pub enum PlanError {
     /// Nobody of that name can measure here.
     #[error("`{name}` was not found on this machine; found: {found}")]
     NoSuchMeasurer {
-        /// Who was asked for.
+        /// Who was requested.
         name: String,
         /// Who there is.
         found: String,
@@ -152,7 +152,7 @@ pub enum PlanError {
     /// Everything was filtered away.
     #[error("nothing is left to measure: {by} can measure none of what suite {suite} asks for")]
     Nothing {
-        /// Who was asked for.
+        /// Who was requested.
         by: String,
         /// Name of the suite.
         suite: String,
@@ -240,7 +240,7 @@ fn case_id(workload: &Workload, name: &str, by: &str) -> String {
     if by == "assay" { format!("{id}/{name}") } else { format!("{id}/{name}/{by}") }
 }
 
-/// The measurers asked for; `all` means everyone who is there.
+/// The measurers requested; `all` means everyone who is there.
 fn measurers(measure: &Measure, choices: &Choices<'_>) -> Result<Vec<Measurer>, PlanError> {
     let asked = if measure.by.is_empty() { &choices.by } else { &measure.by };
     if asked.iter().any(|name| name == "all") {

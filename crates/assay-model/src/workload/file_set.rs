@@ -13,7 +13,7 @@ use crate::seed;
 /// Any fixed number does: a tree that one run has made is the tree that another one looks for.
 const SIZES: u64 = 0x5eed;
 
-/// One operation on a tree of files, as a benchmark asks for it.
+/// One operation on a file tree, as a benchmark asks for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileTest {
     /// What is done: `mkdir`, `create`, `stat` …
@@ -42,7 +42,7 @@ pub struct FilePhase {
     pub workload: FileWorkload,
 }
 
-/// Streams of operations on trees of files, with nothing left to default.
+/// Streams of operations on file trees, with nothing left to default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileWorkload {
     /// Where it is done.
@@ -90,14 +90,14 @@ pub enum FileLoad {
 /// A tree of directories with files in them.
 ///
 /// Level 1 has `width` directories, each directory of a level has `width` on the next, `depth` levels
-/// in all; files lie on the last level, or on every one.
+/// in all; files are on the last level, or on every one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileTree {
     /// What its language calls it.
     pub name: String,
     /// The directory that holds it.
     pub anchor: PathBuf,
-    /// Levels of directories; 0 = files lie in the anchor itself.
+    /// Levels of directories; 0 = files are in the anchor itself.
     pub depth: u32,
     /// Directories in a directory.
     pub width: u64,
@@ -196,7 +196,7 @@ pub enum FileOrder {
 pub enum FileAccess {
     /// From its start to its end.
     Sequential,
-    /// From its start to its end, after it was removed and made anew.
+    /// From its start to its end, after it was removed and made again.
     SequentialAnew,
     /// Anywhere in it, by one thread at a time.
     Random,

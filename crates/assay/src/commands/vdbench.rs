@@ -144,7 +144,7 @@ fn self_test() -> String {
     )
 }
 
-/// What `-tf` runs: the same on a small tree of files, which is removed at its end.
+/// What `-tf` runs: the same on a small file tree, which is removed at its end.
 fn self_test_of_files() -> String {
     let folder = std::env::temp_dir().join("assay-vdbench-self-test-of-files");
     format!(

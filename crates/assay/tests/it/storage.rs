@@ -1,6 +1,6 @@
 //! Storage: one number, kept and removed files, what is refused, and what a crash leaves behind.
 //!
-//! Files are small and go through the page cache, because a folder for tests may lie in memory.
+//! Files are small and go through the page cache, because a folder for tests may be in memory.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;

@@ -43,7 +43,7 @@ pub(super) struct Worker<'s, 'w> {
 
 /// What became of a step.
 enum Step {
-    /// An operation that the workload asks for was done at this moment.
+    /// An operation that the workload asks for was done now.
     Requested(Instant),
     /// Something that comes along with it: the step is tried again.
     Aside,

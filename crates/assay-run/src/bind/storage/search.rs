@@ -92,7 +92,7 @@ fn line(tried: &Try, shown: Verdict) -> String {
 }
 
 /// One try: its rates, and in every stretch the I/O that were late among all. The closed loop before all
-/// tries has no rate that was asked for, and nothing is late in it.
+/// tries has no rate that was requested, and nothing is late in it.
 fn record_step(
     step: u32,
     asked_per_s: Option<f64>,
