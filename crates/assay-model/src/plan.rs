@@ -13,6 +13,9 @@ pub struct Plan {
     pub suite: String,
     /// Time for the whole run, in seconds.
     pub budget_s: f64,
+    /// What everything random follows from, by [`crate::seed`]; `None` = each case says its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// In order of execution.
     pub cases: Vec<Case>,
 }

@@ -56,6 +56,9 @@ pub struct RunHead {
     pub finished: Option<String>,
     /// How it ended.
     pub status: Status,
+    /// What repeats it, where anything in it was drawn at random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
 }
 
 /// One metric of one case with its uncertainty. All values in `unit`.

@@ -55,6 +55,24 @@ pub enum Workload {
 }
 
 impl Workload {
+    /// The same with this seed, where anything in it is drawn anew in every run.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        if let Self::Storage(test) = &mut self {
+            test.workload.seed = seed;
+        } else if let Self::Files(test) = &mut self {
+            test.before.seed = seed;
+            test.workload.seed = seed;
+        }
+        self
+    }
+
+    /// Whether anything in it is drawn anew in every run.
+    #[must_use]
+    pub const fn is_random(&self) -> bool {
+        matches!(self, Self::Storage(_) | Self::Files(_))
+    }
+
     /// The benchmark it belongs to.
     #[must_use]
     pub const fn benchmark(&self) -> Benchmark {

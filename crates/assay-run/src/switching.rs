@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use assay_fleet::process::{self, Command, Completed, Status};
 use assay_model::run::Run;
+use assay_model::seed;
 use assay_store::Store;
 
 use crate::failure::Failure;
@@ -91,8 +92,9 @@ fn in_turns(
             let is_cancelled = cancel.load(Ordering::Relaxed);
             if is_cancelled { interrupted(&runs, turn, turns) } else { failure }
         })?;
-        let prepared = prepare(question)?;
-        let asked = Question { label: Some(name), ..question.clone() };
+        let seed = question.seed.map(|seed| seed::derived(seed, u64::from(turn)));
+        let asked = Question { label: Some(name), seed, ..question.clone() };
+        let prepared = prepare(&asked)?;
         runs[index].push(question::measure(&asked, prepared, store, cancel, sink)?);
         if cancel.load(Ordering::Relaxed) {
             return Err(interrupted(&runs, turn, turns));

@@ -238,7 +238,12 @@ fn head(run: &Run) -> RunHead {
         started: run.started.started.clone(),
         finished: run.finished.clone(),
         status: run.status,
+        seed: run.started.plan.seed.filter(|_| is_random(run)),
     }
+}
+
+fn is_random(run: &Run) -> bool {
+    run.started.plan.cases.iter().any(|case| case.workload.is_random())
 }
 
 fn held_to_the_laws(entry: Entry<'_>) -> Estimate {

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use assay_model::seed;
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{
     Load, RateRounding, StoragePhase, StoragePlan, StorageTiming, Verify,
@@ -105,6 +106,12 @@ impl<'a, 'b> Compiler<'a, 'b> {
         }
         if all.general.formats && is_raw {
             self.format_all();
+        }
+        // Every run has its own, so that none finds the blocks of another in a cache.
+        let raw = self.execution.plan.phases.iter_mut().map(|it| &mut it.workload.seed);
+        let files = self.execution.files.phases.iter_mut().map(|it| &mut it.workload.seed);
+        for (nth, own) in (0..).zip(raw.chain(files)) {
+            *own = seed::derived(self.input.seed, nth);
         }
         self.execution.hosts = self.hosts_used();
         self.execution

@@ -49,11 +49,8 @@ pub fn run(
     workload: &FileWorkload,
     control: &mut FileControl<'_>,
 ) -> Result<FileOutcome, StorageError> {
-    let trees: Vec<TreeState<'_>> = workload
-        .trees
-        .iter()
-        .map(|tree| TreeState::look(tree, workload.seed))
-        .collect::<Result<_, _>>()?;
+    let trees: Vec<TreeState<'_>> =
+        workload.trees.iter().map(TreeState::look).collect::<Result<_, _>>()?;
     let shared = Shared::new(workload, &trees)?;
     let mut workers = Vec::new();
     for (index, stream) in workload.streams.iter().enumerate() {

@@ -7,6 +7,7 @@ use crate::benchmark::Benchmark;
 use crate::facts::HostFacts;
 use crate::mpi_installation::MpiInstallation;
 use crate::quantity::Bytes;
+use crate::seed;
 use crate::suite::{InstructionSets, Measure, MpiPlacement, Placement, Request, Suite};
 use crate::workload::{
     CopyWorkload, Domain, LatencyWorkload, LinpackWorkload, MpiHosts, MpiPreset,
@@ -45,6 +46,8 @@ pub struct Choices<'a> {
     pub to: Option<String>,
     /// What questions to MPI need.
     pub mpi: MpiChoices,
+    /// What everything random follows from.
+    pub seed: u64,
 }
 
 /// What the command line and the machine add to questions to MPI.
@@ -176,7 +179,8 @@ pub fn expand(
         let by = choices.by.join(", ");
         return Err(PlanError::Nothing { by, suite: suite.name.clone() });
     }
-    Ok(Plan { suite: suite.name.clone(), budget_s, cases: distinct(cases) })
+    let seed = Some(choices.seed);
+    Ok(Plan { suite: suite.name.clone(), budget_s, seed, cases: distinct(cases) })
 }
 
 /// Keeps the first of several cases with the same identifier: they ask for the same.
@@ -208,11 +212,14 @@ fn measure_cases(
     };
     Ok(pairs
         .iter()
-        .map(|((name, workload), by)| Case {
-            id: case_id(workload, name, by.name),
-            by: by.name.to_owned(),
-            workload: workload.clone(),
-            stopping: stopping(workload),
+        .map(|((name, workload), by)| {
+            let id = case_id(workload, name, by.name);
+            Case {
+                by: by.name.to_owned(),
+                stopping: stopping(workload),
+                workload: workload.clone().with_seed(seed::named(choices.seed, &id)),
+                id,
+            }
         })
         .collect())
 }

@@ -8,6 +8,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::storage::{Arrivals, RateRounding, SizeShare, StorageTiming};
+use crate::seed;
+
+/// Any fixed number does: a tree that one run has made is the tree that another one looks for.
+const SIZES: u64 = 0x5eed;
 
 /// One operation on a file tree, as a benchmark asks for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,7 +57,7 @@ pub struct FileWorkload {
     pub timing: StorageTiming,
     /// Share of each block that a compressor removes, 0 … 1.
     pub compressible: f64,
-    /// Seed of everything random.
+    /// Seed of what is chosen; the sizes of a tree's files do not depend on it.
     pub seed: u64,
 }
 
@@ -325,14 +329,11 @@ impl FileTree {
         folder.join(format!("vdb_f{:04}.file", number % self.files + 1))
     }
 
-    /// The size of the file of this number in bytes; the same for the same number and seed.
+    /// The size of the file of this number in bytes; the same for the same number, so that a tree stays
+    /// what it was made as.
     #[must_use]
-    pub fn file_bytes(&self, number: u64, seed: u64) -> u64 {
-        // One step of splitmix64 spreads neighbouring numbers over all words.
-        let mut word = seed ^ number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        word ^= word >> 31;
+    pub fn file_bytes(&self, number: u64) -> u64 {
+        let word = seed::mix(SIZES ^ number.wrapping_add(1).wrapping_mul(seed::GAMMA));
         let mut draw = (word >> 11) as f64 / (1u64 << 53) as f64;
         let last = self.sizes.len().saturating_sub(1);
         for (index, size) in self.sizes.iter().enumerate() {
@@ -431,7 +432,7 @@ mod tests {
     #[test]
     fn sizes_have_their_shares() {
         let tree = tree(1, 1, 10_000, false);
-        let small = (0..10_000).filter(|number| tree.file_bytes(*number, 7) == 4096).count();
+        let small = (0..10_000).filter(|number| tree.file_bytes(*number) == 4096).count();
         // Five standard deviations of a binomial with n = 10,000 and p = 0.25.
         assert!(small.abs_diff(2500) < 217, "{small}");
         assert!((tree.mean_file_bytes() - 7168.0).abs() < 1e-9);

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::course::Course;
+use crate::seed;
 
 pub use self::conduct::{Conduct, Pauses, Skew, Turns, Zone};
 
@@ -87,6 +88,15 @@ pub struct StorageWorkload {
     pub data: StorageData,
     /// Seed of everything random: the same seed gives the same offsets.
     pub seed: u64,
+}
+
+impl StorageWorkload {
+    /// The same with random words of its own: the `nth` time that it is carried out. Otherwise every round
+    /// and every rate that is tried would go to the blocks that those before it have warmed.
+    #[must_use]
+    pub fn of_step(&self, nth: u64) -> Self {
+        Self { seed: seed::derived(self.seed, nth), ..self.clone() }
+    }
 }
 
 /// A file or a device.

@@ -198,6 +198,7 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<Script>) -> Run {
         plan: Plan {
             suite: "test".into(),
             budget_s: 60.0,
+            seed: None,
             cases: scripts.iter().map(|script| script.case.clone()).collect(),
         },
         asked: None,

@@ -22,7 +22,7 @@ pub(super) fn measure(
     workload: &StorageWorkload,
     goal: &LatencyGoal,
 ) -> Result<(StorageWorkload, StorageOutcome), CaseError> {
-    let closed = measurer.once(workload)?;
+    let closed = measurer.once(&workload.of_step(0))?;
     record_step(0, None, &stretches(&closed), goal, measurer.recorder);
     let mut search = Search::below(series::rate_per_s(&closed));
     let mut tries: Vec<StorageOutcome> = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn measure(
             tries.clear();
         }
         let load = Load::Open { rate_per_s, arrivals: Arrivals::Exponential };
-        let open = StorageWorkload { load, ..workload.clone() };
+        let open = StorageWorkload { load, ..workload.of_step(u64::from(step)) };
         let outcome = measurer.once(&open)?;
         let seen = stretches(&outcome);
         record_step(step, Some(rate_per_s), &seen, goal, measurer.recorder);
