@@ -1,5 +1,4 @@
-//! What two conditions amount to side by side: ratios with their uncertainty, and verdicts. Values
-//! only.
+//! The comparison of two conditions: ratios with their uncertainty, and verdicts. Values only.
 
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +132,7 @@ pub enum Verdict {
     Better,
     /// More than the margin on the bad side, and not by chance.
     Worse,
-    /// The whole interval lies within the margin.
+    /// The whole interval is within the margin.
     Equivalent,
     /// Neither is shown.
     CannotTell,

@@ -1,8 +1,7 @@
-//! Two conditions in turns: switches between them with the user's own commands, measures each
+//! Two conditions measured alternately: switches between them with the user's commands, measures each
 //! several times.
 //!
-//! Never leaves the second condition behind: whatever ends the comparison, the first command is run
-//! last.
+//! Never leaves the machine in the second condition: the first command always runs last.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,6 +11,7 @@ use std::time::{Duration, Instant};
 use assay_fleet::process::{self, Command, Completed, Status};
 use assay_model::event::Turn;
 use assay_model::run::Run;
+use assay_model::seed;
 use assay_stats::random::Random;
 use assay_store::Store;
 use jiff::Timestamp;
@@ -111,7 +111,7 @@ pub fn measure(
     (store, cancel): (&Store, &AtomicBool),
     sink: &mut dyn Sink,
 ) -> Result<[Vec<Run>; 2], Failure> {
-    // What cannot be planned is told before anything is switched.
+    // What cannot be planned is reported before anything is switched.
     prepare(question)?;
     let mut present = Present { conditions, settle: course.settle, at: None };
     let measured = in_turns(question, &mut present, course, (store, cancel), sink);
@@ -135,7 +135,7 @@ fn in_turns(
     let mut runs = [Vec::new(), Vec::new()];
     let slots = course.slots();
     let comparison = new_run_id(Timestamp::now());
-    sink.note(&format!("the order is drawn from --order-seed {}", course.seed));
+    sink.note(&format!("the order is drawn from --seed {}", course.seed));
     for (number, slot) in (0..).zip(&slots) {
         let name = &present.conditions[slot.condition].name;
         let control = if slot.is_control { " once more, as control" } else { "" };
@@ -145,7 +145,6 @@ fn in_turns(
             let is_cancelled = cancel.load(Ordering::Relaxed);
             if is_cancelled { interrupted(&runs, number, slots.len()) } else { failure }
         })?;
-        let prepared = prepare(question)?;
         let turn = Turn {
             comparison: comparison.clone(),
             seed: course.seed,
@@ -153,7 +152,9 @@ fn in_turns(
             block: slot.block,
             is_control: slot.is_control,
         };
-        let asked = Question { label: Some(name), turn: Some(turn), ..question.clone() };
+        let seed = question.seed.map(|seed| seed::derived(seed, u64::from(number)));
+        let asked = Question { label: Some(name), turn: Some(turn), seed, ..question.clone() };
+        let prepared = prepare(&asked)?;
         runs[slot.condition].push(question::measure(&asked, prepared, store, cancel, sink)?);
         if cancel.load(Ordering::Relaxed) {
             return Err(interrupted(&runs, number, slots.len()));

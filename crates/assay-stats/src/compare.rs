@@ -308,7 +308,7 @@ fn verdict(pair: &Pair, margin: f64) -> Verdict {
     if is_better { Verdict::Better } else { Verdict::Worse }
 }
 
-/// No segment was sent again, no datagram was lost: there is no ratio, and no difference.
+/// No segment was retransmitted, no datagram was lost: there is no ratio, and no difference.
 fn is_always_zero(estimate: &Estimate) -> bool {
     estimate.min == 0.0 && estimate.max == 0.0
 }

@@ -2,6 +2,8 @@
 //!
 //! Not for secrets, and not for the loads of storage, which have a generator of their own.
 
+use assay_model::seed;
+
 /// `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014): a counter whose bits are mixed, so that any seed is
 /// a good one.
 #[derive(Debug, Clone)]
@@ -16,11 +18,8 @@ impl Random {
 
     /// The next 64 random bits.
     pub const fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0 = self.0.wrapping_add(seed::GAMMA);
+        seed::mix(self.0)
     }
 
     /// A number below `end`, which is above 0: the upper half of a product (Lemire, ACM TOMACS 29:3, 2019),

@@ -142,7 +142,12 @@ fn run(levels: &[f64], turn: Option<Turn>) -> Run {
         run: turn.as_ref().map_or(0, |turn| turn.number).to_string(),
         label: None,
         started: "2026-01-01T00:00:00Z".into(),
-        plan: Plan { suite: "simulated".into(), budget_s: 60.0, cases: cases.clone() },
+        plan: Plan {
+            suite: "simulated".into(),
+            budget_s: 60.0,
+            cases: cases.clone(),
+            seed: None,
+        },
         asked: None,
         turn,
     };

@@ -1,4 +1,4 @@
-//! What the user may type: the one definition that help, man pages and completions come from.
+//! The command line: the one definition that help, man pages and completions come from.
 //!
 //! Nothing here touches the machine; texts are only turned into values. The comments on the fields
 //! are what the user reads, so they hold no markup.
@@ -136,9 +136,6 @@ pub(crate) struct TurnsArguments {
     /// With --switch: time to wait after each command until the change has settled
     #[arg(long, value_name = "TIME", default_value = "5s", requires = "switch", value_parser = seconds)]
     pub(crate) settle: f64,
-    /// With --switch: seed of the order of runs [default: a new one]
-    #[arg(long, value_name = "N", requires = "switch")]
-    pub(crate) order_seed: Option<u64>,
     /// With --switch: largest relative difference that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", requires = "switch", value_parser = margin)]
     pub(crate) margin: f64,
@@ -249,6 +246,9 @@ pub(crate) struct MeasuringArguments {
     /// Path of a tool that is not on PATH, like stream=/opt/stream/stream_c.exe
     #[arg(long = "tool", value_name = "NAME=PATH", value_parser = tool_path)]
     pub(crate) tools: Vec<(String, PathBuf)>,
+    /// Seed of random offsets and arrivals, to repeat a run [default: a new one for every run]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// Print the plan with every case resolved; measure nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

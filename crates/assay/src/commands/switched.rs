@@ -1,6 +1,6 @@
-//! `assay run --switch`: two conditions measured in turns and laid side by side.
+//! `assay run --switch`: two conditions measured alternately and laid side by side.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
@@ -23,7 +23,7 @@ pub(super) fn run(
     conditions: &[Switch; 2],
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    // What cannot be planned or stored is told before anything is switched.
+    // What cannot be planned or stored is reported before anything is switched.
     let prepared = question::prepare(question)?;
     let measuring = &typed.measuring;
     if measuring.dry_run {
@@ -32,7 +32,7 @@ pub(super) fn run(
     let course = Course {
         turns: typed.turns.turns,
         with_control: typed.turns.control,
-        seed: typed.turns.order_seed.unwrap_or_else(new_seed),
+        seed: measuring.seed.unwrap_or_else(question::fresh_seed),
         settle: Duration::from_secs_f64(typed.turns.settle),
     };
     let store = stored::open(&measuring.store)?;
@@ -65,10 +65,4 @@ fn show(
         ));
     }
     code_of(&comparison)
-}
-
-/// Any number that nobody has chosen.
-fn new_seed() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    now.as_nanos() as u64 & 0xFFFF_FFFF
 }

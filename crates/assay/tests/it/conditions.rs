@@ -145,7 +145,6 @@ fn what_cannot_be_compared_is_said() {
         &["run", "tiny.toml", "--turns", "4"],
         &["run", "tiny.toml", "--margin", "5%"],
         &["run", "tiny.toml", "--control"],
-        &["run", "tiny.toml", "--order-seed", "1"],
     ] {
         let outcome = world.assay(wrong).failed_with(2);
         assert!(!outcome.err.is_empty());
@@ -159,7 +158,7 @@ fn conditions_take_turns_and_the_first_one_is_left_behind() {
     let switch = ["--switch", "echo one >> told", "echo two >> told", "--settle", "0s"];
     let words =
         [&["run", "tiny.toml", "--budget", "1s", "--label", "one,two", "--json"], &switch[..]];
-    let course = ["--turns", "6", "--control", "--order-seed", "4", "--margin", "99%"];
+    let course = ["--turns", "6", "--control", "--seed", "4", "--margin", "99%"];
     let words = [&words.concat(), &course[..]].concat();
     let outcome = world.assay(&words).succeeded();
     let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
@@ -203,8 +202,7 @@ fn a_command_that_fails_is_named_and_the_first_is_run_again() {
     let world = world();
     let switch = ["--switch", "echo one >> told", "echo no such card >&2; exit 3"];
     let words = [&["run", "tiny.toml", "--budget", "1s", "--settle", "0s"], &switch[..]];
-    let outcome =
-        world.assay(&[&words.concat()[..], &["--order-seed", "1"]].concat()).failed_with(4);
+    let outcome = world.assay(&[&words.concat()[..], &["--seed", "1"]].concat()).failed_with(4);
     for part in ["echo no such card", "code 3", "it said: no such card"] {
         assert!(outcome.err.contains(part), "{outcome:?}");
     }
