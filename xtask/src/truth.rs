@@ -17,6 +17,7 @@ use crate::test::{NOISE, Outcome, TRUTHS, Tally, Verdict};
 use crate::{command, packages};
 use sequential::{Decision, decide, evidence_of_fault};
 
+mod comparisons;
 mod sequential;
 
 /// The crates that have such a module in their test `it`.
@@ -31,6 +32,11 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let mut tally = Tally::default();
     run_all(root, &mut tally)?;
     Ok(Outcome::of(tally, true).conclude())
+}
+
+/// Prints what is known by simulation alone, and whether all of it holds; needs no quiet machine.
+pub(crate) fn statistics() -> ExitCode {
+    ExitCode::from(u8::from(comparisons::print() > 0))
 }
 
 /// Decides all truths, prints the table, and adds the verdicts to the count.

@@ -47,7 +47,7 @@ impl Conditions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Verdicts {
     /// Comparisons.
-    pub trials: u32,
+    pub comparisons: u32,
     /// Those in which a metric that does not differ is better or worse.
     pub misled: u32,
     /// Those in which the metric that differs is called so, the right way.
@@ -58,23 +58,23 @@ impl Verdicts {
     /// Share of comparisons with a false verdict.
     #[must_use]
     pub fn misled(&self) -> f64 {
-        f64::from(self.misled) / f64::from(self.trials)
+        f64::from(self.misled) / f64::from(self.comparisons)
     }
 
     /// Share of comparisons that found the difference.
     #[must_use]
     pub fn found(&self) -> f64 {
-        f64::from(self.found) / f64::from(self.trials)
+        f64::from(self.found) / f64::from(self.comparisons)
     }
 }
 
 impl Conditions {
     /// Compares so many pairs of conditions.
     #[must_use]
-    pub fn simulate(self, trials: u32, seed: u64) -> Verdicts {
+    pub fn simulate(self, comparisons: u32, seed: u64) -> Verdicts {
         let mut random = Random::new(seed);
-        let mut verdicts = Verdicts { trials, ..Verdicts::default() };
-        for _ in 0..trials {
+        let mut verdicts = Verdicts { comparisons, ..Verdicts::default() };
+        for _ in 0..comparisons {
             let [a, b] = self.runs(&mut random);
             let comparison = compare(
                 Condition { name: "a", runs: &a },
@@ -200,7 +200,7 @@ pub struct Past {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Steps {
     /// Histories.
-    pub trials: u32,
+    pub histories: u32,
     /// Those in which the step is found no more than two runs from where it is.
     pub found: u32,
     /// Those with a change point that is not there.
@@ -210,10 +210,10 @@ pub struct Steps {
 impl Past {
     /// Looks for changes in so many histories.
     #[must_use]
-    pub fn simulate(self, trials: u32, seed: u64) -> Steps {
+    pub fn simulate(self, histories: u32, seed: u64) -> Steps {
         let mut random = Random::new(seed);
-        let mut steps = Steps { trials, ..Steps::default() };
-        for trial in 0..trials {
+        let mut steps = Steps { histories, ..Steps::default() };
+        for number in 0..histories {
             let at = match self.after {
                 Some(after) => self.runs - after,
                 None => 5 + random.below(self.runs - 9),
@@ -223,7 +223,7 @@ impl Past {
                 level + self.spread * random.normal()
             };
             let values: Vec<f64> = (0..self.runs).map(value).collect();
-            let found = change_points::find(&values, u64::from(trial));
+            let found = change_points::find(&values, u64::from(number));
             let is_near = |place: usize| self.step != 0.0 && place.abs_diff(at) <= 2;
             steps.found += u32::from(found.iter().any(|change| is_near(change.at)));
             steps.misled += u32::from(found.iter().any(|change| !is_near(change.at)));
@@ -236,7 +236,7 @@ impl Past {
 mod tests {
     use super::*;
 
-    /// Three standard errors above a share of 4 % in 100 trials.
+    /// Three standard errors above a share of 4 % in 100 histories.
     const FEW: f64 = 0.1;
 
     #[test]

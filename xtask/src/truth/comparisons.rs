@@ -46,7 +46,9 @@ pub(super) fn print() -> u32 {
                 let share = share.join().expect("a simulation does not panic");
                 let (holds, asked) = match bound {
                     Bound::AtMost(most) => (share <= most, format!("≤ {:.0} %", 100.0 * most)),
-                    Bound::AtLeast(least) => (share >= least, format!("≥ {:.0} %", 100.0 * least)),
+                    Bound::AtLeast(least) => {
+                        (share >= least, format!("≥ {:.0} %", 100.0 * least))
+                    }
                 };
                 faults += u32::from(!holds);
                 let told = if holds { "" } else { "  DOES NOT HOLD" };
@@ -82,7 +84,9 @@ fn verdicts() -> Vec<Line> {
         lines.push(misled("equal, 8 runs in turns", Conditions { runs: 4, ..of }));
     }
     let found = |metrics: usize| Line {
-        what: format!("1 of {metrics} metrics worse by 3 %, {runs} runs in turns, runs differ by 1 %"),
+        what: format!(
+            "1 of {metrics} metrics worse by 3 %, {runs} runs in turns, runs differ by 1 %"
+        ),
         is: "found",
         bound: Bound::AtLeast(0.9),
         simulate: Box::new(move || {
@@ -106,7 +110,7 @@ fn change_points() -> Vec<Line> {
                 bound: Bound::AtLeast(0.95),
                 simulate: Box::new(move || {
                     let steps = Past { after, ..past }.simulate(HISTORIES, SEED);
-                    f64::from(steps.found) / f64::from(steps.trials)
+                    f64::from(steps.found) / f64::from(steps.histories)
                 }),
             });
         }
@@ -116,7 +120,7 @@ fn change_points() -> Vec<Line> {
             bound: Bound::AtMost(0.05),
             simulate: Box::new(move || {
                 let steps = Past { step: 0.0, ..past }.simulate(HISTORIES, SEED);
-                f64::from(steps.misled) / f64::from(steps.trials)
+                f64::from(steps.misled) / f64::from(steps.histories)
             }),
         });
     }

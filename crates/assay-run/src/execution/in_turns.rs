@@ -6,7 +6,7 @@
 
 use assay_model::event::{RunEvent, Status, Stopped};
 use assay_model::plan::Case;
-use assay_model::workload::Workload;
+use assay_model::workload::{MpiWorkload, Workload};
 
 use super::{Execution, end};
 use crate::bind;
@@ -19,16 +19,22 @@ use crate::tools::Tools;
 /// Neighbours that may take turns together, all other cases alone, in their order. Ranks of MPI fill a
 /// machine with processes: they share turns with those that ask the same of another MPI.
 pub(super) fn groups<'a>(cases: &'a [Case], tools: &Tools) -> impl Iterator<Item = &'a [Case]> {
-    cases.chunk_by(|a, b| {
-        [a, b].into_iter().all(|case| bind::turns(case, tools).is_some())
-            && match (&a.workload, &b.workload) {
-                (Workload::Mpi(a), Workload::Mpi(b)) => {
+    let has_turns = |case: &Case| bind::turns(case, tools).is_some();
+    cases.chunk_by(move |a, b| {
+        has_turns(a)
+            && has_turns(b)
+            && match (of_mpi(a), of_mpi(b)) {
+                (Some(a), Some(b)) => {
                     a.test == b.test && a.placement == b.placement && a.ranks == b.ranks
                 }
-                (Workload::Mpi(_), _) | (_, Workload::Mpi(_)) => false,
-                _ => true,
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
             }
     })
+}
+
+const fn of_mpi(case: &Case) -> Option<&MpiWorkload> {
+    if let Workload::Mpi(work) = &case.workload { Some(work) } else { None }
 }
 
 /// A case that has not ended.
