@@ -108,9 +108,10 @@ pub(crate) struct StoragePermissions {
     /// Allow overwriting this device, or this file that assay did not create; repeatable
     #[arg(long, value_name = "PATH")]
     pub(crate) destroy_data: Vec<PathBuf>,
-    /// Use /mnt/x/... although nothing is mounted on /mnt/x
-    #[arg(long)]
-    pub(crate) allow_unmounted: bool,
+    /// Use the root's file system where a volume should be mounted: below /mnt, /media, /srv, /data and the mount
+    /// points of /etc/fstab and systemd
+    #[arg(long, alias = "allow-unmounted")]
+    pub(crate) target_on_root: bool,
     /// Keep created files; `assay storage clean` removes them
     #[arg(long)]
     pub(crate) keep: bool,
@@ -126,7 +127,7 @@ pub(crate) struct StorageAimArguments {
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Bytes>,
     /// Provisioned throughput of the volume, like 4500MiB/s
-    #[arg(long = "ceiling", value_name = "RATE", value_parser = bandwidth)]
+    #[arg(long, alias = "ceiling", value_name = "RATE", value_parser = bandwidth)]
     pub(crate) provisioned: Option<f64>,
     #[command(flatten)]
     pub(crate) permissions: StoragePermissions,
