@@ -47,7 +47,10 @@ fn is_written(value: &Value, text: &str) -> bool {
         (Value::Text(own), _) => own == text,
         (_, Some(number)) => {
             let sized = text.parse::<Bytes>().map(|bytes| bytes.0 as f64);
-            [text.parse().ok(), sized.ok()].into_iter().flatten().any(|it: f64| it == number)
+            [text.parse().ok(), sized.ok()]
+                .into_iter()
+                .flatten()
+                .any(|it: f64| it.total_cmp(&number).is_eq())
         }
         _ => false,
     }

@@ -45,7 +45,7 @@ pub fn of_pairs(differences: &[f64], level: f64) -> Option<Shift> {
         n if n < FEWEST_RANKED => {
             let (mean, variance) = moments(differences);
             let error = (variance / n as f64).sqrt();
-            let least = 2.0 / (1_u32 << n) as f64;
+            let least = 2.0 / f64::from(1_u32 << n);
             Some(by_student(mean, error, n as u32 - 1, (risk, least)))
         }
         n => {

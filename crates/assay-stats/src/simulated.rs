@@ -83,7 +83,7 @@ impl Conditions {
             );
             // Of a latency, more is worse.
             let right = if self.ratio > 1.0 { Verdict::Worse } else { Verdict::Better };
-            let differs = usize::from(self.ratio != 1.0);
+            let differs = usize::from((self.ratio - 1.0).abs() > f64::EPSILON);
             let is_called = |it: Verdict| matches!(it, Verdict::Better | Verdict::Worse);
             let others = &comparison.pairs[differs..];
             verdicts.misled += u32::from(others.iter().any(|pair| is_called(pair.verdict)));
@@ -224,7 +224,7 @@ impl Past {
             };
             let values: Vec<f64> = (0..self.runs).map(value).collect();
             let found = change_points::find(&values, u64::from(number));
-            let is_near = |place: usize| self.step != 0.0 && place.abs_diff(at) <= 2;
+            let is_near = |place: usize| self.step > 0.0 && place.abs_diff(at) <= 2;
             steps.found += u32::from(found.iter().any(|change| is_near(change.at)));
             steps.misled += u32::from(found.iter().any(|change| !is_near(change.at)));
         }
