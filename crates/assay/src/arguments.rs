@@ -134,7 +134,7 @@ pub(crate) struct TurnsArguments {
     #[arg(long, requires = "switch")]
     pub(crate) control: bool,
     /// With --switch: time to wait after each command until the change has settled
-    #[arg(long, value_name = "TIME", default_value = "5s", requires = "switch", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", default_value = "5s", requires = "switch", value_parser = pause)]
     pub(crate) settle: f64,
     /// With --switch: largest relative difference that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", requires = "switch", value_parser = margin)]
@@ -468,6 +468,11 @@ fn margin(text: &str) -> Result<f64, String> {
     } else {
         Err("it must lie between 0% and 100%, and is written like `5%`".into())
     }
+}
+
+/// A time to wait, which may be none.
+fn pause(text: &str) -> Result<f64, String> {
+    if text == "0s" { Ok(0.0) } else { seconds(text) }
 }
 
 /// One parameter of a result with its value.

@@ -110,7 +110,8 @@ fn labelled(
     };
     let runs: Vec<Listed> = list(typed)?.runs.into_iter().filter(is_one).collect();
     let mut machines: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for run in &runs {
+    // A run that lost its beginning does not say where it was made.
+    for run in runs.iter().filter(|run| !run.host.is_empty()) {
         *machines.entry((&run.host, &run.fingerprint)).or_default() += 1;
     }
     if machines.len() > 1 {

@@ -74,23 +74,6 @@ fn one_run_each_is_a_ratio_and_no_verdict() {
 }
 
 #[test]
-fn a_label_of_two_machines_is_refused() {
-    let world = world();
-    for _ in 0..2 {
-        world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", "on"]).succeeded();
-    }
-    let runs = std::fs::read_dir(world.path("assay").join("runs")).unwrap();
-    let events = runs.map(|run| run.unwrap().path().join("events.jsonl")).min().unwrap();
-    let text = std::fs::read_to_string(&events).unwrap();
-    let fingerprint = world.json(&["list", "--json"])["runs"][0]["fingerprint"].to_string();
-    std::fs::write(&events, text.replace(&fingerprint, "\"another\"")).unwrap();
-    let refused = world.assay(&["compare", "on", "latest"]).failed_with(2);
-    for part in ["different machines", "another", "--host"] {
-        assert!(refused.err.contains(part), "{refused:?}");
-    }
-}
-
-#[test]
 fn a_history_is_shown_in_every_format() {
     let world = world();
     for _ in 0..3 {

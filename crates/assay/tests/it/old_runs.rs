@@ -310,7 +310,7 @@ fn old_runs_are_compared_as_they_were() {
         for (old, new) in was.iter().zip(is) {
             let runs = if *name == "pooled" { 2 } else { 1 };
             for side in ["a", "b"] {
-                for field in ["benchmark", "case", "metric", "unit"] {
+                for field in ["benchmark", "metric", "unit"] {
                     assert_eq!(old[side][field], new[side][field], "{name}: {new}");
                 }
                 assert_eq!(new[side]["n"], runs, "{name}: {new}");
@@ -324,6 +324,22 @@ fn old_runs_are_compared_as_they_were() {
         }
         assert!(same(&old["unmatched"], &new["unmatched"]), "{name}");
     }
+}
+
+#[test]
+fn a_label_of_two_machines_is_refused() {
+    let world = world();
+    let run = world.path("assay").join("runs/20261122-032839-b200/events.jsonl");
+    let text = fs::read_to_string(&run).unwrap();
+    fs::write(&run, text.replace("\"vm\"", "\"another\"")).unwrap();
+    let refused = world.assay(&["compare", "on", "off"]).failed_with(WRONG_USAGE);
+    for part in ["different machines", "1 run of another", "1 run of vm", "--host"] {
+        assert!(refused.err.contains(part), "{refused:?}");
+    }
+    let chosen = world.assay(&["compare", "on", "off", "--host", "vm", "--json"]);
+    let chosen: Value = serde_json::from_str(&chosen.out).unwrap();
+    let runs = ["a", "b"].map(|side| array(&chosen[side]["runs"]).len());
+    assert_eq!(runs, [1, 2], "{chosen}");
 }
 
 #[test]
