@@ -10,6 +10,7 @@ use assay_dialects::fio::compile::{self, FioPlan};
 use assay_dialects::fio::fault::Fault;
 use assay_dialects::fio::{log, text};
 use assay_model::event::Asked;
+use assay_model::failure::Area;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
 use assay_model::storage_outcome::{Ended, StorageOutcome};
@@ -113,9 +114,7 @@ impl Asking<'_> {
         let store = stored::kept(&keep(request))?;
         let cancel = signals::cancel_on_signals()?;
         let planned = record::plan(plan);
-        // This command prints meanwhile; of the run only the store has anything to say.
-        let mut beside = Terminal::attached();
-        let mut quiet = Silently { terminal: &mut beside };
+        let mut quiet = Silently::beside();
         let mut recording =
             Recording::begin(self.opening(&planned, store.as_ref())?, &mut quiet)?;
         let on_screen =
@@ -132,7 +131,7 @@ impl Asking<'_> {
             Err(failure) => {
                 let interrupted = cancel.load(Ordering::Relaxed);
                 if !interrupted {
-                    recording.case(0, [], &[], Some(record::of_case(&failure)))?;
+                    recording.case(0, [], &[], Some(failure.of_case(Area::Storage)))?;
                 }
                 recording.finish(interrupted)?;
                 return Err(failure);

@@ -10,7 +10,7 @@ use assay_dialects::fio::statistics::{Circumstances, results};
 use assay_dialects::fio::{json, terse, text};
 use assay_model::attribute::Attribute;
 use assay_model::event::Asked;
-use assay_model::failure::{Area, Failure as CaseFailure};
+use assay_model::failure::Area;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
 use assay_model::storage_outcome::StorageOutcome;
@@ -71,7 +71,7 @@ impl Finished<'_> {
             let outcome = match outcome {
                 Ok(outcome) => outcome,
                 Err(failure) => {
-                    recording.case(number, [], &[], Some(of_case(failure)))?;
+                    recording.case(number, [], &[], Some(failure.of_case(Area::Storage)))?;
                     continue;
                 }
             };
@@ -111,12 +111,6 @@ pub(super) fn answers(question: &Question<'_>) -> Result<Vec<u8>, Failure> {
 
 fn unwritable(error: &serde_json::Error) -> Failure {
     Failure::new(Kind::Internal, "what is known of the run cannot be written").because(error)
-}
-
-/// What ended a phase, as it is stored.
-pub(super) fn of_case(failure: &Failure) -> CaseFailure {
-    let (causes, advice) = (vec![failure.reason()], failure.advice());
-    CaseFailure::Error { area: Area::Storage, causes, advice }
 }
 
 /// The stored run in these formats; `None` = those that were asked for.
