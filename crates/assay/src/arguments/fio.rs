@@ -5,8 +5,8 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(
     after_help = "assay's own options: --dry-run prints the plan; --destroy-data=PATH allows a job to \
-                  overwrite a device or a file that assay did not create; --allow-unmounted allows \
-                  /mnt/x/… although nothing is mounted on /mnt/x. The run is stored: --store=DIR, \
+                  overwrite a device or a file that assay did not create; --target-on-root allows \
+                  the root's file system where a volume should be mounted. The run is stored: --store=DIR, \
                   --label=NAME, --no-store. `assay show --as fio-json` prints it again. docs/fio.md \
                   lists the supported options of fio."
 )]

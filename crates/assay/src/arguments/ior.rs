@@ -20,8 +20,8 @@ use super::{KeepArguments, StoreArguments};
                   -f FILE                   script with several tests\n  \
                   -O summaryFormat=JSON|CSV,summaryFile=FILE   and any option by its long name\n\n\
                   assay's own options: --dryRun prints the plan; --destroy-data=PATH allows a test to overwrite a device \
-                  or a file that assay did not create; --allow-unmounted allows /mnt/x/… although nothing is \
-                  mounted on /mnt/x. The run is stored: --store=DIR, --label=NAME, --no-store. \
+                  or a file that assay did not create; --target-on-root allows the root's file system \
+                  where a volume should be mounted. The run is stored: --store=DIR, --label=NAME, --no-store. \
                   `assay show --as ior` and `--as ior-json` print it again. docs/ior.md lists all options and the differences.")]
 pub(crate) struct IorArguments {
     /// IOR's options: -N 4 -b 1g -t 1m -s 2 -F -C -e -i 3 -w -r -k -o FILE …

@@ -108,9 +108,10 @@ pub(crate) struct StoragePermissions {
     /// Allow overwriting this device, or this file that assay did not create; repeatable
     #[arg(long, value_name = "PATH")]
     pub(crate) destroy_data: Vec<PathBuf>,
-    /// Use /mnt/x/... although nothing is mounted on /mnt/x
-    #[arg(long)]
-    pub(crate) allow_unmounted: bool,
+    /// Use the root's file system where a volume should be mounted: below /mnt, /media, /srv, /data and the mount
+    /// points of /etc/fstab and systemd
+    #[arg(long, alias = "allow-unmounted")]
+    pub(crate) target_on_root: bool,
     /// Keep created files; `assay storage clean` removes them
     #[arg(long)]
     pub(crate) keep: bool,

@@ -54,9 +54,10 @@ pub(crate) struct VdbenchArguments {
     /// Allow overwriting this device, or this file that assay did not create
     #[arg(long, value_name = "PATH")]
     pub(crate) destroy_data: Vec<PathBuf>,
-    /// Use /mnt/x/… although nothing is mounted on /mnt/x
-    #[arg(long)]
-    pub(crate) allow_unmounted: bool,
+    /// Use the root's file system where a volume should be mounted: below /mnt, /media, /srv, /data and the mount
+    /// points of /etc/fstab and systemd
+    #[arg(long, alias = "allow-unmounted")]
+    pub(crate) target_on_root: bool,
     /// With -s, print the plan as JSON
     #[arg(long, requires = "simulate")]
     pub(crate) json: bool,

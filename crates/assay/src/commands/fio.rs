@@ -14,6 +14,7 @@ use assay_model::failure::Area;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
 use assay_model::storage_outcome::{Ended, StorageOutcome};
+use assay_model::workload::file_set::FilePlan;
 use assay_store::Store;
 use fs_err as fs;
 
@@ -31,7 +32,7 @@ use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{Opening, Recording};
 use assay_run::sink::Silent;
 use assay_run::storage::options::RunOptions;
-use assay_run::storage::runner;
+use assay_run::storage::{runner, volume};
 
 mod disks;
 mod question;
@@ -57,6 +58,13 @@ pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, F
         return Ok(0);
     }
     let plan = question.plan(&request).map_err(told)?;
+    if !request.parse_only {
+        let no_files = FilePlan::default();
+        volume::check(&plan.plan, &no_files, &options(&request, &plan))?;
+        for line in volume::told(&plan.plan, &no_files) {
+            tell(&request, terminal, &line);
+        }
+    }
     for note in &plan.notes {
         tell(&request, terminal, &format!("note: {note}"));
     }
@@ -198,7 +206,7 @@ impl Asking<'_> {
 fn options(request: &Request, plan: &FioPlan) -> RunOptions {
     RunOptions {
         destroy_data: request.destroy_data.iter().map(Into::into).collect(),
-        allow_unmounted: request.allow_unmounted,
+        target_on_root: request.target_on_root,
         // fio leaves its files behind, unless it is told to unlink them.
         keep: !plan.workers.iter().any(|job| job.unlink),
         keeps_partial: true,

@@ -133,7 +133,7 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         (&["storage", "read", "file", "--size", "4096TiB"], 4, "stay with the file system"),
         (&["storage", "read", "no/folder/file"], 4, "folder"),
         (&["storage", "read", "/dev/zero"], 4, "character device"),
-        (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 4, "folder"),
+        (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 4, "nothing is mounted"),
         (&["run", "storage-local"], 2, "--target"),
         (&["run", "storage-local", "--target", ".", "--ceiling", "5"], 2, "unit"),
     ] {

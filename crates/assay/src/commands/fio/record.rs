@@ -19,7 +19,7 @@ use assay_model::workload::course::Course;
 use assay_model::workload::storage::{StoragePhase, StorageTest};
 use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{self, Recording};
-use assay_run::storage::{runner, series};
+use assay_run::storage::{runner, series, volume};
 use assay_store::Store;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -78,6 +78,8 @@ impl Finished<'_> {
             let id = &planned.cases[number].id;
             let name = id.strip_prefix(LANGUAGE).map_or(id.as_str(), |it| &it[1..]);
             let entries = outcome.entries().into_iter().chain(series::samples(outcome));
+            let workload = &self.plan.plan.phases[number].workload;
+            let entries = entries.chain(volume::facts(workload));
             let entries = entries.map(|entry| entry.within(Attribute::Phase, name));
             let journals = if self.journals { outcome.journals() } else { Vec::new() };
             let failure = runner::case_failure(&self.plan.plan.phases[number], outcome);
