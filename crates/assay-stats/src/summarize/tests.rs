@@ -395,13 +395,16 @@ fn a_peak_measured_under_contention_gives_no_rpeak() {
         .samples("fp64", None, &around(2.0 * 24.0 * 1.32e9))
         .samples("core_clock", None, &around(1.32e9))
         .finished(Stopped::Precise);
-    check(&run(vec![disturbed], None), &expect![[r#"
+    check(
+        &run(vec![disturbed], None),
+        &expect![[r#"
         compute.peak_flops fp64 6.3360e10 FLOP/s n=153 by assay 0.1.0
           placement=node instruction_set=avx512 threads=2
           ! NoRpeak { flop_per_cycle: 24.023999999999997 }
         compute.peak_flops core_clock 1.3200e9 Hz n=153 by assay 0.1.0
           placement=node instruction_set=avx512 threads=2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
