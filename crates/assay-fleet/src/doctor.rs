@@ -1,7 +1,7 @@
 //! What stands between this host and a good measurement: a table of checks, one row each.
 //!
 //! Every check looks, and none changes anything: how to change a setting is printed for people. What
-//! a guest or a container hides is an outcome of its own, neither good nor bad.
+//! a guest or a container hides is its own outcome, neither good nor bad.
 
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::finding::Finding;

@@ -92,7 +92,7 @@ impl Span {
 }
 
 impl Entry {
-    /// The same, told apart by one dimension more where it is about a series.
+    /// The same, distinguished by one dimension more where it is about a series.
     #[must_use]
     pub fn within(mut self, name: Attribute, value: impl Into<Value>) -> Self {
         if let Self::Measured(key, _) | Self::SeriesFact(key, ..) = &mut self {

@@ -135,7 +135,7 @@ pub struct HostJoined {
     pub clock: Clock,
 }
 
-/// What the clock can tell apart and what reading it costs, and the same for an empty kernel.
+/// What the clock can distinguish and what reading it costs, and the same for an empty kernel.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Clock {
     /// `CLOCK_MONOTONIC_RAW` …

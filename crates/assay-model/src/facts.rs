@@ -233,7 +233,7 @@ impl Topology {
     }
 }
 
-/// What a file system tells of itself.
+/// What a file system reports about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capacity {
     /// Bytes in all.

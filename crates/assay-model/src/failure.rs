@@ -105,7 +105,7 @@ pub enum Failure {
     OtherRankCount {
         /// How many took part.
         found: usize,
-        /// How many were asked for.
+        /// How many were requested.
         asked: u32,
         /// What starts the same by hand.
         by_hand: String,
@@ -144,7 +144,7 @@ pub enum Failure {
 /// A rate that was tried on the way to the maximum that keeps a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TriedRate {
-    /// I/O per second that were asked for.
+    /// I/O per second that were requested.
     pub asked_per_s: f64,
     /// I/O per second that were reached.
     pub reached_per_s: f64,

@@ -28,6 +28,7 @@ pub mod network_setup;
 pub mod plan;
 pub mod quantity;
 pub mod run;
+pub mod seed;
 pub mod sizing;
 pub mod storage_outcome;
 pub mod suite;

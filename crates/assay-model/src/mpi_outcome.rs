@@ -1,6 +1,6 @@
 //! What `assay mpi` found out under one launcher: how rank 0 hands it to whoever started the launcher.
 //!
-//! Rank 0 writes it as JSON (`--raw FILE`) anew after every size, so that a job that is killed leaves
+//! Rank 0 writes it as JSON (`--raw FILE`) again after every size, so that a job that is killed leaves
 //! what it had. Values only: nothing here knows how the samples came about or what they amount to.
 
 use std::collections::BTreeMap;

@@ -87,7 +87,7 @@ impl ServiceLevel {
 }
 
 impl VolumeKind {
-    /// Greatest B/s of one volume: Microsoft, "Azure NetApp Files regular volume performance
+    /// Largest B/s of one volume: Microsoft, "Azure NetApp Files regular volume performance
     /// benchmarks for Linux" (4,500 MiB/s) and "… large volume …" (1,600, 6,400 and 12,800 MiB/s),
     /// as published in January 2026.
     #[must_use]

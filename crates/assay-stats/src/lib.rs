@@ -32,7 +32,7 @@ mod synthetic;
 
 /// The version of the statistics. It grows whenever the same events would give other numbers: another
 /// estimator, another rank, another threshold of a test. Every summary names it; a stored one made by
-/// another version should be derived anew.
+/// another version should be derived again.
 ///
 /// 2: shares are pooled over all stretches, means are weighted, and tails come from distributions.
 pub const METHOD: u32 = 2;

@@ -20,7 +20,7 @@ pub struct Pooled {
     pub interval: (f64, f64),
     /// Least share of a stretch.
     pub min: f64,
-    /// Greatest share of a stretch.
+    /// Maximum share of a stretch.
     pub max: f64,
 }
 

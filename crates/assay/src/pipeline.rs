@@ -20,6 +20,7 @@ pub(crate) fn of_options<'a>(suite: &'a Suite, typed: &MeasuringArguments) -> Qu
         by: typed.by.clone(),
         budget_s: typed.budget,
         tools: typed.tools.clone(),
+        seed: typed.seed,
         ..Question::of_suite(suite)
     };
     question.storage.store = typed.store.folder.clone();

@@ -39,7 +39,7 @@ pub enum OutputOf {
 pub enum Repetition {
     /// This many times.
     Times(u64),
-    /// They begin anew until this many seconds have passed.
+    /// They begin again until this many seconds have passed.
     Seconds(u64),
 }
 

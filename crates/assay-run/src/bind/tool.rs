@@ -75,7 +75,7 @@ fn run(
         })?;
     keep(&outputs, &format!("{}.{repetition}", invocation.label), recorder)?;
     let parsed = (tool.parse)(invocation, &outputs);
-    // What was printed tells why; it is stored before the case ends.
+    // What was printed reports why; it is stored before the case ends.
     recorder.flush()?;
     parsed.map_err(|error| failed(&error))
 }

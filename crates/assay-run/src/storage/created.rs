@@ -46,14 +46,14 @@ pub struct Record {
     /// above are its own.
     #[serde(default)]
     announced_ns: Option<u64>,
-    /// What lies behind it.
+    /// What is behind it.
     #[serde(default)]
     made: Made,
     /// Its size once it is laid out, in bytes; `None` = it is not, or the work was cut off.
     pub laid_out_bytes: Option<u64>,
     /// The process that made it.
     process: u32,
-    /// Tells processes of the same number apart.
+    /// Distinguishes processes of the same number.
     started: String,
     #[serde(skip)]
     record: PathBuf,
@@ -66,7 +66,7 @@ pub enum Made {
     /// The file itself.
     #[default]
     File,
-    /// The tree of files in its folder, which it marks.
+    /// The file tree in its folder, which it marks.
     Tree,
     /// That, and the folder too.
     TreeAndFolder,
@@ -152,7 +152,7 @@ impl Created {
         Ok(record)
     }
 
-    /// Makes the mark of a tree of files, with these words in it, and its record.
+    /// Makes the mark of a file tree, with these words in it, and its record.
     pub fn mark(&self, path: &Path, words: &str, made: Made) -> Result<(), Failure> {
         let mut record = self.create(path)?;
         record.made = made;

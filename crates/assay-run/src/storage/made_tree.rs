@@ -1,4 +1,4 @@
-//! Removes a tree of files that assay made: what bears the names of such a tree, and nothing else.
+//! Removes a file tree that assay made: what bears the names of such a tree, and nothing else.
 //!
 //! What somebody else put between them stays, and so do the folders that hold it.
 

@@ -1,4 +1,4 @@
-//! Reads what a suite asks of trees of files.
+//! Reads what a suite asks of file trees.
 
 use std::path::PathBuf;
 

@@ -104,7 +104,7 @@ pub(in crate::build) fn text(estimate: &Estimate, name: Attribute) -> Option<Str
     estimate.parameters.get(&name).map(|value| units::display(name, value))
 }
 
-/// What format 1 kept under a name of its own, as a number.
+/// What format 1 kept under its own name, as a number.
 pub(super) fn told(estimate: &Estimate, name: &str) -> Option<f64> {
     match estimate.parameters.get(&Attribute::Told) {
         Some(Value::Pairs(told)) => told.get(name)?.parse().ok(),

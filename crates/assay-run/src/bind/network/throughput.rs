@@ -51,7 +51,7 @@ pub(super) fn measure(
     let test = test(asked, far_end, protocol);
     let mut progress = Progress::default();
     let mut measurement = Measurement {
-        // Every repetition makes its connections anew; there is nothing to prepare.
+        // Every repetition makes its connections again; there is nothing to prepare.
         prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
         repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
             repetition(&test, &mut progress, recorder)

@@ -11,7 +11,7 @@ use super::Underway;
 use super::told::Told;
 use crate::failure::Failure;
 
-/// Runs the commands and tells what they print.
+/// Runs the commands and reports what they print.
 pub(super) fn run(
     commands: Option<&CommandLines>,
     underway: &mut Underway<'_, '_>,

@@ -15,7 +15,7 @@ pub enum Repeat {
     Forever,
     /// So many times.
     Times(u64),
-    /// They begin anew until this time has passed.
+    /// They begin again until this time has passed.
     For(Duration),
 }
 

@@ -1,4 +1,4 @@
-//! What is seen of a run of fio's jobs besides its outcomes: what is told while it goes on, what the
+//! What is seen of a run of fio's jobs besides its outcomes: what is reported while it goes on, what the
 //! process and the disks did, when it ended.
 
 use std::sync::Arc;
