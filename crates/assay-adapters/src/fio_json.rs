@@ -1,4 +1,4 @@
-//! What fio's JSON says, in base units, held against itself.
+//! fio's JSON in base units, checked for consistency.
 //!
 //! `bw_bytes` is in B/s, `runtime` in ms, latencies in ns (fio's manual, "Output"); `bw` is in
 //! KiB/s and not read. Messages of fio may be before the document, on the same stream.

@@ -1,4 +1,4 @@
-//! What a tool is asked, and the process that answers: names, arguments, files, CPUs.
+//! Invocations of tools: names, arguments, files, CPUs.
 //!
 //! Nothing here touches the machine; the caller writes the files, starts the process and reads
 //! the files back.

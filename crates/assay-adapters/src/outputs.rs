@@ -1,4 +1,4 @@
-//! What a tool left behind, what is read out of it, and why it may be refused.
+//! The outputs of a tool, what is parsed from them, and why they may be refused.
 //!
 //! A number is taken only if it is a plain, finite number; nothing is ever guessed or set to zero.
 

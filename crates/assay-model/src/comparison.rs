@@ -1,5 +1,4 @@
-//! What two conditions amount to side by side: ratios with their uncertainty, and verdicts. Values
-//! only.
+//! The comparison of two conditions: ratios with their uncertainty, and verdicts. Values only.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,4 @@
-//! Where every CPU spent its time (`/proc/stat`), and what is between two such moments. The one reader of
-//! that file's text; whoever uses it opens the file.
+//! CPU times (`/proc/stat`) and their differences. The only parser of that file; callers open it.
 //!
 //! The kernel counts in ticks of 10 ms, so windows of two seconds and more are needed for one percent.
 

@@ -1,4 +1,4 @@
-//! What a measurement hands to the recorder: measured things before their series has a number.
+//! Entries: what a measurement hands to the recorder, before its series has a number.
 //!
 //! A driver knows metrics and what distinguishes one series of its case from another; numbers,
 //! preparations and times of day are the recorder's.

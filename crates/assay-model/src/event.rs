@@ -1,4 +1,4 @@
-//! What happens during a run, as a closed enumeration that every reader downstream consumes.
+//! The events of a run: a closed enumeration that every later step reads.
 //!
 //! Events are stored one per line and never rewritten. A crash after any of them loses nothing
 //! that came before. [`crate::run::Run::fold`] turns them back into a run. No event holds finished

@@ -1,7 +1,7 @@
-//! Why a case gave no result, as identifiers with typed arguments; the report alone has the words.
+//! Failures: why a case has no result, as identifiers with typed arguments; the texts are the report's.
 //!
-//! What the system, a library or a tool answered is evidence and stays as it was said: `causes`,
-//! outermost first, like a raw output.
+//! Messages of the system, a library or a tool are stored verbatim, like raw output: `causes`,
+//! outermost first.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! One MPI on a machine: its library together with the launcher of the same make.
+//! One MPI installation: its library and its launcher.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Everything that will happen, resolved before anything does.
+//! The plan of a run: every case, fully resolved.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
-//! What one phase of storage I/O amounted to: counts and latencies, per stream, per interval.
+//! The outcome of a phase of storage I/O: counts and latencies per stream and interval.
 //!
-//! Every language's report is written from this; nothing in it is rounded or in a foreign unit.
+//! The reports of all emulated tools are written from it; nothing in it is rounded or in another unit.
 
 use hdrhistogram::Histogram;
 

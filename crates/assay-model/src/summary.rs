@@ -1,4 +1,4 @@
-//! What the samples of a run amount to: estimates with their uncertainty. Values only.
+//! The summary of a run: estimates with their uncertainty. Values only.
 //!
 //! Summaries are derived and can be derived again with a better estimator; samples are the truth.
 

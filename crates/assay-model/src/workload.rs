@@ -1,4 +1,4 @@
-//! What is asked of the machine, independent of who measures it, with nothing left to default.
+//! Workloads: what is measured, independent of the measurer, with every parameter resolved.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! How many digits of an estimate are worth printing: its interval says.
+//! How many digits of an estimate to print, from its interval.
 
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::summary::Estimate;

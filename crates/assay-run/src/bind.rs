@@ -1,4 +1,4 @@
-//! Binds workloads to the code that measures them: the only place that knows both.
+//! Binds workloads to the code that measures them; the only module that knows both.
 
 mod clock;
 mod copy;

@@ -1,4 +1,4 @@
-//! Carries a plan out, case after case; the same question to several MPIs in turns.
+//! Executes a plan, case by case; the same workload under several MPIs alternately.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};

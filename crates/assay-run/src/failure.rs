@@ -1,4 +1,4 @@
-//! The one shape of every failure: what failed, why, and what to do.
+//! The common type of all failures: what failed, why, and what to do.
 
 use std::error::Error;
 use std::fmt;

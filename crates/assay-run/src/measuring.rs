@@ -1,4 +1,4 @@
-//! The run loop of a case: prepare, repeat until the stopping rule is content, check, prepare again.
+//! The run loop of a case: prepare, repeat until the stopping rule ends it, check, prepare again.
 
 use assay_model::event::Stopped;
 use assay_stats::stopping::Next;

@@ -1,4 +1,4 @@
-//! The front door: from a suite to a plan, and from the plan to a stored run.
+//! The entry point: from a suite to a plan, and from the plan to a stored run.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! Where a case puts what it measures: samples, what it learned, doubts and raw output.
+//! The recorder of a case: samples, facts, doubts and raw output.
 //!
 //! Samples are held back until a preparation ends, so that writing them never falls into a timed
 //! pass; a finished case is always complete in the store.

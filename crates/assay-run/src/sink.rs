@@ -1,4 +1,4 @@
-//! Who is told what happens while it happens.
+//! The sink: receives the events of a run as they happen.
 
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;

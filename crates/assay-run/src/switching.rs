@@ -1,8 +1,7 @@
-//! Two conditions in turns: switches between them with the user's own commands, measures each
+//! Two conditions measured alternately: switches between them with the user's commands, measures each
 //! several times.
 //!
-//! Never leaves the second condition behind: whatever ends the comparison, the first command is run
-//! last.
+//! Never leaves the machine in the second condition: the first command always runs last.
 
 use std::fmt;
 use std::path::PathBuf;

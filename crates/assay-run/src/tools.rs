@@ -1,5 +1,4 @@
-//! Finds the official tools on this machine and starts them; what they are asked and how they are
-//! read is the adapters' business.
+//! Finds installed tools and starts them; the adapters build their command lines and parse their output.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

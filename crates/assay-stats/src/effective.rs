@@ -1,7 +1,7 @@
-//! How many independent samples a series is worth.
+//! The number of effective samples of a series (effective sample size).
 //!
-//! Repetitions after one preparation share the luck of page placement, and neighbouring repetitions
-//! share whatever changes slowly. Both make n samples worth fewer than n.
+//! Repetitions of one preparation share its page placement, and successive repetitions share slow changes.
+//! Both correlations make n samples worth fewer than n independent ones.
 
 use crate::autocorrelation::integrated_time;
 use crate::rank::mid_ranks;

@@ -1,4 +1,4 @@
-//! The laws every estimate is held to, whether assay measured it or someone else did.
+//! Plausibility laws that every estimate must satisfy, whether assay or a tool measured it.
 //!
 //! A broken law never removes a result: it is a doubt that travels with it.
 

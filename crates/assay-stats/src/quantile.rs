@@ -1,4 +1,4 @@
-//! Quantiles, the interval of the median, and the percentiles a sample can carry.
+//! Quantiles and percentiles, and the confidence interval of the median.
 //!
 //! Nothing here assumes a distribution. All functions take values in ascending order; none of
 //! them sorts, and none panics when the order is broken.

@@ -1,5 +1,4 @@
-//! The maximum rate at which a share of the I/O keeps a latency: which rate to try next, and what a try
-//! has shown.
+//! Search for the maximum rate that meets a latency goal: which rate to try next, and what a try has shown.
 //!
 //! Never measures anything. The live run and the summary ask the same function, [`Search::judge`].
 

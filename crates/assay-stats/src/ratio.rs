@@ -1,4 +1,4 @@
-//! Rare events over occasions: one share for all stretches together, and its interval.
+//! Ratios of rare events to occasions, pooled over all stretches, and their interval (Wilson).
 
 use assay_model::event::Count;
 

@@ -1,4 +1,4 @@
-//! Steady state over rounds: whether the last few of them still differ.
+//! Steady state (SNIA): whether the last rounds still differ.
 //!
 //! Never decides what a round is or how long it lasts. The live run and the summary ask the same
 //! function, [`Steady::of`].

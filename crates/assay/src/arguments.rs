@@ -1,4 +1,4 @@
-//! What the user may type: the one definition that help, man pages and completions come from.
+//! The command line: the one definition that help, man pages and completions come from.
 //!
 //! Nothing here touches the machine; texts are only turned into values. The comments on the fields
 //! are what the user reads, so they hold no markup.

@@ -1,4 +1,4 @@
-//! How a failure ends the process and how it looks to people.
+//! Exit codes, and how failures are printed.
 
 use std::ops::Range;
 

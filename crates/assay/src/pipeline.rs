@@ -1,4 +1,4 @@
-//! The sentence of the program: suite → plan → events → run → summary → document.
+//! The pipeline: suite → plan → events → run → summary → document.
 
 use assay_model::run::Run;
 use assay_model::suite::Suite;

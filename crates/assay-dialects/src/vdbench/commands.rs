@@ -1,4 +1,4 @@
-//! What a parameter file wants to have done around its runs, and what ends a run early.
+//! Commands of a parameter file around its runs, and early ends of a run.
 //!
 //! Only named here; whoever carries the runs out starts the commands and counts the bytes.
 

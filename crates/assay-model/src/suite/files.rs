@@ -1,4 +1,4 @@
-//! What a suite asks of a file system: a file tree, and what is done to it.
+//! File-tree measures of a suite: a file tree, and the operations on it.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What a suite asks of storage.
+//! Storage measures of a suite.
 
 use std::path::PathBuf;
 

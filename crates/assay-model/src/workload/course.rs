@@ -1,5 +1,5 @@
-//! How often a question to storage is put, and what decides it: once, in rounds until nothing changes any
-//! more, or at one rate after another until the maximum that meets a latency goal is known.
+//! How often a storage test is measured: once, in rounds until steady state, or at one rate after another
+//! until the maximum that meets a latency goal is known.
 //!
 //! Only the rules; they are applied by the statistics.
 

@@ -1,4 +1,4 @@
-//! Questions to a file system: trees of directories and files, and what is done to them.
+//! File-system workloads: file trees and the operations on them.
 //!
 //! A [`FileTree`] knows the names and sizes of everything in it by arithmetic alone; nothing here
 //! looks at a file system.

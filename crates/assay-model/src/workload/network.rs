@@ -1,4 +1,4 @@
-//! Questions to another host, or to this one over loopback.
+//! Network workloads: to another host, or to this one over loopback.
 
 use serde::{Deserialize, Serialize};
 

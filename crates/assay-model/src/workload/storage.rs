@@ -1,4 +1,4 @@
-//! Questions to a storage target: the one form that suites, verbs and every job language compile to.
+//! Storage workloads: the common form that suites, commands and all job languages compile to.
 //!
 //! A [`StoragePlan`] is phases in order; a phase is streams of I/O against targets under one load.
 //! Nothing here opens anything; whether a target may be written is decided by who carries it out.

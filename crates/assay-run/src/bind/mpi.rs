@@ -1,5 +1,5 @@
-//! Any MPI benchmark: this program is started as the ranks, by the launcher of the MPI that is
-//! measured, and what rank 0 wrote down is read. This process opens no MPI itself.
+//! MPI benchmarks: the launcher of the MPI starts this program as the ranks, and the outcome that rank 0
+//! wrote is read. This process itself loads no MPI.
 
 use std::path::Path;
 use std::time::Duration;

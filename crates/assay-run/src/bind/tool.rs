@@ -1,4 +1,4 @@
-//! Any workload by an official tool: run it, keep what it left behind, read its samples.
+//! A workload measured by an external tool: run it, store its raw output, parse its samples.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the ranks of a job are asked; the same on all of them.
+//! Options of the ranks of a job; the same on all of them.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! From the launcher's environment to a world that can be measured, or to the reason why it cannot.
+//! Initialises MPI from the launcher's environment, or says why it is not possible.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

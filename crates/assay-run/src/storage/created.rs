@@ -1,8 +1,8 @@
-//! Which files assay made: one small record per file beside the stored runs, written before there is a
+//! Which files assay created: one small record per file beside the stored runs, written before there is a
 //! file, so that a crash leaves nothing behind that cannot be found and removed.
 //!
-//! A record tells a file by its path, device, inode and time of birth: what somebody else put in its
-//! place is never taken for assay's own.
+//! A record identifies a file by path, device, inode and birth time: another file in its place is never
+//! mistaken for assay's own.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,7 +1,6 @@
 //! IOR's tests, one after another: carried out, stored, and read from the store again.
 //!
-//! Ranks are threads of this process. The caller is told what happens while it happens; nothing here
-//! prints.
+//! Ranks are threads of this process. The caller receives notices as things happen; nothing here prints.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What the user allows where storage is written, and where things are kept.
+//! What the user permits to be written, and where runs are stored.
 
 use std::path::PathBuf;
 use std::sync::Arc;

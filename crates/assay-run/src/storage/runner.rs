@@ -1,6 +1,6 @@
 //! Carries out a storage plan: the checks, the files, then phase after phase.
 //!
-//! The caller is told what happens while it happens; nothing here prints.
+//! The caller receives notices as things happen; nothing here prints.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What may be written, and whether it fits: decided for a whole plan before its first write.
+//! Safety checks: what may be written, and whether it fits, decided for a whole plan before its first write.
 //!
 //! A device, or a file that assay did not make, is written only where `--destroy-data` names it; a
 //! device that is mounted or otherwise used, or that shares a disk with the system, never. Nothing

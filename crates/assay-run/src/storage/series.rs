@@ -1,4 +1,4 @@
-//! What the series of a phase says: stretches of it as samples, and all of its I/O together.
+//! From the series of a phase to samples: one per stretch, and the distribution of all of its I/O.
 
 use assay_model::distribution::new_histogram;
 use assay_model::entry::{Entry, Key, Seen};

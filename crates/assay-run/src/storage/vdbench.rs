@@ -1,8 +1,6 @@
-//! The runs of Vdbench's parameter files, one after another: carried out, stored, and told again from the
-//! store.
+//! The runs of Vdbench parameter files, one after another: executed, stored, and replayed from the store.
 //!
-//! The caller is told what happens while it happens, live and again in the same notices; nothing here
-//! prints.
+//! The caller receives notices, the same live and on replay; nothing here prints.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Resolves questions about file trees: one case per operation, each with what must be there before.
+//! Expands file-tree measures: one case per operation, each with the state that it needs.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Resolves questions to MPI: every installation, every place of the ranks, the sizes.
+//! Expands MPI measures: every installation, every place of the ranks, the sizes.
 
 use super::{MpiChoices, Named, PlanError, domains};
 use crate::benchmark::{MpiPattern, MpiTest};

@@ -1,4 +1,4 @@
-//! Resolves questions about storage: every size of block, every depth, every point of a curve.
+//! Expands storage measures: every block size, every depth, every point of a curve.
 
 use super::{Named, PlanError};
 use crate::quantity::Bytes;

@@ -1,4 +1,4 @@
-//! What every section of the report looks up: the results, whose they are, and their notes.
+//! Common lookups of the report's sections: results, their placements and measurers, and their notes.
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::{Benchmark, Section};

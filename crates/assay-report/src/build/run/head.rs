@@ -1,4 +1,4 @@
-//! Title, machine and fate of the run.
+//! Title, machine and status of the run.
 
 use assay_model::event::Status;
 use assay_model::facts::HostFacts;

@@ -1,4 +1,4 @@
-//! Whether one launch gave what was requested, and if not, what says most about why.
+//! Whether one launch succeeded, and if not, the most informative reason.
 
 use assay_fleet::process::{Completed, Status};
 use assay_model::failure::{Area, Failure};

@@ -1,4 +1,4 @@
-//! Messages back and forth, again and again: idle, under load, and as ICMP echoes.
+//! Round trips: idle, under load, and as ICMP echoes.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Streams for a while, again and again: what arrives, and what it costs both ends.
+//! Throughput: goodput of parallel streams, and the CPU cost at both ends.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

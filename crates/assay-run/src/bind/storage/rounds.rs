@@ -1,4 +1,4 @@
-//! One workload round after round, until its rate is steady or it is given up.
+//! Steady state: rounds of one workload until its rate is steady, or the maximum number of rounds.
 
 use std::fmt::Write as _;
 

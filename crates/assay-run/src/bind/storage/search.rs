@@ -1,4 +1,4 @@
-//! One workload at one rate after another, to find the maximum at which most I/O keep a latency.
+//! Rate search: one workload at one rate after another, to find the maximum that meets a latency goal.
 //!
 //! Every try is a step of the record; what the search amounts to follows from the steps.
 

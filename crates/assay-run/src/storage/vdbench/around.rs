@@ -1,4 +1,4 @@
-//! Commands that a parameter file wants to have run around its runs.
+//! The commands of a parameter file around its runs (`startcmd`, `endcmd`).
 //!
 //! They run as the user does, one after another; what they leave running ends with them.
 

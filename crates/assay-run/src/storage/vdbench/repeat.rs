@@ -1,4 +1,4 @@
-//! `-l` and `loop=`: all runs over and over, so many times, for a time, or until the user stops them.
+//! `-l` and `loop=`: repeats all runs a number of times, for a time, or until the user stops them.
 
 use std::time::{Duration, Instant};
 

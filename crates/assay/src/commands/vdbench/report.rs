@@ -1,5 +1,4 @@
-//! What is printed and written of the runs, as Vdbench prints and writes it: while they go on, and again
-//! when they are read from the store.
+//! Vdbench's console output and pages of the runs, live and from the store.
 
 use assay_dialects::vdbench::commands::OutputOf;
 use assay_dialects::vdbench::output::{
