@@ -198,6 +198,9 @@ pub(crate) struct QperfArguments {
     /// Server: end when nobody has come for so many seconds
     #[arg(long, value_name = "SECONDS")]
     pub(crate) idle_timeout: Option<u64>,
+    /// Server: other hosts may end it too, by qperf's `quit`
+    #[arg(long)]
+    pub(crate) allow_quit: bool,
     #[command(flatten)]
     pub(crate) keep: KeepArguments,
 }
