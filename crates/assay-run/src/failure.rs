@@ -1,12 +1,13 @@
-//! The one shape of every failure: what failed, why, and what to do.
+//! The common type of all failures: what failed, why, and what to do.
 
 use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
+use assay_model::failure::{Area, Failure as CaseFailure};
 use assay_store::StoreError;
 
-/// What went wrong, as whoever called may have to tell it apart.
+/// What went wrong, as the caller may have to distinguish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Our bug.
@@ -93,12 +94,17 @@ impl Failure {
         self.advice.join("; or ")
     }
 
+    /// As what ended a case of a run.
+    pub fn of_case(&self, area: Area) -> CaseFailure {
+        CaseFailure::Error { area, causes: vec![self.reason()], advice: self.advice() }
+    }
+
     /// What failed, in one line.
     pub fn what(&self) -> &str {
         &self.what
     }
 
-    /// Where in a file the fault lies, if it lies in one.
+    /// Where in a file the fault lies, if it is in one.
     pub fn place(&self) -> Option<&Place> {
         self.place.as_deref()
     }

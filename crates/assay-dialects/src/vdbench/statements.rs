@@ -65,7 +65,7 @@ struct Reader {
     labels: Vec<String>,
     /// Bytes of the lines that were written for every host.
     written_bytes: usize,
-    /// Keywords without effect that were told of.
+    /// Keywords without effect that were reported.
     told: Vec<(Kind, &'static str)>,
 }
 
@@ -184,7 +184,7 @@ impl Reader {
         statement.parameters.push(parameter);
     }
 
-    /// Whether assay carries the parameter out; tells of it where not.
+    /// Whether assay carries the parameter out; reports it where not.
     fn carried_out(
         &mut self,
         lines: &mut Lines,
@@ -242,7 +242,7 @@ fn unknown(lines: &mut Lines, kind: Kind, token: &Token) {
     lines.found.push(error);
 }
 
-/// Where variables stand that nobody gave a value; they are told of.
+/// Where variables stand that nobody gave a value; they are reported.
 fn unresolved(lines: &mut Lines, line: usize) -> Vec<usize> {
     let text = lines.text(line).to_owned();
     let mut starts = Vec::new();

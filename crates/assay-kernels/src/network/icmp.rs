@@ -16,7 +16,7 @@ use crate::clock;
 pub enum Access {
     /// The unprivileged datagram socket; the kernel owns identifier and checksum.
     Datagram,
-    /// A raw socket; all echo replies of the machine arrive and are told apart by identifier.
+    /// A raw socket; all echo replies of the machine arrive and are distinguished by identifier.
     Raw,
 }
 
@@ -66,6 +66,11 @@ impl Pinger {
     /// How the socket was had.
     pub fn access(&self) -> Access {
         self.access
+    }
+
+    /// Whom it asks.
+    pub fn remote(&self) -> IpAddr {
+        self.remote
     }
 
     /// From now on requests are sent whole or not at all; one that the kernel believes not to fit the path

@@ -18,7 +18,7 @@ use assay_stats::stopping::Next;
 use crate::failure::Failure;
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::options::RunOptions;
-use crate::storage::{file_trees, series};
+use crate::storage::{file_trees, series, volume};
 
 /// Passes over the tree until the rate is known, or one stretch of time.
 pub(super) fn measure(
@@ -85,12 +85,13 @@ fn record(
     if count == 0 {
         return Err(CaseFailure::NoIo.into());
     }
-    // What comes along with the operation that was asked for, and its parts, are no results of this case.
+    // What comes along with the operation that was requested, and its parts, are no results of this case.
     let is_asked = |entry: &Entry| match entry {
         Entry::Measured(key, _) => !key.extra.contains_key(&Attribute::Operation),
         Entry::SeriesFact(..) | Entry::Fact(..) | Entry::Doubt(_) => true,
     };
     recorder.record_all(outcome.entries(intervals).into_iter().filter(is_asked));
+    recorder.record_all(volume::facts_of_trees(&test.workload));
     let least_s = match test.workload.timing.duration_s {
         Some(_) => series::stretch_s(outcome.elapsed_s),
         None => outcome.elapsed_s,

@@ -1,4 +1,4 @@
-//! What may be written, and whether it fits: decided for a whole plan before its first write.
+//! Safety checks: what may be written, and whether it fits, decided for a whole plan before its first write.
 //!
 //! A device, or a file that assay did not make, is written only where `--destroy-data` names it; a
 //! device that is mounted or otherwise used, or that shares a disk with the system, never. Nothing
@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::{FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use assay_fleet::mounts::{self, Mount};
 use assay_fleet::root::Root;
@@ -20,12 +20,13 @@ use assay_model::workload::storage::{
 use super::advice;
 use super::created::{Created, Record};
 use super::options::RunOptions;
+use super::volume::Volumes;
 use crate::failure::Failure;
 
 /// Room that stays free for the file system's own needs.
 const MARGIN_BYTES: u64 = 64 << 20;
 
-/// File systems whose files only the kernel makes. `/dev` is one of them, whatever lies there.
+/// File systems whose files only the kernel makes. `/dev` is one of them, whatever is there.
 const OF_THE_KERNEL: [&str; 8] =
     ["devtmpfs", "proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "configfs"];
 
@@ -34,7 +35,7 @@ const OF_THE_KERNEL: [&str; 8] =
 pub(super) struct ToLayOut {
     /// The phase whose data it is filled with.
     pub(super) phase: usize,
-    /// The target with the path that was resolved and the greatest size that is asked for.
+    /// The target with the path that was resolved and the largest size that is requested.
     pub(super) target: StorageTarget,
     /// Its record where assay made it earlier; `None` where it is not there, or is not assay's.
     pub(super) record: Option<Record>,
@@ -59,16 +60,14 @@ pub(super) fn check(
     options: &RunOptions,
     created: &Created,
 ) -> Result<Vec<ToLayOut>, Failure> {
-    let mounts = mounts::read(&Root::machine());
+    let volumes = Volumes::read();
+    let mounts = &volumes.mounts;
     let mut missing = Vec::new();
     // Read once: a plan may have a thousand files.
     let records = created.list();
     for (path, usage) in uses(plan)? {
-        if !options.allow_unmounted {
-            refuse_unmounted(&path, &mounts)?;
-        }
-        let judge =
-            Judge { path: &path, usage: &usage, options, records: &records, mounts: &mounts };
+        volumes.refuse_root(&path, options)?;
+        let judge = Judge { path: &path, usage: &usage, options, records: &records, mounts };
         missing.extend(judge.judge()?);
     }
     refuse_lack_of_space(&missing)?;
@@ -135,33 +134,6 @@ fn resolved(path: &Path) -> Result<PathBuf, Failure> {
             .advise("make the folder, or mount the volume, first")
     })?;
     Ok(folder.join(name))
-}
-
-/// `/mnt/x/…` where nothing is mounted on `/mnt/x` lies on the system disk, by mistake as a rule.
-pub(super) fn refuse_unmounted(path: &Path, mounts: &[Mount]) -> Result<(), Failure> {
-    let mut parts = path.components().skip(1);
-    let (Some(Component::Normal(first)), Some(Component::Normal(second)), Some(_)) =
-        (parts.next(), parts.next(), parts.next())
-    else {
-        return Ok(());
-    };
-    let point = Path::new("/").join(first).join(second);
-    let is_mounted =
-        mounts.iter().any(|it| it.point.starts_with(&point) && path.starts_with(&it.point));
-    if first != "mnt" || is_mounted {
-        return Ok(());
-    }
-    Err(Failure::measurement(format!("nothing is mounted on {}", point.display()))
-        .explain(format!(
-            "{} would lie on the disk of {}",
-            path.display(),
-            mounted_below(path, mounts)
-        ))
-        .advise("mount the volume, or say --allow-unmounted if that is what you want"))
-}
-
-fn mounted_below(path: &Path, mounts: &[Mount]) -> String {
-    mounts::of(mounts, path).map_or_else(|| "/".to_owned(), |it| it.point.display().to_string())
 }
 
 /// Everything needed to judge one path.
@@ -299,7 +271,7 @@ impl Judge<'_> {
             .advise("name a target on a file system that is not mounted read-only"))
     }
 
-    /// A file of `has_bytes`, or none, becomes one of the size that is asked for.
+    /// A file of `has_bytes`, or none, becomes one of the size that is requested.
     fn lay_out(&self, record: Option<Record>, has_bytes: u64) -> Result<ToLayOut, Failure> {
         self.refuse_read_only()?;
         let size_bytes = self.usage.size_bytes.unwrap_or(has_bytes);

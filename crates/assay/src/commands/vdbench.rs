@@ -18,7 +18,10 @@ use crate::job_file;
 use crate::storage_plan;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
+use assay_run::question::fresh_seed;
+use assay_run::storage::options::RunOptions;
 use assay_run::storage::vdbench::repeat::Repeat;
+use assay_run::storage::volume;
 
 pub(crate) mod again;
 mod execute;
@@ -27,8 +30,6 @@ mod report;
 
 /// Findings that are shown; a file for another tool would fill screens.
 const MOST_SHOWN: usize = 20;
-/// Any fixed number: the same file touches the same blocks again.
-const SEED: u64 = 0x5eed;
 /// The name that `-t` runs under.
 const SELF_TEST: &str = "self-test";
 /// The name that `-tf` runs under.
@@ -57,6 +58,9 @@ pub(crate) fn vdbench(
             let warning = Diagnostic { severity: Severity::Warning, ..far };
             terminal.note(warning.to_string().trim_end());
         }
+        let allowed =
+            RunOptions { target_on_root: typed.target_on_root, ..RunOptions::default() };
+        volume::check(&execution.plan, &execution.files, &allowed)?;
         if typed.json {
             storage_plan::explain(&execution.plan, true, terminal)?;
         } else {
@@ -126,7 +130,7 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
             Some(_) => Verify::OnRead,
         },
         submitters: available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
-        seed: SEED,
+        seed: typed.seed.unwrap_or_else(fresh_seed),
     })
 }
 
@@ -140,7 +144,7 @@ fn self_test() -> String {
     )
 }
 
-/// What `-tf` runs: the same on a small tree of files, which is removed at its end.
+/// What `-tf` runs: the same on a small file tree, which is removed at its end.
 fn self_test_of_files() -> String {
     let folder = std::env::temp_dir().join("assay-vdbench-self-test-of-files");
     format!(

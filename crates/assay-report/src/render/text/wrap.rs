@@ -51,5 +51,7 @@ pub(super) fn widest_word(text: &str) -> usize {
 /// A no-break space belongs to its word.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let is_break = |c: char| c.is_whitespace() && c != '\u{a0}';
-    text.split(is_break).filter(|word| !word.is_empty()).map(|word| in_columns(word).into_owned())
+    text.split(is_break)
+        .filter(|word| !word.is_empty())
+        .map(|word| in_columns(word).into_owned())
 }

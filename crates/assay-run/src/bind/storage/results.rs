@@ -1,4 +1,4 @@
-//! What the I/O of one case amounts to: samples, distributions, and whether they can be believed.
+//! The results of one storage case: samples, distributions, and checks of their plausibility.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use assay_model::workload::storage::{EngineChoice, Load, StorageWorkload};
 use assay_stats::rate_search::is_missed;
 
 use crate::recorder::{CaseError, Recorder};
-use crate::storage::series;
+use crate::storage::{series, volume};
 
 /// Seconds that the generator runs alone.
 const ALONE_S: f64 = 0.25;
@@ -37,6 +37,7 @@ pub(super) fn record(
     }
     recorder.record_all(outcome.entries());
     recorder.record_all(series::samples(outcome));
+    recorder.record_all(volume::facts(workload));
     for (name, bytes) in outcome.journals() {
         recorder.raw(&name, &bytes)?;
     }

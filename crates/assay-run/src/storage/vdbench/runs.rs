@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
-use crate::storage::series;
+use crate::storage::{series, volume};
 
 /// Carries out all runs of the plan once.
 pub(super) fn all(
@@ -136,7 +136,7 @@ impl Runs<'_, '_, '_, '_> {
         let done = ending::following(stop, &ends, || {
             runner::carry_out(plan, &self.options, &ends, &mut on)
         });
-        // What ends a run before its time is no failure, and what was measured until then is told.
+        // What ends a run before its time is not a failure, and what was measured until then is reported.
         let is_stopped = self.underway.is_stopped();
         if outcome.is_none() || !(is_stopped || ending.reason.is_some()) {
             done?;
@@ -210,7 +210,10 @@ impl Runs<'_, '_, '_, '_> {
             _ => None,
         };
         let entries = outcome.entries().into_iter().chain(series::samples(outcome));
-        let entries = entries.chain(rate).map(|entry| entry.of(&dimensions));
+        let entries = entries
+            .chain(rate)
+            .chain(volume::facts(&phase.workload))
+            .map(|entry| entry.of(&dimensions));
         let mut raw = outcome.journals();
         raw.push(course.file());
         let failure = series::failure(&phase.workload, outcome);

@@ -10,7 +10,7 @@ use assay_dialects::fio::statistics::{Circumstances, results};
 use assay_dialects::fio::{json, terse, text};
 use assay_model::attribute::Attribute;
 use assay_model::event::Asked;
-use assay_model::failure::{Area, Failure as CaseFailure};
+use assay_model::failure::Area;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
 use assay_model::storage_outcome::StorageOutcome;
@@ -19,7 +19,7 @@ use assay_model::workload::course::Course;
 use assay_model::workload::storage::{StoragePhase, StorageTest};
 use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{self, Recording};
-use assay_run::storage::{runner, series};
+use assay_run::storage::{runner, series, volume};
 use assay_store::Store;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -71,13 +71,15 @@ impl Finished<'_> {
             let outcome = match outcome {
                 Ok(outcome) => outcome,
                 Err(failure) => {
-                    recording.case(number, [], &[], Some(of_case(failure)))?;
+                    recording.case(number, [], &[], Some(failure.of_case(Area::Storage)))?;
                     continue;
                 }
             };
             let id = &planned.cases[number].id;
             let name = id.strip_prefix(LANGUAGE).map_or(id.as_str(), |it| &it[1..]);
             let entries = outcome.entries().into_iter().chain(series::samples(outcome));
+            let workload = &self.plan.plan.phases[number].workload;
+            let entries = entries.chain(volume::facts(workload));
             let entries = entries.map(|entry| entry.within(Attribute::Phase, name));
             let journals = if self.journals { outcome.journals() } else { Vec::new() };
             let failure = runner::case_failure(&self.plan.plan.phases[number], outcome);
@@ -87,7 +89,7 @@ impl Finished<'_> {
         recording.finish(self.interrupted)
     }
 
-    /// The raw output that tells of them.
+    /// The raw output that contains them.
     fn circumstances(&self) -> Result<Vec<u8>, Failure> {
         serde_json::to_vec_pretty(self.circumstances).map_err(|error| unwritable(&error))
     }
@@ -113,13 +115,7 @@ fn unwritable(error: &serde_json::Error) -> Failure {
     Failure::new(Kind::Internal, "what is known of the run cannot be written").because(error)
 }
 
-/// What ended a phase, as it is stored.
-pub(super) fn of_case(failure: &Failure) -> CaseFailure {
-    let (causes, advice) = (vec![failure.reason()], failure.advice());
-    CaseFailure::Error { area: Area::Storage, causes, advice }
-}
-
-/// The stored run in these formats; `None` = those that were asked for.
+/// The stored run in these formats; `None` = those that were requested.
 pub(crate) fn stored(
     run: &Run,
     asked: &Asked,
@@ -134,7 +130,7 @@ pub(crate) fn stored(
     document(run, &asked.words, raw, Some(formats))
 }
 
-/// The run in these formats, or in those that were asked for, made from its events and raw outputs.
+/// The run in these formats, or in those that were requested, made from its events and raw outputs.
 pub(super) fn document(
     run: &Run,
     words: &[String],
@@ -157,7 +153,7 @@ pub(super) fn document(
         Question::stored(words, &answers, raw).map_err(|error| unreadable(run, &error))?;
     let request = question.request().map_err(|fault| unreadable(run, &fault))?;
     let plan = question.plan(&request).map_err(|fault| unreadable(run, &fault))?;
-    // What single I/O did stands in the logs alone.
+    // What single I/O did is in the logs alone.
     let outcomes = run.cases.iter().map(|case| StorageOutcome::of_record(case, &|_| None));
     let outcomes: Option<Vec<StorageOutcome>> = outcomes.collect();
     let outcomes = outcomes.ok_or_else(|| incomplete("a job failed"))?;

@@ -1,4 +1,4 @@
-//! How far apart two ranks are, and what that costs: one row per place of a pair, one column per MPI.
+//! The cost of distance: one row per place of a pair of ranks, one column per MPI.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, MpiTest};
@@ -29,7 +29,7 @@ pub(super) fn add(document: &mut Document, groups: &[Group<'_>], summary: &Summa
             continue;
         }
         let size = units::joined(&Bytes(bytes).to_string());
-        document.heading(format!("{} by place, messages of {size}", capital(metric)));
+        document.heading(format!("{} by pair distance, messages of {size}", capital(metric)));
         document.blocks.push(Block::Table(table(&places, bytes)));
     }
 }

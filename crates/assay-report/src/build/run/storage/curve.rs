@@ -1,4 +1,4 @@
-//! One response curve: latency over the rate that was reached, its knee, and the ceiling.
+//! One response curve: latency over the rate reached, its knee, and the provisioned rate.
 
 use assay_model::attribute::Attribute;
 use assay_model::quantity::{Quantity, Unit};
@@ -51,17 +51,17 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Tes
 
 fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
     let columns = [
-        ("asked for", Align::Left),
+        ("requested", Align::Left),
         ("rate", Align::Right),
         ("bandwidth", Align::Right),
-        ("of ceiling", Align::Right),
+        ("of provisioned", Align::Right),
         ("median", Align::Right),
         ("p99", Align::Right),
         ("p99.9", Align::Right),
         ("service median", Align::Right),
         ("note", Align::Left),
     ];
-    let mut table = Table::new(format!("Response of {name}"), &columns);
+    let mut table = Table::new(format!("Response curve of {name}"), &columns);
     for point in points {
         let mut row: Vec<Cell> = vec![asked(point).into()];
         row.push(point.rate.map(|it| spread(it, precision::value(it))).unwrap_or_default());
@@ -114,8 +114,7 @@ fn is_knee(point: &Test<'_>) -> bool {
 /// The knee in words, or why there is none.
 fn knee(points: &[&Test<'_>]) -> String {
     if points.iter().all(|it| it.from_due.is_none()) {
-        return "latency from the moment I/O was due is not reported, so there is no knee"
-            .to_owned();
+        return "latency from when I/O was due is not reported, so there is no knee".to_owned();
     }
     let found = points.first().and_then(|it| {
         let rate = Quantity::new(it.number(Attribute::KneeRate)?, Unit::IoPerSecond);
@@ -144,12 +143,12 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
         let median = &series.first()?.points;
         (*median.first()?, *median.last()?)
     };
-    // Another law of arrivals: a point of its own, not on the curve.
+    // Another law of arrivals: its own point, not on the curve.
     series.extend(closed(points));
     let rate = |point: Point| units::quantity(point.x, Unit::IoPerSecond, 3);
     let time = |point: Point| units::quantity(point.y, Unit::Second, 3);
     Some(Plot {
-        title: format!("Response of {name}"),
+        title: format!("Response curve of {name}"),
         description: format!(
             "Median latency goes from {} at {} to {} at {}; {}.",
             time(first),
@@ -159,12 +158,12 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
             knee(points)
         ),
         x: Axis {
-            label: "rate that was reached".to_owned(),
+            label: "rate reached".to_owned(),
             unit: Unit::IoPerSecond,
             scale: Scale::Linear,
         },
         y: Axis {
-            label: "latency from the moment I/O was due".to_owned(),
+            label: "latency from when I/O was due".to_owned(),
             unit: Unit::Second,
             scale: Scale::Log10,
         },
@@ -218,7 +217,7 @@ fn marks(points: &[&Test<'_>]) -> Vec<Line> {
         let limit = it.bandwidth?.limit.as_ref()?;
         let bytes = it.number(Attribute::Bytes).filter(|bytes| *bytes > 0.0)?;
         let label = units::quantity(limit.value, Unit::BytePerSecond, 3);
-        Some(Line { label: format!("ceiling {label}"), value: limit.value / bytes })
+        Some(Line { label: format!("provisioned {label}"), value: limit.value / bytes })
     });
     knee.into_iter().chain(provisioned).collect()
 }
