@@ -21,15 +21,15 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
             );
         }
     }
-    command::run(command::cargo(root).args(campaign(&["--profile", "fuzz"])).args(asked))
+    command::run(command::cargo(root).args(command_of(&["--profile", "fuzz"])).args(asked))
 }
 
 /// The part of it that runs on every change.
 pub(crate) fn run_briefly(root: &Path) -> Result<()> {
-    command::run(command::cargo(root).args(campaign(&[])).args(["--for", IN_CI]))
+    command::run(command::cargo(root).args(command_of(&[])).args(["--for", IN_CI]))
 }
 
-fn campaign<'a>(profile: &[&'a str]) -> Vec<&'a str> {
+fn command_of<'a>(profile: &[&'a str]) -> Vec<&'a str> {
     let start = ["run", "--quiet", "--locked", "-p", "assay-fuzz"];
     [&start, profile, &["--"]].concat()
 }

@@ -1,6 +1,7 @@
 //! Every reader, with what it begins with. What comes back of one execution is what the reader said: an
 //! input that makes it say something new is worth changing further.
 
+use std::fmt::{Debug, Display};
 use std::io;
 use std::path::Path;
 
@@ -40,7 +41,7 @@ const fn reader(
 /// All of them.
 pub const READERS: &[Reader] = &[
     reader("vdbench", &["assay-dialects/tests/golden/vdbench/*.parm"], VDBENCH, vdbench),
-    reader("fio", &["assay-fuzz/corpus/*.fio"], FIO, fio_job),
+    reader("fio", &["assay-fuzz/corpus/*.fio"], FIO, fio_file),
     reader("fio-words", &[], FIO_WORDS, fio_words),
     reader("ior-words", &[], IOR_WORDS, ior_words),
     reader("ior-script", &["assay-fuzz/corpus/*.ior"], IOR_SCRIPT, ior_script),
@@ -202,7 +203,7 @@ fn fio_plan(words: &[String], job: &str) -> String {
     })
 }
 
-fn fio_job(bytes: &[u8]) -> String {
+fn fio_file(bytes: &[u8]) -> String {
     fio_plan(&["job".to_owned()], &String::from_utf8_lossy(bytes))
 }
 
@@ -298,36 +299,39 @@ fn quantities(bytes: &[u8]) -> String {
     said
 }
 
-fn iperf3_server(bytes: &[u8]) -> String {
-    let mut server = iperf3::Server::default();
-    let mut said = String::new();
-    for piece in bytes.chunks(1 + bytes.len() / 7) {
-        server.receive(piece);
-        loop {
-            match server.next_event() {
-                Ok(Some(event)) => said.push_str(&format!("{event:?}")),
-                Ok(None) => break,
-                Err(error) => return said + &error.to_string(),
-            }
+/// Everything that a state machine says until it wants more, or refuses.
+fn events_of<E: Debug, F: Display>(mut next: impl FnMut() -> Result<Option<E>, F>) -> String {
+    let mut said = Vec::new();
+    loop {
+        match next() {
+            Ok(Some(event)) => said.push(format!("{event:?}")),
+            Ok(None) => return said.concat(),
+            Err(error) => return said.concat() + &error.to_string(),
         }
     }
-    said
+}
+
+/// A message as it may arrive: in a few pieces.
+fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.chunks(1 + bytes.len() / 7)
+}
+
+fn iperf3_server(bytes: &[u8]) -> String {
+    let mut server = iperf3::Server::default();
+    let heard = pieces(bytes).map(|piece| {
+        server.receive(piece);
+        events_of(|| server.next_event())
+    });
+    heard.collect()
 }
 
 fn iperf3_client(bytes: &[u8]) -> String {
     let mut client = iperf3::Client::new(Cookie::from_random([0; 36]));
-    let mut said = String::new();
-    for piece in bytes.chunks(1 + bytes.len() / 7) {
+    let heard = pieces(bytes).map(|piece| {
         client.receive(piece);
-        loop {
-            match client.next_event() {
-                Ok(Some(event)) => said.push_str(&format!("{event:?}")),
-                Ok(None) => break,
-                Err(error) => return said + &error.to_string(),
-            }
-        }
-    }
-    said
+        events_of(|| client.next_event())
+    });
+    heard.collect()
 }
 
 fn iperf3_messages(bytes: &[u8]) -> String {
@@ -349,33 +353,15 @@ fn qperf_server(bytes: &[u8]) -> String {
     bytes.resize(bytes.len().max(qperf::Request::BYTES), 0);
     let mut server = qperf::Server::default();
     server.receive(&bytes);
-    let mut said = String::new();
-    loop {
-        match server.next_event() {
-            Ok(Some(event)) => said.push_str(&format!("{event:?}")),
-            Ok(None) => return said,
-            Err(error) => return said + &error.to_string(),
-        }
-    }
+    events_of(|| server.next_event())
 }
 
 fn qperf_client(bytes: &[u8]) -> String {
     let names = ["tcp_lat", "tcp_bw", "udp_lat", "udp_bw", "conf", "quit"];
-    let mut said = String::new();
-    for test in names.into_iter().filter_map(qperf::Test::from_name) {
+    let heard = names.into_iter().filter_map(qperf::Test::from_name).map(|test| {
         let mut client = qperf::Client::new(qperf::Request::new(test));
         client.receive(bytes);
-        loop {
-            match client.next_event() {
-                Ok(Some(event)) => said.push_str(&format!("{event:?}")),
-                Ok(None) => break,
-                Err(error) => {
-                    said.push_str(&error.to_string());
-                    break;
-                }
-            }
-        }
-        said.push_str(&client.refused().to_string());
-    }
-    said
+        events_of(|| client.next_event()) + &client.refused().to_string()
+    });
+    heard.collect()
 }

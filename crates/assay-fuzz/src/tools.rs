@@ -108,7 +108,7 @@ pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
     };
     let mpi = MpiChoices { installations: vec![installation], ..MpiChoices::default() };
     let by = vec!["assay".to_owned()];
-    let choices = Choices { by, measurers: &MEASURERS, budget_s: None, to: None, mpi };
+    let choices = Choices { by, measurers: &MEASURERS, budget_s: None, to: None, mpi, seed: 1 };
     expand(suite, &HOST, &choices)
 }
 
@@ -132,19 +132,18 @@ fn read(name: &str, invocations: &[Invocation], bytes: &[u8]) -> String {
     let tool = tool::find(name).expect("every tool here has its row");
     assert!(!invocations.is_empty(), "{name} is asked nothing");
     let text = String::from_utf8_lossy(bytes);
-    let mut said = String::new();
-    for invocation in invocations {
+    let said = invocations.iter().map(|invocation| {
         let mut outputs = Outputs { exit_code: Some(0), ..Outputs::default() };
         match invocation.files_to_read.first() {
             Some(file) => drop(outputs.files.insert(file.clone(), text.clone().into_owned())),
             None => outputs.stdout = text.clone().into_owned(),
         }
         match tool.read(invocation, &outputs) {
-            Ok(parsed) => said.push_str(&format!("{} values", parsed.values.len())),
-            Err(error) => said.push_str(&error.to_string()),
+            Ok(parsed) => format!("{} values", parsed.values.len()),
+            Err(error) => error.to_string(),
         }
-    }
-    said
+    });
+    said.collect()
 }
 
 macro_rules! tools {

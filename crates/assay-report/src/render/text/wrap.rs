@@ -6,9 +6,9 @@ use assay_model::plain::in_columns;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::UnicodeWidthStr;
 
-/// Columns that a text takes.
+/// Columns that a text takes, with everything that it hides shown.
 pub(super) fn columns(text: &str) -> usize {
-    text.width()
+    in_columns(text).width()
 }
 
 /// No-break spaces have done their work once lines are broken.
