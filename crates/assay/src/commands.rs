@@ -18,3 +18,4 @@ pub(crate) mod show;
 pub(crate) mod storage;
 mod switched;
 pub(crate) mod vdbench;
+pub(crate) mod verify;

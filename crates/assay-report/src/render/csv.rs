@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use assay_model::attribute::{Attribute, Value};
 use assay_model::comparison::{Comparison, Pair};
 use assay_model::history::History;
+use assay_model::plain;
 use assay_model::summary::{Estimate, Summary};
 
 use crate::words;
@@ -126,10 +127,12 @@ pub fn history(history: &History) -> String {
     written(std::iter::once(head.map(str::to_owned).into()).chain(rows))
 }
 
+/// No field is a formula to whatever opens the table.
 fn written(records: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for record in records {
-        writer.write_record(&record).expect("all rows have the same length");
+        let fields = record.iter().map(|field| plain::cell(field).into_owned());
+        writer.write_record(fields).expect("all rows have the same length");
     }
     let bytes = writer.into_inner().expect("writing to memory cannot fail");
     String::from_utf8(bytes).expect("all fields are UTF-8")
