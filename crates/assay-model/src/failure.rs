@@ -45,6 +45,17 @@ pub enum Failure {
         /// What the kernel or the verifier said.
         causes: Vec<String>,
     },
+    /// Operations on files failed.
+    FileOperationFailed {
+        /// How many.
+        count: u64,
+        /// The first: `create`, `read` …
+        operation: String,
+        /// The file or directory.
+        path: String,
+        /// What the kernel said.
+        causes: Vec<String>,
+    },
     /// ICMP carries no streams.
     IcmpHasNoStreams,
     /// The host answers no ICMP echo.
@@ -214,6 +225,7 @@ impl Failure {
             Self::CurveWithoutMaximum => "curve-without-maximum",
             Self::NoRateKeepsGoal { .. } => "no-rate-keeps-goal",
             Self::IoFailed { .. } => "io-failed",
+            Self::FileOperationFailed { .. } => "file-operation-failed",
             Self::IcmpHasNoStreams => "icmp-has-no-streams",
             Self::NoEcho => "no-echo",
             Self::ResidualTooLarge { .. } => "residual-too-large",

@@ -158,9 +158,7 @@ fn files_of(plan: &Plan) -> FilePlan {
     let tests = plan.cases.iter().filter_map(|case| {
         if let Workload::Files(test) = &case.workload { Some(test) } else { None }
     });
-    let phases =
-        tests.flat_map(|test| [&test.before, &test.workload].map(file_trees::phase_of));
-    FilePlan { phases: phases.collect() }
+    FilePlan { phases: tests.flat_map(|test| file_trees::phases(test)).collect() }
 }
 
 /// A run in which a case failed, or nothing was measured, is a failed measurement. `words` writes a

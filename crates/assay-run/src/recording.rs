@@ -82,7 +82,12 @@ pub fn record(
     let opening = Opening { plan, asked, label, files, store };
     let mut recording = Recording::begin(opening, sink)?;
     for (number, phase) in phases.into_iter().enumerate() {
-        recording.case(number, phase.entries, &phase.raw, phase.failure)?;
+        recording.case(
+            number,
+            phase.entries,
+            &phase.raw,
+            phase.failure.map_or(Ok(Stopped::Tool), Err),
+        )?;
     }
     recording.finish(is_interrupted)
 }
@@ -144,8 +149,8 @@ impl<'t> Recording<'t> {
         self.log.run_id()
     }
 
-    /// Everything that was found in one case of the plan, by its number, with its raw outputs; it ends
-    /// well unless there is a failure.
+    /// Everything that was found in one case of the plan, by its number, with its raw outputs, and
+    /// how it ended.
     ///
     /// # Errors
     /// When the store refuses.
@@ -157,7 +162,7 @@ impl<'t> Recording<'t> {
         number: usize,
         entries: impl IntoIterator<Item = Entry>,
         raw: &[(String, Vec<u8>)],
-        failure: Option<CaseFailure>,
+        end: Result<Stopped, CaseFailure>,
     ) -> Result<(), Failure> {
         let case: Case = self.plan.cases[number].clone();
         self.begun.insert(number);
@@ -171,9 +176,9 @@ impl<'t> Recording<'t> {
         }
         recorder.flush().map_err(stored)?;
         let case = case.id;
-        match failure {
-            None => self.log.add(RunEvent::CaseFinished { case, stopped: Stopped::Tool }),
-            Some(failure) => {
+        match end {
+            Ok(stopped) => self.log.add(RunEvent::CaseFinished { case, stopped }),
+            Err(failure) => {
                 self.status = Status::Failed;
                 self.log.add(RunEvent::CaseFailed { case, failure, because: None })
             }

@@ -108,6 +108,12 @@ fn failures() -> Vec<Failure> {
             target: name(),
             causes: vec!["Input/output error (os error 5)".into()],
         },
+        Failure::FileOperationFailed {
+            count: 2,
+            operation: name(),
+            path: name(),
+            causes: vec![name()],
+        },
         Failure::IcmpHasNoStreams,
         Failure::NoEcho,
         Failure::ResidualTooLarge { residual: 31.7, bound: 16.0 },

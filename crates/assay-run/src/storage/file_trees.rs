@@ -12,9 +12,10 @@ use std::sync::atomic::AtomicBool;
 use assay_fleet::mounts;
 use assay_fleet::root::Root;
 use assay_kernels::storage::files::{self as kernel, FileControl};
+use assay_model::failure::Failure as CaseFailure;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::workload::file_set::{
-    FileOperation, FilePhase, FilePlan, FileStream, FileTree, FileWorkload,
+    FileOperation, FilePhase, FilePlan, FileStream, FileTest, FileTree, FileWorkload,
 };
 use fs_err as fs;
 
@@ -52,6 +53,11 @@ pub fn prepare(
     Ok(())
 }
 
+/// What a test does, in its order.
+pub fn phases(test: &FileTest) -> Vec<FilePhase> {
+    test.before.iter().chain([&test.workload]).map(phase_of).collect()
+}
+
 /// The phase that is this workload and nothing more.
 pub fn phase_of(workload: &FileWorkload) -> FilePhase {
     let name = workload.streams.first().map(|stream| stream.name.clone());
@@ -69,6 +75,17 @@ pub fn run_phase(
     let mut control = FileControl { stop, on_interval, most_errors };
     kernel::run(&phase.workload, &mut control).map_err(|error| {
         Failure::measurement(format!("phase {} failed", phase.name)).because(&error)
+    })
+}
+
+/// The failure that operations of a phase amount to; `None` when all were done.
+pub fn failure(outcome: &FileOutcome) -> Option<CaseFailure> {
+    let first = outcome.errors.first()?;
+    Some(CaseFailure::FileOperationFailed {
+        count: outcome.error_count,
+        operation: first.operation.name().to_owned(),
+        path: first.path.display().to_string(),
+        causes: vec![first.reason.clone()],
     })
 }
 
@@ -100,21 +117,19 @@ fn uses(plan: &FilePlan) -> BTreeMap<&Path, Use<'_>> {
 }
 
 fn writes(stream: &FileStream) -> bool {
-    match stream.operation {
-        FileOperation::Read | FileOperation::Write => match stream.read_share {
-            Some(share) => share < 1.0,
-            None => stream.operation == FileOperation::Write,
-        },
-        FileOperation::Open
+    stream.operations().into_iter().any(|operation| match operation {
+        FileOperation::Read
+        | FileOperation::Open
         | FileOperation::Close
         | FileOperation::Getattr
         | FileOperation::Access => false,
-        FileOperation::Mkdir
+        FileOperation::Write
+        | FileOperation::Mkdir
         | FileOperation::Rmdir
         | FileOperation::Create
         | FileOperation::Delete
         | FileOperation::Setattr => true,
-    }
+    })
 }
 
 fn may_use(usage: &Use<'_>, options: &RunOptions) -> Result<(), Failure> {

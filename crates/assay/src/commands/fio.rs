@@ -132,7 +132,7 @@ impl Asking<'_> {
             Err(failure) => {
                 let interrupted = cancel.load(Ordering::Relaxed);
                 if !interrupted {
-                    recording.case(0, [], &[], Some(record::of_case(&failure)))?;
+                    recording.case(0, [], &[], Err(record::of_case(&failure)))?;
                 }
                 recording.finish(interrupted)?;
                 return Err(failure);

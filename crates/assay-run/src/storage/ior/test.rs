@@ -281,13 +281,13 @@ impl Record<'_, '_, '_> {
         let entries = outcome.entries().into_iter().chain(series::samples(outcome));
         let entries = entries.map(|entry| entry.of(&dimensions));
         let found = serde_json::to_vec(&self.found).expect("names and numbers are JSON");
-        let failure = series::failure(&phase.workload, outcome);
-        self.kept.case(number, entries, &[(FOUND.to_owned(), found)], failure)
+        let end = series::end(&phase.workload, outcome);
+        self.kept.case(number, entries, &[(FOUND.to_owned(), found)], end)
     }
 
     fn failed(&mut self, step: Step) -> Result<(), Failure> {
         let Some(number) = self.case(step) else { return Ok(()) };
-        self.kept.case(number, [], &[], Some(CaseFailure::NoIo))
+        self.kept.case(number, [], &[], Err(CaseFailure::NoIo))
     }
 
     fn tell(

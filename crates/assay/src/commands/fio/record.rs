@@ -19,7 +19,7 @@ use assay_model::workload::course::Course;
 use assay_model::workload::storage::{StoragePhase, StorageTest};
 use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{self, Recording};
-use assay_run::storage::{runner, series};
+use assay_run::storage::series;
 use assay_store::Store;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -71,7 +71,7 @@ impl Finished<'_> {
             let outcome = match outcome {
                 Ok(outcome) => outcome,
                 Err(failure) => {
-                    recording.case(number, [], &[], Some(of_case(failure)))?;
+                    recording.case(number, [], &[], Err(of_case(failure)))?;
                     continue;
                 }
             };
@@ -80,8 +80,8 @@ impl Finished<'_> {
             let entries = outcome.entries().into_iter().chain(series::samples(outcome));
             let entries = entries.map(|entry| entry.within(Attribute::Phase, name));
             let journals = if self.journals { outcome.journals() } else { Vec::new() };
-            let failure = runner::case_failure(&self.plan.plan.phases[number], outcome);
-            recording.case(number, entries, &journals, failure)?;
+            let end = series::end(&self.plan.plan.phases[number].workload, outcome);
+            recording.case(number, entries, &journals, end)?;
         }
         recording.raw(CIRCUMSTANCES, &self.circumstances()?)?;
         recording.finish(self.interrupted)
