@@ -99,7 +99,9 @@ fn folder((major, minor): DeviceNumber) -> String {
     format!("sys/dev/block/{major}:{minor}")
 }
 
-fn name(root: &Root, device: DeviceNumber) -> Option<String> {
+/// The name that the kernel gives the device below `/dev`.
+#[must_use]
+pub fn name(root: &Root, device: DeviceNumber) -> Option<String> {
     let told = root.text(&format!("{}/uevent", folder(device)))?;
     told.lines().find_map(|line| line.strip_prefix("DEVNAME=").map(str::to_owned))
 }

@@ -40,6 +40,52 @@ pub fn of<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
         .map(|(_, mount)| mount)
 }
 
+/// Folders below which volumes are mounted (Filesystem Hierarchy Standard 3.0, 3.11, 3.12 and 3.17; the last
+/// one by custom).
+const CUSTOMARY: [&str; 4] = ["/mnt", "/media", "/srv", "/data"];
+
+/// Mount points that the machine is set up with, whether anything is mounted on them or not: those of
+/// `/etc/fstab` and of systemd's own mount units.
+#[must_use]
+pub fn configured(root: &Root) -> Vec<PathBuf> {
+    let table = root.text("etc/fstab").unwrap_or_default();
+    let rows = table.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
+    let of_table = rows.filter_map(|line| line.split_whitespace().nth(1)).map(plain);
+    let units = root.names(UNITS).into_iter().filter(|name| name.ends_with(".mount"));
+    let of_units = units.filter_map(|name| {
+        let unit = root.text(&format!("{UNITS}/{name}"))?;
+        let point = unit.lines().find_map(|line| line.trim().strip_prefix("Where="))?;
+        Some(point.trim().to_owned())
+    });
+    let points = of_table.chain(of_units).map(PathBuf::from);
+    points.filter(|point| point.is_absolute() && point.parent().is_some()).collect()
+}
+
+/// Mount units that somebody wrote for this machine; distributions ship theirs elsewhere.
+const UNITS: &str = "etc/systemd/system";
+
+/// The mount point that lacks its volume, so that `path` (absolute, without links) lies where it was hardly
+/// meant to: on the root's file system below a customary folder, or on whatever is behind a configured point.
+#[must_use]
+pub fn missing(mounts: &[Mount], configured: &[PathBuf], path: &Path) -> Option<PathBuf> {
+    let on = of(mounts, path)?;
+    let points = configured.iter().filter(|point| path.starts_with(point));
+    if let Some(point) = points.max_by_key(|point| point.components().count()) {
+        return (!on.point.starts_with(point)).then(|| point.clone());
+    }
+    let root = of(mounts, Path::new("/"))?;
+    let customary = CUSTOMARY.iter().map(Path::new).find(|it| path.starts_with(it))?;
+    let below = path.strip_prefix(customary).ok()?.components();
+    let mut point = customary.to_path_buf();
+    match below.clone().count() {
+        0 => return None,
+        // A file right in `/mnt`.
+        1 => {}
+        _ => point.extend(below.take(1)),
+    }
+    (on.device == root.device).then_some(point)
+}
+
 /// Bytes that an unprivileged user may still fill on the file system of `path`.
 ///
 /// # Errors
@@ -97,6 +143,58 @@ broken line
         assert_eq!(mounts[2].point, PathBuf::from("/mnt/vol 1"));
         assert_eq!(mounts[2].options, "rw,relatime,rw,vers=4.1,nconnect=8");
         assert_eq!((mounts[3].device, mounts[3].source.as_str()), ((8, 1), "/dev/sda1"));
+    }
+
+    #[test]
+    fn a_volume_that_is_not_mounted_is_missed() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write(
+            "etc/fstab",
+            "# a comment /nowhere\nUUID=1 / ext4 rw 0 1\nUUID=2 none swap sw 0 0\n\
+             UUID=3 /scratch\\0401 xfs noauto 0 0\n  LABEL=x /srv/sub btrfs subvol=a\nbroken\n",
+        );
+        write("etc/systemd/system/backup.mount", "[Mount]\nWhat=/dev/sdz\nWhere=/backup\n");
+        write("etc/systemd/system/masked.mount", "");
+        let configured = configured(&Root::at(folder.path()));
+        let mount = |device, point: &str| Mount {
+            device,
+            point: PathBuf::from(point),
+            kind: "ext4".into(),
+            source: "/dev/x".into(),
+            options: String::new(),
+        };
+        let mounts = [
+            mount((8, 1), "/"),
+            mount((8, 2), "/mnt/a"),
+            mount((8, 2), "/mnt/b/deep"),
+            // A folder of the root's file system, mounted once more.
+            mount((8, 1), "/media/bound"),
+            // A subvolume of the root's file system, as fstab has it.
+            mount((8, 1), "/srv/sub"),
+        ];
+        for (path, expected) in [
+            ("/mnt/a/file", None),
+            ("/mnt/b/deep/file", None),
+            ("/mnt/b/file", Some("/mnt/b")),
+            ("/mnt/c/d/file", Some("/mnt/c")),
+            ("/mnt/file", Some("/mnt")),
+            ("/media/bound/file", Some("/media/bound")),
+            ("/srv/x/file", Some("/srv/x")),
+            ("/srv/sub/file", None),
+            ("/data/file", Some("/data")),
+            ("/database/file", None),
+            ("/scratch 1/file", Some("/scratch 1")),
+            ("/backup/a/file", Some("/backup")),
+            ("/home/x/file", None),
+        ] {
+            let found = missing(&mounts, &configured, Path::new(path));
+            assert_eq!(found.as_deref(), expected.map(Path::new), "{path}");
+        }
     }
 
     #[test]

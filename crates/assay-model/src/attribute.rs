@@ -371,7 +371,9 @@ attributes! {
     Errors, "errors", Fact, Kind::Plain;
     /// How the far end is reached: `loopback`, `network`.
     Path, "path", Fact, Kind::Plain;
-    /// The device that carried the traffic.
+    /// Kind of file system that the targets lie on; `none` = a block device.
+    FileSystem, "file_system", Fact, Kind::Plain;
+    /// The device that carried the traffic, or that the targets lie on.
     Device, "device", Fact, Kind::Plain;
     /// What that device claims to transfer.
     LinkBitPerS, "link_bit_per_s", Fact, BIT_RATE;

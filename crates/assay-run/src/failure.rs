@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
+use assay_model::failure::{Area, Failure as CaseFailure};
 use assay_store::StoreError;
 
 /// What went wrong, as whoever called may have to tell it apart.
@@ -91,6 +92,11 @@ impl Failure {
     /// What to do, in one line; empty when nothing is known.
     pub fn advice(&self) -> String {
         self.advice.join("; or ")
+    }
+
+    /// As what ended a case of a run.
+    pub fn of_case(&self, area: Area) -> CaseFailure {
+        CaseFailure::Error { area, causes: vec![self.reason()], advice: self.advice() }
     }
 
     /// What failed, in one line.

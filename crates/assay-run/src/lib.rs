@@ -15,7 +15,6 @@ mod measuring;
 pub mod mpi;
 pub mod mpi_installations;
 pub mod network;
-pub mod phase;
 mod presence;
 pub mod question;
 mod recorder;

@@ -22,7 +22,7 @@ use crate::execution::{self, Execution};
 use crate::failure::{Failure, Kind};
 use crate::sink::Sink;
 use crate::storage::options::RunOptions;
-use crate::storage::{file_trees, precondition, runner};
+use crate::storage::{file_trees, precondition, runner, volume};
 use crate::tools::{self, Tools};
 
 /// What is asked, by whom, and under which condition.
@@ -86,6 +86,8 @@ pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
     };
     let mut plan = plan(question.suite, question.blame, &host, &choices)?;
     tools.leave_out_other_mpis(&mut plan)?;
+    // Also where nothing is to be measured: what is planned must be possible.
+    volume::check(&storage_of(&plan), &files_of(&plan), &question.storage)?;
     Ok(Prepared { plan, host, tools })
 }
 
@@ -100,8 +102,10 @@ pub fn measure(
 ) -> Result<Run, Failure> {
     let Prepared { plan, host, tools } = prepared;
     let storage = &question.storage;
-    runner::check(&storage_of(&plan), storage)?;
-    file_trees::check(&files_of(&plan), storage)?;
+    let (of_storage, of_files) = (storage_of(&plan), files_of(&plan));
+    runner::check(&of_storage, storage)?;
+    file_trees::check(&of_files, storage)?;
+    volume::told(&of_storage, &of_files).iter().for_each(|line| sink.note(line));
     let execution = Execution {
         plan,
         label: question.label.map(str::to_owned),

@@ -52,8 +52,7 @@ impl CaseError {
 
     /// A failure that ends this case and not the run.
     pub(crate) fn of_case(area: Area, failure: &Failure) -> Self {
-        let (causes, advice) = (vec![failure.reason()], failure.advice());
-        Self::Failed(CaseFailure::Error { area, causes, advice })
+        Self::Failed(failure.of_case(area))
     }
 
     /// The same failure, with what others need as well.

@@ -22,7 +22,6 @@ use jiff::Timestamp;
 use crate::execution::{self, Beginning};
 use crate::failure::Failure;
 use crate::log::Log;
-use crate::phase::Phase;
 use crate::presence::{self, Presence};
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::sink::Sink;
@@ -43,53 +42,6 @@ pub struct Opening<'a> {
     pub files: Vec<(String, Vec<u8>)>,
     /// Where the run is stored; `None` where nobody wants it.
     pub store: Option<&'a Store>,
-}
-
-/// Where the answer to a question in a tool's language is kept.
-#[derive(Debug)]
-pub struct Kept<'a> {
-    /// The question.
-    pub asked: Asked,
-    /// What the user calls the condition.
-    pub label: Option<String>,
-    /// Raw outputs of the run as a whole, by name.
-    pub files: Vec<(String, Vec<u8>)>,
-    /// `None` where nobody wants it stored.
-    pub store: Option<&'a Store>,
-}
-
-/// A run of phases that are all over: the language's own program, or assay in its place, decided what
-/// came when.
-///
-/// # Errors
-/// When the store refuses, or no thread can be pinned.
-pub fn record(
-    kept: Kept<'_>,
-    phases: Vec<Phase>,
-    is_interrupted: bool,
-    sink: &mut dyn Sink,
-) -> Result<Run, Failure> {
-    let Kept { asked, label, files, store } = kept;
-    let mut named: Vec<(String, Workload)> = Vec::new();
-    for Phase { name, workload, .. } in &phases {
-        // The same may have been asked for twice.
-        let again = (2..).map(|time| format!("{name}/{time}"));
-        let mut names = std::iter::once(name.clone()).chain(again);
-        let free = names.find(|it| named.iter().all(|(taken, _)| taken != it));
-        named.push((free.unwrap_or_default(), workload.clone()));
-    }
-    let plan = plan(&asked.language, named);
-    let opening = Opening { plan, asked, label, files, store };
-    let mut recording = Recording::begin(opening, sink)?;
-    for (number, phase) in phases.into_iter().enumerate() {
-        recording.case(
-            number,
-            phase.entries,
-            &phase.raw,
-            phase.failure.map_or(Ok(Stopped::Tool), Err),
-        )?;
-    }
-    recording.finish(is_interrupted)
 }
 
 /// A run that has begun.
@@ -149,8 +101,47 @@ impl<'t> Recording<'t> {
         self.log.run_id()
     }
 
-    /// Everything that was found in one case of the plan, by its number, with its raw outputs, and
-    /// how it ended.
+    /// One case of the plan begins, by its number.
+    ///
+    /// # Errors
+    /// When the store refuses.
+    ///
+    /// # Panics
+    /// When the plan has no such case.
+    pub fn start(&mut self, number: usize) -> Result<(), Failure> {
+        let case = self.plan.cases[number].id.clone();
+        if self.begun.insert(number) {
+            self.log.add(RunEvent::CaseStarted { case })?;
+        }
+        Ok(())
+    }
+
+    /// What was found in a case that was interrupted, with its raw outputs; it begins with it where it did not
+    /// before, and has no end.
+    ///
+    /// # Errors
+    /// When the store refuses.
+    ///
+    /// # Panics
+    /// When the plan has no such case.
+    pub fn found(
+        &mut self,
+        number: usize,
+        entries: impl IntoIterator<Item = Entry>,
+        raw: &[(String, Vec<u8>)],
+    ) -> Result<(), Failure> {
+        self.start(number)?;
+        let mut state = CaseState::new(&self.plan.cases[number], &self.host);
+        let mut recorder =
+            Recorder::new(&mut state, &mut self.log, &self.cancel, self.started_ns);
+        recorder.record_all(entries);
+        for (name, bytes) in raw {
+            recorder.raw(name, bytes).map_err(stored)?;
+        }
+        recorder.flush().map_err(stored)
+    }
+
+    /// The same of a case that is over; it ended well unless there is a failure.
     ///
     /// # Errors
     /// When the store refuses.
@@ -162,23 +153,13 @@ impl<'t> Recording<'t> {
         number: usize,
         entries: impl IntoIterator<Item = Entry>,
         raw: &[(String, Vec<u8>)],
-        end: Result<Stopped, CaseFailure>,
+        failure: Option<CaseFailure>,
     ) -> Result<(), Failure> {
-        let case: Case = self.plan.cases[number].clone();
-        self.begun.insert(number);
-        self.log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
-        let mut state = CaseState::new(&case, &self.host);
-        let mut recorder =
-            Recorder::new(&mut state, &mut self.log, &self.cancel, self.started_ns);
-        recorder.record_all(entries);
-        for (name, bytes) in raw {
-            recorder.raw(name, bytes).map_err(stored)?;
-        }
-        recorder.flush().map_err(stored)?;
-        let case = case.id;
-        match end {
-            Ok(stopped) => self.log.add(RunEvent::CaseFinished { case, stopped }),
-            Err(failure) => {
+        self.found(number, entries, raw)?;
+        let case = self.plan.cases[number].id.clone();
+        match failure {
+            None => self.log.add(RunEvent::CaseFinished { case, stopped: Stopped::Tool }),
+            Some(failure) => {
                 self.status = Status::Failed;
                 self.log.add(RunEvent::CaseFailed { case, failure, because: None })
             }
@@ -193,16 +174,33 @@ impl<'t> Recording<'t> {
         self.log.raw_of_run(name.to_owned(), bytes)
     }
 
+    /// The same of a case that had nothing to do.
+    ///
+    /// # Errors
+    /// When the store refuses.
+    ///
+    /// # Panics
+    /// When the plan has no such case.
+    pub fn idle(
+        &mut self,
+        number: usize,
+        entries: impl IntoIterator<Item = Entry>,
+        raw: &[(String, Vec<u8>)],
+    ) -> Result<(), Failure> {
+        self.found(number, entries, raw)?;
+        let (case, stopped) = (self.plan.cases[number].id.clone(), Stopped::NotNeeded);
+        self.log.add(RunEvent::CaseFinished { case, stopped })
+    }
+
     /// What was planned and not begun was not needed: what came before it decided so.
     ///
     /// # Errors
     /// When the store refuses.
     pub fn leave_out_rest(&mut self) -> Result<(), Failure> {
         for number in 0..self.plan.cases.len() {
-            if self.begun.insert(number) {
-                let case = self.plan.cases[number].id.clone();
-                self.log.add(RunEvent::CaseStarted { case: case.clone() })?;
-                let stopped = Stopped::NotNeeded;
+            if !self.begun.contains(&number) {
+                self.start(number)?;
+                let (case, stopped) = (self.plan.cases[number].id.clone(), Stopped::NotNeeded);
                 self.log.add(RunEvent::CaseFinished { case, stopped })?;
             }
         }

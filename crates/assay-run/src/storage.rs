@@ -13,3 +13,4 @@ pub mod runner;
 mod safety;
 pub mod series;
 pub mod vdbench;
+pub mod volume;

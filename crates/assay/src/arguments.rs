@@ -33,7 +33,7 @@ use plan::PlanArguments;
 use storage::{StorageAimArguments, StorageArguments};
 use vdbench::VdbenchArguments;
 
-/// Find out what this machine can really do, and how sure that is.
+/// Measure what a machine, its network and its storage can do, with the uncertainty of every value.
 #[derive(Debug, Parser)]
 #[command(
     name = "assay",
@@ -60,31 +60,31 @@ pub(crate) enum Command {
     Net(NetArguments),
     /// Measure rate, bandwidth and latency of a file, a volume or a device
     Storage(StorageArguments),
-    /// Be Vdbench: its parameter files, its console, its output folder
+    /// Run Vdbench parameter files, with Vdbench's console output and output folder
     Vdbench(VdbenchArguments),
-    /// Be fio: its job files and options, its text, JSON and terse output
+    /// Run fio job files and command lines, with fio's text, JSON or terse output
     Fio(FioArguments),
-    /// Be IOR: its options and output, ranks as threads
+    /// Run IOR command lines, with IOR's output; ranks are threads
     Ior(IorArguments),
-    /// Be iperf3: its options, its output, its protocol, as client and as server
+    /// iperf3 client and server: iperf3's options, output and protocol
     Iperf3(Iperf3Arguments),
-    /// Be qperf: its tests and figures, as client and as server
+    /// qperf client and server: qperf's tests, output and protocol
     Qperf(QperfArguments),
-    /// Send ICMP echoes and tell their whole distribution
+    /// Send ICMP echo requests and report the distribution of round trips
     Ping(PingArguments),
-    /// Measure messages between the ranks of an MPI job, as OSU's benchmarks do, under any MPI
+    /// Measure MPI point-to-point and collective operations as the OSU benchmarks do, under any MPI
     Mpi(MpiArguments),
-    /// Calculate before measuring: I/O in flight, and the size of a volume
+    /// Calculate I/O in flight (Little's law) and volume sizes before measuring
     Plan(PlanArguments),
-    /// Check whether this machine is set up for measuring; changes nothing
+    /// Check whether this machine is configured for measuring; changes nothing
     Doctor(DoctorArguments),
-    /// List stored runs, the newest first
+    /// List stored runs, newest first
     List(ListArguments),
     /// Print a stored run
     Show(ShowArguments),
     /// Compare stored runs of two conditions: better, worse, equivalent or cannot tell
     Compare(CompareArguments),
-    /// Write a stored run as a page or a table
+    /// Write a stored run as text, Markdown, HTML, SVG, CSV or JSON
     Report(ReportArguments),
     /// Explain a command or a topic: methods, tools, suites, exit-codes
     Help(HelpArguments),
@@ -97,23 +97,22 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     /// A suite by name (quick, memory, compute, network, storage-local, storage-volume,
-    /// storage-files, mpi) or a
-    /// suite file
+    /// storage-files, mpi) or a suite file
     #[arg(value_name = "SUITE", default_value = "quick")]
     pub(crate) suite: String,
-    /// The host that questions about the network go to [default: this machine over loopback]
+    /// Far end of network benchmarks [default: this machine, over loopback]
     #[arg(long, value_name = "HOST")]
     pub(crate) to: Option<String>,
-    /// What this condition is called, like on; with --switch two names, like on,off
+    /// Label of this condition, like on; with --switch two labels, like on,off
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = label)]
     pub(crate) label: Vec<String>,
-    /// Two commands that switch to one condition and to another; both are measured, in turns
+    /// Two commands that switch between two conditions; the conditions are measured alternately
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"])]
     pub(crate) switch: Option<Vec<String>>,
-    /// With --switch: how many runs, in the order first, second, second, first and so on
+    /// With --switch: number of runs, in the order first, second, second, first, …
     #[arg(long, value_name = "N", default_value_t = 4, requires = "switch", value_parser = turns)]
     pub(crate) turns: u32,
-    /// With --switch: a difference up to this makes no difference in practice
+    /// With --switch: largest relative difference that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", requires = "switch", value_parser = margin)]
     pub(crate) margin: f64,
     #[command(flatten)]
@@ -129,13 +128,13 @@ pub(crate) struct CompareArguments {
     /// The first condition: a run, several separated by commas, or a label (its newest run)
     #[arg(value_name = "A")]
     pub(crate) a: String,
-    /// The second condition, which is judged against the first
+    /// The second condition, compared with the first
     #[arg(value_name = "B")]
     pub(crate) b: String,
-    /// A difference up to this makes no difference in practice
+    /// Largest relative difference that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = margin)]
     pub(crate) margin: f64,
-    /// What to write
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     /// Print the comparison as one JSON document
@@ -150,10 +149,10 @@ pub(crate) struct CompareArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct StreamArguments {
-    /// Where: node, numa, l3, core, scaling or all; numa:0, l3:0 or core:0 for a single one
+    /// Placement: node, numa, l3, core, scaling or all; numa:0, l3:0 or core:0 for a single one
     #[arg(long, value_delimiter = ',', default_value = "node")]
     pub(crate) placement: Vec<Placement>,
-    /// Threads, one per core and spread over the last-level caches [default: every core]
+    /// Number of threads, one per core, spread over the last-level caches [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<u32>,
     /// Size of each of the three arrays, like 512MiB [default: 4 × the last-level caches]
@@ -165,16 +164,16 @@ pub(crate) struct StreamArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LinpackArguments {
-    /// Number of equations [default: what the time allows]
+    /// Number of equations [default: as many as the time budget allows]
     #[arg(long, value_name = "N", conflicts_with = "memory")]
     pub(crate) n: Option<u64>,
-    /// Share of the memory for the matrix, like 80%
+    /// Share of memory for the matrix, like 80%
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) memory: Option<f64>,
-    /// Threads, one per core [default: every core]
+    /// Number of threads, one per core [default: all cores]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<u32>,
-    /// Multiply matrices with this library: openblas, blis, mkl or a path [default: own kernels]
+    /// BLAS library for DGEMM: openblas, blis, mkl or a path [default: own kernels]
     #[arg(long, value_name = "LIBRARY")]
     pub(crate) blas: Option<String>,
     #[command(flatten)]
@@ -184,22 +183,22 @@ pub(crate) struct LinpackArguments {
 /// What every measuring command understands.
 #[derive(Debug, Args)]
 pub(crate) struct MeasuringArguments {
-    /// Who measures: assay, the name of an official tool, or all that are found
+    /// Who measures: assay, an installed tool by name, or all that are found
     #[arg(long, value_name = "assay|TOOL|all", value_delimiter = ',', default_value = "assay")]
     pub(crate) by: Vec<String>,
-    /// Time for the whole run, like 60s [default: as the suite says]
+    /// Time budget of the whole run, like 60s [default: the suite's]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) budget: Option<f64>,
-    /// An official tool that is not on PATH, like stream=/opt/stream/stream_c.exe
+    /// Path of a tool that is not on PATH, like stream=/opt/stream/stream_c.exe
     #[arg(long = "tool", value_name = "NAME=PATH", value_parser = tool_path)]
     pub(crate) tools: Vec<(String, PathBuf)>,
-    /// Print the plan, every case resolved, and measure nothing
+    /// Print the plan with every case resolved; measure nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print the result as one JSON document; progress goes to standard error
     #[arg(long, conflicts_with = "events")]
     pub(crate) json: bool,
-    /// Print every event as a line of JSON while it happens
+    /// Print each event as a line of JSON as it happens
     #[arg(long)]
     pub(crate) events: bool,
     #[command(flatten)]
@@ -237,20 +236,20 @@ pub(crate) struct KeepArguments {
     /// Do not store the run
     #[arg(long, conflicts_with = "folder")]
     pub(crate) no_store: bool,
-    /// What to call the condition it is measured under, for `assay compare`
+    /// Label of the condition, for `assay compare`
     #[arg(long, value_name = "NAME")]
     pub(crate) label: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
-    /// Look along the path to this host too: its device, round trip and path MTU
+    /// Also check the path to this host: device, round trip and path MTU
     #[arg(long, value_name = "HOST")]
     pub(crate) to: Option<String>,
-    /// Round trip that buffers are judged for, like 20ms [default: measured with --to]
+    /// Round trip to size buffers for, like 20ms [default: measured with --to]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) round_trip: Option<f64>,
-    /// Speed of the path, like 10Gbit/s [default: what the device of --to tells]
+    /// Speed of the path, like 10Gbit/s [default: what the device of --to reports]
     #[arg(long, value_name = "RATE", value_parser = network::bit_rate)]
     pub(crate) rate: Option<u64>,
     /// Print the findings as JSON
@@ -269,16 +268,16 @@ pub(crate) struct ListArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// A run: its identifier, a unique beginning of it, latest, or latest~1 for the one before
+    /// A run: its identifier or a unique prefix of it, latest, or latest~1 for the one before
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
     /// Print the result as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print it as the tool in whose language it was asked would
+    /// Print the run in the output format of the tool it emulated
     #[arg(long = "as", value_name = "SHAPE", conflicts_with = "json")]
     pub(crate) shape: Option<Shape>,
-    /// With --as vdbench: write the folder again, by the rules of -o
+    /// With --as vdbench: also write the output folder, as -o does
     #[arg(long, value_name = "DIR", requires = "shape")]
     pub(crate) output: Option<String>,
     #[command(flatten)]
@@ -288,30 +287,30 @@ pub(crate) struct ShowArguments {
 /// The shapes of tools in which a stored run can be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
-    /// The text of iperf3
+    /// iperf3's text output
     Iperf3,
-    /// The document of iperf3's -J
+    /// iperf3's JSON output (-J)
     Iperf3Json,
-    /// The lines of qperf
+    /// qperf's output
     Qperf,
-    /// The statistics of ping
+    /// ping's statistics
     Ping,
-    /// The table of OSU's benchmarks
+    /// The table of the OSU benchmarks
     Osu,
-    /// The lines and the table of IOR
+    /// IOR's text output
     Ior,
-    /// The document that IOR writes with summaryFormat=JSON
+    /// IOR's JSON output (summaryFormat=JSON)
     IorJson,
-    /// The console of Vdbench, and with --output its folder
+    /// Vdbench's console output, and with --output its folder
     Vdbench,
-    /// The text of fio
+    /// fio's text output
     FioNormal,
-    /// The JSON of fio
+    /// fio's JSON output
     FioJson,
-    /// The same with every latency
+    /// fio's JSON output with latency bins
     #[value(name = "fio-json+")]
     FioJsonPlus,
-    /// The lines of fio for scripts
+    /// fio's terse output
     FioTerse,
 }
 
@@ -332,10 +331,10 @@ impl Shape {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// A run: its identifier, a unique beginning of it, latest, or latest~1 for the one before
+    /// A run: its identifier or a unique prefix of it, latest, or latest~1 for the one before
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
-    /// What to write
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     /// Write to this file instead of standard output
@@ -351,9 +350,9 @@ pub(crate) enum Format {
     Text,
     /// For a repository or a wiki
     Markdown,
-    /// One self-contained page with its plots
+    /// One self-contained page with plots
     Html,
-    /// One picture with all plots
+    /// One image with all plots
     Svg,
     /// One row per result, base units
     Csv,

@@ -43,13 +43,21 @@ impl Sink for Listening<'_> {
     }
 }
 
-/// A run in the language of a tool: the command prints, and the terminal hears of the store alone.
+/// A run in the language of a tool: the command prints meanwhile, and of the run only the store has
+/// anything to say.
 #[derive(Debug)]
-pub(crate) struct Silently<'t> {
-    pub(crate) terminal: &'t mut Terminal,
+pub(crate) struct Silently {
+    terminal: Terminal,
 }
 
-impl Sink for Silently<'_> {
+impl Silently {
+    /// Beside the terminal that the command prints on.
+    pub(crate) fn beside() -> Self {
+        Self { terminal: Terminal::attached() }
+    }
+}
+
+impl Sink for Silently {
     fn event(&mut self, _: &RunEvent) -> Result<(), Failure> {
         Ok(())
     }

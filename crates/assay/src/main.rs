@@ -1,4 +1,4 @@
-//! assay: finds out what a machine can really do, and stands behind every number.
+//! assay: measures machines, networks, MPI and storage, and stands behind every number.
 //!
 //! Types the arguments, hands them to a command, turns its outcome into an exit code.
 

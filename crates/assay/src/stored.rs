@@ -5,16 +5,15 @@ use std::path::PathBuf;
 
 use assay_model::event::Asked;
 use assay_model::run::Run;
+use assay_model::workload::Workload;
 use assay_store::{Listing, ReadRun, ResolveError, Store, StoreError};
 
 use crate::arguments::{KeepArguments, StoreArguments, given_words};
 use crate::failure::exit_code as exit_code_of;
 use crate::headlines::HEADLINES;
-use crate::listening::Silently;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
-use assay_run::phase::Phase;
-use assay_run::recording::{self, Kept};
+use assay_run::recording::{self, Opening};
 
 /// The store that was named, or the user's own; made if it is not there yet.
 pub(crate) fn open(typed: &StoreArguments) -> Result<Store, Failure> {
@@ -27,27 +26,19 @@ pub(crate) fn kept(typed: &KeepArguments) -> Result<Option<Store>, Failure> {
     if typed.no_store { Ok(None) } else { open(&typed.store).map(Some) }
 }
 
-/// What a command that speaks a tool's language has to store when it is over.
-#[derive(Debug)]
-pub(crate) struct Over {
-    /// The language.
-    pub(crate) language: &'static str,
-    pub(crate) phases: Vec<Phase>,
-    /// Raw outputs of all of it.
-    pub(crate) files: Vec<(String, Vec<u8>)>,
-    pub(crate) is_interrupted: bool,
-}
-
-/// Stores it; the run comes back for whoever wants its document.
-pub(crate) fn record(
-    (typed, store): (&KeepArguments, Option<&Store>),
-    over: Over,
-    terminal: &mut Terminal,
-) -> Result<Run, Failure> {
-    let Over { language, phases, files, is_interrupted } = over;
-    let asked = Asked { language: language.to_owned(), words: given_words() };
-    let kept = Kept { asked, label: typed.label.clone(), files, store };
-    recording::record(kept, phases, is_interrupted, &mut Silently { terminal })
+/// What a run in a tool's language begins with: its phases by name.
+pub(crate) fn opening<'s>(
+    (typed, store): (&KeepArguments, Option<&'s Store>),
+    language: &str,
+    phases: Vec<(String, Workload)>,
+) -> Opening<'s> {
+    Opening {
+        plan: recording::plan(language, phases),
+        asked: Asked { language: language.to_owned(), words: given_words() },
+        label: typed.label.clone(),
+        files: Vec::new(),
+        store,
+    }
 }
 
 /// A raw output by its name, of a run or of a case.

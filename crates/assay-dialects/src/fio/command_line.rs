@@ -20,8 +20,8 @@ pub struct Request {
     pub output: Output,
     /// Devices and files that may be overwritten.
     pub destroy_data: Vec<String>,
-    /// Whether a folder below `/mnt` need not be a mount point.
-    pub allow_unmounted: bool,
+    /// Whether targets may lie on the root's file system where a volume was expected.
+    pub target_on_root: bool,
     /// Where the run is kept.
     pub keep: Keep,
     /// Print what would be done and do nothing.
@@ -135,6 +135,8 @@ const CARRIED_OUT: &[(&str, bool)] = &[
     ("version", false),
     ("dry-run", false),
     ("destroy-data", true),
+    ("target-on-root", false),
+    // As it was called before; stored runs have it.
     ("allow-unmounted", false),
     ("no-store", false),
     ("store", true),
@@ -353,7 +355,7 @@ impl Reading<'_> {
             ("readonly", _) => request.read_only = true,
             ("version", _) => request.version = true,
             ("dry-run", _) => request.dry_run = true,
-            ("allow-unmounted", _) => request.allow_unmounted = true,
+            ("target-on-root" | "allow-unmounted", _) => request.target_on_root = true,
             ("no-store", _) if request.keep.store.is_some() => {
                 return refuse("a folder to store the run in is given");
             }

@@ -43,6 +43,8 @@ const LONG: &[&str] = &[
     "ranks",
     "collective",
     "destroy-data",
+    "target-on-root",
+    // As it was called before; stored runs have it.
     "allow-unmounted",
 ];
 
@@ -134,7 +136,7 @@ fn long_option(
     match name {
         "posix.odirect" => options.direct = true,
         "dryRun" | "dry-run" => options.dry_run = true,
-        "allow-unmounted" => options.allow_unmounted = true,
+        "target-on-root" | "allow-unmounted" => options.target_on_root = true,
         "destroy-data" => options.destroy_data.push(value()),
         "ranks" => return options.value('N', &value()),
         "dataPacketType" => return options.value('l', &value()),

@@ -86,7 +86,7 @@ pub struct Options {
     /// Devices and files that may be overwritten.
     pub destroy_data: Vec<String>,
     /// Whether a folder below `/mnt` need not be a mount point.
-    pub allow_unmounted: bool,
+    pub target_on_root: bool,
     /// What changes nothing here, in words.
     pub notes: Vec<String>,
 }
@@ -221,7 +221,7 @@ impl Default for Options {
             summary_file: None,
             dry_run: false,
             destroy_data: vec![],
-            allow_unmounted: false,
+            target_on_root: false,
             notes: vec![],
         }
     }

@@ -68,6 +68,11 @@ impl Pinger {
         self.access
     }
 
+    /// Whom it asks.
+    pub fn remote(&self) -> IpAddr {
+        self.remote
+    }
+
     /// From now on requests are sent whole or not at all; one that the kernel believes not to fit the path
     /// is an error (`EMSGSIZE`).
     ///

@@ -14,7 +14,7 @@ pub use self::conduct::{Conduct, Pauses, Skew, Turns, Zone};
 mod conduct;
 
 /// Phases that run one after another.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct StoragePlan {
     /// In the order in which they run.
     pub phases: Vec<StoragePhase>,

@@ -1,4 +1,4 @@
-//! Two conditions side by side: what was measured, under each of them, and what the ratio says.
+//! Two conditions side by side: each metric under both, with ratio and verdict.
 
 use assay_model::benchmark::Benchmark;
 use assay_model::comparison::{Comparison, Only, Pair, Side, Unmatched, Verdict};
@@ -14,8 +14,8 @@ mod items;
 
 const TABLE: &str = "Medians and their ratio";
 const NOTHING: &str = "Nothing was measured under both conditions.";
-const DIFFERENCES: &str = "What else differs";
-const UNMATCHED: &str = "Measured under one condition alone";
+const DIFFERENCES: &str = "Other differences";
+const UNMATCHED: &str = "Measured under only one condition";
 /// Significant digits of a ratio: its interval is seldom narrower than a thousandth.
 const DIGITS: usize = 4;
 
@@ -67,9 +67,9 @@ fn counts(comparison: &Comparison) -> String {
 
 fn explanation(comparison: &Comparison) -> String {
     format!(
-        "Better and worse mean that the whole interval of the ratio lies more than {} away from 1, \
-         equivalent that all of it lies within. Where it is too wide to tell, the number in brackets \
-         says about how many samples of each condition would do.",
+        "Better, worse: the whole confidence interval of the ratio is further than {} from 1. \
+         Equivalent: all of it is within. Cannot tell: it is too wide; the number in brackets \
+         is about how many samples per condition would decide.",
         units::percent(comparison.margin * 100.0)
     )
 }
@@ -158,7 +158,7 @@ fn list(document: &mut Document, heading: &str, lines: impl Iterator<Item = Stri
     }
 }
 
-/// What was measured under one condition alone, and under which.
+/// What was measured under only one condition, and under which.
 fn alone(comparison: &Comparison, it: &Unmatched) -> String {
     let side = match it.only {
         Only::A => &comparison.a,

@@ -1,17 +1,16 @@
-//! What `assay doctor` found: deviations first, then what is fine, then what is not to be seen.
+//! What `assay doctor` found: deviations first, then what is as expected, then what cannot be observed.
 
 use assay_model::finding::{Finding, Outcome, Severity};
 
 use crate::document::{Align, Block, Document, Facts, Table, Tone};
 
-const NO_CHANGE: &str =
-    "Nothing was changed. Every change printed here is for you to decide on.";
-const NO_DEVIATION: &str = "No deviation was found.";
+const NO_CHANGE: &str = "Nothing was changed. Decide about each printed change yourself.";
+const NO_DEVIATION: &str = "No deviations found.";
 
 /// The report of the checks of one host.
 #[must_use]
 pub fn findings(host: &str, findings: &[Finding]) -> Document {
-    let mut document = Document::new(format!("Is {host} fit for benchmarking?"));
+    let mut document = Document::new(format!("Benchmark configuration of {host}"));
     document.paragraph(Tone::Plain, counts(findings));
     let mut deviations = having(findings, Outcome::Deviates);
     deviations.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -29,9 +28,9 @@ pub fn findings(host: &str, findings: &[Finding]) -> Document {
         having(findings, Outcome::Ok),
     );
     let hidden = having(findings, Outcome::NotVisible);
-    short(&mut document, "Not visible here", ("why not", "expected"), hidden);
+    short(&mut document, "Not observable here", ("reason", "expected"), hidden);
     let unreadable = having(findings, Outcome::Unreadable);
-    short(&mut document, "Could not be read", ("why not", "expected"), unreadable);
+    short(&mut document, "Could not be read", ("reason", "expected"), unreadable);
     document
 }
 
@@ -42,7 +41,7 @@ fn having(findings: &[Finding], outcome: Outcome) -> Vec<&Finding> {
 fn counts(findings: &[Finding]) -> String {
     let count = |outcome| having(findings, outcome).len();
     format!(
-        "{} checks: {} deviate, {} as expected, {} not visible here, {} could not be read.",
+        "{} checks: {} deviate, {} as expected, {} not observable here, {} could not be read.",
         findings.len(),
         count(Outcome::Deviates),
         count(Outcome::Ok),
@@ -53,9 +52,9 @@ fn counts(findings: &[Finding]) -> String {
 
 const fn severity(severity: Severity) -> (Tone, &'static str) {
     match severity {
-        Severity::Blocks => (Tone::Bad, "numbers will be meaningless"),
-        Severity::Skews => (Tone::Doubt, "numbers will be off"),
-        Severity::Note => (Tone::Plain, "worth knowing"),
+        Severity::Blocks => (Tone::Bad, "invalidates measurements"),
+        Severity::Skews => (Tone::Doubt, "skews measurements"),
+        Severity::Note => (Tone::Plain, "note"),
     }
 }
 

@@ -19,7 +19,7 @@ pub struct ListedRun {
     pub suite: String,
     /// How it ended.
     pub status: Status,
-    /// Some process is writing it at this moment.
+    /// A process is writing it.
     pub running: bool,
     /// Cases whose samples count, cases that failed, cases in the plan.
     pub cases: [usize; 3],

@@ -56,7 +56,7 @@ fn common_stop(plan: &Plan) -> Option<String> {
 fn stopping_rule(common: Option<&str>) -> String {
     let at = common.map_or_else(|| "as shown".to_owned(), |stop| format!("at {stop}"));
     format!(
-        "Cases stop {at}: when the interval is that narrow, after at least so many repetitions in so many preparations; or when their budget is spent."
+        "Cases stop {at}: when the interval is that narrow, after at least that many repetitions in that many preparations, or when their time budget is spent."
     )
 }
 
@@ -146,7 +146,7 @@ fn network(work: &NetworkWorkload) -> String {
                 it.rate_per_s.map_or(String::new(), |rate| format!(", {rate} per second"));
             let load = match it.load_streams {
                 0 => String::new(),
-                streams => format!(" while {streams} streams fill the link"),
+                streams => format!(" while {streams} streams load the link"),
             };
             format!("messages of {} B there and back, {waiting}{rate}{load}", it.bytes)
         }

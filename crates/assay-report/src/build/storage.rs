@@ -1,4 +1,4 @@
-//! A storage plan before anything is done: every phase in words, and what it all adds up to.
+//! A storage plan before anything is done: every phase, and the totals.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -56,18 +56,18 @@ pub fn storage_plan(plan: &StoragePlan) -> Document {
 pub(super) fn test_phrase(test: &StorageTest) -> String {
     let before = match test.precondition_passes {
         0 => None,
-        1 => Some("all of it written before".to_owned()),
-        passes => Some(format!("all of it written {passes} times before")),
+        1 => Some("preconditioned: written in full once".to_owned()),
+        passes => Some(format!("preconditioned: written in full {passes} times")),
     };
     let course = match test.course {
         Course::Once => None,
         Course::Rounds(rule) => {
-            Some(format!("in rounds until steady, {} at most", rule.most_rounds))
+            Some(format!("in rounds until steady state, at most {}", rule.most_rounds))
         }
-        Course::Search(goal) => Some(format!("then the rate that keeps {goal}")),
+        Course::Search(goal) => Some(format!("then the maximum rate that meets {goal}")),
     };
     let bend = matches!(test.point, Some(CurvePoint::Bend { .. }));
-    let bend = bend.then(|| "a share chosen where the curve bends".to_owned());
+    let bend = bend.then(|| "a share near the knee".to_owned());
     let parts = before.into_iter().chain([phrase(&test.workload)]).chain(course).chain(bend);
     parts.collect::<Vec<_>>().join("; ")
 }
@@ -86,7 +86,7 @@ pub(super) fn files_phrase(test: &FileTest) -> String {
             ),
         };
         let order = match stream.order {
-            FileOrder::Once => "each once, again and again",
+            FileOrder::Once => "each once, repeatedly",
             FileOrder::Sequential => "in order",
             FileOrder::Random | FileOrder::Skewed(_) => "at random",
         };
@@ -129,9 +129,9 @@ fn totals(plan: &StoragePlan) -> Vec<(String, String)> {
         facts.push(("files and devices".to_owned(), sizes.len().to_string()));
     }
     if bytes > 0 {
-        facts.push(("bytes they must hold".to_owned(), joined(&Bytes(bytes).to_string())));
+        facts.push(("required size".to_owned(), joined(&Bytes(bytes).to_string())));
     }
-    facts.push(("in flight at most".to_owned(), most.to_string()));
+    facts.push(("maximum in flight".to_owned(), most.to_string()));
     facts.push(("time".to_owned(), whole_time(plan)));
     facts
 }
@@ -218,7 +218,7 @@ fn pattern(pattern: &AccessPattern) -> String {
         AccessPattern::Strides { least_bytes, most_bytes } => {
             let [least, most] =
                 [least_bytes, most_bytes].map(|it| joined(&Bytes(*it).to_string()));
-            format!("onward with gaps of {least} to {most}")
+            format!("strided with gaps of {least} to {most}")
         }
         AccessPattern::Sequential { cursor, at_end, gap_bytes } => {
             let cursor = match cursor {
@@ -262,7 +262,7 @@ fn sizes(sizes: &[SizeShare]) -> String {
 
 fn targets(workload: &StorageWorkload) -> String {
     if workload.engine == EngineChoice::Null {
-        return "nothing: the generator alone".to_owned();
+        return "none: the load generator alone".to_owned();
     }
     let named = workload.targets.iter().take(NAMED).map(target);
     let mut text = named.collect::<Vec<_>>().join(", ");
@@ -293,8 +293,8 @@ fn target(target: &StorageTarget) -> String {
 
 fn load(load: &Load, plan: &StoragePlan) -> String {
     match load {
-        Load::Closed => "as fast as it goes".to_owned(),
-        Load::Balanced => "as fast as it goes, in given shares".to_owned(),
+        Load::Closed => "closed loop".to_owned(),
+        Load::Balanced => "closed loop, in given shares".to_owned(),
         Load::Open { rate_per_s, arrivals } => {
             format!("{}, {}", quantity(*rate_per_s, Unit::IoPerSecond, 4), law(*arrivals))
         }
@@ -312,7 +312,7 @@ const fn law(arrivals: Arrivals) -> &'static str {
     match arrivals {
         Arrivals::Exponential => "exponential gaps",
         Arrivals::Uniform => "uniform gaps",
-        Arrivals::Constant => "equal gaps",
+        Arrivals::Constant => "constant gaps",
     }
 }
 

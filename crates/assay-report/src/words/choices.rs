@@ -87,7 +87,7 @@ pub fn knee(id: &str) -> &str {
 #[must_use]
 pub fn shown(id: &str) -> &str {
     match id {
-        "keeps" => "kept",
+        "keeps" => "met",
         "misses" => "missed",
         other => other,
     }

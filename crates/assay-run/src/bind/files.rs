@@ -15,7 +15,7 @@ use assay_stats::stopping::Next;
 
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::options::RunOptions;
-use crate::storage::{file_trees, series};
+use crate::storage::{file_trees, series, volume};
 
 /// Passes over the tree until the rate is known, or one stretch of time.
 pub(super) fn measure(
@@ -88,6 +88,7 @@ fn record(
         Entry::SeriesFact(..) | Entry::Fact(..) | Entry::Doubt(_) => true,
     };
     recorder.record_all(outcome.entries(intervals).into_iter().filter(is_asked));
+    recorder.record_all(volume::facts_of_trees(&test.workload));
     recorder.record_all(series::file_samples(&test.workload, outcome, intervals));
     let missed = series::rate_missed(test.workload.load.per_s(), count, outcome.elapsed_s);
     recorder.record_all(missed.map(Entry::Doubt));

@@ -26,8 +26,8 @@ use assay_stats::stopping::Next;
 
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::options::RunOptions;
-use crate::storage::precondition;
 use crate::storage::runner::{self, StorageEvent};
+use crate::storage::{precondition, volume};
 
 /// Does the I/O of one case. A point that no curve needs any more is not measured.
 pub(super) fn measure(
@@ -95,6 +95,7 @@ pub(super) fn prepare(
             if let Load::Open { rate_per_s, .. } = test.workload.load {
                 recorder.learn(Attribute::RequestedRate, rate_per_s);
             }
+            recorder.record_all(volume::facts(&test.workload));
             Ok(Some(Case { workload: Workload::Storage(Box::new(test)), ..case.clone() }))
         }
     }

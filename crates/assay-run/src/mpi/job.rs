@@ -18,7 +18,6 @@ use super::method;
 use super::options::Options;
 use super::ranks::{self, Ranks};
 use crate::failure::Failure;
-use crate::phase::Phase;
 
 /// A library that does not fit ends its process at once, and a launcher then ends all ranks and drops what it has
 /// not yet read of the one that spoke.
@@ -154,26 +153,33 @@ fn damaged(outcome: &MpiOutcome) -> Option<(u64, u64)> {
     outcome.sizes.iter().filter_map(wrong).find(|(_, wrong)| *wrong > 0)
 }
 
-/// The phase that the job was.
+/// The phase that the job is, as soon as the ranks know of each other: its name and what it does; `None` where
+/// no library is known.
 #[must_use]
-pub fn phase(asked: &Options, outcome: &MpiOutcome) -> Option<Phase> {
-    let wrong = damaged(outcome);
+pub fn phase(asked: &Options, outcome: &MpiOutcome) -> Option<(String, Workload)> {
+    Some((asked.test.name().to_owned(), Workload::Mpi(workload(asked, outcome)?)))
+}
+
+/// What was found, for its record.
+#[must_use]
+pub fn entries(outcome: &MpiOutcome) -> Vec<Entry> {
     let doubts = outcome.unbound().map(Entry::Doubt);
-    Some(Phase {
-        name: asked.test.name().to_owned(),
-        workload: Workload::Mpi(workload(asked, outcome)?),
-        entries: [outcome.facts(), outcome.entries(), outcome.single_entries()]
-            .into_iter()
-            .flatten()
-            .chain(doubts)
-            .collect(),
-        raw: Vec::new(),
-        failure: wrong.map(|(bytes, _)| CaseFailure::WrongContents { bytes }),
-    })
+    [outcome.facts(), outcome.entries(), outcome.single_entries()]
+        .into_iter()
+        .flatten()
+        .chain(doubts)
+        .collect()
+}
+
+/// Why its figures do not count, where contents were wrong.
+#[must_use]
+pub fn failure(outcome: &MpiOutcome) -> Option<CaseFailure> {
+    damaged(outcome).map(|(bytes, _)| CaseFailure::WrongContents { bytes })
 }
 
 /// The question, as a suite would have asked it: the launcher chose the library and the places.
 fn workload(asked: &Options, outcome: &MpiOutcome) -> Option<MpiWorkload> {
+    let sizes = method::sizes(asked);
     let library = outcome.library.as_ref()?;
     let prefix = asked.prefix.as_deref().map_or(String::new(), |it| it.display().to_string());
     let starter = match outcome.launcher.as_str() {
@@ -203,8 +209,8 @@ fn workload(asked: &Options, outcome: &MpiOutcome) -> Option<MpiWorkload> {
         ranks: outcome.ranks.len() as u32,
         placement: Domain { placement: "launcher".to_owned(), cpus: cpus.unwrap_or_default() },
         hosts: MpiHosts::default(),
-        from_bytes: outcome.sizes.first()?.bytes,
-        to_bytes: outcome.sizes.last()?.bytes,
+        from_bytes: *sizes.first()?,
+        to_bytes: *sizes.last()?,
         preset: asked.preset,
     })
 }

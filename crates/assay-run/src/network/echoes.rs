@@ -8,11 +8,8 @@ use assay_model::attribute::Attribute;
 use assay_model::distribution::Distribution;
 use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::Count;
-use assay_model::failure::Failure;
 use assay_model::run::CaseRecord;
 use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Workload};
-
-use crate::phase::Phase;
 
 /// What is sent, and how long things may take.
 #[derive(Debug, Clone)]
@@ -48,18 +45,17 @@ pub struct Tally {
     pub elapsed: Duration,
 }
 
-/// Sends them all, or as many as fit before the deadline.
-///
-/// # Errors
-/// When the system does not send one.
+/// Sends them all, or as many as fit before the deadline; ends early where the system does not send one, and
+/// says why.
 pub fn exchange(
     asked: &Echoes,
     pinger: &Pinger,
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Observed<'_>),
-) -> std::io::Result<Tally> {
+) -> (Tally, Option<std::io::Error>) {
     let start = Instant::now();
     let mut tally = Tally { sent: 0, times_ns: Vec::new(), elapsed: Duration::ZERO };
+    let mut refused = None;
     let end = asked.deadline.map(|deadline| start + deadline);
     while tally.sent < u64::from(asked.count) && !cancel.load(Ordering::Relaxed) {
         let due = start + asked.interval.mul_f64(tally.sent as f64);
@@ -72,7 +68,11 @@ pub fn exchange(
         let sequence = tally.sent as u16;
         match pinger.ping(sequence, asked.bytes as usize, asked.timeout) {
             Err(error) if is_too_long(&error) => observe(Observed::TooLong),
-            Err(error) => return Err(error),
+            Err(error) => {
+                tally.sent -= 1;
+                refused = Some(error);
+                break;
+            }
             Ok(None) => {}
             Ok(Some(reply)) => {
                 tally.times_ns.push(reply.round_trip_ns);
@@ -81,7 +81,7 @@ pub fn exchange(
         }
     }
     tally.elapsed = start.elapsed();
-    Ok(tally)
+    (tally, refused)
 }
 
 /// The system's word for a request that may not be cut and does not fit the path.
@@ -100,6 +100,24 @@ fn sleep_until(due: Instant, cancel: &AtomicBool) {
     }
 }
 
+impl Echoes {
+    /// The phase that they are: its name and what it does.
+    #[must_use]
+    pub fn phase(&self) -> (String, Workload) {
+        let interval_s = self.interval.as_secs_f64();
+        let question = NetworkQuestion::Latency(Latency {
+            bytes: self.bytes.into(),
+            seconds: (f64::from(self.count) * interval_s).ceil() as u32,
+            spin: false,
+            rate_per_s: (interval_s > 0.0).then(|| 1.0 / interval_s),
+            load_streams: 0,
+            busy_poll_us: None,
+        });
+        let work = NetworkWorkload { to: Some(self.host.clone()), port: None, question };
+        ("ping".to_owned(), Workload::NetworkIcmp(work))
+    }
+}
+
 impl Tally {
     /// Share of the requests that nothing answered.
     #[must_use]
@@ -107,30 +125,9 @@ impl Tally {
         (self.sent - self.times_ns.len() as u64) as f64 / self.sent.max(1) as f64
     }
 
-    /// The phase that it was.
-    #[must_use]
-    pub fn phase(&self, asked: &Echoes, access: Access) -> Phase {
-        let interval_s = asked.interval.as_secs_f64();
-        let question = NetworkQuestion::Latency(Latency {
-            bytes: asked.bytes.into(),
-            seconds: (f64::from(asked.count) * interval_s).ceil() as u32,
-            spin: false,
-            rate_per_s: (interval_s > 0.0).then(|| 1.0 / interval_s),
-            load_streams: 0,
-            busy_poll_us: None,
-        });
-        let work = NetworkWorkload { to: Some(asked.host.clone()), port: None, question };
-        Phase {
-            name: "ping".to_owned(),
-            workload: Workload::NetworkIcmp(work),
-            entries: self.entries(access),
-            raw: Vec::new(),
-            failure: self.times_ns.is_empty().then_some(Failure::NoEcho),
-        }
-    }
-
     /// All round trips, the values that its interval comes from, and how many were lost of all.
-    fn entries(&self, access: Access) -> Vec<Entry> {
+    #[must_use]
+    pub fn entries(&self, access: Access) -> Vec<Entry> {
         let socket = match access {
             Access::Datagram => "datagram",
             Access::Raw => "raw",

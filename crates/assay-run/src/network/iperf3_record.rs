@@ -20,38 +20,30 @@ use super::error::NetworkError;
 use super::iperf3_client::{Iperf3Test, Outcome};
 use super::path;
 use super::setup::is_within;
-use crate::phase::Phase;
 
 /// The raw output with everything that this end told: a stored run gives iperf3's text and document from it.
 pub const TOLD: &str = "iperf3.told.json";
 
-/// A client's test when it is over, however it ended; `None` where it never began.
+/// The phase that a client's test is: its name and what it does.
 #[must_use]
-pub fn phase(
+pub fn phase(test: &Iperf3Test) -> (String, Workload) {
+    let name = match test.parameters.protocol {
+        Protocol::Tcp => "tcp",
+        Protocol::Udp => "udp",
+    };
+    (name.to_owned(), workload(test))
+}
+
+/// What was found in it, however it ended.
+#[must_use]
+pub fn entries(
     test: &Iperf3Test,
     told: &Told,
     outcome: &Result<Outcome, NetworkError>,
-) -> Option<Phase> {
-    told.start.as_ref()?;
-    let (entries, failure) = match outcome {
-        Ok(outcome) => {
-            let tested = Tested { parameters: &test.parameters, outcome, told };
-            (tested.in_course().into_iter().chain(tested.facts()).collect(), None)
-        }
-        Err(error) => (Vec::new(), Some(error.of_case())),
-    };
-    let told = serde_json::to_vec(told).expect("what a test tells has only text keys");
-    Some(Phase {
-        name: match test.parameters.protocol {
-            Protocol::Tcp => "tcp",
-            Protocol::Udp => "udp",
-        }
-        .to_owned(),
-        workload: workload(test),
-        entries,
-        raw: vec![(TOLD.to_owned(), told)],
-        failure,
-    })
+) -> Vec<Entry> {
+    let Ok(outcome) = outcome else { return Vec::new() };
+    let tested = Tested { parameters: &test.parameters, outcome, told };
+    tested.in_course().into_iter().chain(tested.facts()).collect()
 }
 
 /// The question, as near as a question of assay's own goes.

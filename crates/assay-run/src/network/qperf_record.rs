@@ -1,6 +1,6 @@
 //! What a test of qperf's kind becomes in the record, and what its lines are made of.
 
-use assay_dialects::wire::qperf::{Request, Times};
+use assay_dialects::wire::qperf::{Request, Test, Times};
 use assay_model::attribute::Attribute;
 use assay_model::distribution::Distribution;
 use assay_model::entry::{Entry, Key, Seen, Span};
@@ -15,7 +15,6 @@ use super::path;
 use super::qperf_client::{Bandwidth, Latency, QperfOutcome, QperfTest, Span as Machine};
 use super::qperf_server;
 use super::setup::local_towards;
-use crate::phase::Phase;
 use crate::round_trips::{Distribution as RoundTrips, Figures as RoundTripFigures};
 
 /// The raw output of a run with what every test told: a stored run gives qperf's lines from it.
@@ -85,6 +84,24 @@ pub struct Spent {
     pub cpus: u32,
 }
 
+/// The phase that a test is: its name and what it does; `None` where nothing is measured.
+#[must_use]
+pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
+    let request = &test.request;
+    let question = match request.test {
+        Test::Configuration | Test::Quit => return None,
+        Test::TcpLatency | Test::UdpLatency => latency_question(request),
+        Test::TcpBandwidth | Test::UdpBandwidth => rate_question(request),
+    };
+    let (to, port) = (Some(test.target.host.clone()), Some(test.target.port));
+    let work = NetworkWorkload { to, port, question };
+    let workload = match request.test.is_udp() {
+        true => Workload::NetworkUdp(work),
+        false => Workload::NetworkTcp(work),
+    };
+    Some((format!("{}/bytes={}", request.test.name(), request.message_bytes), workload))
+}
+
 impl Told {
     /// What a test told.
     #[must_use]
@@ -121,31 +138,19 @@ impl Told {
         Self { test, message_bytes: request.message_bytes, figures }
     }
 
-    /// The phase that the test was; `None` where nothing was measured.
+    /// What was found in the test, for its record.
     #[must_use]
-    pub fn phase(&self, test: &QperfTest, outcome: &QperfOutcome) -> Option<Phase> {
-        let request = &test.request;
-        let (question, mut entries) = match outcome {
-            QperfOutcome::Configuration(_) => return None,
-            QperfOutcome::Latency(it) => (latency_question(request), latency(request, it)),
-            QperfOutcome::Bandwidth(it) => (rate_question(request), self.bandwidth(it)),
+    pub fn entries(&self, test: &QperfTest, outcome: &QperfOutcome) -> Vec<Entry> {
+        let mut entries = match outcome {
+            QperfOutcome::Configuration(_) => return Vec::new(),
+            QperfOutcome::Latency(it) => latency(&test.request, it),
+            QperfOutcome::Bandwidth(it) => self.bandwidth(it),
         };
         if let Some(address) = test.target.addresses().ok().and_then(|all| all.first().copied())
         {
             entries.extend(path::taken(local_towards(address), address.ip()));
         }
-        let (to, port) = (Some(test.target.host.clone()), Some(test.target.port));
-        let work = NetworkWorkload { to, port, question };
-        Some(Phase {
-            name: format!("{}/bytes={}", self.test, self.message_bytes),
-            workload: match request.test.is_udp() {
-                true => Workload::NetworkUdp(work),
-                false => Workload::NetworkTcp(work),
-            },
-            entries,
-            raw: Vec::new(),
-            failure: None,
-        })
+        entries
     }
 
     fn bandwidth(&self, measured: &Bandwidth) -> Vec<Entry> {

@@ -9,14 +9,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use assay_fleet::mounts;
-use assay_fleet::root::Root;
 use assay_kernels::storage::files::{self as kernel, FileControl};
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::workload::file_set::{
     FileOperation, FilePhase, FilePlan, FileStream, FileTest, FileTree, FileWorkload,
 };
+use assay_model::workload::storage::StoragePlan;
 use fs_err as fs;
 
 use super::created::{Created, Made};
@@ -32,6 +31,7 @@ const WORDS: &str = "assay made the directories and files below this folder\n";
 /// Refuses trees that must not be written or do not fit, before anything is written.
 pub fn check(plan: &FilePlan, options: &RunOptions) -> Result<(), Failure> {
     let uses = uses(plan);
+    super::volume::check(&StoragePlan::default(), plan, options)?;
     for usage in uses.values() {
         may_use(usage, options)?;
     }
@@ -135,9 +135,6 @@ fn writes(stream: &FileStream) -> bool {
 fn may_use(usage: &Use<'_>, options: &RunOptions) -> Result<(), Failure> {
     let anchor = &usage.tree.anchor;
     let resolved = anchor.canonicalize().unwrap_or_else(|_| anchor.clone());
-    if !options.allow_unmounted {
-        safety::refuse_unmounted(&resolved.join(MARK), &mounts::read(&Root::machine()))?;
-    }
     if !usage.is_written || is_marked(anchor) {
         return Ok(());
     }

@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 pub struct RunOptions {
     /// Devices and foreign files that may be overwritten.
     pub destroy_data: Vec<PathBuf>,
-    /// Whether `/mnt/x/…` may be used although nothing is mounted on `/mnt/x`.
-    pub allow_unmounted: bool,
+    /// Whether targets may lie on the root's file system where a volume should be mounted.
+    pub target_on_root: bool,
     /// Whether the files that were made stay.
     pub keep: bool,
     /// Whether a file whose first phase writes it in order is made by that phase, as IOR does;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::{FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use assay_fleet::mounts::{self, Mount};
 use assay_fleet::root::Root;
@@ -20,6 +20,7 @@ use assay_model::workload::storage::{
 use super::advice;
 use super::created::{Created, Record};
 use super::options::RunOptions;
+use super::volume::Volumes;
 use crate::failure::Failure;
 
 /// Room that stays free for the file system's own needs.
@@ -59,16 +60,14 @@ pub(super) fn check(
     options: &RunOptions,
     created: &Created,
 ) -> Result<Vec<ToLayOut>, Failure> {
-    let mounts = mounts::read(&Root::machine());
+    let volumes = Volumes::read();
+    let mounts = &volumes.mounts;
     let mut missing = Vec::new();
     // Read once: a plan may have a thousand files.
     let records = created.list();
     for (path, usage) in uses(plan)? {
-        if !options.allow_unmounted {
-            refuse_unmounted(&path, &mounts)?;
-        }
-        let judge =
-            Judge { path: &path, usage: &usage, options, records: &records, mounts: &mounts };
+        volumes.refuse_root(&path, options)?;
+        let judge = Judge { path: &path, usage: &usage, options, records: &records, mounts };
         missing.extend(judge.judge()?);
     }
     refuse_lack_of_space(&missing)?;
@@ -135,33 +134,6 @@ fn resolved(path: &Path) -> Result<PathBuf, Failure> {
             .advise("make the folder, or mount the volume, first")
     })?;
     Ok(folder.join(name))
-}
-
-/// `/mnt/x/…` where nothing is mounted on `/mnt/x` lies on the system disk, by mistake as a rule.
-pub(super) fn refuse_unmounted(path: &Path, mounts: &[Mount]) -> Result<(), Failure> {
-    let mut parts = path.components().skip(1);
-    let (Some(Component::Normal(first)), Some(Component::Normal(second)), Some(_)) =
-        (parts.next(), parts.next(), parts.next())
-    else {
-        return Ok(());
-    };
-    let point = Path::new("/").join(first).join(second);
-    let is_mounted =
-        mounts.iter().any(|it| it.point.starts_with(&point) && path.starts_with(&it.point));
-    if first != "mnt" || is_mounted {
-        return Ok(());
-    }
-    Err(Failure::measurement(format!("nothing is mounted on {}", point.display()))
-        .explain(format!(
-            "{} would lie on the disk of {}",
-            path.display(),
-            mounted_below(path, mounts)
-        ))
-        .advise("mount the volume, or say --allow-unmounted if that is what you want"))
-}
-
-fn mounted_below(path: &Path, mounts: &[Mount]) -> String {
-    mounts::of(mounts, path).map_or_else(|| "/".to_owned(), |it| it.point.display().to_string())
 }
 
 /// Everything needed to judge one path.

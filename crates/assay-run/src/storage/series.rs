@@ -6,7 +6,6 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::distribution::new_histogram;
 use assay_model::doubt::Doubt;
 use assay_model::entry::{Entry, Key, Seen};
-use assay_model::event::Stopped;
 use assay_model::failure::Failure;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome, Tally};
@@ -186,11 +185,11 @@ pub fn rate_missed(asked_per_s: Option<f64>, count: u64, elapsed_s: f64) -> Opti
     Some(Doubt::RateMissed { asked_per_s, reached_per_s })
 }
 
-/// How a phase ended: well, or by the failure that its I/O errors amount to.
-pub fn end(workload: &StorageWorkload, outcome: &StorageOutcome) -> Result<Stopped, Failure> {
-    let Some(first) = outcome.errors.first() else { return Ok(Stopped::Tool) };
+/// The failure that I/O errors of a phase amount to; `None` when all I/O was done.
+pub fn failure(workload: &StorageWorkload, outcome: &StorageOutcome) -> Option<Failure> {
+    let first = outcome.errors.first()?;
     let target = workload.targets.get(first.target);
-    Err(Failure::IoFailed {
+    Some(Failure::IoFailed {
         count: outcome.error_count,
         operation: first.operation.word().to_owned(),
         offset: first.offset,

@@ -14,7 +14,6 @@ use assay_dialects::vdbench::{Execution, RunLabel};
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::doubt::Doubt;
 use assay_model::entry::Entry;
-use assay_model::event::Stopped;
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::plan::Plan;
@@ -203,7 +202,7 @@ struct Over {
     count: u64,
     elapsed_s: f64,
     journals: Vec<(String, Vec<u8>)>,
-    end: Result<Stopped, CaseFailure>,
+    failure: Option<CaseFailure>,
     /// Why it ended before its time.
     early_end: Option<Told>,
 }
@@ -286,7 +285,13 @@ impl Underway<'_, '_> {
         let before = std::mem::take(&mut self.told);
         let course = Course { before, end: over.early_end, is_stopped: self.is_stopped() };
         let raw = [over.journals, vec![course.file()]].concat();
-        recording.case(index, entries, &raw, over.end)
+        match over.failure {
+            // A format may find everything there already.
+            None if over.count == 0 && !self.question.execution.files.phases.is_empty() => {
+                recording.idle(index, entries, &raw)
+            }
+            failure => recording.case(index, entries, &raw, failure),
+        }
     }
 
     /// Refuses to go on after more errors than the files allow; `what` is what failed.

@@ -4,11 +4,11 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Of assay itself: --dry-run shows the plan, --destroy-data=PATH lets a job write \
-                  to a device or to a file that assay did not make, --allow-unmounted lets it use \
-                  a folder below /mnt on which nothing is mounted. The run is stored, in the folder \
-                  of --store=DIR and called --label=NAME, unless --no-store is given; `assay show \
-                  --as fio-json` prints it again. docs/fio.md says which options of fio run."
+    after_help = "assay's own options: --dry-run prints the plan; --destroy-data=PATH allows a job to \
+                  overwrite a device or a file that assay did not create; --target-on-root allows \
+                  the root's file system where a volume should be mounted. The run is stored: --store=DIR, \
+                  --label=NAME, --no-store. `assay show --as fio-json` prints it again. docs/fio.md \
+                  lists the supported options of fio."
 )]
 pub(crate) struct FioArguments {
     /// Job files and fio's options: --name=job --rw=randread …, --section=NAME,

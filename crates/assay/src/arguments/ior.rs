@@ -6,23 +6,23 @@ use clap::Args;
 use super::{KeepArguments, StoreArguments};
 
 #[derive(Debug, Args)]
-#[command(after_help = "What runs:\n  \
-                  -N RANKS                  threads, one I/O in flight each\n  \
-                  -b -t -s                  bytes of a block and of a transfer, segments; k, m and g are binary\n  \
-                  -w -r -W -R               write, read, check after writing, check while reading\n  \
-                  -o FILE -F -m -u          a shared file; one per rank, per repetition, in folders\n  \
-                  -i -d -T                  repetitions, seconds between, minutes at most\n  \
-                  -e -Y --posix.odirect     fsync at the end, after every write; past the page cache\n  \
-                  -C -Q -Z -X               ranks read what others wrote: shifted, at random\n  \
-                  -z, -z -z                 transfers in random order, anywhere\n  \
-                  -D -O stoneWallingWearOut=1   a deadline in seconds, after which all catch up\n  \
-                  -k -K -E                  files stay, stay after errors, are used again\n  \
-                  -f FILE                   a script: several tests\n  \
+#[command(after_help = "Supported options:\n  \
+                  -N RANKS                  threads, each with one I/O in flight\n  \
+                  -b -t -s                  block size, transfer size, segments; k, m and g are binary\n  \
+                  -w -r -W -R               write, read, check after write, check on read\n  \
+                  -o FILE -F -m -u          shared file; file per rank, per repetition, in unique folders\n  \
+                  -i -d -T                  repetitions, delay in seconds, time limit in minutes\n  \
+                  -e -Y --posix.odirect     fsync after the writes, after every write; O_DIRECT\n  \
+                  -C -Q -Z -X               reorder ranks for reading: shifted, random\n  \
+                  -z, -z -z                 random order of transfers, random offsets\n  \
+                  -D -O stoneWallingWearOut=1   stonewall after so many seconds, with wear-out\n  \
+                  -k -K -E                  keep files, keep them after errors, use existing files\n  \
+                  -f FILE                   script with several tests\n  \
                   -O summaryFormat=JSON|CSV,summaryFile=FILE   and any option by its long name\n\n\
-                  Of assay itself: --dryRun shows the plan, --destroy-data=PATH lets a test write to a device \
-                  or to a file that assay did not make, --allow-unmounted lets it use a folder below /mnt on \
-                  which nothing is mounted. The run is stored: --no-store, --store=DIR, --label=NAME as everywhere; \
-                  `assay show --as ior` and `--as ior-json` print it again. docs/ior.md tells of every option and where assay differs.")]
+                  assay's own options: --dryRun prints the plan; --destroy-data=PATH allows a test to overwrite a device \
+                  or a file that assay did not create; --target-on-root allows the root's file system \
+                  where a volume should be mounted. The run is stored: --store=DIR, --label=NAME, --no-store. \
+                  `assay show --as ior` and `--as ior-json` print it again. docs/ior.md lists all options and the differences.")]
 pub(crate) struct IorArguments {
     /// IOR's options: -N 4 -b 1g -t 1m -s 2 -F -C -e -i 3 -w -r -k -o FILE …
     #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true)]

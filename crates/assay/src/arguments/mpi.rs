@@ -16,56 +16,56 @@ pub(crate) struct MpiArguments {
     /// What to measure, named like OSU's programs
     #[arg(value_name = "BENCHMARK", value_parser = test())]
     pub(crate) test: MpiTest,
-    /// Whose method: assay keeps every batch and gives intervals; OSU's gives one figure as OSU does
+    /// Method: assay's keeps every batch and gives intervals; OSU's gives one figure
     #[arg(long, value_enum, default_value_t = Preset::Assay)]
     pub(crate) preset: Preset,
-    /// Sizes of the messages, like 1:4MiB, :8KiB or 1MiB: for the largest alone [default: as OSU]
+    /// Message sizes, like 1:4MiB, :8KiB, or 1MiB for the maximum alone [default: as OSU]
     #[arg(short = 'm', long = "message-size", value_name = "MIN:MAX", value_parser = sizes)]
     pub(crate) sizes: Option<Sizes>,
-    /// Iterations that are timed together [default: assay what a millisecond holds, OSU's otherwise]
+    /// Iterations timed together [default: assay as many as fit a millisecond, otherwise as OSU]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) iterations: Option<u64>,
-    /// Iterations before them that are not timed [default: as OSU]
+    /// Warm-up iterations, not timed [default: as OSU]
     #[arg(short = 'x', long = "warmup", value_name = "N")]
     pub(crate) warm_up: Option<u64>,
-    /// Messages in flight at once in bandwidth tests [default: 64]
+    /// Window size of bandwidth tests: messages in flight [default: 64]
     #[arg(short = 'W', long = "window-size", value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) window: Option<u32>,
-    /// Bandwidth tests: all messages of a window in one place, or each in its own
+    /// Bandwidth tests: one buffer for all messages of a window, or one each
     #[arg(short, long = "buffer-num", value_enum, ignore_case = true)]
     pub(crate) buffers: Option<BufferNumber>,
-    /// Non-blocking collectives: calls of MPI_Test during the computation
+    /// Non-blocking collectives: number of MPI_Test calls during the computation
     #[arg(short = 't', long = "num-test-calls", value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) tests: Option<u32>,
-    /// Initialise the library by a session, as MPI 4 has it
+    /// Initialise with MPI_Session_init (MPI 4)
     #[arg(short = 'I', long = "session")]
     pub(crate) process_set: bool,
-    /// Compare the contents of every message in a pass of its own
+    /// Validate the contents of every message, in a separate pass
     #[arg(short = 'c', long = "validation")]
     pub(crate) validate: bool,
-    /// With -c: iterations before those whose contents are compared
+    /// With -c: warm-up iterations before those that are validated
     #[arg(short = 'u', long = "validation-warmup", value_name = "N", default_value_t = 5)]
     pub(crate) validation_warm_up: u64,
-    /// Collectives: also the least and the greatest rank and the number of iterations; non-blocking ones:
-    /// also the time of start, tests and wait
+    /// Full output. Collectives: also minimum and maximum over the ranks, and iterations; non-blocking ones:
+    /// also the times of start, test and wait
     #[arg(short, long)]
     pub(crate) full: bool,
-    /// Percentiles of single messages, calls or windows, timed one by one in a pass of their own
+    /// Percentiles of single messages, calls or windows, timed one by one in a separate pass
     #[arg(short = 'z', long = "tail-lat", value_name = "P,P,…", num_args = 0..=1,
         default_missing_value = "50,90,99", value_delimiter = ',', value_parser = percentile)]
     pub(crate) percentiles: Vec<f64>,
-    /// What reductions sum [default: floats, and integers with osu-7]; other messages are bytes
+    /// Data type of reductions [default: floats, integers with osu-7]; other messages are bytes
     #[arg(short = 'T', long = "type", value_enum, ignore_case = true)]
     pub(crate) element: Option<ElementType>,
-    /// Time for all sizes together, like 20s; only for assay's own method
+    /// Time budget for all sizes together, like 20s; only for assay's own method
     #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "20s")]
     pub(crate) budget: f64,
-    /// The MPI to use: the folder it is installed in [default: the one whose launcher started us]
+    /// Installation prefix of the MPI to use [default: that of the launcher]
     #[arg(long = "mpi", value_name = "PREFIX", conflicts_with = "library")]
     pub(crate) prefix: Option<PathBuf>,
-    /// The MPI to use: its library
+    /// Path of the MPI library to use
     #[arg(long = "mpi-library", value_name = "FILE")]
     pub(crate) library: Option<PathBuf>,
     /// Print the result as one JSON document
@@ -83,7 +83,7 @@ pub(crate) struct MpiArguments {
 /// Whose method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Preset {
-    /// Batches until the median is known to 1 %, single messages beside them
+    /// Batches until the median is known to 1 %, and single messages
     Assay,
     /// OSU 5.4.3: one figure from a fixed number of iterations, timed together
     #[value(name = "osu-5.4.3")]
@@ -107,9 +107,9 @@ impl Preset {
 /// Where the messages of a window lie, in OSU's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BufferNumber {
-    /// All in one place
+    /// One buffer for all
     Single,
-    /// Each in a place of its own
+    /// One buffer each
     Multiple,
 }
 
@@ -122,7 +122,7 @@ pub(crate) enum ElementType {
     /// Single precision
     #[value(name = "mpi_float", alias = "float")]
     Float,
-    /// Bytes: of all but reductions
+    /// Bytes: everything but reductions
     #[value(name = "mpi_char", alias = "char")]
     Byte,
 }

@@ -12,16 +12,16 @@ use super::mpi::Preset;
 /// All options have no meaning for suites without MPI, and are refused there.
 #[derive(Debug, Args)]
 pub(crate) struct MpiRunArguments {
-    /// An MPI by the folder it is installed in; may be given several times [default: all found]
+    /// Installation prefix of an MPI; repeatable [default: all that are found]
     #[arg(long = "mpi", value_name = "PREFIX", help_heading = "MPI")]
     pub(crate) prefixes: Vec<PathBuf>,
-    /// Hosts for the MPI launcher, in its own words, like a,b; this host first
+    /// Hosts for the MPI launcher, in its syntax, like a,b; this host first
     #[arg(long, value_name = "LIST", help_heading = "MPI", conflicts_with = "hostfile")]
     pub(crate) hosts: Option<String>,
-    /// A file of hosts for the MPI launcher, in its own format
+    /// Host file for the MPI launcher, in its format
     #[arg(long, value_name = "FILE", help_heading = "MPI")]
     pub(crate) hostfile: Option<PathBuf>,
-    /// Ranks of benchmarks with more than two [default: one per core, over hosts two]
+    /// Number of ranks, for benchmarks that take more than two [default: one per core; over hosts two]
     #[arg(long, value_name = "N", help_heading = "MPI")]
     pub(crate) ranks: Option<u32>,
     /// Smallest and largest message, like 0:4MiB [default: as OSU's test of that name]
@@ -35,13 +35,13 @@ pub(crate) struct MpiRunArguments {
         help_heading = "MPI"
     )]
     pub(crate) placements: Vec<MpiPlacement>,
-    /// Start ranks by srun instead of each MPI's own launcher
+    /// Launch ranks with srun instead of each MPI's own launcher
     #[arg(long, value_name = "srun", help_heading = "MPI")]
     pub(crate) launcher: Option<PathBuf>,
-    /// Whose method: assay's batches, or one figure per launch as OSU takes it
+    /// Method: assay's batches, or one figure per launch as OSU
     #[arg(long, value_enum, help_heading = "MPI")]
     pub(crate) preset: Option<Preset>,
-    /// By which binary interface a library is called that has two
+    /// Which ABI to use when a library has two
     #[arg(long, value_enum, help_heading = "MPI")]
     pub(crate) abi: Option<InterfacesArgument>,
 }
@@ -49,11 +49,11 @@ pub(crate) struct MpiRunArguments {
 /// Binary interfaces of libraries that have their maker's own and that of the MPI 5 standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InterfacesArgument {
-    /// The maker's, as programs compiled with its mpicc use it
+    /// The library's own ABI, as programs compiled with its mpicc use it
     Own,
-    /// The standard's
+    /// The standard ABI of MPI 5
     Standard,
-    /// Each in a column of its own
+    /// Both, each in its own column
     Both,
 }
 

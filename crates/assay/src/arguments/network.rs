@@ -16,10 +16,10 @@ use super::{KeepArguments, MeasuringArguments};
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("role").required(true).args(["client", "server"])))]
 pub(crate) struct Iperf3Arguments {
-    /// Run as client of this host
+    /// Run as client, connecting to this host
     #[arg(short = 'c', long, value_name = "HOST")]
     pub(crate) client: Option<String>,
-    /// Run as server; on loopback unless -B names an address
+    /// Run as server, on loopback unless -B is given
     #[arg(short, long)]
     pub(crate) server: bool,
     /// Port of the server
@@ -31,7 +31,7 @@ pub(crate) struct Iperf3Arguments {
     /// Seconds between reports; 0 = none
     #[arg(short, long, value_name = "SECONDS", default_value_t = 1.0)]
     pub(crate) interval: f64,
-    /// Unit of the rates: k, m, g, t for bits, K, M, G, T for bytes
+    /// Unit of rates: k, m, g, t for bits, K, M, G, T for bytes
     #[arg(short, long, value_name = "LETTER", value_parser = format_letter, default_value = "a")]
     pub(crate) format: Format,
     /// Print one JSON document
@@ -40,13 +40,13 @@ pub(crate) struct Iperf3Arguments {
     /// Print one JSON object per event
     #[arg(long, conflicts_with = "json")]
     pub(crate) json_stream: bool,
-    /// Pin each stream to a CPU of its own, in turn
+    /// Pin each stream to its own CPU
     #[arg(long)]
     pub(crate) pinned: bool,
-    /// Print the CPU time of both ends and the congestion control too
+    /// Also print CPU utilization of both ends and the congestion control
     #[arg(short = 'V', long)]
     pub(crate) verbose: bool,
-    /// Taken for scripts' sake: every line is printed at once
+    /// Accepted for compatibility: output is always flushed
     #[arg(long)]
     pub(crate) forceflush: bool,
     /// IPv4 only
@@ -55,10 +55,10 @@ pub(crate) struct Iperf3Arguments {
     /// IPv6 only
     #[arg(short = '6', long = "version6")]
     pub(crate) version6: bool,
-    /// Milliseconds that nothing may arrive or leave
+    /// Idle timeout of the data connections, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 120_000)]
     pub(crate) rcv_timeout: u64,
-    /// Put before every line
+    /// Prefix of every output line
     #[arg(short = 'T', long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
     #[command(flatten)]
@@ -71,10 +71,10 @@ pub(crate) struct Iperf3Arguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct Iperf3Serving {
-    /// Server: end after one test
+    /// Server: exit after one test
     #[arg(short = '1', long, requires = "server")]
     pub(crate) one_off: bool,
-    /// Server: end when nobody has come for so many seconds
+    /// Server: exit after so many seconds without a client
     #[arg(long, value_name = "SECONDS", requires = "server")]
     pub(crate) idle_timeout: Option<u64>,
 }
@@ -83,19 +83,19 @@ pub(crate) struct Iperf3Serving {
 #[derive(Debug, Args)]
 #[group(conflicts_with = "server")]
 pub(crate) struct Iperf3Test {
-    /// Send datagrams
+    /// UDP instead of TCP
     #[arg(short, long)]
     pub(crate) udp: bool,
-    /// Streams at the same time
+    /// Number of parallel streams
     #[arg(short = 'P', long, value_name = "N", default_value_t = 1)]
     pub(crate) parallel: u32,
-    /// The server sends
+    /// Reverse: the server sends
     #[arg(short = 'R', long)]
     pub(crate) reverse: bool,
-    /// Both send
+    /// Bidirectional: both send
     #[arg(long, conflicts_with = "reverse")]
     pub(crate) bidir: bool,
-    /// Seconds to send for [default: 10]
+    /// Duration of the test in seconds [default: 10]
     #[arg(short, long, value_name = "SECONDS", conflicts_with_all = ["bytes", "blockcount"])]
     pub(crate) time: Option<u32>,
     /// Bytes to send
@@ -104,68 +104,68 @@ pub(crate) struct Iperf3Test {
     /// Blocks to send
     #[arg(short = 'k', long, value_name = "N", value_parser = size)]
     pub(crate) blockcount: Option<u64>,
-    /// Seconds at the start that do not count
+    /// Omit the first seconds (warm-up) from the results
     #[arg(short = 'O', long, value_name = "SECONDS", default_value_t = 0)]
     pub(crate) omit: u32,
-    /// Bit/s of each stream, and blocks in one go; 0 = no limit [default: TCP none, UDP 1 Mbit/s]
+    /// Target bit rate of each stream, and burst in blocks; 0 = unlimited [default: TCP unlimited, UDP 1 Mbit/s]
     #[arg(short = 'b', long = "bitrate", visible_alias = "bandwidth", value_name = "RATE[/N]", value_parser = rate_and_burst)]
     pub(crate) bitrate: Option<(u64, u32)>,
-    /// Bit/s that the kernel paces each stream to
+    /// Rate of the kernel's fair-queue pacing of each stream, in bit/s
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) fq_rate: Option<u64>,
-    /// Bytes per write or datagram [default: TCP 128K, UDP what fits the path]
+    /// Bytes per write or datagram [default: TCP 128K, UDP as fits the path MTU]
     #[arg(short = 'l', long = "length", value_name = "SIZE", value_parser = size)]
     pub(crate) length: Option<u64>,
-    /// Socket buffers
+    /// Socket buffer size
     #[arg(short, long, value_name = "SIZE", value_parser = size)]
     pub(crate) window: Option<u64>,
-    /// Largest segment
+    /// TCP maximum segment size
     #[arg(short = 'M', long = "set-mss", value_name = "BYTES")]
     pub(crate) set_mss: Option<u32>,
-    /// No delay for small segments
+    /// Disable Nagle's algorithm (TCP_NODELAY)
     #[arg(short = 'N', long)]
     pub(crate) no_delay: bool,
-    /// Congestion control
+    /// TCP congestion control algorithm
     #[arg(short = 'C', long, value_name = "NAME")]
     pub(crate) congestion: Option<String>,
-    /// Type of service, decimal or 0x…
+    /// IP type of service, decimal or 0x…
     #[arg(short = 'S', long, value_name = "N", value_parser = byte, default_value = "0")]
     pub(crate) tos: u32,
-    /// Differentiated services, 0 to 63 or a name like ef, af41, cs1
+    /// DSCP, 0 to 63 or a name like ef, af41, cs1
     #[arg(long, value_name = "N", value_parser = services, conflicts_with = "tos")]
     pub(crate) dscp: Option<u32>,
-    /// Microseconds between two looks of the server at a limited rate
+    /// Interval of the server's pacing timer, in microseconds
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) pacing_timer: Option<u32>,
-    /// Taken for scripts' sake: datagrams always have 64-bit numbers
+    /// Accepted for compatibility: UDP counters always have 64 bits
     #[arg(long = "udp-counters-64bit")]
     pub(crate) wide_counters: bool,
-    /// Send without copying
+    /// Zero-copy send
     #[arg(short = 'Z', long)]
     pub(crate) zerocopy: bool,
-    /// Receive without copying
+    /// Drop received data without copying it (MSG_TRUNC)
     #[arg(long)]
     pub(crate) skip_rx_copy: bool,
     /// Local port of the first stream; the others follow
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) cport: u16,
-    /// Milliseconds that a connection may take to be made
+    /// Timeout for establishing the control connection, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 5000)]
     pub(crate) connect_timeout: u64,
-    /// Print what the server prints as well
+    /// Also print the server's output
     #[arg(long)]
     pub(crate) get_server_output: bool,
-    /// Put into the JSON
+    /// Text for the extra_data field of the JSON
     #[arg(long, value_name = "TEXT")]
     pub(crate) extra_data: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct QperfArguments {
-    /// A host that runs `qperf` or `assay iperf3 -s`; without one, be the server
+    /// A host that runs `qperf` or `assay iperf3 -s`; without one, run as server
     #[arg(value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// tcp_lat, tcp_bw, udp_lat, udp_bw, conf
+    /// Tests: tcp_lat, tcp_bw, udp_lat, udp_bw, conf
     #[arg(value_name = "TEST", value_parser = qperf_test)]
     pub(crate) tests: Vec<assay_dialects::wire::qperf::Test>,
     /// Port of the server (qperf: -lp)
@@ -177,13 +177,13 @@ pub(crate) struct QperfArguments {
     /// Bytes per message [default: 1 for latency, 64K for tcp_bw, 32K for udp_bw]
     #[arg(short, long = "msg_size", visible_alias = "msg-size", value_name = "SIZE", value_parser = size)]
     pub(crate) msg_size: Option<u64>,
-    /// Socket buffers (qperf: -sb)
+    /// Socket buffer size (qperf: -sb)
     #[arg(long = "sock_buf_size", visible_alias = "sock-buf-size", alias = "sb", value_name = "SIZE", value_parser = size)]
     pub(crate) sock_buf_size: Option<u64>,
-    /// Every test again with growing messages, like msg_size:1:64K:*2 (qperf: -oo)
+    /// Repeat each test over message sizes, like msg_size:1:64K:*2 (qperf: -oo)
     #[arg(long = "loop", value_name = "msg_size:FIRST:LAST:STEP", value_parser = sweep, conflicts_with = "msg_size")]
     pub(crate) sweep: Option<Sweep>,
-    /// Print more: messages per second, CPU cost, what was sent and received
+    /// Also print message rates, CPU cost, and data sent and received
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// Print one JSON document
@@ -192,10 +192,10 @@ pub(crate) struct QperfArguments {
     /// Server: address to listen on [default: loopback]
     #[arg(short = 'B', long, value_name = "ADDRESS")]
     pub(crate) bind: Option<IpAddr>,
-    /// Server: end after one request
+    /// Server: exit after one request
     #[arg(short = '1', long)]
     pub(crate) one_off: bool,
-    /// Server: end when nobody has come for so many seconds
+    /// Server: exit after so many seconds without a client
     #[arg(long, value_name = "SECONDS")]
     pub(crate) idle_timeout: Option<u64>,
     #[command(flatten)]
@@ -207,31 +207,31 @@ pub(crate) struct PingArguments {
     /// The host
     #[arg(value_name = "HOST")]
     pub(crate) host: String,
-    /// Requests to send
+    /// Number of requests
     #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) count: u32,
-    /// Seconds between two requests; 0 = the next when the answer is there
+    /// Seconds between requests; 0 = send the next one when the reply arrives
     #[arg(short, long, value_name = "SECONDS", default_value_t = 1.0)]
     pub(crate) interval: f64,
-    /// Bytes of data per request
+    /// Payload bytes per request
     #[arg(short, long, value_name = "BYTES", default_value_t = 56)]
     pub(crate) size: u32,
-    /// Seconds to wait for an answer
+    /// Seconds to wait for a reply
     #[arg(short = 'W', long, value_name = "SECONDS", default_value_t = 1.0)]
     pub(crate) timeout: f64,
-    /// Seconds after which no more requests are sent
+    /// Deadline in seconds, after which no more requests are sent
     #[arg(short = 'w', long, value_name = "SECONDS")]
     pub(crate) deadline: Option<f64>,
-    /// do: requests are never cut, and one that does not fit the path is told with the path MTU
+    /// Path MTU discovery. do: never fragment, and report the path MTU if a request does not fit
     #[arg(short = 'M', long = "pmtudisc", value_name = "do|want", value_parser = ["do", "want"], default_value = "want")]
     pub(crate) cutting: String,
-    /// Hops that a request may take
+    /// IP time to live
     #[arg(short = 't', long = "ttl", value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     pub(crate) hops: Option<u8>,
-    /// Taken for scripts' sake: addresses are never looked up
+    /// Accepted for compatibility: addresses are never resolved to names
     #[arg(short = 'n', long)]
     pub(crate) numeric: bool,
-    /// Print the summary alone
+    /// Print only the summary
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Print one JSON document
@@ -293,11 +293,11 @@ pub(crate) struct NetArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum NetCommand {
-    /// How much arrives; the far end runs `assay iperf3 -s` or `iperf3 -s`
+    /// Goodput; the far end runs `assay iperf3 -s` or `iperf3 -s`
     Throughput(ThroughputArguments),
-    /// How long a message takes there and back; the far end runs `assay iperf3 -s` or `qperf`
+    /// Round-trip latency of messages; the far end runs `assay iperf3 -s` or `qperf`
     Latency(LatencyArguments),
-    /// The same at a fixed rate, each answer timed from the moment its message was due
+    /// Round-trip latency at a fixed rate (open loop), from when each message was due
     RequestResponse(RequestResponseArguments),
 }
 
@@ -313,7 +313,7 @@ pub(crate) struct WhereArguments {
     /// How long to measure, like 10s
     #[arg(long = "for", value_name = "TIME", value_parser = super::seconds, default_value = "10s")]
     pub(crate) length: f64,
-    /// Datagrams instead of TCP
+    /// UDP instead of TCP
     #[arg(short, long)]
     pub(crate) udp: bool,
 }
@@ -322,19 +322,19 @@ pub(crate) struct WhereArguments {
 pub(crate) struct ThroughputArguments {
     #[command(flatten)]
     pub(crate) place: WhereArguments,
-    /// Streams at the same time, per direction
+    /// Number of parallel streams per direction
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) streams: u32,
-    /// Which way: send, receive or both
+    /// Direction: send, receive or both
     #[arg(long, value_name = "WAY", value_parser = way, default_value = "send")]
     pub(crate) direction: Direction,
-    /// Rate of each stream, like 100Mbit/s [default: TCP none, UDP 100Mbit/s]
+    /// Rate of each stream, like 100Mbit/s [default: TCP unlimited, UDP 100Mbit/s]
     #[arg(long, value_name = "RATE", value_parser = bit_rate)]
     pub(crate) rate: Option<u64>,
-    /// Congestion control [default: the system's]
+    /// TCP congestion control algorithm [default: the system's]
     #[arg(long, value_name = "NAME")]
     pub(crate) congestion: Option<String>,
-    /// Do not touch the payload at either end
+    /// Zero-copy send, and receive without copying
     #[arg(long)]
     pub(crate) no_copy: bool,
     #[command(flatten)]
@@ -348,13 +348,13 @@ pub(crate) struct LatencyArguments {
     /// Bytes per message
     #[arg(long, value_name = "SIZE", default_value = "1B")]
     pub(crate) bytes: Bytes,
-    /// Ask the kernel again and again instead of sleeping until the answer comes
+    /// Spin on non-blocking receives instead of sleeping until the reply arrives
     #[arg(long)]
     pub(crate) spin: bool,
-    /// Let the receive ask the device's queue itself for so long, like 50us (SO_BUSY_POLL)
+    /// Busy-poll the device queue for this long, like 50us (SO_BUSY_POLL)
     #[arg(long, value_name = "TIME", value_parser = busy_poll_us)]
     pub(crate) busy_poll: Option<u32>,
-    /// TCP streams that fill the link meanwhile
+    /// Number of TCP streams that load the link meanwhile
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) load_streams: u32,
     #[command(flatten)]
@@ -371,7 +371,7 @@ pub(crate) struct RequestResponseArguments {
     /// Bytes per message
     #[arg(long, value_name = "SIZE", default_value = "1B")]
     pub(crate) bytes: Bytes,
-    /// TCP streams that fill the link meanwhile
+    /// Number of TCP streams that load the link meanwhile
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) load_streams: u32,
     #[command(flatten)]

@@ -17,7 +17,7 @@ pub(crate) enum PlanCommand {
     /// Rate, latency and I/O in flight: any two give the third
     #[command(visible_alias = "little")]
     LittlesLaw(LittleArguments),
-    /// Quota and throughput of a volume of Azure NetApp Files: one gives the other
+    /// Quota and throughput of an Azure NetApp Files volume: one gives the other
     Anf(AnfArguments),
 }
 
@@ -40,22 +40,22 @@ pub(crate) struct LittleArguments {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("given").required(true).args(["throughput", "quota"])))]
 pub(crate) struct AnfArguments {
-    /// Throughput that is needed, like 4500MiB/s: how large must the quota be?
+    /// Required throughput, like 4500MiB/s: prints the quota it needs
     #[arg(long, value_name = "RATE", value_parser = byte_rate)]
     pub(crate) throughput: Option<f64>,
-    /// Quota, like 10TiB: how much throughput does it give?
+    /// Quota, like 10TiB: prints the throughput it gives
     #[arg(long, value_name = "SIZE", value_parser = quota)]
     pub(crate) quota: Option<f64>,
     /// Service level
     #[arg(long, value_enum)]
     pub(crate) level: Level,
-    /// Kind of volume, which caps its throughput
+    /// Kind of volume, which limits its throughput
     #[arg(long, value_enum, default_value_t = Volume::Regular)]
     pub(crate) volume: Volume,
-    /// Round trip to the volume, like 0.5ms: how large must TCP's window be?
+    /// Round trip to the volume, like 0.5ms: prints the TCP window it needs
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) round_trip: Option<f64>,
-    /// Connections of the mount (nconnect), or of all its clients together
+    /// Connections of the mount (nconnect), or of all clients together
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) connections: u32,
     /// Print the result as JSON, in base units

@@ -11,7 +11,7 @@ use super::{MeasuringArguments, StoreArguments, seconds};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-                  assay storage read /data --random --bs 4k --depth 64      a file is made in /data, and removed\n  \
+                  assay storage read /data --random --bs 4k --depth 64      a file is created in /data, and removed\n  \
                   assay storage write /data/new --bs 1MiB --size 10GiB\n  \
                   assay storage mix /data --read-share 70% --rate 5000      I/O is due 5000 times a second\n  \
                   assay storage read /dev/nvme1n1 --for 60s --by assay,fio\n  \
@@ -29,46 +29,46 @@ pub(crate) enum StorageCommand {
     Write(StorageTestArguments),
     /// Read and write
     Mix(StorageMixArguments),
-    /// Remove the files that assay made and that are still there, also after a crash
+    /// Remove files that assay created and did not remove, for example after a crash
     Clean(StorageCleanArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StorageTestArguments {
-    /// Files, folders to make a file in, or devices
+    /// Files, folders to create a file in, or devices
     #[arg(value_name = "TARGET", required_unless_present = "engine")]
     pub(crate) targets: Vec<PathBuf>,
     /// Size of one I/O, like 8k or 1MiB
     #[arg(long, value_name = "SIZE", default_value = "8KiB")]
     pub(crate) bs: Bytes,
-    /// Anywhere, every block equally likely [default: one block after another]
+    /// Random offsets, uniformly distributed [default: sequential]
     #[arg(long)]
     pub(crate) random: bool,
-    /// I/O in flight on each target, all threads together
+    /// I/O in flight per target (queue depth), all threads together
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub(crate) depth: u32,
-    /// Threads that submit
+    /// Number of threads that submit I/O
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: u32,
-    /// I/O per second that are due, whatever happened to earlier ones [default: as fast as it goes]
+    /// I/O per second, as an open loop: due times are fixed in advance [default: closed loop, unlimited]
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) rate: Option<f64>,
-    /// The law of the gaps between I/O that are due
+    /// Distribution of inter-arrival times
     #[arg(long, value_enum, default_value_t = Gaps::Exponential, requires = "rate")]
     pub(crate) arrivals: Gaps,
-    /// Time that counts, like 60s; a tenth more warms up
+    /// Measured time, like 60s, after a warm-up of a tenth of it
     #[arg(long = "for", value_name = "TIME", value_parser = seconds, default_value = "10s")]
     pub(crate) length: f64,
-    /// Find the greatest rate that keeps a latency, counted from the moment I/O is due, like `p99<=1ms`; every
-    /// rate that is tried takes the time of --for
+    /// Find the maximum rate that meets a latency goal, like `p99<=1ms`, counted from when I/O is due; each
+    /// rate is tried for the time of --for
     #[arg(long, value_name = "GOAL", value_parser = LatencyGoal::parse, conflicts_with = "rate")]
     pub(crate) find_rate: Option<LatencyGoal>,
-    /// Measure round after round, each of the time of --for, until five of them differ by 20 % at most and
-    /// slope by 10 % at most (SNIA), 25 rounds at most
+    /// Measure rounds of the time of --for until steady state by SNIA's rule: over five rounds a range of at
+    /// most 20 % and a slope of at most 10 %; at most 25 rounds
     #[arg(long, conflicts_with = "find_rate")]
     pub(crate) steady_state: bool,
-    /// First write all of every target this often, and once more in random order with --random; a
-    /// file or a device that assay did not make must be named with --destroy-data
+    /// Precondition: first write every target in full this many times, and once more in random order with
+    /// --random; a file or device that assay did not create must be named with --destroy-data
     #[arg(
         long,
         value_name = "PASSES",
@@ -78,13 +78,13 @@ pub(crate) struct StorageTestArguments {
         default_missing_value = "2x"
     )]
     pub(crate) precondition: Option<u32>,
-    /// How I/O is handed to the kernel
+    /// I/O engine
     #[arg(long, value_enum, default_value_t = Engine::Auto)]
     pub(crate) engine: Engine,
-    /// Size that a file is made with [default: 1 GiB; 100 GiB with --engine null, where nothing is made]
+    /// Size of files that are created [default: 1 GiB; 100 GiB with --engine null, which creates none]
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Bytes>,
-    /// Use the page cache; the result says so
+    /// Use the page cache (no O_DIRECT); the result says so
     #[arg(long)]
     pub(crate) buffered: bool,
     #[command(flatten)]
@@ -105,13 +105,14 @@ pub(crate) struct StorageMixArguments {
 /// What may be overwritten, and what stays.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct StoragePermissions {
-    /// Overwrite this device, or this file although assay did not make it; may be given several times
+    /// Allow overwriting this device, or this file that assay did not create; repeatable
     #[arg(long, value_name = "PATH")]
     pub(crate) destroy_data: Vec<PathBuf>,
-    /// Use /mnt/x/... although nothing is mounted on /mnt/x
-    #[arg(long)]
-    pub(crate) allow_unmounted: bool,
-    /// Keep the files that are made; `assay storage clean` removes them
+    /// Use the root's file system where a volume should be mounted: below /mnt, /media, /srv, /data and the mount
+    /// points of /etc/fstab and systemd
+    #[arg(long, alias = "allow-unmounted")]
+    pub(crate) target_on_root: bool,
+    /// Keep created files; `assay storage clean` removes them
     #[arg(long)]
     pub(crate) keep: bool,
 }
@@ -119,13 +120,13 @@ pub(crate) struct StoragePermissions {
 /// Where questions about storage go.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct StorageAimArguments {
-    /// A file, a folder or a device that questions about storage go to; may be given several times
+    /// File, folder or device for storage benchmarks; repeatable
     #[arg(long = "target", value_name = "PATH", num_args = 1..)]
     pub(crate) targets: Vec<PathBuf>,
-    /// Size that files for questions about storage are made with [default: as the suite says, or 1 GiB]
+    /// Size of files created for storage benchmarks [default: the suite's, or 1 GiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Bytes>,
-    /// What the volume is provisioned for, like 4500MiB/s
+    /// Provisioned throughput of the volume, like 4500MiB/s
     #[arg(long = "ceiling", value_name = "RATE", value_parser = bandwidth)]
     pub(crate) provisioned: Option<f64>,
     #[command(flatten)]
@@ -134,7 +135,7 @@ pub(crate) struct StorageAimArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct StorageCleanArguments {
-    /// Only tell which files there are
+    /// Only list the files
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -143,26 +144,26 @@ pub(crate) struct StorageCleanArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// The best that the kernel grants
+    /// The best that the kernel supports
     Auto,
-    /// Submission and completion rings
+    /// io_uring
     #[value(name = "io_uring")]
     IoUring,
-    /// io_submit and io_getevents
+    /// Linux native AIO (io_submit, io_getevents)
     Libaio,
-    /// One blocking call per thread
+    /// Blocking calls, one per thread
     Threads,
-    /// Nothing is opened: what the generator itself costs
+    /// No I/O: the cost of the load generator itself
     Null,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Gaps {
-    /// Independent users
+    /// Poisson arrivals: independent users
     Exponential,
-    /// Equally likely between 0 and twice the mean
+    /// Uniform between 0 and twice the mean
     Uniform,
-    /// All the same
+    /// Constant
     Constant,
 }
 

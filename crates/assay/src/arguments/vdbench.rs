@@ -8,55 +8,56 @@ use clap::Args;
 use super::KeepArguments;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Differences from Vdbench itself are written into logfile.html. \
-                        `assay show --as vdbench --output DIR` writes the folder of a stored run again.")]
+#[command(after_help = "Differences from Vdbench are listed in logfile.html. \
+                        `assay show --as vdbench --output DIR` writes the output folder of a stored run.")]
 pub(crate) struct VdbenchArguments {
-    /// Parameter files, read as if they were one; name=value replaces $name and !name in them
+    /// Parameter files, concatenated; name=value substitutes $name and !name in them
     #[arg(short, value_name = "FILE|NAME=VALUE", num_args = 1.., required_unless_present = "test")]
     pub(crate) files: Vec<String>,
-    /// Output folder; with a + behind it the first of DIR, DIR001 … that is free, with .tod the time
+    /// Output folder; DIR+ takes the first free one of DIR, DIR001, …; DIR.tod appends date and time
     #[arg(short, value_name = "DIR", default_value = "output")]
     pub(crate) output: String,
-    /// Seconds that replace elapsed= of every run
+    /// Override elapsed= of every run
     #[arg(short, value_name = "SECONDS")]
     pub(crate) elapsed: Option<f64>,
-    /// Seconds that replace interval= of every run
+    /// Override interval= of every run
     #[arg(short, value_name = "SECONDS")]
     pub(crate) interval: Option<f64>,
-    /// Seconds that replace warmup= of every run
+    /// Override warmup= of every run
     #[arg(short, value_name = "SECONDS")]
     pub(crate) warmup: Option<f64>,
-    /// Explain what the files mean, run by run and in total, and do no I/O
+    /// Print what would run, in total and per run; do no I/O
     #[arg(short, long = "dry-run")]
     pub(crate) simulate: bool,
-    /// Check data: every block is stamped, every read compared; -vr also reads back after writing
+    /// Data validation: stamp every block written, check every block read; -vr also reads back after writing
     #[arg(short, value_name = "r|t|w", num_args = 0..=1, value_parser = ["r", "t", "w"])]
     pub(crate) verify: Option<Option<String>>,
-    /// Java machines per host; has no effect, one process does all I/O
+    /// JVMs per host; no effect, because one process does all I/O
     #[arg(short = 'm', value_name = "N")]
     pub(crate) machines: Option<u32>,
-    /// Run a small test of five seconds instead of parameter files: on a file, or with -tf on a tree
+    /// Run a five-second test instead of parameter files: on a file, or with -tf on a file tree
     #[arg(short = 't', id = "test", value_name = "f", conflicts_with = "files", num_args = 0..=1,
           value_parser = ["f"])]
     pub(crate) test: Option<Option<String>>,
-    /// Repeat all runs until stopped, or with -l30s, -l10m, -l2h until that time has passed
+    /// Repeat all runs until stopped, or for a time: -l30s, -l10m, -l2h
     #[arg(short = 'l', value_name = "TIME", num_args = 0..=1)]
     pub(crate) again: Option<Option<String>>,
-    /// Trees of files: -c and -cy make them anew, -cn leaves them, -co only removes them; overrides format=
+    /// File trees: -c and -cy recreate them, -cn keeps them, -co only deletes them; overrides format=
     #[arg(short = 'c', value_name = "y|n|o", num_args = 0..=1, value_parser = ["y", "n", "o"])]
     pub(crate) clean: Option<Option<String>>,
     /// Journals are not kept
     #[arg(short = 'j', hide = true, num_args = 0..=1)]
     pub(crate) journal: Option<Option<String>>,
-    /// name=value, when the options end before it
+    /// name=value after the options
     #[arg(value_name = "NAME=VALUE")]
     pub(crate) variables: Vec<String>,
-    /// A device, or a file that assay did not make, that may be overwritten
+    /// Allow overwriting this device, or this file that assay did not create
     #[arg(long, value_name = "PATH")]
     pub(crate) destroy_data: Vec<PathBuf>,
-    /// Use /mnt/x/… although nothing is mounted on /mnt/x
-    #[arg(long)]
-    pub(crate) allow_unmounted: bool,
+    /// Use the root's file system where a volume should be mounted: below /mnt, /media, /srv, /data and the mount
+    /// points of /etc/fstab and systemd
+    #[arg(long, alias = "allow-unmounted")]
+    pub(crate) target_on_root: bool,
     /// With -s, print the plan as JSON
     #[arg(long, requires = "simulate")]
     pub(crate) json: bool,

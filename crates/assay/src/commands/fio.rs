@@ -10,9 +10,11 @@ use assay_dialects::fio::compile::{self, FioPlan};
 use assay_dialects::fio::fault::Fault;
 use assay_dialects::fio::{log, text};
 use assay_model::event::Asked;
+use assay_model::failure::Area;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
 use assay_model::storage_outcome::{Ended, StorageOutcome};
+use assay_model::workload::file_set::FilePlan;
 use assay_store::Store;
 use fs_err as fs;
 
@@ -30,7 +32,7 @@ use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{Opening, Recording};
 use assay_run::sink::Silent;
 use assay_run::storage::options::RunOptions;
-use assay_run::storage::runner;
+use assay_run::storage::{runner, volume};
 
 mod disks;
 mod question;
@@ -56,6 +58,13 @@ pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, F
         return Ok(0);
     }
     let plan = question.plan(&request).map_err(told)?;
+    if !request.parse_only {
+        let no_files = FilePlan::default();
+        volume::check(&plan.plan, &no_files, &options(&request, &plan))?;
+        for line in volume::told(&plan.plan, &no_files) {
+            tell(&request, terminal, &line);
+        }
+    }
     for note in &plan.notes {
         tell(&request, terminal, &format!("note: {note}"));
     }
@@ -113,9 +122,7 @@ impl Asking<'_> {
         let store = stored::kept(&keep(request))?;
         let cancel = signals::cancel_on_signals()?;
         let planned = record::plan(plan);
-        // This command prints meanwhile; of the run only the store has anything to say.
-        let mut beside = Terminal::attached();
-        let mut quiet = Silently { terminal: &mut beside };
+        let mut quiet = Silently::beside();
         let mut recording =
             Recording::begin(self.opening(&planned, store.as_ref())?, &mut quiet)?;
         let on_screen =
@@ -132,7 +139,7 @@ impl Asking<'_> {
             Err(failure) => {
                 let interrupted = cancel.load(Ordering::Relaxed);
                 if !interrupted {
-                    recording.case(0, [], &[], Err(record::of_case(&failure)))?;
+                    recording.case(0, [], &[], Some(failure.of_case(Area::Storage)))?;
                 }
                 recording.finish(interrupted)?;
                 return Err(failure);
@@ -199,7 +206,7 @@ impl Asking<'_> {
 fn options(request: &Request, plan: &FioPlan) -> RunOptions {
     RunOptions {
         destroy_data: request.destroy_data.iter().map(Into::into).collect(),
-        allow_unmounted: request.allow_unmounted,
+        target_on_root: request.target_on_root,
         // fio leaves its files behind, unless it is told to unlink them.
         keep: !plan.workers.iter().any(|job| job.unlink),
         keeps_partial: true,

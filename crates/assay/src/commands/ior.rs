@@ -9,10 +9,13 @@ use assay_dialects::ior::{command_line, json, text};
 use assay_fleet::root::Root;
 use assay_model::event::Asked;
 use assay_model::run::Run;
+use assay_model::workload::file_set::FilePlan;
 use assay_report::words;
 use assay_run::failure::Failure;
 use assay_run::recording::Opening;
 use assay_run::storage::ior::{self as driver, Notice};
+use assay_run::storage::options::RunOptions;
+use assay_run::storage::volume;
 use assay_store::Store;
 
 use super::help;
@@ -65,6 +68,14 @@ pub(crate) fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, F
     }
     for note in tests.iter().flat_map(|options| &options.notes) {
         terminal.note(&format!("note: {note}"));
+    }
+    let no_files = FilePlan::default();
+    for options in &tests {
+        let allowed =
+            RunOptions { target_on_root: options.target_on_root, ..RunOptions::default() };
+        let plan = compile(options, 0).0;
+        volume::check(&plan, &no_files, &allowed)?;
+        volume::told(&plan, &no_files).iter().for_each(|line| terminal.note(line));
     }
     if tests.iter().any(|options| options.dry_run) {
         for options in &tests {

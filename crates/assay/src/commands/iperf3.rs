@@ -12,6 +12,7 @@ use assay_dialects::wire::iperf3::parameters::{
 };
 use assay_dialects::wire::iperf3::{Parameters, Protocol};
 
+use assay_model::entry::Entry;
 use assay_model::event::Asked;
 use assay_model::run::Run;
 use assay_store::Store;
@@ -19,7 +20,8 @@ use assay_store::Store;
 use crate::arguments::network::{Iperf3Arguments, Iperf3Test as Typed};
 use crate::arguments::{self, Command};
 use crate::failure::render;
-use crate::stored::{self, Over};
+use crate::listening::Silently;
+use crate::stored;
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
@@ -27,6 +29,7 @@ use assay_run::network::iperf3_client::{self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Tes
 use assay_run::network::iperf3_record;
 use assay_run::network::iperf3_server::{self, Iperf3Service, Served};
 use assay_run::network::target::{Family, Target};
+use assay_run::recording::Recording;
 
 /// What iperf3's clients send over UDP without `-b`, in bit/s.
 const UDP_RATE_BIT_PER_S: u64 = 1_048_576;
@@ -52,6 +55,19 @@ pub(crate) fn failed(error: &NetworkError) -> Failure {
     match error.source() {
         Some(source) => failure.because(source),
         None => failure,
+    }
+}
+
+/// Stores what was found in a test, and how it ended.
+pub(super) fn end(
+    recording: &mut Recording<'_>,
+    number: usize,
+    (entries, raw): (Vec<Entry>, &[(String, Vec<u8>)]),
+    error: Option<&NetworkError>,
+) -> Result<(), Failure> {
+    match error {
+        Some(NetworkError::Interrupted) => recording.found(number, entries, raw),
+        error => recording.case(number, entries, raw, error.map(NetworkError::of_case)),
     }
 }
 
@@ -91,6 +107,11 @@ fn client(
         idle_timeout: idle_timeout(typed),
     };
     let store = stored::kept(&typed.keep)?;
+    let phases = vec![iperf3_record::phase(&test)];
+    let opening = stored::opening((&typed.keep, store.as_ref()), "iperf3", phases);
+    let mut quiet = Silently::beside();
+    let mut recording = Recording::begin(opening, &mut quiet)?;
+    recording.start(0)?;
     let mut page = Page::new(typed, true);
     let mut told = Told::default();
     let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
@@ -108,13 +129,11 @@ fn client(
         Err(error) => told.error = Some(error.to_string()),
     }
     terminal.print(&page.last(&told));
-    if let (Some(store), Some(phase)) = (&store, iperf3_record::phase(&test, &told, &outcome)) {
-        let is_interrupted = matches!(outcome, Err(NetworkError::Interrupted));
-        let kept = (&typed.keep, Some(store));
-        let (language, phases, files) = ("iperf3", vec![phase], Vec::new());
-        let over = Over { language, phases, files, is_interrupted };
-        stored::record(kept, over, terminal)?;
-    }
+    let bytes = serde_json::to_vec(&told).expect("what a test tells has only text keys");
+    let raw = [(iperf3_record::TOLD.to_owned(), bytes)];
+    let entries = iperf3_record::entries(&test, &told, &outcome);
+    end(&mut recording, 0, (entries, &raw), outcome.as_ref().err())?;
+    recording.finish(matches!(outcome, Err(NetworkError::Interrupted)))?;
     outcome.map(|_| 0).map_err(|error| failed(&error))
 }
 

@@ -6,22 +6,26 @@ use std::thread;
 use assay_dialects::osu::Table;
 use assay_model::doubt::Doubt;
 use assay_model::event::Asked;
+use assay_model::failure::Area;
 use assay_model::mpi_outcome::{MpiOutcome, MpiSize};
 use assay_model::quantity::Bytes;
 use assay_model::run::Run;
+use assay_model::workload::Workload;
 use assay_report::{render, words};
 use assay_stats::summarize::summarize;
 
 use crate::arguments::mpi::{MpiArguments, Preset};
 use crate::arguments::{self, Command};
 use crate::failure::exit_code;
-use crate::stored::{self, Over};
+use crate::listening::Silently;
+use crate::stored;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
 use assay_run::mpi::job::{self, Duty, Heard, NOTE_TRAVELS};
 use assay_run::mpi::launched::Launched;
 use assay_run::mpi::options::Options;
 use assay_run::mpi::table;
+use assay_run::recording::Recording;
 
 mod options;
 
@@ -55,15 +59,20 @@ fn rank(
     let failed_code = exit_code(Kind::Measurement);
     let duty = Duty { asked: &asked, launched, raw: typed.raw.as_deref(), failed_code };
     let prints = !typed.json && typed.raw.is_none();
-    let mut store = None;
+    let mut quiet = Silently::beside();
+    let mut quiet = Some(&mut quiet);
+    let mut recording: Option<Recording<'_>> = None;
     let done = job::run(&duty, &mut |heard| {
         match heard {
             Heard::Note(note) => terminal.note(note),
-            Heard::GivesUp(failure) => terminal.complain(failure),
+            Heard::GivesUp(failure) => {
+                terminal.complain(failure);
+                broken_off(recording.take(), failure)?;
+            }
             Heard::Began(outcome) => {
                 // Whoever started the launcher stores what is written to a file.
-                if typed.raw.is_none() {
-                    store = stored::kept(&typed.keep)?;
+                if let (None, Some(quiet)) = (&typed.raw, quiet.take()) {
+                    recording = begun(typed, job::phase(&asked, outcome), quiet)?;
                 }
                 if prints {
                     terminal.print(&head(&asked, outcome));
@@ -78,21 +87,46 @@ fn rank(
             Heard::Size(..) | Heard::Measured(_) => {}
         }
         Ok(())
-    })?;
+    });
+    let done = match done {
+        Ok(done) => done,
+        Err(failure) => {
+            broken_off(recording, &failure)?;
+            return Err(failure);
+        }
+    };
     if !done.is_root {
         return Ok(if done.is_damaged { failed_code } else { 0 });
     }
-    if typed.raw.is_none() && (store.is_some() || typed.json) {
-        let phases = job::phase(&asked, &done.outcome).into_iter().collect();
-        let kept = (&typed.keep, store.as_ref());
-        let files = Vec::new();
-        let over = Over { language: "osu", phases, files, is_interrupted: false };
-        let run = stored::record(kept, over, terminal)?;
+    if let Some(mut recording) = recording {
+        recording.case(0, job::entries(&done.outcome), &[], job::failure(&done.outcome))?;
+        let run = recording.finish(false)?;
         if typed.json {
             terminal.print(&render::json::summary(&summarize(&run)));
         }
     }
     done.verdict.map(|()| 0)
+}
+
+/// The record of the job, from before its first message on; none where no library is known.
+fn begun<'q>(
+    typed: &MpiArguments,
+    phase: Option<(String, Workload)>,
+    quiet: &'q mut Silently,
+) -> Result<Option<Recording<'q>>, Failure> {
+    let Some(phase) = phase else { return Ok(None) };
+    let store = stored::kept(&typed.keep)?;
+    let opening = stored::opening((&typed.keep, store.as_ref()), "osu", vec![phase]);
+    let mut recording = Recording::begin(opening, quiet)?;
+    recording.start(0)?;
+    Ok(Some(recording))
+}
+
+/// What a job that ended early leaves behind: why.
+fn broken_off(recording: Option<Recording<'_>>, failure: &Failure) -> Result<(), Failure> {
+    let Some(mut recording) = recording else { return Ok(()) };
+    recording.case(0, [], &[], Some(failure.of_case(Area::Rank)))?;
+    recording.finish(false).map(drop)
 }
 
 /// A stored job as the table that it printed.

@@ -2,22 +2,25 @@
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assay_kernels::network::icmp::{PAYLOAD_LIMIT_BYTES, Pinger, Reply};
 use assay_model::event::Asked;
+use assay_model::failure::{Area, Failure as CaseFailure};
 use assay_model::run::Run;
 use assay_report::render;
 use assay_stats::summarize::summarize;
 
 use super::iperf3::failed;
 use crate::arguments::network::PingArguments;
-use crate::stored::{self, Over};
+use crate::listening::Silently;
+use crate::stored;
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 use assay_run::network::echoes::{self, Echoes, Observed, Tally};
 use assay_run::network::target::{Family, Target};
+use assay_run::recording::Recording;
 use assay_run::round_trips::Distribution as RoundTrips;
 
 pub(crate) fn ping(
@@ -35,30 +38,8 @@ pub(crate) fn ping(
     if typed.size as usize > PAYLOAD_LIMIT_BYTES {
         return Err(Failure::usage(format!("a size must be at most {PAYLOAD_LIMIT_BYTES}")));
     }
-    let store = stored::kept(&typed.keep)?;
-    let remote = address(typed)?;
-    let pinger = Pinger::open(remote).map_err(|error| {
-        Failure::measurement(format!("cannot ping {remote}")).because(&error).advise(
-            "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root",
-        )
-    })?;
-    let prepared = || -> std::io::Result<()> {
-        if typed.cutting == "do" {
-            pinger.never_fragment()?;
-        }
-        typed.hops.map_or(Ok(()), |hops| pinger.limit_hops(hops))
-    };
-    prepared().map_err(|error| {
-        Failure::measurement(format!("cannot ping {remote}")).because(&error)
-    })?;
     let deadline =
         typed.deadline.map(|seconds| wait("the deadline", seconds, 0.001)).transpose()?;
-    if !typed.json {
-        let bytes = typed.size;
-        let host = &typed.host;
-        terminal
-            .print(&format!("PING {host} ({remote}) {bytes}({}) bytes of data.\n", bytes + 28));
-    }
     let asked = Echoes {
         host: typed.host.clone(),
         count: typed.count,
@@ -67,21 +48,70 @@ pub(crate) fn ping(
         timeout,
         deadline,
     };
+    let store = stored::kept(&typed.keep)?;
+    let opening = stored::opening((&typed.keep, store.as_ref()), "ping", vec![asked.phase()]);
+    let mut quiet = Silently::beside();
+    let mut recording = Recording::begin(opening, &mut quiet)?;
+    recording.start(0)?;
+    let pinger = match pinger(typed) {
+        Ok(pinger) => pinger,
+        Err(failure) => {
+            recording.case(0, [], &[], Some(failure.of_case(Area::Icmp)))?;
+            recording.finish(false)?;
+            return Err(failure);
+        }
+    };
+    let (tally, refused) = exchange(typed, &asked, &pinger, cancel, terminal);
+    let refused = refused.map(|error| {
+        Failure::measurement(format!("cannot send to {}", typed.host)).because(&error)
+    });
+    let failure = match &refused {
+        Some(failure) => Some(failure.of_case(Area::Icmp)),
+        None => tally.times_ns.is_empty().then_some(CaseFailure::NoEcho),
+    };
+    recording.case(0, tally.entries(pinger.access()), &[], failure)?;
+    let run = recording.finish(cancel.load(Ordering::Relaxed))?;
+    let answered = conclude(typed, &tally, &run, terminal);
+    refused.map_or(answered, Err)
+}
+
+/// The open socket.
+fn pinger(typed: &PingArguments) -> Result<Pinger, Failure> {
+    let remote = address(typed)?;
+    let impossible = |error: std::io::Error| {
+        Failure::measurement(format!("cannot ping {remote}")).because(&error)
+    };
+    let pinger = Pinger::open(remote).map_err(|error| {
+        impossible(error).advise(
+            "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root",
+        )
+    })?;
+    if typed.cutting == "do" {
+        pinger.never_fragment().map_err(impossible)?;
+    }
+    typed.hops.map_or(Ok(()), |hops| pinger.limit_hops(hops)).map_err(impossible)?;
+    Ok(pinger)
+}
+
+/// The echoes, told one by one as ping tells them.
+fn exchange(
+    typed: &PingArguments,
+    asked: &Echoes,
+    pinger: &Pinger,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> (Tally, Option<std::io::Error>) {
+    if !typed.json {
+        let (host, remote, bytes) = (&typed.host, pinger.remote(), typed.size);
+        terminal
+            .print(&format!("PING {host} ({remote}) {bytes}({}) bytes of data.\n", bytes + 28));
+    }
     let is_quiet = typed.quiet || typed.json;
-    let tally = echoes::exchange(&asked, &pinger, cancel, &mut |observed| match observed {
+    echoes::exchange(asked, pinger, cancel, &mut |observed| match observed {
         _ if is_quiet => {}
         Observed::Reply(sequence, reply) => terminal.print(&line(typed, sequence, reply)),
-        Observed::TooLong => terminal.print(&too_long(&pinger)),
+        Observed::TooLong => terminal.print(&too_long(pinger)),
     })
-    .map_err(|error| {
-        Failure::measurement(format!("cannot send to {}", typed.host)).because(&error)
-    })?;
-    let phase = tally.phase(&asked, pinger.access());
-    let kept = (&typed.keep, store.as_ref());
-    let (phases, files) = (vec![phase], Vec::new());
-    let over = Over { language: "ping", phases, files, is_interrupted: false };
-    let run = stored::record(kept, over, terminal)?;
-    conclude(typed, &tally, &run, terminal)
 }
 
 fn address(typed: &PingArguments) -> Result<IpAddr, Failure> {

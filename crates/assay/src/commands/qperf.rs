@@ -12,11 +12,12 @@ use assay_model::run::Run;
 use assay_store::Store;
 use serde_json::{Value, json};
 
-use super::iperf3::failed;
+use super::iperf3::{end, failed};
 use crate::arguments::network::QperfArguments;
 use crate::arguments::{self, Command};
 use crate::failure::render;
-use crate::stored::{self, Over};
+use crate::listening::Silently;
+use crate::stored;
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
@@ -24,6 +25,7 @@ use assay_run::network::qperf_client::{self, QperfTest};
 use assay_run::network::qperf_record::{self, Figures, Spent, Told};
 use assay_run::network::qperf_server;
 use assay_run::network::target::Target;
+use assay_run::recording::Recording;
 
 pub(crate) fn qperf(
     typed: &QperfArguments,
@@ -73,40 +75,56 @@ fn client(
             failure.advise("name one or more of tcp_lat, tcp_bw, udp_lat, udp_bw, conf")
         );
     }
-    let store = stored::kept(&typed.keep)?;
-    let mut phases = Vec::new();
-    let mut all = Vec::new();
-    let mut failure = None;
-    'asking: for test in &typed.tests {
+    let mut tests = Vec::new();
+    for test in &typed.tests {
         for size in sizes(typed) {
-            let asked = asked(host, request(*test, typed, size)?, typed)?;
-            match qperf_client::run(&asked, cancel) {
-                Ok(outcome) => {
-                    let told = Told::of(&asked.request, &outcome);
-                    phases.extend(told.phase(&asked, &outcome));
-                    if !typed.json {
-                        terminal.print(&lines(&told, typed));
-                    }
-                    all.push(told);
-                }
-                Err(error) => {
-                    failure = Some(error);
-                    break 'asking;
-                }
+            tests.push(asked(host, request(*test, typed, size)?, typed)?);
+        }
+    }
+    let store = stored::kept(&typed.keep)?;
+    let phases: Vec<_> = tests.iter().filter_map(qperf_record::phase).collect();
+    let mut quiet = Silently::beside();
+    // Nothing is measured of a configuration.
+    let mut recording = match phases.is_empty() {
+        true => None,
+        false => {
+            let opening = stored::opening((&typed.keep, store.as_ref()), "qperf", phases);
+            Some(Recording::begin(opening, &mut quiet)?)
+        }
+    };
+    let (mut all, mut number) = (Vec::new(), 0);
+    let mut failure = None;
+    for test in &tests {
+        let mut measured = recording.as_mut().filter(|_| qperf_record::phase(test).is_some());
+        if let Some(recording) = &mut measured {
+            recording.start(number)?;
+        }
+        let outcome = qperf_client::run(test, cancel);
+        let told = outcome.as_ref().map(|it| (Told::of(&test.request, it), it));
+        if let Some(recording) = measured {
+            let entries = told.as_ref().map(|(told, outcome)| told.entries(test, outcome));
+            end(recording, number, (entries.unwrap_or_default(), &[]), outcome.as_ref().err())?;
+            number += 1;
+        }
+        match told {
+            Ok((told, _)) if typed.json => all.push(told),
+            Ok((told, _)) => {
+                terminal.print(&lines(&told, typed));
+                all.push(told);
+            }
+            Err(_) => {
+                failure = outcome.err();
+                break;
             }
         }
     }
     if typed.json && failure.is_none() {
         terminal.print(&document(&all, typed));
     }
-    // What was measured before a failure counts.
-    if let (Some(store), false) = (&store, phases.is_empty()) {
-        let is_interrupted = matches!(failure, Some(NetworkError::Interrupted));
-        let kept = (&typed.keep, Some(store));
+    if let Some(mut recording) = recording {
         let told = serde_json::to_vec(&all).expect("what a test tells has only text keys");
-        let files = vec![(qperf_record::TOLD.to_owned(), told)];
-        let over = Over { language: "qperf", phases, files, is_interrupted };
-        stored::record(kept, over, terminal)?;
+        recording.raw(qperf_record::TOLD, &told)?;
+        recording.finish(matches!(failure, Some(NetworkError::Interrupted)))?;
     }
     failure.map_or(Ok(0), |error| Err(failed(&error)))
 }

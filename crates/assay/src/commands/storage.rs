@@ -38,7 +38,7 @@ pub(crate) fn storage(
 pub(crate) fn options(permissions: &StoragePermissions, store: &StoreArguments) -> RunOptions {
     RunOptions {
         destroy_data: permissions.destroy_data.clone(),
-        allow_unmounted: permissions.allow_unmounted,
+        target_on_root: permissions.target_on_root,
         keep: permissions.keep,
         store: store.folder.clone(),
         ..RunOptions::default()

@@ -18,7 +18,9 @@ use crate::job_file;
 use crate::storage_plan;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
+use assay_run::storage::options::RunOptions;
 use assay_run::storage::vdbench::repeat::Repeat;
+use assay_run::storage::volume;
 
 pub(crate) mod again;
 mod execute;
@@ -57,6 +59,9 @@ pub(crate) fn vdbench(
             let warning = Diagnostic { severity: Severity::Warning, ..far };
             terminal.note(warning.to_string().trim_end());
         }
+        let allowed =
+            RunOptions { target_on_root: typed.target_on_root, ..RunOptions::default() };
+        volume::check(&execution.plan, &execution.files, &allowed)?;
         if typed.json {
             storage_plan::explain(&execution.plan, true, terminal)?;
         } else {

@@ -92,7 +92,7 @@ fn the_example_suite_in_the_help_can_be_planned() {
         .filter(|line| !line.starts_with("by =") && !line.starts_with("threads ="))
         .collect();
     world.write("mine.toml", &example);
-    let plan = world.json(&["run", "mine.toml", "--dry-run", "--json"]);
+    let plan = world.json(&["run", "mine.toml", "--dry-run", "--target-on-root", "--json"]);
     assert_eq!(plan["suite"], "mine");
 }
 

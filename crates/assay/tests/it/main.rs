@@ -24,5 +24,6 @@ mod reports;
 mod slurm;
 mod storage;
 mod storage_files;
+mod storage_safety;
 mod truth;
 mod vdbench;

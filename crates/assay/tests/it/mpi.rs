@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::program::{Outcome, World, results};
@@ -304,8 +305,17 @@ fn the_table_comes_back_from_the_store() {
         let shown = world.assay(&["show", "latest", "--as", "osu"]).succeeded();
         assert_eq!(shown.out, live.out, "{words:?}");
     }
+    let measured_s = |result: &Value| result["median"].as_f64().unwrap();
+    let words = ["latency", "-m", "8:8", "-i", "20000", "--preset", "osu-5.4.3"];
+    mpi.start(&launcher, &world, 2, &words).succeeded();
+    let document = world.json(&["show", "latest", "--json"]);
+    let moment = |name: &str| document["run"][name].as_str().unwrap().parse::<Timestamp>();
+    let length = moment("finished").unwrap().duration_since(moment("started").unwrap());
+    // Latency is half a turn.
+    let timed_s = 2.0 * 20_000.0 * measured_s(&document["results"][0]);
+    assert!(length.as_secs_f64() >= timed_s, "it begins before its messages: {document}");
     let listed = world.json(&["list", "--json"]);
-    assert_eq!(listed["runs"].as_array().unwrap().len(), 4, "rank 0 alone stores: {listed}");
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 5, "rank 0 alone stores: {listed}");
     // What a suite starts is stored by the suite.
     for words in
         [vec!["--no-store"], vec!["--raw", "outcome.json"], vec!["--no-store", "--json"]]

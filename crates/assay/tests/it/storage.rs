@@ -133,7 +133,7 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         (&["storage", "read", "file", "--size", "4096TiB"], 4, "stay with the file system"),
         (&["storage", "read", "no/folder/file"], 4, "folder"),
         (&["storage", "read", "/dev/zero"], 4, "character device"),
-        (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 4, "folder"),
+        (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 4, "nothing is mounted"),
         (&["run", "storage-local"], 2, "--target"),
         (&["run", "storage-local", "--target", ".", "--ceiling", "5"], 2, "unit"),
     ] {
@@ -197,7 +197,7 @@ ceiling = "1TB/s"
     let limit = &results(&document, "storage", "bandwidth")[0]["limit"]["value"];
     assert_eq!(limit.as_f64(), Some(1e12));
     let page = world.assay(&["report", "latest", "--format", "html"]).succeeded().out;
-    assert!(page.contains("<svg") && page.contains("Response of RndRead"));
+    assert!(page.contains("<svg") && page.contains("Response curve of RndRead"));
 }
 
 #[test]
@@ -226,7 +226,9 @@ bend-points = 6
     assert!((5..=11).contains(&shares.len()), "{shares:?}");
     assert!(shares.iter().all(|it| (1.0..100.0).contains(it)), "{shares:?}");
     let picture = world.assay(&["report", "latest", "--format", "svg"]).succeeded().out;
-    assert!(picture.starts_with("<svg xmlns=") && picture.contains("Response of RndRead"));
+    assert!(
+        picture.starts_with("<svg xmlns=") && picture.contains("Response curve of RndRead")
+    );
     assert_eq!(picture.matches("<svg").count(), picture.matches("</svg>").count());
     assert!(picture.matches("<svg").count() >= 3);
     world.assay(&["storage", "read", "--engine", "null", "--for", "100ms"]).succeeded();
@@ -249,7 +251,7 @@ fn a_rate_that_keeps_a_latency_is_found() {
     let tries = steps.iter().filter(|it| it["metric"] == "late").count();
     assert!((1..=12).contains(&tries), "{document}");
     let page = world.assay(&["show"]).succeeded().out;
-    assert!(page.contains("is kept at") && page.contains("the goal is"), "{page}");
+    assert!(page.contains("is met at") && page.contains("Search steps of"), "{page}");
     // No storage answers within a nanosecond.
     let goal = ["storage", "read", "file", "--find-rate", "p50<=1ns"];
     let failed = world.assay(&[&goal[..], SHORT].concat()).failed_with(4);

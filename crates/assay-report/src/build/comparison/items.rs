@@ -1,7 +1,7 @@
-//! The network under two conditions as people lay it out: one row per item, and under each condition
-//! what arrived with what it cost the CPUs of both ends, or how long it took.
+//! The network under two conditions: one row per item with goodput and CPU load of both ends, or with
+//! round trips.
 //!
-//! A summary of the list that follows it; nothing stands here alone.
+//! A summary of the list that follows; it contains nothing else.
 
 use assay_model::comparison::{Comparison, Pair, Verdict};
 use assay_model::summary::Estimate;
@@ -11,13 +11,13 @@ use crate::build::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::{precision, words as catalogue};
 
-const ARRIVED: &str = "What arrived";
-const TOOK: &str = "How long it took";
-/// Beside each condition, what it says follows the table.
+const ARRIVED: &str = "Goodput";
+const TOOK: &str = "Round trips";
+/// Beside each condition; its meaning follows the table.
 const CPU: &str = "CPU";
 /// What `CPU` says.
-const CPU_IS: &str = "CPU is the share of all CPUs that worked at the local / at the remote end while \
-                      the item was measured.";
+const CPU_IS: &str = "CPU is the busy share of all CPUs at the local / at the remote end during the \
+                      measurement.";
 const TIMES: [&str; 2] = ["round_trip", "half_round_trip"];
 
 /// Nothing where nobody reported CPU time: the list says as much then.

@@ -58,7 +58,7 @@ fn processor(cpu: &CpuFacts) -> Vec<(String, String)> {
         ("family/model/stepping", cpu.signature.clone()),
         ("microcode", cpu.microcode.clone()),
         ("nominal frequency", hertz(cpu.nominal_hz)),
-        ("highest frequency", hertz(cpu.maximum_hz)),
+        ("maximum frequency", hertz(cpu.maximum_hz)),
         ("governor", cpu.governor.clone()),
         ("boost", switch(cpu.boost)),
         ("SMT", switch(cpu.smt)),
@@ -102,7 +102,7 @@ fn system(host: &HostFacts) -> Vec<(String, String)> {
         ("product", system.product.clone()),
         ("clock source", system.clock_source.clone()),
         ("CPU quota", host.limits.cpu_quota.map(|quota| format!("{quota} CPUs"))),
-        ("memory of the control group", bytes(host.limits.memory_available_bytes)),
+        ("memory limit of the control group", bytes(host.limits.memory_available_bytes)),
         ("fingerprint", Some(host.fingerprint.clone())),
     ])
 }

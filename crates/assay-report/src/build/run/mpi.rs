@@ -15,13 +15,12 @@ mod places;
 pub(super) use labels::Labels;
 
 const HEADING: &str = "MPI";
-const WHO: &str = "The libraries, and where their ranks really ran";
-const IN_BITS: &str = "The same as networks count it, in bit/s:";
-const MORE: &str = "What else was measured";
-const RULE: &str = "◀ marks the best of a row, ×1.20 how far another is from it, ≈ that the two intervals overlap, \
-                    ±? that there are too few independent samples for an interval. \
-                    Latency is half of a round trip. The transport is what the library chose for other hosts; \
-                    within one host all of them use shared memory.";
+const WHO: &str = "MPI libraries and the actual binding of their ranks";
+const IN_BITS: &str = "The same in bit/s:";
+const MORE: &str = "Other metrics";
+const RULE: &str = "◀ marks the best of a row; ×1.20 is the ratio to it; ≈: the two intervals overlap; ±?: too few \
+                    effective samples for an interval. Latency is half a round trip. The transport is the \
+                    library's choice between hosts; within a host all of them use shared memory.";
 /// The width of an interval that does not exist.
 const UNKNOWN_WIDTH: &str = "±?";
 /// One that reaches beyond ten times the value.

@@ -11,17 +11,17 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::{precision, units};
 
 const HEADING: &str = "Network";
-const ITEMS: &str = "What arrived, and what it cost";
-const ITEMS_SAY: &str = "CPU load is the share of all CPUs that worked, and CPU time what the transfer can be \
-                         charged with, at the local / at the remote end; sent again are segments. \
-                         Medians; the intervals follow.";
-const THROUGHPUT: &str = "Each figure with its interval";
+const ITEMS: &str = "Goodput and CPU cost";
+const ITEMS_SAY: &str = "CPU load is the busy share of all CPUs, CPU time what the transfer used, at the local / \
+                         at the remote end. Retransmits are TCP segments. Medians; the intervals \
+                         follow.";
+const THROUGHPUT: &str = "Network metrics with their intervals";
 /// Of a load that varies from moment to moment more digits are not worth their place.
 const END_DIGITS: usize = 2;
 const UNKNOWN: &str = "unknown";
 const ROUND_TRIPS: &str = "Round trips";
-const LOOPBACK: &str = "Everything here went over loopback within this machine, on the CPUs that also \
-                        sent and received: it says nothing about a network.";
+const LOOPBACK: &str = "All of this went over loopback within this machine: it says nothing about a \
+                        network.";
 
 /// Metrics of the second table; all others belong to the first.
 const TIMES: [&str; 2] = ["round_trip", "half_round_trip"];
@@ -58,7 +58,7 @@ fn items(context: &Context<'_>, amounts: &[&Estimate]) -> Table {
         ("goodput", Align::Right),
         ("CPU load", Align::Right),
         ("CPU time", Align::Right),
-        ("sent again", Align::Right),
+        ("retransmits", Align::Right),
         ("by", Align::Left),
     ];
     let mut table = Table::new(ITEMS, &columns);

@@ -16,18 +16,18 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::{precision, units};
 
 const HEADING: &str = "Storage";
-const MEASURED: &str = "What was reached";
-const PAIRS: &str = "Reads and writes, as data sheets have them";
-const CIRCUMSTANCES: &str = "How it was done";
-const SIDES: &str = "Reads and writes apart, from submission to completion";
-const DUE: &str = "Latency from the moment I/O was due";
-const EXPLANATION: &str = "Latency is from submission to completion; from due is from the moment the I/O \
-                           was to start, which is what a user waits, and what response curves show. \
-                           Percentiles are of every single I/O. Behind ± is the wider side of the \
-                           interval of the median. Generator: what assay's generator does without \
-                           any I/O, over what was reached.";
-const CACHED: &str = "Some of this went through the page cache: it says as much about memory as \
-                      about storage.";
+const MEASURED: &str = "Rate, bandwidth and latency";
+const PAIRS: &str = "Reads and writes side by side";
+const CIRCUMSTANCES: &str = "Parameters and CPU usage";
+const SIDES: &str = "Reads and writes of mixes, from submission to completion";
+const DUE: &str = "Latency from when I/O was due";
+const EXPLANATION: &str = "Latency is from submission to completion (service time). Latency from due starts \
+                           when the I/O was due, which is what a user waits, and what response \
+                           curves show. Percentiles are over every single I/O. ± is the wider half \
+                           of the confidence interval of the median. Generator: rate of the load \
+                           generator without I/O, over the rate reached.";
+const CACHED: &str = "Some of this I/O went through the page cache: it measures memory as much as \
+                      storage.";
 
 /// The metrics of one case.
 #[derive(Default)]
@@ -305,7 +305,7 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
 fn due(tests: &[&Test<'_>]) -> Option<Table> {
     let columns = [
         ("test", Align::Left),
-        ("asked for", Align::Right),
+        ("requested", Align::Right),
         ("reached", Align::Right),
         ("median from due", Align::Right),
         ("p99 from due", Align::Right),
@@ -395,8 +395,8 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
         ("Little's law within", Align::Right),
         ("later than the goal", Align::Right),
         ("CPU per I/O", Align::Right),
-        ("CPUs in user mode", Align::Right),
-        ("in the kernel", Align::Right),
+        ("CPU user", Align::Right),
+        ("CPU system", Align::Right),
         ("generator", Align::Right),
         ("by", Align::Left),
     ];

@@ -7,16 +7,16 @@ pub(super) const OTHER: &str = "Other results";
 pub(super) const MEASURERS: &str = "Measurers side by side";
 pub(super) const DOUBTS: &str = "Warnings";
 pub(super) const FAILURES: &str = "Failures";
-pub(super) const METHOD: &str = "How it was measured";
-pub(super) const MACHINE: &str = "The machine";
+pub(super) const METHOD: &str = "Method";
+pub(super) const MACHINE: &str = "Machine";
 
 pub(super) const STREAM_TABLE: &str = "Bandwidth by placement";
 pub(super) const EXTREMES_TABLE: &str = "Medians over the domains of one kind";
-pub(super) const STREAM_DETAILS: &str = "Every domain and every number of cores";
+pub(super) const STREAM_DETAILS: &str = "All domains and numbers of cores";
 pub(super) const LADDER: &str = "Latency over the working set";
-pub(super) const LEVELS_TABLE: &str = "One working set for each level";
+pub(super) const LEVELS_TABLE: &str = "Latency of each cache level and memory";
 pub(super) const COMPUTE_TABLE: &str = "Multiply-add peak and LINPACK";
-pub(super) const OTHER_TABLE: &str = "Results without a section of their own";
+pub(super) const OTHER_TABLE: &str = "Results of all other benchmarks";
 pub(super) const MEASURERS_TABLE: &str = "Medians and their ratio";
 
 pub(in crate::build) const NO_INTERVAL: &str = "none";
@@ -30,7 +30,7 @@ pub(super) const BEYOND_CACHES: &str = "memory";
 
 pub(super) const BYTE_COUNTING: &str = "Bytes are counted as STREAM counts them: per element 16 for Copy and Scale, 24 for Add and Triad, 8 for read and write. The extra read of each line that an ordinary store causes is not counted.";
 
-const STATISTICS: &str = "Values are medians. Their intervals come from order statistics and assume nothing about the distribution; fewer than 6 samples carry none. n counts the samples after warm-up, in brackets the independent samples they are worth where they depend on each other.";
+const STATISTICS: &str = "Values are medians. Confidence intervals come from order statistics and assume no distribution; fewer than 6 samples give none. n is the number of samples after the warm-up, in brackets the number of effective samples if they are correlated.";
 
 pub(super) fn statistics(version: u32) -> String {
     format!("{STATISTICS} This is statistics version {version}.")
@@ -47,7 +47,7 @@ pub(super) fn title(suite: &str, hosts: &str) -> String {
 pub(super) fn times(run: &str, started: &str, finished: Option<String>) -> String {
     match finished {
         Some(finished) => format!("Run {run}, {started} to {finished} UTC"),
-        None => format!("Run {run}, begun {started} UTC"),
+        None => format!("Run {run}, started {started} UTC"),
     }
 }
 
@@ -74,11 +74,9 @@ pub(super) fn no_memory_limit(modules_listed: bool, guest: Option<&str>) -> Stri
     let why = match (modules_listed, guest) {
         (true, _) => "SMBIOS lists no module with a speed".to_owned(),
         (false, Some(guest)) => format!("SMBIOS is hidden in this guest of {guest}"),
-        (false, None) => {
-            "SMBIOS could not be read, which usually takes the rights of root".to_owned()
-        }
+        (false, None) => "SMBIOS could not be read, which usually requires root".to_owned(),
     };
-    format!("No limit is known: {why}, so what the memory modules can transfer is unknown.")
+    format!("No limit is known: {why}, so the transfer rate of the memory modules is unknown.")
 }
 
 pub(super) fn domains(count: usize, class: &str, mode: &str) -> String {
@@ -89,7 +87,7 @@ pub(super) fn scaling_title(metric: &str) -> String {
     format!("{metric} over the number of cores")
 }
 
-const INTERVALS_SHADED: &str = "Where they are wide enough to be seen, intervals are shaded.";
+const INTERVALS_SHADED: &str = "Intervals are shaded where they are wide enough to be seen.";
 
 pub(super) fn scaling_description(first: &str, one: &str, last: &str, all: &str) -> String {
     format!("Bandwidth is {one} on {first} and {all} on {last}. {INTERVALS_SHADED}")
@@ -101,7 +99,7 @@ pub(super) fn ladder_description(low: &str, small: &str, high: &str, large: &str
 
 pub(super) fn huge_pages(granted: &[String], all: usize) -> String {
     match granted.len() {
-        0 => "Huge pages were asked for and not granted: beyond the caches, address translation is part of the latency.".to_owned(),
+        0 => "Huge pages were requested but not granted: beyond the caches, latency includes TLB misses.".to_owned(),
         n if n == all => "Huge pages were granted for every working set.".to_owned(),
         _ => format!("Huge pages were granted for these working sets only: {}.", granted.join(", ")),
     }
@@ -142,18 +140,18 @@ fn are(n: usize) -> String {
     format!("{n}\u{a0}{}", if n == 1 { "was" } else { "were" })
 }
 
-/// What a failure made needless.
+/// The cases that were skipped because of a failure.
 pub(super) fn skipped(n: usize, cases: &str) -> String {
     format!("{} skipped because of it: {cases}", count(n, "case was", "cases were"))
 }
 
 pub(super) fn status_interrupted(reached: &str) -> String {
-    format!("The run was interrupted{reached}; the finished cases count.")
+    format!("The run was interrupted{reached}; the finished cases are valid.")
 }
 
 pub(super) fn status_unfinished(reached: &str) -> String {
     format!(
-        "The run has no end{reached}: assay was killed or is still running. The finished cases count."
+        "The run has no end{reached}: assay was killed or is still running. The finished cases are valid."
     )
 }
 
@@ -165,7 +163,7 @@ pub(super) const NOTHING: &str = "Nothing was measured.";
 
 pub(super) fn clock(name: &str, resolution: &str, cost: &str, null: &str) -> String {
     format!(
-        "The clock is {name}: its smallest step is {resolution}, and reading it takes {cost}. A repetition of the null kernel, which does nothing, takes {null}: the overhead of each timed pass."
+        "The clock is {name}: its resolution is {resolution}, and reading it takes {cost}. A repetition of the empty null kernel takes {null}: the overhead of each timed pass."
     )
 }
 

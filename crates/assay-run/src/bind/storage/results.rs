@@ -12,7 +12,7 @@ use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{EngineChoice, Load, StorageWorkload};
 
 use crate::recorder::{CaseError, Recorder};
-use crate::storage::series;
+use crate::storage::{series, volume};
 
 /// Seconds that the generator runs alone.
 const ALONE_S: f64 = 0.25;
@@ -36,6 +36,7 @@ pub(super) fn record(
     }
     recorder.record_all(outcome.entries());
     recorder.record_all(series::samples(outcome));
+    recorder.record_all(volume::facts(workload));
     for (name, bytes) in outcome.journals() {
         recorder.raw(&name, &bytes)?;
     }

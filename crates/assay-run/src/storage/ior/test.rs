@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
-use crate::storage::series;
+use crate::storage::{series, volume};
 
 /// A test while it runs.
 pub(super) struct Running<'a> {
@@ -64,7 +64,7 @@ impl<'a> Running<'a> {
         let options = &self.test.options;
         RunOptions {
             destroy_data: options.destroy_data.iter().map(Into::into).collect(),
-            allow_unmounted: options.allow_unmounted,
+            target_on_root: options.target_on_root,
             keep: true,
             // A deadline would leave parts of a file unwritten that are read afterwards.
             writers_make_files: options.deadline_s == 0 && options.prefill_bytes == 0,
@@ -279,15 +279,16 @@ impl Record<'_, '_, '_> {
             (Attribute::Loops, loops.into()),
         ]);
         let entries = outcome.entries().into_iter().chain(series::samples(outcome));
+        let entries = entries.chain(volume::facts(&phase.workload));
         let entries = entries.map(|entry| entry.of(&dimensions));
         let found = serde_json::to_vec(&self.found).expect("names and numbers are JSON");
-        let end = series::end(&phase.workload, outcome);
-        self.kept.case(number, entries, &[(FOUND.to_owned(), found)], end)
+        let failure = series::failure(&phase.workload, outcome);
+        self.kept.case(number, entries, &[(FOUND.to_owned(), found)], failure)
     }
 
     fn failed(&mut self, step: Step) -> Result<(), Failure> {
         let Some(number) = self.case(step) else { return Ok(()) };
-        self.kept.case(number, [], &[], Err(CaseFailure::NoIo))
+        self.kept.case(number, [], &[], Some(CaseFailure::NoIo))
     }
 
     fn tell(

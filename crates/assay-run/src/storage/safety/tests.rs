@@ -157,28 +157,6 @@ fn the_disk_of_the_system_is_never_written() {
 }
 
 #[test]
-fn volumes_must_be_mounted() {
-    let mount = |point: &str| Mount {
-        device: (8, 1),
-        point: PathBuf::from(point),
-        kind: "ext4".into(),
-        source: "/dev/sda1".into(),
-        options: String::new(),
-    };
-    let mounts = [mount("/"), mount("/mnt"), mount("/mnt/a"), mount("/mnt/b/deep")];
-    for (path, allowed) in [
-        ("/mnt/a/file", true),
-        ("/mnt/b/deep/file", true),
-        ("/mnt/b/file", false),
-        ("/mnt/c/file", false),
-        ("/mnt/file", true),
-        ("/home/x/file", true),
-    ] {
-        assert_eq!(refuse_unmounted(Path::new(path), &mounts).is_ok(), allowed, "{path}");
-    }
-}
-
-#[test]
 fn a_file_written_in_order_may_be_left_to_its_first_phase() {
     let world = World::new();
     let path = world.path("missing");

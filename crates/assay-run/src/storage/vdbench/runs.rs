@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
-use crate::storage::series;
+use crate::storage::{series, volume};
 
 /// Carries out all runs of the plan once.
 pub(super) fn all(
@@ -137,12 +137,17 @@ impl Runs<'_, '_, '_, '_> {
             is_stopped,
         });
         let over = Over {
-            entries: [outcome.entries(), series::samples(outcome)].concat(),
+            entries: [
+                outcome.entries(),
+                series::samples(outcome),
+                volume::facts(&phase.workload),
+            ]
+            .concat(),
             rate_per_s: phase.workload.load.rate_per_s(),
             count: series::count(outcome),
             elapsed_s: outcome.elapsed_s,
             journals: outcome.journals(),
-            end: series::end(&phase.workload, outcome),
+            failure: series::failure(&phase.workload, outcome),
             early_end: end,
         };
         self.underway.store(self.recording, index, over)?;

@@ -8,7 +8,6 @@ use assay_dialects::vdbench::output::files::FileMeasured;
 use assay_dialects::vdbench::output::{self, Average};
 use assay_model::attribute::Attribute;
 use assay_model::entry::Entry;
-use assay_model::event::Stopped;
 use assay_model::file_outcome::FileInterval;
 use assay_model::workload::file_set::{FileLoad, FilePhase};
 
@@ -18,7 +17,7 @@ use super::{Next, Notice, Over, Underway, around, one_after_another};
 use crate::failure::Failure;
 use crate::recording::Recording;
 use crate::storage::runner::interrupted;
-use crate::storage::{file_trees, series};
+use crate::storage::{file_trees, series, volume};
 
 /// Carries out all of them once.
 pub(super) fn all(
@@ -108,20 +107,14 @@ impl Runs<'_, '_, '_, '_> {
         underway.ended(early_end.as_ref());
         let entries = outcome.entries(&intervals).into_iter().filter(is_kept);
         let samples = series::file_samples(&phase.workload, &outcome, &intervals);
-        let failure = file_trees::failure(&outcome);
-        let count = outcome.total.requested.count;
+        let volume = volume::facts_of_trees(&phase.workload);
         let over = Over {
-            entries: entries.chain(samples).collect(),
+            entries: entries.chain(samples).chain(volume).collect(),
             rate_per_s,
-            count,
+            count: outcome.total.requested.count,
             elapsed_s: outcome.elapsed_s,
             journals: Vec::new(),
-            end: match failure {
-                Some(failure) => Err(failure),
-                // Everything was there already.
-                None if count == 0 && phase.workload.in_turn => Ok(Stopped::NotNeeded),
-                None => Ok(Stopped::Tool),
-            },
+            failure: file_trees::failure(&outcome),
             early_end,
         };
         underway.store(self.recording, index, over)?;

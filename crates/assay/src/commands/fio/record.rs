@@ -10,7 +10,7 @@ use assay_dialects::fio::statistics::{Circumstances, results};
 use assay_dialects::fio::{json, terse, text};
 use assay_model::attribute::Attribute;
 use assay_model::event::Asked;
-use assay_model::failure::{Area, Failure as CaseFailure};
+use assay_model::failure::Area;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
 use assay_model::storage_outcome::StorageOutcome;
@@ -19,7 +19,7 @@ use assay_model::workload::course::Course;
 use assay_model::workload::storage::{StoragePhase, StorageTest};
 use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{self, Recording};
-use assay_run::storage::series;
+use assay_run::storage::{series, volume};
 use assay_store::Store;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -71,17 +71,19 @@ impl Finished<'_> {
             let outcome = match outcome {
                 Ok(outcome) => outcome,
                 Err(failure) => {
-                    recording.case(number, [], &[], Err(of_case(failure)))?;
+                    recording.case(number, [], &[], Some(failure.of_case(Area::Storage)))?;
                     continue;
                 }
             };
             let id = &planned.cases[number].id;
             let name = id.strip_prefix(LANGUAGE).map_or(id.as_str(), |it| &it[1..]);
             let entries = outcome.entries().into_iter().chain(series::samples(outcome));
+            let workload = &self.plan.plan.phases[number].workload;
+            let entries = entries.chain(volume::facts(workload));
             let entries = entries.map(|entry| entry.within(Attribute::Phase, name));
             let journals = if self.journals { outcome.journals() } else { Vec::new() };
-            let end = series::end(&self.plan.plan.phases[number].workload, outcome);
-            recording.case(number, entries, &journals, end)?;
+            let failure = series::failure(workload, outcome);
+            recording.case(number, entries, &journals, failure)?;
         }
         recording.raw(CIRCUMSTANCES, &self.circumstances()?)?;
         recording.finish(self.interrupted)
@@ -111,12 +113,6 @@ pub(super) fn answers(question: &Question<'_>) -> Result<Vec<u8>, Failure> {
 
 fn unwritable(error: &serde_json::Error) -> Failure {
     Failure::new(Kind::Internal, "what is known of the run cannot be written").because(error)
-}
-
-/// What ended a phase, as it is stored.
-pub(super) fn of_case(failure: &Failure) -> CaseFailure {
-    let (causes, advice) = (vec![failure.reason()], failure.advice());
-    CaseFailure::Error { area: Area::Storage, causes, advice }
 }
 
 /// The stored run in these formats; `None` = those that were asked for.

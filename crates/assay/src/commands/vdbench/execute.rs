@@ -9,6 +9,7 @@ use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
 use assay_run::storage::vdbench::repeat::Repeat;
 use assay_run::storage::vdbench::{self as driver, Question};
+use assay_run::storage::volume;
 
 use super::Found;
 use super::again::Kept;
@@ -47,12 +48,15 @@ pub(super) fn execute(
     let output = folder.path.clone();
     let options = RunOptions {
         destroy_data: typed.destroy_data.clone(),
-        allow_unmounted: typed.allow_unmounted,
+        target_on_root: typed.target_on_root,
         keep: true,
         writers_make_files: driver::first_run_fills_all(&execution.plan),
         store: typed.keep.store.folder.clone(),
         ..RunOptions::default()
     };
+    for line in volume::told(&execution.plan, &execution.files) {
+        terminal.note(&line);
+    }
     let mut report = Report::new(folder, terminal, execution);
     open(&mut report, (input, execution), found);
     let question = Question {

@@ -199,7 +199,7 @@ fn a_server_that_dies_in_the_middle_leaves_the_intervals_and_a_failure() {
 }
 
 /// Until a server on loopback has so many connections, the control connection among them.
-fn wait_for_connections(port: u16, count: usize) {
+pub(super) fn wait_for_connections(port: u16, count: usize) {
     let local = format!(" 0100007F:{port:04X} ");
     let deadline = Instant::now() + Duration::from_secs(60);
     let is_one = |line: &&str| line.contains(&local) && line.contains(" 01 ");

@@ -1,9 +1,12 @@
 //! What iperf3 and qperf print can be had again from the stored run, and is stored only where wanted.
 
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
+use super::peers::wait_for_connections;
 use super::{Serving, free_port};
 use crate::program::{World, files_below, results};
 
@@ -71,6 +74,84 @@ fn intervals_of_iperf3_make_the_rate_of_the_whole() {
     assert_eq!(ends, ["local", "remote"], "{summary}");
 }
 
+/// The run that the newest is, and the seconds from its beginning to its end.
+fn newest(world: &World) -> (Value, f64) {
+    let run = world.assay(&["show", "latest", "--json"]).succeeded();
+    let run = serde_json::from_str::<Value>(&run.out).unwrap()["run"].take();
+    let moment = |name: &str| run[name].as_str().unwrap().parse::<Timestamp>().unwrap();
+    let length = moment("finished").duration_since(moment("started"));
+    (run, length.as_secs_f64())
+}
+
+#[test]
+fn a_run_begins_before_its_load_and_ends_after_it() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let port = port.to_string();
+    let stated = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1", "-b", "20M", "-J"];
+    let told = stated(&world.assay(&words).succeeded().out);
+    let (run, length_s) = newest(&world);
+    assert!(length_s >= told["end"]["sum_sent"]["seconds"].as_f64().unwrap(), "{run} {told}");
+    let began = run["started"].as_str().unwrap().parse::<Timestamp>().unwrap().as_second();
+    assert!(began <= told["start"]["timestamp"]["timesecs"].as_i64().unwrap(), "{run} {told}");
+    let words = ["qperf", "127.0.0.1", "--listen_port", &port, "-t", "1", "tcp_lat", "udp_lat"];
+    world.assay(&words).succeeded();
+    let (run, length_s) = newest(&world);
+    assert!(length_s >= 2.0, "two tests of a second each: {run}");
+    // 3 requests are 0.4 s apart from first to last.
+    let pinged = world.assay(&["ping", "127.0.0.1", "-c", "3", "-i", "0.2"]);
+    if pinged.code == 0 {
+        let (run, length_s) = newest(&world);
+        assert!(length_s >= 0.4, "{run}");
+    }
+}
+
+#[test]
+fn a_test_that_fails_is_stored_with_its_failure() {
+    let world = World::new();
+    let port = free_port().to_string();
+    for words in [
+        &["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1"][..],
+        &["qperf", "127.0.0.1", "--listen_port", &port, "-t", "1", "tcp_lat", "tcp_bw"],
+        &["ping", "no-such-host.invalid", "-c", "1"],
+    ] {
+        world.assay(words).failed_with(4);
+        let document = world.json(&["show", "latest", "--json"]);
+        assert_eq!(document["run"]["status"], "failed", "{words:?}");
+        let failures = document["failures"].as_array().unwrap();
+        assert_eq!(failures.len(), 1, "what came after it was not tried: {document}");
+    }
+    assert_eq!(events(&world).len(), 3);
+}
+
+/// Interrupts a client as soon as its server has its connections.
+#[track_caller]
+fn interrupted(world: &World, port: u16, words: &[&str]) -> Value {
+    let child = world.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let mut child = child.unwrap();
+    wait_for_connections(port, 2);
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(4), "{words:?}");
+    world.json(&["show", "latest", "--json"])["run"].take()
+}
+
+#[test]
+fn a_test_that_is_interrupted_is_stored_as_such() {
+    let world = World::new();
+    for words in [
+        &["iperf3", "-c", "127.0.0.1", "-t", "60", "-p"][..],
+        &["qperf", "127.0.0.1", "-t", "5", "tcp_lat", "--listen_port"],
+    ] {
+        let port = free_port();
+        let _serving = Serving::assay(&world, port);
+        let run = interrupted(&world, port, &[words, &[&port.to_string()]].concat());
+        assert_eq!(run["status"], "interrupted", "{words:?}: {run}");
+    }
+}
+
 #[test]
 fn two_conditions_of_iperf3_compare() {
     let world = World::new();
@@ -134,10 +215,6 @@ fn nothing_is_stored_where_nobody_wants_it() {
         world.assay(words).succeeded();
         assert_eq!(events(&world), Vec::<PathBuf>::new(), "{words:?}");
     }
-    // A test that never began leaves nothing either.
-    let closed = free_port().to_string();
-    world.assay(&["iperf3", "-c", "127.0.0.1", "-p", &closed, "-t", "1"]).failed_with(4);
-    assert_eq!(events(&world), Vec::<PathBuf>::new());
     let store = world.path("elsewhere");
     let store = store.to_string_lossy();
     let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-n", "1M", "--store", &store];

@@ -42,7 +42,7 @@ pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
     (!series.is_empty()).then(|| Plot {
         title: group.title(),
         description: description.join(" "),
-        x: Axis { label: "size of a message".to_owned(), unit: Unit::Byte, scale: Scale::Log2 },
+        x: Axis { label: "message size".to_owned(), unit: Unit::Byte, scale: Scale::Log2 },
         y: Axis { label: group.metric.replace('_', " "), unit, scale: Scale::Log10 },
         series,
         bands: vec![],

@@ -29,7 +29,7 @@ pub(super) fn add(document: &mut Document, groups: &[Group<'_>], summary: &Summa
             continue;
         }
         let size = units::joined(&Bytes(bytes).to_string());
-        document.heading(format!("{} by place, messages of {size}", capital(metric)));
+        document.heading(format!("{} by pair distance, messages of {size}", capital(metric)));
         document.blocks.push(Block::Table(table(&places, bytes)));
     }
 }

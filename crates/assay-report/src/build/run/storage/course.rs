@@ -1,4 +1,4 @@
-//! Tests that were measured more than once: the rounds until a rate was steady, the rates that were tried.
+//! Tests that were measured more than once: the rounds until steady state, the rates of a search.
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::quantity::{Quantity, Unit};
@@ -70,7 +70,7 @@ fn search(document: &mut Document, test: &Test<'_>) {
     document.paragraph(
         Tone::Plain,
         format!(
-            "{}: {} is kept at {}, and was not shown to be kept at {}; a closed loop reached {}.",
+            "{}: {} is met at {}, and was not shown to be met at {}; a closed loop reached {}.",
             test.name(),
             units::joined(&goal),
             of(Attribute::GoalRate),
@@ -79,12 +79,12 @@ fn search(document: &mut Document, test: &Test<'_>) {
         ),
     );
     let columns = [
-        ("asked for", Align::Right),
+        ("requested", Align::Right),
         ("reached", Align::Right),
-        ("later", Align::Right),
-        ("the goal is", Align::Left),
+        ("late", Align::Right),
+        ("goal", Align::Left),
     ];
-    let mut table = Table::new(format!("Rates that were tried for {}", test.name()), &columns);
+    let mut table = Table::new(format!("Search steps of {}", test.name()), &columns);
     let late = test.steps_of("late");
     for step in test.steps_of("rate") {
         // The closed loop that a search begins with is asked for no rate.

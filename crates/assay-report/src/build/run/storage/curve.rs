@@ -51,7 +51,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Tes
 
 fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
     let columns = [
-        ("asked for", Align::Left),
+        ("requested", Align::Left),
         ("rate", Align::Right),
         ("bandwidth", Align::Right),
         ("of ceiling", Align::Right),
@@ -61,7 +61,7 @@ fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
         ("service median", Align::Right),
         ("note", Align::Left),
     ];
-    let mut table = Table::new(format!("Response of {name}"), &columns);
+    let mut table = Table::new(format!("Response curve of {name}"), &columns);
     for point in points {
         let mut row: Vec<Cell> = vec![asked(point).into()];
         row.push(point.rate.map(|it| spread(it, precision::value(it))).unwrap_or_default());
@@ -114,8 +114,7 @@ fn is_knee(point: &Test<'_>) -> bool {
 /// The knee in words, or why there is none.
 fn knee(points: &[&Test<'_>]) -> String {
     if points.iter().all(|it| it.from_due.is_none()) {
-        return "latency from the moment I/O was due is not reported, so there is no knee"
-            .to_owned();
+        return "latency from when I/O was due is not reported, so there is no knee".to_owned();
     }
     let found = points.first().and_then(|it| {
         let rate = Quantity::new(it.number(Attribute::KneeRate)?, Unit::IoPerSecond);
@@ -149,7 +148,7 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
     let rate = |point: Point| units::quantity(point.x, Unit::IoPerSecond, 3);
     let time = |point: Point| units::quantity(point.y, Unit::Second, 3);
     Some(Plot {
-        title: format!("Response of {name}"),
+        title: format!("Response curve of {name}"),
         description: format!(
             "Median latency goes from {} at {} to {} at {}; {}.",
             time(first),
@@ -159,12 +158,12 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
             knee(points)
         ),
         x: Axis {
-            label: "rate that was reached".to_owned(),
+            label: "rate reached".to_owned(),
             unit: Unit::IoPerSecond,
             scale: Scale::Linear,
         },
         y: Axis {
-            label: "latency from the moment I/O was due".to_owned(),
+            label: "latency from when I/O was due".to_owned(),
             unit: Unit::Second,
             scale: Scale::Log10,
         },

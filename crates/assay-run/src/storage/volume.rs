@@ -1,0 +1,195 @@
+//! The volumes that targets lie on: which file system and device, and whether it is the one that was meant.
+//!
+//! Where a volume is not mounted, its mount point is an empty folder of the root's file system, and would take
+//! every write. Nothing here writes.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use assay_fleet::block_device;
+use assay_fleet::mounts::{self, Mount};
+use assay_fleet::root::Root;
+use assay_model::attribute::Attribute;
+use assay_model::entry::Entry;
+use assay_model::workload::file_set::{FilePlan, FileWorkload};
+use assay_model::workload::storage::{EngineChoice, StoragePlan, StorageWorkload};
+
+use super::options::RunOptions;
+use crate::failure::Failure;
+
+/// What is mounted now, and what should be.
+pub(super) struct Volumes {
+    pub(super) mounts: Vec<Mount>,
+    configured: Vec<PathBuf>,
+}
+
+/// What a target lies on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Volume {
+    /// Kind of file system; `none` = a device.
+    file_system: String,
+    /// The device, or what a network file system calls its source.
+    device: String,
+    /// Where it is mounted.
+    point: Option<PathBuf>,
+}
+
+/// Refuses plans whose targets lie on the root's file system by mistake.
+pub fn check(
+    storage: &StoragePlan,
+    files: &FilePlan,
+    options: &RunOptions,
+) -> Result<(), Failure> {
+    let volumes = Volumes::read();
+    let paths = paths_of(storage, files);
+    paths.into_iter().try_for_each(|path| volumes.refuse_root(&real(path), options))
+}
+
+/// One line for each volume that a plan uses, with the targets on it.
+#[must_use]
+pub fn told(storage: &StoragePlan, files: &FilePlan) -> Vec<String> {
+    let volumes = Volumes::read();
+    let mut on: BTreeMap<Volume, Vec<&Path>> = BTreeMap::new();
+    for path in paths_of(storage, files) {
+        let Some(volume) = volumes.of(path) else { continue };
+        let targets = on.entry(volume).or_default();
+        if !targets.contains(&path) {
+            targets.push(path);
+        }
+    }
+    let line = |(volume, targets): (Volume, Vec<&Path>)| {
+        let first = targets[0].display();
+        match targets.len() {
+            1 => format!("{first}: {}", volume.words()),
+            many => format!("{first} and {} more: {}", many - 1, volume.words()),
+        }
+    };
+    on.into_iter().map(line).collect()
+}
+
+/// The same about one workload, as it is stored.
+#[must_use]
+pub fn facts(workload: &StorageWorkload) -> Vec<Entry> {
+    facts_of(used(workload))
+}
+
+/// The same about one workload on trees.
+#[must_use]
+pub fn facts_of_trees(workload: &FileWorkload) -> Vec<Entry> {
+    facts_of(workload.trees.iter().map(|tree| tree.anchor.as_path()))
+}
+
+fn facts_of<'p>(paths: impl Iterator<Item = &'p Path>) -> Vec<Entry> {
+    let volumes = Volumes::read();
+    let mut on: Vec<Volume> = paths.filter_map(|path| volumes.of(path)).collect();
+    on.sort();
+    on.dedup();
+    let joined = |of: fn(&Volume) -> &String| {
+        let mut all: Vec<&str> = on.iter().map(|it| of(it).as_str()).collect();
+        all.dedup();
+        all.join(", ")
+    };
+    if on.is_empty() {
+        return Vec::new();
+    }
+    let (kinds, devices) = (joined(|it| &it.file_system), joined(|it| &it.device));
+    [(Attribute::FileSystem, kinds), (Attribute::Device, devices)]
+        .into_iter()
+        .map(|(name, value)| Entry::Fact(name, value.into()))
+        .collect()
+}
+
+/// What a workload opens.
+fn used(workload: &StorageWorkload) -> impl Iterator<Item = &Path> {
+    let targets = workload.targets.iter().filter(|_| workload.engine != EngineChoice::Null);
+    targets.map(|target| target.path.as_path())
+}
+
+fn paths_of<'p>(storage: &'p StoragePlan, files: &'p FilePlan) -> Vec<&'p Path> {
+    let of_storage = storage.phases.iter().flat_map(|phase| used(&phase.workload));
+    let trees = files.phases.iter().flat_map(|phase| &phase.workload.trees);
+    of_storage.chain(trees.map(|tree| tree.anchor.as_path())).collect()
+}
+
+/// The path without links, as far as anything of it is there.
+fn real(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    for folder in path.ancestors() {
+        if let Ok(found) = folder.canonicalize() {
+            let rest = path.strip_prefix(folder).unwrap_or(Path::new(""));
+            return if rest.as_os_str().is_empty() { found } else { found.join(rest) };
+        }
+    }
+    path
+}
+
+impl Volume {
+    fn words(&self) -> String {
+        match &self.point {
+            None => format!("the block device {}", self.device),
+            Some(point) => {
+                let (kind, device) = (&self.file_system, &self.device);
+                format!("{kind} on {device}, mounted on {}", point.display())
+            }
+        }
+    }
+}
+
+impl Volumes {
+    pub(super) fn read() -> Self {
+        let root = Root::machine();
+        let real = |point: PathBuf| point.canonicalize().unwrap_or(point);
+        let configured = mounts::configured(&root).into_iter().map(real).collect();
+        Self { mounts: mounts::read(&root), configured }
+    }
+
+    /// Refuses a path (without links) on the root's file system where a volume should be mounted.
+    pub(super) fn refuse_root(&self, path: &Path, options: &RunOptions) -> Result<(), Failure> {
+        let is_device = path.metadata().is_ok_and(|it| it.file_type().is_block_device());
+        if options.target_on_root || is_device {
+            return Ok(());
+        }
+        let Some(point) = mounts::missing(&self.mounts, &self.configured, path) else {
+            return Ok(());
+        };
+        if self.wakes(path) {
+            return Self::read().refuse_root(path, options);
+        }
+        let on = self.on(path).map_or_else(|| "the root".to_owned(), |it| it.words());
+        Err(Failure::measurement(format!("nothing is mounted on {}", point.display()))
+            .explain(format!("{} would lie on {on}", path.display()))
+            .advise("mount the volume, or say --target-on-root if that is what you want"))
+    }
+
+    /// Whether an automatic mount was waiting there and is mounted now that somebody has looked.
+    fn wakes(&self, path: &Path) -> bool {
+        let waits = mounts::of(&self.mounts, path).is_some_and(|it| it.kind == "autofs");
+        let folder = path.ancestors().find(|folder| folder.is_dir());
+        waits
+            && folder.is_some_and(|it| std::fs::read_dir(it).is_ok())
+            && mounts::of(&mounts::read(&Root::machine()), path)
+                .is_some_and(|it| it.kind != "autofs")
+    }
+
+    fn of(&self, path: &Path) -> Option<Volume> {
+        let path = real(path);
+        let Ok(found) = path.metadata() else { return self.on(&path) };
+        if !found.file_type().is_block_device() {
+            return self.on(&path);
+        }
+        let number = block_device::number(found.rdev());
+        let name = block_device::name(&Root::machine(), number);
+        let device = name.map_or_else(|| path.display().to_string(), |it| format!("/dev/{it}"));
+        Some(Volume { file_system: "none".to_owned(), device, point: None })
+    }
+
+    fn on(&self, path: &Path) -> Option<Volume> {
+        let mount = mounts::of(&self.mounts, path)?;
+        Some(Volume {
+            file_system: mount.kind.clone(),
+            device: mount.source.clone(),
+            point: Some(mount.point.clone()),
+        })
+    }
+}
