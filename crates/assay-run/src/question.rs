@@ -104,7 +104,7 @@ pub fn measure(
     let storage = &question.storage;
     let (of_storage, of_files) = (storage_of(&plan), files_of(&plan));
     runner::check(&of_storage, storage)?;
-    file_trees::check(&of_files, storage)?;
+    file_trees::check(&of_files, storage, false)?;
     volume::told(&of_storage, &of_files).iter().for_each(|line| sink.note(line));
     let execution = Execution {
         plan,

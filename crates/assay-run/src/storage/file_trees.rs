@@ -29,8 +29,15 @@ const MARK: &str = "vdb_control.file";
 const WORDS: &str = "assay made the directories and files below this folder\n";
 
 /// Refuses trees that must not be written or do not fit, before anything is written.
-pub fn check(plan: &FilePlan, options: &RunOptions) -> Result<(), Failure> {
+pub fn check(
+    plan: &FilePlan,
+    options: &RunOptions,
+    create_anchors: bool,
+) -> Result<(), Failure> {
     let uses = uses(plan);
+    for anchor in uses.keys().filter(|_| !create_anchors) {
+        refuse_to_make_above(anchor)?;
+    }
     super::volume::check(&StoragePlan::default(), plan, options)?;
     for usage in uses.values() {
         may_use(usage, options)?;
@@ -44,7 +51,7 @@ pub fn prepare(
     options: &RunOptions,
     create_anchors: bool,
 ) -> Result<(), Failure> {
-    check(plan, options)?;
+    check(plan, options, create_anchors)?;
     let uses = uses(plan);
     let created = Created::open(options.store.as_deref())?;
     for usage in uses.values().filter(|usage| usage.is_written) {
@@ -159,6 +166,17 @@ fn may_use(usage: &Use<'_>, options: &RunOptions) -> Result<(), Failure> {
         .advise(format!("choose an empty folder, or say --destroy-data={path}")))
 }
 
+/// Folders above that of a tree are the user's matter: a name that was mistyped would make new ones.
+fn refuse_to_make_above(anchor: &Path) -> Result<(), Failure> {
+    let above = anchor.parent().filter(|above| !above.as_os_str().is_empty());
+    let Some(above) = above.filter(|above| !anchor.is_dir() && !above.is_dir()) else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!("the folder {} cannot be made", anchor.display()))
+        .explain(format!("there is no folder {}", above.display()))
+        .advise("make the folder above it, or mount the volume, first; in a parameter file of Vdbench, create_anchors=yes makes it"))
+}
+
 fn is_marked(anchor: &Path) -> bool {
     std::fs::read(anchor.join(MARK)).is_ok_and(|found| found == WORDS.as_bytes())
 }
@@ -180,7 +198,6 @@ fn make_and_mark(
     let folder = made.and_then(|()| anchor.canonicalize()).map_err(|error| {
         Failure::measurement(format!("the folder {} cannot be made", anchor.display()))
             .because(&error)
-            .advise("make the folder above it; in a parameter file of Vdbench, create_anchors=yes does")
     })?;
     let mark = folder.join(MARK);
     if mark.exists() {
