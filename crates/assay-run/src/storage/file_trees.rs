@@ -35,12 +35,12 @@ pub fn check(
     create_anchors: bool,
 ) -> Result<(), Failure> {
     let uses = uses(plan);
-    for anchor in uses.keys().filter(|_| !create_anchors) {
-        refuse_to_make_above(anchor)?;
-    }
     super::volume::check(&StoragePlan::default(), plan, options)?;
-    for usage in uses.values() {
+    for (anchor, usage) in &uses {
         may_use(usage, options)?;
+        if !create_anchors {
+            refuse_to_make_above(anchor)?;
+        }
     }
     enough_space(&uses)
 }
