@@ -1,5 +1,8 @@
 //! Whether a sample has more than one mode, and where.
 
+/// Fewer independent values have no groups.
+const LEAST: f64 = 10.0;
+
 /// Two groups of values that a sample falls into.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Modes {
@@ -22,6 +25,9 @@ pub struct Modes {
 /// value far out is not a group.
 #[must_use]
 pub fn several_modes(sorted: &[f64], n_independent: f64) -> Option<Modes> {
+    if n_independent < LEAST {
+        return None;
+    }
     let scaled = normalised(sorted)?;
     let dip = dip(&spread_ties(&scaled));
     (dip * n_independent.sqrt() > threshold(n_independent)).then(|| split(sorted, &scaled, dip))

@@ -44,6 +44,10 @@ const PRESUMED_BETWEEN: f64 = 0.05;
 /// look comes after half as many samples again, so that a case of 1,000 samples has a dozen.
 const GROWTH: f64 = 1.5;
 
+/// A series shorter than this many times the repetitions that were asked for does not show its
+/// dependence well: it has to look independent to be precise.
+const SHOWN: f64 = 3.0;
+
 /// Decides what follows the latest repetition of a case in which all `series` are measured together.
 ///
 /// Each series holds one group per preparation, the present one last. The rule:
@@ -51,7 +55,8 @@ const GROWTH: f64 = 1.5;
 /// - *Precise*: at 10, 15, 22, 33 … repetitions (`stopping.repetitions` and growing by half), after
 ///   at least `stopping.preparations`, the half-width of every series' interval is at most
 ///   `stopping.target` of its median, and every series has `stopping.repetitions` samples left
-///   after its warm-up was discarded.
+///   after its warm-up was discarded. Up to three times as many, they have to be worth as many
+///   independent ones: a slow drift looks precise for as long as it has not moved.
 /// - *Budget*: another repetition would end after `stopping.budget_s`. A case always gets its first
 ///   repetition.
 /// - A preparation is left for a fresh one when it has had its share: √(p/r × (1 − ρ)/ρ) repetitions,
@@ -205,8 +210,13 @@ fn is_look(n: usize, first: usize) -> bool {
 fn precise(samples: &[Vec<f64>], stopping: &Stopping) -> bool {
     let narrow = |analysis: &Analysis| {
         let width = analysis.relative_half_width();
-        analysis.sorted.len() >= stopping.repetitions as usize
-            && width.is_some_and(|width| width <= stopping.target)
+        let (n, least) = (analysis.sorted.len() as f64, f64::from(stopping.repetitions));
+        let effective = &analysis.effective;
+        // A hair is added for what rounding took.
+        let worth = effective.n * (1.0 + 1e-9);
+        let shown = worth >= least && (effective.errors <= 0.0 || n > least);
+        let shown = shown || n >= least * SHOWN;
+        n >= least && shown && width.is_some_and(|width| width <= stopping.target)
     };
     analyse(samples).as_ref().is_some_and(narrow)
 }

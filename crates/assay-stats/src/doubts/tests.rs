@@ -78,7 +78,7 @@ fn dependence_is_named_by_its_cause() {
         &samples(World { between: 0.9, ..world(7, 30) }),
         Stopped::Budget,
         &expect![[r#"
-            PreparationsDiffer { between: 0.7531497721629298, preparations: 7, n: 210, n_effective: 9.193855036866424, luck: Pages }
+            PreparationsDiffer { between: 0.7531497721629298, preparations: 7, n: 210, n_effective: 8.868926213143768, luck: Pages }
         "#]],
     );
     check(
@@ -86,7 +86,7 @@ fn dependence_is_named_by_its_cause() {
         Stopped::Budget,
         &expect![[r#"
             OnePreparation { asked: 3, luck: Pages }
-            Autocorrelated { n: 600, n_effective: 29.698189144832767 }
+            Autocorrelated { n: 600, n_effective: 16.75785124482183 }
         "#]],
     );
 }

