@@ -135,7 +135,7 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         (&["storage", "read", "/dev/zero"], 4, "character device"),
         (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 4, "nothing is mounted"),
         (&["run", "storage-local"], 2, "--target"),
-        (&["run", "storage-local", "--target", ".", "--ceiling", "5"], 2, "unit"),
+        (&["run", "storage-local", "--target", ".", "--provisioned", "5"], 2, "unit"),
     ] {
         let outcome = world.assay(arguments).failed_with(code);
         assert!(outcome.err.contains(says), "{arguments:?}: {outcome:?}");
@@ -187,7 +187,7 @@ depth = 2
 buffered = true
 size = "1MiB"
 curve = [1, 2, 3, 4, 5]
-ceiling = "1TB/s"
+provisioned = "1TB/s"
 "#,
     );
     let document = world.json(&["run", "curve.toml", "--target", ".", "--json"]);

@@ -238,7 +238,7 @@ fn measured(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
         ("rate", Align::Right),
         ("95 % interval", Align::Right),
         ("bandwidth", Align::Right),
-        ("of ceiling", Align::Right),
+        ("of provisioned", Align::Right),
         ("median", Align::Right),
         ("p99", Align::Right),
         ("p99.9", Align::Right),
