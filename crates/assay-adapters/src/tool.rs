@@ -1,4 +1,4 @@
-//! The table of official tools: one row per tool that can measure what assay measures.
+//! The table of tools: one row per tool that can measure what assay measures.
 //!
 //! A row says how to find the tool, what it can measure, how to ask for it and how to read the
 //! answer. Adding a tool is adding a file under `tool/` and a row here.

@@ -42,7 +42,7 @@ pub enum Benchmark {
     /// Reads and writes of files and devices.
     #[serde(rename = "storage")]
     Storage,
-    /// Operations on trees of files.
+    /// Operations on file trees.
     #[serde(rename = "storage.files")]
     StorageFiles,
     /// Messages of MPI; the tests carry their own identifiers.
@@ -73,7 +73,7 @@ pub struct Definition {
     pub target: f64,
 }
 
-/// The sections of a report. Results of a benchmark without a section of its own are printed by the
+/// The sections of a report. Results of a benchmark without its own section are printed by the
 /// general one, so that none is ever left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
@@ -114,7 +114,7 @@ pub enum Asks {
     Icmp,
     /// Blocks of files and devices.
     Storage,
-    /// Trees of files.
+    /// File trees.
     Files,
     /// Messages of MPI.
     Mpi,

@@ -1,7 +1,7 @@
-//! A run whose cases somebody else carries out: the commands that speak a tool's own language.
+//! Recording runs of commands that emulate a tool, which execute their own cases.
 //!
-//! They decide what is done and when; what they find becomes events like everybody's, so that the run
-//! can be listed, shown, compared and rendered in that language again.
+//! The command decides what is done and when; its results become ordinary events, so that the run can be
+//! listed, shown, compared and printed in the tool's shape again.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -222,7 +222,7 @@ pub fn plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
         Case { id, by: "assay".to_owned(), workload, stopping }
     };
     let cases = phases.into_iter().map(&mut case).collect();
-    Plan { suite: language.to_owned(), budget_s: 0.0, cases }
+    Plan { suite: language.to_owned(), budget_s: 0.0, seed: None, cases }
 }
 
 /// Recording itself cannot fail; only the store can.

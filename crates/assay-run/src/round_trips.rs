@@ -1,12 +1,12 @@
-//! What many round trips amount to, without a model: order statistics of all of them.
+//! Statistics of round trips: order statistics of all of them, without a model.
 //!
-//! A percentile is given only when the sample can carry it: an upper bound of p99 at 95 % confidence
+//! A percentile is given only if there are enough samples for it: an upper bound of p99 at 95 % confidence
 //! exists from 299 values on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// The percentiles that are told, and from how many values on.
+/// The percentiles that are reported, and from how many values on.
 const PERCENTILES: [(&str, f64, usize); 5] = [
     ("p50", 0.50, 1),
     ("p90", 0.90, 29),
@@ -54,7 +54,7 @@ impl Distribution {
         carried.map(|(name, q, _)| (*name, self.quantile_ns(*q))).collect()
     }
 
-    /// What is told of them.
+    /// What is reported of them.
     pub fn figures(&self) -> Figures {
         let percentiles = self.percentiles_ns().into_iter();
         Figures {
@@ -67,7 +67,7 @@ impl Distribution {
     }
 }
 
-/// What is told of the round trips of a test.
+/// What is reported of the round trips of a test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// How many.

@@ -1,7 +1,7 @@
-//! How many independent samples a series is worth.
+//! The number of effective samples of a series (effective sample size).
 //!
-//! Repetitions after one preparation share the luck of page placement, and neighbouring repetitions
-//! share whatever changes slowly. Both make n samples worth fewer than n.
+//! Repetitions of one preparation share its page placement, and successive repetitions share slow changes.
+//! Both correlations make n samples worth fewer than n independent ones.
 
 use crate::autocorrelation::{integrated_time, memory};
 use crate::quantile::LEAST;
@@ -18,6 +18,7 @@ const UNSEEN: f64 = 0.5;
 const STANDS_OUT: f64 = 1.28;
 /// The same for differences between preparations: one in twenty.
 const DIFFERS: f64 = 1.645;
+
 /// What a series is worth and why.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effective {
@@ -25,7 +26,7 @@ pub struct Effective {
     pub n: f64,
     /// Neighbouring repetitions that are worth one independent repetition, at least 1.
     pub time: f64,
-    /// Share ρ of the variance that lies between preparations, 0 … 1 (intraclass correlation).
+    /// Share ρ of the variance that is between preparations, 0 … 1 (intraclass correlation).
     pub between: f64,
     /// How far what was seen of either dependence lies above what independent samples show on
     /// average, in standard errors.

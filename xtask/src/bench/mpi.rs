@@ -28,7 +28,7 @@ struct Ladder {
     benchmark: &'static str,
     least: u64,
     greatest: u64,
-    /// Sizes with a row of their own; all of them are measured and count in the mean.
+    /// Sizes with their own row; all of them are measured and count in the mean.
     shown: &'static [u64],
     /// What seconds of a turn with messages of some bytes are called.
     figure: fn(f64, u64) -> String,

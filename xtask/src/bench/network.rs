@@ -140,7 +140,7 @@ fn servers(programs: &Programs, place: &Place) -> Result<Vec<Server>> {
         Ok(Server(command.spawn().context("a server cannot be started")?))
     })
     .collect();
-    // None of them tells when it listens.
+    // None of them reports when it listens.
     thread::sleep(Duration::from_millis(500));
     started
 }

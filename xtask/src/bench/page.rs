@@ -14,7 +14,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// A page with its title, and the command that writes it anew.
+    /// A page with its title, and the command that writes it again.
     pub(crate) fn new(title: &str, command: &str) -> Self {
         Self {
             text: format!(

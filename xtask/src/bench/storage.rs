@@ -52,7 +52,7 @@ impl Target {
     }
 }
 
-/// What is compared, and the ratio that is asked for.
+/// What is compared, and the ratio that is requested.
 #[derive(Clone, Copy)]
 enum Aim {
     /// Ours over theirs, at least.

@@ -76,7 +76,7 @@ impl Line {
         }
     }
 
-    /// Runs `work` in a thread of its own, so that each of its receives has an end. A datagram may be
+    /// Runs `work` in its own thread, so that each of its receives has an end. A datagram may be
     /// lost, which only a timeout of the receive itself can tell, and a receive that spins does not
     /// sleep at all.
     fn bounded<T: Send>(
@@ -123,7 +123,7 @@ pub fn ping(
     })
 }
 
-/// Sends at a fixed rate and times each answer from the moment at which its message was due, so that
+/// Sends at a fixed rate and times each answer from the time at which its message was due, so that
 /// a slow answer is charged to all the messages that it delayed: an open loop.
 ///
 /// # Errors

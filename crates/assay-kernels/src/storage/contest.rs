@@ -5,6 +5,7 @@
 use std::sync::atomic::AtomicBool;
 
 use assay_model::engine_choice::EngineReason;
+use assay_model::seed;
 use assay_model::workload::storage::{Load, StorageTiming, StorageWorkload, Verify};
 
 use super::choice::{Chosen, Engine};
@@ -19,6 +20,8 @@ const MOMENT: StorageTiming = StorageTiming {
     interval_s: 1.0,
     stop_after_bytes: None,
 };
+/// Numbers of contests among the steps of a case: beyond all of those.
+const CONTESTS: u64 = 1 << 32;
 /// The second engine must be this much faster to be taken: less is noise of a moment.
 const CLEARLY: f64 = 1.05;
 
@@ -42,7 +45,9 @@ pub(super) fn decide(
         return Ok(Chosen { engine: engines[0], reason: EngineReason::UntriedContest });
     }
     let mut rates = [0.0; 2];
-    for (rate, engine) in rates.iter_mut().zip(engines) {
+    for (nth, (rate, engine)) in rates.iter_mut().zip(engines).enumerate() {
+        // Blocks that the other engine, or the measurement, does not find warm.
+        short.seed = seed::derived(workload.seed, CONTESTS + nth as u64);
         let mut control = Control { stop, on_interval: &mut |_| {} };
         let chosen = Chosen { engine, reason: EngineReason::AskedFor };
         let outcome = session::carry_out(&short, opened, chosen, &mut control)?;

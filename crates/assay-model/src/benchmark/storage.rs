@@ -1,4 +1,4 @@
-//! The rows of storage: blocks of files and devices, and trees of files.
+//! The rows of storage: blocks of files and devices, and file trees.
 
 use super::{Asks, Better, Bound, Definition, Luck, Metric, Section};
 use crate::quantity::Unit;

@@ -21,7 +21,7 @@ struct Case<'a> {
     bytes: u64,
     rate_per_s: f64,
     latency_s: f64,
-    /// Percent of the greatest rate; 0 = the greatest itself; `None` = not on a curve.
+    /// Percent of the maximum rate; 0 = the maximum itself; `None` = not on a curve.
     point: Option<u32>,
     knee: Option<(f64, f64)>,
 }

@@ -1,4 +1,4 @@
-//! What both ends of iperf3's protocol do alike: streams as the parameters want them, and what is told
+//! What both ends of iperf3's protocol do alike: streams as the parameters want them, and what is reported
 //! of them before and after a test. Neither connects nor listens.
 
 use std::net::{SocketAddr, TcpStream};
@@ -97,7 +97,7 @@ pub(super) fn flow(parameters: &Parameters, socket: Socket, sends: bool) -> Flow
 /// Gives every stream a CPU in turn: senders from the first on, receivers from the last back, so that
 /// on one machine the two ends of one stream meet different CPUs.
 pub(super) fn pin_in_turn(flows: &mut [Flow]) {
-    // Where the system does not tell the CPUs, nothing is pinned.
+    // Where the system does not report the CPUs, nothing is pinned.
     let cpus = pin::allowed_cpus().unwrap_or_default();
     let mut counts = [0_usize; 2];
     for flow in flows {

@@ -79,7 +79,7 @@ pub struct Tested<'t> {
     pub parameters: &'t Parameters,
     /// What came out.
     pub outcome: &'t Outcome,
-    /// What this end tells of it.
+    /// What this end reports.
     pub told: &'t Told,
 }
 
@@ -191,7 +191,7 @@ impl Tested<'_> {
         entries
     }
 
-    /// How near the senders came to the rate they were asked for.
+    /// How near the senders came to the requested rate.
     fn pacing(&self, sent: &Stretch) -> Option<Entry> {
         let rate = self.parameters.rate_bit_per_s?;
         let ways = if self.parameters.direction == Direction::Both { 2 } else { 1 };
@@ -199,7 +199,7 @@ impl Tested<'_> {
         Some(Entry::sample("pacing_error", (sent.bit_per_s() / wanted - 1.0).abs()))
     }
 
-    /// CPU of both ends, as far as they tell it.
+    /// CPU of both ends, as far as they report it.
     fn costs(&self, received: &Stretch) -> Vec<Entry> {
         let bytes = received.bytes.max(1) as f64;
         let (here, there) = (&self.outcome.account_here, self.outcome.account_there.as_ref());

@@ -1,8 +1,8 @@
-//! Which files assay made: one small record per file beside the stored runs, written before there is a
+//! Which files assay created: one small record per file beside the stored runs, written before there is a
 //! file, so that a crash leaves nothing behind that cannot be found and removed.
 //!
-//! A record tells a file by its path, device, inode and time of birth: what somebody else put in its
-//! place is never taken for assay's own.
+//! A record identifies a file by path, device, inode and birth time: another file in its place is never
+//! mistaken for assay's own.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -46,14 +46,14 @@ pub struct Record {
     /// above are its own.
     #[serde(default)]
     announced_ns: Option<u64>,
-    /// What lies behind it.
+    /// What is behind it.
     #[serde(default)]
     made: Made,
     /// Its size once it is laid out, in bytes; `None` = it is not, or the work was cut off.
     pub laid_out_bytes: Option<u64>,
     /// The process that made it.
     process: u32,
-    /// Tells processes of the same number apart.
+    /// Distinguishes processes of the same number.
     started: String,
     #[serde(skip)]
     record: PathBuf,
@@ -66,7 +66,7 @@ pub enum Made {
     /// The file itself.
     #[default]
     File,
-    /// The tree of files in its folder, which it marks.
+    /// The file tree in its folder, which it marks.
     Tree,
     /// That, and the folder too.
     TreeAndFolder,
@@ -152,7 +152,7 @@ impl Created {
         Ok(record)
     }
 
-    /// Makes the mark of a tree of files, with these words in it, and its record.
+    /// Makes the mark of a file tree, with these words in it, and its record.
     pub fn mark(&self, path: &Path, words: &str, made: Made) -> Result<(), Failure> {
         let mut record = self.create(path)?;
         record.made = made;

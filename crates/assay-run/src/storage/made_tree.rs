@@ -1,6 +1,6 @@
-//! Removes a tree of files that assay made: what bears the names of such a tree, and nothing else.
+//! Removes a file tree that assay created: what has the names of such a tree, and nothing else.
 //!
-//! What somebody else put between them stays, and so do the folders that hold it.
+//! Other files among them stay, and so do the folders that contain them.
 
 use std::io;
 use std::path::Path;

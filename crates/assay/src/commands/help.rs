@@ -34,7 +34,7 @@ pub(crate) fn refused(error: &clap::Error, command: &str) -> ExitCode {
         Terminal::attached().complain(&failure);
         return ExitCode::from(exit_code(failure.kind));
     }
-    // A closed pipe is no failure: the reader had enough.
+    // A closed pipe is not a failure: the reader had enough.
     drop(error.print());
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,

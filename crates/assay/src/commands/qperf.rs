@@ -160,7 +160,7 @@ fn document(all: &[Told], typed: &QperfArguments) -> String {
     format!("{:#}\n", Value::Object(tests))
 }
 
-/// The sizes of messages that are asked for, one after another; `None` stands for the test's own.
+/// The sizes of messages that are requested, one after another; `None` stands for the test's own.
 fn sizes(typed: &QperfArguments) -> Vec<Option<u64>> {
     match &typed.sweep {
         Some(sweep) => sweep.0.iter().copied().map(Some).collect(),

@@ -26,7 +26,6 @@ pub(super) enum Presence {
 #[derive(Debug)]
 pub(super) struct TreeState<'w> {
     pub(super) tree: &'w FileTree,
-    pub(super) seed: u64,
     pub(super) directories: Slots,
     pub(super) files: Slots,
 }
@@ -50,7 +49,7 @@ pub(super) enum Pick {
 
 impl<'w> TreeState<'w> {
     /// Looks at every directory and file; a file of the wrong size counts as missing.
-    pub(super) fn look(tree: &'w FileTree, seed: u64) -> Result<Self, StorageError> {
+    pub(super) fn look(tree: &'w FileTree) -> Result<Self, StorageError> {
         let countable = |count: Option<u64>| {
             count.filter(|count| *count <= MOST).ok_or_else(|| StorageError::Workload {
                 what: format!("{} has more than {MOST} directories or files", tree.name),
@@ -67,12 +66,12 @@ impl<'w> TreeState<'w> {
         }
         for number in 0..files.len() {
             let path = tree.file(number);
-            let expected = tree.file_bytes(number, seed);
+            let expected = tree.file_bytes(number);
             if path.metadata().is_ok_and(|found| found.is_file() && found.len() == expected) {
                 files.set(number, Presence::Present);
             }
         }
-        Ok(Self { tree, seed, directories, files })
+        Ok(Self { tree, directories, files })
     }
 }
 

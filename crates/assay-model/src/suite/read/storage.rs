@@ -1,4 +1,4 @@
-//! Reads what a suite asks of storage.
+//! Reads the storage measures of a suite.
 
 use std::path::PathBuf;
 

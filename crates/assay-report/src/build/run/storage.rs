@@ -137,7 +137,7 @@ fn tests<'a>(context: &Context<'a>) -> (Vec<Test<'a>>, Vec<&'a Estimate>) {
     (tests, rest)
 }
 
-/// What tells a test from others; the reads of a mix share it with the whole.
+/// What distinguishes a test from others; the reads of a mix share it with the whole.
 fn key(estimate: &Estimate) -> String {
     let names = [
         Attribute::Test,

@@ -143,7 +143,7 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
         let median = &series.first()?.points;
         (*median.first()?, *median.last()?)
     };
-    // Another law of arrivals: a point of its own, not on the curve.
+    // Another law of arrivals: its own point, not on the curve.
     series.extend(closed(points));
     let rate = |point: Point| units::quantity(point.x, Unit::IoPerSecond, 3);
     let time = |point: Point| units::quantity(point.y, Unit::Second, 3);
