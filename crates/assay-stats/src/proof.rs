@@ -184,7 +184,7 @@ impl Cell {
                 if let Some(present) = samples.last_mut() {
                     present.push(values(std::mem::take(&mut is_fresh)));
                 }
-                let spent = Spent { elapsed_s, repetition_s: Some(1.0) };
+                let spent = Spent { elapsed_s, repetition_s: Some(1.0), batch: 1 };
                 match next([&samples], &stopping, spent) {
                     Next::Repeat => {}
                     other => break other,

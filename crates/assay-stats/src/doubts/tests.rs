@@ -128,3 +128,14 @@ fn what_the_samples_share_by_chance_is_named() {
         assert_eq!(found.iter().filter(told).count(), 1, "{luck:?} {found:?}");
     }
 }
+
+#[test]
+fn preparations_that_were_not_made_are_missed() {
+    check(
+        &samples(world(2, 40)),
+        Stopped::Budget,
+        &expect![[r#"
+            FewPreparations { asked: 3, had: 2 }
+        "#]],
+    );
+}
