@@ -24,7 +24,7 @@ pub struct Connected {
 }
 
 /// Everything known when the streams are open.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Start {
     /// Whether this end is the client.
     pub is_client: bool,

@@ -274,6 +274,8 @@ attributes! {
     TargetIndex, "target_index", Part, Kind::Plain;
     /// What part of an I/O or operation it is about: `submission`, `sync`.
     Stage, "stage", Part, Kind::Plain;
+    /// What part of a test's time it is about: `interval`, `omitted`, `whole`.
+    Stretch, "stretch", Part, Kind::Plain;
 
     /// Why that engine.
     EngineReason, "engine_reason", Fact, Kind::Plain;
@@ -423,6 +425,38 @@ attributes! {
     Tasks, "tasks", Fact, Kind::Plain;
     /// I/O that a tool counted.
     Ios, "ios", Fact, Kind::Plain;
+    /// Number of a socket's descriptor, under which iperf3 shows its stream.
+    Descriptor, "descriptor", Fact, Kind::Plain;
+    /// This end of a connection: address and port.
+    LocalAddress, "local_address", Fact, Kind::Plain;
+    /// The other end of it.
+    RemoteAddress, "remote_address", Fact, Kind::Plain;
+    /// What tells a test of iperf3 from others at its server.
+    Cookie, "cookie", Fact, Kind::Plain;
+    /// When a test began, in seconds since 1970.
+    BeganS, "began_s", Fact, Kind::Plain;
+    /// The tool and its version whose output it has.
+    EmulatedVersion, "emulated_version", Fact, Kind::Plain;
+    /// What the system of this end calls itself.
+    System, "system", Fact, Kind::Plain;
+    /// Largest segment of a connection of TCP.
+    SegmentBytes, "segment_bytes", Fact, Kind::Plain;
+    /// Congestion control of the receiver.
+    ReceiverCongestion, "receiver_congestion", Fact, Kind::Plain;
+    /// CPU time of a process over the time, of one CPU.
+    ProcessCpu, "process_cpu", Fact, Kind::Percent;
+    /// That of it in the program.
+    ProcessUserCpu, "process_user_cpu", Fact, Kind::Percent;
+    /// That of it in the kernel.
+    ProcessSystemCpu, "process_system_cpu", Fact, Kind::Percent;
+    /// Time in which the CPUs of a machine were at work, all of them together.
+    WorkS, "work_s", Fact, TIME;
+    /// Messages that arrived.
+    Messages, "messages", Fact, Kind::Plain;
+    /// What this end says of itself to a peer: node, CPU, system, version.
+    Configuration, "configuration", Fact, Kind::Plain;
+    /// What the far end says of itself.
+    FarConfiguration, "far_configuration", Fact, Kind::Plain;
     /// What format 1 stored under names that are none of these.
     Told, "told", Fact, Kind::Plain;
 }

@@ -9,8 +9,9 @@ use std::sync::atomic::AtomicBool;
 use assay_fleet::root::Root;
 use assay_fleet::{facts, state};
 use assay_kernels::clock;
+use assay_model::attribute::{Attribute, Value};
 use assay_model::entry::Entry;
-use assay_model::event::{Asked, RunEvent, Status, Stopped};
+use assay_model::event::{About, Asked, Fact, RunEvent, Status, Stopped};
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::plan::{Case, Plan, Stopping};
@@ -164,6 +165,15 @@ impl<'t> Recording<'t> {
                 self.log.add(RunEvent::CaseFailed { case, failure, because: None })
             }
         }
+    }
+
+    /// Something found out about this host.
+    ///
+    /// # Errors
+    /// When the store refuses.
+    pub fn learn_of_host(&mut self, name: Attribute, value: Value) -> Result<(), Failure> {
+        let about = About::Host(self.host.clone());
+        self.log.add(RunEvent::Fact(Fact { about, name, value }))
     }
 
     /// A raw output of the run as a whole.
