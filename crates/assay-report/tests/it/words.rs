@@ -31,6 +31,7 @@ fn of_samples() -> Vec<Doubt> {
             limit: Limit { value: 1e9, basis: Basis::Provisioned },
             unit: PER_BYTE,
         },
+        Doubt::NoRpeak { flop_per_cycle: 24.2 },
         Doubt::UnknownMetric { case: "storage/x".into(), metric: "colour".into() },
         Doubt::CacheAssisted { bytes_per_array: 1 << 20, multiple: 1.5, needed: 4.0 },
     ]
