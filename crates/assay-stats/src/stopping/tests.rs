@@ -274,6 +274,6 @@ fn a_median_of_zero_is_precise() {
     assert_eq!((zeros.median, zeros.relative_half_width()), (0.0, Some(0.0)));
     // The interval of these reaches from 0 to 1.
     let rare: Vec<f64> = (0..40).map(|at| f64::from(u8::from(at * 7 % 40 < 19))).collect();
-    assert_eq!(analyse(&[rare.clone()]).unwrap().relative_half_width(), None);
+    assert_eq!(analyse(std::slice::from_ref(&rare)).unwrap().relative_half_width(), None);
     assert!(is_precise([&vec![rare]], &stopping));
 }
