@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use assay_dialects::wire::{iperf3, qperf};
-use assay_model::failure::{Area, Failure, Lack};
+use assay_model::failure::{Area, Failure, Lack, Unreached};
 use thiserror::Error;
 
 /// Why a test over the network ended without a result.
@@ -61,26 +61,44 @@ impl NetworkError {
         }
     }
 
-    /// As the failure of a case.
+    /// As the failure of a case, which has words elsewhere.
     pub fn of_case(&self) -> Failure {
-        let (causes, advice) = (Failure::causes(self), self.advice().to_owned());
-        Failure::Error { area: Area::Network, causes, advice }
+        let said = |source: &io::Error| Failure::causes(source);
+        match self {
+            Self::Resolve { host, source } => {
+                Failure::UnknownHost { host: host.clone(), causes: said(source) }
+            }
+            Self::NoAddress { host } => Failure::NoAddress { host: host.clone() },
+            Self::Connect { address, source } => Failure::NotConnected {
+                address: address.to_string(),
+                how: match source.kind() {
+                    io::ErrorKind::ConnectionRefused => Unreached::Refused,
+                    io::ErrorKind::TimedOut => Unreached::TimedOut,
+                    _ => Unreached::Other,
+                },
+                causes: said(source),
+            },
+            Self::NoEcho { host } => Failure::NoPingPong { host: host.clone() },
+            Self::NoData => Failure::NoData,
+            Self::Stalled { peer, seconds } => {
+                Failure::Stalled { peer: peer.clone(), seconds: *seconds }
+            }
+            Self::Iperf3 { peer, source: iperf3::ProtocolError::Denied } => {
+                Failure::PeerBusy { peer: peer.clone() }
+            }
+            Self::Iperf3 { peer, source: iperf3::ProtocolError::Terminated { .. } } => {
+                Failure::PeerStopped { peer: peer.clone() }
+            }
+            other => {
+                let (causes, advice) = (Failure::causes(other), other.advice().to_owned());
+                Failure::Error { area: Area::Network, causes, advice }
+            }
+        }
     }
 
-    /// What the user can do about it.
-    pub fn advice(&self) -> &'static str {
+    /// What the user can do about what has no failure of its own.
+    fn advice(&self) -> &'static str {
         match self {
-            Self::Resolve { .. } => "check the name, or give an address",
-            Self::NoAddress { .. } => "leave out -4 or -6",
-            Self::Connect { source, .. } => match source.kind() {
-                io::ErrorKind::ConnectionRefused => {
-                    "nothing listens there: start `assay iperf3 -s -B ADDRESS`, `iperf3 -s` or `qperf` on that host, or name the port"
-                }
-                io::ErrorKind::TimedOut => {
-                    "a firewall between the two hosts may drop the packets: open the port, or name another"
-                }
-                _ => "check the address and the route to it",
-            },
             Self::Listen { source, .. } => match source.kind() {
                 io::ErrorKind::AddrInUse => {
                     "another server uses this port: stop it, or name another port"
@@ -91,14 +109,8 @@ impl NetworkError {
                 "see what the other end says; a firewall may also cut connections"
             }
             Self::Iperf3 { source, .. } => match source {
-                iperf3::ProtocolError::Denied => {
-                    "wait until its present test has ended, or name another port"
-                }
                 iperf3::ProtocolError::Server { .. } => {
                     "the server's own output says what it refused"
-                }
-                iperf3::ProtocolError::Terminated { .. } => {
-                    "it was stopped at that end, as streams are that only load a link while something else is measured"
                 }
                 _ => "is that port served by iperf3 or assay?",
             },
@@ -107,16 +119,13 @@ impl NetworkError {
                 "the reason above names the option or address; leave it out, or change it"
             }
             Self::PingPong { .. } => "see what the other end says",
-            Self::NoEcho { .. } => {
-                "run `qperf` beside `iperf3 -s` there, or `assay iperf3 -s`, which serves both; ICMP echoes need neither"
-            }
-            Self::NoData => {
-                "a firewall may let the control connection through and not the data"
-            }
-            Self::Stalled { .. } => {
-                "the path was cut, a firewall forgot the connections, or the other end hangs"
-            }
             Self::Interrupted => "start it again when it may run to its end",
+            Self::Resolve { .. }
+            | Self::NoAddress { .. }
+            | Self::Connect { .. }
+            | Self::NoEcho { .. }
+            | Self::NoData
+            | Self::Stalled { .. } => "",
         }
     }
 }
