@@ -88,6 +88,7 @@ fn of_the_measurer() -> Vec<Doubt> {
         Doubt::LittlesLaw { in_flight: 4.0, product: 3.0 },
         Doubt::RateMissed { asked_per_s: 10.0, reached_per_s: 9.0 },
         Doubt::GeneratorNear { alone_per_s: 1e6, factor: 2.0 },
+        Doubt::EventsLost { count: 2 },
         Doubt::StoreIndex { path: "/x".into(), cause: "no space".into() },
     ]
 }
@@ -180,7 +181,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `told` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 40);
+    assert_eq!(said.len(), 41);
     let told = Doubt::Told { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&told).text, "a");
 }

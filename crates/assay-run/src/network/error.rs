@@ -18,8 +18,16 @@ pub enum NetworkError {
     Connect { address: SocketAddr, source: io::Error },
     #[error("cannot listen on {address}")]
     Listen { address: SocketAddr, source: io::Error },
-    #[error("{peer} sent nothing for {seconds} s while {expected} was due")]
-    Silent { peer: String, expected: String, seconds: u64 },
+    #[error("{expected} did not come from {peer} within {seconds} s")]
+    Late { peer: String, expected: String, seconds: f64 },
+    #[error("connections cannot be accepted")]
+    Accept { source: io::Error },
+    #[error("{peer} cannot be served")]
+    Serve { peer: String, source: io::Error },
+    #[error("{peer} wants {wanted} bytes of memory, more than is left for it")]
+    Memory { peer: String, wanted: usize },
+    #[error("{peer} asked this server to end")]
+    Quit { peer: String },
     #[error("{peer} closed the connection while {expected} was due")]
     Closed { peer: String, expected: String },
     #[error("the connection with {peer} failed while {expected} was due")]
@@ -105,7 +113,7 @@ impl NetworkError {
                 }
                 _ => "name an address of this host",
             },
-            Self::Silent { .. } | Self::Closed { .. } | Self::Broken { .. } => {
+            Self::Late { .. } | Self::Closed { .. } | Self::Broken { .. } => {
                 "see what the other end says; a firewall may also cut connections"
             }
             Self::Iperf3 { source, .. } => match source {
@@ -118,6 +126,11 @@ impl NetworkError {
             Self::Stream { .. } | Self::OpenStream { .. } | Self::Start { .. } => {
                 "the reason above names the option or address; leave it out, or change it"
             }
+            Self::Accept { .. } | Self::Serve { .. } => {
+                "this server has too few descriptors, threads or memory: end other programs, or raise its limits (ulimit)"
+            }
+            Self::Memory { .. } => "ask for smaller messages, or fewer at a time",
+            Self::Quit { .. } => "start it with --allow-quit where other hosts may end it",
             Self::PingPong { .. } => "see what the other end says",
             Self::Interrupted => "start it again when it may run to its end",
             Self::Resolve { .. }
