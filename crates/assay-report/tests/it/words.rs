@@ -111,6 +111,12 @@ fn failures() -> Vec<Failure> {
             target: name(),
             causes: vec!["Input/output error (os error 5)".into()],
         },
+        Failure::FileOperationFailed {
+            count: 2,
+            operation: name(),
+            path: name(),
+            causes: vec![name()],
+        },
         Failure::UnknownHost { host: name(), causes: vec![name()] },
         Failure::NoAddress { host: name() },
         Failure::NoPingPong { host: name() },
