@@ -18,6 +18,7 @@ fn of_samples() -> Vec<Doubt> {
         Doubt::NoInterval { n, n_effective, needed: 6, by_tool },
         Doubt::WideInterval { width: 0.03, target: 0.01, n, n_effective, by_tool: true },
         Doubt::OnePreparation { asked: 3, luck: Luck::Launch },
+        Doubt::FewPreparations { asked: 3, had: 2 },
         Doubt::PreparationsDiffer { between: 0.8, preparations: 3, n, n_effective, luck },
         Doubt::Autocorrelated { n, n_effective },
         Doubt::SeveralModes { share_low: 0.4, low: 1e9, high: 2e9, unit: PER_BYTE },
