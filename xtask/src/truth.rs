@@ -19,6 +19,7 @@ use sequential::{Decision, decide, evidence_of_fault};
 
 mod comparisons;
 mod sequential;
+pub(crate) mod statistics;
 
 /// The crates that have such a module in their test `it`.
 const CRATES: [&str; 2] = ["assay", "assay-kernels"];
@@ -32,11 +33,6 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let mut tally = Tally::default();
     run_all(root, &mut tally)?;
     Ok(Outcome::of(tally, true).conclude())
-}
-
-/// Prints what is known by simulation alone, and whether all of it holds; needs no quiet machine.
-pub(crate) fn statistics() -> ExitCode {
-    ExitCode::from(u8::from(comparisons::print() > 0))
 }
 
 /// Decides all truths, prints the table, and adds the verdicts to the count.

@@ -47,6 +47,13 @@ pub enum Doubt {
         /// What they share.
         luck: Luck,
     },
+    /// There was time for fewer preparations than were requested.
+    FewPreparations {
+        /// Preparations that were requested.
+        asked: u32,
+        /// Those that there were, two at least.
+        had: usize,
+    },
     /// The preparations differ more than what is measured within them.
     PreparationsDiffer {
         /// Share of the variance between preparations.
@@ -359,6 +366,9 @@ pub struct SteadyWindow {
     pub range: f64,
     /// Change along a straight line through them over the mean.
     pub slope: f64,
+    /// The same of a trend that lasts; `None` = there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<f64>,
 }
 
 /// The laws of order between the figures of one sample.
@@ -389,6 +399,7 @@ impl Doubt {
             Self::NoInterval { .. } => "no-interval",
             Self::WideInterval { .. } => "wide-interval",
             Self::OnePreparation { .. } => "one-preparation",
+            Self::FewPreparations { .. } => "few-preparations",
             Self::PreparationsDiffer { .. } => "preparations-differ",
             Self::Autocorrelated { .. } => "autocorrelated",
             Self::SeveralModes { .. } => "several-modes",

@@ -18,6 +18,7 @@ fn of_samples() -> Vec<Doubt> {
         Doubt::NoInterval { n, n_effective, needed: 6, by_tool },
         Doubt::WideInterval { width: 0.03, target: 0.01, n, n_effective, by_tool: true },
         Doubt::OnePreparation { asked: 3, luck: Luck::Launch },
+        Doubt::FewPreparations { asked: 3, had: 2 },
         Doubt::PreparationsDiffer { between: 0.8, preparations: 3, n, n_effective, luck },
         Doubt::Autocorrelated { n, n_effective },
         Doubt::SeveralModes { share_low: 0.4, low: 1e9, high: 2e9, unit: PER_BYTE },
@@ -67,7 +68,7 @@ fn of_the_measurer() -> Vec<Doubt> {
         Doubt::SteadyStateNotReached { rounds: 25, window: None, range: 0.2, slope: 0.1 },
         Doubt::SteadyStateNotReached {
             rounds: 25,
-            window: Some(SteadyWindow { rounds: 5, range: 0.3, slope: -0.2 }),
+            window: Some(SteadyWindow { rounds: 5, range: 0.3, slope: -0.2, drift: None }),
             range: 0.2,
             slope: 0.1,
         },
@@ -243,7 +244,7 @@ fn every_limit_and_every_choice_has_words() {
     ] {
         check(&words::engine_reason(&reason));
     }
-    for id in ["found", "too-few-points", "flat", "within-uncertainty", "no-bend"] {
+    for id in ["found", "too-few-points", "flat", "within-uncertainty", "no-idle"] {
         assert_ne!(words::knee(id), id);
     }
     assert_eq!(words::knee("none: as it was told"), "as it was told");
