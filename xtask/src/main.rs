@@ -13,6 +13,7 @@ use anyhow::{Result, bail};
 mod bench;
 mod ci;
 mod command;
+mod faults;
 mod finding;
 mod packages;
 mod sources;
@@ -25,6 +26,7 @@ const USAGE: &str = "\
 cargo xtask tidy             check the rules of the house that no other tool knows
 cargo xtask test             install what the tests need, run them all, list what was skipped
 cargo xtask truth            decide the known truths, on a quiet machine, beside the real tools
+cargo xtask faults           kills, full disks and storage that changes, into docs/reliability.md
 cargo xtask ci               fmt, tidy, clippy, doc, test, truth: all that has to pass before a change lands
 ";
 
@@ -43,6 +45,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
     match arguments {
         ["tidy"] => tidy::run(root())?,
         ["test"] => return test::run(root()),
+        ["faults"] => faults::run(root())?,
         ["truth"] => return truth::run(root()),
         ["ci"] => return ci::run(root()),
         ["bench", rest @ ..] => bench::run(root(), rest)?,

@@ -2,8 +2,6 @@
 //!
 //! Nothing of it counts, and nothing is written that the workload would not write.
 
-use std::sync::atomic::AtomicBool;
-
 use assay_model::engine_choice::EngineReason;
 use assay_model::workload::storage::{Load, StorageTiming, StorageWorkload, Verify};
 
@@ -27,7 +25,7 @@ pub(super) fn decide(
     workload: &StorageWorkload,
     opened: &[Opened],
     engines: [Engine; 2],
-    stop: &AtomicBool,
+    watched: &Control<'_>,
 ) -> Result<Chosen, StorageError> {
     let mut short = StorageWorkload { timing: MOMENT, load: Load::Closed, ..workload.clone() };
     for stream in &mut short.streams {
@@ -43,7 +41,8 @@ pub(super) fn decide(
     }
     let mut rates = [0.0; 2];
     for (rate, engine) in rates.iter_mut().zip(engines) {
-        let mut control = Control { stop, on_interval: &mut |_| {} };
+        let mut control =
+            Control { stop: watched.stop, held: watched.held, on_interval: &mut |_| {} };
         let chosen = Chosen { engine, reason: EngineReason::AskedFor };
         let outcome = session::carry_out(&short, opened, chosen, &mut control)?;
         let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();

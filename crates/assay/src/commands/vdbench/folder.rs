@@ -8,6 +8,7 @@ use fs_err as fs;
 use jiff::Zoned;
 
 use assay_run::failure::Failure;
+use assay_run::storage::opening;
 
 /// The files of one execution.
 #[derive(Debug)]
@@ -46,6 +47,11 @@ impl Folder {
                 .because(error)
                 .advise("name another with -o")
         };
+        if path.is_symlink() {
+            return Err(cannot(&io::Error::other(
+                "it is a link, and would be written through",
+            )));
+        }
         fs::create_dir_all(&path).map_err(|error| cannot(&error))?;
         Self::of_pages(path.clone(), &|name| {
             Page::make(&path, name).map_err(|error| cannot(&error))
@@ -93,10 +99,7 @@ impl Folder {
             Page::make(&self.path, &file)
                 .and_then(|mut page| page.write(&format!("{head}\n{text}")))
         } else {
-            fs::OpenOptions::new()
-                .append(true)
-                .open(&path)
-                .and_then(|mut file| writeln!(file, "{text}"))
+            opening::output(&path, true).and_then(|mut file| writeln!(file, "{text}"))
         };
         if let Err(error) = written {
             self.failed.get_or_insert(error);
@@ -132,7 +135,7 @@ impl Folder {
 impl Page {
     fn make(folder: &Path, name: &str) -> io::Result<Self> {
         let path = folder.join(name);
-        let mut file = fs::File::create(&path)?;
+        let mut file = opening::output(&path, false)?;
         // Browsers show it as it is, and scripts that skip the first line find what they expect.
         writeln!(file, "<title>Vdbench {}</title><pre>", path.display())?;
         Ok(Self { file: Some(file), failed: None })
