@@ -9,7 +9,7 @@ pub(crate) struct Finding {
     pub path: String,
     /// Line, counted from 1.
     pub line: usize,
-    /// What stands there.
+    /// What is there.
     pub what: String,
     /// Why the rule exists, or what to do instead.
     pub why: &'static str,

@@ -17,7 +17,7 @@ pub(crate) mod modules;
 /// All files of the tree by their path from its root.
 #[derive(Default)]
 pub(crate) struct Sources {
-    /// Text of every file that is UTF-8; the others stand here with an empty text.
+    /// Text of every file that is UTF-8; the others are here with an empty text.
     pub files: BTreeMap<String, String>,
     /// The Rust files among them.
     pub rust: BTreeMap<String, RustFile>,

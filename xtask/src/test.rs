@@ -41,7 +41,7 @@ pub(crate) struct Outcome {
     tally: Tally,
     /// Whether cargo itself was content.
     cargo_succeeded: bool,
-    /// Whether a skipped test is a failure unless it stands in the list.
+    /// Whether a skipped test is a failure unless it is in the list.
     in_ci: bool,
 }
 

@@ -1,6 +1,6 @@
 //! `cargo xtask tidy`: the rules of the house that neither rustc, rustfmt nor clippy knows.
 //!
-//! Every rule is a function from the tree to its findings, in a file of its own. Nothing is mended.
+//! Every rule is a function from the tree to its findings, in its own file. Nothing is mended.
 
 use std::path::Path;
 

@@ -109,7 +109,7 @@ impl Figures {
     }
 
     fn judge(&self) -> Judged {
-        // What is no number is a miss.
+        // What is not a number is a miss.
         let error = |value: f64| value / self.truth - 1.0;
         let misses =
             |value: f64| error(value).abs().is_nan() || error(value).abs() > self.tolerance;

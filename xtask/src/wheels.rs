@@ -1,5 +1,5 @@
 //! What the tests need from Python's package index: MPIs that Debian does not have and what draws fio's
-//! results, each in an environment of its own below `target`, because two of them would overwrite each
+//! results, each in its own environment below `target`, because two of them would overwrite each
 //! other's programs.
 //!
 //! Nothing outside `target` is changed.
@@ -21,7 +21,7 @@ pub(crate) struct Wheel {
     purpose: &'static str,
     /// The version that the tests were written with.
     pub version: &'static str,
-    /// Headers and compiler wrappers, where they are a package of their own.
+    /// Headers and compiler wrappers, where they are their own package.
     pub development: Option<&'static str>,
     /// A file that is there when it is installed.
     proof: &'static str,

@@ -1,7 +1,7 @@
-//! What fio's JSON says, in base units, held against itself.
+//! fio's JSON in base units, checked for consistency.
 //!
 //! `bw_bytes` is in B/s, `runtime` in ms, latencies in ns (fio's manual, "Output"); `bw` is in
-//! KiB/s and not read. Messages of fio may stand before the document, on the same stream.
+//! KiB/s and not read. Messages of fio may be before the document, on the same stream.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(crate) struct FioResult {
     pub(crate) bytes_per_s: f64,
     /// Where latencies were recorded.
     pub(crate) latency: Option<Latency>,
-    /// CPU seconds per I/O, user and system, where told.
+    /// CPU seconds per I/O, user and system, where reported.
     pub(crate) cpu_per_io_s: Option<f64>,
     /// What a job says failed.
     pub(crate) failed: Option<String>,
@@ -102,7 +102,7 @@ impl Sum {
             self.add_side(side)?;
         }
         let percent = number(job, "usr_cpu")? + number(job, "sys_cpu")?;
-        // Older versions do not tell over which time the percentage holds.
+        // Older versions do not report over which time the percentage holds.
         if let Some(runtime_ms) = job.get("job_runtime").and_then(Value::as_f64) {
             *self.cpu_s.get_or_insert(0.0) += percent / 100.0 * runtime_ms / 1e3;
         }
@@ -168,7 +168,7 @@ impl Sum {
                 seen += **count as f64;
                 seen >= share * total
             });
-            // A bin is told by its middle, which may lie beyond every value in it.
+            // A bin is told by its middle, which may be beyond every value in it.
             found.map(|(latency_ns, _)| (*latency_ns as f64 / 1e9).max(min_s).min(max_s))
         };
         let (median_s, p99_s) = (at(0.5)?, at(0.99)?);

@@ -1,4 +1,4 @@
-//! What a tool is asked, and the process that answers: names, arguments, files, CPUs.
+//! Invocations of tools: names, arguments, files, CPUs.
 //!
 //! Nothing here touches the machine; the caller writes the files, starts the process and reads
 //! the files back.
@@ -25,7 +25,7 @@ pub struct Request<'a> {
 pub struct Found {
     /// Path of the executable.
     pub path: String,
-    /// Its version, where it tells without measuring.
+    /// Its version, where it reports it without measuring.
     pub version: Option<String>,
     /// The MPI launcher to start it with, if there is one.
     pub launcher: Option<Launcher>,
@@ -33,14 +33,14 @@ pub struct Found {
 
 /// One process to start.
 ///
-/// It must run in an empty folder of its own: hpcc appends to an old output file. The caller
+/// It must run in its own empty folder: hpcc appends to an old output file. The caller
 /// restricts the process to `cpus` before it starts; what the tool can do itself to pin its
 /// threads is already among the arguments and the environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Invocation {
     /// What it measures, or its part of it.
     pub workload: Workload,
-    /// Tells the invocations of one request apart: `copy`, `triad` …, or the tool's name.
+    /// Distinguishes the invocations of one request: `copy`, `triad` …, or the tool's name.
     pub label: String,
     /// What to execute: a path, or a name to be looked for in `PATH`.
     pub program: String,
@@ -75,7 +75,7 @@ pub(crate) fn plain_language() -> (String, String) {
 
 /// Makes every BLAS and OpenMP run-time use `threads` threads per process.
 ///
-/// Each library has a variable of its own, and which one is linked in cannot be seen from here.
+/// Each library has its own variable, and which one is linked in cannot be seen from here.
 pub(crate) fn threads_per_process(threads: usize) -> Vec<(String, String)> {
     const VARIABLES: [&str; 5] = [
         "BLIS_NUM_THREADS",

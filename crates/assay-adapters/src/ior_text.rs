@@ -15,9 +15,9 @@ pub(crate) struct IorRow {
     pub(crate) writes: bool,
     /// Data over the time from the first open to the last close.
     pub(crate) bytes_per_s: f64,
-    /// Transfers over the time from the first transfer to the last, where told.
+    /// Transfers over the time from the first transfer to the last, where reported.
     pub(crate) transfers_per_s: Option<f64>,
-    /// Seconds of a transfer, where told.
+    /// Seconds of a transfer, where reported.
     pub(crate) latency_s: Option<f64>,
     /// Bytes of a transfer.
     pub(crate) transfer_bytes: f64,
@@ -32,7 +32,7 @@ pub(crate) struct IorRow {
 pub(crate) struct IorText {
     /// `4.0.0`.
     pub(crate) version: Option<String>,
-    /// Tasks that ran together, where told.
+    /// Tasks that ran together, where reported.
     pub(crate) tasks: Option<u64>,
     /// In the order in which they ran.
     pub(crate) rows: Vec<IorRow>,

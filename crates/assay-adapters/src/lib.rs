@@ -1,4 +1,4 @@
-//! Other people's tools: how to find one, what to start, and how to read what it printed.
+//! External tools: how to find one, what to start, and how to parse its output.
 //!
 //! [`tool::TOOLS`] is the table of tools, one row each. A row turns a [`Request`](invocation::Request)
 //! into [`Invocation`](invocation::Invocation)s, which the caller carries out, and the

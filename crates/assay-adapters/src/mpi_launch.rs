@@ -158,11 +158,11 @@ fn environment(work: &MpiWorkload) -> Vec<(&'static str, String)> {
                 true => ("I_MPI_PIN_DOMAIN", "core".to_owned()),
                 false => ("I_MPI_PIN_PROCESSOR_LIST", cpus),
             };
-            // At 3 and above the library tells which provider of libfabric it took.
+            // At 3 and above the library reports which provider of libfabric it took.
             vec![("I_MPI_PIN", on()), place, ("I_MPI_DEBUG", "3".to_owned())]
         }
         // Open MPI refuses to start as root unless told twice; in a container root is normal, and
-        // whoever started assay as root meant it. Its choice of transport is told at level 10.
+        // whoever started assay as root meant it. Its choice of transport is reported at level 10.
         MpiStarter::Orte => vec![
             ("OMPI_ALLOW_RUN_AS_ROOT", on()),
             ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", on()),

@@ -1,4 +1,4 @@
-//! Tables of MPI benchmarks: a heading whose words say what stands in each column, then one row per size.
+//! Tables of MPI benchmarks: a heading whose words say what is in each column, then one row per size.
 //!
 //! Launchers and libraries print lines of their own in between; a line that does not begin with a number
 //! is none of the table's.
@@ -77,7 +77,7 @@ fn first_word<'w>(text: &str, words: &'w Words) -> Option<(usize, &'w str, Holds
 /// The rows below a heading.
 ///
 /// # Errors
-/// When a row has more or fewer fields than the heading has columns, a field is no number, contents
+/// When a row has more or fewer fields than the heading has columns, a field is not a number, contents
 /// were wrong, sizes do not ascend, or there is no row.
 pub(crate) fn rows<'t>(
     lines: impl Iterator<Item = &'t str>,

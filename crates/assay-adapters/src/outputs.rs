@@ -1,4 +1,4 @@
-//! What a tool left behind, what is read out of it, and why it may be refused.
+//! The outputs of a tool, what is parsed from them, and why they may be refused.
 //!
 //! A number is taken only if it is a plain, finite number; nothing is ever guessed or set to zero.
 
@@ -16,7 +16,7 @@ pub struct Outputs {
     pub stdout: String,
     /// Standard error, likewise.
     pub stderr: String,
-    /// Name → content of the files that were asked for and exist.
+    /// Name → content of the files that were requested and exist.
     pub files: BTreeMap<String, String>,
     /// Exit code; `None` = ended by a signal.
     pub exit_code: Option<i32>,
@@ -42,7 +42,7 @@ pub struct Parsed {
 pub struct Measured {
     /// Name of the metric in the benchmark's row.
     pub metric: &'static str,
-    /// What tells it from others of the metric that one workload measures: the size of a message,
+    /// What distinguishes it from others of the metric that one workload measures: the size of a message,
     /// the end of a connection.
     pub apart: Attributes,
     /// In the metric's base unit, in the order in which they were measured.
@@ -64,7 +64,7 @@ pub struct Learned {
     pub value: Value,
 }
 
-/// Why a tool could not be asked, or its output is no measurement.
+/// Why a tool could not be asked, or its output is not a measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ToolError {
     /// The tool has no words for this workload.
@@ -82,7 +82,7 @@ pub enum ToolError {
     Launch {
         /// Name of the tool.
         tool: &'static str,
-        /// CPUs asked for.
+        /// CPUs requested.
         cpus: usize,
     },
     /// The process did not end well.
@@ -106,7 +106,7 @@ pub enum ToolError {
     ReadNumber {
         /// What the number means.
         what: String,
-        /// What stands there.
+        /// What is there.
         text: String,
     },
     /// The output breaks off.
@@ -152,7 +152,7 @@ impl Outputs {
         Err(ToolError::Run { how, last_words: self.last_words() })
     }
 
-    /// What the tool itself said, as near to the cause as can be told: HPL quotes its errors in
+    /// What the tool itself said, as close to the cause as possible: HPL quotes its errors in
     /// `>>> … <<<`, wherever it writes them; else an `ERROR` or a Java exception on standard error, or
     /// its last line. After the error of a rank, launchers print paragraphs of their own, and after an
     /// exception Java prints where it was.
@@ -169,7 +169,7 @@ impl Outputs {
 }
 
 impl Parsed {
-    /// The dimensions that the tool itself told of a series; they win over what it was asked for, as it
+    /// The dimensions that the tool itself reported for a series; they win over what was requested, as it
     /// may not do exactly that.
     #[must_use]
     pub fn dimensions(&self, measured: &Measured) -> Attributes {

@@ -167,7 +167,7 @@ fn version(lines: &[&str]) -> Option<String> {
 }
 
 fn threads(lines: &[&str]) -> Result<Option<u64>, ToolError> {
-    // "Counted" is what OpenMP gave, "requested" what it was asked for; older versions and hpcc
+    // "Counted" is what OpenMP gave, "requested" what was requested; older versions and hpcc
     // print the latter alone.
     let said = ["Number of Threads counted =", "Number of Threads requested ="];
     if !lines.iter().any(|line| said.iter().any(|start| line.starts_with(start))) {

@@ -1,4 +1,4 @@
-//! The table of official tools: one row per tool that can measure what assay measures.
+//! The table of tools: one row per tool that can measure what assay measures.
 //!
 //! A row says how to find the tool, what it can measure, how to ask for it and how to read the
 //! answer. Adding a tool is adding a file under `tool/` and a row here.
@@ -22,7 +22,7 @@ mod stream;
 mod vdbench;
 mod xhpl;
 
-/// One official tool.
+/// One tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool {
     /// The stored name, as in `--by`.
@@ -60,14 +60,14 @@ pub struct Detect {
 /// How a tool's version is learned.
 #[derive(Debug, Clone, Copy)]
 pub enum Version {
-    /// It tells when asked.
+    /// By an option.
     Asked {
-        /// The arguments that ask.
+        /// The arguments.
         arguments: &'static [&'static str],
         /// Reads the version out of what it prints on standard output.
         read: fn(&str) -> Option<String>,
     },
-    /// Only a measurement tells: started in any other way the tool would measure, too.
+    /// Only from a measurement: the tool always measures when it is started.
     Measured,
 }
 
@@ -76,7 +76,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "hpcc",
         about: "The HPC Challenge suite: HPL and STREAM as MPI programs, one rank per CPU. Its \
-                other tests run along and cannot be switched off.",
+                other tests cannot be switched off.",
         detect: hpcc::detect(),
         takes: hpcc::takes,
         command: hpcc::command,
@@ -94,7 +94,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "stream",
         about: "McCalpin's STREAM as you compiled it. The size of its arrays is fixed when it is \
-                compiled; the size that was really used stands beside the result.",
+                compiled; the actual size is reported beside the result.",
         detect: stream::detect(),
         takes: stream::takes,
         command: stream::command,
@@ -119,8 +119,8 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "imb",
-        about: "Intel MPI Benchmarks, for MPIs with MPICH's binary interface. Collective calls follow \
-                each other without a barrier between, unlike OSU's and assay's.",
+        about: "Intel MPI Benchmarks, for MPIs with MPICH's ABI. Collective calls run back to back without \
+                a barrier, unlike OSU's and assay's.",
         detect: imb::detect(),
         takes: imb::takes,
         command: imb::command,
@@ -128,7 +128,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "fio",
-        about: "The flexible I/O tester, with a job file that asks for the same I/O: files or \
+        about: "The flexible I/O tester, with a job file for the same I/O: files or \
                 devices, pattern, sizes, depth, rate, warm-up and length.",
         detect: fio::detect(),
         takes: fio::takes,
@@ -138,7 +138,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "ior",
         about: "Your IOR, versions 3 and 4: a task of an MPI launcher for each I/O in flight, one file, \
-                without a rate. Its bandwidth counts opening and closing the file.",
+                without a rate. Its bandwidth includes opening and closing the file.",
         detect: ior::detect(),
         takes: ior::takes,
         command: ior::command,
@@ -146,7 +146,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "vdbench",
-        about: "Your Vdbench 5.04 with its Java, with a parameter file that asks for the same I/O, \
+        about: "Your Vdbench 5.04 with its Java, with a parameter file for the same I/O, \
                 also at a rate. Its response time is the mean of an interval.",
         detect: vdbench::detect(),
         takes: vdbench::takes,

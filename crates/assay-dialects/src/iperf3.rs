@@ -24,7 +24,7 @@ pub struct Connected {
 }
 
 /// Everything known when the streams are open.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Start {
     /// Whether this end is the client.
     pub is_client: bool,
@@ -66,7 +66,7 @@ pub struct Start {
     pub target_bit_per_s: u64,
     /// Largest segment in bytes.
     pub segment_bytes: u32,
-    /// Socket buffer asked for, in bytes; 0 = the system's.
+    /// Socket buffer requested, in bytes; 0 = the system's.
     pub window_bytes: u32,
     /// Send and receive buffer in bytes, as the system made them.
     pub buffers_bytes: (u32, u32),
@@ -79,7 +79,7 @@ pub struct Start {
 /// What a TCP sender knows of its connection at the end of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TcpNumbers {
-    /// Segments sent again in the interval.
+    /// Segments retransmitted in the interval.
     pub retransmits: u64,
     /// Congestion window in bytes.
     pub congestion_window_bytes: u64,
@@ -93,7 +93,7 @@ pub struct TcpNumbers {
     pub path_mtu_bytes: u32,
     /// Times that segments arrived out of order, since the connection was made.
     pub reordered: u32,
-    /// What the path last delivered, in bit/s; `None` where the kernel does not tell.
+    /// What the path last delivered, in bit/s; `None` where the kernel does not report it.
     pub delivery_bit_per_s: Option<u64>,
 }
 
@@ -190,11 +190,11 @@ pub struct StreamEnd {
     pub socket: u32,
     /// Whether this end sends on it.
     pub sends: bool,
-    /// The sender's view; `None` when the other end sent and did not tell.
+    /// The sender's view; `None` when the other end sent and did not report it.
     pub sent: Option<Stretch>,
-    /// The receiver's view; `None` when the other end received and did not tell.
+    /// The receiver's view; `None` when the other end received and did not report it.
     pub received: Option<Stretch>,
-    /// Least, mean and greatest smoothed round trip over the intervals, in microseconds.
+    /// Minimum, mean and maximum smoothed round trip over the intervals, in microseconds.
     pub rtt_us: Option<(u32, u32, u32)>,
     /// Largest congestion window and peer's window over the intervals, in bytes.
     pub windows_bytes: (u64, u64),
@@ -210,7 +210,7 @@ pub struct End {
     pub streams: Vec<StreamEnd>,
     /// This end's process.
     pub cpu_here: CpuPercent,
-    /// The other end's, where it was told.
+    /// The other end's, where it was reported.
     pub cpu_there: CpuPercent,
     /// Congestion control of the sender, then of the receiver.
     pub congestion: (Option<String>, Option<String>),
@@ -236,7 +236,7 @@ impl End {
     }
 }
 
-/// Everything that one end tells of a test, as far as it went: both shapes of the output are made of it.
+/// Everything that one end reports of a test, as far as it went: both shapes of the output are made of it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Told {
     /// What was known when the streams were open.

@@ -1,5 +1,5 @@
-//! The languages that the field's tools are spoken to in and answer in, and how they speak with their
-//! peers: text → workload, what was measured → the tool's own output, bytes ⇄ messages.
+//! The input languages, output formats and wire protocols of other tools: text → workload, results → the
+//! tool's output, bytes ⇄ messages.
 //!
 //! [`vdbench`], [`fio`] and [`ior`] are job languages with their outputs, [`iperf3`] and [`osu`] outputs
 //! alone; [`wire`] holds wire protocols as state machines.

@@ -32,7 +32,7 @@ pub struct Table {
     pub test: MpiTest,
     /// Whose table.
     pub shape: Shape,
-    /// Collectives: least, greatest and iterations, too; non-blocking ones: where the time went.
+    /// Collectives: minimum, maximum and iterations, too; non-blocking ones: where the time went.
     pub full: bool,
     /// Percentiles of single messages, calls or windows, in percent.
     pub percentiles: Vec<f64>,
@@ -66,7 +66,7 @@ pub struct Row {
     pub is_right: Option<bool>,
 }
 
-/// A column of values: its metric, what stands above it, and the factor to its unit.
+/// A column of values: its metric, what is above it, and the factor to its unit.
 struct Column {
     metric: &'static str,
     head: &'static str,

@@ -1,7 +1,7 @@
 //! Vdbench's parameter files as a storage plan, and results in the shape of Vdbench's reports.
 //!
 //! Files are opened and devices looked at by the caller; nothing here does I/O. Whatever a file says
-//! is carried out, told of, or refused with its place: nothing is ignored silently.
+//! is carried out, reported, or refused with its place: nothing is ignored silently.
 
 use std::fmt::Write as _;
 use std::io;
@@ -58,7 +58,7 @@ pub struct Input {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FormatOption {
-    /// Removed and made anew.
+    /// Removed and made again.
     Yes,
     /// They stay as they are.
     No,
@@ -213,7 +213,7 @@ pub fn read(
     let definitions = Definitions::from_statements(&mut lines, &statements);
     let is_broken =
         |found: &[Diagnostic]| found.iter().any(|one| one.severity == Severity::Error);
-    // What is wrong already would only be told again in other words.
+    // What is wrong already would only be reported again in other words.
     if is_broken(&lines.found) {
         return Err(lines.found);
     }

@@ -212,7 +212,7 @@ mod tests {
     fn the_system_disk_is_known_by_any_of_its_parts() {
         let folder = tempfile::tempdir().unwrap();
         let root = machine(folder.path());
-        // The root file system lies on a mapping over the second partition.
+        // The root file system is on a mapping over the second partition.
         let mounts = [mount((253, 0), "/"), mount((8, 16), "/data")];
         for (device, expected) in [
             ((8, 0), true),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use assay_model::facts::Capacity;
 
-/// The file system of `path`, or of its folder while it does not exist; `None` where nothing tells.
+/// The file system of `path`, or of its folder while it does not exist; `None` where nothing reports it.
 #[must_use]
 pub fn of(path: &Path) -> Option<Capacity> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,6 +1,6 @@
 //! The control groups this process is in, version 1 and 2, and what they allow.
 //!
-//! A limit may stand in any group between the process's own and the outermost visible one, and the
+//! A limit may be in any group between the process's own and the outermost visible one, and the
 //! strictest counts. References: kernel documentation admin-guide/cgroup-v2.rst and
 //! admin-guide/cgroup-v1/. Never changes a group.
 

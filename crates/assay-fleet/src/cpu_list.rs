@@ -39,7 +39,7 @@ pub(crate) fn display(cpus: &BTreeSet<u32>) -> String {
     text
 }
 
-/// The list in a file of its own; `None` when it is not visible, damaged or empty.
+/// The list in its own file; `None` when it is not visible, damaged or empty.
 pub(crate) fn listed(root: &Root, path: &str) -> Option<BTreeSet<u32>> {
     parse(&root.text(path)?).filter(|cpus| !cpus.is_empty())
 }

@@ -20,7 +20,7 @@ pub(crate) fn read(root: &Root, cpus: &BTreeSet<u32>) -> Vec<Block> {
     if chosen.is_empty() { blocks.into_iter().take(1).collect() } else { chosen }
 }
 
-/// Whether the flag `name` stands in a block's list of instruction-set flags.
+/// Whether the flag `name` is in a block's list of instruction-set flags.
 pub(crate) fn has_flag(block: &Block, name: &str) -> bool {
     flags(block).any(|flag| flag == name)
 }

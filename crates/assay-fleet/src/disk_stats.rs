@@ -23,7 +23,7 @@ pub struct DiskCounters {
 }
 
 /// The counters of the disk that holds `device`, which may be a partition; `None` where the system
-/// does not tell.
+/// does not report it.
 #[must_use]
 pub fn read(root: &Root, device: DeviceNumber) -> Option<DiskCounters> {
     let statistics = root.text("proc/diskstats")?;

@@ -1,7 +1,7 @@
-//! What stands between this host and a good measurement: a table of checks, one row each.
+//! The checks of `assay doctor`: settings of this host that affect measurements, one row each.
 //!
-//! Every check looks, and none changes anything: how to change a setting is printed for people. What
-//! a guest or a container hides is an outcome of its own, neither good nor bad.
+//! No check changes anything: how to change a setting is printed. What a virtual machine or a container
+//! hides is a separate outcome, neither good nor bad.
 
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::finding::Finding;

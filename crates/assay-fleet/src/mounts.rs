@@ -30,7 +30,7 @@ pub fn read(root: &Root) -> Vec<Mount> {
     table.lines().filter_map(parse).collect()
 }
 
-/// The mount that `path` (absolute, without links) lies on.
+/// The mount that `path` (absolute, without links) is on.
 #[must_use]
 pub fn of<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
     let below = mounts.iter().enumerate().filter(|(_, mount)| path.starts_with(&mount.point));
@@ -64,7 +64,7 @@ pub fn configured(root: &Root) -> Vec<PathBuf> {
 /// Mount units that somebody wrote for this machine; distributions ship theirs elsewhere.
 const UNITS: &str = "etc/systemd/system";
 
-/// The mount point that lacks its volume, so that `path` (absolute, without links) lies where it was hardly
+/// The mount point that lacks its volume, so that `path` (absolute, without links) is where it was hardly
 /// meant to: on the root's file system below a customary folder, or on whatever is behind a configured point.
 #[must_use]
 pub fn missing(mounts: &[Mount], configured: &[PathBuf], path: &Path) -> Option<PathBuf> {

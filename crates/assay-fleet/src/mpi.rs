@@ -1,4 +1,4 @@
-//! Where MPI installations lie on a machine: their launchers, and the library beside each.
+//! Where MPI installations are on a machine: their launchers, and the library beside each.
 //!
 //! Only names of files are looked at; nothing is started and nothing is loaded here. Which make a
 //! launcher is, it must be asked.
@@ -232,7 +232,7 @@ pub fn network_numa(root: &Root) -> Option<u32> {
     let net = root.names("sys/class/net");
     let net =
         || net.iter().filter(|name| is_up(name)).find_map(|name| node("sys/class/net", name));
-    // The kernel writes -1 where the firmware does not tell.
+    // The kernel writes -1 where the firmware does not report it.
     rdma.or_else(net).and_then(|node| u32::try_from(node).ok())
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel tells about one network device.
+//! What the kernel reports about one network device.
 
 use crate::root::Root;
 
@@ -51,7 +51,7 @@ pub fn virtual_function(root: &Root, name: &str) -> Option<String> {
     entries.iter().find_map(|entry| entry.strip_prefix("lower_")).map(str::to_owned)
 }
 
-/// Bytes that a device has received and sent since it was made; `None` where it does not tell.
+/// Bytes that a device has received and sent since it was made; `None` where it does not report it.
 #[must_use]
 pub fn carried_bytes(root: &Root, name: &str) -> Option<u64> {
     let counter =

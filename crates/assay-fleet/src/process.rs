@@ -89,10 +89,10 @@ pub enum ProcessError {
     /// Neither a path to a file nor a name on `PATH`.
     #[error("cannot find the program {}", program.display())]
     NotFound {
-        /// As asked for.
+        /// As requested.
         program: PathBuf,
     },
-    /// The file is there, but may not be executed, is no program, or names an interpreter that is not
+    /// The file is there, but may not be executed, is not a program, or names an interpreter that is not
     /// there.
     #[error("cannot execute {}", program.display())]
     NotExecutable {
@@ -107,12 +107,12 @@ pub enum ProcessError {
         /// The system's reason.
         source: io::Error,
     },
-    /// The CPUs do not exist, are offline, or lie outside the cpuset.
+    /// The CPUs do not exist, are offline, or are outside the cpuset.
     #[error("cannot restrict {} to the CPUs {cpus:?}", program.display())]
     Restrict {
         /// The path found.
         program: PathBuf,
-        /// As asked for.
+        /// As requested.
         cpus: Vec<u32>,
         /// The system's reason.
         source: io::Error,
@@ -128,7 +128,7 @@ pub enum ProcessError {
     /// A file path is absolute or leads out of the working directory.
     #[error("cannot use {} inside a working directory", path.display())]
     OutsidePath {
-        /// As asked for.
+        /// As requested.
         path: PathBuf,
     },
     /// An input file exists already or could not be written.
@@ -218,7 +218,7 @@ impl Completed {
 /// SIGKILL.
 ///
 /// # Errors
-/// [`ProcessError`]. A child that ends by itself with a failure is no error here: see
+/// [`ProcessError`]. A child that ends by itself with a failure is not an error here: see
 /// [`Completed::status`].
 pub fn run(command: &Command, cancel: &AtomicBool) -> Result<Completed, ProcessError> {
     let program = search::resolve(&command.program)?;

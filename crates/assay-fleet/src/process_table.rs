@@ -15,7 +15,7 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     /// User and system time so far, in clock ticks.
     pub(crate) busy_ticks: u64,
-    /// When it started, in clock ticks since boot: tells a process from a later one with its number.
+    /// When it started, in clock ticks since boot: distinguishes a process from a later one with its number.
     pub(crate) start_ticks: u64,
 }
 

@@ -1,4 +1,4 @@
-//! One rank of a job in which assay's loops and compiled C run in turns, batch by batch, over the same
+//! One rank of a job in which assay's loops and compiled C run alternately, batch by batch, over the same
 //! library, connections, memory and CPUs; for `cargo xtask bench mpi`.
 //!
 //! What differs between neighbours is the code of the loop and how it reaches the library: through a table
@@ -9,7 +9,7 @@
 //!     mpi_in_turns LIBRARY OBJECT latency|bw LEAST GREATEST SECONDS
 //!
 //! Rank 0 prints a line per block of three batches: bytes, and seconds of one turn in C, in assay, and in
-//! C once more, which tells how well two equals can be told apart.
+//! C once more, which reports how well two equals can be distinguished.
 
 use std::error::Error;
 use std::ffi::{CString, c_char, c_int, c_long};
@@ -185,7 +185,7 @@ fn theirs(
     let (out, into) = exchange.places();
     let is_latency = c_int::from(kind == Kind::Latency);
     let (warm_up, count) = (warm_up as c_long, turns as c_long);
-    // SAFETY: `bytes` bytes lie at both places and are nobody else's until the call returns; the library
+    // SAFETY: `bytes` bytes are at both places and are nobody else's until the call returns; the library
     // is initialised, and the other rank makes the same call.
     let elapsed_s = unsafe {
         (foreign.batch)(is_latency, warm_up, count, out.cast(), into.cast(), bytes as c_int)

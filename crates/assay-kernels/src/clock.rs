@@ -35,7 +35,7 @@ pub fn now_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Seconds between two readings; zero when `end_ns` lies before `start_ns`.
+/// Seconds between two readings; zero when `end_ns` is before `start_ns`.
 #[inline]
 pub fn seconds_between(start_ns: u64, end_ns: u64) -> f64 {
     end_ns.saturating_sub(start_ns) as f64 * 1e-9

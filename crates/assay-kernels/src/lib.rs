@@ -1,4 +1,4 @@
-//! The timed code: what runs between two readings of the clock, and the few things it stands on.
+//! The timed code: what runs between two readings of the clock, and the few things it builds on.
 //!
 //! `clock`, `pin`, `mapping`, `barrier` and `team` are the ground; `timed` is the one place that starts
 //! and stops the clock around a team; `null` measures what that costs; `memory`, `compute`, `network`,

@@ -1,9 +1,9 @@
 //! Memory for kernels: anonymous, private, page aligned, and untouched until a kernel's own thread
 //! touches it first, so that the system places each page near the thread that will use it.
 //!
-//! Huge pages are asked for and what was really got is reported; `MAP_HUGETLB` is never tried, because
-//! its pool belongs to the administrator. A guard page stands at each end: it catches overruns, and it
-//! keeps the kernel from merging neighbouring mappings, whose pages could not be told apart then.
+//! Huge pages are requested and what was really got is reported; `MAP_HUGETLB` is never tried, because
+//! its pool belongs to the administrator. A guard page is at each end: it catches overruns, and it
+//! keeps the kernel from merging neighbouring mappings, whose pages could not be distinguished then.
 
 use std::io;
 use std::ptr::{self, NonNull};
@@ -28,7 +28,7 @@ pub enum PageAdvice {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot map {bytes} B of memory")]
 pub struct MapError {
-    /// Bytes asked for.
+    /// Bytes requested.
     pub bytes: usize,
     /// The system's reason.
     pub source: io::Error,
@@ -92,7 +92,7 @@ impl Mapping {
         Ok(Self { base, len_bytes, _reserved: reserved })
     }
 
-    /// Bytes asked for.
+    /// Bytes requested.
     pub fn len_bytes(&self) -> usize {
         self.len_bytes
     }
@@ -106,7 +106,7 @@ impl Mapping {
 
     /// The memory as elements; a remainder smaller than one element is left out.
     pub fn as_slice<T: Element>(&self) -> &[T] {
-        // SAFETY: the base is aligned to 64 KiB, more than any element; the length lies within the
+        // SAFETY: the base is aligned to 64 KiB, more than any element; the length is within the
         // mapping; the memory is zero-filled or written as elements, and `Element` allows any bits;
         // nobody writes while `&self` is borrowed, unless through `as_ptr`, which says so.
         unsafe {
@@ -121,7 +121,7 @@ impl Mapping {
         unsafe { slice::from_raw_parts_mut(self.base.as_ptr().cast(), len) }
     }
 
-    /// Bytes of this mapping that lie in huge pages now, at most [`Mapping::len_bytes`]. Only touched
+    /// Bytes of this mapping that are in huge pages now, at most [`Mapping::len_bytes`]. Only touched
     /// pages count, so ask after the first touch.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Mapping {
 
 /// Makes `usable` bytes from `base` readable and writable and passes the advice on.
 fn open(base: NonNull<u8>, usable: usize, advice: PageAdvice) -> io::Result<()> {
-    // SAFETY: the range lies inside our own reservation, at page boundaries, and nobody uses it yet.
+    // SAFETY: the range is inside our own reservation, at page boundaries, and nobody uses it yet.
     let result = unsafe {
         libc::mprotect(base.as_ptr().cast(), usable, libc::PROT_READ | libc::PROT_WRITE)
     };
@@ -144,7 +144,7 @@ fn open(base: NonNull<u8>, usable: usize, advice: PageAdvice) -> io::Result<()> 
     }
     if advice == PageAdvice::Huge {
         // SAFETY: the same range; this advice changes no contents. A refusal (a kernel without huge
-        // pages) is no error: the pages that were really got are reported by `huge_bytes`.
+        // pages) is not an error: the pages that were really got are reported by `huge_bytes`.
         unsafe { libc::madvise(base.as_ptr().cast(), usable, libc::MADV_HUGEPAGE) };
     }
     Ok(())

@@ -12,7 +12,7 @@ const MASK_WORDS: usize = MASK_CPUS / 64;
 /// Restricts the calling thread to one CPU. Threads it starts later inherit this.
 ///
 /// # Errors
-/// The system's error, with the CPU's number: it does not exist, is offline or lies outside the cpuset.
+/// The system's error, with the CPU's number: it does not exist, is offline or is outside the cpuset.
 pub fn pin_current_thread(cpu: usize) -> io::Result<()> {
     let refused = |error: io::Error| {
         io::Error::new(error.kind(), format!("cannot pin a thread to CPU {cpu}: {error}"))
@@ -44,7 +44,7 @@ fn restrict(cpus: &[usize]) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The CPU the calling thread runs on at this moment, or `None` where the system does not say.
+/// The CPU the calling thread runs on now, or `None` where the system does not say.
 pub fn current_cpu() -> Option<usize> {
     // SAFETY: the call takes no arguments and touches no memory of ours.
     usize::try_from(unsafe { libc::sched_getcpu() }).ok()

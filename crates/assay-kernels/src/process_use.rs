@@ -3,7 +3,7 @@
 /// Counts since the process began, all its threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProcessUse {
-    /// Changes of context, asked for or not.
+    /// Changes of context, requested or not.
     pub switches: u64,
     /// Page faults that needed I/O.
     pub major_faults: u64,

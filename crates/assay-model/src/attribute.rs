@@ -1,4 +1,4 @@
-//! The one table of what distinguishes and describes results: names, roles and kinds of value.
+//! The table of attributes, which identify and describe results: names, roles and kinds of value.
 //!
 //! A series carries its dimensions from its first event on; facts are found out while measuring.
 //! `compare` matches by what [`Role::Identity`] marks, tables make columns and CSV prints names from
@@ -104,7 +104,7 @@ impl From<String> for Value {
 pub enum Role {
     /// A dimension that two results must share to be compared.
     Identity,
-    /// A dimension that tells results of one run apart and may differ between runs.
+    /// A dimension that distinguishes results of one run and may differ between runs.
     Dimension,
     /// A dimension of records that add up to a result and are none themselves, such as one stream of
     /// many: summaries leave such series to the renderings of tools.
@@ -188,7 +188,7 @@ attributes! {
     Test, "test", Identity, Kind::Plain;
     /// What the user's own language calls the phase: a fio group, a Vdbench run.
     Phase, "phase", Identity, Kind::Plain;
-    /// The values of the loops around a phase, which tell it from others of its name.
+    /// The values of the loops around a phase, which distinguish it from others of its name.
     Loops, "loops", Identity, Kind::Plain;
     /// What is done: `read`, `write`, `mix`, or an operation on files.
     Operation, "operation", Identity, Kind::Plain;
@@ -248,7 +248,7 @@ attributes! {
     PercentOfMax, "percent_of_max", Identity, Kind::Percent;
     /// Round of a steady-state test or try of a search, from 1.
     Step, "step", Part, Kind::Plain;
-    /// I/O per second that were asked for.
+    /// I/O per second that were requested.
     RequestedRate, "requested_rate", Dimension, IO_RATE;
     /// Whether the receiver copies what arrives.
     Copy, "copy", Identity, Kind::Plain;
@@ -264,7 +264,7 @@ attributes! {
     LoadStreams, "load_streams", Identity, Kind::Plain;
     /// Time that the kernel polls the device.
     BusyPollS, "busy_poll_s", Identity, TIME;
-    /// Messages per second that were asked for.
+    /// Messages per second that were requested.
     MessagesPerS, "messages_per_s", Identity, Kind::Plain;
     /// How I/O was handed to the kernel.
     Engine, "engine", Dimension, Kind::Plain;
@@ -274,6 +274,8 @@ attributes! {
     TargetIndex, "target_index", Part, Kind::Plain;
     /// What part of an I/O or operation it is about: `submission`, `sync`.
     Stage, "stage", Part, Kind::Plain;
+    /// What part of a test's time it is about: `interval`, `omitted`, `whole`.
+    Stretch, "stretch", Part, Kind::Plain;
 
     /// Why that engine.
     EngineReason, "engine_reason", Fact, Kind::Plain;
@@ -371,9 +373,9 @@ attributes! {
     Errors, "errors", Fact, Kind::Plain;
     /// How the far end is reached: `loopback`, `network`.
     Path, "path", Fact, Kind::Plain;
-    /// Kind of file system that the targets lie on; `none` = a block device.
+    /// Kind of file system that the targets are on; `none` = a block device.
     FileSystem, "file_system", Fact, Kind::Plain;
-    /// The device that carried the traffic, or that the targets lie on.
+    /// The device that carried the traffic, or that the targets are on.
     Device, "device", Fact, Kind::Plain;
     /// What that device claims to transfer.
     LinkBitPerS, "link_bit_per_s", Fact, BIT_RATE;
@@ -423,6 +425,38 @@ attributes! {
     Tasks, "tasks", Fact, Kind::Plain;
     /// I/O that a tool counted.
     Ios, "ios", Fact, Kind::Plain;
+    /// Number of a socket's descriptor, under which iperf3 shows its stream.
+    Descriptor, "descriptor", Fact, Kind::Plain;
+    /// This end of a connection: address and port.
+    LocalAddress, "local_address", Fact, Kind::Plain;
+    /// The other end of it.
+    RemoteAddress, "remote_address", Fact, Kind::Plain;
+    /// What tells a test of iperf3 from others at its server.
+    Cookie, "cookie", Fact, Kind::Plain;
+    /// When a test began, in seconds since 1970.
+    BeganS, "began_s", Fact, Kind::Plain;
+    /// The tool and its version whose output it has.
+    EmulatedVersion, "emulated_version", Fact, Kind::Plain;
+    /// What the system of this end calls itself.
+    System, "system", Fact, Kind::Plain;
+    /// Largest segment of a connection of TCP.
+    SegmentBytes, "segment_bytes", Fact, Kind::Plain;
+    /// Congestion control of the receiver.
+    ReceiverCongestion, "receiver_congestion", Fact, Kind::Plain;
+    /// CPU time of a process over the time, of one CPU.
+    ProcessCpu, "process_cpu", Fact, Kind::Percent;
+    /// That of it in the program.
+    ProcessUserCpu, "process_user_cpu", Fact, Kind::Percent;
+    /// That of it in the kernel.
+    ProcessSystemCpu, "process_system_cpu", Fact, Kind::Percent;
+    /// Time in which the CPUs of a machine were at work, all of them together.
+    WorkS, "work_s", Fact, TIME;
+    /// Messages that arrived.
+    Messages, "messages", Fact, Kind::Plain;
+    /// What this end says of itself to a peer: node, CPU, system, version.
+    Configuration, "configuration", Fact, Kind::Plain;
+    /// What the far end says of itself.
+    FarConfiguration, "far_configuration", Fact, Kind::Plain;
     /// What format 1 stored under names that are none of these.
     Told, "told", Fact, Kind::Plain;
 }

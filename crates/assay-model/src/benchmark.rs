@@ -42,7 +42,7 @@ pub enum Benchmark {
     /// Reads and writes of files and devices.
     #[serde(rename = "storage")]
     Storage,
-    /// Operations on trees of files.
+    /// Operations on file trees.
     #[serde(rename = "storage.files")]
     StorageFiles,
     /// Messages of MPI; the tests carry their own identifiers.
@@ -73,7 +73,7 @@ pub struct Definition {
     pub target: f64,
 }
 
-/// The sections of a report. Results of a benchmark without a section of its own are printed by the
+/// The sections of a report. Results of a benchmark without its own section are printed by the
 /// general one, so that none is ever left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
@@ -114,7 +114,7 @@ pub enum Asks {
     Icmp,
     /// Blocks of files and devices.
     Storage,
-    /// Trees of files.
+    /// File trees.
     Files,
     /// Messages of MPI.
     Mpi,
@@ -132,7 +132,7 @@ pub enum Luck {
     Launch,
 }
 
-/// What makes one value of many.
+/// How several values are combined into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pooling {
     /// The median of samples, with an interval from order statistics.
@@ -154,7 +154,7 @@ pub struct Metric {
     pub meaning: &'static str,
     /// The physical limit the value is held against.
     pub limit: Option<Bound>,
-    /// What makes one value of many.
+    /// How several values are combined into one.
     pub pooling: Pooling,
     /// What lists of runs call it, where it is one of the few values that they show.
     pub headline: Option<&'static str>,
@@ -221,15 +221,15 @@ const MEMORY_STREAM: Definition = Definition {
     id: "memory.stream",
     title: "sustained memory bandwidth (STREAM)",
     method: "\
-Three arrays of 64-bit floating-point numbers are walked from end to end by pinned threads, each \
-of which touched its own part first, so that the part lies in memory near it. One pass is timed \
+Pinned threads stream through three arrays of 64-bit floating-point numbers; each thread touched its \
+own part first, so that the part is in its local memory. One pass is timed \
 from the common start to the end of the last thread. Bytes are counted as STREAM counts them: \
 what the loop reads and writes, 2 arrays for Copy and Scale, 3 for Add and Triad, 1 for read and \
-write; the extra read of a line that an ordinary store causes (write-allocate) is not counted. \
-Every variant the processor can run is tried (AVX-512, AVX2, SSE2 or NEON; with and without \
-non-temporal stores) and the fastest is used and named. Arrays hold at least four times the sum \
+write; the extra read that an ordinary store causes (write-allocate) is not counted. \
+Every variant that the processor supports is tried (AVX-512, AVX2, SSE2 or NEON; with and without \
+non-temporal stores); the fastest is used and named. Arrays are at least four times the sum \
 of the last-level caches; if memory does not allow it, the result is labelled cache-assisted. \
-After timing, every element is compared with the value that arithmetic says it must have.",
+After timing, every element is compared with its expected value.",
     metrics: &[
         bandwidth("copy", "c[i] = a[i]; 16 bytes per element over the time of one pass"),
         bandwidth("scale", "b[i] = q × c[i]; 16 bytes per element over the time of one pass"),
@@ -253,11 +253,11 @@ const MEMORY_LATENCY: Definition = Definition {
     id: "memory.latency",
     title: "load-to-use latency of caches and memory",
     method: "\
-The cache lines of a working set are linked into one random cycle and followed by a chain of \
-loads, each of which needs the result of the one before, by one pinned thread. The figure is \
-time over number of loads: the full latency of one dependent load. Working sets grow from 4 KiB \
-to beyond the last-level cache, which draws the ladder of caches. Huge pages are asked for, so \
-that address translation disturbs little; whether they were granted is reported.",
+Pointer chasing: the cache lines of a working set are linked into one random cycle, and one pinned \
+thread follows it with dependent loads. The figure is time over number of loads: the full latency \
+of one load. Working sets grow from 4 KiB to beyond the last-level cache, so that each cache level \
+shows as a step. Huge pages are requested to keep TLB misses small; whether they were granted is \
+reported.",
     metrics: &[Metric::of("latency", Unit::Second, Better::Lower, "time per dependent load")
         .headline("latency")],
     section: Section::Ladder,
@@ -271,14 +271,13 @@ const MEMORY_COPY: Definition = Definition {
     id: "memory.copy_between_domains",
     title: "bandwidth of copies between every two NUMA nodes or last-level caches",
     method: "\
-Pinned threads of one domain, the placement, copy an array that threads of another domain, the \
-source, touched first into an array that they touched first themselves: they read memory near the \
-source and write memory near them. Domains are NUMA nodes; where there is one node, last-level \
-caches. Every ordered pair is measured alone, a domain with itself among them; on a machine with one \
-domain that is one value. Bytes are counted as STREAM's Copy counts them, 2 arrays over the time of a \
-pass, so reads are half of the figure. Arrays hold four times the last-level caches of both domains: \
-memory is measured, and between the caches of one node, which share their memory, little can differ. \
-Kernels are STREAM's, the fastest is used and named, and every element is compared afterwards.",
+Pinned threads of one domain (the placement) copy an array in the local memory of another domain (the \
+source) to an array in their own local memory. Domains are NUMA nodes or, on a machine with a single \
+node, last-level caches. Every ordered pair is measured separately, including a domain with itself. \
+Bytes are counted as in STREAM's Copy, 2 arrays over the time of a pass, so reads are half of the \
+figure. Arrays are four times the last-level caches of both domains: this measures memory, and \
+differences between the caches of one node are small. The kernels are STREAM's; the fastest is used \
+and named, and every element is compared afterwards.",
     metrics: &[Metric::of(
         "bandwidth",
         Unit::BytePerSecond,

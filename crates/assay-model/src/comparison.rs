@@ -1,5 +1,4 @@
-//! What two conditions amount to side by side: ratios with their uncertainty, and verdicts. Values
-//! only.
+//! The comparison of two conditions: ratios with their uncertainty, and verdicts. Values only.
 
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +97,7 @@ pub struct Pair {
     pub a: Estimate,
     /// Under the second condition.
     pub b: Estimate,
-    /// Median of `b` over median of `a`; `None` where that is no number above 0.
+    /// Median of `b` over median of `a`; `None` where that is not a number above 0.
     pub ratio: Option<f64>,
     /// Interval of the ratio; `None` where a median has none.
     pub ratio_ci: Option<[f64; 2]>,
@@ -112,11 +111,11 @@ pub struct Pair {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The whole interval lies beyond the margin, on the good side.
+    /// The whole interval is beyond the margin, on the good side.
     Better,
-    /// The whole interval lies beyond the margin, on the bad side.
+    /// The whole interval is beyond the margin, on the bad side.
     Worse,
-    /// The whole interval lies within the margin.
+    /// The whole interval is within the margin.
     Equivalent,
     /// The interval is too wide, or there is none.
     CannotTell,

@@ -1,4 +1,4 @@
-//! What a transfer cost one end in CPU time: the threads that moved the data, and the machine.
+//! CPU time of a transfer at one end: of the threads that moved the data, and of the machine.
 //!
 //! The threads' own time leaves out what the kernel does for them elsewhere, above all the softirqs
 //! that receive; the machine's time contains what others did meanwhile. Both are kept, never mixed.

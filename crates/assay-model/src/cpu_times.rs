@@ -1,5 +1,4 @@
-//! Where every CPU spent its time (`/proc/stat`), and what lies between two such moments. The one reader of
-//! that file's text; whoever uses it opens the file.
+//! CPU times (`/proc/stat`) and their differences. The only parser of that file; callers open it.
 //!
 //! The kernel counts in ticks of 10 ms, so windows of two seconds and more are needed for one percent.
 
@@ -26,7 +25,7 @@ pub struct CpuTimes {
     pub cpus: Vec<Columns>,
 }
 
-/// A line like `cpu3 70051 0 4944 144940 41 0 10 50 0 0`: what stands behind `cpu`, and the columns.
+/// A line like `cpu3 70051 0 4944 144940 41 0 10 50 0 0`: what is behind `cpu`, and the columns.
 fn columns(line: &str) -> Option<(&str, Columns)> {
     let mut words = line.strip_prefix("cpu")?.split_ascii_whitespace();
     let number = if line.starts_with("cpu ") { "" } else { words.next()? };

@@ -50,7 +50,7 @@ pub struct DecodeError {
 
 /// Why recording cannot fail.
 const GROWS: &str = "a histogram that grows takes any value";
-/// More than this in a compressed histogram is no measurement but an attack on memory: 3 digits over
+/// More than this in a compressed histogram is not a measurement but an attack on memory: 3 digits over
 /// the whole range of 64 bits take less than 1 MiB.
 const MOST_TEXT: usize = 4 << 20;
 
@@ -145,7 +145,7 @@ fn lowest(histogram: &Histogram<u64>) -> u64 {
 
 /// An empty histogram of ns that grows, with 3 significant digits.
 ///
-/// Only `record` makes it grow: `saturating_record` puts what lies outside into its last bucket.
+/// Only `record` makes it grow: `saturating_record` puts what is outside into its last bucket.
 ///
 /// # Panics
 /// Never: three digits are possible.

@@ -27,11 +27,11 @@ pub enum Doubt {
         /// Whether a tool decides how often it repeats.
         by_tool: bool,
     },
-    /// The interval is wider than was asked for.
+    /// The interval is wider than was requested.
     WideInterval {
         /// Half its width over the median.
         width: f64,
-        /// What was asked for.
+        /// What was requested.
         target: f64,
         /// Samples that count.
         n: usize,
@@ -42,7 +42,7 @@ pub enum Doubt {
     },
     /// All samples share the luck of one preparation.
     OnePreparation {
-        /// Preparations that were asked for.
+        /// Preparations that were requested.
         asked: u32,
         /// What they share.
         luck: Luck,
@@ -220,16 +220,16 @@ pub enum Doubt {
     CopyUnknown,
     /// A tool ran another number of threads.
     OtherThreadCount {
-        /// Threads that were asked for.
+        /// Threads that were requested.
         asked: u64,
         /// Threads that ran.
         ran: u64,
     },
-    /// A tool's arrays are smaller than was asked for.
+    /// A tool's arrays are smaller than was requested.
     SmallerArrays {
         /// What they hold.
         held_bytes: f64,
-        /// What was asked for.
+        /// What was requested.
         wanted_bytes: f64,
         /// Over the last-level caches.
         multiple: f64,
@@ -239,17 +239,17 @@ pub enum Doubt {
         /// The line or row, and what is wrong with it.
         problem: String,
     },
-    /// A tool measures once where a steady state was asked for.
+    /// A tool measures once where a steady state was requested.
     MeasuredOnce {
         /// The tool.
         by: String,
     },
 
-    /// Ranks were bound to other CPUs than asked for.
+    /// Ranks were bound to other CPUs than requested.
     OtherBinding {
         /// What they were bound to.
         bound: String,
-        /// What was asked for, one CPU for each rank.
+        /// What was requested, one CPU for each rank.
         asked: Vec<u32>,
     },
     /// Ranks are bound to no single CPU.
@@ -300,7 +300,7 @@ pub enum Doubt {
     },
     /// The rate that was asked for was not reached.
     RateMissed {
-        /// What was asked for.
+        /// What was requested.
         asked_per_s: f64,
         /// What was reached.
         reached_per_s: f64,
@@ -320,7 +320,7 @@ pub enum Doubt {
         operation: String,
         /// Where, in bytes.
         offset: u64,
-        /// How much was asked for, in bytes.
+        /// How much was requested, in bytes.
         bytes: u64,
         /// What the kernel or the verifier said.
         cause: String,

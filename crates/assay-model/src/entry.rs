@@ -1,4 +1,4 @@
-//! What a measurement hands to the recorder: measured things before their series has a number.
+//! Entries: what a measurement hands to the recorder, before its series has a number.
 //!
 //! A driver knows metrics and what distinguishes one series of its case from another; numbers,
 //! preparations and times of day are the recorder's.
@@ -92,7 +92,7 @@ impl Span {
 }
 
 impl Entry {
-    /// The same, told apart by one dimension more where it is about a series.
+    /// The same, distinguished by one dimension more where it is about a series.
     #[must_use]
     pub fn within(mut self, name: Attribute, value: impl Into<Value>) -> Self {
         if let Self::Measured(key, _) | Self::SeriesFact(key, ..) = &mut self {

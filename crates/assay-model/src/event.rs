@@ -1,4 +1,4 @@
-//! What happens during a run, as a closed enumeration that every reader downstream consumes.
+//! The events of a run: a closed enumeration that every later step reads.
 //!
 //! Events are stored one per line and never rewritten. A crash after any of them loses nothing
 //! that came before. [`crate::run::Run::fold`] turns them back into a run. No event holds finished
@@ -135,7 +135,7 @@ pub struct HostJoined {
     pub clock: Clock,
 }
 
-/// What the clock can tell apart and what reading it costs, and the same for an empty kernel.
+/// What the clock can distinguish and what reading it costs, and the same for an empty kernel.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Clock {
     /// `CLOCK_MONOTONIC_RAW` …

@@ -1,4 +1,4 @@
-//! What a host says about itself: the facts stored with every run.
+//! Facts about a host, stored with every run.
 //!
 //! Everything that may be invisible in a guest or a container is an `Option`; `None` always means
 //! "not visible here" and never a default.
@@ -233,7 +233,7 @@ impl Topology {
     }
 }
 
-/// What a file system tells of itself.
+/// What a file system reports about itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capacity {
     /// Bytes in all.

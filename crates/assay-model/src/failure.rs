@@ -1,7 +1,7 @@
-//! Why a case gave no result, as identifiers with typed arguments; the report alone has the words.
+//! Failures: why a case has no result, as identifiers with typed arguments; the texts are the report's.
 //!
-//! What the system, a library or a tool answered is evidence and stays as it was said: `causes`,
-//! outermost first, like a raw output.
+//! Messages of the system, a library or a tool are stored verbatim, like raw output: `causes`,
+//! outermost first.
 
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +105,7 @@ pub enum Failure {
     OtherRankCount {
         /// How many took part.
         found: usize,
-        /// How many were asked for.
+        /// How many were requested.
         asked: u32,
         /// What starts the same by hand.
         by_hand: String,
@@ -144,7 +144,7 @@ pub enum Failure {
 /// A rate that was tried on the way to the maximum that keeps a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TriedRate {
-    /// I/O per second that were asked for.
+    /// I/O per second that were requested.
     pub asked_per_s: f64,
     /// I/O per second that were reached.
     pub reached_per_s: f64,

@@ -1,4 +1,4 @@
-//! What one phase of file operations amounted to: counts and latencies per operation, per interval.
+//! The outcome of a phase of file operations: counts and latencies per operation and interval.
 
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
-//! The nouns of assay: quantities, benchmarks, suites, plans, facts, samples, runs, summaries.
+//! The data model of assay: quantities, benchmarks, suites, plans, facts, samples, runs, summaries.
 //!
-//! The sentence they form: a [`suite::Suite`] is expanded against [`facts::HostFacts`] into a
+//! How they connect: a [`suite::Suite`] is expanded against [`facts::HostFacts`] into a
 //! [`plan::Plan`]; carrying the plan out yields [`event::RunEvent`]s, which add up to a
 //! [`run::Run`]; its samples are condensed into [`summary::Summary`]s.
 //!
@@ -28,6 +28,7 @@ pub mod network_setup;
 pub mod plan;
 pub mod quantity;
 pub mod run;
+pub mod seed;
 pub mod sizing;
 pub mod storage_outcome;
 pub mod suite;

@@ -1,6 +1,6 @@
 //! Physical limits, derived from what the host shows or from what was measured in the same run.
 //!
-//! Where neither tells, there is no limit: none is ever looked up in a list of machine types.
+//! Without either there is no limit: none is ever looked up by machine type.
 
 use std::collections::BTreeMap;
 

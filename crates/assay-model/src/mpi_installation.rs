@@ -1,4 +1,4 @@
-//! One MPI on a machine: its library together with the launcher of the same make.
+//! One MPI installation: its library and its launcher.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::mpi_outcome::MpiAbi;
 /// A library and the launcher that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MpiInstallation {
-    /// Tells the installations of one machine apart, for identifiers of cases: `mpich-4.0.2`.
+    /// Distinguishes the installations of one machine, for identifiers of cases: `mpich-4.0.2`.
     pub key: String,
     /// `MPICH`, `Open MPI`, `Intel MPI`, `MVAPICH` …
     pub name: String,

@@ -1,7 +1,7 @@
-//! What `assay mpi` found out under one launcher: how rank 0 hands it to whoever started the launcher.
+//! The outcome of one launch of `assay mpi`, as rank 0 passes it to the process that started the launcher.
 //!
-//! Rank 0 writes it as JSON (`--raw FILE`) anew after every size, so that a job that is killed leaves
-//! what it had. Values only: nothing here knows how the samples came about or what they amount to.
+//! Rank 0 writes it as JSON (`--raw FILE`) again after every size, so that a job that is killed leaves
+//! what it had. Values only: nothing here measures or summarises.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The word that was probably meant: the nearest of those that exist.
+//! Did you mean: the nearest known word.
 
 /// The candidate that differs from `given` in the fewest letters, if it is near enough to be meant:
 /// at most a third of the letters differ.

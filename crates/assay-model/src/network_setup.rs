@@ -1,5 +1,5 @@
-//! How the network of a host is set up: what the drivers of its devices answer, and the path to one
-//! other host.
+//! The network configuration of a host: what the drivers of its devices report, and the path to another
+//! host.
 //!
 //! Only what files do not show is here. What a driver does not answer is `None`, never a default.
 

@@ -1,4 +1,4 @@
-//! Everything that will happen, resolved before anything does.
+//! The plan of a run: every case, fully resolved.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,9 @@ pub struct Plan {
     pub suite: String,
     /// Time for the whole run, in seconds.
     pub budget_s: f64,
+    /// What everything random follows from, by [`crate::seed`]; `None` = each case says its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// In order of execution.
     pub cases: Vec<Case>,
 }
@@ -37,7 +40,7 @@ pub struct Stopping {
     pub target: f64,
     /// Never fewer repetitions than this, unless the budget ends first.
     pub repetitions: u32,
-    /// Times everything is allocated and placed afresh: the luck of page placement is the same for
+    /// Times everything is allocated and placed again: the luck of page placement is the same for
     /// all repetitions after one preparation, so they alone cannot show it.
     pub preparations: u32,
     /// Time for the case, in seconds.

@@ -1,6 +1,6 @@
-//! Arithmetic before a measurement: how much must be in flight, and how large a volume must be.
+//! Sizing before a measurement: required I/O in flight (Little's law), required volume size.
 //!
-//! Exact sums from what the user states; nothing here is measured.
+//! Exact arithmetic on the user's figures; nothing here is measured.
 
 /// Little's law: I/O in flight = rate × latency, in the mean, for any system in balance
 /// (J. D. C. Little, Operations Research 9, 1961).
@@ -87,7 +87,7 @@ impl ServiceLevel {
 }
 
 impl VolumeKind {
-    /// Greatest B/s of one volume: Microsoft, "Azure NetApp Files regular volume performance
+    /// Largest B/s of one volume: Microsoft, "Azure NetApp Files regular volume performance
     /// benchmarks for Linux" (4,500 MiB/s) and "… large volume …" (1,600, 6,400 and 12,800 MiB/s),
     /// as published in January 2026.
     #[must_use]

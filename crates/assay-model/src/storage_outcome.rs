@@ -1,6 +1,6 @@
-//! What one phase of storage I/O amounted to: counts and latencies, per stream, per interval.
+//! The outcome of a phase of storage I/O: counts and latencies per stream and interval.
 //!
-//! Every language's report is written from this; nothing in it is rounded or in a foreign unit.
+//! The reports of all emulated tools are written from it; nothing in it is rounded or in another unit.
 
 use hdrhistogram::Histogram;
 
@@ -135,7 +135,7 @@ pub struct StreamCount {
     pub read_service_ns: u64,
     /// The same of writes.
     pub write_service_ns: u64,
-    /// The greatest service time of a read in ns, to two digits.
+    /// The largest service time of a read in ns, to two digits.
     pub read_greatest_ns: u64,
     /// The same of a write.
     pub write_greatest_ns: u64,
@@ -159,7 +159,7 @@ pub struct IoFailure {
     pub operation: Operation,
     /// Where, in bytes.
     pub offset: u64,
-    /// How much was asked for, in bytes.
+    /// How much was requested, in bytes.
     pub bytes: u64,
     /// What the kernel or the verifier said.
     pub reason: String,

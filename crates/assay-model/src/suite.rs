@@ -1,4 +1,4 @@
-//! What the user wrote: a suite, before anything is known about the host.
+//! A suite as the user wrote it, before anything is known about the host.
 
 use crate::benchmark::Benchmark;
 use crate::quantity::Bytes;

@@ -1,6 +1,6 @@
-//! What the samples of a run amount to: estimates with their uncertainty. Values only.
+//! The summary of a run: estimates with their uncertainty. Values only.
 //!
-//! Summaries are derived and can be derived anew with a better estimator; samples are the truth.
+//! Summaries are derived and can be derived again with a better estimator; samples are the truth.
 
 use std::collections::BTreeMap;
 
@@ -56,6 +56,9 @@ pub struct RunHead {
     pub finished: Option<String>,
     /// How it ended.
     pub status: Status,
+    /// What repeats it, where anything in it was drawn at random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
 }
 
 /// One metric of one case with its uncertainty. All values in `unit`.
@@ -85,7 +88,7 @@ pub struct Estimate {
     pub ci_level: f64,
     /// Least sample.
     pub min: f64,
-    /// Greatest sample.
+    /// Largest sample.
     pub max: f64,
     /// Arithmetic mean of a cost, harmonic mean of a rate.
     pub mean: f64,
@@ -108,7 +111,7 @@ pub struct Estimate {
 pub struct Tool {
     /// `assay`, or the name of an official tool.
     pub name: String,
-    /// Its version, if it tells.
+    /// Its version, if it reports one.
     pub version: Option<String>,
 }
 

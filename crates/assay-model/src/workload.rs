@@ -1,4 +1,4 @@
-//! What is asked of the machine, independent of who measures it, with nothing left to default.
+//! Workloads: what is measured, independent of the measurer, with every parameter resolved.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ pub enum Workload {
     /// Reads and writes of files and devices.
     #[serde(rename = "storage")]
     Storage(Box<storage::StorageTest>),
-    /// Operations on trees of files.
+    /// Operations on file trees.
     #[serde(rename = "storage.files")]
     Files(Box<file_set::FileTest>),
     /// Messages of MPI; which benchmark, it says itself.
@@ -55,6 +55,24 @@ pub enum Workload {
 }
 
 impl Workload {
+    /// The same with this seed, where anything in it is drawn anew in every run.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        if let Self::Storage(test) = &mut self {
+            test.workload.seed = seed;
+        } else if let Self::Files(test) = &mut self {
+            test.before.seed = seed;
+            test.workload.seed = seed;
+        }
+        self
+    }
+
+    /// Whether anything in it is drawn anew in every run.
+    #[must_use]
+    pub const fn is_random(&self) -> bool {
+        matches!(self, Self::Storage(_) | Self::Files(_))
+    }
+
     /// The benchmark it belongs to.
     #[must_use]
     pub const fn benchmark(&self) -> Benchmark {
@@ -73,7 +91,7 @@ impl Workload {
         }
     }
 
-    /// The dimensions that all series of a case share; what tells them apart is added by whoever
+    /// The dimensions that all series of a case share; what distinguishes them is added by whoever
     /// measures. `by` is who that is.
     #[must_use]
     pub fn dimensions(&self, by: &str) -> Attributes {

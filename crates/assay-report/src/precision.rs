@@ -1,4 +1,4 @@
-//! How many digits of an estimate are worth printing: its interval says.
+//! How many digits of an estimate to print, from its interval.
 
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::summary::Estimate;
@@ -7,7 +7,7 @@ use crate::units::quantity;
 
 /// Digits where there is no interval to tell.
 const DIGITS_WITHOUT_INTERVAL: usize = 4;
-/// What stands for a median that is no number.
+/// What stands for a median that is not a number.
 const NO_VALUE: &str = "no\u{a0}value";
 /// More digits than this nobody reads, however narrow the interval.
 const MOST_DIGITS: usize = 6;
@@ -59,7 +59,7 @@ pub fn relative(estimate: &Estimate) -> Option<String> {
     half.is_finite().then(|| format!("±{:.2}\u{a0}%", Quantity::new(half * 100.0, Unit::Ratio)))
 }
 
-/// Whether a value can stand on a logarithmic axis.
+/// Whether a value can be on a logarithmic axis.
 #[must_use]
 pub fn is_positive(value: f64) -> bool {
     value.is_finite() && value > 0.0

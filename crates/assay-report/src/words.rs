@@ -1,4 +1,4 @@
-//! The one catalogue of what identifiers mean in words: doubts, failures, limits, reasons, verdicts.
+//! The texts of all identifiers: doubts, failures, limits, reasons, verdicts.
 //!
 //! The record holds identifiers with typed arguments and no sentence. Everything that shows one to
 //! people takes it from here, the terminal included. Each is one sentence without a full stop.

@@ -1,4 +1,4 @@
-//! Binds workloads to the code that measures them: the only place that knows both.
+//! Binds workloads to the code that measures them; the only module that knows both.
 
 mod clock;
 mod copy;
@@ -78,7 +78,7 @@ fn of_kind(
     }
 }
 
-/// The question of a case that is measured in turns, between which others may have theirs.
+/// The question of a case that is measured alternately, between which others may have theirs.
 pub(crate) fn in_turns<'a>(case: &'a Case, tools: &Tools) -> Option<&'a MpiWorkload> {
     let Workload::Mpi(work) = &case.workload else { return None };
     tools.get(&case.by).is_none().then_some(work)

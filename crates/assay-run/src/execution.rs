@@ -1,4 +1,4 @@
-//! Carries a plan out, case after case; the same question to several MPIs in turns.
+//! Executes a plan, case by case; the same workload under several MPIs alternately.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -126,7 +126,7 @@ fn clock_of(plan: &Plan, host: &HostFacts) -> Result<Clock, Failure> {
     bind::characterise_clock(&cpus)
 }
 
-/// The time, and four digits that tell runs of the same second apart.
+/// The time, and four digits that distinguish runs of the same second.
 fn new_run_id(now: Timestamp) -> String {
     let nanoseconds =
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_run_far_over_its_budget_says_so() {
-        let plan = Plan { suite: "test".into(), budget_s: 60.0, cases: vec![] };
+        let plan = Plan { suite: "test".into(), budget_s: 60.0, seed: None, cases: vec![] };
         for (elapsed_s, expected) in [(59.0, false), (95.0, false), (101.0, true)] {
             assert_eq!(over_budget(&plan, elapsed_s).is_some(), expected, "{elapsed_s}");
         }

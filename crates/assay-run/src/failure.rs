@@ -1,4 +1,4 @@
-//! The one shape of every failure: what failed, why, and what to do.
+//! The common type of all failures: what failed, why, and what to do.
 
 use std::error::Error;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use assay_model::failure::{Area, Failure as CaseFailure};
 use assay_store::StoreError;
 
-/// What went wrong, as whoever called may have to tell it apart.
+/// What went wrong, as the caller may have to distinguish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Our bug.
@@ -104,7 +104,7 @@ impl Failure {
         &self.what
     }
 
-    /// Where in a file the fault lies, if it lies in one.
+    /// Where in a file the fault lies, if it is in one.
     pub fn place(&self) -> Option<&Place> {
         self.place.as_deref()
     }

@@ -1,4 +1,4 @@
-//! Where every event of a run goes: to the store, to whoever listens, and into the run that is reported.
+//! Distributes every event of a run: to the store, to listeners, and into the run that is reported.
 
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;

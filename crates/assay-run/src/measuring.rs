@@ -1,4 +1,4 @@
-//! The run loop of a case: prepare, repeat until the stopping rule is content, check, prepare afresh.
+//! The run loop of a case: prepare, repeat until the stopping rule ends it, check, prepare again.
 
 use assay_model::event::Stopped;
 use assay_stats::stopping::Next;
@@ -7,7 +7,7 @@ use crate::recorder::{CaseError, Recorder};
 
 /// Something that can be measured again and again after it was prepared.
 pub(crate) struct Measurement<'m, P> {
-    /// Allocates and places everything anew.
+    /// Allocates and places everything again.
     pub(crate) prepare: &'m mut dyn FnMut(&mut Recorder<'_, '_>) -> Result<P, CaseError>,
     /// Measures once and records its samples.
     pub(crate) repetition:
@@ -32,7 +32,7 @@ pub(crate) fn repeat<P>(
             }
         };
         (measurement.check)(&mut prepared, recorder)?;
-        // Given back before it is made anew: two sets of arrays may not fit into memory.
+        // Given back before it is made again: two sets of arrays may not fit into memory.
         drop(prepared);
         match next {
             Next::Stop(stopped) => {

@@ -17,7 +17,7 @@ use crate::mpi::launched::Make;
 use crate::mpi::libraries;
 use crate::mpi::ranks::identify;
 
-/// A launcher that only tells its version may take no longer.
+/// A launcher that only reports its version may take no longer.
 const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Binary interfaces of libraries that have their maker's own and that of the MPI 5 standard.
@@ -27,11 +27,11 @@ pub enum Interfaces {
     Own,
     /// The standard's.
     Standard,
-    /// Each in a column of its own.
+    /// Each in its own column.
     Both,
 }
 
-/// The installations asked for, or every one that is found.
+/// The installations requested, or every one that is found.
 pub fn find(
     asked: &[PathBuf],
     launcher: Option<&Path>,
@@ -72,7 +72,7 @@ pub fn find(
 /// The library of the standard's interface beside a maker's own.
 const STANDARD_LIBRARY: &str = "libmpi_abi.so.1";
 
-/// Each installation by the interfaces that were asked for, as far as it has them.
+/// Each installation by the interfaces that were requested, as far as it has them.
 fn by_interface(found: Vec<MpiInstallation>, interfaces: Interfaces) -> Vec<MpiInstallation> {
     let both = |it: MpiInstallation| {
         let twin = standard_twin(&it);
@@ -199,8 +199,8 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> 
 /// The name that MVAPICH's library gives itself.
 const MVAPICH: &str = "MVAPICH";
 
-/// The version of MVAPICH, empty where it does not tell; `None` of MPICH. Both start their ranks with MPICH's
-/// Hydra, which tells the version of MPICH that it came with.
+/// The version of MVAPICH, empty where it does not report it; `None` of MPICH. Both start their ranks with MPICH's
+/// Hydra, which reports the version of MPICH that it came with.
 fn mvapich(prefix: &Path, library: &Path) -> Option<String> {
     let told = ask(&prefix.join("bin/mpichversion").to_string_lossy(), &[]);
     let (name, version) = told.map(|told| identify(&told)).unwrap_or_default();

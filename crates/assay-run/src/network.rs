@@ -9,6 +9,7 @@ pub mod iperf3_client;
 pub mod iperf3_flows;
 pub mod iperf3_record;
 pub mod iperf3_server;
+pub mod iperf3_told;
 pub mod meter;
 pub(crate) mod path;
 pub mod qperf_client;

@@ -16,7 +16,7 @@ pub(crate) struct Presence {
 /// stale lock.
 const NAME: &str = "assay-measures-on-this-machine";
 
-/// Each assay takes a seat of its own, so that one that came second is still seen when the first has
+/// Each assay takes its own seat, so that one that came second is still seen when the first has
 /// gone. More than this many at once are seen, too; they only leave no trace themselves.
 const SEATS: u32 = 16;
 

@@ -1,7 +1,8 @@
-//! The front door: from a suite to a plan, and from the plan to a stored run.
+//! The entry point: from a suite to a plan, and from the plan to a stored run.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use assay_fleet::facts;
 use assay_fleet::root::Root;
@@ -11,6 +12,7 @@ use assay_model::failure::Failure as CaseFailure;
 use assay_model::plan::expand::{self, Choices, MpiChoices};
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
+use assay_model::seed;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
 use assay_model::workload::Workload;
@@ -45,6 +47,9 @@ pub struct Question<'a> {
     pub budget_s: Option<f64>,
     /// Official tools that are not on `PATH`: name and path.
     pub tools: Vec<(String, PathBuf)>,
+    /// What everything random follows from; `None` = another number in every run, so that no run finds
+    /// the blocks of the one before in a cache.
+    pub seed: Option<u64>,
 }
 
 impl<'a> Question<'a> {
@@ -60,8 +65,16 @@ impl<'a> Question<'a> {
             by: vec!["assay".to_owned()],
             budget_s: None,
             tools: Vec::new(),
+            seed: None,
         }
     }
+}
+
+/// Another one in every run.
+pub fn fresh_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    // Short enough to be typed, and exact in every reader of JSON.
+    seed::derived(now.as_nanos() as u64, u64::from(std::process::id())) >> 32
 }
 
 /// Everything that is known before anything is measured.
@@ -83,6 +96,7 @@ pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
         budget_s: question.budget_s,
         to: question.to.map(str::to_owned),
         mpi: question.mpi.clone(),
+        seed: question.seed.unwrap_or_else(fresh_seed),
     };
     let mut plan = plan(question.suite, question.blame, &host, &choices)?;
     tools.leave_out_other_mpis(&mut plan)?;
@@ -155,7 +169,7 @@ fn storage_of(plan: &Plan) -> StoragePlan {
     StoragePlan { phases: plan.cases.iter().flat_map(phases).collect() }
 }
 
-/// The same for trees of files.
+/// The same for file trees.
 fn files_of(plan: &Plan) -> FilePlan {
     let tests = plan.cases.iter().filter_map(|case| {
         if let Workload::Files(test) = &case.workload { Some(test) } else { None }

@@ -1,4 +1,4 @@
-//! Where a case puts what it measures: samples, what it learned, doubts and raw output.
+//! The recorder of a case: samples, facts, doubts and raw output.
 //!
 //! Samples are held back until a preparation ends, so that writing them never falls into a timed
 //! pass; a finished case is always complete in the store.
@@ -263,7 +263,7 @@ impl<'a, 't> Recorder<'a, 't> {
         quantile::median(&values)
     }
 
-    /// Tells what is worth a line of its own.
+    /// Reports what is worth its own line.
     pub(crate) fn note(&mut self, text: &str) {
         self.log.note(text);
     }
@@ -301,12 +301,12 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(stopping::next(self.state.history.values(), &self.state.case.stopping, spent))
     }
 
-    /// Whether every metric is known as precisely as was asked for.
+    /// Whether every metric is known as precisely as was requested.
     pub(crate) fn is_precise(&self) -> bool {
         stopping::is_precise(self.state.history.values(), &self.state.case.stopping)
     }
 
-    /// Everything is about to be allocated and placed afresh.
+    /// Everything is about to be allocated and placed again.
     pub(crate) fn prepare_afresh(&mut self) -> Result<(), CaseError> {
         self.flush()?;
         self.state.preparation += 1;

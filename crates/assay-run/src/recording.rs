@@ -1,7 +1,7 @@
-//! A run whose cases somebody else carries out: the commands that speak a tool's own language.
+//! Recording runs of commands that emulate a tool, which execute their own cases.
 //!
-//! They decide what is done and when; what they find becomes events like everybody's, so that the run
-//! can be listed, shown, compared and rendered in that language again.
+//! The command decides what is done and when; its results become ordinary events, so that the run can be
+//! listed, shown, compared and printed in the tool's shape again.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -9,8 +9,9 @@ use std::sync::atomic::AtomicBool;
 use assay_fleet::root::Root;
 use assay_fleet::{facts, state};
 use assay_kernels::clock;
+use assay_model::attribute::{Attribute, Value};
 use assay_model::entry::Entry;
-use assay_model::event::{Asked, RunEvent, Status, Stopped};
+use assay_model::event::{About, Asked, Fact, RunEvent, Status, Stopped};
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::plan::{Case, Plan, Stopping};
@@ -169,6 +170,15 @@ impl<'t> Recording<'t> {
         }
     }
 
+    /// Something found out about this host.
+    ///
+    /// # Errors
+    /// When the store refuses.
+    pub fn learn_of_host(&mut self, name: Attribute, value: Value) -> Result<(), Failure> {
+        let about = About::Host(self.host.clone());
+        self.log.add(RunEvent::Fact(Fact { about, name, value }))
+    }
+
     /// A raw output of the run as a whole.
     ///
     /// # Errors
@@ -226,7 +236,7 @@ pub fn plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
         Case { id, by: "assay".to_owned(), workload, stopping }
     };
     let cases = phases.into_iter().map(&mut case).collect();
-    Plan { suite: language.to_owned(), budget_s: 0.0, cases }
+    Plan { suite: language.to_owned(), budget_s: 0.0, seed: None, cases }
 }
 
 /// Recording itself cannot fail; only the store can.

@@ -1,12 +1,13 @@
-//! What many round trips amount to, without a model: order statistics of all of them.
+//! Statistics of round trips: order statistics of all of them, without a model.
 //!
-//! A percentile is given only when the sample can carry it: an upper bound of p99 at 95 % confidence
+//! A percentile is given only if there are enough samples for it: an upper bound of p99 at 95 % confidence
 //! exists from 299 values on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
 
+use assay_model::distribution::Distribution as AllOfThem;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// The percentiles that are told, and from how many values on.
+/// The percentiles that are reported, and from how many values on.
 const PERCENTILES: [(&str, f64, usize); 5] = [
     ("p50", 0.50, 1),
     ("p90", 0.90, 29),
@@ -50,24 +51,16 @@ impl Distribution {
 
     /// The percentiles that the sample can carry, in nanoseconds.
     pub fn percentiles_ns(&self) -> Vec<(&'static str, u64)> {
-        let carried = PERCENTILES.iter().filter(|(_, _, least)| self.sorted_ns.len() >= *least);
-        carried.map(|(name, q, _)| (*name, self.quantile_ns(*q))).collect()
-    }
-
-    /// What is told of them.
-    pub fn figures(&self) -> Figures {
-        let percentiles = self.percentiles_ns().into_iter();
-        Figures {
-            n: self.sorted_ns.len(),
-            min_ns: self.least_ns(),
-            mean_ns: self.mean_ns(),
-            max_ns: self.greatest_ns(),
-            percentiles_ns: percentiles.map(|(name, ns)| (name.to_owned(), ns)).collect(),
-        }
+        carried(self.sorted_ns.len()).map(|(name, q)| (name, self.quantile_ns(q))).collect()
     }
 }
 
-/// What is told of the round trips of a test.
+/// The percentiles that so many values can carry.
+fn carried(n: usize) -> impl Iterator<Item = (&'static str, f64)> {
+    PERCENTILES.iter().filter(move |(_, _, least)| n >= *least).map(|(name, q, _)| (*name, *q))
+}
+
+/// What is reported of the round trips of a test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// How many.
@@ -80,6 +73,21 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// From all of them as they are stored: percentiles have a histogram's three digits.
+    pub fn of(all: &AllOfThem) -> Self {
+        let values = all.values();
+        let max_ns = all.max_ns.unwrap_or(0);
+        let percentile =
+            |(name, q): (&str, f64)| (name.to_owned(), values.value_at_quantile(q).min(max_ns));
+        Self {
+            n: all.count as usize,
+            min_ns: all.min_ns.unwrap_or(0),
+            mean_ns: all.sum_ns / all.count.max(1) as f64,
+            max_ns,
+            percentiles_ns: carried(all.count as usize).map(percentile).collect(),
+        }
+    }
+
     /// `min 27.9 us, p50 29.0 us, …, max 120.3 us (n = 34000)`
     pub fn text(&self) -> String {
         let micros = |ns: u64| format!("{:.1} us", ns as f64 / 1e3);
@@ -126,6 +134,7 @@ mod tests {
             let distribution = Distribution::of(&vec![7; n]);
             assert_eq!(distribution.percentiles_ns().len(), expected, "{n}");
         }
-        assert_eq!(Distribution::default().figures().text(), "min 0.0 us, max 0.0 us (n = 0)");
+        let none = Figures::of(&AllOfThem::of_values(&[]));
+        assert_eq!(none.text(), "min 0.0 us, max 0.0 us (n = 0)");
     }
 }

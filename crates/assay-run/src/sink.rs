@@ -1,4 +1,4 @@
-//! Who is told what happens while it happens.
+//! The sink: receives the events of a run as they happen.
 
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
@@ -13,7 +13,7 @@ pub trait Sink {
     /// What is being done just now; replaces what was said before.
     fn progress(&mut self, message: &str);
 
-    /// Something worth a line of its own.
+    /// Something worth its own line.
     fn note(&mut self, text: &str);
 
     /// A doubt that concerns the store and is in no run.

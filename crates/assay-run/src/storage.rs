@@ -1,5 +1,5 @@
-//! Carrying out storage plans: which files may be written, which are made and removed, and the
-//! phases one after another. The I/O itself is done by the kernels.
+//! Execution of storage plans: which files may be written, which are created and removed, and the
+//! phases one after another. The kernels do the I/O itself.
 
 mod advice;
 pub mod aim;

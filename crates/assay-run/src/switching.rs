@@ -1,8 +1,7 @@
-//! Two conditions in turns: switches between them with the user's own commands, measures each
+//! Two conditions measured alternately: switches between them with the user's commands, measures each
 //! several times.
 //!
-//! Never leaves the second condition behind: whatever ends the comparison, the first command is run
-//! last.
+//! Never leaves the machine in the second condition: the first command always runs last.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,6 +10,7 @@ use std::time::Duration;
 
 use assay_fleet::process::{self, Command, Completed, Status};
 use assay_model::run::Run;
+use assay_model::seed;
 use assay_store::Store;
 
 use crate::failure::Failure;
@@ -56,7 +56,7 @@ pub fn measure(
     (store, cancel): (&Store, &AtomicBool),
     sink: &mut dyn Sink,
 ) -> Result<[Vec<Run>; 2], Failure> {
-    // What cannot be planned is told before anything is switched.
+    // What cannot be planned is reported before anything is switched.
     prepare(question)?;
     let mut present = Present { conditions, at: None };
     let measured = in_turns(question, &mut present, turns, (store, cancel), sink);
@@ -92,8 +92,9 @@ fn in_turns(
             let is_cancelled = cancel.load(Ordering::Relaxed);
             if is_cancelled { interrupted(&runs, turn, turns) } else { failure }
         })?;
-        let prepared = prepare(question)?;
-        let asked = Question { label: Some(name), ..question.clone() };
+        let seed = question.seed.map(|seed| seed::derived(seed, u64::from(turn)));
+        let asked = Question { label: Some(name), seed, ..question.clone() };
+        let prepared = prepare(&asked)?;
         runs[index].push(question::measure(&asked, prepared, store, cancel, sink)?);
         if cancel.load(Ordering::Relaxed) {
             return Err(interrupted(&runs, turn, turns));

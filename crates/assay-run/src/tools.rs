@@ -1,5 +1,4 @@
-//! Finds the official tools on this machine and starts them; what they are asked and how they are
-//! read is the adapters' business.
+//! Finds installed tools and starts them; the adapters build their command lines and parse their output.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +17,7 @@ use assay_model::workload::Workload;
 
 use crate::failure::Failure;
 
-/// A tool that only tells its version may take no longer.
+/// A tool that only reports its version may take no longer.
 const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Everyone who can measure on this machine beside assay itself.
@@ -111,7 +110,7 @@ fn linked_mpis(path: &str) -> Vec<String> {
     names
 }
 
-/// Adds to `failure` where to get the tool that was asked for, or which name may be meant.
+/// Adds to `failure` where to get the tool that was requested, or which name may be meant.
 pub fn advise(name: &str, failure: Failure) -> Failure {
     match tool::find(name) {
         Some(tool) => failure
@@ -161,7 +160,7 @@ fn executable(path: &Path) -> Option<String> {
     process::find_executable(path.to_str()?)?.to_str().map(str::to_owned)
 }
 
-/// Other programs are called `stream`, too: the real one contains a text of its own.
+/// Other programs are called `stream`, too: the real one contains its own text.
 fn marked(tool: &Tool, path: &str) -> bool {
     let Some(mark) = tool.detect.mark else { return true };
     fs_err::read(path).is_ok_and(|content| {
@@ -192,7 +191,7 @@ fn ask(path: &str, arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&completed.output.stdout).into_owned())
 }
 
-/// Carries out one invocation in a folder of its own and gives back what it left there.
+/// Carries out one invocation in its own folder and gives back what it left there.
 pub fn run(
     invocation: &Invocation,
     deadline: Duration,

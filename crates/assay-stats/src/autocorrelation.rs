@@ -1,4 +1,4 @@
-//! How much neighbouring repetitions resemble each other.
+//! Autocorrelation of successive repetitions.
 
 /// Longest lag looked at; beyond it a series is not resolved, whatever its length, and the cost of
 /// the estimate would grow with the square of the samples.

@@ -206,7 +206,7 @@ fn pair(a: Estimate, b: Estimate, margin: f64) -> Pair {
     Pair { a, b, ratio, ratio_ci, verdict, n_to_tell }
 }
 
-/// No segment was sent again, no datagram was lost: there is no ratio, and no difference.
+/// No segment was retransmitted, no datagram was lost: there is no ratio, and no difference.
 fn is_always_zero(estimate: &Estimate) -> bool {
     estimate.min == 0.0 && estimate.max == 0.0
 }

@@ -1,4 +1,4 @@
-//! Response curves: where latency begins to rise faster than the rate that is asked for.
+//! Response curves: where latency begins to rise faster than the rate that is requested.
 
 /// One point of a response curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +25,7 @@ pub enum Knee {
 pub enum NoKnee {
     /// Fewer than five points.
     TooFewPoints,
-    /// Latency does not rise by half from the least to the greatest.
+    /// Latency does not rise by half from the minimum to the maximum.
     Flat,
     /// The rise is not clearly more than the uncertainty of its ends.
     WithinUncertainty,
@@ -47,17 +47,17 @@ impl NoKnee {
 }
 
 const FEWEST: usize = 5;
-/// Least ratio of the greatest to the least latency: below it any curve would be bent somewhere.
+/// Minimum ratio of the maximum to the minimum latency: below it any curve would be bent somewhere.
 const RISE: f64 = 1.5;
 /// Kneedle's S: how many mean steps of the rate the curve must fall off after the knee.
 const SENSITIVITY: f64 = 1.0;
 
-/// The knee of a curve whose points are in ascending order of the rate that was asked for.
+/// The knee of a curve whose points are in ascending order of the rate that was requested.
 ///
 /// Rate and latency are scaled to 0 … 1; the knee is the first local maximum of
 /// d = rate − latency after which d falls by more than S × the mean step of the rate before it
 /// rises above that maximum (Kneedle: Satopää et al., ICDCSW 2011, for convex increasing curves,
-/// S = 1). A rate that falls although more was asked for counts as the greatest before: the storage
+/// S = 1). A rate that falls although more was asked for counts as the largest before: the storage
 /// is saturated there. Kneedle finds a knee in any noise, so the rise must be large enough first.
 #[must_use]
 pub fn knee(points: &[CurvePoint]) -> Knee {
@@ -83,10 +83,10 @@ pub fn knee(points: &[CurvePoint]) -> Knee {
     first_fall(&distances, SENSITIVITY * step).map_or(Knee::None(NoKnee::NoBend), Knee::At)
 }
 
-/// The share of the greatest rate that says most about where the curve bends, in percent; `None` where
+/// The share of the maximum rate that says most about where the curve bends, in percent; `None` where
 /// it is known to 5 %. `points` are in ascending order of their shares.
 ///
-/// The wider of the gaps beside the knee is halved. Without a knee it may lie beyond the last point.
+/// The wider of the gaps beside the knee is halved. Without a knee it may be beyond the last point.
 #[must_use]
 pub fn next_share(points: &[(f64, CurvePoint)]) -> Option<f64> {
     let known: Vec<CurvePoint> = points.iter().map(|(_, point)| *point).collect();
@@ -105,9 +105,9 @@ pub fn next_share(points: &[(f64, CurvePoint)]) -> Option<f64> {
         .map(|(from, to)| f64::midpoint(from, to))
 }
 
-/// Percent of the greatest rate to which the place of a knee is looked for.
+/// Percent of the maximum rate to which the place of a knee is looked for.
 const RESOLUTION: f64 = 5.0;
-/// Percent that the greatest rate is of itself.
+/// Percent that the maximum rate is of itself.
 const WHOLE: f64 = 100.0;
 
 /// Each rate, or a greater one before it.

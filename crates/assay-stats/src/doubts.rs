@@ -17,7 +17,7 @@ const HEAVILY: f64 = 0.2;
 ///
 /// - `no-interval`: too few independent samples for an interval;
 /// - `wide-interval`: the interval is wider than `stopping.target`;
-/// - `one-preparation`: everything shares the luck of one placement, where several were asked for;
+/// - `one-preparation`: everything shares the luck of one placement, where several were requested;
 /// - `preparations-differ`, `autocorrelated`: the samples are worth less than a fifth of their
 ///   number, and which of the two dependences is to blame;
 /// - `several-modes`: the samples fall into groups, and the median describes none of them;

@@ -1,7 +1,7 @@
-//! How many independent samples a series is worth.
+//! The number of effective samples of a series (effective sample size).
 //!
-//! Repetitions after one preparation share the luck of page placement, and neighbouring repetitions
-//! share whatever changes slowly. Both make n samples worth fewer than n.
+//! Repetitions of one preparation share its page placement, and successive repetitions share slow changes.
+//! Both correlations make n samples worth fewer than n independent ones.
 
 use crate::autocorrelation::integrated_time;
 use crate::rank::mid_ranks;
@@ -13,7 +13,7 @@ pub struct Effective {
     pub n: f64,
     /// Neighbouring repetitions that are worth one independent repetition, at least 1.
     pub time: f64,
-    /// Share ρ of the variance that lies between preparations, 0 … 1 (intraclass correlation).
+    /// Share ρ of the variance that is between preparations, 0 … 1 (intraclass correlation).
     pub between: f64,
 }
 
@@ -37,7 +37,7 @@ pub struct Effective {
 /// 80 of those cases in which it is given at all, while in a quarter and in two thirds of all cases
 /// it is withheld, because fewer than 6 independent samples are left. At most one series in ten has
 /// an interval that misses. From five preparations on it covers at its rate, and where almost
-/// all variance lies between them it is withheld more often than not until there are eight.
+/// all variance is between them it is withheld more often than not until there are eight.
 #[must_use]
 pub fn effective_size(preparations: &[Vec<f64>]) -> Option<Effective> {
     let groups = grouped_ranks(preparations);

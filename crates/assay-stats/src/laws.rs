@@ -1,4 +1,4 @@
-//! The laws every estimate is held to, whether assay measured it or someone else did.
+//! Plausibility laws that every estimate must satisfy, whether assay or a tool measured it.
 //!
 //! A broken law never removes a result: it is a doubt that travels with it.
 
@@ -27,7 +27,7 @@ pub fn broken(estimate: &Estimate) -> Vec<Doubt> {
 
 fn number(estimate: &Estimate) -> Option<Doubt> {
     let figures = [estimate.min, estimate.median, estimate.mean, estimate.max];
-    // No segment was sent again, no datagram was lost: that is a measurement, too.
+    // No segment was retransmitted, no datagram was lost: that is a measurement, too.
     let may_be_none = matches!(estimate.unit, Unit::Count | Unit::Ratio);
     let is_wrong =
         |value: &f64| !value.is_finite() || *value < 0.0 || (*value == 0.0 && !may_be_none);

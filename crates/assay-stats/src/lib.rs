@@ -1,7 +1,7 @@
-//! From samples to conclusions.
+//! Statistics: from samples to estimates, intervals and verdicts.
 //!
-//! Two entrances: [`stopping::next`] decides during a case what to do after a repetition, and
-//! [`summarize::summarize`] condenses a finished run. Both see a series through the same eyes,
+//! Two entry points: [`stopping::next`] decides during a case what to do after a repetition, and
+//! [`summarize::summarize`] condenses a finished run. Both analyse a series with the same function,
 //! [`analysis::analyse`], so that a case that stopped as precise is also reported as precise; and the
 //! rounds and tries of storage through [`rounds::Steady`] and [`rate_search::Search`].
 //!
@@ -32,7 +32,7 @@ mod synthetic;
 
 /// The version of the statistics. It grows whenever the same events would give other numbers: another
 /// estimator, another rank, another threshold of a test. Every summary names it; a stored one made by
-/// another version should be derived anew.
+/// another version should be derived again.
 ///
 /// 2: shares are pooled over all stretches, means are weighted, and tails come from distributions.
 pub const METHOD: u32 = 2;

@@ -61,7 +61,7 @@ pub fn of_rates(values: &[f64]) -> Option<f64> {
     if least == 0.0 {
         return Some(0.0);
     }
-    // Relative to the least value, so that no reciprocal overflows.
+    // Relative to the minimum value, so that no reciprocal overflows.
     let sum: f64 = values.iter().map(|value| least / value).sum();
     within(values, least * (values.len() as f64 / sum))
 }

@@ -13,7 +13,7 @@ pub struct Modes {
 
 /// The two main groups of values in ascending order, if the sample clearly has more than one mode.
 ///
-/// The test is Hartigan and Hartigan's dip (Ann. Stat. 13:70, 1985): the greatest distance between
+/// The test is Hartigan and Hartigan's dip (Ann. Stat. 13:70, 1985): the largest distance between
 /// the empirical distribution and the nearest unimodal one. Values that neighbours influence count
 /// for `n_independent` only. Equal values are spread over the smallest step between values, so
 /// that a coarse clock does not look like many modes. The groups are then split where their
@@ -57,7 +57,7 @@ fn spread_ties(sorted: &[f64]) -> Vec<f64> {
 
 /// The dip of ascending values, 1 / 2n … 1/4.
 ///
-/// The modal interval is narrowed from both ends. In each round the greatest convex minorant of the
+/// The modal interval is narrowed from both ends. In each round the largest convex minorant of the
 /// distribution (its steps' lower corners) and its least concave majorant (their upper corners) are
 /// compared inside the interval; where they are farthest apart is the next interval, as long as
 /// they are farther apart than the distribution already strays from them outside it.
@@ -113,7 +113,7 @@ fn height(sorted: &[f64], edge: &[usize], x: f64) -> f64 {
     a as f64 + share * (b - a) as f64
 }
 
-/// The greatest distance between the hulls and the interval between the corners next to it.
+/// The largest distance between the hulls and the interval between the corners next to it.
 fn widest(sorted: &[f64], minorant: &[usize], majorant: &[usize]) -> (f64, usize, usize) {
     let edge = |corners: &[usize], at: usize| {
         let after = corners.partition_point(|corner| *corner < at).max(1);

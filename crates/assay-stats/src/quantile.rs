@@ -1,4 +1,4 @@
-//! Quantiles, the interval of the median, and the percentiles a sample can carry.
+//! Quantiles and percentiles, and the confidence interval of the median.
 //!
 //! Nothing here assumes a distribution. All functions take values in ascending order; none of
 //! them sorts, and none panics when the order is broken.
@@ -15,7 +15,7 @@ pub const LEVEL: f64 = 0.95;
 /// Least number of independent samples whose median has an interval at [`LEVEL`].
 pub const LEAST: usize = 6;
 
-/// Risk that a printed percentile lies above every sample.
+/// Risk that a printed percentile is above every sample.
 const PERCENTILE_RISK: f64 = 0.05;
 
 /// The percentiles that are printed when the sample carries them.
@@ -56,7 +56,7 @@ pub fn median(sorted: &[f64]) -> Option<f64> {
 /// Interval of the median from order statistics, `[x(l), x(n + 1 − l)]`, of independent values in
 /// ascending order.
 ///
-/// l is the greatest rank with P(Bin(n, ½) < l) ≤ (1 − level) / 2, so the level is kept for every
+/// l is the largest rank with P(Bin(n, ½) < l) ≤ (1 − level) / 2, so the level is kept for every
 /// continuous distribution. `None` when even the extremes do not reach the level: below 6 values
 /// for 95 %. Reference: David and Nagaraja, Order Statistics, 3rd ed., §7.1.
 #[must_use]
@@ -88,7 +88,7 @@ pub fn effective_median_interval(
     Some((*sorted.get(rank - 1)?, *sorted.get(n - rank)?))
 }
 
-/// Whether `n_effective` independent values can carry the `p`-quantile: the greatest of them lies above
+/// Whether `n_effective` independent values can carry the `p`-quantile: the largest of them is above
 /// it with 95 % probability, `p`ⁿ ≤ 0.05. The median and what is below it always.
 #[must_use]
 pub fn carries(n_effective: f64, p: f64) -> bool {
@@ -99,7 +99,7 @@ pub fn carries(n_effective: f64, p: f64) -> bool {
 /// `p50`.
 ///
 /// `p50` is printed when the median has an interval (n ≥ 6). A higher percentile p is printed when
-/// its upper 95 % bound exists, that is when the greatest sample lies above it with 95 %
+/// its upper 95 % bound exists, that is when the largest sample is above it with 95 %
 /// probability: pⁿ ≤ 0.05, n ≥ 29 for `p90`, 59 for `p95`, 299 for `p99`, 2 995 for `p99.9`.
 #[must_use]
 pub fn percentiles(sorted: &[f64], n_effective: f64) -> Option<BTreeMap<String, f64>> {

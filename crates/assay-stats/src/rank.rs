@@ -1,4 +1,4 @@
-//! Ranks: the form in which dependence and warm-up are looked for.
+//! Ranks, on which the tests for correlation and warm-up are based.
 //!
 //! Ranks are the same for a time and for its reciprocal, and a single wild sample moves them no
 //! more than any other, so every test built on them keeps its error rate whatever the distribution.

@@ -1,5 +1,4 @@
-//! The greatest rate at which a share of the I/O keeps a latency: which rate to try next, and what a try
-//! has shown.
+//! Search for the maximum rate that meets a latency goal: which rate to try next, and what a try has shown.
 //!
 //! Never measures anything. The live run and the summary ask the same function, [`Search::judge`].
 
@@ -41,7 +40,7 @@ impl Verdict {
 /// One rate that was tried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Try {
-    /// The rate that was asked for.
+    /// The rate that was requested.
     pub asked_per_s: f64,
     /// The time that counts.
     pub elapsed_s: f64,
@@ -131,16 +130,16 @@ fn student(freedom: f64) -> f64 {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     greatest: f64,
-    /// The greatest rate that was shown to keep the goal; 0 = none.
+    /// The highest rate that was shown to keep the goal; 0 = none.
     pub keeps: f64,
-    /// The least rate that was not shown to keep it; the greatest rate of all at the start.
+    /// The lowest rate that was not shown to keep it; the maximum rate of all at the start.
     pub misses: f64,
     /// The last try, where it was unclear and is made once more.
     unclear: Option<Try>,
     steps: u32,
 }
 
-/// The range left, over the greatest rate, at which a search ends.
+/// The range left, over the maximum rate, at which a search ends.
 const NARROW: f64 = 0.02;
 
 impl Search {
@@ -190,7 +189,7 @@ impl Search {
         }
     }
 
-    /// What is told with every result of the case.
+    /// What is reported with every result of the case.
     #[must_use]
     pub fn facts(&self) -> Attributes {
         Attributes::from([

@@ -1,4 +1,4 @@
-//! Rare events over occasions: one share for all stretches together, and its interval.
+//! Ratios of rare events to occasions, pooled over all stretches, and their interval (Wilson).
 
 use assay_model::event::Count;
 
@@ -20,7 +20,7 @@ pub struct Pooled {
     pub interval: (f64, f64),
     /// Least share of a stretch.
     pub min: f64,
-    /// Greatest share of a stretch.
+    /// Maximum share of a stretch.
     pub max: f64,
 }
 

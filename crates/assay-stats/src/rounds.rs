@@ -1,4 +1,4 @@
-//! Steady state over rounds: whether the last few of them still differ.
+//! Steady state (SNIA): whether the last rounds still differ.
 //!
 //! Never decides what a round is or how long it lasts. The live run and the summary ask the same
 //! function, [`Steady::of`].
@@ -37,7 +37,7 @@ impl Steady {
         self.is_reached() || self.rounds >= self.rule.most_rounds as usize
     }
 
-    /// What is told with every result of the case.
+    /// What is reported with every result of the case.
     #[must_use]
     pub fn facts(&self) -> Attributes {
         let mut facts = Attributes::from([
@@ -73,7 +73,7 @@ impl Steady {
 pub struct Window {
     /// Mean of their rates.
     pub mean: f64,
-    /// Greatest less least rate over the mean.
+    /// Maximum minus minimum rate over the mean.
     pub range: f64,
     /// What the straight line of least squares changes from the first round to the last, over the
     /// mean; below 0 where it falls.

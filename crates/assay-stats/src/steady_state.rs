@@ -10,14 +10,14 @@ use crate::rank::mid_ranks;
 /// them, z(d) = Σ (W(d) − d r̄) / √(Σ d (n − d) s² / (n − 1)), where W(d) is the sum of the first d
 /// ranks, r̄ and s² mean and variance of all ranks of the preparation (Mann and Whitney's test,
 /// stratified as by van Elteren, with the exact variance under permutation, also with ties). The
-/// split with the greatest |z| counts if it exceeds a threshold that independent samples of any
+/// split with the largest |z| counts if it exceeds a threshold that independent samples of any
 /// distribution exceed in about 1 of 200 series; then the rest is looked at again. After that each
 /// preparation is looked at alone, for a warm-up of the machine itself. Where neighbours in the
 /// second halves resemble each other, |z| is divided by √τ, their autocorrelation time: a series
 /// that wanders all the time has no warm-up.
 ///
 /// It sees a level that lasts or that comes back in every preparation. A single slow repetition at
-/// the head of one preparation stays in: nothing tells it from an ordinary outlier, and the median
+/// the head of one preparation stays in: nothing distinguishes it from an ordinary outlier, and the median
 /// does not feel it. Samples that are independent lose less than 1 % of their number.
 #[must_use]
 pub fn warm_up(preparations: &[Vec<f64>]) -> Vec<usize> {
@@ -103,7 +103,7 @@ fn change(strata: &[Stratum]) -> usize {
     best.1
 }
 
-/// The greatest |z| over all splits that n independent samples, in any number of preparations,
+/// The largest |z| over all splits that n independent samples, in any number of preparations,
 /// exceed in about 1 of 200 series: 2.1 + 0.86 ln ln n, fitted to 40,000 simulated series each
 /// for n from 10 to 1,000 (the law of the iterated logarithm gives the form). Below 14 samples no
 /// split can exceed it.

@@ -1,4 +1,4 @@
-//! The sequential rule: after every repetition, whether to repeat, to prepare afresh or to stop.
+//! The sequential rule: after every repetition, whether to repeat, to prepare again or to stop.
 //!
 //! The rule is a function of what was measured and of the time it took. It reads no clock and keeps
 //! no state, so a case can be replayed from its samples.
@@ -15,7 +15,7 @@ pub use crate::analysis::Samples;
 pub enum Next {
     /// Measure once more as things are.
     Repeat,
-    /// Give everything back, allocate and place it afresh, then measure once.
+    /// Give everything back, allocate and place it again, then measure once.
     PrepareAfresh,
     /// The case is finished.
     Stop(Stopped),
@@ -37,7 +37,7 @@ impl From<f64> for Spent {
     }
 }
 
-/// Share of the variance that is presumed to lie between preparations until more is known: small,
+/// Share of the variance that is presumed to be between preparations until more is known: small,
 /// and more than a handful of preparations can rule out.
 const PRESUMED_BETWEEN: f64 = 0.05;
 /// Looking again after every sample would find a narrow interval by chance sooner or later; each
@@ -56,7 +56,7 @@ const GROWTH: f64 = 1.5;
 ///   repetition.
 /// - A preparation is left for a fresh one when it has had its share: √(p/r × (1 − ρ)/ρ) repetitions,
 ///   which gives the narrowest interval for the time when preparing takes p, a repetition r, and the
-///   share ρ of the variance lies between preparations (Cochran, Sampling Techniques, 3rd ed.,
+///   share ρ of the variance is between preparations (Cochran, Sampling Techniques, 3rd ed.,
 ///   §10.6; for benchmarks Kalibera and Jones, ISMM 2013), but at least
 ///   `stopping.repetitions` / `stopping.preparations`. The first `stopping.preparations` have only
 ///   this least share where the budget has room for as many full ones again, so that a quiet machine
@@ -94,7 +94,7 @@ pub fn next<S: AsRef<[Vec<f64>]>>(
     }
 }
 
-/// Whether every series is known as precisely as was asked for. For measurers that bring many
+/// Whether every series is known as precisely as was requested. For measurers that bring many
 /// repetitions at once, so that there is nothing to look at in between.
 #[must_use]
 pub fn is_precise<S: AsRef<[Vec<f64>]>>(
@@ -109,7 +109,7 @@ struct Progress {
     repetitions: usize,
     preparations: usize,
     in_this_one: usize,
-    /// Preparations asked for, at least 1.
+    /// Preparations requested, at least 1.
     asked: usize,
     least_share: usize,
     left_s: f64,

@@ -76,7 +76,7 @@ fn condense(run: &Run) -> Condensed {
 struct Entry<'r> {
     record: &'r CaseRecord,
     host: Option<&'r HostJoined>,
-    /// Number of the round or try, where it is no result.
+    /// Number of the round or try, where it is not a result.
     step: Option<u64>,
     /// Whether it is about all that the case does, and not about the reads of a mix.
     is_whole: bool,
@@ -238,7 +238,12 @@ fn head(run: &Run) -> RunHead {
         started: run.started.started.clone(),
         finished: run.finished.clone(),
         status: run.status,
+        seed: run.started.plan.seed.filter(|_| is_random(run)),
     }
+}
+
+fn is_random(run: &Run) -> bool {
+    run.started.plan.cases.iter().any(|case| case.workload.is_random())
 }
 
 fn held_to_the_laws(entry: Entry<'_>) -> Estimate {

@@ -72,7 +72,7 @@ impl Tails {
     }
 }
 
-/// `choose` of the two where they lie within the width of a bucket, else the value.
+/// `choose` of the two where they are within the width of a bucket, else the value.
 fn near(value: f64, exact: f64, choose: fn(f64, f64) -> f64) -> f64 {
     if (value - exact).abs() <= BUCKET * exact.abs() { choose(value, exact) } else { value }
 }

@@ -8,22 +8,22 @@ use thiserror::Error;
 /// A failed action of the store. Messages name the path; the cause is the error's source.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// Something that is no folder is in its place.
+    /// Something that is not a folder is in its place.
     #[error("{} is a file, not a folder with runs", path.display())]
     NotAFolder {
-        /// The folder asked for.
+        /// The folder requested.
         path: PathBuf,
     },
     /// There is nothing there.
     #[error("there is no store in {}", path.display())]
     NoStore {
-        /// The folder asked for.
+        /// The folder requested.
         path: PathBuf,
     },
     /// The folder cannot be read or created.
     #[error("cannot open the store {}", path.display())]
     Open {
-        /// The folder asked for.
+        /// The folder requested.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -85,7 +85,7 @@ pub enum StoreError {
     /// There is no such run.
     #[error("there is no run {run} in {}", path.display())]
     NoRun {
-        /// The identifier asked for.
+        /// The identifier requested.
         run: String,
         /// Where it was looked for.
         path: PathBuf,

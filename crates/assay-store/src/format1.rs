@@ -209,7 +209,7 @@ impl Conversion {
         }
     }
 
-    /// A step is a series of its own with one sample. Of how many I/O came too late, the events of
+    /// A step is its own series with one sample. Of how many I/O came too late, the events of
     /// format 1 hold the share in millionths: the count is of a million I/O, in the time that they took
     /// at the rate of the step.
     fn step(&mut self, case: &str, number: u64, step: Step) {

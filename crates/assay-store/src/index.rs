@@ -1,5 +1,5 @@
 //! The cache of the listing: one line of JSON per run. Everything in it is derived from the events, so
-//! it is never repaired or migrated: what cannot be read is left out, and the next listing writes it anew.
+//! it is never repaired or migrated: what cannot be read is left out, and the next listing writes it again.
 //!
 //! No process waits for another. A file that is replaced is replaced whole, a finished run appends its
 //! line in one write; whose row gets lost between the two is read from its events once more.
@@ -26,7 +26,7 @@ pub(crate) struct Row {
     pub(crate) run: Listed,
 }
 
-/// What tells whether a row still describes its run.
+/// What shows whether a row still describes its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     version: u32,
@@ -51,7 +51,7 @@ pub(crate) fn load(layout: &Layout) -> BTreeMap<String, Row> {
     rows.map(|row| (row.run.id.clone(), row)).collect()
 }
 
-/// Writes the whole index anew.
+/// Writes the whole index again.
 pub(crate) fn replace(layout: &Layout, rows: &[Row]) -> io::Result<()> {
     let mut text = Vec::new();
     for row in rows {

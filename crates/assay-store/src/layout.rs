@@ -1,4 +1,4 @@
-//! Where everything lies in a store, and how its runs are named.
+//! Where everything is in a store, and how its runs are named.
 //!
 //! ```text
 //! FORMAT                       the version of this layout: `1`

@@ -82,12 +82,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::RunExists`] when the identifier is taken (make another and try again);
-    /// otherwise when the identifier is no file name or the disk refuses.
+    /// otherwise when the identifier is not a file name or the disk refuses.
     pub fn begin(&self, started: RunStarted) -> Result<RunWriter, StoreError> {
         RunWriter::begin(self.layout.clone(), self.headlines, started)
     }
 
-    /// Rebuilds a run from its events. What cannot be read of it is told, not fatal, as long as
+    /// Rebuilds a run from its events. What cannot be read of it is reported, not fatal, as long as
     /// the first event is there.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl Store {
     /// Every run, newest first.
     ///
     /// # Errors
-    /// When the folder of runs cannot be read. A missing or damaged index is no error.
+    /// When the folder of runs cannot be read. A missing or damaged index is not an error.
     pub fn list(&self) -> Result<Listing, StoreError> {
         listing::list(&self.layout, self.headlines)
     }
@@ -121,7 +121,7 @@ impl Store {
         resolve::resolve(&self.layout, self.headlines, name)
     }
 
-    /// The runs that some process is writing at this moment.
+    /// The runs that some process is writing now.
     ///
     /// # Errors
     /// When the folder of runs cannot be read.

@@ -32,7 +32,7 @@ pub struct Listed {
     pub finished: Option<String>,
     /// How it ended.
     pub status: Status,
-    /// Some process is writing it at this moment; its status is [`Status::Unfinished`].
+    /// Some process is writing it now; its status is [`Status::Unfinished`].
     #[serde(skip)]
     pub running: bool,
     /// Cases in the plan.

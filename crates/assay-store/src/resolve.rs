@@ -26,7 +26,7 @@ pub enum ResolveError {
     /// Several runs begin like this.
     #[error("`{name}` is the beginning of {count} runs: {}", candidates.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// What was requested.
         name: String,
         /// How many there are.
         count: usize,
@@ -36,7 +36,7 @@ pub enum ResolveError {
     /// No run is called like this.
     #[error("there is no run `{name}`; {}", known(nearest.as_ref(), newest))]
     Unknown {
-        /// What was asked for.
+        /// What was requested.
         name: String,
         /// The most similar identifier, if any is similar.
         nearest: Option<String>,
@@ -46,7 +46,7 @@ pub enum ResolveError {
     /// There are not that many runs.
     #[error("there is no `{name}`: {}", amount(*runs))]
     TooFarBack {
-        /// What was asked for.
+        /// What was requested.
         name: String,
         /// How many runs there are.
         runs: usize,

@@ -25,7 +25,7 @@ pub struct RunWriter {
     number: u64,
     /// Where the last whole line ends, in bytes.
     good_end: u64,
-    /// A piece of a line that could not be removed stands at the end of the file.
+    /// A piece of a line that could not be removed is at the end of the file.
     torn: bool,
 }
 
@@ -91,7 +91,7 @@ impl RunWriter {
     }
 
     fn put(&mut self, line: &str) -> Result<(), StoreError> {
-        // A torn piece becomes a line of its own, which the reader reports and skips.
+        // A torn piece becomes its own line, which the reader reports and skips.
         let text = if self.torn { format!("\n{line}") } else { line.to_owned() };
         if let Err(source) = self.file.write_all(text.as_bytes()) {
             if self.file.set_len(self.good_end).is_err() {
@@ -121,7 +121,7 @@ fn create(layout: &Layout, run: &str) -> io::Result<fs::File> {
     fs::create_dir(layout.run(run))?;
     let file = fs::OpenOptions::new().create_new(true).append(true).open(layout.events(run))?;
     // Where the file system knows no locks, others cannot tell a running run from a killed one,
-    // which is no reason not to measure.
+    // which is not a reason not to measure.
     drop(file.file().lock());
     sync_folder(&layout.run(run));
     sync_folder(&layout.runs());

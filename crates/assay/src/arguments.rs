@@ -1,4 +1,4 @@
-//! What the user may type: the one definition that help, man pages and completions come from.
+//! The command line: the one definition that help, man pages and completions come from.
 //!
 //! Nothing here touches the machine; texts are only turned into values. The comments on the fields
 //! are what the user reads, so they hold no markup.
@@ -192,6 +192,9 @@ pub(crate) struct MeasuringArguments {
     /// Path of a tool that is not on PATH, like stream=/opt/stream/stream_c.exe
     #[arg(long = "tool", value_name = "NAME=PATH", value_parser = tool_path)]
     pub(crate) tools: Vec<(String, PathBuf)>,
+    /// Seed of random offsets and arrivals, to repeat a run [default: a new one for every run]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// Print the plan with every case resolved; measure nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -1,4 +1,4 @@
-//! How a failure ends the process and how it looks to people.
+//! Exit codes, and how failures are printed.
 
 use std::ops::Range;
 
@@ -49,7 +49,7 @@ fn shown(place: &Place, colour: bool) -> String {
     let shown = Snippet { text, span: place.span.clone() };
     let mut text = String::new();
     match handler.render_report(&mut text, &shown) {
-        // The handler prints the (empty) message on a line of its own first.
+        // The handler prints the (empty) message on its own line first.
         Ok(()) => {
             text.lines().skip_while(|line| !line.contains('╭')).collect::<Vec<_>>().join("\n")
                 + "\n"

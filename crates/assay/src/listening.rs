@@ -1,4 +1,4 @@
-//! What the terminal shows of a run while it goes on.
+//! Progress of a run on the terminal.
 
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;

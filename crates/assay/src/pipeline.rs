@@ -1,4 +1,4 @@
-//! The sentence of the program: suite → plan → events → run → summary → document.
+//! The pipeline: suite → plan → events → run → summary → document.
 
 use assay_model::run::Run;
 use assay_model::suite::Suite;
@@ -20,6 +20,7 @@ pub(crate) fn of_options<'a>(suite: &'a Suite, typed: &MeasuringArguments) -> Qu
         by: typed.by.clone(),
         budget_s: typed.budget,
         tools: typed.tools.clone(),
+        seed: typed.seed,
         ..Question::of_suite(suite)
     };
     question.storage.store = typed.store.folder.clone();

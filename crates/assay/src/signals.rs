@@ -1,4 +1,4 @@
-//! The user's wish to stop.
+//! Signals: the user's request to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

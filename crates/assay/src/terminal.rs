@@ -1,5 +1,5 @@
 //! The only place that writes to the terminal: results on standard output, everything else on
-//! standard error. A reader who closes the pipe (`assay list | head`) is no error.
+//! standard error. A reader who closes the pipe (`assay list | head`) is not an error.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -96,7 +96,7 @@ impl Terminal {
         }
     }
 
-    /// One more case is done; `line` tells its outcome.
+    /// One more case is done; `line` reports its outcome.
     pub(crate) fn advance(&mut self, line: &str) {
         match &self.progress {
             Some(bar) => {

@@ -46,7 +46,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     facts.push(("load after", machine::load()));
     facts.push(("turns", options.turns.to_string()));
 
-    let mut page = Page::new("LINPACK beside the field", "cargo xtask bench compute");
+    let mut page = Page::new("LINPACK compared with other tools", "cargo xtask bench compute");
     page.facts(&facts);
     page.heading("Figures");
     let rows: Result<Vec<_>> = solved.iter().flat_map(Solved::rows).collect();
@@ -66,7 +66,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
 
 const ABOUT_FIGURES: &str = "\
 All figures are medians of FLOP/s by HPL's count, 2/3 N³ + 3/2 N², of factorisation and solution. assay,
-OpenBLAS and the peak run in turns, in an order drawn from a seed and reversed every other turn; the
+OpenBLAS and the peak alternate, in a seeded random order that is reversed every other turn; the
 interval is that of the median ratio within a turn, from order statistics. hpcc cannot take turns, since
 it runs a dozen other tests before HPL: it solves the same system as often in one run halfway through the
 turns, and its interval is made of the two medians' own intervals. Beyond the order that `--hpcc-up-to`

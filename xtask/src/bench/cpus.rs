@@ -45,7 +45,7 @@ impl Cpus {
     }
 }
 
-/// The how-manieth CPU of its core this one is; 0 where the kernel does not tell.
+/// The how-manieth CPU of its core this one is; 0 where the kernel does not report it.
 fn rank_in_core(cpu: usize) -> usize {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     let siblings = list(&fs::read_to_string(path).unwrap_or_default());

@@ -18,7 +18,7 @@ pub(crate) fn build(workplace: &Workplace) -> Result<PathBuf> {
     workplace.build_peer("lapack_solve", &["-O3", "-march=native", library, &rpath, "-lm"])
 }
 
-/// The library itself: Debian installs each variant of OpenBLAS in a folder of its own.
+/// The library itself: Debian installs each variant of OpenBLAS in its own folder.
 fn library() -> Result<PathBuf> {
     let folders = fs::read_dir("/usr/lib").context("cannot list /usr/lib")?;
     folders

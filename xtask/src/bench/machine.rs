@@ -93,7 +93,7 @@ fn labelled(text: &str, name: &str) -> Option<String> {
         .map(|(_, value)| value.trim().to_owned())
 }
 
-/// The sum of the distinct last-level caches in bytes; `None` where the kernel does not tell.
+/// The sum of the distinct last-level caches in bytes; `None` where the kernel does not report it.
 pub(crate) fn last_level_cache_bytes(workplace: &Workplace) -> Option<u64> {
     let table = printed(workplace, "lscpu", &["-B", "-C=LEVEL,ALL-SIZE"]);
     let rows = table.lines().filter_map(|row| {

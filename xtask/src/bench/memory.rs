@@ -66,7 +66,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         "samples",
         format!("at least {fewest} behind each figure of assay's in a turn"),
     ));
-    let mut page = Page::new("Memory bandwidth beside the field", "cargo xtask bench memory");
+    let mut page =
+        Page::new("Memory bandwidth compared with other tools", "cargo xtask bench memory");
     page.facts(&facts);
     page.heading("Figures");
     page.table(
@@ -84,8 +85,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
 }
 
 const ABOUT_FIGURES: &str = "\
-All bandwidths are medians over the turns and count bytes as STREAM does. Within a turn everybody runs
-once, in an order drawn from a seed and reversed every other turn. The ratio is that of the medians; the
+All bandwidths are medians over the turns and count bytes as STREAM does. Within a turn every contender
+runs once, in a seeded random order that is reversed every other turn. The ratio is that of the medians; the
 interval is that of the median ratio within a turn, from order statistics. assay's figure of a turn is
 its own median over repetitions, likwid's the mean over its iterations (it prints no other), the C loop's
 its median over passes. likwid's best kernels were chosen by trying all of them first.";

@@ -28,7 +28,7 @@ struct Ladder {
     benchmark: &'static str,
     least: u64,
     greatest: u64,
-    /// Sizes with a row of their own; all of them are measured and count in the mean.
+    /// Sizes with their own row; all of them are measured and count in the mean.
     shown: &'static [u64],
     /// What seconds of a turn with messages of some bytes are called.
     figure: fn(f64, u64) -> String,
@@ -91,7 +91,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let contest = Contest { workplace: &workplace, mpis: &mpis, objects, ranks, place };
     let blocks = contest.measure(options)?;
     facts.push(("load after", machine::load()));
-    let mut page = Page::new("MPI beside compiled C", "cargo xtask bench mpi");
+    let mut page = Page::new("MPI compared with compiled C", "cargo xtask bench mpi");
     page.facts(&facts);
     for (at, ladder) in LADDERS.iter().enumerate() {
         page.heading(&format!("mpi.{}", ladder.benchmark));
@@ -108,16 +108,16 @@ const ABOUT: &str = "\
 `xtask/peers/mpi_loop.c` is compiled with `-O3` by each MPI's own `mpicc` into a shared object, which calls the
 library through its procedure linkage table as any C program does. The ranks, one on each of two CPUs by
 `taskset`, are `crates/assay-kernels/examples/mpi_in_turns.rs`: it opens the library as assay does and runs assay's
-loop and the compiled one in turns of a third of a millisecond, over the same connections and the same memory.
+loop and the compiled one alternately, a third of a millisecond each, over the same connections and memory.
 A block is three batches: C, assay, and C once more; all six orders of them occur, each followed by its reverse.
-Within a block the host has one speed, however often it changes it between blocks.
+Within a block the speed of the host is constant, even if it changes between blocks.
 
 Ratio is the median over all blocks of C's time over assay's: more than 1 is in assay's favour; the interval is from
-order statistics. \"C again\" is the same ratio of C to itself: what differs from 1 there is chance. A difference
-of one or two percent in either direction comes from where compiler and linker put a loop, too. C and assay are
-medians of their own, over all moods of the host. The row \"all sizes\" is the geometric mean of the ratios of
-all sizes of the ladder, shown or not; its interval is over the launches. Of large messages few windows fit into
-the time, so their rows are wider.";
+order statistics. \"C again\" is the same ratio of C to itself: its difference from 1 is chance. Differences of one
+or two percent in either direction are also caused by code placement. C and assay are separate medians over all
+speeds of the host. The row \"all sizes\" is the geometric mean of the ratios of
+all sizes of the ladder, shown or not; its interval is over the launches. Few windows of large messages fit
+into the time, so their intervals are wider.";
 
 /// The program that is started as ranks.
 fn build_ranks(workplace: &Workplace) -> Result<PathBuf> {

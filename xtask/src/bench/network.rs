@@ -66,7 +66,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     facts.push(("packages", machine::package_versions(&workplace, &["iperf3", "qperf"])?));
     let congestion = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
     facts.push(("congestion control", congestion.unwrap_or_default().trim().to_owned()));
-    let mut page = Page::new("Network beside the field", "cargo xtask bench network");
+    let mut page = Page::new("Network compared with other tools", "cargo xtask bench network");
     let mut parts = Vec::new();
     for place in [Ok(Place::loopback()), Place::veth(root)] {
         let place = match place {
@@ -95,28 +95,27 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
 }
 
 const ABOUT: &str = "\
-All figures are medians over the turns. Within a turn everybody runs once, in an order drawn from a seed
-and reversed every other turn; the interval is that of the median ratio within a turn, from order
-statistics. Ratios of times and of costs are turned round, so that more is better in every row. Goodput is
-what the receiver took. Half round trips are those that qperf prints, elapsed over messages. Over loopback
-and over the veth pair, sender, receiver and the kernel's work for both share the same CPUs. Nobody who
-moves bulk is pinned. Both ends of a ping-pong are kept on one CPU: where the system puts them decides
-otherwise, four times as much, whether a round trip contains a wake-up of another CPU, and hides the tools.
+All figures are medians over the turns. Within a turn every contender runs once, in a seeded random
+order that is reversed every other turn; the interval is that of the median ratio within a turn, from order
+statistics. Ratios of times and of costs are inverted, so that higher is better in every row. Goodput is
+measured at the receiver. Half round trips are those that qperf prints, elapsed time over messages. Over
+loopback and over the veth pair, sender, receiver and the kernel's work for both share the same CPUs. Bulk
+transfers are not pinned. Both ends of a ping-pong are pinned to one CPU: otherwise the scheduler decides
+whether a round trip contains a wake-up of another CPU, an effect four times as large as that of the tools.
 
-The bare loops are plain C: for round trips `send` and `recv` with a reading of the clock after each, for
-goodput one thread per stream and end with assay's size of a write, its size of a receive and its low-water
-mark. They are the limit that these calls have on this machine; where assay is at its bare loop and misses a
-target, the rest is the kernel's. iperf3 and assay use what they use by default for a whole run: 128 KiB per
-write, and 1 MiB or, with more streams than CPUs, 256 KiB.
+The bare loops are plain C: for round trips `send` and `recv` with a clock reading after each, for goodput
+one thread per stream and end with assay's write size, receive size and low-water mark. They are the limit of
+these calls on this machine; where assay equals its bare loop and misses a target, the rest is the kernel's.
+iperf3 and assay use their defaults: 128 KiB per write, and 1 MiB or, with more streams than CPUs, 256 KiB.
 
-Where the time goes, by `perf record -e cpu-clock -a`. With iperf3's way, a fifth of the sender's CPU wakes
+Profile, by `perf record -e cpu-clock -a`: with iperf3's method, a fifth of the sender's CPU wakes
 the receiver, once per segment: assay's receiver is woken for up to 256 KiB (`SO_RCVLOWAT`), or for what
-200 µs bring. With bbr a tenth starts and takes the timers by which it spaces segments of 64 KiB; larger
-writes need fewer, and no setting of a socket turns them off. Over loopback bbr soon takes the link for
-faster than the CPUs and seldom waits; over the veth pair it goes on spacing (16,000 timers a second against
+200 µs bring. With bbr a tenth is spent on the timers that pace segments of 64 KiB; larger writes need
+fewer, and no socket option disables them. Over loopback bbr soon estimates the link as faster than the CPUs and
+seldom paces; over the veth pair it keeps pacing (16,000 timers a second against
 500 with cubic), and the same bare loop carries 20 Gbit/s with bbr and 53 with cubic. The rest of one stream
-that copies is `copy_from_user` on the sender's CPU, which does the receiver's protocol work as well. Pages
-lent by `vmsplice` from a huge page spare the copy, and sixteen small pages per call beside `sendfile`.";
+that copies is `copy_from_user` on the sender's CPU, which does the receiver's protocol work as well. `vmsplice`
+from a huge page avoids the copy, and the sixteen small pages per call of `sendfile`.";
 
 /// Servers that end with the comparison.
 fn servers(programs: &Programs, place: &Place) -> Result<Vec<Server>> {
@@ -140,7 +139,7 @@ fn servers(programs: &Programs, place: &Place) -> Result<Vec<Server>> {
         Ok(Server(command.spawn().context("a server cannot be started")?))
     })
     .collect();
-    // None of them tells when it listens.
+    // None of them reports when it listens.
     thread::sleep(Duration::from_millis(500));
     started
 }

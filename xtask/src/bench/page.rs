@@ -14,13 +14,9 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// A page with its title, and the command that writes it anew.
+    /// A page with its title, and the command that writes it again.
     pub(crate) fn new(title: &str, command: &str) -> Self {
-        Self {
-            text: format!(
-                "# {title}\n\nWritten by `{command}`; edits are lost the next time.\n"
-            ),
-        }
+        Self { text: format!("# {title}\n\nWritten by `{command}`; do not edit.\n") }
     }
 
     /// A heading.
@@ -92,7 +88,7 @@ mod tests {
         let mut page = Page::new("Speed", "cargo x");
         page.table(&["a", "b"], &[vec!["1|2".into(), "3".into()]]);
         page.commands(&["run this".into()]);
-        let expected = "# Speed\n\nWritten by `cargo x`; edits are lost the next time.\n\n\
+        let expected = "# Speed\n\nWritten by `cargo x`; do not edit.\n\n\
             | a | b |\n| --- | --- |\n| 1\\|2 | 3 |\n\n    run this\n";
         assert_eq!(page.text, expected);
     }

@@ -43,8 +43,8 @@ impl Ratio {
         Some(Self { of_medians: median(&quotients)?, interval: median_interval(&quotients) })
     }
 
-    /// Compares values that were not measured in turns. The interval runs from the least of ours over
-    /// the greatest of theirs to the reverse, within intervals of the two medians that each err half as
+    /// Compares values that were not measured alternately. The interval runs from the minimum of ours over
+    /// the maximum of theirs to the reverse, within intervals of the two medians that each err half as
     /// often (Bonferroni): it is wider than need be, and never too narrow.
     pub(crate) fn of_strangers(ours: &[f64], theirs: &[f64]) -> Option<Self> {
         let level = f64::midpoint(LEVEL, 1.0);

@@ -52,7 +52,7 @@ impl Target {
     }
 }
 
-/// What is compared, and the ratio that is asked for.
+/// What is compared, and the ratio that is requested.
 #[derive(Clone, Copy)]
 enum Aim {
     /// Ours over theirs, at least.
@@ -142,7 +142,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         .collect::<Result<_>>()?;
     let figures = measure(&workplace, &assay, &files, options)?;
     facts.push(("load after", machine::load()));
-    let mut page = Page::new("Storage beside fio", "cargo xtask bench storage");
+    let mut page = Page::new("Storage compared with fio", "cargo xtask bench storage");
     page.facts(&facts);
     page.heading("Figures");
     let head = ["what", "", "assay", "fio", "ratio", "95 %", "target", ""];
@@ -163,13 +163,13 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
 }
 
 const ABOUT: &str = "\
-All figures are medians over the turns. Within a turn everybody runs once, in an order drawn from a seed
-and reversed every other turn; the interval is that of the median ratio within a turn, from order
+All figures are medians over the turns. Within a turn every contender runs once, in a seeded random
+order that is reversed every other turn; the interval is that of the median ratio within a turn, from order
 statistics. Both read the same job files with one thread, `fio FILE` and `assay fio FILE`, and record
-every latency. A ratio above 1 is better for assay in every row: times are turned round. Latency is from
-handing over to completion (`lat` of fio). The RAM disk is zram filled with incompressible data; it
-cannot say that an I/O would block, so that the kernel takes a detour over threads of its own for
-io_uring, and fio does not count those threads' time, which assay does.";
+every latency. A ratio above 1 is better for assay in every row: times are inverted. Latency is from
+submission to completion (`lat` of fio). The RAM disk is zram filled with incompressible data; it does not
+support non-blocking I/O, so the kernel uses worker threads for io_uring. assay counts their CPU time, fio
+does not.";
 
 fn write_question(
     workplace: &Workplace,

@@ -24,7 +24,7 @@ const fn spoke(name: &'static str) -> Row {
 /// The crate map of ARCHITECTURE.md.
 const MAP: &[Row] = &[
     Row { name: "assay-model", internal: &[], external: None },
-    // Few others, so that the timed code compiles early and stands on nobody's runtime.
+    // Few others, so that the timed code compiles early and depends on nobody's runtime.
     Row {
         name: "assay-kernels",
         internal: &["assay-model"],

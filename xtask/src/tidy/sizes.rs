@@ -1,4 +1,4 @@
-//! Functions fit on a screen and files in a head. What is longer stands in a list that may only shrink.
+//! Functions fit on a screen and files in a head. What is longer is in a list that may only shrink.
 
 use std::collections::BTreeMap;
 

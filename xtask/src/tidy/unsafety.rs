@@ -1,4 +1,4 @@
-//! `unsafe` stands in one crate only, where every use of it is reviewed as such.
+//! `unsafe` is in one crate only, where every use of it is reviewed as such.
 
 use anyhow::Result;
 

@@ -1,4 +1,4 @@
-//! Wald's sequential probability ratio test of single tries: sound or faulty, as soon as it can be told.
+//! Wald's sequential probability ratio test of single tries: sound or faulty, as soon as it can be decided.
 //!
 //! Every try adds ln(P(outcome | faulty) / P(outcome | sound)) to a sum. Assumes independent tries with a
 //! constant probability of a miss. A. Wald, Sequential Tests of Statistical Hypotheses, Ann. Math.

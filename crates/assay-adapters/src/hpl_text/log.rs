@@ -3,7 +3,7 @@
 //! Known variants: row- and column-major mapping (`WR…`, `WC…`), HPL 1.0's three residuals per
 //! row, detailed timing and progress lines, Intel's `Column=` lines, NVIDIA's rate per GPU in
 //! parentheses, and a launcher's remarks anywhere between the lines. A word inside a line decides
-//! nothing: `0 tests completed and failed residual checks` stands in every good log.
+//! nothing: `0 tests completed and failed residual checks` is in every good log.
 
 use crate::outputs::{ToolError, not_negative, positive_scaled, whole};
 

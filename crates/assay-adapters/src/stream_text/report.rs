@@ -11,7 +11,7 @@ impl StreamText {
     /// Hands out one sample of each metric: `rates`, in B/s, in the order of the table.
     ///
     /// STREAM reports the best pass and leaves out the first; the statistic says so. Mean and
-    /// longest time stand beside it unless they were too short to be printed.
+    /// longest time are beside it unless they were too short to be printed.
     pub(crate) fn report(&self, rates: [f64; 4], parsed: &mut Parsed) {
         for (function, rate) in self.functions.iter().zip(rates) {
             let StreamFunction { metric, mean_s, longest_s, .. } = *function;
@@ -31,7 +31,7 @@ impl StreamText {
 }
 
 /// Says how large the arrays of `metric` (`None` = of all) really were, and warns where they were
-/// smaller than asked for.
+/// smaller than requested.
 pub(crate) fn report_arrays(
     metric: Option<&'static str>,
     bytes: u64,

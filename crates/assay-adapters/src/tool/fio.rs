@@ -156,7 +156,7 @@ fn global(work: &StorageWorkload) -> String {
     if work.timing.warmup_s > 0.0 {
         let _ = writeln!(text, "ramp_time={}ms", seconds(work.timing.warmup_s));
     }
-    // Data is drawn anew for every block, as ours is; files are there, and stay as they are.
+    // Data is drawn again for every block, as ours is; files are there, and stay as they are.
     text.push_str("refill_buffers=1\nfallocate=none\n");
     if work.engine != EngineChoice::Null {
         text.push_str("allow_file_create=0\n");

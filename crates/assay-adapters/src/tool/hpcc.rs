@@ -69,7 +69,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
 /// Systems solved in one run: they share the time that hpcc's other tests take.
 const ROWS: u32 = 3;
 
-/// Chooses N so that STREAM's arrays get the size that was asked for.
+/// Chooses N so that STREAM's arrays get the size that was requested.
 ///
 /// The process grid is 1 × 1 although all ranks run STREAM: hpcc gives every rank the memory of
 /// a rank of the smallest grid, so that N² need not grow with the ranks and the HPL that runs

@@ -130,7 +130,7 @@ fn without_empty(row: &mut Row, test: MpiTest) {
     }
 }
 
-/// That its own test and its own number of ranks are what was asked for.
+/// That its own test and its own number of ranks are what was requested.
 fn started_as_asked(lines: &[&str], work: &MpiWorkload) -> Result<(), ToolError> {
     let wanted = name(work.test).unwrap_or_default();
     let tests: Vec<&str> =

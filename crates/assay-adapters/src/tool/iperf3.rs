@@ -133,7 +133,7 @@ struct Ends {
     sent_seconds: f64,
     received_bytes: f64,
     seconds: f64,
-    /// `None` where the sender's kernel does not tell.
+    /// `None` where the sender's kernel does not report it.
     retransmits: Option<f64>,
 }
 
@@ -176,7 +176,7 @@ fn count(value: &Value) -> Option<f64> {
     value.as_f64().filter(|count| (0.0..WRAPPED).contains(count))
 }
 
-/// The document is about another test than the one that was asked for.
+/// The document is about another test than the one that was requested.
 fn reconcile(
     document: &Value,
     workload: &Workload,

@@ -1,5 +1,5 @@
 //! What the tools that measure MPI have in common: their rows become samples of the sizes that were asked
-//! for, and rounding is told.
+//! for, and rounding is reported.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
@@ -10,10 +10,10 @@ use assay_model::workload::MpiWorkload;
 use crate::mpi_text::Row;
 use crate::outputs::{Parsed, ToolError};
 
-/// Half of the last digit may be this share of a value before its roundness is told.
+/// Half of the last digit may be this share of a value before its roundness is reported.
 const ROUNDNESS: f64 = 0.01;
 
-/// Samples of the rows within the sizes asked for.
+/// Samples of the rows within the sizes requested.
 ///
 /// # Errors
 /// When a size that was asked for has no row, or a value of one is not above zero.

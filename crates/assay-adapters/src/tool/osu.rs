@@ -134,7 +134,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     Ok(parsed)
 }
 
-/// Where the only heading of columns stands. Titles do not tell how many tables there are: `osu_mbw_mr` 7.0
+/// Where the only heading of columns stands. Titles do not say how many tables there are: `osu_mbw_mr` 7.0
 /// prints its own twice.
 fn heading(lines: &[&str], has_sizes: bool) -> Result<usize, ToolError> {
     let mut headings = (0..lines.len()).filter(|at| is_heading(lines[*at], has_sizes));

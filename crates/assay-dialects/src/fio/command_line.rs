@@ -9,7 +9,7 @@ use super::jobfile::{Reader, Section, Setting, Surroundings, setting};
 use super::option;
 use assay_model::near::nearest;
 
-/// Everything that was asked for.
+/// Everything that was requested.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
     /// The jobs in order.
@@ -20,7 +20,7 @@ pub struct Request {
     pub output: Output,
     /// Devices and files that may be overwritten.
     pub destroy_data: Vec<String>,
-    /// Whether targets may lie on the root's file system where a volume was expected.
+    /// Whether targets may be on the root's file system where a volume was expected.
     pub target_on_root: bool,
     /// Where the run is kept.
     pub keep: Keep,

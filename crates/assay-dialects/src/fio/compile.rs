@@ -171,7 +171,9 @@ impl Compiler<'_> {
             timing: timing(members)?,
             engine: engines[0],
             data: StorageData { compressible: job.compress_percent / 100.0, verify },
-            seed: if job.repeat { job.seed } else { self.places.fresh_seed },
+            // fio multiplies its seed with the number of the job, so that no two go to the same places.
+            seed: if job.repeat { job.seed } else { self.places.fresh_seed }
+                .wrapping_add(index as u64),
         };
         let names: Vec<&str> = members.iter().map(|(job, _)| job.name.as_str()).collect();
         let name = names.join("+");

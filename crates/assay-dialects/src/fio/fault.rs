@@ -1,4 +1,4 @@
-//! Why a job file or a command line of fio cannot be carried out, and where in it.
+//! Errors in fio job files and command lines, with their place.
 //!
 //! Never prints: the caller has the text and shows the place.
 

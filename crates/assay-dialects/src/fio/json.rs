@@ -7,7 +7,7 @@ use super::jobfile::Setting;
 use super::statistics::{Circumstances, DiskUse, Samples, Side, Times, WorkerResult, groups};
 use super::steady::Window;
 
-/// The document; with `bins`, as `json+`, every latency that occurred is told.
+/// The document; with `bins`, as `json+`, every latency that occurred is reported.
 #[must_use]
 pub fn document(
     request: &Request,

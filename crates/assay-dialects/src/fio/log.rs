@@ -17,9 +17,9 @@ use super::worker::{Logs, Worker};
 pub struct LogFile {
     /// Its path.
     pub path: String,
-    /// What it tells.
+    /// What it reports.
     kind: Kind,
-    /// Indices of the clones that it tells of.
+    /// Indices of the clones that it reports.
     clones: Vec<usize>,
 }
 
@@ -81,7 +81,7 @@ fn paths(job: &Worker, number: usize) -> Vec<(Kind, String)> {
 }
 
 impl LogFile {
-    /// Writes its lines. `began_ms` tells of each phase when it began to count, since 1970.
+    /// Writes its lines. `began_ms` is when the measured time of each phase began, since 1970.
     ///
     /// # Errors
     /// What `to` refuses.

@@ -1,6 +1,6 @@
 //! Numbers as fio prints them for people: at most so many figures, with a prefix.
 
-/// Which prefixes, and what stands behind them.
+/// Which prefixes, and what is behind them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prefixes {
     /// k, M, G: powers of 1000.
@@ -52,7 +52,7 @@ pub(super) enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// For least, greatest and deviation in nanoseconds; the bounds are fio's.
+    /// For minimum, maximum and deviation in nanoseconds; the bounds are fio's.
     pub(super) fn of(least: u64, greatest: u64, deviation: f64) -> Self {
         if least > 2_000_000 && greatest > 99_999_999 && deviation > 1e6 {
             Self::Milli

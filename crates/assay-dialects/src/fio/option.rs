@@ -1,4 +1,4 @@
-//! Every option that fio 3.33 knows, and what becomes of it here.
+//! Every option of fio 3.33, and how assay treats it.
 
 use assay_model::near::nearest;
 

@@ -1,7 +1,7 @@
 //! fio's figures, made of what the engine measured.
 //!
 //! `clat` begins where fio's `lat` does: just before the call that submits. Where that call is timed by
-//! itself, `slat` tells how long it took.
+//! itself, `slat` reports how long it took.
 
 use assay_model::storage_outcome::{Operation, StorageOutcome, Tally};
 use hdrhistogram::Histogram;
@@ -76,12 +76,12 @@ pub struct Circumstances {
     pub ended_ms: u64,
     /// How far the local time was ahead of UTC then.
     pub utc_offset_s: i32,
-    /// Both as `Sat Nov 21 14:34:43 2026`: words, which are made anew whenever they are wanted.
+    /// Both as `Sat Nov 21 14:34:43 2026`: words, which are made again whenever they are wanted.
     #[serde(skip)]
     pub ended: String,
     /// This process.
     pub process: u32,
-    /// The version that is told: `fio-3.33 (assay 0.1.0)`.
+    /// The version that is reported: `fio-3.33 (assay 0.1.0)`.
     pub version: String,
     /// Per phase.
     pub uses: Vec<ProcessUse>,
@@ -196,7 +196,7 @@ pub struct WorkerResult<'a> {
     pub trim: Side,
     /// Calls of `fsync`.
     pub syncs: Option<Times>,
-    /// The window of a steady state, where one was asked for.
+    /// The window of a steady state, where one was requested.
     pub steady: Option<Window>,
     /// Milliseconds of all its jobs together.
     pub runtime_ms: u64,
@@ -227,13 +227,13 @@ pub struct GroupSide {
     pub bytes_per_s: u64,
     /// Least B/s of a job.
     pub least: u64,
-    /// Greatest.
+    /// Largest.
     pub greatest: u64,
     /// Bytes.
     pub bytes: u64,
     /// Least milliseconds of a job.
     pub shortest_ms: u64,
-    /// Greatest.
+    /// Largest.
     pub longest_ms: u64,
 }
 
@@ -413,7 +413,7 @@ fn empty() -> Histogram<u64> {
     Histogram::new(3).expect("three digits are within what a histogram can hold")
 }
 
-/// `… (os error 28)` → 28; an error that tells no number is EIO, which is 5 on every Linux.
+/// `… (os error 28)` → 28; an error that reports no number is EIO, which is 5 on every Linux.
 fn number_of(reason: &str) -> i32 {
     const EIO: i32 = 5;
     let told = reason.rsplit_once("(os error ").and_then(|(_, rest)| rest.split(')').next());

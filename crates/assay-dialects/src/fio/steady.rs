@@ -1,4 +1,4 @@
-//! Whether a job has reached its steady state, as fio decides it: over a window of seconds, the greatest
+//! Whether a job has reached its steady state, as fio decides it: over a window of seconds, the largest
 //! distance from the mean, or the slope of a line through the samples.
 //!
 //! Fed with the series of a run, once while it runs to end it, and once more for the report.
@@ -24,7 +24,7 @@ pub struct Window {
     pub(super) attained: bool,
     /// What was held against the limit.
     pub(super) criterion: f64,
-    /// Greatest distance from the mean.
+    /// Largest distance from the mean.
     pub(super) deviation: f64,
     /// Slope per second.
     pub(super) slope: f64,

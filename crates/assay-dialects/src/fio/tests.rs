@@ -218,7 +218,7 @@ fn sections_inherit_and_stonewall_separates() {
         fill: None warm 0 s, Closed, IoUring, seed 137
           fill.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(4096, 4096, 1.0)] read 0 depth 1×1 sync 0 share 1.00 own None stop Some(67108864)
             fill.0.0 Some((0, 67108864)) make Some(67108864) direct
-        read+write: Some(10.0) warm 0 s, Closed, IoUring, seed 137
+        read+write: Some(10.0) warm 0 s, Closed, IoUring, seed 138
           read.0: Permutation [(4096, 4096, 1.0)] read 1 depth 1×8 sync 0 share 0.33 own None stop None
             read.0.0 Some((0, 67108864)) make Some(67108864) direct
           read.1: Permutation [(4096, 4096, 1.0)] read 1 depth 1×8 sync 0 share 0.33 own None stop None

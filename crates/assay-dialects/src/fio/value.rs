@@ -2,7 +2,7 @@
 //!
 //! With `kb_base=1024`, fio's default, `k` and `kB` are 1024 and `KiB` is 1000: the labels are
 //! swapped on purpose. With `kb_base=1000` they mean what SI and IEC say. fio's manual, "Parameter
-//! types". Nothing here guesses: what is no number is refused by the caller.
+//! types". Nothing here guesses: what is not a number is refused by the caller.
 
 use assay_model::quantity;
 

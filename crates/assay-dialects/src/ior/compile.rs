@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use assay_model::seed;
 use assay_model::workload::storage::{
     AccessPattern, EngineChoice, Load, StorageData, StoragePhase, StoragePlan, StorageStream,
     StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
@@ -95,22 +96,14 @@ fn read_by(options: &Options, rank: u32, repetition: u32) -> u32 {
     let part = match options.reorder_random {
         0 if options.reorder => (u64::from(rank) + u64::from(options.reorder_offset)) % ranks,
         0 => u64::from(rank),
-        1 => (u64::from(rank) + mix(seed.wrapping_add(u64::from(rank))) % ranks) % ranks,
+        1 => (u64::from(rank) + seed::derived(seed, u64::from(rank)) % ranks) % ranks,
         _ => {
             let mut parts: Vec<u32> = (0..options.ranks).collect();
-            parts.sort_by_key(|part| mix(mix(seed).wrapping_add(u64::from(*part))));
+            parts.sort_by_key(|part| seed::derived(seed, u64::from(*part)));
             u64::from(parts[rank as usize])
         }
     };
     u32::try_from(part).unwrap_or(rank)
-}
-
-/// `SplitMix64`: a number that looks random for every number.
-const fn mix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// The file with the part of `rank`.
@@ -190,7 +183,7 @@ fn stream(options: &Options, access: Access, rank: u32) -> StorageStream {
 }
 
 /// What the ranks lack after a deadline to have done as many transfers as the one that did most (`done`,
-/// by rank): the rest of the block that each stands in, then whole blocks. Fewer phases, and none, where
+/// by rank): the rest of the block that each is in, then whole blocks. Fewer phases, and none, where
 /// nothing is lacking.
 #[must_use]
 pub fn rest(
@@ -200,7 +193,7 @@ pub fn rest(
     done: &[u64],
 ) -> Vec<StoragePhase> {
     let most = done.iter().copied().max().unwrap_or(0);
-    // What goes anywhere stands in no block.
+    // What goes anywhere is in no block.
     let per_block = match options.random {
         2.. => 1,
         _ => options.block_bytes / options.transfer_bytes,
@@ -249,7 +242,7 @@ fn lacking(
             *start += from / per_block * stride * options.block_bytes
                 + within * options.transfer_bytes;
             if within > 0 {
-                // The rest of one block is a block of its own.
+                // The rest of one block is its own block.
                 let bytes = count * options.transfer_bytes;
                 *end = *start + bytes;
                 stream.pattern = AccessPattern::Blocks {

@@ -58,7 +58,7 @@ fn one_test(test: &Test, number: usize, platform: &str) -> Value {
     shown
 }
 
-/// The greatest bandwidths, which IOR adds with -v.
+/// The largest bandwidths, which IOR adds with -v.
 fn greatest(test: &Test) -> Value {
     let mut shown = Map::new();
     for (name, access) in [("write", Access::Write), ("read", Access::Read)] {

@@ -1,10 +1,10 @@
-//! What IOR can be asked for, letter by letter, and what does not fit together.
+//! What can be requested of IOR, letter by letter, and what does not fit together.
 
 use thiserror::Error;
 
 use super::units;
 
-/// What was asked for. The names are those of IOR's own output.
+/// What was requested. The names are those of IOR's own output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// `-A`.
@@ -19,7 +19,7 @@ pub struct Options {
     pub reorder: bool,
     /// `-Q`.
     pub reorder_offset: u32,
-    /// `-Z`, how often: 1 = each reads the part of any, 2 = all parts are dealt out anew.
+    /// `-Z`, how often: 1 = each reads the part of any, 2 = all parts are dealt out again.
     pub reorder_random: u32,
     /// `-X`; below zero it changes with the repetition.
     pub reorder_seed: i64,

@@ -9,11 +9,11 @@ use super::options::Options;
 /// One test with what it came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Test {
-    /// What was asked for.
+    /// What was requested.
     pub options: Options,
     /// When it began: `Sat Nov 21 14:47:44 2026`.
     pub began: String,
-    /// The file system below the test file, where it tells.
+    /// The file system below the test file, where it reports it.
     pub capacity: Option<Capacity>,
     /// In the order in which they were done.
     pub results: Vec<AccessResult>,
@@ -49,7 +49,7 @@ pub struct AccessResult {
     pub elapsed_s: f64,
     /// Seconds in which all files were closed.
     pub close_s: f64,
-    /// Mean seconds of a transfer of the rank for which it is least, as IOR tells it.
+    /// Mean seconds of a transfer of the rank for which it is least, as IOR reports it.
     pub latency_s: f64,
     /// With wear-out after a deadline.
     pub stonewall: Option<Stonewall>,
@@ -88,7 +88,7 @@ impl AccessResult {
         rest: &[StorageOutcome],
     ) -> Self {
         self.stonewall = Some(Stonewall {
-            // What lies behind the deadline is `fsync`.
+            // What is behind the deadline is `fsync`.
             elapsed_s: self.elapsed_s.min(f64::from(options.deadline_s)),
             least: done.iter().copied().min().unwrap_or(0),
             most: done.iter().copied().max().unwrap_or(0),
@@ -131,7 +131,7 @@ impl AccessResult {
 /// All repetitions of one access.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// Greatest, least, mean and deviation of B/s.
+    /// Maximum, minimum, mean and deviation of B/s.
     pub bytes_per_s: Moments,
     /// The same of transfers per second.
     pub transfers_per_s: Moments,
@@ -143,10 +143,10 @@ pub struct Summary {
     pub stonewall: Option<(f64, f64)>,
 }
 
-/// Greatest, least, mean, deviation.
+/// Maximum, minimum, mean, deviation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
-    /// The greatest.
+    /// The largest.
     pub greatest: f64,
     /// The least.
     pub least: f64,

@@ -468,12 +468,12 @@ fn check_rest(line: &str, done: &[u64], expected: &[&[(u64, u64, u64)]]) {
 fn ranks_that_are_behind_catch_up() {
     let wear_out = "-D 1 -O stoneWallingWearOut=1 -o f";
     let files = format!("-N 2 -F -b 8k -t 1k -s 2 {wear_out}");
-    // The rest of the block that the rank stands in, then the next block as far as the other came.
+    // The rest of the block that the rank is in, then the next block as far as the other came.
     check_rest(&files, &[3, 10], &[&[(3072, 5120, 8192)], &[(8192, 2048, 16384)]]);
     check_rest(&files, &[3, 5], &[&[(3072, 2048, 5120)]]);
     check_rest(&files, &[8, 16], &[&[(8192, 8192, 16384)]]);
     check_rest(&files, &[5, 5], &[]);
-    // In a shared file the next block of rank 1 lies behind that of rank 0.
+    // In a shared file the next block of rank 1 is behind that of rank 0.
     let shared = format!("-N 2 -b 1k -t 1k -s 9 {wear_out}");
     check_rest(&shared, &[9, 4], &[&[(1024 + 4 * 2048, 5120, 18432)]]);
     let anywhere = format!("-N 2 -z -z -b 1k -t 1k -s 9 {wear_out}");

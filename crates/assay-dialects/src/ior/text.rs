@@ -10,7 +10,7 @@ use super::options::Options;
 use super::result::{AccessResult, Moments, Stonewall, Test, summary};
 use super::units::readable;
 
-/// What a report tells of the place and the time.
+/// What a report says about place and time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Circumstances {
     /// `4.1.0+dev (assay 0.1.0)`.
@@ -184,7 +184,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// What stands behind the results of one test: the lines that scripts for IOR 3 look for.
+/// What is behind the results of one test: the lines that scripts for IOR 3 look for.
 #[must_use]
 pub fn greatest(test: &Test) -> String {
     let mut text = String::new();

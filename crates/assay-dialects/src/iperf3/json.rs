@@ -135,7 +135,7 @@ fn stretch(stretch: &Stretch) -> Value {
             value["pmtu"] = json!(tcp.path_mtu_bytes);
             value["reorder"] = json!(tcp.reordered);
             if let Some(rate) = tcp.delivery_bit_per_s {
-                // A key of our own: iperf3 does not tell it, and its readers pass over it.
+                // Our own key: iperf3 does not report it, and its readers pass over it.
                 value["delivery_bits_per_second"] = json!(rate);
             }
         }
@@ -187,7 +187,7 @@ pub fn end(end: &End, udp: bool, bidirectional: bool) -> Value {
         },
     });
     // With both directions the client's streams come first at either end, so that `sum_sent` is
-    // what the client sent, whoever tells it.
+    // what the client sent, whoever reports it.
     let forward = end.streams.first().is_none_or(|first| first.sends);
     let mut put = |key: &str, sum: Option<Stretch>, is_sent: bool, sender: bool| {
         if let Some(sum) = sum {

@@ -16,7 +16,7 @@ pub struct Style {
     pub is_client: bool,
     /// Datagrams.
     pub udp: bool,
-    /// Both directions at once: a column tells which.
+    /// Both directions at once: a column reports which.
     pub bidirectional: bool,
     /// CPU of both ends and congestion control as well (`-V`).
     pub verbose: bool,

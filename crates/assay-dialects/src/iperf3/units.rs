@@ -35,7 +35,7 @@ pub fn bytes(value: f64) -> String {
     scaled(value, 1024.0, "Byte", None)
 }
 
-/// `13.9 Gbit`, or in the format asked for.
+/// `13.9 Gbit`, or in the format requested.
 #[must_use]
 pub fn rate(bit_per_s: f64, format: Format) -> String {
     match format {

@@ -37,7 +37,7 @@ fn check_real(name: &str, table: &Table) {
         .join("../assay-adapters/tests/golden/osu");
     let printed = std::fs::read_to_string(path.join(format!("{name}.out"))).unwrap();
     let title = printed.find("# OSU").unwrap();
-    // What the launcher's library said ends with a line of its own.
+    // What the launcher's library said ends with its own line.
     let from =
         if printed[..title].ends_with("=\n\n") || title == 1 { title - 1 } else { title };
     let mut ours = table.head();

@@ -40,7 +40,7 @@ pub(super) enum Seek {
 pub(super) enum Sizes {
     /// Bytes with their percentages.
     Shares(Vec<(u64, f64)>),
-    /// Least, greatest and step, in bytes.
+    /// Minimum, maximum and step, in bytes.
     Uniform(u64, u64, u64),
 }
 
@@ -121,7 +121,7 @@ fn flag_bits(text: &str, flags: &mut OpenFlags) -> bool {
     true
 }
 
-/// Sizes of one I/O: one, with percentages, or least, greatest and step.
+/// Sizes of one I/O: one, with percentages, or minimum, maximum and step.
 pub(super) fn sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Sizes> {
     let numbers = values::numbers(lines, parameter)?;
     let sizes = match numbers[..] {

@@ -1,4 +1,4 @@
-//! What a parameter file wants to have done around its runs, and what ends a run early.
+//! Commands of a parameter file around its runs, and early ends of a run.
 //!
 //! Only named here; whoever carries the runs out starts the commands and counts the bytes.
 
@@ -39,7 +39,7 @@ pub enum OutputOf {
 pub enum Repetition {
     /// This many times.
     Times(u64),
-    /// They begin anew until this many seconds have passed.
+    /// They begin again until this many seconds have passed.
     Seconds(u64),
 }
 

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use assay_model::seed;
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{
     Load, RateRounding, StoragePhase, StoragePlan, StorageTiming, Verify,
@@ -106,6 +107,12 @@ impl<'a, 'b> Compiler<'a, 'b> {
         if all.general.formats && is_raw {
             self.format_all();
         }
+        // Every run has its own, so that none finds the blocks of another in a cache.
+        let raw = self.execution.plan.phases.iter_mut().map(|it| &mut it.workload.seed);
+        let files = self.execution.files.phases.iter_mut().map(|it| &mut it.workload.seed);
+        for (nth, own) in (0..).zip(raw.chain(files)) {
+            *own = seed::derived(self.input.seed, nth);
+        }
         self.execution.hosts = self.hosts_used();
         self.execution
     }
@@ -152,7 +159,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         }
     }
 
-    /// Tells what is wrong with rate and times.
+    /// Reports what is wrong with rate and times.
     fn checked(&mut self, run: &Run) -> bool {
         let mut wrong = Vec::new();
         if self.all.file_system.is_some() {
@@ -276,7 +283,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         Some(())
     }
 
-    /// No tree may lie within another one.
+    /// No tree may be within another one.
     fn nested_anchors(&mut self) {
         let mut anchors: Vec<_> = self
             .all

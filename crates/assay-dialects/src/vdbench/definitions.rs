@@ -76,7 +76,7 @@ pub(super) struct Workload {
     pub(super) hit_percents: (f64, f64),
     pub(super) range: Option<(f64, f64)>,
     pub(super) streams: Option<u32>,
-    /// Smallest and greatest gap of random access that goes onward, in bytes.
+    /// Smallest and largest gap of random access that goes onward, in bytes.
     pub(super) strides: Option<(u64, u64)>,
     /// Where storage is joined, I/O in flight.
     pub(super) threads: Option<u32>,

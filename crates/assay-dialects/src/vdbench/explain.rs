@@ -1,4 +1,4 @@
-//! What a parameter file amounts to, without any I/O: every run, and the totals.
+//! A parameter file explained without I/O: every run, and the totals.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

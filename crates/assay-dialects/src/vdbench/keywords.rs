@@ -4,7 +4,7 @@
 
 use assay_model::near::nearest;
 
-/// The kinds of definitions, and what stands before all of them.
+/// The kinds of definitions, and what is before all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
     General,

@@ -46,7 +46,7 @@ impl Lines {
             .iter()
             .map(|(name, value)| Variable { name, value, used: false })
             .collect();
-        // `$host1` is a name of its own, not `$host` and a 1.
+        // `$host1` is its own name, not `$host` and a 1.
         variables.sort_by_key(|variable| std::cmp::Reverse(variable.name.len()));
         let mut reader = Reader { lines: Self::default(), around, variables };
         for path in &input.files {
@@ -71,7 +71,7 @@ impl Lines {
         &self.lines[line].text
     }
 
-    /// Whether nothing is left to do with a line: what it includes stands behind it.
+    /// Whether nothing is left to do with a line: what it includes is behind it.
     pub(super) fn is_obeyed(&self, line: usize) -> bool {
         self.lines[line].is_obeyed
     }

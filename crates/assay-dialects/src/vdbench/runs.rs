@@ -204,7 +204,7 @@ pub(super) fn of_data(limit: f64, total_bytes: u64) -> u64 {
     if limit <= 100.0 { (limit * total_bytes as f64) as u64 } else { limit as u64 }
 }
 
-/// Whether every value of a loop can be used; tells of the first that cannot.
+/// Whether every value of a loop can be used; reports the first that cannot.
 fn usable(lines: &mut Lines, parameter: &Parameter, values: &[Shown]) -> bool {
     let wrong = |shown: &&Shown| {
         let Value::Number(number) = shown.value else {

@@ -54,7 +54,7 @@ struct Reader {
     statements: Vec<Statement>,
     /// Labels of the hosts so far.
     labels: Vec<String>,
-    /// Keywords without effect that were told of.
+    /// Keywords without effect that were reported.
     told: Vec<(Kind, &'static str)>,
 }
 
@@ -160,7 +160,7 @@ impl Reader {
         statement.parameters.push(parameter);
     }
 
-    /// Whether assay carries the parameter out; tells of it where not.
+    /// Whether assay carries the parameter out; reports it where not.
     fn carried_out(
         &mut self,
         lines: &mut Lines,
@@ -218,7 +218,7 @@ fn unknown(lines: &mut Lines, kind: Kind, token: &Token) {
     lines.found.push(error);
 }
 
-/// Where variables stand that nobody gave a value; they are told of.
+/// Where variables stand that nobody gave a value; they are reported.
 fn unresolved(lines: &mut Lines, line: usize) -> Vec<usize> {
     let text = lines.text(line).to_owned();
     let mut starts = Vec::new();

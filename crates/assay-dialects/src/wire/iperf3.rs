@@ -32,7 +32,7 @@ pub const COOKIE_BYTES: usize = 37;
 const COOKIE_ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 /// iperf3 itself refuses parameters above 8 KiB since 3.18.
 const PARAMETERS_LIMIT: usize = 8 * 1024;
-/// 128 streams take about 30 KiB; a peer's whole report may come along when it was asked for.
+/// 128 streams take about 30 KiB; a peer's whole report may come along when it was requested.
 const RESULTS_LIMIT: usize = 4 * 1024 * 1024;
 
 /// Identifies one test; sent first on each of its connections.

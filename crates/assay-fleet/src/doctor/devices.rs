@@ -204,7 +204,7 @@ fn offloads(offloads: Offloads) -> (bool, String) {
         (false, false) => "off",
         (false, true) => "off (fixed)",
     };
-    // Joining by the device is told and not judged: GRO does the same and keeps the heads.
+    // Joining by the device is reported and not judged: GRO does the same and keeps the heads.
     let told = wanted.into_iter().chain([("LRO", offloads.large_receive)]);
     let texts: Vec<String> =
         told.map(|(name, switch)| format!("{name} {}", word(switch))).collect();

@@ -1,4 +1,4 @@
-//! Checks of what else happens on the machine at this moment.
+//! Checks of what else happens on the machine now.
 
 use std::time::{Duration, Instant};
 

@@ -80,7 +80,7 @@ fn below_root(path: &str) -> String {
     path.trim_start_matches('/').to_owned()
 }
 
-/// The makes whose libraries lie in a folder.
+/// The makes whose libraries are in a folder.
 fn makes_in(scene: &Scene, folder: &str) -> Vec<&'static str> {
     let there = |name: &str| scene.root.exists(&below_root(&format!("{folder}/{name}")));
     let mut makes: Vec<&str> =

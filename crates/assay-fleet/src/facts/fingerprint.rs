@@ -31,7 +31,7 @@ pub(super) fn of(
     blake3::hash(text.as_bytes()).to_hex().as_str()[..DIGITS].to_owned()
 }
 
-/// What is hashed. Counts instead of CPU numbers, because firmware may number CPUs anew.
+/// What is hashed. Counts instead of CPU numbers, because firmware may number CPUs again.
 fn description(
     whole: &Topology,
     cpu: &CpuFacts,

@@ -68,7 +68,7 @@ impl Structure<'_> {
         Some(u32::from_le_bytes(bytes.try_into().ok()?))
     }
 
-    /// The string whose number, counted from 1, stands at `offset`; 0 means that there is none.
+    /// The string whose number, counted from 1, is at `offset`; 0 means that there is none.
     fn string(&self, offset: usize) -> Option<String> {
         let number = usize::from(self.byte(offset)?).checked_sub(1)?;
         Some(String::from_utf8_lossy(self.strings.get(number)?).trim().to_owned())

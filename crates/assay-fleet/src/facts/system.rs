@@ -73,7 +73,7 @@ fn product(root: &Root) -> Option<String> {
     product.or_else(model).map(|name| name.trim_end_matches('\0').to_owned())
 }
 
-/// The C library that this process has mapped names its version in a text of its own.
+/// The C library that this process has mapped names its version in its own text.
 fn c_library(root: &Root) -> Option<String> {
     let maps = root.text("proc/self/maps")?;
     let mapped = |name: &str| {

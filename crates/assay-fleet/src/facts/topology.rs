@@ -20,7 +20,7 @@ pub(super) fn read(root: &Root, usable: &BTreeSet<u32>) -> Topology {
     Topology { cpus: cores(root, usable, &numa), caches: caches(root, usable), numa }
 }
 
-/// The place of one CPU as the kernel tells it.
+/// The place of one CPU as the kernel reports it.
 struct Place {
     id: u32,
     core: u32,

@@ -27,7 +27,7 @@ const MARK: &str = "ASSAY_CHILD";
 pub(super) struct Mark(String);
 
 impl Mark {
-    /// Puts a mark of its own on a child that is to be started.
+    /// Puts its own mark on a child that is to be started.
     pub(super) fn put_on(command: &mut Command) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);

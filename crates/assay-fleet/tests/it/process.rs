@@ -174,7 +174,7 @@ fn affinity_is_the_childs_alone() {
     }
 }
 
-/// Three kinds of descendants: in the group of the child, in a session of their own, and orphaned in a
+/// Three kinds of descendants: in the group of the child, in their own session, and orphaned in a
 /// session of their own. Goes on when all have told their process numbers, and prints these.
 const FAMILY: &str = "sleep 600 & echo $! >> ids; setsid sleep 600 & echo $! >> ids; \
     (setsid sh -c 'echo $$ >> ids; exec sleep 600' &); \

@@ -11,7 +11,7 @@ use std::path::Path;
 use assay_fleet::root::Root;
 use tempfile::TempDir;
 
-/// A host that exists as files in a directory of its own.
+/// A host that exists as files in its own directory.
 pub(crate) struct Host {
     directory: TempDir,
 }

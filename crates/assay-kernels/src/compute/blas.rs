@@ -6,7 +6,7 @@
 //! library, they know nothing of the panel that is factored meanwhile, and every call would wait for all
 //! of them. A library built without any locking must not be given to more than one thread.
 //!
-//! Matrices are passed row by row, which Fortran reads as transposed, so the products are asked for
+//! Matrices are passed row by row, which Fortran reads as transposed, so the products are requested
 //! transposed too and nothing is copied. Integers are passed as 64-bit ones by address: on a little-endian
 //! machine a library with 32-bit integers reads their lower half, which is the same number.
 
@@ -31,7 +31,7 @@ pub enum BlasError {
     /// No file could be opened.
     #[error("cannot open a BLAS library called {name:?}: {}", attempts(tried))]
     Open {
-        /// What the user asked for.
+        /// What the user requested.
         name: String,
         /// Each file that was tried, with the loader's reason.
         tried: Vec<(String, String)>,

@@ -58,7 +58,7 @@ impl CoreClock {
     /// Starts and pins the threads.
     ///
     /// # Errors
-    /// No CPU given, one that cannot be had, or an architecture or load without a chain of its own
+    /// No CPU given, one that cannot be had, or an architecture or load without its own chain
     /// ([`io::ErrorKind::Unsupported`]).
     pub fn prepare(config: &CoreClockConfig) -> io::Result<Self> {
         let chain = chain(config.load).ok_or(io::ErrorKind::Unsupported)?;

@@ -7,7 +7,7 @@
 //! its seed for the check. Nothing here decides what to repeat or what N to take.
 //!
 //! In the order of the work: `problem` draws the system into a `matrix`; `factor` takes it apart in steps
-//! of a `panel` (which lies in the `layout` that the kernels like) and `strip`s to its right, `tile` by
+//! of a `panel` (which is in the `layout` that the kernels like) and `strip`s to its right, `tile` by
 //! tile; `solve` and `residual` end it. `kernels` picks the instruction set's `vector`, `crew` keeps
 //! members together.
 
@@ -75,7 +75,7 @@ pub struct Solved {
     pub residual: f64,
     /// [`THRESHOLD`].
     pub threshold: f64,
-    /// Whether the residual is less than the threshold. If not, this is no measurement.
+    /// Whether the residual is less than the threshold. If not, this is not a measurement.
     pub passed: bool,
 }
 
@@ -216,14 +216,14 @@ impl<'a> Linpack<'a> {
         self.kernels.isa
     }
 
-    /// Bytes of the matrix that lie in huge pages now, or `None` where the system does not say. The
+    /// Bytes of the matrix that are in huge pages now, or `None` where the system does not say. The
     /// memory must have been touched by a solution before.
     pub fn huge_bytes(&self) -> Option<usize> {
         self.matrix.huge_bytes()
     }
 
     /// Makes the system, solves it and checks the solution. Can be repeated; every time the same system
-    /// is made anew. `progress` is called by a thread at work after each step with the part of the
+    /// is made again. `progress` is called by a thread at work after each step with the part of the
     /// operations done, from 0 to 1. `cancel` is looked at before each strip of the update and between
     /// rows before and after, several times a second.
     ///
@@ -247,7 +247,7 @@ impl<'a> Linpack<'a> {
         if cancel.load(Ordering::Relaxed) { Err(LinpackError::Cancelled) } else { Ok(solved) }
     }
 
-    /// Solves the system that lies in the matrix. Returns seconds.
+    /// Solves the system that is in the matrix. Returns seconds.
     fn factor_and_solve(
         &mut self,
         cancel: &AtomicBool,
@@ -338,7 +338,7 @@ impl<'a> Linpack<'a> {
 /// less). Elsewhere a strip has half as many columns, for caches of 512 KiB (Zen to Zen 3).
 const PANEL_WIDTH: usize = 240;
 
-/// Most columns of a strip for a library, which packs L anew in every call: with 960 columns that costs
+/// Most columns of a strip for a library, which packs L again in every call: with 960 columns that costs
 /// about a thousandth of the product.
 const BLAS_STRIP: usize = 960;
 

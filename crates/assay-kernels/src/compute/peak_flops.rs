@@ -65,7 +65,7 @@ pub enum PeakError {
     /// This CPU lacks the instruction set.
     #[error("this CPU cannot run {isa} instructions")]
     Isa {
-        /// The instruction set asked for.
+        /// The instruction set requested.
         isa: Isa,
     },
     /// The threads could not be started or pinned.
@@ -122,7 +122,7 @@ impl Peak {
     /// Runs the chains once on all CPUs at the same time.
     ///
     /// # Errors
-    /// [`PeakError::WrongSum`], which is no measurement.
+    /// [`PeakError::WrongSum`], which is not a measurement.
     pub fn repetition(&mut self) -> Result<PeakSample, PeakError> {
         let (kernel, turns, wrong) = (&self.kernel, self.turns, &self.wrong);
         let expected = kernel.expected_sum();

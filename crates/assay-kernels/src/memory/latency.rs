@@ -79,10 +79,10 @@ impl Latency {
         self.steps * LOADS_PER_STEP
     }
 
-    /// Bytes of the working set that lie in huge pages.
+    /// Bytes of the working set that are in huge pages.
     ///
     /// # Errors
-    /// The system does not tell.
+    /// The system does not report it.
     pub fn huge_bytes(&self) -> io::Result<usize> {
         self.chain.huge_bytes()
     }
@@ -144,9 +144,9 @@ pub enum LatencyError {
          each a multiple of 8 B"
     )]
     LinkLines {
-        /// Size asked for.
+        /// Size requested.
         bytes: usize,
-        /// Size of a line asked for.
+        /// Size of a line requested.
         line_bytes: usize,
     },
     /// The chain leaves the set, or comes back before it has visited all lines.

@@ -7,7 +7,7 @@
 //! Non-temporal stores avoid that, which is why the best kernel usually uses them.
 //!
 //! **Placement.** Each member of the team owns one contiguous part of each array, touches it first
-//! (so its pages lie near it) and works on no other. The arrays start at different offsets within
+//! (so its pages are near it) and works on no other. The arrays start at different offsets within
 //! their pages, because streams that walk in step through equal offsets evict each other.
 //!
 //! **Time.** One repetition is one pass over the arrays: from the first member's start to the last
@@ -51,7 +51,7 @@ pub struct StreamConfig {
     pub cpus: Vec<usize>,
     /// Size of each of the three arrays in bytes; rounded down to whole elements of 8 bytes.
     pub bytes_per_array: usize,
-    /// CPUs that touch the array `a` first, so that it lies near them and not near those that walk it;
+    /// CPUs that touch the array `a` first, so that it is near them and not near those that walk it;
     /// empty = each member touches its own part.
     pub source_cpus: Vec<usize>,
     /// Ask for huge pages; [`Stream::huge_bytes`] says what came of it.
@@ -102,10 +102,10 @@ impl Stream {
         self.team.members()
     }
 
-    /// Bytes of the three arrays that lie in huge pages.
+    /// Bytes of the three arrays that are in huge pages.
     ///
     /// # Errors
-    /// The system does not tell.
+    /// The system does not report it.
     pub fn huge_bytes(&self) -> io::Result<usize> {
         self.arrays.huge_bytes()
     }

@@ -1,4 +1,4 @@
-//! The three binary interfaces of MPI: how to tell them apart before anything is initialised, and what
+//! The three binary interfaces of MPI: how to distinguish them before anything is initialised, and what
 //! the names of `mpi.h` stand for in each.
 //!
 //! The functions are the same everywhere. What differs is the width of a handle and the values of the

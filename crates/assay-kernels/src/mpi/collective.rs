@@ -262,7 +262,7 @@ impl<H: Handle> Prepared<'_, H> {
             | Collective::Gather
             | Collective::AllToAll
             | Collective::Scatter => {
-                // A part is told apart by who sends it and by whom it is for.
+                // A part is distinguished by who sends it and by whom it is for.
                 let parts = self.send.as_mut_slice::<u8>().chunks_exact_mut(bytes.max(1));
                 for (to, part) in parts.enumerate() {
                     fill(part, seed(turn, rank, to));
@@ -303,7 +303,7 @@ impl<H: Handle> Prepared<'_, H> {
     }
 }
 
-/// Mean, least and greatest over the ranks; on rank 0 alone.
+/// Mean, minimum and maximum over the ranks; on rank 0 alone.
 fn over_ranks<H: Handle>(comm: &Communicator<H>, own_s: f64) -> Done<Figures> {
     let (least_s, greatest_s) = comm.extremes(own_s)?;
     let mean_s = comm.sum(&[own_s])?[0] / f64::from(comm.size);

@@ -112,7 +112,7 @@ impl<H: Handle> Communicator<H> {
     }
 
     /// # Safety
-    /// `count` bytes must lie at `from`.
+    /// `count` bytes must be at `from`.
     #[inline(always)]
     pub(super) unsafe fn send(
         &self,
@@ -222,7 +222,7 @@ impl<H: Handle> Communicator<H> {
         self.reduce(numbers, self.names.sum)
     }
 
-    /// The least and the greatest over all ranks; on rank 0 alone.
+    /// The minimum and maximum over all ranks; on rank 0 alone.
     pub(super) fn extremes(&self, number: f64) -> Done<(f64, f64)> {
         let least = self.reduce(&[number], self.names.min)?;
         let greatest = self.reduce(&[number], self.names.max)?;

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 /// Numbers repeat with this period along an array.
 const PERIOD: usize = 16;
 
-/// What a message from `rank` in turn `turn` and slot `slot` is told apart by.
+/// What a message from `rank` in turn `turn` and slot `slot` is distinguished by.
 pub(super) fn seed(turn: u64, rank: c_int, slot: usize) -> u64 {
     turn.wrapping_mul(1009).wrapping_add(rank as u64 * 101).wrapping_add(slot as u64 * 7)
 }

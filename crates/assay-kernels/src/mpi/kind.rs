@@ -3,7 +3,7 @@
 /// One of OSU's benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// One message there and one back between two ranks; half of it is told.
+    /// One message there and one back between two ranks; half of it is reported.
     Latency,
     /// Many messages in one direction between two ranks, then a short answer.
     Bandwidth,
@@ -59,7 +59,7 @@ pub enum Buffers {
     /// All in one place, as in every version of OSU by default.
     #[default]
     Single,
-    /// Each in a place of its own, as OSU 7 does when asked: more memory than caches hold takes part.
+    /// Each in its own place, as OSU 7 does when asked: more memory than caches hold takes part.
     Multiple,
 }
 
@@ -105,7 +105,7 @@ impl Kind {
         }
     }
 
-    /// Messages that get a place of their own, at least while contents are compared.
+    /// Messages that get their own place, at least while contents are compared.
     pub(super) fn slots(self, bytes: usize, window: u32, buffers: Buffers) -> usize {
         let all = window.max(1) as usize;
         match (self.is_windowed(), buffers) {

@@ -43,7 +43,7 @@ impl<H: Handle> Prepared<'_, H> {
         let elapsed_s = match side(comm) {
             None => None,
             Some(Side { peer, is_low: true }) => Some(comm.time(pass, || {
-                // SAFETY: `count` bytes lie at both addresses, which this benchmark owns.
+                // SAFETY: `count` bytes are at both addresses, which this benchmark owns.
                 unsafe { comm.send(out, count, peer, PING)? };
                 // SAFETY: as above.
                 unsafe { comm.receive(back, count, peer, PING) }
@@ -72,7 +72,7 @@ impl<H: Handle> Prepared<'_, H> {
             None => Vec::new(),
             Some(Side { peer, is_low: true }) => {
                 comm.time_each(warm_up, count, false, || {
-                    // SAFETY: `bytes` bytes lie at both addresses, which this benchmark owns.
+                    // SAFETY: `bytes` bytes are at both addresses, which this benchmark owns.
                     unsafe { comm.send(out, bytes, peer, PING)? };
                     // SAFETY: as above.
                     unsafe { comm.receive(back, bytes, peer, PING) }
@@ -114,7 +114,7 @@ impl<H: Handle> Prepared<'_, H> {
         if self.kind == Kind::BothWays { self.both_ways(timed) } else { self.one_way(timed) }
     }
 
-    /// Windows of messages from low to high, each ended by a short answer. A function of its own, so that what is
+    /// Windows of messages from low to high, each ended by a short answer. Its own function, so that what is
     /// compiled beside it does not change its loops.
     #[inline(never)]
     fn one_way(&mut self, timed: &impl Timed) -> Done<Option<Vec<f64>>> {
@@ -122,7 +122,7 @@ impl<H: Handle> Prepared<'_, H> {
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let stride = self.stride;
         let requests = &mut self.requests[..self.in_flight];
-        // The answer has a place of its own: messages may be shorter than it.
+        // The answer has its own place: messages may be shorter than it.
         let mut answer = [0_u8; ANSWER_BYTES as usize];
         let answer = answer.as_mut_ptr();
         Ok(match side(comm) {
@@ -156,7 +156,7 @@ impl<H: Handle> Prepared<'_, H> {
         })
     }
 
-    /// Windows of messages in both directions at once; a function of its own like the above.
+    /// Windows of messages in both directions at once; its own function like the above.
     #[inline(never)]
     fn both_ways(&mut self, timed: &impl Timed) -> Done<Option<Vec<f64>>> {
         let (comm, count) = (self.comm, self.count);
@@ -187,7 +187,7 @@ impl<H: Handle> Prepared<'_, H> {
         })
     }
 
-    /// One message per slot from low to high and then back, each in a place of its own; whether each
+    /// One message per slot from low to high and then back, each in its own place; whether each
     /// that came here was right.
     pub(super) fn validate_pairs(&mut self, turn: u64) -> Done<Vec<bool>> {
         let Some(Side { peer, is_low }) = side(self.comm) else { return Ok(Vec::new()) };
@@ -201,7 +201,7 @@ impl<H: Handle> Prepared<'_, H> {
         for sends in [is_low, !is_low] {
             for slot in 0..slots {
                 let request = &mut self.requests[slot];
-                // SAFETY: each slot lies within its buffer, and all requests are completed below.
+                // SAFETY: each slot is within its buffer, and all requests are completed below.
                 unsafe {
                     if sends {
                         let from = self.send.as_ptr().add(slot * bytes);

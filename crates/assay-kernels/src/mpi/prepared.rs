@@ -31,7 +31,7 @@ pub enum Figures {
         mean_s: f64,
         /// The rank with the least.
         least_s: f64,
-        /// The rank with the greatest.
+        /// The rank with the largest.
         greatest_s: f64,
     },
     /// A non-blocking call with computation between its start and its end, means over the ranks.
@@ -44,7 +44,7 @@ pub enum Figures {
         pure_s: f64,
         /// Part of the pure call that the computation hid, 0 … 1.
         share: f64,
-        /// Where the time went, if that was asked for.
+        /// Where the time went, if that was requested.
         parts: Option<OverlapParts>,
     },
 }
@@ -60,7 +60,7 @@ pub struct OverlapParts {
     pub wait_s: f64,
     /// The call without computation, in seconds, on the rank with the least.
     pub least_s: f64,
-    /// The same on the rank with the greatest.
+    /// The same on the rank with the largest.
     pub greatest_s: f64,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Prepared<'j, H: Handle> {
     pub(super) count: c_int,
     /// Messages in flight.
     pub(super) in_flight: usize,
-    /// Messages with a place of their own while contents are compared.
+    /// Messages with their own place while contents are compared.
     pub(super) slots: usize,
     /// Bytes from the place of one message of a window to that of the next.
     pub(super) stride: usize,
@@ -88,7 +88,7 @@ pub(super) struct Prepared<'j, H: Handle> {
     pub(super) window: Option<Window<'j, H>>,
 }
 
-/// What is asked for, the same on all ranks.
+/// What is requested, the same on all ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
     /// What is measured.

@@ -30,7 +30,7 @@ pub struct Pass {
     pub timing: Timing,
 }
 
-/// Whether turns are timed together or one by one: a type for each, so that each has a loop of its own. With
+/// Whether turns are timed together or one by one: a type for each, so that each has its own loop. With
 /// both in one function the turn is not inlined, which costs a window of small messages 0.7 %.
 pub(super) trait Timed {
     /// Seconds of all timed turns together, or of each of them.

@@ -73,7 +73,7 @@ impl<'j, H: Handle> Window<'j, H> {
     }
 
     /// # Safety
-    /// `count` bytes must lie at `from` until the next flush, and the window must be locked.
+    /// `count` bytes must be at `from` until the next flush, and the window must be locked.
     #[inline(always)]
     pub(super) unsafe fn put(&self, from: *const u8, count: c_int) -> Done {
         let Communicator { calls, names, .. } = self.comm;

@@ -23,7 +23,7 @@ pub fn process_time() -> ProcessTime {
     ProcessTime { user_ns: nanos(usage.ru_utime), system_ns: nanos(usage.ru_stime) }
 }
 
-/// CPU time of a thread that may still run, in nanoseconds; 0 when the system does not tell.
+/// CPU time of a thread that may still run, in nanoseconds; 0 when the system does not report it.
 pub fn thread_time_ns<T>(thread: &JoinHandle<T>) -> u64 {
     let mut clock: libc::clockid_t = 0;
     // SAFETY: the handle has not been joined (joining consumes it), so the thread's identity is

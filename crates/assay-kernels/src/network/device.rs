@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// The name of the device that has this address; `None` when no device has it.
 pub fn name_of(address: IpAddr) -> Option<String> {
     let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
-    // SAFETY: the call writes a list of its own to the pointer, or fails.
+    // SAFETY: the call writes its own list to the pointer, or fails.
     if unsafe { libc::getifaddrs(&raw mut first) } != 0 {
         return None;
     }

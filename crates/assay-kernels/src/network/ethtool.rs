@@ -132,7 +132,7 @@ impl Asked {
 
     /// The names of all features of this kernel, in the order of their bits.
     fn feature_names(&self) -> Option<Vec<String>> {
-        // A mask of 64 bits asks for the sizes of sets; one was asked for, so one follows.
+        // A mask of 64 bits asks for the sizes of sets; one was requested, so one follows.
         let counts = self.ask_with(vec![STRING_COUNTS, 0, 1 << FEATURE_NAMES, 0, 0])?;
         let count = counts[4] as usize;
         let mut question = vec![0; 3 + count * STRING_BYTES / 4];

@@ -16,7 +16,7 @@ use crate::clock;
 pub enum Access {
     /// The unprivileged datagram socket; the kernel owns identifier and checksum.
     Datagram,
-    /// A raw socket; all echo replies of the machine arrive and are told apart by identifier.
+    /// A raw socket; all echo replies of the machine arrive and are distinguished by identifier.
     Raw,
 }
 

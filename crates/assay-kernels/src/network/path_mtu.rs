@@ -2,7 +2,7 @@
 //!
 //! What the kernel believes of a path is what routers have told it so far. An echo of that size that
 //! comes back proves it; where it does not and a small one does, something on the way swallows large
-//! packets without a word, and the greatest size that passes is searched.
+//! packets without a word, and the largest size that passes is searched.
 
 use std::io;
 use std::net::IpAddr;

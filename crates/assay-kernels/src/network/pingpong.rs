@@ -34,12 +34,14 @@ pub enum Waiting {
 }
 
 /// When a ping-pong ends, whichever comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Until {
+#[derive(Debug, Clone, Copy)]
+pub struct Until<'a> {
     /// Reading of the clock.
     pub deadline_ns: u64,
     /// Number of round trips; also bounds the memory for their times.
     pub round_trips: usize,
+    /// The same, told from outside.
+    pub cancel: &'a AtomicBool,
 }
 
 /// What a ping-pong measured.
@@ -76,7 +78,7 @@ impl Line {
         }
     }
 
-    /// Runs `work` in a thread of its own, so that each of its receives has an end. A datagram may be
+    /// Runs `work` in its own thread, so that each of its receives has an end. A datagram may be
     /// lost, which only a timeout of the receive itself can tell, and a receive that spins does not
     /// sleep at all.
     fn bounded<T: Send>(
@@ -105,7 +107,7 @@ pub fn ping(
     line: &Line,
     message_bytes: usize,
     waiting: Waiting,
-    until: Until,
+    until: Until<'_>,
 ) -> io::Result<RoundTrips> {
     line.bounded(waiting, &until.bounds(), |beat| {
         let mut pinger = Pinger::new((line, beat), message_bytes, waiting, until);
@@ -123,7 +125,7 @@ pub fn ping(
     })
 }
 
-/// Sends at a fixed rate and times each answer from the moment at which its message was due, so that
+/// Sends at a fixed rate and times each answer from the time at which its message was due, so that
 /// a slow answer is charged to all the messages that it delayed: an open loop.
 ///
 /// # Errors
@@ -132,7 +134,7 @@ pub fn ping_at_rate(
     line: &Line,
     message_bytes: usize,
     messages_per_s: f64,
-    until: Until,
+    until: Until<'_>,
 ) -> io::Result<RoundTrips> {
     line.bounded(Waiting::Sleep, &until.bounds(), |beat| {
         let mut pinger = Pinger::new((line, beat), message_bytes, Waiting::Sleep, until);
@@ -207,13 +209,11 @@ pub fn echo(
     })
 }
 
-impl Until {
-    const fn bounds(&self) -> Bounds<'static> {
-        /// Nobody stops a pinger but its own bounds.
-        static NEVER: AtomicBool = AtomicBool::new(false);
+impl Until<'_> {
+    const fn bounds(&self) -> Bounds<'_> {
         Bounds {
             deadline_ns: self.deadline_ns,
-            stop: &NEVER,
+            stop: self.cancel,
             answer_timeout: Some(ANSWER_TIMEOUT),
         }
     }
@@ -225,7 +225,7 @@ struct Pinger<'a> {
     out: Vec<u8>,
     back: Vec<u8>,
     flags: libc::c_int,
-    until: Until,
+    until: Until<'a>,
     measured: RoundTrips,
 }
 
@@ -234,7 +234,7 @@ impl<'a> Pinger<'a> {
         (line, beat): (&'a Line, &'a Beat),
         message_bytes: usize,
         waiting: Waiting,
-        until: Until,
+        until: Until<'a>,
     ) -> Self {
         let bytes = message_bytes.max(1);
         Self {
@@ -252,7 +252,9 @@ impl<'a> Pinger<'a> {
     }
 
     fn has_more(&self, now_ns: u64) -> bool {
-        now_ns < self.until.deadline_ns && self.measured.times_ns.len() < self.until.round_trips
+        now_ns < self.until.deadline_ns
+            && self.measured.times_ns.len() < self.until.round_trips
+            && !self.until.cancel.load(Ordering::Relaxed)
     }
 
     /// One round trip, sent now and timed from `from_ns`; when it ended, or `None` when the deadline
@@ -262,13 +264,17 @@ impl<'a> Pinger<'a> {
         self.beat.set(now_ns);
         let until_ns = (now_ns + ANSWER_TIMEOUT.as_nanos() as u64).min(self.until.deadline_ns);
         send_whole(self.line, &self.out)?;
-        let is_over = || clock::now_ns() >= until_ns;
+        let cancel = self.until.cancel;
+        let is_over = || clock::now_ns() >= until_ns || cancel.load(Ordering::Relaxed);
         let is_answered = receive_whole(self.line, &mut self.back, self.flags, is_over)?;
         let end_ns = clock::now_ns();
         self.beat.set(0);
         if is_answered {
             self.measured.times_ns.push(end_ns - from_ns);
             return Ok(Some(end_ns));
+        }
+        if cancel.load(Ordering::Relaxed) {
+            return Ok(None);
         }
         let is_last = until_ns == self.until.deadline_ns;
         let waited = Duration::from_nanos(end_ns - now_ns);
@@ -390,6 +396,11 @@ mod tests {
         (Line::Udp(one), Line::Udp(other))
     }
 
+    fn until(deadline_ns: u64, round_trips: usize) -> Until<'static> {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Until { deadline_ns, round_trips, cancel: &NEVER }
+    }
+
     fn far_ns() -> u64 {
         clock::now_ns() + 20_000_000_000
     }
@@ -416,7 +427,7 @@ mod tests {
                 [(1, Waiting::Sleep), (1000, Waiting::Sleep), (1, Waiting::Spin)]
             {
                 let (measured, echoed) = against_echo(lines(), message_bytes, |line| {
-                    let until = Until { deadline_ns: far_ns(), round_trips: 50 };
+                    let until = until(far_ns(), 50);
                     ping(line, message_bytes, waiting, until)
                 });
                 assert_eq!((measured.times_ns.len(), measured.lost, echoed), (50, 0, 50));
@@ -429,7 +440,7 @@ mod tests {
     #[test]
     fn a_fixed_rate_charges_from_the_due_time() {
         let (measured, _) = against_echo(tcp_lines(), 8, |line| {
-            let until = Until { deadline_ns: far_ns(), round_trips: 20 };
+            let until = until(far_ns(), 20);
             ping_at_rate(line, 8, 1000.0, until)
         });
         assert_eq!(measured.times_ns.len(), 20);
@@ -440,11 +451,33 @@ mod tests {
     fn a_silent_peer_ends_by_the_deadline_and_a_stopped_echo_at_once() {
         for lines in [tcp_lines, udp_lines] {
             let (near, far) = lines();
-            let until = Until { deadline_ns: clock::now_ns() + 60_000_000, round_trips: 10 };
+            let until = until(clock::now_ns() + 60_000_000, 10);
             let measured = ping(&near, 1, Waiting::Sleep, until).unwrap();
             assert_eq!((measured.times_ns.len(), measured.lost), (0, 0));
             // The message of that ping is still answered.
             assert_eq!(echo(&far, 1, far_ns(), &AtomicBool::new(true)).unwrap(), 1);
+        }
+    }
+
+    /// Each of its first messages is answered; then somebody wants it to end.
+    #[test]
+    fn a_ping_that_is_cancelled_ends_before_its_time() {
+        for lines in [tcp_lines, udp_lines] {
+            let (near, far) = lines();
+            let cancel = AtomicBool::new(false);
+            let until = Until { cancel: &cancel, ..until(far_ns(), usize::MAX) };
+            let measured = thread::scope(|scope| {
+                scope.spawn(|| {
+                    let mut message = [0; 1];
+                    for _ in 0..5 {
+                        receive_whole(&far, &mut message, 0, || false).unwrap();
+                        send_whole(&far, &message).unwrap();
+                    }
+                    cancel.store(true, Ordering::Relaxed);
+                });
+                ping(&near, 1, Waiting::Sleep, until).unwrap()
+            });
+            assert_eq!((measured.times_ns.len(), measured.lost), (5, 0));
         }
     }
 
@@ -457,7 +490,7 @@ mod tests {
             (udp_lines(), Ok((5, 1))),
         ] {
             let (near, far) = lines;
-            let until = Until { deadline_ns: clock::now_ns() + 1_500_000_000, round_trips: 10 };
+            let until = until(clock::now_ns() + 1_500_000_000, 10);
             let found = thread::scope(|scope| {
                 scope.spawn(|| {
                     let mut message = [0; 1];
@@ -477,7 +510,7 @@ mod tests {
     fn a_peer_that_closes_is_an_error_for_the_pinger_and_an_end_for_the_echo() {
         let (near, far) = tcp_lines();
         drop(far);
-        let until = Until { deadline_ns: far_ns(), round_trips: 10 };
+        let until = until(far_ns(), 10);
         assert!(ping(&near, 1, Waiting::Sleep, until).is_err());
         let (near, far) = tcp_lines();
         drop(near);

@@ -122,7 +122,7 @@ pub fn congestion(socket: &impl AsFd) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&name[..end]).into_owned())
 }
 
-/// Send and receive buffer in bytes, as the kernel counts them (twice what was asked for).
+/// Send and receive buffer in bytes, as the kernel counts them (twice what was requested).
 ///
 /// # Errors
 /// The system's error.
@@ -134,7 +134,7 @@ pub fn buffers_bytes(socket: &impl AsFd) -> io::Result<(u32, u32)> {
     Ok((read(libc::SO_SNDBUF)?, read(libc::SO_RCVBUF)?))
 }
 
-/// Lets a receive sleep until so many bytes have arrived, or its timeout is over. The kernel goes on
+/// Lets a receive sleep until this many bytes have arrived, or its timeout is over. The kernel goes on
 /// acknowledging meanwhile.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ pub struct TcpInfo {
     pub congestion_window_bytes: u64,
     /// The window that the peer advertises, in bytes.
     pub send_window_bytes: Option<u32>,
-    /// Segments sent again since the connection was made.
+    /// Segments retransmitted since the connection was made.
     pub retransmits: u32,
     /// Path MTU in bytes.
     pub path_mtu_bytes: u32,

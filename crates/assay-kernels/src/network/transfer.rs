@@ -1,7 +1,7 @@
 //! A transfer: several streams at once, one thread each, with counters that can be read meanwhile.
 //!
 //! Starting a transfer starts its threads; it ends when it is told to, when its limit is spent or
-//! when the peer closes. A stream's failure stays with the stream and is told at the end.
+//! when the peer closes. A stream's failure stays with the stream and is reported at the end.
 
 use std::io;
 use std::net::{Shutdown, TcpStream, UdpSocket};
@@ -78,7 +78,7 @@ struct Running {
 }
 
 impl Transfer {
-    /// Starts one thread per flow. With a limit, the senders together send so many bytes, up to the
+    /// Starts one thread per flow. With a limit, the senders together send this many bytes, up to the
     /// next whole block.
     ///
     /// # Errors
@@ -152,7 +152,7 @@ impl Transfer {
     pub fn close_sending(&self) {
         let senders = self.running.iter().filter(|running| running.sends);
         for stream in senders.filter_map(|running| running.look.as_ref()) {
-            // A peer that has gone needs not be told.
+            // A peer that is gone need not be told.
             drop(stream.shutdown(Shutdown::Write));
         }
     }

@@ -15,14 +15,14 @@ use super::target::Opened;
 /// One I/O is at most this long: results of the kernel are signed 32-bit numbers, and fixed buffers end
 /// here.
 const GREATEST_IO_BYTES: u64 = 1 << 30;
-/// The greatest submission ring of the kernel (`IORING_MAX_ENTRIES`).
+/// The largest submission ring of the kernel (`IORING_MAX_ENTRIES`).
 const GREATEST_DEPTH: u64 = 32_768;
 
 /// Verification keeps a byte per block; with more blocks than this it would need more memory than
 /// machines commonly have to spare, 4 GiB.
 const MOST_BLOCKS: u64 = 1 << 32;
 
-/// What is asked for, without its targets.
+/// What is requested, without its targets.
 pub(super) fn workload(workload: &StorageWorkload) -> Result<(), StorageError> {
     refuse_if(workload.streams.is_empty(), || "a workload without streams".to_owned())?;
     let verifies = workload.data.verify != Verify::Off;

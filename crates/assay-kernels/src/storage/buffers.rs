@@ -16,7 +16,7 @@ const LARGE_BYTES: usize = 2 << 20;
 pub(super) struct Need {
     /// Parts for each direction.
     pub(super) slots: u32,
-    /// The greatest I/O.
+    /// The largest I/O.
     pub(super) bytes: u64,
     /// Whether data is read.
     pub(super) reads: bool,
@@ -72,7 +72,7 @@ impl Buffers {
     /// What slot `slot` has read; the slot must not be in flight.
     pub(super) fn readable(&self, slot: u32, bytes: usize) -> &[u8] {
         assert!(bytes <= self.stride, "a part holds the greatest I/O");
-        // SAFETY: the part lies within the slab, is initialised, and the kernel has given it back.
+        // SAFETY: the part is within the slab, is initialised, and the kernel has given it back.
         unsafe { std::slice::from_raw_parts(self.read_part(slot), bytes) }
     }
 

@@ -1,4 +1,4 @@
-//! Which engine: the one asked for, or the best that the kernel grants.
+//! Which engine: the one requested, or the best that the kernel grants.
 //!
 //! Asks the kernel by setting an engine up, and never by version numbers; what it says is kept as the
 //! reason.

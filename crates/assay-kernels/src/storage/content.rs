@@ -15,7 +15,7 @@ const PAGE_BYTES: usize = 4096;
 const MAGIC: u64 = u64::from_le_bytes(*b"assay\x01st");
 
 const WORDS: usize = SECTOR_BYTES / 8;
-/// Places of the stamp's words in a sector. Magic and address stand at both ends, so that a sector of
+/// Places of the stamp's words in a sector. Magic and address are at both ends, so that a sector of
 /// which only a part is left is still known to have been stamped.
 const AT_MAGIC: usize = 0;
 const AT_ADDRESS: usize = 1;

@@ -3,6 +3,7 @@
 //! Nothing of it counts, and nothing is written that the workload would not write.
 
 use assay_model::engine_choice::EngineReason;
+use assay_model::seed;
 use assay_model::workload::storage::{Load, StorageTiming, StorageWorkload, Verify};
 
 use super::choice::{Chosen, Engine};
@@ -17,6 +18,8 @@ const MOMENT: StorageTiming = StorageTiming {
     interval_s: 1.0,
     stop_after_bytes: None,
 };
+/// Numbers of contests among the steps of a case: beyond all of those.
+const CONTESTS: u64 = 1 << 32;
 /// The second engine must be this much faster to be taken: less is noise of a moment.
 const CLEARLY: f64 = 1.05;
 
@@ -40,7 +43,9 @@ pub(super) fn decide(
         return Ok(Chosen { engine: engines[0], reason: EngineReason::UntriedContest });
     }
     let mut rates = [0.0; 2];
-    for (rate, engine) in rates.iter_mut().zip(engines) {
+    for (nth, (rate, engine)) in rates.iter_mut().zip(engines).enumerate() {
+        // Blocks that the other engine, or the measurement, does not find warm.
+        short.seed = seed::derived(workload.seed, CONTESTS + nth as u64);
         let mut control =
             Control { stop: watched.stop, held: watched.held, on_interval: &mut |_| {} };
         let chosen = Chosen { engine, reason: EngineReason::AskedFor };

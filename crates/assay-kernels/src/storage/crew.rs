@@ -20,7 +20,7 @@ pub(super) struct WorkerPlan {
     pub(super) stream: usize,
     /// One per target it works on.
     pub(super) lanes: Vec<LanePlan>,
-    /// Its share of a greatest rate, in B/s.
+    /// Its share of a maximum rate, in B/s.
     pub(super) cap_bytes_per_s: Option<f64>,
 }
 
@@ -152,7 +152,7 @@ fn parts(stream: &StorageStream, whole: Area, count: u64) -> Vec<(Area, Position
         .collect()
 }
 
-/// The greatest I/O of a stream, at least one byte.
+/// The largest I/O of a stream, at least one byte.
 pub(super) fn greatest_bytes(stream: &StorageStream) -> u64 {
     stream.every_size().map(|size| size.max_bytes.max(size.min_bytes)).max().unwrap_or(1).max(1)
 }
@@ -168,7 +168,7 @@ fn slots(workers: &[WorkerPlan]) -> f64 {
     workers.iter().flat_map(|worker| &worker.lanes).map(|lane| f64::from(lane.slots)).sum()
 }
 
-/// The part of the phase's rate that is this stream's: its share among those without a rate of their own.
+/// The part of the phase's rate that is this stream's: its share among those without their own rate.
 fn share_of_rate(workload: &StorageWorkload, stream: &StorageStream) -> f64 {
     let sharing = workload.streams.iter().filter(|it| it.own_rate_per_s.is_none());
     let sum: f64 = sharing.map(|it| it.rate_share).sum();

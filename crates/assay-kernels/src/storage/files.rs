@@ -1,4 +1,4 @@
-//! Operations on trees of files: directories made and removed, files written, read and asked about.
+//! Operations on file trees: directories made and removed, files written, read and queried.
 //!
 //! One blocking call per thread, through the same calls that programs use. Whether a tree may be
 //! written is decided by the caller.
@@ -25,7 +25,7 @@ mod open_file;
 mod tree;
 mod worker;
 
-/// Failures that are told in words; all are counted.
+/// Failures that are reported in words; all are counted.
 const MOST_TOLD: usize = 20;
 /// How often the end of all work is looked for within an interval.
 const GLANCE: Duration = Duration::from_millis(5);
@@ -49,11 +49,8 @@ pub fn run(
     workload: &FileWorkload,
     control: &mut FileControl<'_>,
 ) -> Result<FileOutcome, StorageError> {
-    let trees: Vec<TreeState<'_>> = workload
-        .trees
-        .iter()
-        .map(|tree| TreeState::look(tree, workload.seed))
-        .collect::<Result<_, _>>()?;
+    let trees: Vec<TreeState<'_>> =
+        workload.trees.iter().map(TreeState::look).collect::<Result<_, _>>()?;
     let shared = Shared::new(workload, &trees)?;
     let mut workers = Vec::new();
     for (index, stream) in workload.streams.iter().enumerate() {

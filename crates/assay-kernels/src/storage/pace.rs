@@ -1,6 +1,6 @@
-//! What holds a closed loop back: a greatest rate in bytes, or pauses between I/O.
+//! What holds a closed loop back: a maximum rate in bytes, or pauses between I/O.
 //!
-//! Never looks at a clock: the moment is told.
+//! Never reads a clock: the time is passed in.
 
 use assay_model::workload::storage::Pauses;
 

@@ -17,7 +17,7 @@ const GIVEN_UP_AFTER: u32 = 100;
 /// What all workers see.
 #[derive(Debug)]
 pub(super) struct Phase<'a> {
-    /// What is asked for.
+    /// What is requested.
     pub(super) workload: &'a StorageWorkload,
     /// In the workload's order.
     pub(super) targets: Vec<Target<'a>>,

@@ -40,13 +40,13 @@ pub(super) struct Places {
     position: Position,
     /// Start of a slot is a multiple of it; `None` = the size of the transfer.
     align: Option<u64>,
-    /// Greatest size, the pitch of slots that are each visited once.
+    /// Largest size, the pitch of slots that are each visited once.
     pitch: u64,
     seed: u64,
 }
 
 impl Places {
-    /// The position must stand at [`Places::first`] of the same pattern and area.
+    /// The position must be at [`Places::first`] of the same pattern and area.
     pub(super) fn new(
         (area, pattern): (Area, AccessPattern),
         position: Position,
@@ -104,7 +104,7 @@ impl Places {
         )
     }
 
-    /// A block lies within the area as a whole, or not at all.
+    /// A block is within the area as a whole, or not at all.
     fn in_blocks(&self, bytes: u64, block: u64, stride: u64, shuffled: bool) -> Option<u64> {
         let Area { start, end } = self.area;
         let per_block = block / bytes;
@@ -134,7 +134,7 @@ impl Places {
         Some(first + permute(n % slots, slots, seed) * self.pitch)
     }
 
-    /// Onward with a gap of whole steps of `bytes` from `least` to `most` bytes, drawn anew each time; at
+    /// Onward with a gap of whole steps of `bytes` from `least` to `most` bytes, drawn again each time; at
     /// the end on from the start, without a gap. `None` where nothing fits.
     #[inline]
     fn with_gaps(

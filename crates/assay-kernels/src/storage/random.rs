@@ -2,6 +2,10 @@
 //!
 //! Never a source of secrets, and never shared between threads.
 
+pub(super) use assay_model::seed::mix;
+
+use assay_model::seed::GAMMA;
+
 /// The words of one stream, in order.
 ///
 /// Splitmix64 (Steele, Lea, Flood 2014): word n = mix(key + n·γ), so the counter is all the state.
@@ -9,9 +13,6 @@
 pub(super) struct Draws {
     state: u64,
 }
-
-/// 2⁶⁴ / golden ratio, odd: the step of splitmix64.
-const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Draws {
     /// The stream `id` under `seed`.
@@ -45,14 +46,6 @@ impl Draws {
     pub(super) fn chance(&mut self, share: f64) -> bool {
         share >= 1.0 || (share > 0.0 && self.unit() < share)
     }
-}
-
-/// Spreads every bit of `word` over the result; a bijection.
-#[inline]
-pub(super) fn mix(word: u64) -> u64 {
-    let word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    word ^ (word >> 31)
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ pub(super) fn carry_out(
 /// better: it moves a worker away from what else wants its CPU and towards the device's interrupts (depth
 /// 1 on a virtual disk: median 41 µs against 50 µs pinned).
 ///
-/// Where the kernel hands every I/O of a ring to a thread of its own, and a worker has one in flight, the
+/// Where the kernel hands every I/O of a ring to its own thread, and a worker has one in flight, the
 /// two never run at the same time. They stay on one CPU (such threads keep to their maker's on Linux 6.18),
 /// because waking another that idles takes longer than the I/O: zram under KVM, median 6.5 µs against 41 µs.
 fn cpus(plans: &[WorkerPlan], engine: Engine, opened: &[Opened]) -> Vec<Option<usize>> {
@@ -507,12 +507,12 @@ fn slots(plan: &WorkerPlan, lanes: &mut [Lane]) -> Vec<Slot> {
     slots
 }
 
-/// Targets whose totals are told, one for each lane; where targets take turns within the only lane, each
+/// Targets whose totals are reported, one for each lane; where targets take turns within the only lane, each
 /// of them, and where its totals are.
 fn told_targets(lanes: &[crew::LanePlan]) -> (Vec<usize>, Vec<usize>) {
     let of_lanes: Vec<usize> = lanes.iter().map(|lane| lane.target).collect();
     let [lane] = lanes else { return (of_lanes, Vec::new()) };
-    // A total has a megabyte; thousands of small files that take turns are told of together.
+    // A total has a megabyte; thousands of small files that take turns are reported together.
     if lane.others.is_empty() || lane.others.len() >= Turns::MOST_TOLD_APART {
         return (of_lanes, Vec::new());
     }

@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn the_exponential_law_is_folded_at_the_end() {
         let found = shares(&Skew::Exponential { mean_share: 1.0 / 3.0 }, 1000);
-        // Cut off at three means: half of it lies below −ln(1 − 0.5 (1 − e⁻³)) / 3 = 0.2148 of the range.
+        // Cut off at three means: half of it is below −ln(1 − 0.5 (1 − e⁻³)) / 3 = 0.2148 of the range.
         let near: f64 = found[..215].iter().sum();
         assert!((near - 0.5).abs() < 0.01, "{near}");
         assert!(found[999] > 0.0);

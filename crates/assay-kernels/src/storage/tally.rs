@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 const TOTAL_DIGITS: u8 = 3;
 /// Digits in the series: an hour of seconds at three digits would fill gigabytes.
 const SERIES_DIGITS: u8 = 2;
-/// The greatest latency that is told apart: an hour, in nanoseconds.
+/// The maximum latency that is distinguished: an hour, in nanoseconds.
 const GREATEST_NS: u64 = 3_600_000_000_000;
 
 /// A tally for a total, with its memory in place, so that recording never asks for any.

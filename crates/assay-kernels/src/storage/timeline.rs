@@ -1,6 +1,6 @@
 //! The moments of a phase: start, end of the warm-up, and the borders of the series.
 //!
-//! Pure arithmetic on nanoseconds of the clock. No entry of the series lies on both sides of the end of
+//! Pure arithmetic on nanoseconds of the clock. No entry of the series is on both sides of the end of
 //! the warm-up.
 
 use assay_model::workload::storage::StorageTiming;

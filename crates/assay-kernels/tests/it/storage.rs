@@ -16,6 +16,7 @@ mod endings;
 mod failures;
 mod fallback;
 mod rates;
+mod steps;
 mod verification;
 
 pub(crate) const MIB: u64 = 1 << 20;

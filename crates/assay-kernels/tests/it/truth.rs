@@ -17,7 +17,7 @@ use assay_model::workload::storage::{AccessPattern, Arrivals, EngineChoice, Load
 use crate::storage::device::RamDisk;
 use crate::storage::{Folder, MIB, count, lay_out, run, stream, target, workload};
 
-/// Whether this try is asked for; if not, says which test is skipped.
+/// Whether this try is requested; if not, says which test is skipped.
 fn is_asked_for(test: &str) -> bool {
     let asked = std::env::var_os("ASSAY_TRUTH").is_some();
     if !asked {
@@ -28,7 +28,7 @@ fn is_asked_for(test: &str) -> bool {
     asked
 }
 
-/// Tells what was measured and what fio measured, for the truth with this relative tolerance.
+/// Reports what was measured and what fio measured, for the truth with this relative tolerance.
 fn told(unit: &str, (truth, tolerance): (f64, f64), measured: f64, peer: Option<f64>) {
     let peer = peer.map_or("-".to_owned(), |value| value.to_string());
     println!("TRY {unit} {truth} {tolerance} {measured} fio {peer}");
@@ -102,7 +102,7 @@ impl Drop for Throttle {
     }
 }
 
-/// Reads of so many bytes, so many of them in flight, for so long after a warm-up: the throttle gives
+/// Reads of this many bytes, so many of them in flight, for so long after a warm-up: the throttle gives
 /// credit for the idle time before.
 const IN_FLIGHT: u32 = 32;
 const WARM_UP_S: f64 = 1.0;

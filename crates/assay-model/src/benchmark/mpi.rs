@@ -238,17 +238,17 @@ const fn row(
 }
 
 const COLLECTIVE: &str = "\
-Every call is timed alone, with a barrier after it that is not timed. Each rank takes the mean over \
-the calls of a batch; the figure is the mean over the ranks.";
+Every call is timed separately and followed by an untimed barrier. Each rank takes the mean over the \
+calls of a batch; the figure is the mean over the ranks.";
 const COLLECTIVE_METRICS: &[Metric] = &[
     time("latency", "time of one call: mean over the calls of a batch, then over the ranks"),
-    time("latency_min", "the same of the fastest rank"),
-    time("latency_max", "the same of the slowest rank"),
+    time("latency_min", "the same, minimum over the ranks"),
+    time("latency_max", "the same, maximum over the ranks"),
 ];
 const OVERLAP: &str = "\
-The call returns at once and a computation runs that lasts as long as the call alone did; then the \
-call is waited for. What is hidden behind the computation is overlap: 1 − (total − computation) / \
-call alone.";
+The call returns at once, a computation runs for as long as the call alone takes, then MPI_Wait \
+completes it. Overlap is the share hidden behind the computation: 1 − (total − computation) / call \
+alone.";
 const OVERLAP_METRICS: &[Metric] = &[
     time("latency", "time of call, computation and wait together, mean over the ranks"),
     time("compute", "time of the computation, mean over the ranks"),
@@ -262,8 +262,8 @@ const OVERLAP_METRICS: &[Metric] = &[
     time("start", "with -f: time until the call that starts the operation returns"),
     time("test", "with -f: time of the calls of MPI_Test during the computation"),
     time("wait", "with -f: time of MPI_Wait after the computation"),
-    time("communication_min", "with -f: the communication of the fastest rank"),
-    time("communication_max", "with -f: the communication of the slowest rank"),
+    time("communication_min", "with -f: communication, minimum over the ranks"),
+    time("communication_max", "with -f: communication, maximum over the ranks"),
 ];
 
 const fn collective(id: &'static str, title: &'static str) -> Definition {
@@ -278,10 +278,10 @@ const LATENCY: Definition = row(
     "mpi.latency",
     "latency of MPI messages between two ranks",
     "\
-One rank sends a message and waits for one of the same size, with blocking calls. Batches of such \
-round trips are timed as a whole by one clock; the figure is the time over twice their number, half \
-a round trip, as OSU's latency is. The clock is not read in between, so that its cost is not within; \
-OSU 5.7 and later read it around every message, which adds to theirs.",
+Ping-pong: one rank sends a message and waits for one of the same size, with blocking calls. Batches \
+of round trips are timed by one clock; the figure is the time over twice their number, half a round \
+trip, as in OSU's osu_latency. The clock is not read within a batch, so its cost is not included; OSU \
+5.7 and later read it around every message, which adds to their latency.",
     &[time("latency", "half of a round trip: time of a batch / (2 × round trips)")
         .headline("MPI latency")],
 );
@@ -289,24 +289,24 @@ const BANDWIDTH: Definition = row(
     "mpi.bw",
     "bandwidth of MPI messages from one rank to another",
     "\
-One rank posts a window of 64 messages without waiting, then waits for all of them and for a short \
-answer of the other rank, again and again. Bytes of the messages over the time of the sender.",
+One rank posts a window of 64 non-blocking sends, then waits for all of them and for a short reply of \
+the other rank, repeatedly. The figure is the bytes sent over the sender's time.",
     &[rate("bytes sent over the sender's time").headline("MPI bandwidth")],
 );
 const BOTH_WAYS: Definition = row(
     "mpi.bibw",
     "bandwidth of MPI messages both ways at once",
     "\
-Both ranks post a window of receives and a window of sends and wait for all of them. The bytes of \
-both directions over the time of one rank.",
+Both ranks post a window of receives and a window of sends and wait for all of them. The figure is \
+the bytes of both directions over the time of one rank.",
     &[rate("bytes sent and received over the time")],
 );
 const MESSAGE_RATE: Definition = row(
     "mpi.mbw_mr",
     "bandwidth and message rate of several pairs of ranks",
     "\
-As the bandwidth of one pair, with all pairs at once; rank i sends to rank i + pairs. The sum over \
-the pairs, over the mean of their times.",
+As mpi.bw, with all pairs at once; rank i sends to rank i + pairs. The figure is the sum over the pairs \
+over the mean of their times.",
     &[
         rate("bytes of all pairs over the time"),
         Metric::of(
@@ -320,43 +320,40 @@ the pairs, over the mean of their times.",
 const MULTI_LATENCY: Definition = row(
     "mpi.multi_lat",
     "latency of MPI messages of several pairs at once",
-    "As the latency of one pair, with all pairs at once; the mean over the pairs.",
+    "As mpi.latency, with all pairs at once; the figure is the mean over the pairs.",
     &[time("latency", "half of a round trip, mean over the pairs")],
 );
-const BARRIER: Definition = collective("mpi.barrier", "barrier of all ranks");
+const BARRIER: Definition = collective("mpi.barrier", "barrier over all ranks");
 const BROADCAST: Definition = collective("mpi.bcast", "broadcast from one rank to all");
-const REDUCE: Definition = collective("mpi.reduce", "sum over all ranks at one");
-const ALLREDUCE: Definition = collective("mpi.allreduce", "sum over all ranks at every rank");
-const GATHER: Definition = collective("mpi.gather", "a part of every rank to one");
-const SCATTER: Definition = collective("mpi.scatter", "a part for every rank from one");
-const ALLGATHER: Definition = collective("mpi.allgather", "a part of every rank to every rank");
-const ALLTOALL: Definition =
-    collective("mpi.alltoall", "from every rank a part for every rank");
+const REDUCE: Definition = collective("mpi.reduce", "sum over all ranks to one rank");
+const ALLREDUCE: Definition = collective("mpi.allreduce", "sum over all ranks to all ranks");
+const GATHER: Definition = collective("mpi.gather", "gather from all ranks to one rank");
+const SCATTER: Definition = collective("mpi.scatter", "scatter from one rank to all ranks");
+const ALLGATHER: Definition = collective("mpi.allgather", "gather from all ranks to all ranks");
+const ALLTOALL: Definition = collective("mpi.alltoall", "all-to-all exchange");
 const IBARRIER: Definition = overlapped("mpi.ibarrier", "non-blocking barrier");
 const IBROADCAST: Definition = overlapped("mpi.ibcast", "non-blocking broadcast");
-const IREDUCE: Definition = overlapped("mpi.ireduce", "non-blocking sum at one rank");
-const IALLREDUCE: Definition = overlapped("mpi.iallreduce", "non-blocking sum at every rank");
-const IGATHER: Definition = overlapped("mpi.igather", "non-blocking gathering");
-const ISCATTER: Definition = overlapped("mpi.iscatter", "non-blocking scattering");
-const IALLGATHER: Definition =
-    overlapped("mpi.iallgather", "non-blocking gathering at every rank");
-const IALLTOALL: Definition =
-    overlapped("mpi.ialltoall", "non-blocking exchange of all with all");
+const IREDUCE: Definition = overlapped("mpi.ireduce", "non-blocking sum to one rank");
+const IALLREDUCE: Definition = overlapped("mpi.iallreduce", "non-blocking sum to all ranks");
+const IGATHER: Definition = overlapped("mpi.igather", "non-blocking gather");
+const ISCATTER: Definition = overlapped("mpi.iscatter", "non-blocking scatter");
+const IALLGATHER: Definition = overlapped("mpi.iallgather", "non-blocking gather to all ranks");
+const IALLTOALL: Definition = overlapped("mpi.ialltoall", "non-blocking all-to-all exchange");
 const PUT_LATENCY: Definition = row(
     "mpi.put_latency",
     "latency of one-sided writes",
     "\
-One rank writes into a window of the other's memory and waits until the write is complete there, \
-without the other taking part.",
+One rank writes to a window of the other's memory (MPI_Put) and waits for remote completion; the other \
+rank is passive.",
     &[time("latency", "one write until it is complete at the other rank")],
 );
 const GET_LATENCY: Definition = row(
     "mpi.get_latency",
     "latency of one-sided reads",
     "\
-One rank reads from a window of the other's memory and waits until the data are there, without the \
-other taking part.",
-    &[time("latency", "one read until the data are there")],
+One rank reads from a window of the other's memory (MPI_Get) and waits for the data; the other rank is \
+passive.",
+    &[time("latency", "one read until the data have arrived")],
 );
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ const GOODPUT: Metric = Metric::of(
     "goodput",
     Unit::BitPerSecond,
     Better::Higher,
-    "payload that arrived over the receiver's time, all streams together",
+    "payload received over the receiver's time, all streams together",
 )
 .within(Bound::Link);
 
@@ -22,21 +22,21 @@ const CPU_PER_BYTE: Metric = Metric::of(
     "cpu_per_byte",
     Unit::SecondPerByte,
     Better::Lower,
-    "CPU time of the streams' threads, interrupts and softirqs over the payload; of the process alone where the far end is iperf3",
+    "CPU time of the streams' threads, interrupts and softirqs over the payload; of the process alone if the far end is iperf3",
 );
 
 const CPU_LOAD: Metric = Metric::of(
     "cpu_load",
     Unit::Ratio,
     Better::Lower,
-    "work of all CPUs (all but idle, waiting and stolen time) over their number and the time",
+    "busy time of all CPUs (all but idle, iowait and steal time) over their number and the time",
 );
 
 const ROUND_TRIP: Metric = Metric::of(
     "round_trip",
     Unit::Second,
     Better::Lower,
-    "one message there and back: from before its send to after the receive of its answer",
+    "one message there and back: from before its send to after the receive of its reply",
 );
 
 const HALF_ROUND_TRIP: Metric = Metric::of(
@@ -46,30 +46,24 @@ const HALF_ROUND_TRIP: Metric = Metric::of(
     "mean of all round trips of one repetition, halved: what qperf prints as latency",
 );
 
-const LOSS: Metric = Metric::of(
-    "loss",
-    Unit::Ratio,
-    Better::Lower,
-    "datagrams or echoes that never arrived over those sent",
-)
-.pooled();
+const LOSS: Metric =
+    Metric::of("loss", Unit::Ratio, Better::Lower, "datagrams or echoes lost over those sent")
+        .pooled();
 
 /// TCP.
 pub(super) const TCP: Definition = Definition {
     id: "network.tcp",
     title: "goodput, round trip and CPU cost over TCP",
     method: "\
-Goodput: the streams run side by side, one thread each, for the time of one repetition; what is \
-counted is the payload that the receiver took out of its kernel, over the receiver's own time. The \
-receiver copies every byte into its memory unless `copy` says otherwise. The far end may be \
-`iperf3 -s` or `assay iperf3 -s`. CPU is told for both ends: work of the whole machine, and what \
-the transfer can be charged with per byte. A far end that is iperf3 tells the time of its process \
-alone, which leaves out the softirqs that receive. \
-Round trip: one message at a time goes to a far end that echoes it (`qperf` or `assay iperf3 -s`), \
-and every round trip is timed by one clock on this end. Half a round trip is never called a round \
-trip, and the other way round. Under `load` the same is done while TCP streams fill the link. \
-Every round trip of a repetition is kept as a distribution beside the run; 300 of them, evenly \
-spaced, become samples.",
+Goodput: parallel streams, one thread each, for the time of one repetition. Counted is the payload \
+that the receiver read from its kernel, over the receiver's own time. The receiver copies every byte \
+into its memory unless `copy` is off. The far end may be `iperf3 -s` or `assay iperf3 -s`. CPU is \
+reported for both ends: load of the whole machine, and CPU time of the transfer per byte. If the far \
+end is iperf3, it reports the time of its process alone, without the softirqs that receive. \
+Round trip: one message at a time goes to a far end that echoes it (`qperf` or `assay iperf3 -s`); \
+each round trip is timed by one clock on this end. Round trips and half round trips are separate \
+metrics. With `load`, TCP streams load the link meanwhile. All round trips of a repetition are stored \
+as a distribution; 300 of them, evenly spaced, are samples.",
     metrics: &[
         GOODPUT.headline("TCP"),
         SEND_RATE,
@@ -77,19 +71,49 @@ spaced, become samples.",
             "retransmits",
             Unit::Count,
             Better::Lower,
-            "segments that the sender's kernel sent again, per repetition",
+            "segments that the sender's TCP retransmitted, per repetition",
         ),
         Metric::of(
             "smoothed_round_trip",
             Unit::Second,
             Better::Lower,
-            "of one stream: the round trip as the sender's TCP smooths it, at the end of an interval",
+            "of one stream: the smoothed round trip (srtt) of the sender's TCP at the end of an interval",
         ),
         Metric::of(
             "congestion_window",
             Unit::Byte,
             Better::Higher,
             "of one stream: the sender's congestion window at the end of an interval",
+        ),
+        Metric::of(
+            "send_window",
+            Unit::Byte,
+            Better::Higher,
+            "of one stream: the window that its receiver announced, at the end of an interval",
+        ),
+        Metric::of(
+            "round_trip_deviation",
+            Unit::Second,
+            Better::Lower,
+            "of one stream: the deviation of its round trips as the sender's TCP smooths it",
+        ),
+        Metric::of(
+            "path_mtu",
+            Unit::Byte,
+            Better::Higher,
+            "of one stream: the largest packet of its path as the sender's TCP has found it",
+        ),
+        Metric::of(
+            "reorderings",
+            Unit::Count,
+            Better::Lower,
+            "of one stream: times that segments arrived out of order since it was connected",
+        ),
+        Metric::of(
+            "delivery_rate",
+            Unit::BitPerSecond,
+            Better::Higher,
+            "of one stream: what the path last delivered by the sender's TCP",
         ),
         CPU_PER_BYTE,
         CPU_LOAD,
@@ -108,9 +132,9 @@ pub(super) const UDP: Definition = Definition {
     id: "network.udp",
     title: "goodput, loss, jitter and round trip over UDP",
     method: "\
-Numbered and time-stamped datagrams are sent at a fixed rate per stream. The receiver counts what \
-arrives, what is missing between the numbers it has seen, and what comes late; jitter is RFC \
-1889's: J ← J + (|D| − J)/16 over the differences of transit times, which needs no common clock. \
+Datagrams with sequence numbers and time stamps are sent at a fixed rate per stream. The receiver \
+counts datagrams received, lost (gaps in the sequence) and reordered. Jitter is that of RFC 1889: \
+J ← J + (|D| − J)/16 over the differences of transit times, which needs no common clock. \
 Round trips are measured as over TCP, with one datagram at a time.",
     metrics: &[
         GOODPUT,
@@ -133,7 +157,25 @@ Round trips are measured as over TCP, with one datagram at a time.",
             "pacing_error",
             Unit::Ratio,
             Better::Lower,
-            "distance of the rate at which the senders sent from the rate asked for, over the latter",
+            "difference between the rate sent and the rate requested, over the latter",
+        ),
+        Metric::of(
+            "datagrams",
+            Unit::Count,
+            Better::Higher,
+            "of one stream: datagrams sent, or that should have arrived",
+        ),
+        Metric::of(
+            "lost_datagrams",
+            Unit::Count,
+            Better::Lower,
+            "of one stream: those missing; below 0 where some of an earlier interval came late",
+        ),
+        Metric::of(
+            "late_datagrams",
+            Unit::Count,
+            Better::Lower,
+            "of one stream: those that arrived after one with a higher number",
         ),
         CPU_PER_BYTE,
         CPU_LOAD,
@@ -152,9 +194,9 @@ pub(super) const ICMP: Definition = Definition {
     id: "network.icmp",
     title: "round trip of ICMP echoes (ping)",
     method: "\
-Echo requests are sent one at a time, and each answer is timed by one clock on this end, from \
-before the send to after the receive. The far end's kernel answers, so no program runs there and \
-none adds to the time. An unprivileged socket is used where the kernel allows it, else a raw one.",
+Echo requests are sent one at a time; each is timed by one clock on this end, from before the send to \
+after the receive of the reply. The far end's kernel replies, so no program there adds to the time. \
+An unprivileged socket is used if the kernel allows it, otherwise a raw one.",
     metrics: &[ROUND_TRIP, LOSS],
     section: Section::Network,
     luck: Luck::Connections,

@@ -1,4 +1,4 @@
-//! The rows of storage: blocks of files and devices, and trees of files.
+//! The rows of storage: blocks of files and devices, and file trees.
 
 use super::{Asks, Better, Bound, Definition, Luck, Metric, Section};
 use crate::quantity::Unit;
@@ -7,38 +7,37 @@ const CPU_USER: Metric = Metric::of(
     "cpu_user",
     Unit::Ratio,
     Better::Lower,
-    "busy share of the machine's CPUs in user mode",
+    "share of the machine's CPU time in user mode",
 );
 const CPU_SYSTEM: Metric = Metric::of(
     "cpu_system",
     Unit::Ratio,
     Better::Lower,
-    "busy share of the machine's CPUs in the kernel",
+    "share of the machine's CPU time in the kernel",
 );
 
 pub(super) const STORAGE: Definition = Definition {
     id: "storage",
-    title: "storage: rates, bandwidth and latency of a file, a volume or a device",
+    title: "storage: IOPS, bandwidth and latency of a file, a volume or a device",
     method: "\
-Blocks are read from and written to files or devices, past the page cache unless asked otherwise. \
-A file is written fully before it is read, with data that cannot be compressed. Without a rate the \
-loop is closed: a fixed number of I/O is always in flight. With a rate the moments at which I/O is \
-due are fixed in advance, whatever happened to earlier ones, and latency is told twice: from \
-submission to completion, as most tools print it, and from the moment the I/O was due, which is \
-what a user waits. A rate that was not reached is said so. The time is cut into at least twelve \
-stretches, long enough to hold many bursts of a throttle; each gives one sample: its rate, its \
-bandwidth and the median latency of the I/O that completed in it, so the intervals of confidence \
-show how much the storage changes over time. Least, greatest and mean \
-latency and the percentiles are of every single I/O, from a histogram with 3 digits, and printed \
-only where there are enough of them. A response curve holds shares of the greatest rate that a \
-closed loop reached; its knee is where latency begins to rise faster than the rate (Kneedle), and \
-there is none where latency does not rise by half. Where the greatest rate that keeps a latency is \
-asked for, the range is halved until it is known to 2 %, and a rate counts as kept only where the \
-interval at 95 % lies below the limit. Where a steady state is asked for, rounds go on until the \
-rates of the last five differ by at most 20 % and drift by at most 10 % of their mean (SNIA's \
-definition); that none was reached is a warning. Little's law, in flight = rate × latency, is \
-checked, and the same workload is put to an engine that does no I/O, so that the generator is \
-never mistaken for the storage.",
+Blocks are read from and written to files or devices with direct I/O, unless buffered. A file is \
+written in full before it is read, with incompressible data. Without a rate the load is a closed \
+loop: a fixed number of I/O is always in flight. With a rate it is an open loop: the times at which \
+I/O is due are fixed in advance, and latency is reported twice: from submission to completion \
+(service time), as most tools print it, and from when the I/O was due, which is what a user waits \
+and has no coordinated omission. A missed rate is reported. The time is divided into at least twelve \
+stretches, each longer than many bursts of a rate limiter. Each stretch is one sample: its rate, its \
+bandwidth and the median latency of the I/O completed in it; so confidence intervals show how much \
+the storage varies over time. Minimum, maximum, mean and percentiles of latency are over every \
+single I/O, from a histogram with 3 significant digits; a percentile is printed only if there is \
+enough I/O for it. A response curve has open loops at fractions of the maximum rate, which a closed \
+loop finds. Its knee is where latency begins to rise faster than the rate (Kneedle); there is none \
+if latency does not rise by half. The maximum rate for a latency goal is found by bisection to 2 %; \
+a rate meets the goal only if the 95 % interval is below the limit. Steady state (SNIA): rounds \
+are repeated until the rates of the last five have a range of at most 20 % and a slope of at most \
+10 % of their mean; a warning says if it was not reached. Little's law, in flight = rate × latency, \
+is checked, and the same workload runs with an engine that does no I/O, so that the load generator \
+is not mistaken for the storage.",
     metrics: &[
         Metric::of(
             "rate",
@@ -66,7 +65,7 @@ never mistaken for the storage.",
             "latency_from_intended",
             Unit::Second,
             Better::Lower,
-            "the moment the I/O was due to its completion, open loop only; otherwise as \
+            "from when the I/O was due to its completion; open loop only, otherwise as \
              latency",
         ),
         Metric::of(
@@ -74,20 +73,20 @@ never mistaken for the storage.",
             Unit::Second,
             Better::Lower,
             "CPU time of the threads that generated the load, user and system, over I/O \
-             done",
+             completed",
         ),
         Metric::of(
             "late",
             Unit::Ratio,
             Better::Lower,
-            "I/O that took longer than the goal from the moment it was due, over all I/O",
+            "I/O that took longer than the goal, from when it was due, over all I/O",
         )
         .pooled(),
         Metric::of(
             "in_flight",
             Unit::Count,
             Better::Higher,
-            "I/O in flight: the integral over a stretch of time, over its length",
+            "mean I/O in flight: the integral over a stretch of time, over its length",
         ),
         CPU_USER,
         CPU_SYSTEM,
@@ -102,20 +101,19 @@ never mistaken for the storage.",
 
 pub(super) const FILES: Definition = Definition {
     id: "storage.files",
-    title: "trees of files: directories and files created, asked about, read and removed",
+    title: "metadata: directories and files created, queried, read and removed (mdtest)",
     method: "\
-Threads work on a tree of files in a folder of assay's own, one operation at a time each, through \
-the calls that programs use and through the page cache. Before an operation is timed the tree is \
-brought into the state that it needs, and that is not timed: removed before it is created, there \
-before it is asked about, read or removed. One pass does the operation on every file or directory \
-once and gives one sample: operations over the time from the start of the threads to the end of the \
-last one. Passes are repeated like every other measurement. With a length, operations go on for that \
-time instead, and its stretches are the samples. Operations on directories have as many directories \
-as the tree has files, side by side. A file is created when it is opened, written whole and closed; \
-a read is one call that reads, and opening and closing count into the rate but not into its latency. \
-Names and data are as a rule in this machine's memory when they are asked for again: what is \
-measured is the file system and its caches, as for any program that has just made its files. With a \
-rate, operations are due at moments fixed in advance, and latency is told from those as well.",
+Threads work on a file tree in assay's own folder, one operation at a time each, with ordinary system \
+calls through the page cache. The tree is brought into the state that an operation needs before timing \
+starts: removed before it is created, present before it is queried, read or removed. One pass does the \
+operation on every file or directory once and is one sample: operations over the time from the start \
+of the threads to the end of the last one. Passes are repeated like every other measurement. With a \
+length, operations continue for that time instead, and its stretches are the samples. Directory \
+operations use as many directories, side by side, as the tree has files. Creating a file means open, \
+write in full, close. A read is one read call; open and close count towards the rate but not towards \
+its latency. Names and data are usually cached in memory when they are accessed again: this measures \
+the file system with its caches. With a rate, the times at which operations are due are fixed in \
+advance, and latency is also reported from then.",
     metrics: &[
         Metric::of(
             "rate",
@@ -141,14 +139,14 @@ rate, operations are due at moments fixed in advance, and latency is told from t
             "latency_from_intended",
             Unit::Second,
             Better::Lower,
-            "the moment the operation was due to its completion, open loop only",
+            "from when the operation was due to its completion; open loop only",
         ),
         CPU_USER,
         CPU_SYSTEM,
     ],
     section: Section::General,
     luck: Luck::Pages,
-    // Every pass makes what it needs afresh.
+    // Every pass creates what it needs.
     preparations: 1,
     asks: Asks::Files,
     target: 0.05,

@@ -1,5 +1,5 @@
-//! What a job measured as entries of the record, and back: whoever prints a stored run as OSU's table
-//! reads the same values as whoever has just measured.
+//! The outcome of an MPI job as entries of the record, and back: a stored run printed as OSU's table has
+//! the same values as the live output.
 //!
 //! Batches are the samples of a metric, single messages a distribution or samples of their own
 //! (dimension `timed`), and compared contents counts that are part of no result.

@@ -7,6 +7,7 @@ use crate::benchmark::Benchmark;
 use crate::facts::HostFacts;
 use crate::mpi_installation::MpiInstallation;
 use crate::quantity::Bytes;
+use crate::seed;
 use crate::suite::{InstructionSets, Measure, MpiPlacement, Placement, Request, Suite};
 use crate::workload::{
     CopyWorkload, Domain, LatencyWorkload, LinpackWorkload, MpiHosts, MpiPreset,
@@ -45,6 +46,8 @@ pub struct Choices<'a> {
     pub to: Option<String>,
     /// What questions to MPI need.
     pub mpi: MpiChoices,
+    /// What everything random follows from.
+    pub seed: u64,
 }
 
 /// What the command line and the machine add to questions to MPI.
@@ -72,7 +75,7 @@ pub enum PlanError {
     /// The host has no such domain.
     #[error("there is no {asked} on this machine; it has {existing}")]
     NoSuchDomain {
-        /// What was asked for.
+        /// What was requested.
         asked: String,
         /// What there is.
         existing: String,
@@ -80,7 +83,7 @@ pub enum PlanError {
     /// More threads than cores.
     #[error("{asked} threads do not fit {placement}, which has {cores} cores")]
     TooManyThreads {
-        /// What was asked for.
+        /// What was requested.
         asked: u32,
         /// Where.
         placement: String,
@@ -136,7 +139,7 @@ pub enum PlanError {
     /// Nobody of that name can measure here.
     #[error("`{name}` was not found on this machine; found: {found}")]
     NoSuchMeasurer {
-        /// Who was asked for.
+        /// Who was requested.
         name: String,
         /// Who there is.
         found: String,
@@ -149,7 +152,7 @@ pub enum PlanError {
     /// Everything was filtered away.
     #[error("nothing is left to measure: {by} can measure none of what suite {suite} asks for")]
     Nothing {
-        /// Who was asked for.
+        /// Who was requested.
         by: String,
         /// Name of the suite.
         suite: String,
@@ -176,7 +179,8 @@ pub fn expand(
         let by = choices.by.join(", ");
         return Err(PlanError::Nothing { by, suite: suite.name.clone() });
     }
-    Ok(Plan { suite: suite.name.clone(), budget_s, cases: distinct(cases) })
+    let seed = Some(choices.seed);
+    Ok(Plan { suite: suite.name.clone(), budget_s, seed, cases: distinct(cases) })
 }
 
 /// Keeps the first of several cases with the same identifier: they ask for the same.
@@ -208,11 +212,14 @@ fn measure_cases(
     };
     Ok(pairs
         .iter()
-        .map(|((name, workload), by)| Case {
-            id: case_id(workload, name, by.name),
-            by: by.name.to_owned(),
-            workload: workload.clone(),
-            stopping: stopping(workload),
+        .map(|((name, workload), by)| {
+            let id = case_id(workload, name, by.name);
+            Case {
+                by: by.name.to_owned(),
+                stopping: stopping(workload),
+                workload: workload.clone().with_seed(seed::named(choices.seed, &id)),
+                id,
+            }
         })
         .collect())
 }
@@ -233,7 +240,7 @@ fn case_id(workload: &Workload, name: &str, by: &str) -> String {
     if by == "assay" { format!("{id}/{name}") } else { format!("{id}/{name}/{by}") }
 }
 
-/// The measurers asked for; `all` means everyone who is there.
+/// The measurers requested; `all` means everyone who is there.
 fn measurers(measure: &Measure, choices: &Choices<'_>) -> Result<Vec<Measurer>, PlanError> {
     let asked = if measure.by.is_empty() { &choices.by } else { &measure.by };
     if asked.iter().any(|name| name == "all") {

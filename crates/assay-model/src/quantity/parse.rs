@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::{Bytes, Quantity, Unit};
 
-/// Why a text is not the quantity that was asked for.
+/// Why a text is not the quantity that was requested.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum QuantityError {
     /// There is no number at the start.

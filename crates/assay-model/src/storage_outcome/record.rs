@@ -1,5 +1,5 @@
-//! The outcome of a phase as entries of the record, and back: whoever renders a stored run in a tool's
-//! own shape reads the same values as whoever has just measured.
+//! The outcome of a phase as entries of the record, and back: a stored run in a tool's shape has the same
+//! values as the live output.
 //!
 //! What adds up to results has no [`Role::Part`](crate::attribute::Role::Part): the latency of every
 //! I/O, per interval, of reads and of writes. Parts keep what only tools print: one series per stream,

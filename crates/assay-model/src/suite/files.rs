@@ -1,11 +1,11 @@
-//! What a suite asks of a file system: a tree of files, and what is done to it.
+//! File-tree measures of a suite: a file tree, and the operations on it.
 
 use std::path::PathBuf;
 
 use crate::quantity::Bytes;
 use crate::workload::file_set::FileOperation;
 
-/// A tree of files and the operations on it, one case each.
+/// A file tree and the operations on it, one case each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilesRequest {
     /// The folder that holds the tree; `None` = where the command line says.

@@ -1,4 +1,4 @@
-//! What a suite asks of MPI.
+//! MPI measures of a suite.
 
 use std::fmt;
 use std::str::FromStr;

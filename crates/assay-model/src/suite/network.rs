@@ -1,4 +1,4 @@
-//! What a suite asks of the network.
+//! Network measures of a suite.
 
 use crate::workload::NetworkWorkload;
 

@@ -1,4 +1,4 @@
-//! What a suite asks of storage.
+//! Storage measures of a suite.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use crate::quantity::Bytes;
 use crate::workload::course::Course;
 use crate::workload::storage::{Arrivals, EngineChoice};
 
-/// One kind of I/O, with every size of block and every depth that is asked for.
+/// One kind of I/O, with every size of block and every depth that is requested.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorageRequest {
     /// What its results are called; `None` = by what is done: `random-read-8KiB`.
@@ -37,13 +37,13 @@ pub struct StorageRequest {
     pub length_s: Option<f64>,
     /// Seconds before anything counts; `None` = a tenth of the length.
     pub warmup_s: Option<f64>,
-    /// Percent of the greatest rate at which the response is measured; empty = only the greatest.
+    /// Percent of the maximum rate at which the response is measured; empty = only the maximum.
     pub curve: Vec<f64>,
     /// Points that are added to the curve where it bends.
     pub bend_points: u32,
     /// How often all of each target is written before the first case; 0 = it is left as it is.
     pub precondition_passes: u32,
-    /// How often a case is measured; on a curve only its greatest rate is measured in rounds.
+    /// How often a case is measured; on a curve only its maximum rate is measured in rounds.
     pub course: Course,
     /// What the volume is provisioned for, in B/s.
     pub provisioned_bytes_per_s: Option<f64>,
@@ -65,6 +65,6 @@ pub enum Order {
     Random,
     /// One after another, all threads from one position.
     Sequential,
-    /// One after another, each thread in a part of its own.
+    /// One after another, each thread in its own part.
     Parts,
 }

@@ -129,11 +129,11 @@ fn refuses_with_place_and_help() {
             ]],
         ),
         (
-            with("benchmark = \"storage\"\noperation = \"read\"\nceiling = 4500"),
+            with("benchmark = \"storage\"\noperation = \"read\"\nprovisioned = 4500"),
             expect![[r#"a bandwidth needs its unit | at `4500` | like `"4500MiB/s"`"#]],
         ),
         (
-            with("benchmark = \"storage\"\noperation = \"read\"\nceiling = \"4500MiB\""),
+            with("benchmark = \"storage\"\noperation = \"read\"\nprovisioned = \"4500MiB\""),
             expect![[
                 r#"`MiB` in `4500MiB` is no unit of a byte rate; write it like `10GB/s` | at `"4500MiB"` | "#
             ]],

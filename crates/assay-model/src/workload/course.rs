@@ -1,5 +1,5 @@
-//! How often a question to storage is put, and what decides it: once, in rounds until nothing changes any
-//! more, or at one rate after another until the greatest that keeps a latency is known.
+//! How often a storage test is measured: once, in rounds until steady state, or at one rate after another
+//! until the maximum that meets a latency goal is known.
 //!
 //! Only the rules; they are applied by the statistics.
 
@@ -18,7 +18,7 @@ pub enum Course {
     Once,
     /// Round after round until the rate does not change any more.
     Rounds(SteadyRule),
-    /// At one rate after another, to find the greatest that keeps a latency.
+    /// At one rate after another, to find the maximum that meets a latency goal.
     Search(LatencyGoal),
 }
 
@@ -29,7 +29,7 @@ impl Course {
         match self {
             Self::Once => 1,
             Self::Rounds(rule) => rule.most_rounds,
-            // The greatest rate comes before all steps.
+            // The maximum rate comes before all steps.
             Self::Search(_) => 1 + LatencyGoal::MOST_STEPS,
         }
     }
@@ -54,7 +54,7 @@ const MOST_PASSES: u32 = 100;
 pub struct SteadyRule {
     /// Neighbouring rounds that are looked at together.
     pub window: u32,
-    /// Greatest less least rate of a window, over its mean, at most.
+    /// Maximum minus minimum rate of a window, over its mean, at most.
     pub range: f64,
     /// What a straight line through the rates of a window changes from its first round to its last,
     /// over the mean, at most.
@@ -69,7 +69,7 @@ impl SteadyRule {
     pub const SNIA: Self = Self { window: 5, range: 0.20, slope: 0.10, most_rounds: 25 };
 }
 
-/// A latency that most I/O must keep, counted from the moment it was due.
+/// A latency that most I/O must keep, counted from when it was due.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LatencyGoal {
     /// Percent of the I/O that must keep it: 99 for p99.

@@ -1,4 +1,4 @@
-//! What a workload asks for, as the dimensions of its series.
+//! The dimensions of the series of a workload.
 
 use super::course::Course;
 use super::file_set::{FileLoad, FileOperation, FileOrder, FileTest};

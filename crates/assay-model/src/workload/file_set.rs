@@ -1,4 +1,4 @@
-//! Questions to a file system: trees of directories and files, and what is done to them.
+//! File-system workloads: file trees and the operations on them.
 //!
 //! A [`FileTree`] knows the names and sizes of everything in it by arithmetic alone; nothing here
 //! looks at a file system.
@@ -8,8 +8,12 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::storage::{Arrivals, RateRounding, SizeShare, StorageTiming};
+use crate::seed;
 
-/// One operation on a tree of files, as a benchmark asks for it.
+/// Any fixed number does: a tree that one run has made is the tree that another one looks for.
+const SIZES: u64 = 0x5eed;
+
+/// One operation on a file tree, as a benchmark asks for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileTest {
     /// What is done: `mkdir`, `create`, `stat` …
@@ -38,7 +42,7 @@ pub struct FilePhase {
     pub workload: FileWorkload,
 }
 
-/// Streams of operations on trees of files, with nothing left to default.
+/// Streams of operations on file trees, with nothing left to default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileWorkload {
     /// Where it is done.
@@ -53,7 +57,7 @@ pub struct FileWorkload {
     pub timing: StorageTiming,
     /// Share of each block that a compressor removes, 0 … 1.
     pub compressible: f64,
-    /// Seed of everything random.
+    /// Seed of what is chosen; the sizes of a tree's files do not depend on it.
     pub seed: u64,
 }
 
@@ -86,14 +90,14 @@ pub enum FileLoad {
 /// A tree of directories with files in them.
 ///
 /// Level 1 has `width` directories, each directory of a level has `width` on the next, `depth` levels
-/// in all; files lie on the last level, or on every one.
+/// in all; files are on the last level, or on every one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileTree {
     /// What its language calls it.
     pub name: String,
     /// The directory that holds it.
     pub anchor: PathBuf,
-    /// Levels of directories; 0 = files lie in the anchor itself.
+    /// Levels of directories; 0 = files are in the anchor itself.
     pub depth: u32,
     /// Directories in a directory.
     pub width: u64,
@@ -192,7 +196,7 @@ pub enum FileOrder {
 pub enum FileAccess {
     /// From its start to its end.
     Sequential,
-    /// From its start to its end, after it was removed and made anew.
+    /// From its start to its end, after it was removed and made again.
     SequentialAnew,
     /// Anywhere in it, by one thread at a time.
     Random,
@@ -325,14 +329,11 @@ impl FileTree {
         folder.join(format!("vdb_f{:04}.file", number % self.files + 1))
     }
 
-    /// The size of the file of this number in bytes; the same for the same number and seed.
+    /// The size of the file of this number in bytes; the same for the same number, so that a tree stays
+    /// what it was made as.
     #[must_use]
-    pub fn file_bytes(&self, number: u64, seed: u64) -> u64 {
-        // One step of splitmix64 spreads neighbouring numbers over all words.
-        let mut word = seed ^ number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        word ^= word >> 31;
+    pub fn file_bytes(&self, number: u64) -> u64 {
+        let word = seed::mix(SIZES ^ number.wrapping_add(1).wrapping_mul(seed::GAMMA));
         let mut draw = (word >> 11) as f64 / (1u64 << 53) as f64;
         let last = self.sizes.len().saturating_sub(1);
         for (index, size) in self.sizes.iter().enumerate() {
@@ -431,7 +432,7 @@ mod tests {
     #[test]
     fn sizes_have_their_shares() {
         let tree = tree(1, 1, 10_000, false);
-        let small = (0..10_000).filter(|number| tree.file_bytes(*number, 7) == 4096).count();
+        let small = (0..10_000).filter(|number| tree.file_bytes(*number) == 4096).count();
         // Five standard deviations of a binomial with n = 10,000 and p = 0.25.
         assert!(small.abs_diff(2500) < 217, "{small}");
         assert!((tree.mean_file_bytes() - 7168.0).abs() < 1e-9);

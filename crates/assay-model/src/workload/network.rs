@@ -1,11 +1,11 @@
-//! Questions to another host, or to this one over loopback.
+//! Network workloads: to another host, or to this one over loopback.
 
 use serde::{Deserialize, Serialize};
 
 /// One question to one host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NetworkWorkload {
-    /// The host, as the user named it; `None` = this machine over loopback, with a server of its own.
+    /// The host, as the user named it; `None` = this machine over loopback, with its own server.
     pub to: Option<String>,
     /// The port of the server; `None` = the port its protocol is known by.
     pub port: Option<u16>,

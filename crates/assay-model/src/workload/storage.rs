@@ -1,4 +1,4 @@
-//! Questions to a storage target: the one form that suites, verbs and every job language compile to.
+//! Storage workloads: the common form that suites, commands and all job languages compile to.
 //!
 //! A [`StoragePlan`] is phases in order; a phase is streams of I/O against targets under one load.
 //! Nothing here opens anything; whether a target may be written is decided by who carries it out.
@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::course::Course;
+use crate::seed;
 
 pub use self::conduct::{Conduct, Pauses, Skew, Turns, Zone};
 
@@ -48,7 +49,7 @@ pub struct StorageTest {
     /// How often it is measured.
     #[serde(default)]
     pub course: Course,
-    /// What is done. On a curve, a load of `ShareOf` phase 0 is of the curve's greatest rate.
+    /// What is done. On a curve, a load of `ShareOf` phase 0 is of the curve's maximum rate.
     pub workload: StorageWorkload,
 }
 
@@ -56,7 +57,7 @@ pub struct StorageTest {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum CurvePoint {
-    /// The greatest rate, found by a closed loop.
+    /// The maximum rate, found by a closed loop.
     Greatest,
     /// A share of it, as an open loop.
     Share {
@@ -87,6 +88,15 @@ pub struct StorageWorkload {
     pub data: StorageData,
     /// Seed of everything random: the same seed gives the same offsets.
     pub seed: u64,
+}
+
+impl StorageWorkload {
+    /// The same with random words of its own: the `nth` time that it is carried out. Otherwise every round
+    /// and every rate that is tried would go to the blocks that those before it have warmed.
+    #[must_use]
+    pub fn of_step(&self, nth: u64) -> Self {
+        Self { seed: seed::derived(self.seed, nth), ..self.clone() }
+    }
 }
 
 /// A file or a device.
@@ -143,7 +153,7 @@ pub struct StorageStream {
     pub hit_area: Option<HitArea>,
     /// Share of the phase's rate, 0 … 1; the shares of all streams add up to 1.
     pub rate_share: f64,
-    /// A rate of its own in IO/s, taken before the phase's is shared.
+    /// Its own rate in IO/s, taken before the phase's is shared.
     pub own_rate_per_s: Option<f64>,
     /// `fsync` after this many writes; 0 = never.
     pub sync_every: u64,
@@ -187,9 +197,9 @@ impl StorageStream {
 pub struct SizeShare {
     /// Smallest size in bytes.
     pub min_bytes: u64,
-    /// Greatest size in bytes; sizes between are multiples of `step_bytes`, equally likely.
+    /// Largest size in bytes; sizes between are multiples of `step_bytes`, equally likely.
     pub max_bytes: u64,
-    /// Distance of neighbouring sizes; any value where smallest and greatest are the same.
+    /// Distance of neighbouring sizes; any value where smallest and largest are the same.
     pub step_bytes: u64,
     /// Share of all I/O, 0 … 1.
     pub share: f64,
@@ -231,14 +241,14 @@ pub enum AccessPattern {
         /// Bytes left out after each I/O; 0 = none.
         gap_bytes: u64,
     },
-    /// Onward with gaps that are drawn anew before each I/O, all equally likely; at the end from the start.
+    /// Onward with gaps that are drawn again before each I/O, all equally likely; at the end from the start.
     Strides {
         /// Smallest gap in bytes.
         least_bytes: u64,
-        /// Greatest gap in bytes; gaps between differ by whole sizes of the I/O.
+        /// Largest gap in bytes; gaps between differ by whole sizes of the I/O.
         most_bytes: u64,
     },
-    /// One after another, but a share of the I/O starts anew at a random place.
+    /// One after another, but a share of the I/O starts again at a random place.
     Mixed {
         /// Share of I/O that jumps, 0 … 1.
         random_share: f64,
@@ -293,7 +303,7 @@ pub enum Load {
     },
     /// Bytes per second at most; a closed loop otherwise.
     Capped {
-        /// Greatest B/s of all streams together.
+        /// Largest B/s of all streams together.
         bytes_per_s: f64,
     },
     /// As `Open`, at a share of what the named earlier phase reached.

@@ -32,7 +32,7 @@ pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
 }
 
 /// What stands for the machine as a whole: the whole node, then most threads, the largest working
-/// set or system, but the shortest message where its latency is told; among equals our own
+/// set or system, but the shortest message where its latency is reported; among equals our own
 /// measurement, then the better one. Storage has no whole: of its tests the best one stands for it.
 fn compare(a: &Estimate, b: &Estimate) -> Ordering {
     let size = |estimate: &Estimate| {

@@ -1,4 +1,4 @@
-//! The report of one run: what was measured, against which limit, how surely, and what is doubtful.
+//! The report of one run: values, limits, uncertainty and warnings.
 
 mod clock;
 mod compute;

@@ -15,7 +15,7 @@ use assay_model::workload::storage::{
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
 use crate::units::{joined, percent, quantity};
 
-/// Targets that are named; of more only the number is told.
+/// Targets that are named; of more only the number is reported.
 const NAMED: usize = 4;
 
 /// Everything that a plan would do.
@@ -72,7 +72,7 @@ pub(super) fn test_phrase(test: &StorageTest) -> String {
     parts.collect::<Vec<_>>().join("; ")
 }
 
-/// One operation on a tree of files in words.
+/// One operation on a file tree in words.
 pub(super) fn files_phrase(test: &FileTest) -> String {
     let work = &test.workload;
     let stream = |(tree, stream): (&FileTree, &FileStream)| {

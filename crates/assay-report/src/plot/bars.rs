@@ -28,7 +28,7 @@ pub(crate) fn bars(plot: &Plot, width: usize) -> Vec<String> {
     let mut lines = vec![legend(plot, series, &y)];
     let mut before = "";
     for (row, point) in rows.iter().zip(&points) {
-        // The name of a range stands at its first bar only.
+        // The name of a range is at its first bar only.
         let name = if row[0] == before { "" } else { &row[0] };
         before = &row[0];
         let band = if band == 0 { String::new() } else { format!("{name:<band$}  ") };

@@ -1,4 +1,4 @@
-//! Axes: which range they span, where their ticks are and what stands at them.
+//! Axes: which range they span, where their ticks are and what is at them.
 
 use assay_model::quantity::{Bytes, Quantity, Unit};
 
@@ -51,7 +51,7 @@ impl Layout {
         layout
     }
 
-    /// Where a value lies between the ends of the axis, clamped to them.
+    /// Where a value is between the ends of the axis, clamped to them.
     pub(super) fn position(&self, value: f64) -> f64 {
         let at = |value: f64| match self.scale {
             Scale::Linear => value,

@@ -2,7 +2,7 @@
 //! where is decided here: plotters' own axes know no `4 KiB` and no bands.
 //!
 //! Colours are few and fixed (the blue, vermillion and bluish green of Okabe and Ito, which people
-//! with any kind of colour vision tell apart); pages override them by attribute for dark screens.
+//! with any kind of colour vision distinguish); pages override them by attribute for dark screens.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ const CURVES: [RGBColor; 7] = [
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// The plot as one `<svg>` element with title and description. `id` tells it from other plots of
+/// The plot as one `<svg>` element with title and description. `id` distinguishes it from other plots of
 /// the same page.
 pub(crate) fn svg(plot: &Plot, id: usize) -> String {
     let mut text = String::new();

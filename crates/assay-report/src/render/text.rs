@@ -29,7 +29,7 @@ impl Default for Options {
 const INDENT: usize = 2;
 const NARROWEST: usize = 20;
 
-/// The whole document. No line ends in a space, and none is wider than asked for, unless a single
+/// The whole document. No line ends in a space, and none is wider than requested, unless a single
 /// word is.
 #[must_use]
 pub fn document(document: &Document, options: &Options) -> String {
@@ -112,7 +112,7 @@ impl Writer {
         let room = self.inner().saturating_sub(column + 2 + indent).max(1);
         for (name, (_, value)) in names.iter().zip(&facts.facts) {
             let mut values = wrap(value, room).into_iter();
-            // A name too long for its column gets a line of its own.
+            // A name too long for its column gets its own line.
             if columns(name) > column {
                 lines.extend(indented_by(INDENT + indent, wrap(name, self.inner() - indent)));
             } else {

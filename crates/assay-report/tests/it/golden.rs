@@ -1,5 +1,5 @@
 //! Made-up summaries in every format, compared with the files in `tests/golden`.
-//! `UPDATE_EXPECT=1 cargo test -p assay-report` writes them anew.
+//! `UPDATE_EXPECT=1 cargo test -p assay-report` writes them again.
 
 use std::path::Path;
 

@@ -20,6 +20,7 @@ pub(crate) fn summary(suite: &str, status: Status, host: HostFacts) -> Summary {
             started: "2026-11-21T10:44:55Z".to_owned(),
             finished: Some("2026-11-21T10:46:12Z".to_owned()),
             status,
+            seed: None,
         },
         hosts: vec![host],
         results: vec![],

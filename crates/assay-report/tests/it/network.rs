@@ -25,7 +25,7 @@ fn udp(metric: &str, median: f64) -> Estimate {
         .with(Attribute::Direction, "send")
 }
 
-/// Six streams whose far end tells its CPU, one whose far end does not, and datagrams over loopback.
+/// Six streams whose far end reports its CPU, one whose far end does not, and datagrams over loopback.
 pub(crate) fn network() -> Summary {
     let mut summary = maker::summary("network", Status::Complete, HostFacts::default());
     summary.results = vec![

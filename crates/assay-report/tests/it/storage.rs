@@ -12,7 +12,7 @@ use assay_model::summary::{Estimate, Summary};
 use crate::maker::{With, estimate, summary};
 use crate::node::host;
 
-const CEILING: f64 = 4500.0 * 1_048_576.0;
+const PROVISIONED: f64 = 4500.0 * 1_048_576.0;
 
 /// What every estimate of one case says.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ struct Case<'a> {
     bytes: u64,
     rate_per_s: f64,
     latency_s: f64,
-    /// Percent of the greatest rate; 0 = the greatest itself; `None` = not on a curve.
+    /// Percent of the maximum rate; 0 = the maximum itself; `None` = not on a curve.
     point: Option<u32>,
     knee: Option<(f64, f64)>,
 }
@@ -72,7 +72,7 @@ impl Case<'_> {
         let bandwidth = self.rate_per_s * self.bytes as f64;
         let mut all = vec![
             self.estimate("rate", self.rate_per_s),
-            self.estimate("bandwidth", bandwidth).limited(CEILING, Basis::Provisioned),
+            self.estimate("bandwidth", bandwidth).limited(PROVISIONED, Basis::Provisioned),
             self.latency("latency", 1.0),
         ];
         if !matches!(self.point, None | Some(0)) {

@@ -1,4 +1,4 @@
-//! The clock and the null kernel: what measuring itself can tell apart and costs.
+//! The clock and the null kernel: resolution and overhead of measuring.
 
 use assay_kernels::timed::TimedTeam;
 use assay_kernels::{clock, null};

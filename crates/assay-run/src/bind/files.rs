@@ -85,7 +85,7 @@ fn record(
     if count == 0 {
         return Err(CaseFailure::NoIo.into());
     }
-    // What comes along with the operation that was asked for, and its parts, are no results of this case.
+    // What comes along with the operation that was requested, and its parts, are no results of this case.
     let is_asked = |entry: &Entry| match entry {
         Entry::Measured(key, _) => !key.extra.contains_key(&Attribute::Operation),
         Entry::SeriesFact(..) | Entry::Fact(..) | Entry::Doubt(_) => true,

@@ -1,5 +1,5 @@
-//! Any MPI benchmark: this program is started as the ranks, by the launcher of the MPI that is
-//! measured, and what rank 0 wrote down is read. This process opens no MPI itself.
+//! MPI benchmarks: the launcher of the MPI starts this program as the ranks, and the outcome that rank 0
+//! wrote is read. This process itself loads no MPI.
 
 use std::path::Path;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub(super) fn turn(
     }
     let began_s = recorder.elapsed_s();
     let launched = launch_once(case, work, launch, recorder);
-    // What was printed tells why a launch failed; it must not go with the samples that do not count.
+    // What was printed reports why a launch failed; it must not go with the samples that do not count.
     recorder.flush()?;
     launched?;
     let took_s = recorder.elapsed_s() - began_s;
@@ -107,7 +107,7 @@ fn command(
         words.extend(["--preset".to_owned(), work.preset.name().to_owned()]);
     }
     if launch == 0 {
-        // A pass of its own compares all contents; once shows whether the library delivers them.
+        // Its own pass compares all contents; once shows whether the library delivers them.
         words.push("-c".to_owned());
     }
     if work.test.has_sizes() {

@@ -66,7 +66,7 @@ pub(super) fn icmp(
     latency::icmp(work, recorder)
 }
 
-/// A question as a tool is asked it: over loopback it goes to a server of our own, which ends when
+/// A question as a tool is asked it: over loopback it goes to our own server, which ends when
 /// this is dropped.
 pub(super) struct Reached {
     pub(super) workload: Workload,

@@ -105,7 +105,7 @@ fn single(workload: StorageWorkload, name: &str) -> StoragePhase {
     StoragePhase { name: name.to_owned(), loops: vec![], workload, pause_before_s: 0.0 }
 }
 
-/// A share of a curve's greatest rate becomes a rate; `None` = no share is worth a point any more.
+/// A share of a curve's maximum rate becomes a rate; `None` = no share is worth a point any more.
 fn resolved(
     case: &Case,
     test: &StorageTest,

@@ -1,4 +1,4 @@
-//! Any workload by an official tool: run it, keep what it left behind, read its samples.
+//! A workload measured by an external tool: run it, store its raw output, parse its samples.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -75,7 +75,7 @@ fn run(
         })?;
     keep(&outputs, &format!("{}.{repetition}", invocation.label), recorder)?;
     let parsed = (tool.parse)(invocation, &outputs);
-    // What was printed tells why; it is stored before the case ends.
+    // What was printed reports why; it is stored before the case ends.
     recorder.flush()?;
     parsed.map_err(|error| failed(&error))
 }

@@ -1,5 +1,5 @@
-//! The same question to several MPIs, launch by launch in turns: first to last, then last to first, so that
-//! a host that becomes faster or slower meanwhile favours none of them.
+//! The same workload under several MPIs, alternating launch by launch: first to last, then last to first, so
+//! that drift of the host favours none of them.
 //!
 //! Every case keeps its own time, stopping rule and samples; only who has the machine changes.
 

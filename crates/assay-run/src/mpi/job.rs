@@ -26,7 +26,7 @@ pub const NOTE_TRAVELS: Duration = Duration::from_millis(300);
 /// What happens on the way, to whoever prints and stores; all but notes and giving up on rank 0 alone.
 #[derive(Debug)]
 pub enum Heard<'a> {
-    /// Worth a line of its own.
+    /// Worth its own line.
     Note(&'a str),
     /// The ranks know of each other, and will measure.
     Began(&'a MpiOutcome),
@@ -87,7 +87,7 @@ pub fn run(duty: &Duty<'_>, listener: &mut Listener<'_>) -> Result<Done, Failure
     }
     if let Err(failure) = measure(duty, &sizes, &mut ranks, listener) {
         // This one alone knows of the failure, and the others wait for it. Nothing can be done about a
-        // failure to tell of a failure.
+        // failure to report a failure.
         drop(listener(Heard::GivesUp(&failure)));
         ranks.world.abort(duty.failed_code)
     }

@@ -58,7 +58,7 @@ pub const fn is_large(bytes: u64) -> bool {
     bytes > LARGE_BYTES
 }
 
-/// Whether a turn is one message or call, which is timed alone without being asked for.
+/// Whether a turn is one message or call, which is timed alone without being requested.
 pub const fn has_single_turns(test: MpiTest) -> bool {
     let kind = kind(test);
     !kind.is_windowed() && !matches!(kind, Kind::Overlap(_))
@@ -77,7 +77,7 @@ pub const fn is_reduction(kind: Kind) -> bool {
     matches!(kind.collective(), Some(Collective::Reduce | Collective::AllReduce))
 }
 
-/// The sizes in bytes: OSU's, or what was asked for; each twice the one before.
+/// The sizes in bytes: OSU's, or what was requested; each twice the one before.
 pub fn sizes(typed: &Options) -> Vec<u64> {
     let kind = kind(typed.test);
     if !typed.test.has_sizes() {

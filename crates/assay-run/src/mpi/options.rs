@@ -1,4 +1,4 @@
-//! What the ranks of a job are asked; the same on all of them.
+//! Options of the ranks of a job; the same on all of them.
 
 use std::path::PathBuf;
 
@@ -28,11 +28,11 @@ pub struct Options {
     pub tests: u32,
     /// Whether the library is initialised by a session, as MPI 4 has it.
     pub process_set: bool,
-    /// Whether the contents of every message are compared in a pass of its own.
+    /// Whether the contents of every message are compared in its own pass.
     pub validate: bool,
     /// Iterations before those whose contents are compared.
     pub validation_warm_up: u64,
-    /// Whether all parts of a non-blocking collective are told.
+    /// Whether all parts of a non-blocking collective are reported.
     pub full: bool,
     /// Percentiles of single messages; where there are any, messages are timed one by one as well.
     pub percentiles: Vec<f64>,

@@ -1,4 +1,4 @@
-//! From the launcher's environment to a world that can be measured, or to the reason why it cannot.
+//! Initialises MPI from the launcher's environment, or says why it is not possible.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -283,7 +283,7 @@ fn one_world(world: &World, launched: &Launched, library: &MpiLibrary) -> Result
         Some(ranks) if ranks != size => {
             format!("{launcher} started {ranks} ranks, but the library sees a world of {size}")
         }
-        // A launcher that tells no number: one rank alone would be no reason to start it.
+        // A launcher that reports no number: one rank alone would be no reason to start it.
         None if launched.rank.is_some() && size == 1 => {
             format!("{launcher} started this rank, but the library sees a world of 1")
         }

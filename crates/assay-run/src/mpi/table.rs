@@ -17,7 +17,7 @@ use super::ladder::TARGET;
 use super::method;
 use super::options::Options;
 
-/// What is told by default beside the interval.
+/// What is reported by default beside the interval.
 const USUAL_TAIL: f64 = 99.0;
 
 /// The columns.
@@ -64,7 +64,7 @@ pub fn row(table: &Table, outcome: &MpiOutcome, size: &MpiSize) -> Row {
     }
 }
 
-/// What the batches of a size say against their own median, but for its width, which stands beside it.
+/// What the batches of a size say against their own median, but for its width, which is beside it.
 pub fn doubts_about(asked: &Options, size: &MpiSize) -> Vec<Doubt> {
     let metric = Benchmark::Mpi(asked.test).metric(first(size));
     let (Some(analysis), Some(metric)) = (analysis(size, first(size)), metric) else {

@@ -60,7 +60,7 @@ pub struct Outcome {
 pub const DATAGRAM_OF_ONE_SEGMENT: u32 = 0;
 
 fn one_segment_bytes(control: &TcpStream) -> u32 {
-    /// Ethernet's segment without options, where the system does not tell.
+    /// Ethernet's segment without options, where the system does not report it.
     const ETHERNET: u32 = 1460;
     let told = socket::segment_bytes(control).ok().filter(|bytes| *bytes >= UDP_BLOCK_LEAST);
     told.unwrap_or(ETHERNET).min(UDP_BLOCK_LIMIT)
@@ -68,7 +68,7 @@ fn one_segment_bytes(control: &TcpStream) -> u32 {
 
 /// How long a UDP stream's hello may stay without an answer.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
-/// What lies in the other end's kernel is read within this, unless that end is overloaded.
+/// What is in the other end's kernel is read within this, unless that end is overloaded.
 const SETTLE: Duration = Duration::from_millis(10);
 /// Longest sleep between two looks at an unlimited test: seldom enough to cost nothing.
 const LOOK: Duration = Duration::from_millis(10);
@@ -246,7 +246,7 @@ impl Conversation<'_> {
         let mut meter = Meter::start(flows, lanes, cut)?;
         let mut tell = |interval: &Interval| observe(Observed::Interval(interval));
         let watched = self.watch(&mut meter, &mut tell);
-        // What an unfinished interval brought is told before a failure.
+        // What an unfinished interval brought is reported before a failure.
         let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut tell);
         watched?;
         self.control.send(&Client::end())?;
@@ -377,7 +377,7 @@ fn stream_end(ours: &LaneEnd, theirs: &Results) -> StreamEnd {
     let there = theirs.streams.iter().find(|stream| stream.id == ours.result.id);
     let there = there.map(|it| Stretch {
         start_s: 0.0,
-        // A server that does not tell its time is taken to have measured as long as we did.
+        // A server that does not report its time is taken to have measured as long as we did.
         end_s: if it.end_s > it.start_s { it.end_s - it.start_s } else { ours.whole.end_s },
         bytes: it.bytes,
         tcp: it
@@ -385,7 +385,7 @@ fn stream_end(ours: &LaneEnd, theirs: &Results) -> StreamEnd {
             .filter(|_| ours.whole.udp.is_none())
             .map(|retransmits| TcpNumbers { retransmits, ..TcpNumbers::default() }),
         udp: ours.whole.udp.map(|_| UdpNumbers {
-            // Up to 3.13 a receiver does not tell what of it was in the omitted time; we sent it.
+            // Up to 3.13 a receiver does not report what of it was in the omitted time; we sent it.
             packets: match theirs.has_omitted {
                 true => it.packets - it.omitted_packets,
                 false => it.packets - ours.result.omitted_packets,

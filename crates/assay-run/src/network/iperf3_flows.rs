@@ -1,4 +1,4 @@
-//! What both ends of iperf3's protocol do alike: streams as the parameters want them, and what is told
+//! What both ends of iperf3's protocol do alike: streams as the parameters want them, and what is reported
 //! of them before and after a test. Neither connects nor listens.
 
 use std::net::{SocketAddr, TcpStream};
@@ -97,7 +97,7 @@ pub(super) fn flow(parameters: &Parameters, socket: Socket, sends: bool) -> Flow
 /// Gives every stream a CPU in turn: senders from the first on, receivers from the last back, so that
 /// on one machine the two ends of one stream meet different CPUs.
 pub(super) fn pin_in_turn(flows: &mut [Flow]) {
-    // Where the system does not tell the CPUs, nothing is pinned.
+    // Where the system does not report the CPUs, nothing is pinned.
     let cpus = pin::allowed_cpus().unwrap_or_default();
     let mut counts = [0_usize; 2];
     for flow in flows {
@@ -133,7 +133,7 @@ pub(super) fn congestion(flows: &[Flow]) -> Option<String> {
 pub(super) fn start(
     parameters: &Parameters,
     flows: &[Flow],
-    (peer, port): (String, u16),
+    peer: (String, u16),
     cookie: &str,
     is_client: bool,
 ) -> Start {
@@ -142,6 +142,23 @@ pub(super) fn start(
         Some(Socket::Udp { socket, .. }) => socket::buffers_bytes(socket).unwrap_or_default(),
         None => (0, 0),
     };
+    Start {
+        connected: flows.iter().filter_map(connected).collect(),
+        cookie: cookie.to_owned(),
+        time_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        version: version(),
+        system: system(),
+        segment_bytes: first_tcp(flows)
+            .and_then(|it| socket::segment_bytes(it).ok())
+            .unwrap_or(0),
+        buffers_bytes,
+        ..asked(parameters, peer, is_client)
+    }
+}
+
+/// What of it is known before anything is connected.
+#[must_use]
+pub fn asked(parameters: &Parameters, (peer, port): (String, u16), is_client: bool) -> Start {
     let (duration_s, bytes, blocks) = match parameters.length {
         Length::Seconds(seconds) => (seconds, 0, 0),
         Length::Bytes(bytes) => (0, bytes, 0),
@@ -151,11 +168,6 @@ pub(super) fn start(
         is_client,
         peer,
         port,
-        connected: flows.iter().filter_map(connected).collect(),
-        cookie: cookie.to_owned(),
-        time_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-        version: version(),
-        system: system(),
         udp: parameters.protocol == Protocol::Udp,
         bidirectional: parameters.direction == Direction::Both,
         reverse: parameters.direction == Direction::Reverse,
@@ -167,13 +179,10 @@ pub(super) fn start(
         blocks,
         type_of_service: parameters.type_of_service,
         target_bit_per_s: parameters.rate_bit_per_s.unwrap_or(0),
-        segment_bytes: first_tcp(flows)
-            .and_then(|it| socket::segment_bytes(it).ok())
-            .unwrap_or(0),
         window_bytes: parameters.window_bytes.unwrap_or(0),
-        buffers_bytes,
         title: parameters.title.clone(),
         extra_data: parameters.extra_data.clone(),
+        ..Start::default()
     }
 }
 

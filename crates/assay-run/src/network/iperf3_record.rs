@@ -18,10 +18,11 @@ use assay_model::workload::{
 
 use super::error::NetworkError;
 use super::iperf3_client::{Iperf3Test, Outcome};
+use super::iperf3_told;
 use super::path;
 use super::setup::is_within;
 
-/// The raw output with everything that this end told: a stored run gives iperf3's text and document from it.
+/// The raw output with everything that this end reported, as the first assays of format 2 stored it.
 pub const TOLD: &str = "iperf3.told.json";
 
 /// The phase that a client's test is: its name and what it does.
@@ -34,16 +35,19 @@ pub fn phase(test: &Iperf3Test) -> (String, Workload) {
     (name.to_owned(), workload(test))
 }
 
-/// What was found in it, however it ended.
+/// What was found in it, however it ended, and what its server printed itself.
 #[must_use]
-pub fn entries(
+pub fn found(
     test: &Iperf3Test,
     told: &Told,
     outcome: &Result<Outcome, NetworkError>,
-) -> Vec<Entry> {
-    let Ok(outcome) = outcome else { return Vec::new() };
-    let tested = Tested { parameters: &test.parameters, outcome, told };
-    tested.in_course().into_iter().chain(tested.facts()).collect()
+) -> (Vec<Entry>, Vec<(String, Vec<u8>)>) {
+    let mut entries = iperf3_told::entries(told);
+    if let Ok(outcome) = outcome {
+        let tested = Tested { parameters: &test.parameters, outcome, told };
+        entries.extend(tested.in_course().into_iter().chain(tested.facts()));
+    }
+    (entries, iperf3_told::raw(told))
 }
 
 /// The question, as near as a question of assay's own goes.
@@ -79,7 +83,7 @@ pub struct Tested<'t> {
     pub parameters: &'t Parameters,
     /// What came out.
     pub outcome: &'t Outcome,
-    /// What this end tells of it.
+    /// What this end reports.
     pub told: &'t Told,
 }
 
@@ -95,7 +99,7 @@ impl Tested<'_> {
     }
 
     /// The same where this end saw how its rate came about: a sample for every interval, weighted with
-    /// its seconds, so that their weighted mean is the rate of the whole; and each stream as a part.
+    /// its seconds, so that their weighted mean is the rate of the whole.
     #[must_use]
     pub fn in_course(&self) -> Vec<Entry> {
         let (sent, received) = (self.total(End::sent), self.total(End::received));
@@ -121,7 +125,6 @@ impl Tested<'_> {
             entries.extend(stretches.iter().map(|it| rate(Key::of(metric), it)));
         }
         entries.extend(self.beside_rates(span));
-        entries.extend(self.streams());
         entries
     }
 
@@ -182,7 +185,7 @@ impl Tested<'_> {
                 again.map(|it| Entry::sample("retransmits", it)).into_iter().collect()
             }
             Protocol::Udp => {
-                let mut entries = datagrams(&Key::of, &received, span);
+                let mut entries = datagrams(&received, span);
                 entries.extend(self.pacing(&sent));
                 entries
             }
@@ -191,7 +194,7 @@ impl Tested<'_> {
         entries
     }
 
-    /// How near the senders came to the rate they were asked for.
+    /// How near the senders came to the requested rate.
     fn pacing(&self, sent: &Stretch) -> Option<Entry> {
         let rate = self.parameters.rate_bit_per_s?;
         let ways = if self.parameters.direction == Direction::Both { 2 } else { 1 };
@@ -199,7 +202,7 @@ impl Tested<'_> {
         Some(Entry::sample("pacing_error", (sent.bit_per_s() / wanted - 1.0).abs()))
     }
 
-    /// CPU of both ends, as far as they tell it.
+    /// CPU of both ends, as far as they report it.
     fn costs(&self, received: &Stretch) -> Vec<Entry> {
         let bytes = received.bytes.max(1) as f64;
         let (here, there) = (&self.outcome.account_here, self.outcome.account_there.as_ref());
@@ -220,39 +223,6 @@ impl Tested<'_> {
         }
         entries
     }
-
-    /// Each stream by itself: its rate in every interval at this end and of the whole at the other, and
-    /// what TCP knows of its connection.
-    fn streams(&self) -> Vec<Entry> {
-        let mut entries = Vec::new();
-        for (number, stream) in (0_u32..).zip(&self.outcome.end.streams) {
-            let key = |metric| Key::with(metric, [(Attribute::Stream, number.into())]);
-            let socket = Some(stream.socket);
-            let stretches = self.told.intervals.iter().flat_map(|it| &it.streams);
-            let own = stretches.filter(|it| it.socket == socket && !it.omitted);
-            let (here, there) =
-                if stream.sends { ("send_rate", "goodput") } else { ("goodput", "send_rate") };
-            let far = if stream.sends { stream.received } else { stream.sent };
-            for stretch in own.filter(|it| it.seconds() > 0.0) {
-                entries.push(rate(key(here), stretch));
-                let Some(tcp) = stretch.tcp else { continue };
-                for (metric, value) in [
-                    ("retransmits", tcp.retransmits as f64),
-                    ("smoothed_round_trip", f64::from(tcp.rtt_us) * 1e-6),
-                    ("congestion_window", tcp.congestion_window_bytes as f64),
-                ] {
-                    let weight = stretch.seconds();
-                    entries.push(Entry::Measured(key(metric), Seen::Sample { value, weight }));
-                }
-            }
-            entries.extend(far.map(|it| rate(key(there), &it)));
-            if let Some(received) = stream.received.filter(|it| it.udp.is_some()) {
-                let span = Span::of_seconds(0.0, received.seconds(), false);
-                entries.extend(datagrams(&key, &received, span));
-            }
-        }
-        entries
-    }
 }
 
 /// Bits over seconds; the seconds are what the value is a mean over.
@@ -261,18 +231,19 @@ fn rate(key: Key, stretch: &Stretch) -> Entry {
     Entry::Measured(key, Seen::Sample { value, weight })
 }
 
-fn datagrams(key: &dyn Fn(&'static str) -> Key, received: &Stretch, span: Span) -> Vec<Entry> {
+fn datagrams(received: &Stretch, span: Span) -> Vec<Entry> {
     let udp = received.udp.unwrap_or_default();
     let mut entries = Vec::new();
     if let Some(whole) = u64::try_from(udp.packets).ok().filter(|packets| *packets > 0) {
         let lost = u64::try_from(udp.lost).unwrap_or(0);
         for (metric, part) in [("loss", lost), ("reordered", udp.out_of_order)] {
-            entries
-                .push(Entry::Measured(key(metric), Seen::Count(span, Count { part, whole })));
+            entries.push(Entry::Measured(
+                Key::of(metric),
+                Seen::Count(span, Count { part, whole }),
+            ));
         }
     }
-    let seen = Seen::Sample { value: udp.jitter_s, weight: 1.0 };
-    entries.push(Entry::Measured(key("jitter"), seen));
+    entries.push(Entry::sample("jitter", udp.jitter_s));
     entries
 }
 

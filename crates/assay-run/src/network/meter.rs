@@ -84,7 +84,7 @@ pub struct LaneEnd {
     pub whole: Stretch,
     /// As it travels.
     pub result: StreamResult,
-    /// Least, mean and greatest round trip at the ends of intervals, in microseconds.
+    /// Least, mean and largest round trip at the ends of intervals, in microseconds.
     pub rtt_us: Option<(u32, u32, u32)>,
     pub windows_bytes: (u64, u64),
 }

@@ -179,6 +179,7 @@ impl Conversation<'_> {
         let until = Until {
             deadline_ns: clock::now_ns() + u64::from(request.time_s) * 1_000_000_000,
             round_trips: ROUND_TRIPS_LIMIT,
+            cancel: self.cancel,
         };
         let bytes = request.message_bytes as usize;
         let measured = match self.test.rate_per_s {
@@ -189,6 +190,9 @@ impl Conversation<'_> {
             peer: self.control.peer.clone(),
             source,
         })?;
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(NetworkError::Interrupted);
+        }
         let there = self.statistics()?;
         let messages = (measured.times_ns.len() as u64).saturating_add(there.received.messages);
         if measured.times_ns.is_empty() || messages == 0 {

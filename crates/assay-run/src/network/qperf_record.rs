@@ -1,10 +1,11 @@
 //! What a test of qperf's kind becomes in the record, and what its lines are made of.
 
 use assay_dialects::wire::qperf::{Request, Test, Times};
-use assay_model::attribute::Attribute;
+use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::distribution::Distribution;
 use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::Count;
+use assay_model::run::{CaseEnd, CaseRecord, SeriesRecord};
 use assay_model::workload::{
     Direction, Latency as LatencyQuestion, NetworkQuestion, NetworkWorkload, Throughput,
     Workload,
@@ -15,10 +16,12 @@ use super::path;
 use super::qperf_client::{Bandwidth, Latency, QperfOutcome, QperfTest, Span as Machine};
 use super::qperf_server;
 use super::setup::local_towards;
-use crate::round_trips::{Distribution as RoundTrips, Figures as RoundTripFigures};
+use crate::round_trips::Figures as RoundTripFigures;
 
-/// The raw output of a run with what every test told: a stored run gives qperf's lines from it.
+/// The raw output with what every test reported, as the first assays of format 2 stored it.
 pub const TOLD: &str = "qperf.told.json";
+/// What an end says of itself.
+const CONFIGURATION: [&str; 4] = ["node", "cpu", "os", "qperf"];
 /// Round trips that become samples, evenly spaced; ten repetitions of them carry a 99.9th percentile
 /// (2995 values).
 const SAMPLES: usize = 300;
@@ -80,8 +83,6 @@ pub struct Spent {
     pub work_s: f64,
     /// Seconds by the clock.
     pub wall_s: f64,
-    /// CPUs.
-    pub cpus: u32,
 }
 
 /// The phase that a test is: its name and what it does; `None` where nothing is measured.
@@ -102,6 +103,20 @@ pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
     Some((format!("{}/bytes={}", request.test.name(), request.message_bytes), workload))
 }
 
+/// What was found in a test, for its record.
+#[must_use]
+pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<Entry> {
+    let mut entries = match outcome {
+        QperfOutcome::Configuration(_) => return Vec::new(),
+        QperfOutcome::Latency(it) => latency(&test.request, it),
+        QperfOutcome::Bandwidth(it) => bandwidth(&test.request, it),
+    };
+    if let Some(address) = test.target.addresses().ok().and_then(|all| all.first().copied()) {
+        entries.extend(path::taken(local_towards(address), address.ip()));
+    }
+    entries
+}
+
 impl Told {
     /// What a test told.
     #[must_use]
@@ -116,7 +131,9 @@ impl Told {
             }
             QperfOutcome::Latency(it) => Figures::Latency {
                 half_s: it.mean_half_s,
-                round_trips: RoundTrips::of(&it.measured.times_ns).figures(),
+                round_trips: RoundTripFigures::of(&Distribution::of_values(
+                    &it.measured.times_ns,
+                )),
                 lost: it.measured.lost,
                 total_s: it.measured.total_ns as f64 * 1e-9,
             },
@@ -126,56 +143,137 @@ impl Told {
                 received_messages: it.there.received.messages,
                 elapsed_s: it.elapsed_s,
                 here: Spent::of(&it.here),
-                there: Spent::of(&Machine {
-                    cpus: it.there.cpus,
-                    ticks_per_s: it.there.ticks_per_s,
-                    start: it.there.start,
-                    end: it.there.end,
-                }),
+                there: Spent::of(&there(it)),
             },
         };
         let test = request.test.name().to_owned();
         Self { test, message_bytes: request.message_bytes, figures }
     }
 
-    /// What was found in the test, for its record.
+    /// What a stored test reported; `None` where it did not come to its end.
     #[must_use]
-    pub fn entries(&self, test: &QperfTest, outcome: &QperfOutcome) -> Vec<Entry> {
-        let mut entries = match outcome {
-            QperfOutcome::Configuration(_) => return Vec::new(),
-            QperfOutcome::Latency(it) => latency(&test.request, it),
-            QperfOutcome::Bandwidth(it) => self.bandwidth(it),
-        };
-        if let Some(address) = test.target.addresses().ok().and_then(|all| all.first().copied())
-        {
-            entries.extend(path::taken(local_towards(address), address.ip()));
+    pub fn of_record(request: &Request, record: &CaseRecord) -> Option<Self> {
+        if !matches!(record.end, Some(CaseEnd::Finished(_))) {
+            return None;
         }
-        entries
+        let figures = match request.test {
+            Test::Configuration | Test::Quit => return None,
+            Test::TcpLatency | Test::UdpLatency => latency_of(record)?,
+            Test::TcpBandwidth | Test::UdpBandwidth => bandwidth_of(record)?,
+        };
+        let test = request.test.name().to_owned();
+        Some(Self { test, message_bytes: request.message_bytes, figures })
     }
 
-    fn bandwidth(&self, measured: &Bandwidth) -> Vec<Entry> {
-        let Figures::Bandwidth { here, there, elapsed_s, .. } = self.figures else {
-            return Vec::new();
+    /// What both ends say of themselves, as facts of this host.
+    #[must_use]
+    pub fn configuration(&self) -> Vec<(Attribute, Value)> {
+        let Figures::Configuration { here, there } = &self.figures else { return Vec::new() };
+        let pairs = |four: &[String; 4]| {
+            let named = CONFIGURATION.iter().zip(four);
+            Value::Pairs(named.map(|(name, it)| ((*name).to_owned(), it.clone())).collect())
         };
-        let bytes = (Attribute::Bytes, u64::from(self.message_bytes).into());
-        let received = measured.there.received.bytes;
-        let mut entries = Vec::new();
-        for (metric, moved) in [("goodput", received), ("send_rate", measured.sent.bytes)] {
-            let value = moved as f64 * 8.0 / elapsed_s;
-            let seen = Seen::Sample { value, weight: elapsed_s };
-            entries.push(Entry::Measured(Key::with(metric, [bytes.clone()]), seen));
-        }
-        for (end, spent) in [("local", here), ("remote", there)] {
-            let capacity_s = spent.wall_s * f64::from(spent.cpus);
-            if capacity_s > 0.0 {
-                let end = (Attribute::End, end.into());
-                let key = Key::with("cpu_load", [bytes.clone(), end]);
-                let value = (spent.work_s / capacity_s).clamp(0.0, 1.0);
-                entries.push(Entry::Measured(key, Seen::Sample { value, weight: 1.0 }));
-            }
-        }
-        entries
+        vec![
+            (Attribute::Configuration, pairs(here)),
+            (Attribute::FarConfiguration, pairs(there)),
+        ]
     }
+
+    /// The same from such facts.
+    #[must_use]
+    pub fn of_configuration(request: &Request, facts: &Attributes) -> Option<Self> {
+        let four = |name: Attribute| {
+            let Some(Value::Pairs(pairs)) = facts.get(&name) else { return None };
+            Some(CONFIGURATION.map(|name| pairs.get(name).cloned().unwrap_or_default()))
+        };
+        let (here, there) =
+            (four(Attribute::Configuration)?, four(Attribute::FarConfiguration)?);
+        let test = request.test.name().to_owned();
+        let figures = Figures::Configuration { here, there };
+        Some(Self { test, message_bytes: request.message_bytes, figures })
+    }
+}
+
+/// What a test of bandwidth found: what both ends moved, and what their machines did.
+fn bandwidth(request: &Request, measured: &Bandwidth) -> Vec<Entry> {
+    let bytes = (Attribute::Bytes, u64::from(request.message_bytes).into());
+    let elapsed_s = measured.elapsed_s;
+    let received = measured.there.received;
+    let mut entries = Vec::new();
+    for (metric, moved) in [("goodput", received.bytes), ("send_rate", measured.sent.bytes)] {
+        let value = moved as f64 * 8.0 / elapsed_s;
+        let seen = Seen::Sample { value, weight: elapsed_s };
+        entries.push(Entry::Measured(Key::with(metric, [bytes.clone()]), seen));
+    }
+    let arrived = Key::with("goodput", [bytes.clone()]);
+    entries.push(Entry::SeriesFact(arrived, Attribute::Messages, received.messages.into()));
+    let there = there(measured);
+    for (end, machine) in [("local", &measured.here), ("remote", &there)] {
+        let spent = Spent::of(machine);
+        let end = (Attribute::End, end.into());
+        let key = Key::with("cpu_load", [bytes.clone(), end]);
+        let capacity_s = spent.wall_s * f64::from(machine.cpus);
+        if capacity_s > 0.0 {
+            let value = (spent.work_s / capacity_s).clamp(0.0, 1.0);
+            let seen = Seen::Sample { value, weight: 1.0 };
+            entries.push(Entry::Measured(key.clone(), seen));
+        }
+        entries.push(Entry::SeriesFact(key.clone(), Attribute::WorkS, spent.work_s.into()));
+        entries.push(Entry::SeriesFact(key, Attribute::ElapsedS, spent.wall_s.into()));
+    }
+    entries
+}
+
+/// The far end's machine.
+fn there(measured: &Bandwidth) -> Machine {
+    let there = &measured.there;
+    Machine {
+        cpus: there.cpus,
+        ticks_per_s: there.ticks_per_s,
+        start: there.start,
+        end: there.end,
+    }
+}
+
+fn bandwidth_of(record: &CaseRecord) -> Option<Figures> {
+    let rate = |metric: &str| {
+        let series = record.series.iter().find(|it| it.metric == metric)?;
+        let sample = series.samples.first()?;
+        let bytes = (sample.value * sample.weight / 8.0).round() as u64;
+        Some((bytes, sample.weight, &series.facts))
+    };
+    let spent = |end: &str| {
+        let is_it = |it: &&SeriesRecord| {
+            let found = it.dimensions.get(&Attribute::End).and_then(Value::text);
+            it.metric == "cpu_load" && found == Some(end)
+        };
+        let facts = &record.series.iter().find(is_it)?.facts;
+        let work_s = facts.get(&Attribute::WorkS)?.number()?;
+        Some(Spent { work_s, wall_s: facts.get(&Attribute::ElapsedS)?.number()? })
+    };
+    let (received_bytes, elapsed_s, arrived) = rate("goodput")?;
+    let messages = arrived.get(&Attribute::Messages)?.number()?;
+    Some(Figures::Bandwidth {
+        sent_bytes: rate("send_rate")?.0,
+        received_bytes,
+        received_messages: messages as u64,
+        elapsed_s,
+        here: spent("local")?,
+        there: spent("remote")?,
+    })
+}
+
+fn latency_of(record: &CaseRecord) -> Option<Figures> {
+    let of = |metric: &str| record.series.iter().find(|it| it.metric == metric);
+    let all = of("round_trip")?.distributions.first()?;
+    let (_, total_s) = Span { from_ns: all.from_ns, to_ns: all.to_ns, warmup: false }.seconds();
+    Some(Figures::Latency {
+        half_s: of("half_round_trip")?.samples.first()?.value,
+        round_trips: RoundTripFigures::of(&all.seen),
+        // A stream loses nothing.
+        lost: of("loss").and_then(|it| it.counts.first()).map_or(0, |it| it.seen.part),
+        total_s,
+    })
 }
 
 impl Spent {
@@ -191,7 +289,7 @@ impl Spent {
         let per_s = f64::from(span.ticks_per_s.max(1));
         let worked = ticks(&span.end).saturating_sub(ticks(&span.start));
         let passed = span.end.real.saturating_sub(span.start.real).max(1);
-        Self { work_s: worked as f64 / per_s, wall_s: passed as f64 / per_s, cpus: span.cpus }
+        Self { work_s: worked as f64 / per_s, wall_s: passed as f64 / per_s }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a user can do about a refusal of the operating system, by its number.
+//! Advice for errors of the operating system, by error number.
 //!
 //! Never changes what failed or why; it only adds to it.
 

@@ -1,6 +1,6 @@
-//! Which files, folders and devices the questions of a suite go to.
+//! Which files, folders and devices a suite's storage measures use.
 //!
-//! Looks at what is there and makes nothing.
+//! Looks at what exists and creates nothing.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Which files assay made: one small record per file beside the stored runs, written before there is a
+//! Which files assay created: one small record per file beside the stored runs, written before there is a
 //! file, so that a crash leaves nothing behind that cannot be found and removed.
 //!
 //! A record is signed with a key of its store and tells a file by its path, device, inode, time of birth and
@@ -96,7 +96,7 @@ pub enum Made {
     /// The file itself.
     #[default]
     File,
-    /// The tree of files in its folder, which it marks.
+    /// The file tree in its folder, which it marks.
     Tree,
     /// That, and the folder too.
     TreeAndFolder,
@@ -210,7 +210,7 @@ impl Created {
         Ok(record)
     }
 
-    /// Makes the mark of a tree of files, with these words in it, and its record.
+    /// Makes the mark of a file tree, with these words in it, and its record.
     pub fn mark(&self, path: &Path, words: &str, made: Made) -> Result<(), Failure> {
         let (mut record, mut file) = self.create(path, words.len() as u64)?;
         record.made = made;

@@ -1,7 +1,7 @@
-//! Trees of files: which of them may be written, whether they fit, and their phases one by one.
+//! File trees: which of them may be written, whether they fit, and their phases one by one.
 //!
-//! A tree is written only in a folder that was empty or that assay marked as its own; a mark tells who
-//! made it. What is in other folders stays unless `--destroy-data` names them.
+//! A tree is written only in a folder that was empty or that assay marked as its own; a mark says who
+//! created it. The contents of other folders stay unless `--destroy-data` names them.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,7 +1,6 @@
 //! IOR's tests, one after another: carried out, stored, and read from the store again.
 //!
-//! Ranks are threads of this process. Whoever called is told what happens while it happens; nothing here
-//! prints.
+//! Ranks are threads of this process. The caller receives notices as things happen; nothing here prints.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,7 +47,7 @@ pub enum Notice<'n> {
     Doubt(&'n Doubt),
 }
 
-/// Whoever is told.
+/// Who is told.
 pub type Listener<'l> = dyn FnMut(Notice<'_>) + 'l;
 
 /// What came of all tests.
@@ -62,7 +61,7 @@ pub struct Finished {
     pub failed: Option<Failure>,
 }
 
-/// What only the machine can tell of a test, when it begins.
+/// What only the machine can say about a test when it begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Found {
     began: String,
@@ -77,7 +76,7 @@ struct Step {
     test: usize,
     repetition: u32,
     access: Access,
-    /// What is lacking after a deadline: the rest of the blocks that the ranks stand in, then whole ones.
+    /// What is lacking after a deadline: the rest of the blocks that the ranks are in, then whole ones.
     rest: Option<usize>,
 }
 
@@ -145,7 +144,7 @@ pub fn again(run: &Run, tests: &[Options], raw: &dyn Fn(&str) -> Option<Vec<u8>>
     with_results(run, tests, &|_, hash| serde_json::from_slice(&raw(hash?)?).ok())
 }
 
-/// The tests with what the run found; `found` tells of a test by its number, or by the hash of what was
+/// The tests with what the run found; `found` reports a test by its number, or by the hash of what was
 /// kept.
 fn with_results(
     run: &Run,
@@ -189,7 +188,7 @@ fn add_result(
     }
 }
 
-/// The tests as a plan of the store: what was asked for, whatever a deadline will make of it.
+/// The tests as a plan of the store: what was requested, whatever a deadline will make of it.
 #[must_use]
 pub fn plan(tests: &[Options]) -> Plan {
     let phases = steps(tests).into_iter().map(|step| {

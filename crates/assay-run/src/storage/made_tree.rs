@@ -1,8 +1,8 @@
-//! Removes a tree of files that assay made: what bears the names of such a tree, and nothing else.
+//! Removes a file tree that assay created: what has the names of such a tree, and nothing else.
 //!
-//! What somebody else put between them stays, and so do the folders that hold it. Everything is done through
-//! descriptors of folders: no link is followed, also none that is put there meanwhile, and no file system that
-//! is mounted inside is entered.
+//! Other files among them stay, and so do the folders that contain them. Everything is done through
+//! descriptors of folders: no link is followed, even one that appears meanwhile, and no file system that is
+//! mounted inside is entered.
 
 use std::ffi::CStr;
 use std::fs::File;

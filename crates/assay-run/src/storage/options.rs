@@ -1,4 +1,4 @@
-//! What the user allows where storage is written, and where things are kept.
+//! What the user permits to be written, and where runs are stored.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use assay_kernels::storage::Held;
 pub struct RunOptions {
     /// Devices and foreign files that may be overwritten.
     pub destroy_data: Vec<PathBuf>,
-    /// Whether targets may lie on the root's file system where a volume should be mounted.
+    /// Whether targets may be on the root's file system where a volume should be mounted.
     pub target_on_root: bool,
     /// Whether the files that were made stay.
     pub keep: bool,

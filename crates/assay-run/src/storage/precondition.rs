@@ -1,4 +1,4 @@
-//! What is written before a measurement, so that a device is as it is in long use and not as it came.
+//! Preconditioning: what is written before a measurement, so that a device is in the state of long use.
 //!
 //! Never writes anything itself.
 

@@ -1,6 +1,6 @@
 //! Carries out a storage plan: the checks, the files, then phase after phase.
 //!
-//! Whoever called is told what happens while it happens; nothing here prints.
+//! The caller receives notices as things happen; nothing here prints.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,7 +25,7 @@ use super::safety::{self, ToLayOut};
 use super::{advice, holding};
 use crate::failure::Failure;
 
-/// I/O that failed is told with its place, up to this many.
+/// I/O that failed is reported with its place, up to this many.
 const TOLD: usize = 3;
 
 /// Something that happened.
@@ -46,9 +46,9 @@ pub enum StorageEvent<'a> {
 type Listener<'l> = dyn FnMut(StorageEvent<'_>) + 'l;
 
 /// Carries a plan out and removes what was made for it, unless it is to be kept. What became of each
-/// phase is told, up to the one in which the user wanted the end.
+/// phase is reported, up to the one in which the user wanted the end.
 ///
-/// I/O that failed is no failure here: [`io_failure`] judges the outcomes.
+/// I/O that failed is not a failure here: [`io_failure`] judges the outcomes.
 pub fn run_plan(
     plan: &StoragePlan,
     options: &RunOptions,
@@ -163,7 +163,7 @@ fn make_files(
     Ok(fillings)
 }
 
-/// What the plan gives back to the file system, so that a later run lays it out anew.
+/// What the plan gives back to the file system, so that a later run lays it out again.
 fn trimmed(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
     let workloads = plan.phases.iter().map(|phase| &phase.workload);
     let real = workloads.filter(|workload| workload.engine != EngineChoice::Null);
@@ -348,7 +348,7 @@ fn made(
     if let Err(failure) = done.and_then(|()| foresee(plan)) {
         for record in &new {
             held.retain(|path, _| *path != record.path);
-            // Whatever stays is in the list, and `assay storage clean` tells why.
+            // Whatever stays is in the list, and `assay storage clean` reports why.
             drop(record.remove());
         }
         return Err(failure);

@@ -1,4 +1,4 @@
-//! What may be written, and whether it fits: decided for a whole plan before its first write.
+//! Safety checks: what may be written, and whether it fits, decided for a whole plan before its first write.
 //!
 //! A device, or a file that assay did not make, is written only where `--destroy-data` names it; a
 //! device that is mounted or otherwise used, or that shares a disk with the system, never. Nothing
@@ -26,7 +26,7 @@ use crate::failure::Failure;
 /// Room that stays free for the file system's own needs.
 const MARGIN_BYTES: u64 = 64 << 20;
 
-/// File systems whose files only the kernel makes. `/dev` is one of them, whatever lies there.
+/// File systems whose files only the kernel makes. `/dev` is one of them, whatever is there.
 const OF_THE_KERNEL: [&str; 8] =
     ["devtmpfs", "proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "configfs"];
 
@@ -35,7 +35,7 @@ const OF_THE_KERNEL: [&str; 8] =
 pub(super) struct ToLayOut {
     /// The phase whose data it is filled with.
     pub(super) phase: usize,
-    /// The target with the path that was resolved and the greatest size that is asked for.
+    /// The target with the path that was resolved and the largest size that is requested.
     pub(super) target: StorageTarget,
     /// Its record where assay made it earlier; `None` where it is not there, or is not assay's.
     pub(super) record: Option<Record>,
@@ -269,7 +269,7 @@ impl Judge<'_> {
             .advise("name a target on a file system that is not mounted read-only"))
     }
 
-    /// A file of `has_bytes`, or none, becomes one of the size that is asked for.
+    /// A file of `has_bytes`, or none, becomes one of the size that is requested.
     fn lay_out(&self, record: Option<Record>, has_bytes: u64) -> Result<ToLayOut, Failure> {
         self.refuse_read_only()?;
         let size_bytes = self.usage.size_bytes.unwrap_or(has_bytes);

@@ -1,4 +1,4 @@
-//! What the series of a phase says: stretches of it as samples, and all of its I/O together.
+//! From the series of a phase to samples: one per stretch, and the distribution of all of its I/O.
 
 use assay_model::distribution::new_histogram;
 use assay_model::entry::{Entry, Key, Seen};
@@ -236,7 +236,7 @@ impl Stretch {
         self.service_sum_ns as f64 * 1e-9
     }
 
-    /// I/O that took longer than this from the moment it was due, to 1 %, and all I/O.
+    /// I/O that took longer than this from when it was due, to 1 %, and all I/O.
     pub fn lateness(&self, most_s: f64) -> Lateness {
         let most_ns = (most_s * 1e9) as u64;
         let in_time = self.from_intended.count_between(0, most_ns);

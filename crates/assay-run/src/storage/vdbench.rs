@@ -1,8 +1,6 @@
-//! The runs of Vdbench's parameter files, one after another: carried out, stored, and told again from the
-//! store.
+//! The runs of Vdbench parameter files, one after another: executed, stored, and replayed from the store.
 //!
-//! Whoever called is told what happens while it happens, live and again in the same notices; nothing here
-//! prints.
+//! The caller receives notices, the same live and on replay; nothing here prints.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,7 +64,7 @@ pub enum Notice<'n> {
     Starts { label: &'n RunLabel, rate_per_s: Option<f64> },
     /// One entry of its series.
     Interval(&'n IntervalTally),
-    /// It ended; with its average, where anything is to be told.
+    /// It ended; with its average, where anything is to be reported.
     Done {
         label: &'n RunLabel,
         phase: &'n StoragePhase,
@@ -74,11 +72,11 @@ pub enum Notice<'n> {
         average: Option<&'n Average<Measured>>,
         is_stopped: bool,
     },
-    /// A run on trees of files begins; with the rate in operations per second, where it has one.
+    /// A run on file trees begins; with the rate in operations per second, where it has one.
     TreesStart { label: &'n RunLabel, rate_per_s: Option<f64> },
     /// One entry of its series.
     TreesInterval(&'n FileInterval),
-    /// It ended; with its average, where anything is to be told.
+    /// It ended; with its average, where anything is to be reported.
     TreesDone {
         label: &'n RunLabel,
         outcome: &'n FileOutcome,
@@ -89,7 +87,7 @@ pub enum Notice<'n> {
     Doubt(&'n Doubt),
 }
 
-/// Whoever is told.
+/// Who is told.
 pub type Listener<'l> = dyn FnMut(Notice<'_>) + 'l;
 
 /// Carries all runs out, once or over and over. Every pass is a run of the store.
@@ -152,7 +150,7 @@ pub fn plan(execution: &Execution) -> Plan {
     recording::plan(LANGUAGE, phases.collect())
 }
 
-/// A name that no other phase has: Vdbench tells runs apart by their loops.
+/// A name that no other phase has: Vdbench distinguishes runs by their loops.
 fn named(phase: &StoragePhase) -> String {
     let loops = phase.loops.iter().map(|(key, value)| format!(",{key}={value}"));
     phase.name.clone() + &loops.collect::<String>()
@@ -225,7 +223,7 @@ impl Underway<'_, '_> {
     }
 }
 
-/// The average that is told of a run; nothing of one that the user stopped while it warmed up.
+/// The average that is reported of a run; nothing of one that the user stopped while it warmed up.
 fn averaged(
     label: &RunLabel,
     outcome: &StorageOutcome,

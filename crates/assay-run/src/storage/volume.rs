@@ -1,4 +1,4 @@
-//! The volumes that targets lie on: which file system and device, and whether it is the one that was meant.
+//! The volumes that targets are on: which file system and device, and whether it is the one that was meant.
 //!
 //! Where a volume is not mounted, its mount point is an empty folder of the root's file system, and would take
 //! every write. Nothing here writes.
@@ -24,7 +24,7 @@ pub(super) struct Volumes {
     configured: Vec<PathBuf>,
 }
 
-/// What a target lies on.
+/// What a target is on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Volume {
     /// Kind of file system; `none` = a device.
@@ -35,7 +35,7 @@ struct Volume {
     point: Option<PathBuf>,
 }
 
-/// Refuses plans whose targets lie on the root's file system by mistake.
+/// Refuses plans whose targets are on the root's file system by mistake.
 pub fn check(
     storage: &StoragePlan,
     files: &FilePlan,

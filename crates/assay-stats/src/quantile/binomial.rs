@@ -1,6 +1,6 @@
 //! Exact ranks of the median's interval from the binomial distribution with p = ½.
 
-/// The greatest l with P(Bin(n, ½) < l) ≤ (1 − level) / 2: the interval of the median at `level`
+/// The largest l with P(Bin(n, ½) < l) ≤ (1 − level) / 2: the interval of the median at `level`
 /// reaches from the l-th to the (n + 1 − l)-th of n ordered values.
 ///
 /// `None` when no rank keeps the level, or when `level` is not between 0 and 1.

@@ -172,7 +172,7 @@ fn of_single(tails: &Tails, stopped: Stopped, mut about: About<'_>) -> Estimate 
     estimate
 }
 
-/// Of a tool that has told its median and nothing else.
+/// Of a tool that has reported its median and nothing else.
 fn of_figures(
     series: &SeriesRecord,
     stopped: Stopped,

@@ -1,4 +1,4 @@
-//! Finds the knee of every response curve of a run and tells it with all points of the curve.
+//! Finds the knee of every response curve of a run and reports it with all points of the curve.
 
 use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::workload::Workload;
@@ -41,7 +41,7 @@ impl Curve {
     }
 }
 
-/// The open-loop points in ascending order of what was asked for; the greatest rate of a closed loop
+/// The open-loop points in ascending order of what was requested; the maximum rate of a closed loop
 /// follows another law of arrivals and is none of them.
 fn points(entries: &[Entry<'_>], curve: &Curve) -> Vec<(f64, CurvePoint)> {
     let of_curve = |it: &&Entry<'_>| it.is_whole && Curve::of(it).as_ref() == Some(curve);

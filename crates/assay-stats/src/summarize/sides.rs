@@ -1,4 +1,4 @@
-//! Reads and writes of a mix: what they tell of it together, and how much of it each is.
+//! Reads and writes of a mix: what they report together, and how much of it each is.
 
 use assay_model::attribute::{Attribute, Attributes, Role, Value};
 use assay_model::distribution::Distribution;

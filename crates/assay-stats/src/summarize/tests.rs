@@ -198,6 +198,7 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<Script>) -> Run {
         plan: Plan {
             suite: "test".into(),
             budget_s: 60.0,
+            seed: None,
             cases: scripts.iter().map(|script| script.case.clone()).collect(),
         },
         asked: None,
@@ -638,7 +639,7 @@ fn shares_are_pooled_and_empty_series_left_out() {
     assert_eq!(summarize(&run(vec![script], None)).results[0].n, 153);
 }
 
-/// A round or a try of one rate, as an open loop where a rate was asked for.
+/// A round or a try of one rate, as an open loop where a rate was requested.
 fn step(script: Script, number: u32, requested: Option<f64>, rate: f64) -> Script {
     let mut apart = vec![(Name::Step, number.into())];
     apart.extend(requested.map(|rate| (Name::RequestedRate, rate.into())));

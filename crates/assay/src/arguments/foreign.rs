@@ -1,5 +1,5 @@
 //! Options of iperf3, qperf and ping that assay does not take, each with its reason and what to do
-//! instead: a script that uses one is told more than that it is unknown.
+//! instead, so that a script gets more than "unknown option".
 
 /// The command, every spelling of an option, why it is not taken, what to do instead.
 type Row = (&'static str, &'static [&'static str], &'static str, &'static str);

@@ -1,5 +1,5 @@
-//! Options of OSU's programs that `assay mpi` does not have: each is known by name and refused with the
-//! reason and with what does the same, so that a command line of OSU's never means something else.
+//! Options of OSU's programs that `assay mpi` does not have: each is refused by name with the reason and an
+//! alternative, so that an OSU command line never means something else.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 

@@ -127,7 +127,7 @@ pub(crate) struct StorageAimArguments {
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Bytes>,
     /// Provisioned throughput of the volume, like 4500MiB/s
-    #[arg(long = "ceiling", value_name = "RATE", value_parser = bandwidth)]
+    #[arg(long, alias = "ceiling", value_name = "RATE", value_parser = bandwidth)]
     pub(crate) provisioned: Option<f64>,
     #[command(flatten)]
     pub(crate) permissions: StoragePermissions,

@@ -54,6 +54,9 @@ pub(crate) struct VdbenchArguments {
     /// Allow overwriting this device, or this file that assay did not create
     #[arg(long, value_name = "PATH")]
     pub(crate) destroy_data: Vec<PathBuf>,
+    /// Seed of random offsets and arrivals, to repeat a run [default: a new one for every run]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// Use the root's file system where a volume should be mounted: below /mnt, /media, /srv, /data and the mount
     /// points of /etc/fstab and systemd
     #[arg(long, alias = "allow-unmounted")]

@@ -1,4 +1,4 @@
-//! `assay doctor`: is this machine set up for measuring?
+//! `assay doctor`: is this machine configured for measuring?
 
 use assay_fleet::root::Root;
 use assay_fleet::{doctor as checks, facts, state};

@@ -184,7 +184,7 @@ impl Asking<'_> {
     }
 
     /// Stores what was measured. Where the store refuses by now, what was measured is not lost: it can be
-    /// printed before the failure is told.
+    /// printed before the failure is reported.
     fn store(
         &self,
         finished: &Finished<'_>,
@@ -230,7 +230,7 @@ fn asks_for_steady_state(plan: &FioPlan) -> bool {
     (0..plan.plan.phases.len()).any(|phase| compile::steady_window(plan, phase).is_some())
 }
 
-/// Writes the logs that jobs ask for; what lies there is replaced, as by fio.
+/// Writes the logs that jobs ask for; what is there is replaced, as by fio.
 fn write_logs(
     plan: &FioPlan,
     outcomes: &[StorageOutcome],

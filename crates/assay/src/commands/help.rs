@@ -27,14 +27,14 @@ const TOPICS: [(&str, Explain); 4] = [
     ("exit-codes", exit_codes),
 ];
 
-/// Prints what clap says about arguments it did not accept, or about `--help` and `--version`; of an
-/// option that only the tool has that `command` stands in for, why it is not taken.
+/// Prints clap's message about rejected arguments, or `--help` and `--version`; for an option that only
+/// the emulated tool has, why it is not supported.
 pub(crate) fn refused(error: &clap::Error, command: &str) -> ExitCode {
     if let Some(failure) = foreign(error, command) {
         Terminal::attached().complain(&failure);
         return ExitCode::from(exit_code(failure.kind));
     }
-    // A closed pipe is no failure: the reader had enough.
+    // A closed pipe is not a failure: the reader had enough.
     drop(error.print());
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
@@ -52,7 +52,7 @@ fn foreign(error: &clap::Error, command: &str) -> Option<Failure> {
     Some(failure.explain(reason).advise(instead))
 }
 
-/// Whether the words of another tool's command line ask for help on their way, which is then printed.
+/// Prints the help if an emulated tool's command line contains `-h` or `--help`.
 pub(crate) fn on_the_way(command: &str, words: &[String], terminal: &mut Terminal) -> bool {
     if !words.iter().any(|word| word == "-h" || word == "--help") {
         return false;
@@ -121,11 +121,11 @@ fn methods(terminal: &Terminal) -> String {
 }
 
 fn tools(terminal: &Terminal) -> String {
-    let mut document = Document::new("Official tools");
+    let mut document = Document::new("Supported tools");
     document.paragraph(
         Tone::Plain,
-        "`--by TOOL` runs them beside assay's own kernels, `--by all` every one that is found. They \
-         are looked for on PATH, or where `--tool NAME=PATH` says.",
+        "`--by TOOL` runs a tool beside assay's own kernels, `--by all` every tool that is found. Tools \
+         are searched on PATH, or given as `--tool NAME=PATH`.",
     );
     for tool in TOOLS {
         document.heading(tool.name);
@@ -136,13 +136,13 @@ fn tools(terminal: &Terminal) -> String {
 }
 
 fn suite_help(_: &Terminal) -> String {
-    let mut text = String::from("Suites that come with assay:\n\n");
+    let mut text = String::from("Built-in suites:\n\n");
     for (name, _) in suites::BUILT_IN {
         if let Ok(suite) = suites::open(name) {
             let _ = writeln!(text, "  {name:<16}{}, {} s", suite.title, suite.budget_s);
         }
     }
-    text.push_str("\nA suite of your own is a file like this one:\n\n");
+    text.push_str("\nYour own suite is a file like this one:\n\n");
     for line in suites::EXAMPLE.lines() {
         let _ = writeln!(text, "{}", format!("  {line}").trim_end());
     }

@@ -14,7 +14,9 @@ use assay_dialects::wire::iperf3::{Parameters, Protocol};
 
 use assay_model::entry::Entry;
 use assay_model::event::Asked;
-use assay_model::run::Run;
+use assay_model::failure::Failure as CaseFailure;
+use assay_model::run::{CaseEnd, CaseRecord, Run};
+use assay_report::words;
 use assay_store::Store;
 
 use crate::arguments::network::{Iperf3Arguments, Iperf3Test as Typed};
@@ -26,9 +28,9 @@ use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::iperf3_client::{self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed};
-use assay_run::network::iperf3_record;
 use assay_run::network::iperf3_server::{self, Iperf3Service, Served};
 use assay_run::network::target::{Family, Target};
+use assay_run::network::{iperf3_flows, iperf3_record, iperf3_told};
 use assay_run::recording::Recording;
 
 /// What iperf3's clients send over UDP without `-b`, in bit/s.
@@ -101,7 +103,7 @@ fn client(
     };
     let test = Iperf3Test {
         target,
-        parameters: Parameters { title: typed.title.clone(), ..parameters(&typed.test)? },
+        parameters: asked_parameters(typed)?,
         interval_s: interval_s(typed),
         pinned: typed.pinned,
         idle_timeout: idle_timeout(typed),
@@ -129,9 +131,7 @@ fn client(
         Err(error) => told.error = Some(error.to_string()),
     }
     terminal.print(&page.last(&told));
-    let bytes = serde_json::to_vec(&told).expect("what a test tells has only text keys");
-    let raw = [(iperf3_record::TOLD.to_owned(), bytes)];
-    let entries = iperf3_record::entries(&test, &told, &outcome);
+    let (entries, raw) = iperf3_record::found(&test, &told, &outcome);
     end(&mut recording, 0, (entries, &raw), outcome.as_ref().err())?;
     recording.finish(matches!(outcome, Err(NetworkError::Interrupted)))?;
     outcome.map(|_| 0).map_err(|error| failed(&error))
@@ -146,17 +146,42 @@ pub(crate) fn stored(
 ) -> Result<String, Failure> {
     let nothing = || Failure::measurement(format!("{} holds no test", run.started.run));
     let record = run.cases.first().ok_or_else(nothing)?;
-    let bytes = stored::raw(store, &record.raw, iperf3_record::TOLD)?;
-    let told: Told =
-        serde_json::from_slice(&bytes).map_err(|error| nothing().because(&error))?;
     let Command::Iperf3(typed) = arguments::asked("iperf3", asked)? else {
         return Err(nothing());
+    };
+    let raw = |name: &str| stored::raw(store, &record.raw, name).ok();
+    let told = match raw(iperf3_record::TOLD) {
+        Some(bytes) => {
+            serde_json::from_slice(&bytes).map_err(|error| nothing().because(&error))?
+        }
+        None => {
+            let parameters = asked_parameters(&typed)?;
+            let peer = (typed.client.clone().unwrap_or_default(), typed.port);
+            let asked = iperf3_flows::asked(&parameters, peer, true);
+            iperf3_told::of_record(record, asked, &raw, reason(record))
+        }
     };
     let shape = if as_document { Shape::Document } else { Shape::Text };
     let mut page = Page { shape, ..Page::new(&typed, true) };
     let mut text = told.start.clone().map_or(String::new(), |start| page.start(start));
     text.extend(told.intervals.iter().map(|it| page.interval(it.clone())));
     Ok(text + &page.last(&told))
+}
+
+/// Why a stored test failed; one that has no end was interrupted.
+fn reason(record: &CaseRecord) -> Option<String> {
+    match &record.end {
+        Some(CaseEnd::Finished(_)) => None,
+        Some(CaseEnd::Failed { failure: CaseFailure::Error { causes, .. }, .. }) => {
+            causes.first().cloned()
+        }
+        Some(CaseEnd::Failed { failure, .. }) => Some(words::failure(failure).text),
+        None => Some(NetworkError::Interrupted.to_string()),
+    }
+}
+
+fn asked_parameters(typed: &Iperf3Arguments) -> Result<Parameters, Failure> {
+    Ok(Parameters { title: typed.title.clone(), ..parameters(&typed.test)? })
 }
 
 fn parameters(typed: &Typed) -> Result<Parameters, Failure> {

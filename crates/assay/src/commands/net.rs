@@ -1,4 +1,4 @@
-//! `assay net`: one number about the network, measured and stored like every other.
+//! `assay net`: single network measurements.
 
 use assay_model::benchmark::Benchmark;
 use assay_model::suite::{Measure, NetworkRequest, Protocol, Request, Suite};

@@ -1,4 +1,4 @@
-//! `assay plan`: what must be in flight, and how large a volume must be, before anything is measured.
+//! `assay plan`: required I/O in flight and required volume size, before a measurement.
 
 use std::fmt::Write as _;
 

@@ -33,7 +33,7 @@ pub(crate) fn qperf(
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     match &typed.host {
-        Some(host) => client(host, typed, cancel, terminal),
+        Some(_) => client(typed, cancel, terminal),
         None => server(typed, cancel, terminal),
     }
 }
@@ -64,7 +64,6 @@ fn server(
 }
 
 fn client(
-    host: &str,
     typed: &QperfArguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
@@ -75,12 +74,7 @@ fn client(
             failure.advise("name one or more of tcp_lat, tcp_bw, udp_lat, udp_bw, conf")
         );
     }
-    let mut tests = Vec::new();
-    for test in &typed.tests {
-        for size in sizes(typed) {
-            tests.push(asked(host, request(*test, typed, size)?, typed)?);
-        }
-    }
+    let tests = tests(typed)?;
     let store = stored::kept(&typed.keep)?;
     let phases: Vec<_> = tests.iter().filter_map(qperf_record::phase).collect();
     let mut quiet = Silently::beside();
@@ -100,16 +94,22 @@ fn client(
             recording.start(number)?;
         }
         let outcome = qperf_client::run(test, cancel);
-        let told = outcome.as_ref().map(|it| (Told::of(&test.request, it), it));
         if let Some(recording) = measured {
-            let entries = told.as_ref().map(|(told, outcome)| told.entries(test, outcome));
+            let entries = outcome.as_ref().map(|it| qperf_record::entries(test, it));
             end(recording, number, (entries.unwrap_or_default(), &[]), outcome.as_ref().err())?;
             number += 1;
         }
+        let told = outcome.as_ref().map(|it| Told::of(&test.request, it));
         match told {
-            Ok((told, _)) if typed.json => all.push(told),
-            Ok((told, _)) => {
-                terminal.print(&lines(&told, typed));
+            Ok(told) => {
+                if let Some(recording) = &mut recording {
+                    for (name, value) in told.configuration() {
+                        recording.learn_of_host(name, value)?;
+                    }
+                }
+                if !typed.json {
+                    terminal.print(&lines(&told, typed));
+                }
                 all.push(told);
             }
             Err(_) => {
@@ -121,9 +121,7 @@ fn client(
     if typed.json && failure.is_none() {
         terminal.print(&document(&all, typed));
     }
-    if let Some(mut recording) = recording {
-        let told = serde_json::to_vec(&all).expect("what a test tells has only text keys");
-        recording.raw(qperf_record::TOLD, &told)?;
+    if let Some(recording) = recording {
         recording.finish(matches!(failure, Some(NetworkError::Interrupted)))?;
     }
     failure.map_or(Ok(0), |error| Err(failed(&error)))
@@ -134,14 +132,43 @@ pub(crate) fn stored(run: &Run, store: &Store, asked: &Asked) -> Result<String, 
     let Command::Qperf(typed) = arguments::asked("qperf", asked)? else {
         return Err(Failure::measurement(format!("{} holds no test", run.started.run)));
     };
-    let bytes = stored::raw(store, &run.raw, qperf_record::TOLD)?;
-    let all: Vec<Told> = serde_json::from_slice(&bytes).map_err(|error| {
-        Failure::measurement(format!("{} cannot be read", qperf_record::TOLD)).because(&error)
-    })?;
+    let all = match stored::raw(store, &run.raw, qperf_record::TOLD) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+            Failure::measurement(format!("{} cannot be read", qperf_record::TOLD))
+                .because(&error)
+        })?,
+        Err(_) => reported(run, &typed)?,
+    };
+    let is_broken_off = all.len() < tests(&typed)?.len();
     Ok(match typed.json {
+        true if is_broken_off => String::new(),
         true => document(&all, &typed),
         false => all.iter().map(|told| lines(told, &typed)).collect(),
     })
+}
+
+/// What the tests of a stored run reported, as far as they came to their ends.
+fn reported(run: &Run, typed: &QperfArguments) -> Result<Vec<Told>, Failure> {
+    let facts = run.first_host().and_then(|host| run.host_facts.get(&host.host));
+    let mut records = run.cases.iter();
+    let told = |test: &QperfTest| match qperf_record::phase(test) {
+        Some(_) => Told::of_record(&test.request, records.next()?),
+        None => Told::of_configuration(&test.request, facts?),
+    };
+    // What comes after one that failed was not tried.
+    Ok(tests(typed)?.iter().map_while(told).collect())
+}
+
+/// Every test that is asked for, in order.
+fn tests(typed: &QperfArguments) -> Result<Vec<QperfTest>, Failure> {
+    let host = typed.host.as_deref().unwrap_or_default();
+    let mut tests = Vec::new();
+    for test in &typed.tests {
+        for size in sizes(typed) {
+            tests.push(asked(host, request(*test, typed, size)?, typed)?);
+        }
+    }
+    Ok(tests)
 }
 
 /// Each test with its figures; several sizes are a list.
@@ -160,7 +187,7 @@ fn document(all: &[Told], typed: &QperfArguments) -> String {
     format!("{:#}\n", Value::Object(tests))
 }
 
-/// The sizes of messages that are asked for, one after another; `None` stands for the test's own.
+/// The sizes of messages that are requested, one after another; `None` stands for the test's own.
 fn sizes(typed: &QperfArguments) -> Vec<Option<u64>> {
     match &typed.sweep {
         Some(sweep) => sweep.0.iter().copied().map(Some).collect(),

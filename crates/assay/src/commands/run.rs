@@ -91,7 +91,7 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
     })
 }
 
-/// The launcher runs in a folder of its own.
+/// The launcher runs in its own folder.
 fn absolute(file: &Path) -> Result<String, Failure> {
     let path = fs_err::canonicalize(file)
         .map_err(|error| Failure::usage("the file of hosts cannot be read").because(&error))?;

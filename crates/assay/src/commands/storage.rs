@@ -1,5 +1,5 @@
-//! `assay storage`: one number about a file, a volume or a device, measured and stored like every
-//! other; and the files that assay left behind.
+//! `assay storage`: single measurements of a file, a volume or a device; and removal of files that assay
+//! left behind.
 
 use assay_model::benchmark::Benchmark;
 use assay_model::suite::{Measure, Order, Request, StorageRequest, Suite};

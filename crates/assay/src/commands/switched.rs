@@ -1,4 +1,4 @@
-//! `assay run --switch`: two conditions measured in turns and laid side by side.
+//! `assay run --switch`: two conditions measured alternately and laid side by side.
 
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
@@ -22,7 +22,7 @@ pub(super) fn run(
     (turns, margin): (u32, f64),
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    // What cannot be planned or stored is told before anything is switched.
+    // What cannot be planned or stored is reported before anything is switched.
     let prepared = question::prepare(question)?;
     if typed.dry_run {
         return pipeline::dry_run(&prepared, typed, terminal);

@@ -18,6 +18,7 @@ use crate::job_file;
 use crate::storage_plan;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
+use assay_run::question::fresh_seed;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::vdbench::repeat::Repeat;
 use assay_run::storage::volume;
@@ -29,8 +30,6 @@ mod report;
 
 /// Findings that are shown; a file for another tool would fill screens.
 const MOST_SHOWN: usize = 20;
-/// Any fixed number: the same file touches the same blocks again.
-const SEED: u64 = 0x5eed;
 /// The name that `-t` runs under.
 const SELF_TEST: &str = "self-test";
 /// The name that `-tf` runs under.
@@ -131,7 +130,7 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
             Some(_) => Verify::OnRead,
         },
         submitters: available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
-        seed: SEED,
+        seed: typed.seed.unwrap_or_else(fresh_seed),
     })
 }
 
@@ -145,7 +144,7 @@ fn self_test() -> String {
     )
 }
 
-/// What `-tf` runs: the same on a small tree of files, which is removed at its end.
+/// What `-tf` runs: the same on a small file tree, which is removed at its end.
 fn self_test_of_files() -> String {
     let folder = std::env::temp_dir().join("assay-vdbench-self-test-of-files");
     format!(

@@ -108,7 +108,7 @@ fn the_document_has_the_keys_and_types_of_fios_own() {
     let (mut expected, mut found) = (vec![], vec![]);
     shape(&real, "", &mut expected);
     shape(&ours, "", &mut found);
-    // A file system without a device has no disk to tell of.
+    // A file system without a device has no disk to report.
     let plain = |path: &String| !path.contains("disk_util");
     expected.retain(plain);
     found.retain(plain);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::mpi::one_at_a_time;
 use crate::program::{World, files_below, results};
 
-/// Something that looks like MPICH: tells its version, then does what `body` says.
+/// Something that looks like MPICH: reports its version, then does what `body` says.
 fn pretended_mpi(world: &World, name: &str, body: &str) -> PathBuf {
     let prefix = world.path(name);
     std::fs::create_dir_all(prefix.join("bin")).unwrap();

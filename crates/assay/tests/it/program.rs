@@ -1,4 +1,4 @@
-//! Runs the program in a world of its own: its own store, no configuration of the user.
+//! Runs the program in its own world: its own store, no configuration of the user.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,7 +1,8 @@
 //! Storage: one number, kept and removed files, what is refused, and what a crash leaves behind.
 //!
-//! Files are small and go through the page cache, because a folder for tests may lie in memory.
+//! Files are small and go through the page cache, because a folder for tests may be in memory.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -64,7 +65,8 @@ fn an_open_loop_tells_both_latencies_and_a_rate_that_was_missed() {
     let document = world.json(&arguments);
     assert!(is_missed(&document), "{document}");
     // The first thousand arrivals of this schedule come 3 % late, which is chance.
-    let easy = ["storage", "read", "--engine", "null", "--random", "--rate", "1k"];
+    let easy =
+        ["storage", "read", "--engine", "null", "--random", "--rate", "1k", "--seed", "2026"];
     let document = world.json(&[&easy[..], &["--for", "1s", "--json"]].concat());
     assert!(!is_missed(&document), "{document}");
 }
@@ -138,7 +140,7 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         (&["storage", "read", "/dev/zero"], 4, "character device"),
         (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 4, "nothing is mounted"),
         (&["run", "storage-local"], 2, "--target"),
-        (&["run", "storage-local", "--target", ".", "--ceiling", "5"], 2, "unit"),
+        (&["run", "storage-local", "--target", ".", "--provisioned", "5"], 2, "unit"),
     ] {
         let outcome = world.assay(arguments).failed_with(code);
         assert!(outcome.err.contains(says), "{arguments:?}: {outcome:?}");
@@ -190,7 +192,7 @@ depth = 2
 buffered = true
 size = "1MiB"
 curve = [1, 2, 3, 4, 5]
-ceiling = "1TB/s"
+provisioned = "1TB/s"
 "#,
     );
     let document = world.json(&["run", "curve.toml", "--target", ".", "--json"]);
@@ -288,6 +290,46 @@ fn rounds_end_when_they_are_steady_or_too_many() {
     let arguments = ["storage", "read", "foreign", "--precondition", "--for", "100ms"];
     assert!(world.assay(&arguments).failed_with(2).err.contains("--destroy-data="));
     assert_eq!(std::fs::read(world.path("foreign")).unwrap(), vec![7; 1 << 20]);
+}
+
+#[test]
+fn no_round_goes_to_the_blocks_of_another() {
+    let world = World::new();
+    const BLOCKS: u64 = 16_384;
+    let file = std::fs::File::create(world.path("file")).unwrap();
+    file.set_len(BLOCKS * 4096).unwrap();
+    let write = ["storage", "write", "file", "--destroy-data=file", "--random", "--bs", "4k"];
+    let rounds = ["--steady-state", "--rate", "5000", "--for", "300ms", "--buffered", "--json"];
+    let document = world.json(&[&write[..], &rounds].concat());
+    let is_rate = |step: &&Value| step["metric"] == "rate";
+    let rate = |step: &Value| step["median"].as_f64().unwrap();
+    let rates: f64 =
+        document["steps"].as_array().unwrap().iter().filter(is_rate).map(rate).sum();
+    // The first round warms up for a tenth of its time.
+    let written = rates * 0.3 + 150.0;
+    // What is written of a file that was a hole is what it takes of the storage: n (1 − e^−k/n) blocks.
+    let n = BLOCKS as f64;
+    let expected = n * (1.0 - (-written / n).exp());
+    let distinct = file.metadata().unwrap().blocks() as f64 * 512.0 / 4096.0;
+    assert!((distinct / expected - 1.0).abs() < 0.1, "{distinct} of {expected}");
+}
+
+#[test]
+fn a_seed_repeats_a_plan_and_without_one_every_plan_is_another() {
+    let world = World::new();
+    let plan = |more: &[&str]| {
+        let read = ["storage", "read", "file", "--dry-run", "--json"];
+        world.json(&[&read[..], more].concat())
+    };
+    let seeds = |plan: &Value| {
+        (plan["seed"].as_u64(), plan["cases"][0]["workload"]["workload"]["seed"].as_u64())
+    };
+    let seven = plan(&["--seed", "7"]);
+    assert_eq!(seven, plan(&["--seed", "7"]));
+    assert_eq!(seeds(&seven).0, Some(7));
+    let (one, other) = (plan(&[]), plan(&[]));
+    assert_ne!(seeds(&one), seeds(&other));
+    assert_ne!(seeds(&one).1, seeds(&seven).1);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Trees of files as a benchmark: what is created is there, what is removed is gone, and nothing stays.
+//! File trees as a benchmark: what is created is there, what is removed is gone, and nothing stays.
 
 use serde_json::Value;
 

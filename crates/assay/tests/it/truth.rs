@@ -15,7 +15,7 @@ use crate::program::World;
 
 mod rounds;
 
-/// Whether this try is asked for and its peer is there; if not, says which test is skipped.
+/// Whether this try is requested and its peer is there; if not, says which test is skipped.
 fn is_asked_for(test: &str) -> bool {
     let asked = std::env::var_os("ASSAY_TRUTH").is_some();
     if !asked {
@@ -26,7 +26,7 @@ fn is_asked_for(test: &str) -> bool {
     asked && installed("iperf3", test)
 }
 
-/// Tells what was measured and what the real tool measured, for the truth with this relative tolerance.
+/// Reports what was measured and what the real tool measured, for the truth with this relative tolerance.
 fn told(unit: &str, (truth, tolerance): (f64, f64), measured: f64, peer: (&str, Option<f64>)) {
     let (name, value) = (peer.0, peer.1.map_or("-".to_owned(), |value| value.to_string()));
     println!("TRY {unit} {truth} {tolerance} {measured} {name} {value}");

@@ -1,6 +1,6 @@
 //! `assay vdbench`: parameter files as people have them, on files of this machine.
 //!
-//! The files go through the page cache, because a folder for tests may lie in memory.
+//! The files go through the page cache, because a folder for tests may be in memory.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -305,7 +305,7 @@ fn pages(world: &World, folder: &str) -> BTreeMap<String, String> {
     files.map(page).collect()
 }
 
-/// The text with `12:34:56` and what stands behind its point left out.
+/// The text with `12:34:56` and what is behind its point left out.
 fn timeless(text: &str) -> String {
     let bytes = text.as_bytes();
     let digits =

@@ -183,7 +183,7 @@ impl<'a> Contest<'a> {
 }
 
 impl Figures {
-    /// The finalist of this family with the greatest median, and its values.
+    /// The finalist of this family with the largest median, and its values.
     pub(crate) fn best_of_likwid(
         &self,
         kernels: &[Kernel],

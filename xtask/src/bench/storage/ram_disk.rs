@@ -14,7 +14,7 @@ use crate::command;
 use super::super::workplace::Workplace;
 use super::SIZE;
 
-/// A zram device of our own.
+/// Our own zram device.
 #[derive(Debug)]
 pub(super) struct RamDisk {
     id: u32,

@@ -16,7 +16,7 @@ pub(super) fn phases(jobs: &[Placed]) -> Result<Vec<Range<usize>>, Fault> {
             wall = at;
         }
         let awaited = awaited(jobs, at)?;
-        // What lies before the stonewall is over.
+        // What is before the stonewall is over.
         steps[at] = awaited.filter(|other| *other >= wall).map_or(0, |other| steps[other] + 1);
         let begins = at == wall || steps[at] > steps[at - 1];
         let is_crowded = at > wall && begins && phases.last().is_some_and(|it| it.len() > 1);

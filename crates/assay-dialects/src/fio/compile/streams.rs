@@ -193,7 +193,7 @@ fn work(placed: &Placed, sizes: &[SizeShare], used: &Used) -> Result<Option<u64>
     }
 }
 
-/// IO/s of the clone, and its share of reads. Reads and writes each have a rate of their own, and
+/// IO/s of the clone, and its share of reads. Reads and writes each have their own rate, and
 /// where both have one, the rates decide the mix.
 fn rate(placed: &Placed) -> Result<(Option<f64>, f64), Fault> {
     let (job, _) = placed;

@@ -1,4 +1,4 @@
-//! Least, greatest, mean and deviation of a series.
+//! Minimum, maximum, mean and deviation of a series.
 
 use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome};
 
@@ -10,7 +10,7 @@ use super::super::worker::Worker;
 pub struct Samples {
     /// The least.
     pub least: f64,
-    /// The greatest.
+    /// The largest.
     pub greatest: f64,
     /// The mean.
     pub mean: f64,

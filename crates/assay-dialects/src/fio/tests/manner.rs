@@ -1,4 +1,4 @@
-//! What a job does besides: pauses, skew, zones, files in turns, its own time, logs.
+//! Other properties of a job: pauses, skew, zones, rotation of files, its own time, logs.
 
 use super::*;
 

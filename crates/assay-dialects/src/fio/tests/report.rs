@@ -338,7 +338,7 @@ fn logs_tell_windows_or_every_io() {
         expected.assert_eq(&logs(options));
     }
     let histogram = logs("write_hist_log=h\nlog_hist_msec=500\nlog_hist_coarseness=6\n");
-    // 29 groups of 64 classes; 20 µs lie in group 9 and 30 µs in the same.
+    // 29 groups of 64 classes; 20 µs are in group 9 and 30 µs in the same.
     let mut groups = vec!["0"; 29];
     groups[9] = "1";
     let line = |start: &str| format!("{start}, 8192, {}\n", groups.join(", "));

@@ -14,15 +14,15 @@ pub struct Logs {
     pub latency: Option<String>,
     /// `write_hist_log`.
     pub histogram: Option<String>,
-    /// `per_job_logs`: whether every clone has a file of its own.
+    /// `per_job_logs`: whether every clone has its own file.
     pub per_clone: bool,
-    /// `log_avg_msec`; 0 = every I/O is told.
+    /// `log_avg_msec`; 0 = every I/O is reported.
     pub average_ms: u64,
     /// `log_hist_msec`.
     pub histogram_ms: u64,
     /// `log_hist_coarseness`, 0 to 6.
     pub coarseness: u32,
-    /// `log_max_value`: the greatest value of a time rather than the mean.
+    /// `log_max_value`: the maximum value of a time rather than the mean.
     pub greatest: bool,
     /// `log_offset`.
     pub offset: bool,

@@ -89,7 +89,7 @@ pub enum ZoneSize {
 pub struct Steady {
     /// IO/s rather than bandwidth.
     pub of_rate: bool,
-    /// The slope of a line through the samples rather than their greatest distance from the mean.
+    /// The slope of a line through the samples rather than their largest distance from the mean.
     pub by_slope: bool,
     /// The limit: a percentage of the mean, or IO/s or B/s.
     pub limit: f64,

@@ -1,4 +1,4 @@
-//! The values of job options that have a grammar of their own: lists, splits, ranges, rates.
+//! The values of job options that have their own grammar: lists, splits, ranges, rates.
 //!
 //! An error says what the value should be; the caller adds the option and the place.
 

@@ -19,7 +19,7 @@ pub(super) const fn turns(workload: &Workload) -> Turns {
 
 impl Compiler<'_, '_> {
     /// Threads of a workload on joined storage, `Some(None)` where storage is not joined, and `None` when
-    /// something is wrong, which is told of.
+    /// something is wrong, which is reported.
     #[expect(
         clippy::option_option,
         reason = "a fault and storage of its own are different things"

@@ -39,7 +39,7 @@ struct Given {
 }
 
 impl Compiler<'_, '_> {
-    /// Builds a run; `None` when something is wrong, which is told of.
+    /// Builds a run; `None` when something is wrong, which is reported.
     pub(super) fn build(
         &mut self,
         run: &Run,

@@ -26,7 +26,7 @@ impl Index {
 
     /// Positions of what the selectors mean, in the order of definition, each once.
     ///
-    /// `None` when one of them means nothing, which is told of.
+    /// `None` when one of them means nothing, which is reported.
     pub(super) fn select(
         &self,
         lines: &mut Lines,

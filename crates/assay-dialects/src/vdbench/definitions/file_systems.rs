@@ -1,4 +1,4 @@
-//! Trees of files and what is done to them, as they were defined.
+//! File trees and what is done to them, as they were defined.
 
 use assay_model::workload::file_set::{FileAccess, FileOperation, FileOrder, StopAfter};
 use assay_model::workload::storage::SizeShare;
@@ -10,7 +10,7 @@ use super::super::tokens::Element;
 use super::super::values::{self, Number};
 use super::numbered;
 
-/// A tree of files (fsd).
+/// A file tree (fsd).
 #[derive(Debug, Clone)]
 pub(in crate::vdbench) struct FileSystem {
     pub(in crate::vdbench) name: Element,
@@ -282,7 +282,7 @@ fn stop_after(lines: &mut Lines, parameter: &Parameter) -> Option<StopAfter> {
     }
 }
 
-/// Which file is next; `once` stands above the order, which then is that of the files.
+/// Which file is next; `once` is above the order, which then is that of the files.
 fn file_order(lines: &mut Lines, parameter: &Parameter) -> Option<FileOrder> {
     let mut order = None;
     for element in &parameter.elements {

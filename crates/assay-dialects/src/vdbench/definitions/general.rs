@@ -1,4 +1,4 @@
-//! General parameters, which stand before all definitions.
+//! General parameters, which are before all definitions.
 
 use assay_model::workload::storage::Verify;
 
@@ -17,7 +17,7 @@ pub(in crate::vdbench) struct General {
     pub(in crate::vdbench) data_errors: u64,
     /// Whether missing folders above a tree are made.
     pub(in crate::vdbench) create_anchors: bool,
-    /// Whether every file is written anew before the first run, and with which size of I/O.
+    /// Whether every file is written again before the first run, and with which size of I/O.
     pub(in crate::vdbench) formats: bool,
     pub(in crate::vdbench) format_bytes: u64,
     pub(in crate::vdbench) commands: Commands,
@@ -93,7 +93,7 @@ impl General {
     }
 }
 
-/// `formatsds=`: whether every file is written anew.
+/// `formatsds=`: whether every file is written again.
 fn always(lines: &mut Lines, parameter: &Parameter) -> bool {
     let yes = values::yes_no(lines, parameter);
     if yes == Some(false) {

@@ -21,7 +21,7 @@ pub struct Average<M> {
 }
 
 /// The average over the intervals behind the warm-up that were not cut short: of one that was, a rate can
-/// be told, but no average is made of it. `M` adds intervals up and says how much was done.
+/// be reported, but no average is made of it. `M` adds intervals up and says how much was done.
 pub fn average<M: Default, I>(
     label: &RunLabel,
     intervals: &[I],

@@ -213,7 +213,7 @@ pub fn line(
     text
 }
 
-/// What stands above the rows of the flat file.
+/// What is above the rows of the flat file.
 #[must_use]
 pub fn flat_heading() -> String {
     let operations = ALWAYS.iter().chain(&SELDOM).flat_map(|operation| {
@@ -268,7 +268,7 @@ pub fn flat_row(
         text.push_str(&flat_file::cell(Some(0.0)));
     }
     let (cpu, user, system) = measured.cpu_percent();
-    // Every block is written unique; waiting is not told apart from idling.
+    // Every block is written unique; waiting is not distinguished from idling.
     let last = [label.parameters.compression, None, Some(cpu), Some(user), Some(system), None];
     for value in last.into_iter().chain([Some(100.0 - cpu)]) {
         text.push_str(&flat_file::cell(value));

@@ -42,7 +42,7 @@ const CURVE_RATE: f64 = 9_999_977.0;
 /// Bytes of the gigabytes in `lunsize`.
 const GIBIBYTE: f64 = 1_073_741_824.0;
 
-/// What stands above the rows: a few words, then the line of column names.
+/// What is above the rows: a few words, then the line of column names.
 #[must_use]
 pub fn heading() -> String {
     preface(COLUMNS.into_iter())
@@ -73,7 +73,7 @@ pub(super) fn begun(moment: Moment<'_>, label: &RunLabel, interval: &str) -> Str
     format!("{:>12} {:>23} {:>10} {interval:>10}", moment.tod, moment.timestamp, label.name)
 }
 
-/// The rate that was asked for, in the numbers that stand for none.
+/// The rate that was requested, in the numbers that stand for none.
 pub(super) fn requested(label: &RunLabel, rate_per_s: Option<f64>) -> Option<f64> {
     match (label.rate, rate_per_s) {
         (RateLabel::UncontrolledMax | RateLabel::ControlledMax, _) => Some(MAX_RATE),
@@ -83,7 +83,7 @@ pub(super) fn requested(label: &RunLabel, rate_per_s: Option<f64>) -> Option<f64
     }
 }
 
-/// One row; `rate_per_s` is the rate that was asked for, where there is one.
+/// One row; `rate_per_s` is the rate that was requested, where there is one.
 #[must_use]
 pub fn row(
     moment: Moment<'_>,
@@ -128,7 +128,7 @@ pub fn row(
         Some(measured.cpu_percent()),
         Some(measured.cpu_user_percent()),
         Some(measured.cpu_system_percent()),
-        // Waiting is not told apart from idling.
+        // Waiting is not distinguished from idling.
         None,
         Some(100.0 - measured.cpu_percent()),
     ] {

@@ -1,4 +1,4 @@
-//! `histogram.html`: how many response times lie in which range.
+//! `histogram.html`: how many response times are in which range.
 
 use std::fmt::Write as _;
 

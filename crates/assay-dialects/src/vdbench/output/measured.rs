@@ -120,7 +120,7 @@ impl Measured {
         ratio(self.writes.sum_ms(), self.writes.count() as f64)
     }
 
-    /// Greatest service time in ms.
+    /// Largest service time in ms.
     #[must_use]
     pub fn max_response_ms(&self) -> f64 {
         self.reads.max_ms().max(self.writes.max_ms())
@@ -174,7 +174,7 @@ impl Measured {
             .then(|| (both.mean() / 1e6, both.value_at_quantile(0.99) as f64 / 1e6))
     }
 
-    /// How many service times in ns lie in each of the given ranges up to and with their ends in ns;
+    /// How many service times in ns are in each of the given ranges up to and with their ends in ns;
     /// the last counts all that are longer.
     #[must_use]
     pub fn counts_up_to(&self, ends_ns: &[u64], reads: bool, writes: bool) -> Vec<u64> {

@@ -22,7 +22,7 @@ pub struct Part {
     pub name: String,
     /// What it did.
     pub measured: Measured,
-    /// Percent of the rate it was to have; `None` for storage and for a rate of its own.
+    /// Percent of the rate it was to have; `None` for storage and for its own rate.
     pub requested_percent: Option<f64>,
 }
 
@@ -118,7 +118,7 @@ fn table(
     }
 }
 
-/// Percent asked for and observed, and what they differ by.
+/// Percent requested and observed, and what they differ by.
 fn shares(part: &Part, count: u64) -> String {
     let observed = 100.0 * part.measured.count() as f64 / (count as f64).max(1.0);
     let Some(requested) = part.requested_percent else {

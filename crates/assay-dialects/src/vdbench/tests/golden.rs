@@ -72,7 +72,7 @@ fn tables() {
     assert_eq!(ends(&line), ends(golden[2]), "\n{line}\n{}", golden[2]);
 }
 
-/// A run without its rate: `-s` of Vdbench takes 10,000 as the greatest rate of a curve and says the first
+/// A run without its rate: `-s` of Vdbench takes 10,000 as the maximum rate of a curve and says the first
 /// of several rates for all of them.
 fn without_rate(line: &str) -> String {
     let parts = line.split("; ").filter(|part| !part.starts_with("I/O rate: "));

@@ -32,7 +32,7 @@ pub enum Direction {
 pub enum Length {
     /// After so many seconds (`-t`).
     Seconds(u32),
-    /// After so many bytes (`-n`).
+    /// After this many bytes (`-n`).
     Bytes(u64),
     /// After so many blocks (`-k`).
     Blocks(u64),

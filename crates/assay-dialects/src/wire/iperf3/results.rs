@@ -24,7 +24,7 @@ pub struct StreamResult {
     pub id: u64,
     /// Sent or received, without what was omitted.
     pub bytes: u64,
-    /// Segments sent again; `None` from a receiver, and where the kernel does not tell.
+    /// Segments retransmitted; `None` from a receiver, and where the kernel does not report it.
     pub retransmits: Option<u64>,
     /// Receiver of UDP: RFC 1889's jitter, in seconds.
     pub jitter_s: f64,
@@ -51,9 +51,9 @@ pub struct Results {
     pub sender_has_retransmits: i64,
     /// Congestion control of the streams.
     pub congestion: Option<String>,
-    /// The server's output as text, when it was asked for.
+    /// The server's output as text, when it was requested.
     pub server_output_text: Option<String>,
-    /// The server's output as JSON, when it was asked for.
+    /// The server's output as JSON, when it was requested.
     pub server_output_json: Option<Value>,
     /// Per stream.
     pub streams: Vec<StreamResult>,

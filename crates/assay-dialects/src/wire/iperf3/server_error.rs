@@ -1,4 +1,4 @@
-//! What an iperf3 server means by the numbers that it sends when it gives up.
+//! The error numbers of an iperf3 server.
 
 /// The numbers that a client can bring about, or that tell it what is wrong at the other end
 /// (`iperf_api.h`).

@@ -14,7 +14,7 @@ pub(super) unsafe fn dot<V: Vector>(a: &[f64], b: &[f64]) -> f64 {
     let len = a.len().min(b.len());
     let mut lanes = [0.0; CHAINS * 8];
     let mut done = 0;
-    // SAFETY: every load lies before `len`, every store within `lanes`.
+    // SAFETY: every load is before `len`, every store within `lanes`.
     unsafe {
         let mut sums = [V::splat(0.0); CHAINS];
         while done + CHAINS * V::LANES <= len {

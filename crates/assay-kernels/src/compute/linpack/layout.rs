@@ -1,4 +1,4 @@
-//! How a panel lies in memory while it is factored and used: in the place it has in the matrix, but with
+//! How a panel is in memory while it is factored and used: in the place it has in the matrix, but with
 //! the eight rows of each sliver interleaved.
 //!
 //! A panel of width `w` (a multiple of 8) occupies, for each eight rows, eight pieces of `w` doubles, one
@@ -16,7 +16,7 @@ pub(super) struct Panel {
     pub(super) first: usize,
     /// Number of columns, a multiple of 8.
     pub(super) width: usize,
-    /// For each column, where it lies in a sliver: doubles from the sliver's first.
+    /// For each column, where it is in a sliver: doubles from the sliver's first.
     pub(super) offsets: Vec<usize>,
 }
 

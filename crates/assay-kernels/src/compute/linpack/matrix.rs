@@ -52,7 +52,7 @@ impl Matrix {
         Ok(Self { memory: Mapping::new(shape.bytes(), PageAdvice::Huge)?, shape })
     }
 
-    /// Bytes that lie in huge pages now, or `None` where the system does not say.
+    /// Bytes that are in huge pages now, or `None` where the system does not say.
     pub(super) fn huge_bytes(&self) -> Option<usize> {
         self.memory.huge_bytes().ok()
     }
@@ -79,11 +79,11 @@ impl Grid {
     /// The address of an element.
     ///
     /// # Safety
-    /// `row` and `column` must lie in the matrix (`padded` rows, `stride` columns).
+    /// `row` and `column` must be in the matrix (`padded` rows, `stride` columns).
     #[inline]
     pub(super) unsafe fn at(self, row: usize, column: usize) -> *mut f64 {
         debug_assert!(row < self.shape.padded && column < self.shape.stride);
-        // SAFETY: the caller vouches for row and column, so the offset lies in the mapping.
+        // SAFETY: the caller vouches for row and column, so the offset is in the mapping.
         unsafe { self.start.add(row * self.shape.stride + column) }
     }
 }

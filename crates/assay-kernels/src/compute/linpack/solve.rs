@@ -31,7 +31,7 @@ impl Unknowns {
 /// Solves for the unknowns and leaves the matrix as it is. All members must call this.
 ///
 /// # Safety
-/// U and the right-hand side must lie plain in the matrix, and nobody else may use them or the unknowns
+/// U and the right-hand side must be plain in the matrix, and nobody else may use them or the unknowns
 /// meanwhile.
 pub(super) unsafe fn back_substitute(
     grid: Grid,

@@ -44,7 +44,7 @@ pub(super) struct Strip<'a> {
 }
 
 impl Strip<'_> {
-    /// The same strip, narrowed to some of its units; its packed U lies where the wide strip's does.
+    /// The same strip, narrowed to some of its units; its packed U is where the wide strip's does.
     pub(super) fn units(&self, units: Range<usize>) -> Self {
         let first = self.columns.start;
         Self {

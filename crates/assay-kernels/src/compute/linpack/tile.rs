@@ -1,7 +1,7 @@
 //! The inner kernels of the trailing update: a tile of eight rows by three vectors, held in registers.
 //!
 //! A is a sliver of the panel (eight rows of one column are eight consecutive doubles), B a packed strip
-//! tile (one row after the other), C lies in the matrix. Each step takes one column of A and one row of B
+//! tile (one row after the other), C is in the matrix. Each step takes one column of A and one row of B
 //! and does 8 × 3 vector multiply-adds on 24 accumulators with 3 loads and 8 broadcasts, so it is bound by
 //! the multiply-add pipes, provided that what it reads is already in the first-level cache. Therefore
 //! each tile fetches ahead: the rest of B, the next tile of C, and its share of the next sliver of A.
@@ -103,7 +103,7 @@ pub(super) unsafe fn solve_lower<V: Vector, const ROWS: usize>(panel: &Panel, b:
     }
 }
 
-/// Solves the 8 × 8 unit lower triangle whose columns lie at `offsets` of a sliver.
+/// Solves the 8 × 8 unit lower triangle whose columns are at `offsets` of a sliver.
 #[inline(always)]
 unsafe fn solve_corner<V: Vector>(sliver: *const f64, offsets: &[usize], rows: *mut f64) {
     let columns = TILE_VECTORS * V::LANES;

@@ -1,4 +1,4 @@
-//! Latency prepares what it was asked for, checks its chain, and refuses what cannot be.
+//! Latency prepares what was requested, checks its chain, and refuses what cannot be.
 
 use super::*;
 use crate::pin;

@@ -19,7 +19,7 @@ pub enum StreamError {
         "cannot divide an array of {bytes_per_array} B between {threads} threads: each needs 64 B"
     )]
     DivideArray {
-        /// Size asked for.
+        /// Size requested.
         bytes_per_array: usize,
         /// Threads that should share it.
         threads: usize,
@@ -27,7 +27,7 @@ pub enum StreamError {
     /// No kernel of this name serves this operation on this CPU.
     #[error("no kernel `{name}` for {} runs on this CPU", operation.name())]
     FindKernel {
-        /// Name asked for.
+        /// Name requested.
         name: String,
         /// Operation it should do.
         operation: Operation,

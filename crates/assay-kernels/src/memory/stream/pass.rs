@@ -19,7 +19,7 @@ const BLOCK: usize = 4;
 /// How far ahead of the loads a kernel that prefetches asks for lines, in elements. With two walks,
 /// 256 bytes was best or close to it for all operations on Zen 4 (256 B to 2 KiB tried).
 const AHEAD: usize = 4 * LINE;
-/// How many elements more than a whole number of pages lie between two walks, for the same reason as
+/// How many elements more than a whole number of pages are between two walks, for the same reason as
 /// `arrays::STAGGER`. On Zen 4, 5 KiB was at or near the best of 0 to 5 KiB; differences were small.
 const WALK_STAGGER: usize = 640;
 
@@ -60,7 +60,7 @@ pub(super) unsafe fn pass<V: Vector>(
         Operation::Read | Operation::Write => (a, a, a),
     };
     let streams = Streams { target, x, y, len: part.a.len() };
-    // One arm per operation, so that each becomes a loop of its own with a constant operation.
+    // One arm per operation, so that each becomes its own loop with a constant operation.
     // SAFETY: the pointers and the length are those of the part's slices, which are equally long and
     // start at cache lines; the caller vouches for the CPU.
     unsafe {
@@ -84,7 +84,7 @@ pub(super) unsafe fn pass<V: Vector>(
 unsafe fn store_all<V: Vector>(operation: Operation, streams: &Streams, style: Style) {
     let walks = Walks::new::<V>(streams.len, style);
     for at in (0..walks.common).step_by(BLOCK * V::LANES) {
-        // SAFETY: blocks from `at` and `at + distance` lie within the part for `at` below `common`, at
+        // SAFETY: blocks from `at` and `at + distance` are within the part for `at` below `common`, at
         // multiples of the vector size.
         unsafe {
             let first = load_block::<V>(operation, streams, at);
@@ -116,7 +116,7 @@ unsafe fn store_all<V: Vector>(operation: Operation, streams: &Streams, style: S
 }
 
 /// # Safety
-/// `at` to `at + BLOCK·LANES` must lie within the part.
+/// `at` to `at + BLOCK·LANES` must be within the part.
 #[inline(always)]
 unsafe fn load_block<V: Vector>(
     operation: Operation,
@@ -124,7 +124,7 @@ unsafe fn load_block<V: Vector>(
     at: usize,
 ) -> (V, V, V, V) {
     let Streams { x, y, .. } = *streams;
-    // SAFETY: the block lies within the part. A tuple and no array, which the compiler would copy to
+    // SAFETY: the block is within the part. A tuple and no array, which the compiler would copy to
     // and fro on the stack.
     unsafe {
         let load = |k: usize| (x.add(at + k * V::LANES), y.add(at + k * V::LANES));
@@ -146,7 +146,7 @@ unsafe fn store_block<V: Vector>(
     at: usize,
     style: Style,
 ) {
-    // SAFETY: the block lies within the part.
+    // SAFETY: the block is within the part.
     unsafe {
         let to = |k: usize| streams.target.add(at + k * V::LANES);
         store(v0, to(0), style);
@@ -210,10 +210,10 @@ unsafe fn sum_all<V: Vector>(streams: &Streams, style: Style) -> f64 {
 }
 
 /// # Safety
-/// `at` to `at + BLOCK·LANES` must lie within the part.
+/// `at` to `at + BLOCK·LANES` must be within the part.
 #[inline(always)]
 unsafe fn add_block<V: Vector>(sums: &mut [V; BLOCK], x: *const f64, at: usize) {
-    // SAFETY: the block lies within the part.
+    // SAFETY: the block is within the part.
     unsafe {
         for (k, sum) in sums.iter_mut().enumerate() {
             *sum = sum.add(V::load(x.add(at + k * V::LANES)));
@@ -228,7 +228,7 @@ unsafe fn add_block<V: Vector>(sums: &mut [V; BLOCK], x: *const f64, at: usize) 
 #[inline(always)]
 unsafe fn prefetch_block<V: Vector>(from: *const f64, at: usize) {
     for line in (0..BLOCK * V::LANES).step_by(LINE) {
-        // SAFETY: the caller vouches for the CPU; the address may lie anywhere.
+        // SAFETY: the caller vouches for the CPU; the address may be anywhere.
         unsafe { V::prefetch(from.wrapping_add(at + line + AHEAD)) };
     }
 }

@@ -1,7 +1,7 @@
 //! The thread of a ping-pong, and the end of a receive that would sleep for ever.
 //!
 //! Two things beside the messages would be seen in a round trip over loopback, 1 to 3 % each (Zen 4,
-//! Linux 6.18). A receive with a timeout of its own sets a timer for every message and takes it back;
+//! Linux 6.18). A receive with its own timeout sets a timer for every message and takes it back;
 //! a stream is therefore received from without one, and closed for reading by a watcher when its time
 //! is over: a sleeping receive then returns. And a system call of a process with several threads counts
 //! the users of its descriptor, up and down; the messages therefore go from a thread whose table of

@@ -54,7 +54,7 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// The mark for a stream that brought so many bytes in so much time: what arrives within
+/// The mark for a stream that brought this many bytes in so much time: what arrives within
 /// [`LONGEST_NS`], in whole powers of two so that it seldom moves. At most an eighth of the buffer,
 /// which is a quarter of the window, so that no sender ever waits for a receiver that still gathers.
 fn low_water_bytes(arrived_bytes: u64, elapsed_ns: u64, buffer_bytes: u32) -> u32 {

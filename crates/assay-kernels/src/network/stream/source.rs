@@ -22,7 +22,7 @@ impl Source {
     }
 
     /// Sends some of the `bytes` from this place in the block; how many comes back. What a call did
-    /// not send has to be asked for by the next one.
+    /// not send has to be requested by the next one.
     pub(super) fn send(
         &mut self,
         socket: c_int,

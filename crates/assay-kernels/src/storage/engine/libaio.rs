@@ -94,7 +94,7 @@ impl StorageEngine for Libaio {
         *block = Block {
             data: u64::from(request.slot),
             opcode,
-            // Descriptors of open files are not negative, and offsets lie below 2⁶³.
+            // Descriptors of open files are not negative, and offsets are below 2⁶³.
             descriptor: descriptor as u32,
             memory: if transfers { request.memory as u64 } else { 0 },
             bytes: if transfers { u64::from(request.bytes) } else { 0 },
@@ -170,7 +170,7 @@ impl Libaio {
             tv_nsec: (ns % 1_000_000_000) as libc::c_long,
         });
         let limit = limit.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
-        // SAFETY: `events` has room for as many as are told, and `limit` is null or a valid `timespec`.
+        // SAFETY: `events` has room for as many as are passed, and `limit` is null or a valid `timespec`.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_io_getevents,

@@ -1,4 +1,4 @@
-//! Every engine moves the same bytes, tells errors, and keeps to its waits.
+//! Every engine moves the same bytes, reports errors, and keeps to its waits.
 
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -69,7 +69,7 @@ fn check<E: StorageEngine>() {
     engine.exchange(4, Wait::AtMost { ns: 1_000_000 }, &mut none).unwrap();
     engine.exchange(4, Wait::No, &mut none).unwrap();
     assert_eq!(none, [], "{}", E::NAME);
-    // Slot 0 is written from what it holds, 1 and 2 are read, 3 lies beyond the end.
+    // Slot 0 is written from what it holds, 1 and 2 are read, 3 is beyond the end.
     engine.queue(request(0, Action::Write, 7));
     engine.queue(request(1, Action::Read, 1));
     engine.queue(request(2, Action::Read, 2));

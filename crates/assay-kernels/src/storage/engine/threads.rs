@@ -51,7 +51,7 @@ impl StorageEngine for Threads {
 /// Makes the call, again where a signal came first. Bytes, or the negative error.
 fn call(files: Files, request: &Request) -> i32 {
     let part = libc::iovec { iov_base: request.memory.cast(), iov_len: request.bytes as usize };
-    // Offsets lie below 2⁶³: files cannot be longer.
+    // Offsets are below 2⁶³: files cannot be longer.
     let offset = request.offset as libc::off_t;
     loop {
         let result = match request.action {

@@ -14,7 +14,7 @@ pub(super) fn trim(descriptor: RawFd, offset: u64, bytes: u32) -> i32 {
     let mut result = unsafe { libc::ioctl(descriptor, BLKDISCARD, range.as_ptr()) };
     if result < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ENOTTY) {
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // Offsets lie below 2⁶³: files cannot be longer.
+        // Offsets are below 2⁶³: files cannot be longer.
         let (from, length) = (offset as libc::off_t, libc::off_t::from(bytes));
         // SAFETY: the call takes no memory.
         result = unsafe { libc::fallocate(descriptor, mode, from, length) };

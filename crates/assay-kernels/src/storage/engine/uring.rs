@@ -12,7 +12,7 @@ use io_uring::{CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter,
 
 use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait};
 
-/// Greatest size of one registered buffer (`io_uring_register(2)`).
+/// Largest size of one registered buffer (`io_uring_register(2)`).
 const GREATEST_REGISTERED_BYTES: usize = 1 << 30;
 
 /// The engine of `io_uring`.
@@ -32,7 +32,7 @@ struct Parts {
     completions: CompletionQueue<'static>,
 }
 
-/// A flag of the ring, and how it is asked for.
+/// A flag of the ring, and how it is requested.
 type Flag = (&'static str, fn(&mut io_uring::Builder));
 
 /// Least important first: what a kernel does not know is dropped from the front. Since 6.6, 6.1, 6.0

@@ -28,7 +28,6 @@ pub(super) enum Presence {
 #[derive(Debug)]
 pub(super) struct TreeState<'w> {
     pub(super) tree: &'w FileTree,
-    pub(super) seed: u64,
     /// Its folder, from which its files are opened.
     pub(super) anchor: Anchor,
     pub(super) directories: Slots,
@@ -55,7 +54,7 @@ pub(super) enum Pick {
 impl<'w> TreeState<'w> {
     /// Looks at every directory and file; a file of the wrong size counts as missing. A link in the place of
     /// one is an error: what it leads to is not of the tree.
-    pub(super) fn look(tree: &'w FileTree, seed: u64) -> Result<Self, StorageError> {
+    pub(super) fn look(tree: &'w FileTree) -> Result<Self, StorageError> {
         let countable = |count: Option<u64>| {
             count.filter(|count| *count <= MOST).ok_or_else(|| StorageError::Workload {
                 what: format!("{} has more than {MOST} directories or files", tree.name),
@@ -80,12 +79,12 @@ impl<'w> TreeState<'w> {
         }
         for number in 0..files.len() {
             let found = no_link(&tree.file(number))?;
-            let expected = tree.file_bytes(number, seed);
+            let expected = tree.file_bytes(number);
             if found.is_some_and(|found| found.is_file() && found.len() == expected) {
                 files.set(number, Presence::Present);
             }
         }
-        Ok(Self { tree, seed, anchor, directories, files })
+        Ok(Self { tree, anchor, directories, files })
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Worker<'s, 'w> {
 
 /// What became of a step.
 enum Step {
-    /// An operation that the workload asks for was done at this moment.
+    /// An operation that the workload asks for was done now.
     Requested(Instant),
     /// Something that comes along with it: the step is tried again.
     Aside,
@@ -294,7 +294,7 @@ impl<'s, 'w> Worker<'s, 'w> {
     /// Makes a file and writes all of it, in order.
     fn write_whole(&mut self, number: u64, tally: &Mutex<FileTally>) -> io::Result<()> {
         let state = self.stream.tree;
-        let bytes = state.tree.file_bytes(number, state.seed);
+        let bytes = state.tree.file_bytes(number);
         let file = open(state, number, true, true)?;
         let whole = assay_model::workload::file_set::FileStream {
             access: FileAccess::Sequential,
@@ -383,7 +383,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         match opened {
             Ok(file) => {
                 count(tally, FileOperation::Open, began);
-                let bytes = state.tree.file_bytes(number, state.seed);
+                let bytes = state.tree.file_bytes(number);
                 self.open = Some(OpenFile::new(file, number, bytes, stream));
                 Step::Aside
             }

@@ -1,4 +1,4 @@
-//! What fails is told with its place, and the rest goes on.
+//! What fails is reported with its place, and the rest goes on.
 
 use std::fs::File;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Resolves questions about trees of files: one case per operation, each with what must be there before.
+//! Expands file-tree measures: one case per operation, each with the state that it needs.
 
 use std::path::Path;
 
@@ -112,7 +112,7 @@ const PASS: StorageTiming = StorageTiming {
     stop_after_bytes: None,
 };
 
-/// As many directories as there are files, side by side, have a folder of their own.
+/// As many directories as there are files, side by side, have their own folder.
 fn tree(asked: &FilesRequest, step: FileStep, folder: &Path, count: u64) -> FileTree {
     let (name, depth, width, files) = match step.of_directories {
         true => (DIRECTORIES, 1, count, 0),

@@ -1,4 +1,4 @@
-//! Resolves questions to MPI: every installation, every place of the ranks, the sizes.
+//! Expands MPI measures: every installation, every place of the ranks, the sizes.
 
 use super::{MpiChoices, Named, PlanError, domains};
 use crate::benchmark::{MpiPattern, MpiTest};
@@ -206,7 +206,7 @@ fn lie(which: MpiPlacement, a: &Cpu, b: &Cpu, host: &HostFacts) -> bool {
     }
 }
 
-/// How two CPUs of a host can lie to each other, the nearest first.
+/// How two CPUs of a host can be to each other, the nearest first.
 #[must_use]
 pub fn pairs_of(host: &HostFacts) -> Vec<MpiPlacement> {
     MpiPlacement::EVERY_PAIR.into_iter().filter(|which| pair(*which, host).is_some()).collect()

@@ -1,4 +1,4 @@
-//! Resolves questions about the network: where they go, and that they can be asked.
+//! Expands network measures: their targets, and whether they are possible.
 
 use super::{Named, PlanError};
 use crate::quantity::Bytes;

@@ -53,7 +53,7 @@ fn plan_with(
     expand(
         &suite,
         host,
-        &Choices { by: vec![by.into()], measurers, budget_s: None, to: None, mpi },
+        &Choices { by: vec![by.into()], measurers, budget_s: None, to: None, mpi, seed: 7 },
     )
 }
 

@@ -1,4 +1,4 @@
-//! Reads what a suite asks of trees of files.
+//! Reads the file-tree measures of a suite.
 
 use std::path::PathBuf;
 

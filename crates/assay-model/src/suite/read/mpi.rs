@@ -1,4 +1,4 @@
-//! Reads what a suite asks of MPI.
+//! Reads the MPI measures of a suite.
 
 use super::super::{MpiPlacement, MpiRequest, Request};
 use super::{Read, Table, count, list_of, parsed, size};

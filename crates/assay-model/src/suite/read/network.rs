@@ -1,4 +1,4 @@
-//! Reads what a suite asks of the network.
+//! Reads the network measures of a suite.
 
 use super::super::{NetworkRequest, Protocol, Request};
 use super::{

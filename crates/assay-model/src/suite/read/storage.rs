@@ -1,4 +1,4 @@
-//! Reads what a suite asks of storage.
+//! Reads the storage measures of a suite.
 
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub(super) const KEYS: &[&str] = &[
     "precondition",
     "steady-state",
     "find-rate",
-    "ceiling",
+    "provisioned",
 ];
 
 const OPERATIONS: &[(&str, f64)] = &[("read", 1.0), ("write", 0.0), ("mix", 0.5)];
@@ -85,7 +85,7 @@ pub(super) fn request(table: &Table<'_>) -> Read<Request> {
         bend_points: bend_points(table)?,
         precondition_passes: table.optional("precondition", passes)?.unwrap_or(0),
         course: course(table)?,
-        provisioned_bytes_per_s: table.optional("ceiling", bandwidth)?,
+        provisioned_bytes_per_s: table.optional("provisioned", bandwidth)?,
     })))
 }
 

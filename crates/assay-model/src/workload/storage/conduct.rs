@@ -31,7 +31,7 @@ pub struct Conduct {
     pub ends_phase: bool,
     /// An I/O that takes longer, in nanoseconds, is an error that ends the stream.
     pub most_latency_ns: Option<u64>,
-    /// Whether every I/O that counts is kept, to be told one by one.
+    /// Whether every I/O that counts is kept, to be reported one by one.
     pub keeps_journal: bool,
     /// Whether the call that submits is timed by itself, where the engine has one.
     pub times_submission: bool,
@@ -114,6 +114,6 @@ pub enum Turns {
 }
 
 impl Turns {
-    /// With more targets than this what each of them did is not told apart: their totals take memory.
+    /// With more targets than this what each of them did is not distinguished: their totals take memory.
     pub const MOST_TOLD_APART: usize = 256;
 }

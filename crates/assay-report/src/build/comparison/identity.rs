@@ -1,4 +1,4 @@
-//! What tells the cases of one metric apart, in few words: what `compare` matches by.
+//! What distinguishes the cases of one metric, in few words: what `compare` matches by.
 
 use assay_model::attribute::{Attribute, Attributes, Role, Value};
 

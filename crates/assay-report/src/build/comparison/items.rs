@@ -92,7 +92,7 @@ fn item(pair: &Pair) -> String {
     }
 }
 
-/// The word alone; how many samples would tell stands in the list.
+/// The word alone; how many samples would tell is in the list.
 fn verdict(verdict: Verdict) -> Cell {
     Cell {
         text: catalogue::verdict(verdict).to_owned(),

@@ -1,4 +1,4 @@
-//! How the values came about: statistics, clock, null kernel, and who else took time.
+//! The method of a run: statistics, clock, null kernel, steal time and throttling.
 
 use assay_model::facts::HostState;
 use assay_model::quantity::Unit;

@@ -1,4 +1,4 @@
-//! What every section of the report looks up: the results, whose they are, and their notes.
+//! Common lookups of the report's sections: results, their placements and measurers, and their notes.
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::{Benchmark, Section};
@@ -104,7 +104,7 @@ pub(in crate::build) fn text(estimate: &Estimate, name: Attribute) -> Option<Str
     estimate.parameters.get(&name).map(|value| units::display(name, value))
 }
 
-/// What format 1 kept under a name of its own, as a number.
+/// What format 1 kept under its own name, as a number.
 pub(super) fn told(estimate: &Estimate, name: &str) -> Option<f64> {
     match estimate.parameters.get(&Attribute::Told) {
         Some(Value::Pairs(told)) => told.get(name)?.parse().ok(),

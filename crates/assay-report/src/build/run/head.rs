@@ -1,4 +1,4 @@
-//! Title, machine and fate of the run.
+//! Title, machine and status of the run.
 
 use assay_model::event::Status;
 use assay_model::facts::HostFacts;
@@ -51,7 +51,7 @@ fn times(head: &RunHead) -> String {
     let end = end.map(|(date, time)| {
         if date == start.0 && !date.is_empty() { time.to_owned() } else { write((date, time)) }
     });
-    words::times(&head.id, &write(start), end)
+    words::times(&head.id, &write(start), end, head.seed)
 }
 
 /// Date, and time to the second, of a time in UTC; one in an unfamiliar form is shown as it is.

@@ -1,4 +1,4 @@
-//! The latency ladder: a curve over working sets, and what each cache amounts to.
+//! The latency ladder: a curve over working sets, and the latency of each cache level.
 
 use std::collections::BTreeMap;
 

@@ -201,7 +201,7 @@ fn place(estimate: &Estimate) -> String {
     }
 }
 
-/// What tells the cases of one metric apart: streams, direction, sizes, rates, load.
+/// What distinguishes the cases of one metric: streams, direction, sizes, rates, load.
 pub(in crate::build) fn case(estimate: &Estimate) -> String {
     let is_off = |name: Attribute| estimate.parameters.get(&name) == Some(&Value::Flag(false));
     let streams = number(estimate, Attribute::Streams).map(|streams| match streams as u64 {

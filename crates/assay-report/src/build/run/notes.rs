@@ -28,7 +28,7 @@ struct Group {
 /// Metrics of one case.
 struct Subject {
     metrics: Vec<String>,
-    /// What tells the case from its neighbours; may be empty.
+    /// What distinguishes the case from its neighbours; may be empty.
     case: String,
 }
 
@@ -110,7 +110,7 @@ impl Group {
     }
 }
 
-/// The failed cases with reason and advice; what was skipped because of one stands below it.
+/// The failed cases with reason and advice; what was skipped because of one is below it.
 pub(super) fn add_failures(document: &mut Document, summary: &Summary) {
     if summary.failures.is_empty() {
         return;
@@ -151,7 +151,7 @@ fn concern(subjects: &mut Vec<Subject>, mut new: Subject) {
     }
 }
 
-/// What tells a case from its neighbours, in few words: `node`, `RndRead at 10 %`.
+/// What distinguishes a case from its neighbours, in few words: `node`, `RndRead at 10 %`.
 fn case(estimate: &Estimate, labels: &Labels) -> String {
     if network::is_about(estimate) {
         return network::case_and_end(estimate);

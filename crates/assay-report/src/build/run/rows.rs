@@ -7,7 +7,7 @@ use super::words;
 use crate::document::Cell;
 use crate::{precision, units};
 
-/// What stands above the intervals of these results.
+/// What is above the intervals of these results.
 pub(super) fn interval_title(estimates: &[&Estimate]) -> String {
     let level = estimates.first().map(|estimate| estimate.ci_level);
     let same =

@@ -137,7 +137,7 @@ fn tests<'a>(context: &Context<'a>) -> (Vec<Test<'a>>, Vec<&'a Estimate>) {
     (tests, rest)
 }
 
-/// What tells a test from others; the reads of a mix share it with the whole.
+/// What distinguishes a test from others; the reads of a mix share it with the whole.
 fn key(estimate: &Estimate) -> String {
     let names = [
         Attribute::Test,
@@ -238,7 +238,7 @@ fn measured(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
         ("rate", Align::Right),
         ("95 % interval", Align::Right),
         ("bandwidth", Align::Right),
-        ("of ceiling", Align::Right),
+        ("of provisioned", Align::Right),
         ("median", Align::Right),
         ("p99", Align::Right),
         ("p99.9", Align::Right),

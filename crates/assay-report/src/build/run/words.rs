@@ -44,10 +44,16 @@ pub(super) fn title(suite: &str, hosts: &str) -> String {
     }
 }
 
-pub(super) fn times(run: &str, started: &str, finished: Option<String>) -> String {
+pub(super) fn times(
+    run: &str,
+    started: &str,
+    finished: Option<String>,
+    seed: Option<u64>,
+) -> String {
+    let seed = seed.map_or_else(String::new, |seed| format!(", seed\u{a0}{seed}"));
     match finished {
-        Some(finished) => format!("Run {run}, {started} to {finished} UTC"),
-        None => format!("Run {run}, started {started} UTC"),
+        Some(finished) => format!("Run {run}, {started} to {finished} UTC{seed}"),
+        None => format!("Run {run}, started {started} UTC{seed}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Doubts about figures that cannot be: not finite, in the wrong order, above a limit.
+//! Doubts about impossible figures: not finite, in the wrong order, above a limit.
 
 use assay_model::doubt::{Doubt, Order};
 use assay_model::quantity::{Bytes, Quantity};

@@ -1,4 +1,4 @@
-//! Doubts about the machine while it was measured: who else took its time.
+//! Doubts about the machine during the measurement: load, steal time, throttling.
 
 use assay_model::doubt::Doubt;
 use assay_model::quantity::{Quantity, Unit};

@@ -1,4 +1,4 @@
-//! Doubts about who measured: what tools print, where ranks ran, what a far end can tell.
+//! Doubts about the measurer: tool output, binding of ranks, limits of the far end.
 
 use assay_model::doubt::Doubt;
 use assay_model::quantity::{Quantity, Unit};

@@ -1,4 +1,4 @@
-//! Whether one launch gave what was asked for, and if not, what tells most about why.
+//! Whether one launch succeeded, and if not, the most informative reason.
 
 use assay_fleet::process::{Completed, Status};
 use assay_model::failure::{Area, Failure};
@@ -51,7 +51,7 @@ pub(super) fn sound(
     Ok(outcome)
 }
 
-/// How a rank was ended by a signal, as its launcher tells it: `Killed (signal 9)`.
+/// How a rank was ended by a signal, as its launcher reports it: `Killed (signal 9)`.
 fn death(completed: &Completed) -> Option<String> {
     /// MPICH's Hydra, Intel MPI's, and Open MPI.
     const MARKS: [&str; 3] = ["WITH THE EXIT STRING:", "KILLED BY SIGNAL:", "exited on signal"];
@@ -77,7 +77,7 @@ fn ended_badly(completed: &Completed, by_hand: String) -> Failure {
     Failure::LaunchFailed { code, last_words: last_words.unwrap_or_default(), by_hand }
 }
 
-/// What tells most: the first box that Open MPI draws around its explanations, else the first line that
+/// What says most: the first box that Open MPI draws around its explanations, else the first line that
 /// speaks of an error, else the last line.
 fn last_words(bytes: &[u8]) -> Option<String> {
     /// Longer than any sentence about one thing.

@@ -1,4 +1,4 @@
-//! Who is at the other end: a host of the user's, or a server of our own for the time of one case.
+//! Who is at the other end: a host of the user's, or our own server for the time of one case.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl OwnServer {
         let thread = std::thread::Builder::new()
             .name("far-end".to_owned())
             .spawn(move || {
-                // What goes wrong here shows at the client's end, which tells it.
+                // What goes wrong here shows at the client's end, which reports it.
                 drop(iperf3_server::serve_on(&listener, &service, &told, &mut drop));
             })
             .map_err(|source| NetworkError::Start { source })?;

@@ -1,6 +1,6 @@
-//! What earlier cases of a run found a host to lack, so that later ones need not wait for the same again.
+//! What earlier cases of a run found a host not to serve, so that later cases do not wait for it again.
 //!
-//! A failure that may pass is not remembered: a server that has answered once is asked again.
+//! A transient failure is not remembered: a server that has answered once is tried again.
 
 use std::collections::{BTreeMap, BTreeSet};
 

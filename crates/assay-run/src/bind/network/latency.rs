@@ -1,4 +1,4 @@
-//! Messages back and forth, again and again: idle, under load, and as ICMP echoes.
+//! Round trips: idle, under load, and as ICMP echoes.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +41,7 @@ pub(super) fn measure(
 ) -> Result<Stopped, CaseError> {
     let mut conversation = Conversation { asked, far_end, targets, protocol, repetition: 0 };
     let mut measurement = Measurement {
-        // Every repetition makes its connection anew; there is nothing to prepare.
+        // Every repetition makes its connection again; there is nothing to prepare.
         prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
         repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
             conversation.repetition(recorder)
@@ -138,7 +138,7 @@ impl Conversation<'_> {
                     }
                 })
             });
-            // A load that cannot start is told below, as its own failure.
+            // A load that cannot start is reported below, as its own failure.
             let _ = is_started.recv_timeout(Duration::from_secs(10));
             std::thread::sleep(FILLING);
             let is_running = !loading.is_finished();

@@ -1,4 +1,4 @@
-//! Streams for a while, again and again: what arrives, and what it costs both ends.
+//! Throughput: goodput of parallel streams, and the CPU cost at both ends.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub(super) fn measure(
     let test = test(asked, far_end, protocol);
     let mut progress = Progress::default();
     let mut measurement = Measurement {
-        // Every repetition makes its connections anew; there is nothing to prepare.
+        // Every repetition makes its connections again; there is nothing to prepare.
         prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
         repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
             repetition(&test, &mut progress, recorder)

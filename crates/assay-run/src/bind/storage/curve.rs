@@ -1,4 +1,4 @@
-//! Which share of a curve's greatest rate is measured next, from the points that are known.
+//! Which share of a curve's maximum rate is measured next, from the points that are known.
 
 use assay_model::attribute::Attribute;
 use assay_model::event::{About, Fact, RunEvent};

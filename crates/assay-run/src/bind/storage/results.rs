@@ -1,4 +1,4 @@
-//! What the I/O of one case amounts to: samples, distributions, and whether they can be believed.
+//! The results of one storage case: samples, distributions, and checks of their plausibility.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! One workload round after round, until its rate is steady or it is given up.
+//! Steady state: rounds of one workload until its rate is steady, or the maximum number of rounds.
 
 use std::fmt::Write as _;
 
@@ -21,13 +21,15 @@ pub(super) fn measure(
     workload: &StorageWorkload,
     rule: &SteadyRule,
 ) -> Result<StorageOutcome, CaseError> {
-    let mut workload = workload.clone();
     let mut rounds: Vec<StorageOutcome> = Vec::new();
     let mut rates: Vec<f64> = Vec::new();
     loop {
-        let outcome = measurer.once(&workload)?;
-        // A round goes on where the one before it ended.
-        workload.timing.warmup_s = 0.0;
+        let mut round = workload.of_step(rates.len() as u64);
+        if !rates.is_empty() {
+            // A round goes on where the one before it ended.
+            round.timing.warmup_s = 0.0;
+        }
+        let outcome = measurer.once(&round)?;
         rates.push(series::rate_per_s(&outcome));
         record_round(rates.len(), series::rate_per_s(&outcome), measurer.recorder);
         rounds.push(outcome);

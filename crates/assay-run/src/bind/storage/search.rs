@@ -1,4 +1,4 @@
-//! One workload at one rate after another, to find the maximum at which most I/O keep a latency.
+//! Rate search: one workload at one rate after another, to find the maximum that meets a latency goal.
 //!
 //! Every try is a step of the record; what the search amounts to follows from the steps.
 
@@ -22,7 +22,7 @@ pub(super) fn measure(
     workload: &StorageWorkload,
     goal: &LatencyGoal,
 ) -> Result<(StorageWorkload, StorageOutcome), CaseError> {
-    let closed = measurer.once(workload)?;
+    let closed = measurer.once(&workload.of_step(0))?;
     record_step(0, None, &stretches(&closed), goal, measurer.recorder);
     let mut search = Search::below(series::rate_per_s(&closed));
     let mut tries: Vec<StorageOutcome> = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn measure(
             tries.clear();
         }
         let load = Load::Open { rate_per_s, arrivals: Arrivals::Exponential };
-        let open = StorageWorkload { load, ..workload.clone() };
+        let open = StorageWorkload { load, ..workload.of_step(u64::from(step)) };
         let outcome = measurer.once(&open)?;
         let seen = stretches(&outcome);
         record_step(step, Some(rate_per_s), &seen, goal, measurer.recorder);
@@ -92,7 +92,7 @@ fn line(tried: &Try, shown: Verdict) -> String {
 }
 
 /// One try: its rates, and in every stretch the I/O that were late among all. The closed loop before all
-/// tries has no rate that was asked for, and nothing is late in it.
+/// tries has no rate that was requested, and nothing is late in it.
 fn record_step(
     step: u32,
     asked_per_s: Option<f64>,

@@ -223,7 +223,7 @@ impl Test<'_> {
             desk.report(Served::Interval(interval.clone()));
         };
         let watched = self.watch(&mut meter, parameters, &mut tell);
-        // What an unfinished interval brought is told before a failure.
+        // What an unfinished interval brought is reported before a failure.
         let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut tell);
         watched.map(|_| measured)
     }
@@ -272,7 +272,7 @@ impl Test<'_> {
     }
 }
 
-/// Under a limit, what the client has sent may still lie in the kernel when it ends the test; whether
+/// Under a limit, what the client has sent may still be in the kernel when it ends the test; whether
 /// all of it came. What datagrams were lost is waited for in vain, and that wait is no part of the test.
 fn take_the_rest(meter: &Meter, parameters: &Parameters) -> bool {
     /// Data that is there is read at once; what takes longer was lost.

@@ -1,4 +1,4 @@
-//! A stored run told again, in the notices of the live one.
+//! Replays a stored run with the notices of the live one.
 
 use assay_dialects::vdbench::Execution;
 use assay_model::attribute::{Attribute, Value};

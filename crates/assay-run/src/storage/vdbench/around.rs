@@ -1,4 +1,4 @@
-//! Commands that a parameter file wants to have run around its runs.
+//! The commands of a parameter file around its runs (`startcmd`, `endcmd`).
 //!
 //! They run as the user does, one after another; what they leave running ends with them.
 
@@ -11,7 +11,7 @@ use super::Underway;
 use super::told::Told;
 use crate::failure::Failure;
 
-/// Runs the commands and tells what they print.
+/// Runs the commands and reports what they print.
 pub(super) fn run(
     commands: Option<&CommandLines>,
     underway: &mut Underway<'_, '_>,

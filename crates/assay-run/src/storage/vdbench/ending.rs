@@ -1,4 +1,4 @@
-//! What ends a run before its time: bytes read or written, and a file that is watched.
+//! Early ends of a run: a number of bytes read or written, and a monitored file.
 //!
 //! Both are looked at when an interval ends, as Vdbench does.
 

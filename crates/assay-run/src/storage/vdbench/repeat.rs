@@ -1,4 +1,4 @@
-//! `-l` and `loop=`: all runs over and over, so many times, for a time, or until the user stops them.
+//! `-l` and `loop=`: repeats all runs a number of times, for a time, or until the user stops them.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ pub enum Repeat {
     Forever,
     /// So many times.
     Times(u64),
-    /// They begin anew until this time has passed.
+    /// They begin again until this time has passed.
     For(Duration),
 }
 

@@ -136,7 +136,7 @@ impl Runs<'_, '_, '_, '_> {
         let done = ending::following(stop, &ends, || {
             runner::carry_out(plan, &self.options, &ends, &mut on)
         });
-        // What ends a run before its time is no failure, and what was measured until then is told.
+        // What ends a run before its time is not a failure, and what was measured until then is reported.
         let is_stopped = self.underway.is_stopped();
         if outcome.is_none() || !(is_stopped || ending.reason.is_some()) {
             done?;

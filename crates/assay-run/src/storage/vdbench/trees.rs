@@ -1,4 +1,4 @@
-//! The runs on trees of files, one after another.
+//! The runs on file trees, one after another.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

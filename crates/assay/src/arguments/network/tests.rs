@@ -1,4 +1,4 @@
-//! What of the tools' own spelling is understood, and what is refused with which words.
+//! Which spellings of the tools are understood, and how others are refused.
 
 use super::*;
 

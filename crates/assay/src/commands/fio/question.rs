@@ -5,7 +5,6 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use assay_dialects::fio::command_line::{self, Request};
 use assay_dialects::fio::compile::{self, FioPlan, Places};
@@ -14,6 +13,7 @@ use assay_dialects::fio::jobfile::Surroundings;
 use assay_fleet::root::Root;
 use assay_fleet::{capacity, facts};
 use assay_model::facts::HostFacts;
+use assay_run::question::fresh_seed;
 use serde::{Deserialize, Serialize};
 
 use crate::job_file;
@@ -143,10 +143,4 @@ impl<'w> Question<'w> {
         };
         self.answers.borrow_mut().cpus_of_nodes.entry(node).or_insert_with(ask).clone()
     }
-}
-
-/// Another one in every run.
-fn fresh_seed() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    now.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(32)
 }

@@ -89,7 +89,7 @@ impl Finished<'_> {
         recording.finish(self.interrupted)
     }
 
-    /// The raw output that tells of them.
+    /// The raw output that contains them.
     fn circumstances(&self) -> Result<Vec<u8>, Failure> {
         serde_json::to_vec_pretty(self.circumstances).map_err(|error| unwritable(&error))
     }
@@ -115,7 +115,7 @@ fn unwritable(error: &serde_json::Error) -> Failure {
     Failure::new(Kind::Internal, "what is known of the run cannot be written").because(error)
 }
 
-/// The stored run in these formats; `None` = those that were asked for.
+/// The stored run in these formats; `None` = those that were requested.
 pub(crate) fn stored(
     run: &Run,
     asked: &Asked,
@@ -130,7 +130,7 @@ pub(crate) fn stored(
     document(run, &asked.words, raw, Some(formats))
 }
 
-/// The run in these formats, or in those that were asked for, made from its events and raw outputs.
+/// The run in these formats, or in those that were requested, made from its events and raw outputs.
 pub(super) fn document(
     run: &Run,
     words: &[String],
@@ -153,7 +153,7 @@ pub(super) fn document(
         Question::stored(words, &answers, raw).map_err(|error| unreadable(run, &error))?;
     let request = question.request().map_err(|fault| unreadable(run, &fault))?;
     let plan = question.plan(&request).map_err(|fault| unreadable(run, &fault))?;
-    // What single I/O did stands in the logs alone.
+    // What single I/O did is in the logs alone.
     let outcomes = run.cases.iter().map(|case| StorageOutcome::of_record(case, &|_| None));
     let outcomes: Option<Vec<StorageOutcome>> = outcomes.collect();
     let outcomes = outcomes.ok_or_else(|| incomplete("a job failed"))?;

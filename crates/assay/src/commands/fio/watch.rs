@@ -1,5 +1,5 @@
-//! What is seen of a run of fio's jobs besides its outcomes: what is told while it goes on, what the
-//! process and the disks did, when it ended.
+//! What a fio run reports besides the outcomes of its jobs: live status, process and disk statistics, end
+//! time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -25,7 +25,7 @@ const QUESTION: &str = "question.json";
 #[derive(Serialize, Deserialize)]
 pub(super) struct Kept {
     input: Input,
-    /// The parameter files; each is a raw output of its own.
+    /// The parameter files; each is its own raw output.
     files: Vec<PathBuf>,
     present: Vec<(PathBuf, Option<Present>)>,
 }

@@ -96,7 +96,7 @@ pub(super) fn close(mut report: Report<'_>, is_well: bool) -> Result<(), Failure
     Ok(())
 }
 
-/// What stands in the pages before the first run.
+/// What is in the pages before the first run.
 pub(super) fn open(
     report: &mut Report<'_>,
     (input, execution): (&Input, &Execution),

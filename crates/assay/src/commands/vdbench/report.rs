@@ -1,5 +1,4 @@
-//! What is printed and written of the runs, as Vdbench prints and writes it: while they go on, and again
-//! when they are read from the store.
+//! Vdbench's console output and pages of the runs, live and from the store.
 
 use assay_dialects::vdbench::commands::OutputOf;
 use assay_dialects::vdbench::output::{
@@ -60,7 +59,7 @@ impl<'t> Report<'t> {
         }
     }
 
-    /// Tells what happened.
+    /// Reports what happened.
     pub(super) fn notice(&mut self, notice: &Notice<'_>) {
         match notice {
             Notice::At(time) => self.then = Some(time.to_zoned(TimeZone::system())),
@@ -119,7 +118,7 @@ impl<'t> Report<'t> {
         }
     }
 
-    /// What stands on the pages before the first run.
+    /// What is on the pages before the first run.
     pub(super) fn heads(&mut self) {
         let created = self.time().strftime("%H:%M:%S %b %d %Y %Z");
         self.folder.summary.line(&format!("Vdbench summary report, created {created}\n"));
@@ -311,7 +310,7 @@ impl<'t> Report<'t> {
         }
     }
 
-    /// What Vdbench does not tell: a rate that was missed, and the wait before an I/O could start.
+    /// What Vdbench does not report: a rate that was missed, and the wait before an I/O could start.
     fn beyond_vdbench(&mut self, measured: &Measured, rate_per_s: Option<f64>) {
         if let Some((mean_ms, p99_ms)) = measured.from_intended_ms() {
             self.say_now(&format!(
@@ -328,7 +327,7 @@ impl<'t> Report<'t> {
         }
     }
 
-    /// I/O that failed, in the error log; all are counted, the first few are told.
+    /// I/O that failed, in the error log; all are counted, the first few are reported.
     fn failed_io(&mut self, phase: &StoragePhase, outcome: &StorageOutcome) {
         for error in &outcome.errors {
             let target = &phase.workload.targets[error.target];

@@ -27,7 +27,7 @@ fn asked(option: &str, device: &str) -> BTreeMap<String, String> {
     if output.status.success() { found } else { BTreeMap::new() }
 }
 
-/// What is set and the most that can be, added over these rows; `None` where ethtool tells no most.
+/// What is set and the most that can be, added over these rows; `None` where ethtool reports no most.
 fn extent(rows: &BTreeMap<String, String>, names: &[&str]) -> Option<Extent> {
     let sum = |section: &str| -> u32 {
         let values = names.iter().filter_map(|name| rows.get(&format!("{section}/{name}")));

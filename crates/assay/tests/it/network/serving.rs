@@ -1,4 +1,4 @@
-//! Servers: many clients one after another, one too many, an end of their own; and what is stored.
+//! Servers: many clients one after another, one too many, their own end; and what is stored.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -115,7 +115,7 @@ fn one_number_is_stored_like_every_other() {
     let document = world.json(&asked);
     let found = results(&document, "network.tcp", "round_trip");
     assert_eq!(found[0]["parameters"]["messages_per_s"], 200.0);
-    // The pauses between messages are no part of a round trip: no mean lies above the greatest.
+    // The pauses between messages are no part of a round trip: no mean is above the largest.
     let greatest_s = found[0]["max"].as_f64().unwrap();
     let half = results(&document, "network.tcp", "half_round_trip");
     assert!(2.0 * half[0]["median"].as_f64().unwrap() <= greatest_s, "{document}");
@@ -151,7 +151,7 @@ fn ping_tells_the_distribution_or_what_is_missing() {
     assert!(at("p50") <= at("p99") && at("p99") <= found["max"].as_f64().unwrap(), "{found}");
     let loss = results(&document, "network.icmp", "loss")[0];
     assert_eq!((&loss["median"], &loss["n"]), (&0.0.into(), &300.into()));
-    // It is a run like any other, and tells the same again.
+    // It is a run like any other, and reports the same again.
     assert_eq!(world.json(&["show", "latest", "--json"]), document);
     let again = world.assay(&["show", "--as", "ping"]).succeeded().out;
     assert!(again.contains("300 packets transmitted, 300 received"), "{again}");
@@ -183,7 +183,7 @@ fn a_server_of_iperf3_alone_is_measured_but_for_its_ping_pongs() {
         return;
     }
     let world = World::new();
-    // An address of its own, because the usual ports are part of what is tested.
+    // Its own address, because the usual ports are part of what is tested.
     let address = "127.9.8.7";
     let mut command = std::process::Command::new("iperf3");
     command.args(["-s", "-B", address]);

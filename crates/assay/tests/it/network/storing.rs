@@ -1,13 +1,16 @@
 //! What iperf3 and qperf print can be had again from the stored run, and is stored only where wanted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::peers::wait_for_connections;
 use super::{Serving, free_port};
+use crate::old_runs::copy;
 use crate::program::{World, files_below, results};
 
 /// Runs the words and holds what the stored run gives in each shape against what was printed.
@@ -41,11 +44,52 @@ fn the_output_of_iperf3_comes_back_from_the_store() {
         let words = [&["iperf3", "-c", "127.0.0.1", "-p", &port], words].concat();
         check(&world, &words, shape);
     }
+    // All of it are events: nothing is kept as it was printed but what a server printed itself.
+    let raw = files_below(&world.path("assay/raw"));
+    assert_eq!(raw.len(), 1, "{raw:?}");
     // The other shape of the same test, and none of another tool.
     let text = world.assay(&["show", "latest", "--as", "iperf3"]).succeeded();
     assert!(text.out.contains("iperf Done."), "{text:?}");
     let refused = world.assay(&["show", "latest", "--as", "qperf"]).failed_with(2);
     assert!(refused.err.contains("it was asked in the language of iperf3"), "{refused:?}");
+}
+
+#[test]
+fn a_test_of_iperf3_that_failed_comes_back_with_its_error() {
+    let world = World::new();
+    let closed = free_port().to_string();
+    let port = free_port();
+    let serving = Serving::assay(&world, port);
+    let dying = thread::spawn(move || {
+        wait_for_connections(port, 2);
+        thread::sleep(Duration::from_millis(900));
+        drop(serving);
+    });
+    let port = port.to_string();
+    for port in [&port, &closed] {
+        let words = ["iperf3", "-c", "127.0.0.1", "-p", port, "-t", "20", "-i", "0.2", "-J"];
+        let live = world.assay(&words).failed_with(4);
+        let shown = world.assay(&["show", "latest", "--as", "iperf3-json"]).succeeded();
+        assert_eq!(shown.out, live.out);
+    }
+    dying.join().unwrap();
+}
+
+/// Runs of the first assays of format 2, which kept what they had printed.
+#[test]
+fn runs_that_kept_their_output_are_still_shown() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-2");
+    let world = World::new();
+    copy(&fixtures.join("store"), &world.path("assay"));
+    for (run, shape) in [
+        ("20261122-065443-fba4", "iperf3"),
+        ("20261122-065445-9815", "iperf3-json"),
+        ("20261122-065447-7eac", "qperf"),
+    ] {
+        let file = fixtures.join(format!("expected/{run}.txt"));
+        let shown = world.assay(&["show", run, "--as", shape]).succeeded();
+        assert_eq!(shown.out, std::fs::read_to_string(file).unwrap(), "{run}");
+    }
 }
 
 #[test]
@@ -143,7 +187,7 @@ fn a_test_that_is_interrupted_is_stored_as_such() {
     let world = World::new();
     for words in [
         &["iperf3", "-c", "127.0.0.1", "-t", "60", "-p"][..],
-        &["qperf", "127.0.0.1", "-t", "5", "tcp_lat", "--listen_port"],
+        &["qperf", "127.0.0.1", "-t", "60", "tcp_lat", "--listen_port"],
     ] {
         let port = free_port();
         let _serving = Serving::assay(&world, port);

@@ -37,7 +37,7 @@ pub(in super::super) struct Columns<'a> {
     pub(in super::super) start: *mut f64,
     /// Doubles from one sliver to the next.
     pub(in super::super) stride: usize,
-    /// Where each column lies in a sliver.
+    /// Where each column is in a sliver.
     pub(in super::super) offsets: &'a [usize; SLIVER],
     /// The slivers to work on.
     pub(in super::super) slivers: Range<usize>,

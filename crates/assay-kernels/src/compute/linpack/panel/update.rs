@@ -18,9 +18,9 @@ pub(in super::super) struct PanelProduct<'a> {
     pub(in super::super) stride: usize,
     /// The slivers to work on.
     pub(in super::super) slivers: Range<usize>,
-    /// Where the columns of L lie in a sliver.
+    /// Where the columns of L are in a sliver.
     pub(in super::super) left: &'a [usize],
-    /// Where the columns of C lie in a sliver, a multiple of 8 columns.
+    /// Where the columns of C are in a sliver, a multiple of 8 columns.
     pub(in super::super) right: &'a [usize],
     /// U, packed: for each 8 columns of C, one row of 8 after the other.
     pub(in super::super) upper: *const f64,

@@ -1,4 +1,4 @@
-//! What an MPI is called on a page: its name and version, and where it lies if another of the same version is there.
+//! The label of an MPI in reports: its name and version, and its prefix if another has the same version.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! How far apart two ranks are, and what that costs: one row per place of a pair, one column per MPI.
+//! The cost of distance: one row per place of a pair of ranks, one column per MPI.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, MpiTest};

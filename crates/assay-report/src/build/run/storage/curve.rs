@@ -1,4 +1,4 @@
-//! One response curve: latency over the rate that was reached, its knee, and the ceiling.
+//! One response curve: latency over the rate reached, its knee, and the provisioned rate.
 
 use assay_model::attribute::Attribute;
 use assay_model::quantity::{Quantity, Unit};
@@ -54,7 +54,7 @@ fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
         ("requested", Align::Left),
         ("rate", Align::Right),
         ("bandwidth", Align::Right),
-        ("of ceiling", Align::Right),
+        ("of provisioned", Align::Right),
         ("median", Align::Right),
         ("p99", Align::Right),
         ("p99.9", Align::Right),
@@ -143,7 +143,7 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
         let median = &series.first()?.points;
         (*median.first()?, *median.last()?)
     };
-    // Another law of arrivals: a point of its own, not on the curve.
+    // Another law of arrivals: its own point, not on the curve.
     series.extend(closed(points));
     let rate = |point: Point| units::quantity(point.x, Unit::IoPerSecond, 3);
     let time = |point: Point| units::quantity(point.y, Unit::Second, 3);
@@ -217,7 +217,7 @@ fn marks(points: &[&Test<'_>]) -> Vec<Line> {
         let limit = it.bandwidth?.limit.as_ref()?;
         let bytes = it.number(Attribute::Bytes).filter(|bytes| *bytes > 0.0)?;
         let label = units::quantity(limit.value, Unit::BytePerSecond, 3);
-        Some(Line { label: format!("ceiling {label}"), value: limit.value / bytes })
+        Some(Line { label: format!("provisioned {label}"), value: limit.value / bytes })
     });
     knee.into_iter().chain(provisioned).collect()
 }

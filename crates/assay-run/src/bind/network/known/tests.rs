@@ -1,4 +1,4 @@
-//! Which failures are remembered, and whom they spare.
+//! Which failures are remembered, and which cases they skip.
 
 use assay_model::plan::Stopping;
 use assay_model::workload::{Direction, Throughput, Workload};

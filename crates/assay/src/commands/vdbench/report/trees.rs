@@ -1,4 +1,4 @@
-//! The same of runs on trees of files.
+//! The same of runs on file trees.
 
 use assay_dialects::vdbench::RunLabel;
 use assay_dialects::vdbench::output::files::{self as output, FileMeasured};
@@ -44,7 +44,7 @@ impl Report<'_> {
         self.folder.flat_file.line(&row);
     }
 
-    /// The average, what Vdbench does not tell, and what failed. Of a run that the user stopped it is never
+    /// The average, what Vdbench does not report, and what failed. Of a run that the user stopped it is never
     /// said that it is done.
     pub(super) fn trees_done(
         &mut self,

@@ -1,0 +1,46 @@
+//! Seeds made from seeds: everything random in a run follows from one number, and nothing in it draws the
+//! words of anything else.
+
+/// 2⁶⁴ / golden ratio, odd: the step of splitmix64.
+pub const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Spreads every bit of `word` over the result; a bijection.
+///
+/// The output function of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+/// OOPSLA 2014).
+#[inline]
+#[must_use]
+pub const fn mix(word: u64) -> u64 {
+    let word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    word ^ (word >> 31)
+}
+
+/// The seed of part `nth` of what has `seed`: one for every step of a case, for every phase of a plan.
+#[must_use]
+pub const fn derived(seed: u64, nth: u64) -> u64 {
+    mix(mix(seed).wrapping_add(GAMMA.wrapping_mul(nth.wrapping_add(1))))
+}
+
+/// The seed of what is called `name`, wherever it stands among others.
+#[must_use]
+pub fn named(seed: u64, name: &str) -> u64 {
+    name.bytes().fold(mix(seed), |seed, byte| derived(seed, u64::from(byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn parts_have_seeds_of_their_own() {
+        let parts = (0..100).flat_map(|seed| (0..100).map(move |nth| derived(seed, nth)));
+        assert_eq!(parts.collect::<BTreeSet<u64>>().len(), 10_000);
+        assert_eq!(named(7, "storage/a"), named(7, "storage/a"));
+        let names = ["storage/a", "storage/b", "storage/ab", "storage/ba", ""];
+        let named: BTreeSet<u64> = names.iter().map(|name| named(7, name)).collect();
+        assert_eq!(named.len(), names.len());
+    }
+}

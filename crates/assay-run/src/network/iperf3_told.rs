@@ -1,0 +1,428 @@
+//! Everything that iperf3's text and document report of a test, as entries of its record, and back.
+//!
+//! Each stream has a series for every figure of its intervals, and more of the whole test as each end saw
+//! it. All of them are parts of the test and no results.
+
+use std::collections::BTreeMap;
+
+use assay_dialects::iperf3::{
+    Connected, CpuPercent, End, Interval, Start, StreamEnd, Stretch, Told,
+};
+use assay_kernels::clock;
+use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_model::entry::{Entry, Key, Seen};
+use assay_model::event::Figures;
+use assay_model::run::{CaseRecord, SeriesRecord};
+use assay_model::workload::Direction;
+
+/// Values of [`Attribute::Stretch`].
+const OMITTED: &str = "omitted";
+const INTERVAL: &str = "interval";
+const WHOLE: &str = "whole";
+/// Values of [`Attribute::End`].
+const ENDS: [&str; 2] = ["local", "remote"];
+/// The rates of a sender and of a receiver.
+const RATES: [&str; 2] = ["send_rate", "goodput"];
+/// Raw outputs: what a server printed itself, in either shape.
+const SERVER_TEXT: &str = "server_output.txt";
+const SERVER_JSON: &str = "server_output.json";
+
+/// A figure of a stretch beside its bytes.
+struct Figure {
+    metric: &'static str,
+    of: fn(&Stretch) -> Option<f64>,
+    put: fn(&mut Stretch, f64),
+}
+
+macro_rules! figure {
+    ($metric:literal, $protocol:ident, $of:expr, $put:expr) => {
+        Figure {
+            metric: $metric,
+            of: |it| it.$protocol.map($of),
+            put: |it, value| $put(it.$protocol.get_or_insert_default(), value),
+        }
+    };
+}
+
+const MICROSECOND_S: f64 = 1e-6;
+
+/// All of them; numbers of `f64` are exact up to 2⁵³.
+const FIGURES: [Figure; 12] = [
+    figure!("retransmits", tcp, |it| it.retransmits as f64, |it: &mut Tcp, value| {
+        it.retransmits = value as u64;
+    }),
+    figure!(
+        "congestion_window",
+        tcp,
+        |it| it.congestion_window_bytes as f64,
+        |it: &mut Tcp, value| it.congestion_window_bytes = value as u64
+    ),
+    figure!("send_window", tcp, |it| it.send_window_bytes as f64, |it: &mut Tcp, value| {
+        it.send_window_bytes = value as u64;
+    }),
+    figure!(
+        "smoothed_round_trip",
+        tcp,
+        |it| f64::from(it.rtt_us) * MICROSECOND_S,
+        |it: &mut Tcp, value| it.rtt_us = microseconds(value)
+    ),
+    figure!(
+        "round_trip_deviation",
+        tcp,
+        |it| f64::from(it.rtt_deviation_us) * MICROSECOND_S,
+        |it: &mut Tcp, value| it.rtt_deviation_us = microseconds(value)
+    ),
+    figure!("path_mtu", tcp, |it| it.path_mtu_bytes.into(), |it: &mut Tcp, value| {
+        it.path_mtu_bytes = value as u32;
+    }),
+    figure!("reorderings", tcp, |it| it.reordered.into(), |it: &mut Tcp, value| {
+        it.reordered = value as u32;
+    }),
+    Figure {
+        metric: "delivery_rate",
+        of: |it| Some(it.tcp?.delivery_bit_per_s? as f64),
+        put: |it, value| {
+            it.tcp.get_or_insert_default().delivery_bit_per_s = Some(value as u64);
+        },
+    },
+    figure!("datagrams", udp, |it| it.packets as f64, |it: &mut Udp, value| {
+        it.packets = value as i64;
+    }),
+    figure!("lost_datagrams", udp, |it| it.lost as f64, |it: &mut Udp, value| {
+        it.lost = value as i64;
+    }),
+    figure!("late_datagrams", udp, |it| it.out_of_order as f64, |it: &mut Udp, value| {
+        it.out_of_order = value as u64;
+    }),
+    figure!("jitter", udp, |it| it.jitter_s, |it: &mut Udp, value| it.jitter_s = value),
+];
+
+type Tcp = assay_dialects::iperf3::TcpNumbers;
+type Udp = assay_dialects::iperf3::UdpNumbers;
+
+fn microseconds(seconds: f64) -> u32 {
+    (seconds / MICROSECOND_S).round() as u32
+}
+
+/// All of it but what the server printed itself.
+pub(super) fn entries(told: &Told) -> Vec<Entry> {
+    let mut entries = told.start.as_ref().map_or_else(Vec::new, started);
+    for interval in &told.intervals {
+        for (number, it) in (0..).zip(&interval.streams) {
+            let stretch = if it.omitted { OMITTED } else { INTERVAL };
+            let dimensions = of_stream(number, it.sends, stretch);
+            entries.extend(figures(it, RATES[usize::from(!it.sends)], &dimensions));
+        }
+    }
+    entries.extend(told.end.iter().flat_map(ended));
+    entries
+}
+
+/// What the server printed itself, by the names of raw outputs.
+pub(super) fn raw(told: &Told) -> Vec<(String, Vec<u8>)> {
+    let Some(end) = &told.end else { return Vec::new() };
+    let text = end.server_output_text.as_ref().map(|text| text.clone().into_bytes());
+    let json = end.server_output_json.as_ref().map(|json| json.to_string().into_bytes());
+    let named = |name: &str, bytes: Option<Vec<u8>>| Some((name.to_owned(), bytes?));
+    [named(SERVER_TEXT, text), named(SERVER_JSON, json)].into_iter().flatten().collect()
+}
+
+fn of_stream(number: u32, sends: bool, stretch: &str) -> Attributes {
+    let direction = if sends { Direction::Send } else { Direction::Receive };
+    Attributes::from([
+        (Attribute::Stream, number.into()),
+        (Attribute::Direction, direction.name().into()),
+        (Attribute::Stretch, stretch.into()),
+    ])
+}
+
+/// What the facts of the whole test belong to.
+fn of_test() -> Key {
+    Key::with("goodput", [(Attribute::Stretch, WHOLE.into())])
+}
+
+/// The same of one end.
+fn of_end(end: &str) -> Key {
+    let of = [(Attribute::End, end.into()), (Attribute::Stretch, WHOLE.into())];
+    Key::with("cpu_load", of)
+}
+
+/// A stretch of one stream: bits over seconds, which are what the rate is a mean over, and what TCP or UDP
+/// counted beside.
+fn figures(it: &Stretch, rate: &'static str, dimensions: &Attributes) -> Vec<Entry> {
+    let weight = it.seconds();
+    let measured = |metric, value| {
+        let key = Key { metric, extra: dimensions.clone() };
+        Entry::Measured(key, Seen::Sample { value, weight })
+    };
+    let beside = FIGURES.iter().filter_map(|figure| Some((figure.metric, (figure.of)(it)?)));
+    let all = std::iter::once((rate, it.bit_per_s())).chain(beside);
+    all.map(|(metric, value)| measured(metric, value)).collect()
+}
+
+fn started(start: &Start) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let mut fact = |key: Key, name: Attribute, value: Value| {
+        entries.push(Entry::SeriesFact(key, name, value));
+    };
+    for (number, it) in (0..).zip(&start.connected) {
+        let key = Key { metric: "goodput", extra: of_stream(number, it.sends, WHOLE) };
+        fact(key.clone(), Attribute::Descriptor, it.socket.into());
+        fact(key.clone(), Attribute::LocalAddress, it.local.to_string().into());
+        fact(key, Attribute::RemoteAddress, it.remote.to_string().into());
+    }
+    fact(of_test(), Attribute::Cookie, start.cookie.as_str().into());
+    fact(of_test(), Attribute::BeganS, start.time_s.into());
+    fact(of_test(), Attribute::EmulatedVersion, start.version.as_str().into());
+    fact(of_test(), Attribute::System, start.system.as_str().into());
+    fact(of_test(), Attribute::SegmentBytes, start.segment_bytes.into());
+    fact(of_test(), Attribute::BlockBytes, start.block_bytes.into());
+    let (send_bytes, receive_bytes) = start.buffers_bytes;
+    fact(of_test(), Attribute::FirstSendBufferBytes, send_bytes.into());
+    fact(of_test(), Attribute::FirstReceiveBufferBytes, receive_bytes.into());
+    entries
+}
+
+fn ended(end: &End) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for (number, stream) in (0..).zip(&end.streams) {
+        let dimensions = of_stream(number, stream.sends, WHOLE);
+        let views = [&stream.sent, &stream.received];
+        for ((view, rate), is_sent) in views.into_iter().zip(RATES).zip([true, false]) {
+            let Some(view) = view else { continue };
+            let end = ENDS[usize::from(is_sent != stream.sends)];
+            let mut dimensions = dimensions.clone();
+            dimensions.insert(Attribute::End, end.into());
+            entries.extend(figures(view, rate, &dimensions));
+        }
+        let mut extremes = |metric, figures: Figures| {
+            let key = Key { metric, extra: dimensions.clone() };
+            entries.push(Entry::Measured(key, Seen::Figures(figures)));
+        };
+        if let Some((min, mean, max)) = stream.rtt_us {
+            let [min, mean, max] =
+                [min, mean, max].map(|us| Some(f64::from(us) * MICROSECOND_S));
+            extremes("smoothed_round_trip", Figures { min, mean, max, ..Figures::default() });
+            let (congestion, peer) = stream.windows_bytes;
+            for (metric, bytes) in [("congestion_window", congestion), ("send_window", peer)] {
+                let max = Some(bytes as f64);
+                extremes(metric, Figures { max, ..Figures::default() });
+            }
+        }
+    }
+    let mut fact = |key: Key, name: Attribute, value: Value| {
+        entries.push(Entry::SeriesFact(key, name, value));
+    };
+    for (name, (total, user, system)) in ENDS.into_iter().zip([end.cpu_here, end.cpu_there]) {
+        fact(of_end(name), Attribute::ProcessCpu, total.into());
+        fact(of_end(name), Attribute::ProcessUserCpu, user.into());
+        fact(of_end(name), Attribute::ProcessSystemCpu, system.into());
+    }
+    let (sender, receiver) = &end.congestion;
+    for (name, congestion) in
+        [(Attribute::Congestion, sender), (Attribute::ReceiverCongestion, receiver)]
+    {
+        if let Some(congestion) = congestion {
+            fact(of_test(), name, congestion.as_str().into());
+        }
+    }
+    entries
+}
+
+/// What a stored test reported, as far as it went. `asked` is what was known before it was connected, `raw`
+/// reads a raw output of the case, and `error` is why it failed.
+#[must_use]
+pub fn of_record(
+    record: &CaseRecord,
+    asked: Start,
+    raw: &dyn Fn(&str) -> Option<Vec<u8>>,
+    error: Option<String>,
+) -> Told {
+    let mut streams: BTreeMap<u64, Vec<&SeriesRecord>> = BTreeMap::new();
+    for series in &record.series {
+        if let Some(Value::Integer(number)) = series.dimensions.get(&Attribute::Stream) {
+            streams.entry(*number).or_default().push(series);
+        }
+    }
+    let streams: Vec<Stream<'_>> = streams.into_values().map(Stream::of).collect();
+    let of_test = record.series.iter().find(|it| is_of_test(it));
+    let start = of_test.and_then(|test| start(&test.facts, &streams, asked));
+    let courses: Vec<Vec<Stretch>> = streams.iter().map(Stream::course).collect();
+    let longest = courses.iter().map(Vec::len).max().unwrap_or(0);
+    let interval = |at: usize| Interval {
+        streams: courses.iter().filter_map(|course| course.get(at).copied()).collect(),
+    };
+    Told {
+        start,
+        intervals: (0..longest).map(interval).collect(),
+        end: end(record, of_test, &streams, raw),
+        error,
+    }
+}
+
+fn is(series: &SeriesRecord, name: Attribute, word: &str) -> bool {
+    series.dimensions.get(&name).and_then(Value::text) == Some(word)
+}
+
+fn is_of_test(series: &SeriesRecord) -> bool {
+    let of_all = |name| !series.dimensions.contains_key(&name);
+    is(series, Attribute::Stretch, WHOLE) && of_all(Attribute::Stream) && of_all(Attribute::End)
+}
+
+fn text(facts: &Attributes, name: Attribute) -> Option<String> {
+    Some(facts.get(&name)?.text()?.to_owned())
+}
+
+fn number(facts: &Attributes, name: Attribute) -> Option<f64> {
+    facts.get(&name)?.number()
+}
+
+/// `None` for a test that was never connected.
+fn start(facts: &Attributes, streams: &[Stream<'_>], asked: Start) -> Option<Start> {
+    let whole = |name| number(facts, name).map_or(0, |it| it as u32);
+    Some(Start {
+        connected: streams.iter().filter_map(Stream::connected).collect(),
+        cookie: text(facts, Attribute::Cookie)?,
+        time_s: number(facts, Attribute::BeganS)? as u64,
+        version: text(facts, Attribute::EmulatedVersion)?,
+        system: text(facts, Attribute::System)?,
+        block_bytes: whole(Attribute::BlockBytes),
+        segment_bytes: whole(Attribute::SegmentBytes),
+        buffers_bytes: (
+            whole(Attribute::FirstSendBufferBytes),
+            whole(Attribute::FirstReceiveBufferBytes),
+        ),
+        ..asked
+    })
+}
+
+/// `None` for a test that did not come to its end.
+fn end(
+    record: &CaseRecord,
+    of_test: Option<&SeriesRecord>,
+    streams: &[Stream<'_>],
+    raw: &dyn Fn(&str) -> Option<Vec<u8>>,
+) -> Option<End> {
+    let cpu = |end: &str| -> Option<CpuPercent> {
+        let whole = |it: &&SeriesRecord| is(it, Attribute::Stretch, WHOLE);
+        let of_end =
+            |it: &&SeriesRecord| is(it, Attribute::End, end) && it.metric == "cpu_load";
+        let facts = &record.series.iter().filter(whole).find(of_end)?.facts;
+        Some((
+            number(facts, Attribute::ProcessCpu)?,
+            number(facts, Attribute::ProcessUserCpu)?,
+            number(facts, Attribute::ProcessSystemCpu)?,
+        ))
+    };
+    let congestion = |name| text(&of_test?.facts, name);
+    Some(End {
+        streams: streams.iter().map(Stream::end).collect(),
+        cpu_here: cpu(ENDS[0])?,
+        cpu_there: cpu(ENDS[1])?,
+        congestion: (
+            congestion(Attribute::Congestion),
+            congestion(Attribute::ReceiverCongestion),
+        ),
+        server_output_text: raw(SERVER_TEXT).and_then(|bytes| String::from_utf8(bytes).ok()),
+        server_output_json: raw(SERVER_JSON)
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok()),
+    })
+}
+
+/// The series of one stream.
+struct Stream<'r> {
+    series: Vec<&'r SeriesRecord>,
+    socket: u32,
+    sends: bool,
+}
+
+impl<'r> Stream<'r> {
+    fn of(series: Vec<&'r SeriesRecord>) -> Self {
+        let socket = series.iter().find_map(|it| number(&it.facts, Attribute::Descriptor));
+        let sends = Direction::Send.name();
+        Self {
+            socket: socket.map_or(0, |socket| socket as u32),
+            sends: series.iter().any(|it| is(it, Attribute::Direction, sends)),
+            series,
+        }
+    }
+
+    fn connected(&self) -> Option<Connected> {
+        let address =
+            |name| self.series.iter().find_map(|it| text(&it.facts, name)?.parse().ok());
+        Some(Connected {
+            socket: self.socket,
+            local: address(Attribute::LocalAddress)?,
+            remote: address(Attribute::RemoteAddress)?,
+            sends: self.sends,
+        })
+    }
+
+    /// Its stretches of this name, by the rate of a sender or a receiver; each seems to begin at 0.
+    fn stretches(&self, rate: &str, name: &str) -> Vec<Stretch> {
+        let of = |metric: &str, end: Option<&Value>| {
+            let mut all = self.series.iter().filter(|it| is(it, Attribute::Stretch, name));
+            all.find(|it| it.metric == metric && it.dimensions.get(&Attribute::End) == end)
+        };
+        let is_rate = |it: &&&SeriesRecord| {
+            it.metric == rate && is(it, Attribute::Stretch, name) && !it.samples.is_empty()
+        };
+        let Some(rates) = self.series.iter().find(is_rate) else { return Vec::new() };
+        let end = rates.dimensions.get(&Attribute::End);
+        let stretch = |(at, sample): (usize, &assay_model::event::Sample)| {
+            let mut it = Stretch {
+                socket: Some(self.socket),
+                sends: self.sends,
+                end_s: sample.weight,
+                bytes: (sample.value * sample.weight / 8.0).round() as u64,
+                omitted: name == OMITTED,
+                ..Stretch::default()
+            };
+            for figure in &FIGURES {
+                let sample = of(figure.metric, end).and_then(|series| series.samples.get(at));
+                sample.into_iter().for_each(|sample| (figure.put)(&mut it, sample.value));
+            }
+            it
+        };
+        rates.samples.iter().enumerate().map(stretch).collect()
+    }
+
+    /// Its intervals, those of the omitted time first; both kinds follow each other from 0 on.
+    fn course(&self) -> Vec<Stretch> {
+        let follow = |name: &str| {
+            let mut now_ns = 0;
+            let mut stretches = self.stretches(RATES[usize::from(!self.sends)], name);
+            for it in &mut stretches {
+                let began_ns = now_ns;
+                now_ns += (it.end_s * 1e9).round() as u64;
+                it.start_s = clock::seconds_between(0, began_ns);
+                it.end_s = clock::seconds_between(0, now_ns);
+            }
+            stretches
+        };
+        [follow(OMITTED), follow(INTERVAL)].concat()
+    }
+
+    fn end(&self) -> StreamEnd {
+        let figures = |metric: &str| {
+            let mut all = self.series.iter().filter(|it| it.metric == metric);
+            all.find_map(|it| it.figures.as_ref())
+        };
+        let rtt_us = figures("smoothed_round_trip").and_then(|it| {
+            Some((microseconds(it.min?), microseconds(it.mean?), microseconds(it.max?)))
+        });
+        let window = |metric| figures(metric).and_then(|it| it.max).map_or(0, |it| it as u64);
+        let [sent, received] = RATES.map(|rate| self.stretches(rate, WHOLE).first().copied());
+        StreamEnd {
+            socket: self.socket,
+            sends: self.sends,
+            sent,
+            received,
+            rtt_us,
+            windows_bytes: (window("congestion_window"), window("send_window")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! What a test reported comes back from its record as it was.
+
+use assay_dialects::iperf3::{TcpNumbers, UdpNumbers};
+use assay_model::event::Asked;
+use assay_model::workload::{NetworkQuestion, NetworkWorkload, Throughput, Workload};
+
+use super::*;
+use crate::recording::{Opening, Recording, plan};
+use crate::sink::Silent;
+
+/// Some nanoseconds as the meter gives them.
+fn s(ns: u64) -> f64 {
+    clock::seconds_between(0, ns)
+}
+
+fn tcp(it: u64) -> TcpNumbers {
+    TcpNumbers {
+        retransmits: it,
+        congestion_window_bytes: 3_145_728 + it,
+        send_window_bytes: 6_291_456,
+        rtt_us: 69 + it as u32,
+        rtt_deviation_us: 31,
+        path_mtu_bytes: 65535,
+        reordered: 2,
+        delivery_bit_per_s: Some(39_999_999_992),
+    }
+}
+
+fn stretch(number: u32, sends: bool, (from_ns, to_ns): (u64, u64)) -> Stretch {
+    Stretch {
+        socket: Some(5 + 2 * number),
+        sends,
+        start_s: s(from_ns),
+        end_s: s(to_ns),
+        // Odd, prime and large: nothing that rounding would hide.
+        bytes: 1_000_003 * (u64::from(number) + 1) + (to_ns - from_ns) * 11,
+        tcp: sends.then(|| tcp(number.into())),
+        ..Stretch::default()
+    }
+}
+
+fn start(sends: &[bool]) -> Start {
+    let connected = |(number, sends): (u32, &bool)| Connected {
+        socket: 5 + 2 * number,
+        local: "127.0.0.1:43210".parse().unwrap(),
+        remote: "[2001:db8::1]:5201".parse().unwrap(),
+        sends: *sends,
+    };
+    Start {
+        connected: (0..).zip(sends).map(connected).collect(),
+        cookie: "abcdefghijklmnopqrstuvwxyz234567abcd".to_owned(),
+        time_s: 1_795_339_200,
+        version: "iperf 3.12 (assay 0.1.0)".to_owned(),
+        system: "Linux node 6.18".to_owned(),
+        block_bytes: 131_072,
+        segment_bytes: 32_768,
+        buffers_bytes: (2_626_560, 131_072),
+        ..asked()
+    }
+}
+
+fn asked() -> Start {
+    Start { is_client: true, peer: "node2".to_owned(), port: 5201, ..Start::default() }
+}
+
+/// Streams in these directions, with a second that is omitted and intervals that end at no round moment.
+fn told(sends: &[bool]) -> Told {
+    let spans = [(0, 1_000_170_003), (0, 500_123_457), (500_123_457, 1_000_000_001)];
+    let interval = |(at, span): (usize, (u64, u64))| {
+        let one = |(number, sends): (u32, &bool)| Stretch {
+            omitted: at == 0,
+            ..stretch(number, *sends, span)
+        };
+        Interval { streams: (0..).zip(sends).map(one).collect() }
+    };
+    let whole = |(number, sends): (u32, &bool)| {
+        let own = stretch(number, *sends, (0, 1_000_000_317));
+        let retransmits = TcpNumbers { retransmits: 7, ..TcpNumbers::default() };
+        // A peer's time is any number.
+        let theirs = Stretch {
+            end_s: 1.000_003_9,
+            bytes: own.bytes - 131_072,
+            tcp: (!*sends).then_some(retransmits),
+            ..own
+        };
+        let (sent, received) = if *sends { (own, theirs) } else { (theirs, own) };
+        StreamEnd {
+            socket: 5 + 2 * number,
+            sends: *sends,
+            sent: Some(sent),
+            received: Some(received),
+            rtt_us: sends.then_some((41, 69, 1234)),
+            windows_bytes: if *sends { (3_145_729, 6_291_456) } else { (0, 0) },
+        }
+    };
+    Told {
+        start: Some(start(sends)),
+        intervals: spans.into_iter().enumerate().map(interval).collect(),
+        end: Some(End {
+            streams: (0..).zip(sends).map(whole).collect(),
+            cpu_here: (23.456_789_012, 0.1, 23.356_789_012),
+            cpu_there: (70.4, 1.2, 69.2),
+            congestion: (Some("cubic".to_owned()), Some("bbr".to_owned())),
+            server_output_text: Some("Accepted\n".to_owned()),
+            server_output_json: Some(serde_json::json!({ "end": { "seconds": 1.000_003_9 } })),
+        }),
+        error: None,
+    }
+}
+
+/// The same of datagrams, of which one of an earlier interval came late.
+fn datagrams(told: Told) -> Told {
+    let lost = |it: Stretch, lost: i64| Stretch {
+        tcp: None,
+        udp: Some(UdpNumbers { packets: 77, lost, out_of_order: 1, jitter_s: s(54_321) }),
+        ..it
+    };
+    let mut told = told;
+    for interval in &mut told.intervals {
+        interval.streams.iter_mut().for_each(|it| *it = lost(*it, -1));
+    }
+    for stream in told.end.iter_mut().flat_map(|end| &mut end.streams) {
+        (stream.sent, stream.received) =
+            (stream.sent.map(|it| lost(it, 0)), stream.received.map(|it| lost(it, 3)));
+        (stream.rtt_us, stream.windows_bytes) = (None, (0, 0));
+    }
+    told
+}
+
+#[track_caller]
+fn check(before: &Told) {
+    let question = NetworkQuestion::Throughput(Throughput {
+        streams: 1,
+        direction: Direction::Send,
+        seconds: 1,
+        copy: true,
+        rate_bit_per_s: None,
+        congestion: None,
+    });
+    let work = NetworkWorkload { to: None, port: None, question };
+    let udp = before.intervals.iter().flat_map(|it| &it.streams).any(|it| it.udp.is_some());
+    let work = if udp { Workload::NetworkUdp(work) } else { Workload::NetworkTcp(work) };
+    let opening = Opening {
+        plan: plan("iperf3", vec![("tcp".to_owned(), work)]),
+        asked: Asked { language: "iperf3".to_owned(), words: Vec::new() },
+        label: None,
+        files: Vec::new(),
+        store: None,
+    };
+    let mut silent = Silent;
+    let mut recording = Recording::begin(opening, &mut silent).unwrap();
+    recording.case(0, entries(before), &[], None).unwrap();
+    let run = recording.finish(false).unwrap();
+    let files: BTreeMap<String, Vec<u8>> = raw(before).into_iter().collect();
+    let file = |name: &str| files.get(name).cloned();
+    let after = of_record(&run.cases[0], asked(), &file, before.error.clone());
+    assert_eq!(&after, before);
+    assert!(assay_stats::summarize::summarize(&run).results.is_empty(), "parts are no results");
+}
+
+#[test]
+fn a_test_comes_back_from_its_record() {
+    for sends in [&[true][..], &[false, false], &[true, true, false, false]] {
+        check(&told(sends));
+        check(&datagrams(told(sends)));
+    }
+}
+
+#[test]
+fn a_test_that_broke_off_comes_back_as_far_as_it_went() {
+    let error = Some("no data arrived".to_owned());
+    check(&Told { end: None, error: error.clone(), ..told(&[true, true]) });
+    check(&Told { start: Some(start(&[true])), error: error.clone(), ..Told::default() });
+    check(&Told { error, ..Told::default() });
+}
