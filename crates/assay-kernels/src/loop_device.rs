@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn numbers_are_unpacked_as_the_kernel_packs_them() {
         for (packed, expected) in
-            [(0xfe00, (254, 0)), (0x0703, (7, 3)), (0x1010_3aa, (0x103, 0x10aa))]
+            [(0xfe00, (254, 0)), (0x0703, (7, 3)), (0x0101_03aa, (0x103, 0x10aa))]
         {
             assert_eq!(number(packed), expected, "{packed:#x}");
         }

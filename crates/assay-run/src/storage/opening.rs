@@ -5,7 +5,6 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -23,7 +22,7 @@ pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
             let leads_to = path.canonicalize()?;
             if leads_to == path { Ok(file) } else { Err(Errno::LOOP.into()) }
         }
-        other => Ok(File::from(OwnedFd::from(other?))),
+        other => Ok(File::from(other?)),
     }
 }
 

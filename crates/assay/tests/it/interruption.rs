@@ -95,19 +95,19 @@ fn the_list_survives_the_loss_of_its_index() {
 #[test]
 fn a_stopped_process_says_so() {
     let world = World::new();
-    let arguments = ["storage", "read", "--engine", "null", "--for", "4s", "--json"];
+    let arguments = ["storage", "read", "--engine", "null", "--for", "5s", "--events"];
     let mut command = world.command(&arguments);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("case-started")));
     signal(&child, "STOP");
     std::thread::sleep(std::time::Duration::from_secs(2));
     signal(&child, "CONT");
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let results = document["results"].as_array().unwrap();
+    let paused = lines.filter(|line| line.contains("\"paused\"")).count();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(paused, 1);
+    let document = world.json(&["show", "latest", "--json"]);
     let is_paused = |warning: &Value| warning["id"] == "paused";
-    let is_told =
-        |result: &&Value| result["warnings"].as_array().unwrap().iter().any(is_paused);
-    assert!(results.iter().any(|result| is_told(&result)), "{document}");
+    let is_told = |result: &Value| result["warnings"].as_array().unwrap().iter().any(is_paused);
+    assert!(document["results"].as_array().unwrap().iter().any(is_told), "{document}");
 }
