@@ -1,12 +1,14 @@
 /* A dense system solved by the LAPACK of a library: dgetrf and dgetrs, what HPL measures, without HPL.
  * It is what assay's LINPACK is compared with.
  *
- * Usage: lapack_solve N SEED                threads: OPENBLAS_NUM_THREADS
+ * Usage: lapack_solve LIBRARY N SEED        threads: OPENBLAS_NUM_THREADS, MKL_NUM_THREADS
  * Prints one JSON object. Timed are the factorisation and the solution, not the making of the matrix nor
- * the library's first steps, for which a small system is solved before; the operations are HPL's 2/3 n^3 + 3/2 n^2, and the residual is HPL's, which has to stay below 16.
+ * the library's first steps, for which a small system is solved before; the operations are HPL's
+ * 2/3 n^3 + 3/2 n^2, and the residual is HPL's, which has to stay below 16.
  * A residual that does not is exit status 1. */
 
 #define _POSIX_C_SOURCE 199309L
+#include <dlfcn.h>
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -15,10 +17,27 @@
 #include <string.h>
 #include <time.h>
 
-/* The Fortran interface. The integers are 32 bits wide in the library that Debian calls pthread. */
-void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *ipiv, int *info);
-void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
-             const int *ipiv, double *b, const int *ldb, int *info, size_t trans_length);
+/* The Fortran interface. Integers are passed as 64-bit ones by address: on a little-endian machine a library
+ * with 32-bit integers reads their lower half, and uses the pivots as it wrote them. */
+typedef void dgetrf_function(const int64_t *m, const int64_t *n, double *a, const int64_t *lda,
+                             int64_t *ipiv, int64_t *info);
+typedef void dgetrs_function(const char *trans, const int64_t *n, const int64_t *nrhs, const double *a,
+                             const int64_t *lda, const int64_t *ipiv, double *b, const int64_t *ldb,
+                             int64_t *info, size_t trans_length);
+static dgetrf_function *dgetrf;
+static dgetrs_function *dgetrs;
+
+/* Names of the same function: as Fortran has it, with 64-bit integers, and as SciPy's wheels rename it. */
+static void *function(void *library, const char *name) {
+    static const char *const FORMS[] = {"%s_", "%s_64_", "scipy_%s_", "scipy_%s_64_"};
+    void *found = NULL;
+    for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS && !found; i++) {
+        char full[64];
+        snprintf(full, sizeof full, FORMS[i], name);
+        found = dlsym(library, full);
+    }
+    return found;
+}
 
 /* Order of the system that is solved before the clock starts. */
 enum { WARM_UP = 512 };
@@ -67,33 +86,42 @@ static void fill(int n, uint64_t seed, double *a, double *b) {
 }
 
 /* Overwrites the matrix with its factors and x, which holds the right-hand side, with the solution. */
-static int solve(int n, double *a, int *pivots, double *x) {
-    int info = 0, one = 1;
-    dgetrf_(&n, &n, a, &n, pivots, &info);
-    if (info == 0) dgetrs_("N", &n, &one, a, &n, pivots, x, &n, &info, 1);
+static int64_t solve(int64_t n, double *a, int64_t *pivots, double *x) {
+    int64_t info = 0, one = 1;
+    dgetrf(&n, &n, a, &n, pivots, &info);
+    if (info == 0) dgetrs("N", &n, &one, a, &n, pivots, x, &n, &info, 1);
     return info;
 }
 
 int main(int argc, char **argv) {
-    int n = argc == 3 ? atoi(argv[1]) : 0;
-    uint64_t seed = argc == 3 ? strtoull(argv[2], NULL, 10) : 0;
+    int n = argc == 4 ? atoi(argv[2]) : 0;
+    uint64_t seed = argc == 4 ? strtoull(argv[3], NULL, 10) : 0;
     double *a = n > 0 ? malloc(sizeof *a * n * n) : NULL;
     double *vectors = n > 0 ? malloc(sizeof *vectors * 4 * n) : NULL;
-    int *pivots = n > 0 ? malloc(sizeof *pivots * n) : NULL;
+    int64_t *pivots = n > 0 ? malloc(sizeof *pivots * n) : NULL;
     if (!a || !vectors || !pivots) {
-        fprintf(stderr, "usage: lapack_solve N SEED, with memory for N*N numbers\n");
+        fprintf(stderr, "usage: lapack_solve LIBRARY N SEED, with memory for N*N numbers\n");
+        return 2;
+    }
+    void *library = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL);
+    if (library) {
+        dgetrf = (dgetrf_function *)function(library, "dgetrf");
+        dgetrs = (dgetrs_function *)function(library, "dgetrs");
+    }
+    if (!dgetrf || !dgetrs) {
+        fprintf(stderr, "no LAPACK in %s: %s\n", argv[1], library ? "dgetrf is missing" : dlerror());
         return 2;
     }
     double *b = vectors, *x = vectors + n;
     fill(n < WARM_UP ? n : WARM_UP, seed, a, x);
-    int info = solve(n < WARM_UP ? n : WARM_UP, a, pivots, x);
+    int64_t info = solve(n < WARM_UP ? n : WARM_UP, a, pivots, x);
     fill(n, seed, a, x);
     memcpy(b, x, sizeof *b * n);
     double start = now();
     if (info == 0) info = solve(n, a, pivots, x);
     double seconds = now() - start;
     if (info != 0) {
-        fprintf(stderr, "LAPACK says info = %d\n", info);
+        fprintf(stderr, "LAPACK says info = %d\n", (int)info);
         return 1;
     }
     double wrong = residual(n, seed, x, b, vectors + 2 * n, vectors + 3 * n);

@@ -4,6 +4,7 @@
 //!
 //! Nothing outside `target` is changed.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -44,6 +45,18 @@ pub(crate) const FIO_PLOT: Wheel = Wheel {
     proof: "bin/fio-plot",
 };
 
+/// The newest libraries of linear algebra, for the comparison of LINPACK. They lie in
+/// `site-packages` or in `lib`.
+pub(crate) const BLAS: [Wheel; 2] = [
+    blas("scipy-openblas64", "0.3.34.481.3", "scipy_openblas64/lib/libscipy_openblas64_.so"),
+    blas("mkl", "2026.2.0", "lib/libmkl_rt.so.3"),
+];
+
+const fn blas(name: &'static str, version: &'static str, proof: &'static str) -> Wheel {
+    let (below, purpose) = ("blas", "a peer of LINPACK");
+    Wheel { name, below, purpose, version, development: None, proof }
+}
+
 const fn mpi(
     name: &'static str,
     version: &'static str,
@@ -57,6 +70,18 @@ const fn mpi(
 /// What the tests use.
 pub(crate) fn for_tests() -> impl Iterator<Item = &'static Wheel> {
     MPI.iter().chain([&FIO_PLOT])
+}
+
+/// The file that is there when the package is installed: in the environment, or among its modules, whose
+/// folder carries the version of Python.
+pub(crate) fn proof(root: &Path, wheel: &Wheel) -> Option<PathBuf> {
+    let folder = folder(root, wheel);
+    let of_versions = fs::read_dir(folder.join("lib")).ok().into_iter().flatten();
+    let modules = of_versions.flatten().map(|entry| entry.path().join("site-packages"));
+    std::iter::once(folder.clone())
+        .chain(modules)
+        .map(|below| below.join(wheel.proof))
+        .find(|file| file.is_file())
 }
 
 /// Where an environment lies.
@@ -74,7 +99,7 @@ pub(crate) fn install<'w>(
     for wheel in wheels {
         let folder = folder(root, wheel);
         let compiler = folder.join("bin/mpicc");
-        let complete = folder.join(wheel.proof).is_file()
+        let complete = proof(root, wheel).is_some()
             && (!development || wheel.development.is_none() || compiler.is_file());
         if complete {
             continue;

@@ -15,7 +15,7 @@ use assay_model::workload::storage::{
 pub use self::error::StorageError;
 pub use self::foresight::Foresight;
 pub use self::held::Held;
-pub use self::layout::lay_out;
+pub use self::layout::{lay_out, make_unwritten};
 
 use self::choice::Choice;
 use self::target::{Access, Opened};

@@ -296,9 +296,9 @@ const PEAK_FLOPS: Definition = Definition {
     title: "peak rate of fused multiply-adds",
     method: "\
 Independent chains of fused multiply-adds run in registers, without touching memory, on pinned \
-threads; each multiply-add counts as two operations per element. The core clock is measured at \
-the same load by a chain of dependent one-cycle additions. Operations per second and core over \
-clock give FLOP/cycle; rounded to whole vectors it gives Rpeak = cores × FLOP/cycle × clock, \
+threads; each multiply-add counts as two operations per element. The core clock is measured by \
+a chain of dependent one-cycle additions in short slices between bursts of multiply-adds. The \
+best rate per core over clock gives FLOP/cycle; rounded to vectors × units it gives Rpeak = cores × FLOP/cycle × clock, \
 always printed with its three factors. Nothing is looked up in a list of processors.",
     metrics: &[
         flops("fp64", "64-bit operations per second, 2 per multiply-add")

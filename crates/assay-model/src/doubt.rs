@@ -123,6 +123,11 @@ pub enum Doubt {
         /// Unit of both.
         unit: Unit,
     },
+    /// Rate over cores and clock is no FLOP/cycle that a core has, so there is no Rpeak.
+    NoRpeak {
+        /// The best rate over cores and clock.
+        flop_per_cycle: f64,
+    },
     /// Samples of a metric that this version does not know.
     UnknownMetric {
         /// The case.
@@ -401,6 +406,7 @@ impl Doubt {
             Self::NotPositive { .. } => "not-positive",
             Self::OutOfOrder { .. } => "out-of-order",
             Self::AboveLimit { .. } => "above-limit",
+            Self::NoRpeak { .. } => "no-rpeak",
             Self::UnknownMetric { .. } => "unknown-metric",
             Self::CacheAssisted { .. } => "cache-assisted",
             Self::Steal { .. } => "steal",

@@ -102,41 +102,54 @@ impl Rpeak {
         self.cores as f64 * f64::from(self.flop_per_cycle) * self.clock_hz
     }
 
-    /// From what was measured: `flops` on `cores` whose clock was `clock_hz`.
+    /// From what was measured: at best `flops` on `cores` whose clock was `clock_hz`, with vectors of
+    /// this instruction set of elements of `element_bits`.
     ///
-    /// FLOP/cycle is `flops / (cores × clock)`, rounded to the nearest multiple of `step`: a core starts
-    /// a whole number of vector operations per cycle, or of their halves where a vector is issued in
-    /// two, and a multiply-add is two operations per element. So the step is the number of elements of
-    /// a vector, see [`flop_step`]. Measured values lie a little beside the whole ones, because clock
-    /// and operations are not counted in the same instant.
-    #[must_use]
+    /// # Errors
+    /// The measured FLOP/cycle, where it is none that a core has: clock and operations were then not
+    /// measured under the same conditions.
     pub fn from_measurement(
         flops: f64,
         cores: usize,
         clock_hz: f64,
-        step: u32,
-    ) -> Option<Self> {
+        instruction_set: &str,
+        element_bits: u32,
+    ) -> Result<Self, f64> {
         let per_cycle = flops / (cores as f64 * clock_hz);
-        if !per_cycle.is_finite() || per_cycle <= 0.0 {
-            return None;
-        }
-        let step = f64::from(step.max(1));
-        let whole = ((per_cycle / step).round() * step).max(step);
-        Some(Self { cores, flop_per_cycle: whole as u32, clock_hz })
+        let whole = whole_flop_per_cycle(per_cycle, instruction_set, element_bits);
+        let flop_per_cycle = whole.ok_or(per_cycle)?;
+        Ok(Self { cores, flop_per_cycle, clock_hz })
     }
 }
 
-/// Elements of a vector of this instruction set: what FLOP/cycle is a multiple of. `portable` code is
-/// whatever the compiler made of it; there a whole multiply-add, 2, is all that is certain.
-#[must_use]
-pub fn flop_step(instruction_set: &str, element_bits: u32) -> u32 {
-    let vector_bits = match instruction_set {
-        "avx512" => 512,
-        "avx2" => 256,
-        "sse2" | "neon" => 128,
-        _ => return 2,
+/// How far a measured FLOP/cycle may lie beside a whole one: the rate misses what others take away, and
+/// the clock is not measured in the same instant.
+const FITTING: std::ops::Range<f64> = 0.8..1.1;
+
+/// The nearest FLOP/cycle that exists: vectors × units. Cores have 1, 2 or 4 units for fused
+/// multiply-adds of one width, or execute a vector in two halves, and a multiply-add is two operations
+/// per element: the number is elements × a power of two. Separate multiplies and adds may share any
+/// number of units: a multiple of the elements of a vector (of 1 for `portable` code, whose vectors are
+/// the compiler's).
+fn whole_flop_per_cycle(
+    per_cycle: f64,
+    instruction_set: &str,
+    element_bits: u32,
+) -> Option<u32> {
+    let (vector_bits, is_fused) = match instruction_set {
+        "avx512" => (512, true),
+        "avx2" => (256, true),
+        "neon" => (128, true),
+        "sse2" => (128, false),
+        _ => (element_bits, false),
     };
-    vector_bits / element_bits
+    let vectors = per_cycle * f64::from(element_bits) / f64::from(vector_bits);
+    if !(vectors.is_finite() && vectors > 0.0) {
+        return None;
+    }
+    let whole = if is_fused { vectors.log2().round().exp2() } else { vectors.round() }.max(1.0);
+    let fits = FITTING.contains(&(vectors / whole));
+    (whole as u32).checked_mul(vector_bits / element_bits).filter(|_| fits)
 }
 
 #[cfg(test)]
@@ -173,22 +186,33 @@ mod tests {
     }
 
     #[test]
-    fn rpeak_takes_whole_flop_per_cycle() {
-        for (per_cycle, step, expected) in [
-            (15.9, 8, Some(16)),
-            (16.4, 8, Some(16)),
-            (33.3, 16, Some(32)),
-            (31.2, 8, Some(32)),
-            (7.8, 4, Some(8)),
-            (3.7, 2, Some(4)),
-            (0.4, 2, Some(2)),
-            (0.0, 2, None),
-            (f64::NAN, 2, None),
+    fn rpeak_takes_a_flop_per_cycle_that_exists() {
+        for (per_cycle, instruction_set, bits, expected) in [
+            (15.9, "avx512", 64, Some(16)),
+            (16.4, "avx512", 64, Some(16)),
+            (33.3, "avx512", 64, Some(32)),
+            (31.2, "avx512", 32, Some(32)),
+            (27.0, "avx512", 64, Some(32)),
+            // Seen under contention: no core has three half units.
+            (24.0, "avx512", 64, None),
+            (20.0, "avx512", 64, None),
+            (7.8, "avx2", 64, Some(8)),
+            (15.2, "neon", 64, Some(16)),
+            (5.9, "sse2", 64, Some(6)),
+            (3.7, "portable", 64, Some(4)),
+            (0.4, "portable", 64, None),
+            (0.0, "portable", 64, None),
+            (1e290, "portable", 64, Some(u32::MAX)),
+            (1e290, "avx512", 64, None),
+            (f64::NAN, "avx2", 64, None),
+            (f64::INFINITY, "avx2", 64, None),
         ] {
-            let rpeak = Rpeak::from_measurement(per_cycle * 2.0 * 3.7e9, 2, 3.7e9, step);
-            assert_eq!(rpeak.map(|rpeak| rpeak.flop_per_cycle), expected, "{per_cycle}");
+            let flops = per_cycle * 2.0 * 3.7e9;
+            let rpeak = Rpeak::from_measurement(flops, 2, 3.7e9, instruction_set, bits);
+            let found = rpeak.map(|rpeak| rpeak.flop_per_cycle);
+            assert_eq!(found.ok(), expected, "{per_cycle} {instruction_set}");
         }
-        assert_eq!([flop_step("avx512", 64), flop_step("avx512", 32)], [8, 16]);
-        assert_eq!([flop_step("neon", 64), flop_step("portable", 64)], [2, 2]);
+        let refused = Rpeak::from_measurement(24.0 * 3.7e9, 1, 3.7e9, "avx512", 64);
+        assert_eq!(refused.map_err(f64::round), Err(24.0));
     }
 }

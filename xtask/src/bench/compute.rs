@@ -1,4 +1,4 @@
-//! LINPACK beside OpenBLAS and HPL, its share of the measured peak, and the memory it takes.
+//! LINPACK beside OpenBLAS, MKL and HPL, its share of the measured peak, and the memory it takes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use assay_model::quantity::{Quantity, Unit};
 use crate::{command, packages};
 
 use super::cpus::Cpus;
+use super::lapack::Library;
 use super::options::Options;
 use super::order::order;
 use super::page::Page;
@@ -32,7 +33,7 @@ const BUDGET: &str = "1s";
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_COMPUTE)?;
     let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
-    let contest = Contest::prepare(&workplace)?;
+    let contest = Contest::prepare(root, &workplace)?;
     let mut facts = machine::facts(&workplace);
     facts.push(machine::assay_version(&workplace, &contest.assay));
     let names = ["libopenblas0-pthread", "hpcc", "openmpi-bin", "gcc"];
@@ -57,7 +58,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     page.table(&["N", "LINPACK", "FP64 peak", "share", "95 %", "target", ""], &rows?);
     page.heading("Memory");
     let rows: Vec<_> = solved.iter().map(Solved::row_of_memory).collect();
-    page.table(&["N", "8 N²", "assay", "ratio", "target", "", "OpenBLAS"], &rows);
+    page.table(&["N", "8 N²", "assay", "ratio", "target", "", "largest of LAPACK"], &rows);
     page.paragraph("The peak resident memory of the whole process, by GNU time (getrusage).");
     page.heading("Commands");
     page.commands(&contest.commands(options));
@@ -66,8 +67,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
 
 const ABOUT_FIGURES: &str = "\
 All figures are medians of FLOP/s by HPL's count, 2/3 N³ + 3/2 N², of factorisation and solution. assay,
-OpenBLAS and the peak alternate, in a seeded random order that is reversed every other turn; the
-interval is that of the median ratio within a turn, from order statistics. hpcc cannot take turns, since
+the libraries (dgetrf + dgetrs) and the peak alternate, in a seeded random order that is reversed every other
+turn; the interval is that of the median ratio within a turn, from order statistics. hpcc cannot take turns, since
 it runs a dozen other tests before HPL: it solves the same system as often in one run halfway through the
 turns, and its interval is made of the two medians' own intervals. Beyond the order that `--hpcc-up-to`
 names it is not run, because those other tests grow with the order.";
@@ -77,6 +78,7 @@ struct Contest<'a> {
     workplace: &'a Workplace,
     assay: PathBuf,
     lapack: PathBuf,
+    libraries: Vec<Library>,
     /// A suite that measures nothing but the peak.
     suite: PathBuf,
 }
@@ -85,7 +87,8 @@ struct Contest<'a> {
 struct Solved {
     n: usize,
     assay: Vec<f64>,
-    lapack: Vec<f64>,
+    /// Each library's name and figures.
+    lapack: Vec<(String, Vec<f64>)>,
     peak: Vec<f64>,
     /// HPL's best block size and its figures, where hpcc was run.
     hpl: Option<(usize, Vec<f64>)>,
@@ -94,7 +97,7 @@ struct Solved {
 }
 
 impl<'a> Contest<'a> {
-    fn prepare(workplace: &'a Workplace) -> Result<Self> {
+    fn prepare(root: &Path, workplace: &'a Workplace) -> Result<Self> {
         let suite = workplace.folder.join("peak.toml");
         let threads = workplace.cpus.count();
         let text = format!(
@@ -104,12 +107,13 @@ impl<'a> Contest<'a> {
         );
         fs::write(&suite, text).context("cannot write the suite")?;
         let (assay, lapack) = (workplace.build_assay()?, lapack::build(workplace)?);
-        Ok(Self { workplace, assay, lapack, suite })
+        let libraries = lapack::libraries(root)?;
+        Ok(Self { workplace, assay, lapack, libraries, suite })
     }
 
     /// Takes turns at one order, with HPL halfway.
     fn solve(&self, n: usize, blocks: &[usize], options: &Options) -> Result<Solved> {
-        let mut solved = Solved::new(n);
+        let mut solved = Solved::new(n, &self.libraries);
         for turn in 0..options.turns {
             println!("N = {n}: turn {} of {}", turn + 1, options.turns);
             if turn == options.turns / 2 && n <= options.hpcc_up_to {
@@ -120,11 +124,11 @@ impl<'a> Contest<'a> {
                     .max_by(|(_, a), (_, b)| median(a).total_cmp(&median(b)));
                 solved.hpl = Some(best.context("HPL solved nothing")?);
             }
-            for contender in order(options.seed, turn, 3) {
+            for contender in order(options.seed, turn, 2 + self.libraries.len()) {
                 match contender {
                     0 => self.solve_by_assay(&mut solved)?,
-                    1 => self.solve_by_lapack(&mut solved, turn as u64)?,
-                    _ => solved.peak.push(self.peak()?),
+                    1 => solved.peak.push(self.peak()?),
+                    other => self.solve_by_lapack(&mut solved, other - 2, turn as u64)?,
                 }
             }
         }
@@ -139,10 +143,11 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
-    fn solve_by_lapack(&self, solved: &mut Solved, seed: u64) -> Result<()> {
-        let command = lapack::command(self.workplace, &self.lapack, solved.n, seed);
+    fn solve_by_lapack(&self, solved: &mut Solved, which: usize, seed: u64) -> Result<()> {
+        let library = &self.libraries[which];
+        let command = lapack::command(self.workplace, &self.lapack, library, solved.n, seed);
         let (output, bytes) = self.with_peak_memory(&command)?;
-        solved.lapack.push(lapack::flops(&output)?);
+        solved.lapack[which].1.push(lapack::flops(&output)?);
         solved.lapack_bytes = solved.lapack_bytes.max(bytes);
         Ok(())
     }
@@ -178,21 +183,25 @@ impl<'a> Contest<'a> {
 
     fn commands(&self, options: &Options) -> Vec<String> {
         let n = options.orders.first().copied().unwrap_or_default();
-        vec![
-            self.workplace.shown(&self.assay_command(n)),
-            self.workplace.shown(&self.peak_command()),
-            self.workplace.shown(&lapack::command(self.workplace, &self.lapack, n, 0)),
-            self.workplace.shown(&hpcc::command(self.workplace)),
-        ]
+        let by_library = self
+            .libraries
+            .iter()
+            .map(|library| lapack::command(self.workplace, &self.lapack, library, n, 0));
+        [self.assay_command(n), self.peak_command()]
+            .into_iter()
+            .chain(by_library)
+            .chain([hpcc::command(self.workplace)])
+            .map(|command| self.workplace.shown(&command))
+            .collect()
     }
 }
 
 impl Solved {
-    fn new(n: usize) -> Self {
+    fn new(n: usize, libraries: &[Library]) -> Self {
         Self {
             n,
             assay: Vec::new(),
-            lapack: Vec::new(),
+            lapack: libraries.iter().map(|it| (it.name.clone(), Vec::new())).collect(),
             peak: Vec::new(),
             hpl: None,
             assay_bytes: 0,
@@ -201,8 +210,10 @@ impl Solved {
     }
 
     fn rows(&self) -> Vec<Result<Vec<String>>> {
-        let lapack = Ratio::of(&self.assay, &self.lapack);
-        let mut rows = vec![self.row("OpenBLAS dgetrf + dgetrs".into(), &self.lapack, lapack)];
+        let by_library = |(name, theirs): &(String, Vec<f64>)| {
+            self.row(name.clone(), theirs, Ratio::of(&self.assay, theirs))
+        };
+        let mut rows: Vec<_> = self.lapack.iter().map(by_library).collect();
         rows.extend(self.hpl.iter().map(|(block, hpl)| {
             let peer = format!("HPL of hpcc, blocks of {block}");
             self.row(peer, hpl, Ratio::of_strangers(&self.assay, hpl))

@@ -29,7 +29,12 @@ impl Cpus {
         Ok(Self(ranked[..wanted].iter().map(|(_, cpu)| *cpu).collect()))
     }
 
-    /// How many.
+    /// The first of them.
+    pub(crate) fn first(&self) -> usize {
+        self.0[0]
+    }
+
+    /// How many; at least one.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }

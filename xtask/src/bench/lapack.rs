@@ -1,39 +1,72 @@
-//! The plain LAPACK solver of `peers/lapack_solve.c`: how it is linked, run and read.
+//! The plain LAPACK solver of `peers/lapack_solve.c`: the libraries it opens, how it is run and read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
+
+use crate::wheels;
 
 use super::workplace::Workplace;
 
-/// Compiles it against the threaded OpenBLAS of the system, whatever the default BLAS is.
-pub(crate) fn build(workplace: &Workplace) -> Result<PathBuf> {
-    let library = library()?;
-    let library = library.to_str().context("the path of OpenBLAS is not UTF-8")?;
-    let folder = library.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let rpath = format!("-Wl,-rpath,{folder}");
-    workplace.build_peer("lapack_solve", &["-O3", "-march=native", library, &rpath, "-lm"])
+/// A library of linear algebra.
+#[derive(Debug)]
+pub(crate) struct Library {
+    /// What the page calls it, with its version.
+    pub name: String,
+    file: PathBuf,
 }
 
-/// The library itself: Debian installs each variant of OpenBLAS in its own folder.
-fn library() -> Result<PathBuf> {
-    let folders = fs::read_dir("/usr/lib").context("cannot list /usr/lib")?;
-    folders
+/// Debian's threaded OpenBLAS and the newest OpenBLAS and MKL of Python's package index.
+pub(crate) fn libraries(root: &Path) -> Result<Vec<Library>> {
+    wheels::install(root, &wheels::BLAS, false);
+    let mut libraries: Vec<_> = debian().into_iter().collect();
+    for wheel in &wheels::BLAS {
+        let name = format!("{} {}", wheel.name, wheel.version);
+        libraries.extend(wheels::proof(root, wheel).map(|file| Library { name, file }));
+    }
+    ensure!(!libraries.is_empty(), "there is no LAPACK to compare with");
+    Ok(libraries)
+}
+
+/// Debian installs each variant of OpenBLAS in a folder of its own.
+fn debian() -> Option<Library> {
+    let folders = fs::read_dir("/usr/lib").ok()?;
+    let file = folders
         .filter_map(Result::ok)
         .map(|folder| folder.path().join("openblas-pthread/libopenblas.so.0"))
-        .find(|library| library.exists())
-        .context("there is no openblas-pthread below /usr/lib")
+        .find(|library| library.exists())?;
+    Some(Library { name: "Debian's OpenBLAS".into(), file })
 }
 
-/// One solution of a system of order `n`.
-pub(crate) fn command(workplace: &Workplace, program: &Path, n: usize, seed: u64) -> Command {
+/// Compiles the solver.
+pub(crate) fn build(workplace: &Workplace) -> Result<PathBuf> {
+    workplace.build_peer("lapack_solve", &["-O3", "-march=native", "-ldl", "-lm"])
+}
+
+/// One solution of a system of order `n`. Each library chooses its kernels itself, whatever the
+/// environment of this machine says.
+pub(crate) fn command(
+    workplace: &Workplace,
+    program: &Path,
+    library: &Library,
+    n: usize,
+    seed: u64,
+) -> Command {
+    let threads = workplace.cpus.count().to_string();
     let mut command = workplace.pinned(program);
     command
+        .arg(&library.file)
         .args([n.to_string(), seed.to_string()])
-        .env("OPENBLAS_NUM_THREADS", workplace.cpus.count().to_string());
+        .env("OPENBLAS_NUM_THREADS", &threads)
+        .env("MKL_NUM_THREADS", &threads)
+        .env_remove("OPENBLAS_CORETYPE");
+    // MKL finds its threads beside itself only where the loader is told to look there.
+    if let Some(folder) = library.file.parent() {
+        command.env("LD_LIBRARY_PATH", folder);
+    }
     command
 }
 

@@ -58,15 +58,15 @@ impl Ratio {
         Some(Self { of_medians: median(ours)? / median(theirs)?, interval })
     }
 
-    /// Whether the ratio is at least `target`, and whether the interval agrees.
+    /// Whether the ratio is at least `target`; undecided where the interval contains it.
     pub(crate) fn verdict(&self, target: f64) -> &'static str {
         match (self.of_medians >= target, self.interval) {
             (true, None) => "reached, without an interval",
             (false, None) => "missed, without an interval",
             (true, Some((low, _))) if low >= target => "reached",
             (false, Some((_, high))) if high < target => "missed",
-            (true, Some(_)) => "reached, within the noise",
-            (false, Some(_)) => "missed, within the noise",
+            (true, Some(_)) => "undecided, the median reaches it",
+            (false, Some(_)) => "undecided, the median misses it",
         }
     }
 
@@ -120,11 +120,11 @@ mod tests {
     fn the_verdict_says_whether_the_interval_agrees() {
         for (of_medians, interval, expected) in [
             (1.02, Some((1.0, 1.1)), "reached"),
-            (1.02, Some((0.9, 1.1)), "reached, within the noise"),
+            (1.02, Some((0.9, 1.1)), "undecided, the median reaches it"),
             (1.02, None, "reached, without an interval"),
             (0.98, None, "missed, without an interval"),
             (0.95, Some((0.9, 0.98)), "missed"),
-            (0.95, Some((0.9, 1.1)), "missed, within the noise"),
+            (0.95, Some((0.9, 1.1)), "undecided, the median misses it"),
         ] {
             let ratio = Ratio { of_medians, interval };
             assert_eq!(ratio.verdict(0.99), expected, "{ratio:?}");

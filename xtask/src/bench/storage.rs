@@ -204,6 +204,10 @@ fn write_question(
             ["iodepth_batch_submit=16", "iodepth_batch_complete_max=32"].map(Into::into),
         );
     }
+    // One I/O in flight is as fast as the CPU that hands it over is near: the same one for both.
+    if question.depth == 1 {
+        lines.push(format!("cpus_allowed={}", workplace.cpus.first()));
+    }
     if question.engine == "io_uring" {
         lines.extend(["registerfiles=1", "fixedbufs=1"].map(Into::into));
     }

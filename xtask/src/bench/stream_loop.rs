@@ -1,4 +1,5 @@
-//! The plain C STREAM of `peers/stream_loop.c`: how it is compiled, run and read.
+//! The STREAMs in C of `peers/`: the plain loop and the sweep over walks and stores. How they are compiled,
+//! run and read.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,12 +12,17 @@ use super::workplace::Workplace;
 /// What a C programmer asks gcc for.
 pub(crate) const FLAGS: [&str; 4] = ["-O3", "-march=native", "-fopenmp", "-lm"];
 
-/// Compiles it.
-pub(crate) fn build(workplace: &Workplace) -> Result<PathBuf> {
-    workplace.build_peer("stream_loop", &FLAGS)
+/// The plain loop.
+pub(crate) const PLAIN: &str = "stream_loop";
+/// The sweep, whose non-temporal stores are those of x86-64.
+pub(crate) const SWEEP: &str = "stream_sweep";
+
+/// Compiles one of them.
+pub(crate) fn build(workplace: &Workplace, name: &str) -> Result<PathBuf> {
+    workplace.build_peer(name, &FLAGS)
 }
 
-/// The command that runs it once.
+/// The command that runs one of them once.
 pub(crate) fn command(
     workplace: &Workplace,
     program: &Path,
@@ -37,5 +43,12 @@ pub(crate) fn median(output: &str, operation: &str) -> Result<f64> {
     let output: Value = serde_json::from_str(output)?;
     output[operation]["median"]
         .as_f64()
-        .with_context(|| format!("stream_loop has no {operation}"))
+        .with_context(|| format!("STREAM in C has no {operation}"))
+}
+
+/// What the sweep found to be the fastest for an operation.
+pub(crate) fn best_variant(output: &str, operation: &str) -> Result<String> {
+    let output: Value = serde_json::from_str(output)?;
+    let name = output[operation]["kernel"].as_str();
+    Ok(name.with_context(|| format!("the sweep names no kernel for {operation}"))?.to_owned())
 }

@@ -305,6 +305,10 @@ fn reading_back(name: &str, written: &StorageWorkload) -> StoragePhase {
     let mut workload = written.clone();
     workload.load = Load::Closed;
     workload.timing = StorageTiming { warmup_s: 0.0, duration_s: None, ..written.timing };
+    for target in &mut workload.targets {
+        // fio syncs and drops the cache before, whatever `invalidate` says (do_verify of backend.c).
+        target.opening.drops_cache = true;
+    }
     for stream in &mut workload.streams {
         streams::read_back(stream, &workload.targets);
     }

@@ -61,7 +61,8 @@ fn besides(conduct: &Conduct) -> String {
         serde_json::Value::Object(fields) => fields,
         other => panic!("{other}"),
     };
-    let nothing = fields(&Conduct::default());
+    // What every job has that does not say `mem`.
+    let nothing = fields(&Conduct { plain_pages: true, ..Conduct::default() });
     let differing = fields(conduct).into_iter().filter(|(name, value)| nothing[name] != *value);
     differing.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
@@ -97,8 +98,9 @@ fn show(plan: &FioPlan) -> String {
                 stream.own_rate_per_s,
                 stream.stop_after_bytes
             );
-            if !stream.conduct.is_nothing() {
-                let _ = writeln!(text, "    besides {}", besides(&stream.conduct));
+            let besides = besides(&stream.conduct);
+            if !besides.is_empty() {
+                let _ = writeln!(text, "    besides {besides}");
             }
             for target in stream.targets.iter().map(|index| &work.targets[*index]) {
                 let _ = writeln!(

@@ -14,7 +14,7 @@ mod manner;
 mod read;
 
 pub use self::logs::Logs;
-pub use self::manner::{Distribution, Manner, Steady, ZoneShare, ZoneSize};
+pub use self::manner::{Distribution, Hint, Manner, Steady, ZoneShare, ZoneSize};
 
 /// What fio's `rw=` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use assay_model::seed;
 use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, Load, StorageData, StoragePhase, StoragePlan, StorageStream,
-    StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, EngineChoice, Load, Opening, StorageData, StoragePhase, StoragePlan,
+    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
 use super::options::Options;
@@ -152,6 +152,7 @@ fn target(options: &Options, access: Access, rank: u32, repetition: u32) -> Stor
         direct: options.direct,
         sync: WriteSync::None,
         sync_at_end: options.fsync && access == Access::Write,
+        opening: Opening::default(),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::library::{self, Library, Scope};
 const SHORT_NAMES: &[(&str, &[&str])] = &[
     ("openblas", &["libopenblas.so.0", "libopenblas.so", "libopenblasp.so.0"]),
     ("blis", &["libblis.so.4", "libblis.so", "libblis-mt.so.4", "libblis-mt.so"]),
-    ("mkl", &["libmkl_rt.so.2", "libmkl_rt.so", "libmkl_rt.so.1"]),
+    ("mkl", &["libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so", "libmkl_rt.so.1"]),
 ];
 
 /// Endings of the names in libraries that mark 64-bit integers, and of those that do not.

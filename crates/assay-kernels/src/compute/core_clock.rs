@@ -6,8 +6,12 @@
 //!
 //! clock = adds / time. Assumptions: a dependent register-to-register integer add takes exactly one cycle
 //! (true of x86-64 and `aarch64` server cores: Agner Fog's instruction tables, Arm's software optimisation
-//! guides), and no cycle is taken away by the hypervisor or an interrupt meanwhile; what is taken away
-//! makes the result too low, never too high. Therefore take the largest of several repetitions.
+//! guides). Wide vectors lower the clock of some CPUs, so the adds are timed in short slices between
+//! bursts of multiply-adds at full rate: the lower clock outlasts a burst by 0.67 ms (Intel 64 and IA-32
+//! Architectures Optimization Reference Manual, "Intel AVX-512 frequency"), far longer than a slice, and
+//! the adds never compete with the multiply-adds for a port. What the hypervisor or an interrupt takes
+//! away makes single slices longer; the median of a thread's slices does not see it unless it strikes
+//! more than half of them.
 //! Unit: Hz. Never reads a model name.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -18,22 +22,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::barrier::OwnLines;
 use crate::clock;
 use crate::compute::isa::Isa;
+use crate::compute::peak_flops::Precision;
+use crate::compute::peak_flops::kernel::Kernel;
 use crate::timed::TimedTeam;
 
 /// Adds per turn of the loop: enough that its counting and branch, which run beside the chain, are
 /// hidden in it.
 const ADDS_PER_TURN: u64 = 16;
-/// Turns per repetition: 16 × 5·10⁶ adds are 20 to 40 ms at 2 to 4 GHz.
-const TURNS: u64 = 5_000_000;
+/// Turns per slice: 16 × 8000 adds are 30 to 60 µs at 2 to 4 GHz, a thousand times what reading the time
+/// costs.
+const TURNS: u64 = 8000;
+/// Slices per repetition: with bursts of 0.3 to 0.8 ms, a repetition takes 10 to 30 ms.
+const SLICES: usize = 33;
 
 /// What to measure.
 #[derive(Debug, Clone)]
 pub struct CoreClockConfig {
     /// CPUs by Linux's numbers, all of them busy at the same time.
     pub cpus: Vec<usize>,
-    /// Vector multiply-adds that keep the floating-point pipes about 3/4 busy meanwhile, because wide
-    /// vectors lower the clock of some CPUs. Only `Avx512` and `Avx2` do; the others and `None` run the
-    /// adds alone.
+    /// Multiply-adds that run between the slices; `None` leaves them out.
     pub load: Option<Isa>,
 }
 
@@ -50,7 +57,7 @@ pub struct CoreClockSample {
 #[derive(Debug)]
 pub struct CoreClock {
     team: TimedTeam,
-    chain: fn(u64),
+    load: Option<Kernel>,
     times_ns: Vec<OwnLines<AtomicU64>>,
 }
 
@@ -58,26 +65,37 @@ impl CoreClock {
     /// Starts and pins the threads.
     ///
     /// # Errors
-    /// No CPU given, one that cannot be had, or an architecture or load without its own chain
+    /// No CPU given, one that cannot be had, or a load or an architecture without a kernel of its own
     /// ([`io::ErrorKind::Unsupported`]).
     pub fn prepare(config: &CoreClockConfig) -> io::Result<Self> {
-        let chain = chain(config.load).ok_or(io::ErrorKind::Unsupported)?;
+        let kernel = |isa| Kernel::find(isa, Precision::Fp64).ok_or(io::ErrorKind::Unsupported);
+        let load = config.load.map(kernel).transpose()?;
+        if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         let team = TimedTeam::new(&config.cpus)?;
         let times_ns = config.cpus.iter().map(|_| OwnLines::default()).collect();
-        let mut clock = Self { team, chain, times_ns };
+        let mut clock = Self { team, load, times_ns };
         // The first turns raise the clock from idle and power the wide vector units.
         clock.repetition();
         Ok(clock)
     }
 
-    /// Runs the chain once on all CPUs at the same time; 20 to 40 ms.
+    /// Runs bursts and slices on all CPUs at the same time; 10 to 30 ms.
     pub fn repetition(&mut self) -> CoreClockSample {
-        let (chain, times_ns) = (self.chain, &self.times_ns);
+        let (load, times_ns) = (self.load, &self.times_ns);
         let seconds = self.team.pass(|member| {
-            let start_ns = clock::now_ns();
-            chain(TURNS);
-            let time_ns = clock::now_ns() - start_ns;
-            times_ns[member].0.store(time_ns.max(1), Ordering::Relaxed);
+            let mut slices_ns = [0; SLICES];
+            for slice_ns in &mut slices_ns {
+                if let Some(load) = load {
+                    std::hint::black_box(load.run());
+                }
+                let start_ns = clock::now_ns();
+                adds(TURNS);
+                *slice_ns = clock::now_ns() - start_ns;
+            }
+            slices_ns.sort_unstable();
+            times_ns[member].0.store(slices_ns[SLICES / 2].max(1), Ordering::Relaxed);
         });
         let adds = (TURNS * ADDS_PER_TURN) as f64;
         let clock_hz = |time_ns: &OwnLines<AtomicU64>| {
@@ -87,79 +105,31 @@ impl CoreClock {
     }
 }
 
-/// The chain for a load, if this CPU can run it.
-fn chain(load: Option<Isa>) -> Option<fn(u64)> {
-    match load {
-        #[cfg(target_arch = "x86_64")]
-        Some(isa @ Isa::Avx512) if isa.is_available() => Some(|turns| {
-            // SAFETY: the instruction set was just found to be there.
-            unsafe { adds_beside_avx512(turns) }
-        }),
-        #[cfg(target_arch = "x86_64")]
-        Some(isa @ Isa::Avx2) if isa.is_available() => Some(|turns| {
-            // SAFETY: the instruction set was just found to be there.
-            unsafe { adds_beside_avx2(turns) }
-        }),
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        None | Some(Isa::Portable | Isa::Sse2 | Isa::Neon)
-            if load.is_none_or(Isa::is_available) =>
-        {
-            Some(adds_alone)
-        }
-        _ => None,
+/// The chain of 16 dependent adds per turn.
+#[cfg(target_arch = "x86_64")]
+fn adds(turns: u64) {
+    // SAFETY: only the declared registers change.
+    unsafe {
+        asm!(
+            ".p2align 5",
+            "2:",
+            "add {sum}, {step}", "add {sum}, {step}", "add {sum}, {step}", "add {sum}, {step}",
+            "add {sum}, {step}", "add {sum}, {step}", "add {sum}, {step}", "add {sum}, {step}",
+            "add {sum}, {step}", "add {sum}, {step}", "add {sum}, {step}", "add {sum}, {step}",
+            "add {sum}, {step}", "add {sum}, {step}", "add {sum}, {step}", "add {sum}, {step}",
+            "dec {turns}",
+            "jnz 2b",
+            sum = inout(reg) 0_u64 => _,
+            step = in(reg) 3_u64,
+            turns = inout(reg) turns => _,
+            options(nostack, nomem),
+        );
     }
 }
 
-/// Defines a chain: 16 dependent adds, beside them one independent multiply-add per listed register (or
-/// none). Twelve multiply-adds in 16 cycles never hold up the chain where one starts per cycle, as on
-/// every CPU with these instruction sets. The registers start at zero, because leftover values could be
-/// subnormal, which some CPUs add slowly.
-#[cfg(target_arch = "x86_64")]
-macro_rules! chain {
-    ($(#[$feature:meta])? $name:ident, $clear:literal, $fma:literal, $register:literal,
-     [$($sum:literal)*]) => {
-        $(#[$feature])?
-        fn $name(turns: u64) {
-            // SAFETY: only registers change; the vector ones are caller-saved and declared as such.
-            unsafe {
-                asm!(
-                    $(concat!($clear, " ", $register, $sum, ", ", $register, $sum, ", ",
-                        $register, $sum),)*
-                    ".p2align 5",
-                    "2:",
-                    "add rax, {step}", "add rax, {step}", "add rax, {step}",
-                    "add rax, {step}", "add rax, {step}", "add rax, {step}",
-                    "add rax, {step}", "add rax, {step}",
-                    $(concat!($fma, " ", $register, $sum, ", ", $register, $sum, ", ", $register,
-                        $sum),)*
-                    "add rax, {step}", "add rax, {step}", "add rax, {step}",
-                    "add rax, {step}", "add rax, {step}", "add rax, {step}",
-                    "add rax, {step}", "add rax, {step}",
-                    "dec rcx",
-                    "jnz 2b",
-                    inout("rax") 0_u64 => _,
-                    step = in(reg) 3_u64,
-                    inout("rcx") turns => _,
-                    clobber_abi("sysv64"),
-                    options(nostack, nomem),
-                );
-            }
-        }
-    };
-}
-
-#[cfg(target_arch = "x86_64")]
-chain!(adds_alone, "", "", "", []);
-#[cfg(target_arch = "x86_64")]
-chain!(#[target_feature(enable = "avx2,fma")] adds_beside_avx2, "vxorpd", "vfmadd231pd", "ymm",
-    [0 1 2 3 4 5 6 7 8 9 10 11]);
-#[cfg(target_arch = "x86_64")]
-chain!(#[target_feature(enable = "avx512f")] adds_beside_avx512, "vpxorq", "vfmadd231pd", "zmm",
-    [0 1 2 3 4 5 6 7 8 9 10 11]);
-
 /// The chain of 16 dependent adds per turn.
 #[cfg(target_arch = "aarch64")]
-fn adds_alone(turns: u64) {
+fn adds(turns: u64) {
     // SAFETY: only the declared registers change.
     unsafe {
         asm!(
@@ -180,6 +150,10 @@ fn adds_alone(turns: u64) {
         );
     }
 }
+
+/// Other architectures have no chain of their own; [`CoreClock::prepare`] refuses there.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn adds(_turns: u64) {}
 
 #[cfg(test)]
 mod tests {

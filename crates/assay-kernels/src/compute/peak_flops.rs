@@ -12,7 +12,7 @@ use crate::barrier::OwnLines;
 use crate::compute::isa::Isa;
 use crate::timed::TimedTeam;
 
-mod kernel;
+pub(super) mod kernel;
 
 use kernel::{ITERATIONS, Kernel};
 

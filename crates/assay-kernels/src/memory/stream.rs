@@ -37,10 +37,10 @@ use crate::timed::TimedTeam;
 use arrays::Arrays;
 use contents::{Expected, PatternSum};
 
-/// Rounds with all kernels, after which the clearly slower ones are left out.
+/// Rounds with all styles of the widest instruction set.
 const QUALIFYING_ROUNDS: usize = 2;
-/// A kernel slower than this times the best in the qualifying rounds is left out.
-const QUALIFYING_RATIO: f64 = 1.25;
+/// Styles that are left after them, to be compared in every instruction set.
+const FINALISTS: usize = 3;
 /// Rounds between those that are left; odd, so that the median ratio is one that was measured.
 const FINAL_ROUNDS: usize = 5;
 
@@ -172,9 +172,10 @@ impl Stream {
         first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
-    /// Times all kernels for `operation` in turn and gives the one that is fastest here and now: by
-    /// the median over rounds of its time relative to the fastest of that round, so that a disturbance
-    /// that lasts longer than a round changes nothing.
+    /// Times kernels for `operation` in turn and gives the one that is fastest here and now: first all
+    /// styles of the widest instruction set, then the best of these in every instruction set. What
+    /// counts is the median over rounds of a kernel's time relative to the fastest of that round, so
+    /// that a disturbance that lasts longer than a round changes nothing.
     ///
     /// # Errors
     /// Those of [`Stream::repetition`].
@@ -183,16 +184,27 @@ impl Stream {
         operation: Operation,
     ) -> Result<&'static KernelInfo, StreamError> {
         let all = Self::kernels(operation);
-        let qualifying = self.relative_times(operation, &all, QUALIFYING_ROUNDS, minimum)?;
-        let left: Vec<_> = all
-            .iter()
-            .zip(qualifying)
-            .filter(|(_, ratio)| *ratio <= QUALIFYING_RATIO)
-            .map(|(info, _)| *info)
-            .collect();
-        let ratios = self.relative_times(operation, &left, FINAL_ROUNDS, median)?;
-        let best = left.iter().zip(ratios).min_by(|x, y| x.1.total_cmp(&y.1));
-        Ok(best.expect("the fastest of a round always qualifies").0)
+        let widest: Vec<_> =
+            all.iter().filter(|info| info.isa == all[0].isa).copied().collect();
+        let mut styles = self.ranked(operation, &widest, QUALIFYING_ROUNDS, minimum)?;
+        styles.truncate(FINALISTS);
+        let of_a_finalist = |info: &&KernelInfo| styles.iter().any(|it| it.has_style_of(info));
+        let left: Vec<_> = all.into_iter().filter(of_a_finalist).collect();
+        Ok(self.ranked(operation, &left, FINAL_ROUNDS, median)?[0])
+    }
+
+    /// The kernels, the fastest first.
+    fn ranked(
+        &mut self,
+        operation: Operation,
+        kernels: &[&'static KernelInfo],
+        rounds: usize,
+        condense: fn(Vec<f64>) -> f64,
+    ) -> Result<Vec<&'static KernelInfo>, StreamError> {
+        let ratios = self.relative_times(operation, kernels, rounds, condense)?;
+        let mut ranked: Vec<_> = kernels.iter().copied().zip(ratios).collect();
+        ranked.sort_by(|x, y| x.1.total_cmp(&y.1));
+        Ok(ranked.into_iter().map(|(info, _)| info).collect())
     }
 
     /// For each kernel, its time over the fastest time of the same round, condensed over all rounds.

@@ -24,6 +24,8 @@ pub(super) struct Need {
     pub(super) writes: Option<f64>,
     /// Seed of the data.
     pub(super) seed: u64,
+    /// Whether large buffers are huge pages.
+    pub(super) huge: bool,
 }
 
 /// The memory.
@@ -42,7 +44,11 @@ impl Buffers {
         let half = stride * need.slots as usize;
         let writes_at = if need.reads { half } else { 0 };
         let all = writes_at + if need.writes.is_some() { half } else { 0 };
-        let advice = if all >= LARGE_BYTES { PageAdvice::Huge } else { PageAdvice::Default };
+        let advice = if need.huge && all >= LARGE_BYTES {
+            PageAdvice::Huge
+        } else {
+            PageAdvice::Default
+        };
         let mut slab = Mapping::new(all.max(ALIGNMENT_BYTES), advice)?;
         let memory = slab.as_mut_slice::<u8>();
         memory.iter_mut().step_by(ALIGNMENT_BYTES).for_each(|byte| *byte = 0);

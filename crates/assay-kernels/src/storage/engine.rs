@@ -26,6 +26,8 @@ pub(super) enum Action {
     Write,
     /// Wait until what was written is on stable storage.
     Sync,
+    /// The same without metadata that nobody needs to read the data.
+    SyncData,
     /// Give the bytes back to the device or the file system. Only engines that block can.
     Trim,
 }

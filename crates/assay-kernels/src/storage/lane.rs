@@ -3,7 +3,7 @@
 //! Never hands anything to the kernel.
 
 use assay_model::storage_outcome::Operation;
-use assay_model::workload::storage::{StorageStream, StorageTarget};
+use assay_model::workload::storage::{AccessPattern, StorageStream, StorageTarget};
 
 use super::crew::{self, LanePlan};
 use super::mix::Mix;
@@ -35,6 +35,9 @@ pub(super) struct Lane {
     /// Places that are found in another way, which most lanes do not do.
     elsewhere: Option<Box<Elsewhere>>,
     draws: Draws,
+    /// Bytes until the range begins anew and the page cache drops it; beyond all where it keeps it.
+    pass_left: u64,
+    pass_bytes: u64,
 }
 
 #[derive(Debug)]
@@ -94,6 +97,12 @@ impl Lane {
         });
         let skew = stream.conduct.skew.as_ref();
         let skewed = skew.map(|skew| Elsewhere::Skewed(Law::new(skew, area, seed)));
+        // Only what goes over all of its range comes to an end of it.
+        let passes =
+            !matches!(stream.pattern, AccessPattern::Random | AccessPattern::Mixed { .. });
+        let drops =
+            target.opening.drops_cache && !target.direct && passes && rotation.is_none();
+        let pass_bytes = if drops { area.end - area.start } else { u64::MAX };
         let position = plan.position.clone();
         // A position at the start of a range with a hot area would begin inside it.
         position.fetch_max(
@@ -112,6 +121,8 @@ impl Lane {
             elsewhere: rotation.or(skewed).map(Box::new),
             mix,
             draws: Draws::new(seed, plan.id),
+            pass_left: pass_bytes,
+            pass_bytes,
         }
     }
 
@@ -166,6 +177,11 @@ impl Lane {
                 target.release(offset, bytes);
                 return Next::Done;
             }
+            if self.pass_left == 0 {
+                target.opened.drop_cache();
+                self.pass_left = self.pass_bytes;
+            }
+            self.pass_left = self.pass_left.saturating_sub(bytes);
             return Next::Io(planned);
         }
         Next::Busy

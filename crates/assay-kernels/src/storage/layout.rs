@@ -12,8 +12,8 @@ use std::sync::atomic::AtomicBool;
 
 use assay_model::storage_outcome::Ended;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, Load, StorageData, StorageStream,
-    StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, AtEnd, Cursor, EngineChoice, Load, NewFile, Opening, StorageData,
+    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
 use super::content;
@@ -48,7 +48,7 @@ pub fn lay_out(
         .mode(0o644)
         .open(control.1.place(&target.path))
         .map_err(failed)?;
-    reserve(&file, size_bytes).map_err(|error| at(target, 0, &error.to_string()))?;
+    reserve(&file, size_bytes, 0).map_err(|error| at(target, 0, &error.to_string()))?;
     let whole = size_bytes / PIECE_BYTES * PIECE_BYTES;
     on_progress(0, size_bytes);
     if whole > 0 {
@@ -60,6 +60,28 @@ pub fn lay_out(
     forget(&file);
     on_progress(size_bytes, size_bytes);
     Ok(())
+}
+
+/// Makes a file of the target's size without writing it.
+///
+/// # Errors
+/// [`StorageError`] where the file system has no room, or refuses.
+pub fn make_unwritten(target: &StorageTarget, held: &Held) -> Result<(), StorageError> {
+    let Some(size_bytes) = target.size_bytes.filter(|&size| size > 0) else {
+        return Err(StorageError::NoSize { path: target.path.clone() });
+    };
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o644);
+    let file = options
+        .open(held.place(&target.path))
+        .map_err(|source| StorageError::Open { path: target.path.clone(), source })?;
+    let made = match target.opening.new_file {
+        NewFile::Written | NewFile::Allocated => reserve(&file, size_bytes, 0),
+        NewFile::AllocatedPastEnd => reserve(&file, size_bytes, libc::FALLOC_FL_KEEP_SIZE),
+        NewFile::Hole => file.set_len(size_bytes),
+        NewFile::Empty => Ok(()),
+    };
+    made.map_err(|error| at(target, 0, &error.to_string()))
 }
 
 /// All whole pieces, with an engine.
@@ -105,6 +127,7 @@ fn filling(
             align_bytes: None,
             sync: WriteSync::None,
             sync_at_end: false,
+            opening: Opening::default(),
             ..target.clone()
         }],
         streams: vec![StorageStream {
@@ -146,12 +169,13 @@ fn rest(file: &File, from: u64, to: u64, data: &StorageData, seed: u64) -> io::R
 
 /// Room for the whole file in one go, so that it lies together; where the file system cannot promise
 /// any, it is found as the file grows.
-fn reserve(file: &File, size_bytes: u64) -> io::Result<()> {
+fn reserve(file: &File, size_bytes: u64, mode: libc::c_int) -> io::Result<()> {
     if !file.metadata()?.is_file() {
         return Ok(());
     }
     // SAFETY: the call takes numbers only.
-    let result = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, size_bytes as libc::off_t) };
+    let result =
+        unsafe { libc::fallocate(file.as_raw_fd(), mode, 0, size_bytes as libc::off_t) };
     if result == 0 {
         return Ok(());
     }

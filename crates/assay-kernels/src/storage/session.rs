@@ -478,6 +478,7 @@ fn set_up<E: StorageEngine>(
         reads: stream.read_share > 0.0 || verifies_writes,
         writes: (stream.read_share < 1.0).then_some(phase.workload.data.compressible),
         seed: phase.workload.seed ^ plan.lanes[0].id,
+        huge: !stream.conduct.plain_pages,
     };
     let buffers = Buffers::new(need)
         .map_err(|error| failed(&format!("{} B for I/O", error.bytes), error.source))?;

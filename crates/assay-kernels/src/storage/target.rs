@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-use assay_model::workload::storage::{StorageTarget, WriteSync};
+use assay_model::workload::storage::{ExpectedOrder, StorageTarget, WriteSync};
 
 use crate::mapping::{Mapping, PageAdvice};
 
@@ -73,8 +73,20 @@ impl Opened {
         let size_bytes = (&first).seek(SeekFrom::End(0)).map_err(failed)?;
         let granule = if target.direct { direct_granule(&first).map_err(failed)? } else { 1 };
         let area = area(target, target.size_bytes.unwrap_or(size_bytes))?;
+        for file in std::iter::once(&first).chain(&second) {
+            prepare(file, target, area).map_err(failed)?;
+        }
         let may_detour = (is_nfs && access.write) || !says_when_it_would_block(place, granule);
         Ok(Self { files: Some((first, second)), area, granule, may_detour, is_far: is_nfs })
+    }
+
+    /// Drops what the page cache holds of the used part. What was written and is not yet on the storage stays.
+    #[cold]
+    pub(super) fn drop_cache(&self) {
+        if let Some((first, _)) = &self.files {
+            // A refusal leaves the cache as it is, as in fio.
+            let _ = forget(first, self.area);
+        }
     }
 
     /// Descriptors for an engine.
@@ -103,6 +115,47 @@ impl Opened {
             None => Ok(()),
         }
     }
+}
+
+/// What happens to a target before its first I/O.
+fn prepare(file: &File, target: &StorageTarget, area: Area) -> io::Result<()> {
+    if target.opening.drops_cache {
+        forget(file, area)?;
+    }
+    let advice = match target.opening.expects {
+        None => return Ok(()),
+        Some(ExpectedOrder::Random) => libc::POSIX_FADV_RANDOM,
+        Some(ExpectedOrder::Sequential) => libc::POSIX_FADV_SEQUENTIAL,
+    };
+    advise(file, area, advice);
+    Ok(())
+}
+
+/// Drops clean pages of the cache: of a file those of the area, of a device all, which needs rights.
+fn forget(file: &File, area: Area) -> io::Result<()> {
+    /// `_IO(0x12, 97)` of `linux/fs.h`: writes back and drops the cache of a block device.
+    const BLKFLSBUF: libc::Ioctl = 0x1261;
+    if !file.metadata()?.file_type().is_block_device() {
+        advise(file, area, libc::POSIX_FADV_DONTNEED);
+        return Ok(());
+    }
+    // SAFETY: the request takes no argument.
+    if unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF, 0) } == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        // As fio does for a user without the rights.
+        Some(libc::EACCES | libc::EPERM) => Ok(()),
+        _ => Err(error),
+    }
+}
+
+/// Advice about an area; a file system that does not know it goes on without.
+fn advise(file: &File, area: Area, advice: libc::c_int) {
+    let (from, bytes) = (area.start as libc::off_t, (area.end - area.start) as libc::off_t);
+    // SAFETY: the call takes numbers only.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), from, bytes, advice) };
 }
 
 fn area(target: &StorageTarget, size_bytes: u64) -> Result<Area, StorageError> {

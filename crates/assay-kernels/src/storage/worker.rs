@@ -51,6 +51,7 @@ pub(super) struct Worker<'a, E> {
     serial: u64,
     verifies: bool,
     sync_every: u64,
+    sync: Action,
     /// Whether writes are trims.
     trims: bool,
     /// When it ends, if that is before the phase does.
@@ -128,6 +129,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             serial: 0,
             verifies: phase.workload.data.verify != Verify::Off,
             sync_every: phase.workload.streams[stream].sync_every,
+            sync: if conduct.syncs_data_only { Action::SyncData } else { Action::Sync },
             trims: conduct.trims,
             end_ns: u64::MAX,
             watches: conduct.keeps_journal || conduct.most_latency_ns.is_some(),
@@ -271,7 +273,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             Doing::Read | Doing::ReadBack => (Action::Read, self.buffers.read_part(slot)),
             Doing::Write if self.trims => (Action::Trim, self.buffers.write_part(slot)),
             Doing::Write => (Action::Write, self.buffers.write_part(slot)),
-            Doing::Sync => (Action::Sync, self.buffers.write_part(slot)),
+            Doing::Sync => (self.sync, self.buffers.write_part(slot)),
         };
         let (file, bytes, offset) = (at.target, at.bytes, at.offset);
         self.engine.queue(Request { slot, action, file, bytes, offset, memory });

@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use assay_kernels::storage::{self, Control, Held, StorageError};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, Cursor, EngineChoice, Load, SizeShare, StorageData, StorageStream,
-    StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
+    AccessPattern, AtEnd, Cursor, EngineChoice, Load, Opening, SizeShare, StorageData,
+    StorageStream, StorageTarget, StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
 pub(crate) mod device;
 mod endings;
 mod failures;
 mod fallback;
+mod opening;
 mod rates;
 mod steps;
 mod verification;
@@ -55,6 +56,7 @@ pub(crate) fn target(path: &Path, size_bytes: u64) -> StorageTarget {
         direct: false,
         sync: WriteSync::None,
         sync_at_end: false,
+        opening: Opening::default(),
     }
 }
 

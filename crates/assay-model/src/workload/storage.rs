@@ -11,8 +11,10 @@ use super::course::Course;
 use crate::seed;
 
 pub use self::conduct::{Conduct, Pauses, Skew, Turns, Zone};
+pub use self::opening::{ExpectedOrder, NewFile, Opening};
 
 mod conduct;
+mod opening;
 
 /// Phases that run one after another.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -118,6 +120,9 @@ pub struct StorageTarget {
     pub sync: WriteSync,
     /// Whether `fsync` ends the phase and counts into it.
     pub sync_at_end: bool,
+    /// What happens to it before.
+    #[serde(default, skip_serializing_if = "Opening::is_usual")]
+    pub opening: Opening,
 }
 
 /// When a write counts as done.

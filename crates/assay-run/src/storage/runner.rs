@@ -16,7 +16,7 @@ use assay_kernels::storage::{self as kernel, Control, Foresight, Held, StorageEr
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::storage_outcome::{Ended, IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{
-    EngineChoice, Load, StoragePhase, StoragePlan, StorageTarget,
+    EngineChoice, Load, NewFile, StoragePhase, StoragePlan, StorageTarget,
 };
 
 use super::created::{Created, Record};
@@ -382,23 +382,33 @@ fn lay_out(
     let target = &file.target;
     let record = file.record;
     let bytes = target.size_bytes.unwrap_or(0);
+    let filling = |record: Option<Record>| {
+        let record = record.filter(|_| file.is_filled_first);
+        record.map(|record| Filling { record, phase: file.phase, bytes })
+    };
     if file.only_made {
-        return Ok(record.map(|record| Filling { record, phase: file.phase, bytes }));
+        return Ok(filling(record));
+    }
+    if target.opening.new_file != NewFile::Written {
+        kernel::make_unwritten(target, held).map_err(|error| cannot_lay_out(target, &error))?;
+        return Ok(filling(record));
     }
     let workload = &plan.phases[file.phase].workload;
     let mut on_progress = |done_bytes, total_bytes| {
         on(StorageEvent::LayingOut { target, done_bytes, total_bytes });
     };
     kernel::lay_out(target, &workload.data, workload.seed, (stop, held), &mut on_progress)
-        .map_err(|error| {
-            let what = format!("the file {} cannot be laid out", target.path.display());
-            advice::added(Failure::measurement(what).because(&error))
-        })?;
+        .map_err(|error| cannot_lay_out(target, &error))?;
     if stop.load(Ordering::Relaxed) {
         return Err(interrupted());
     }
     record.map_or(Ok(()), |mut it| noted(it.laid_out(bytes)))?;
     Ok(None)
+}
+
+fn cannot_lay_out(target: &StorageTarget, error: &StorageError) -> Failure {
+    let what = format!("the file {} cannot be laid out", target.path.display());
+    advice::added(Failure::measurement(what).because(error))
 }
 
 fn noted(result: std::io::Result<()>) -> Result<(), Failure> {

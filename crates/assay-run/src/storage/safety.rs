@@ -14,7 +14,7 @@ use assay_fleet::root::Root;
 use assay_fleet::{block_device, capacity};
 use assay_model::quantity::Bytes;
 use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, StoragePlan, StorageTarget, StorageWorkload,
+    AccessPattern, EngineChoice, NewFile, StoragePlan, StorageTarget, StorageWorkload,
 };
 
 use super::created::{Created, Record};
@@ -41,8 +41,10 @@ pub(super) struct ToLayOut {
     pub(super) record: Option<Record>,
     /// Whether there is no such file yet.
     pub(super) is_missing: bool,
-    /// Whether it is only made: the first phase that uses it writes it from start to end.
+    /// Whether it is only made, empty: the first phase that uses it writes it from start to end.
     pub(super) only_made: bool,
+    /// Whether that phase writes it so.
+    pub(super) is_filled_first: bool,
 }
 
 /// How a plan uses one path.
@@ -172,7 +174,9 @@ impl Judge<'_> {
             self.refuse_used(found)?;
         }
         let own = record.as_ref();
-        let is_done = own.is_none_or(|it| it.laid_out_bytes.is_some_and(|it| it >= needed));
+        // What is not laid out anyway need not be so when it is there.
+        let is_done = self.usage.target.opening.new_file != NewFile::Written
+            || own.is_none_or(|it| it.laid_out_bytes.is_some_and(|it| it >= needed));
         if own.is_none() && (self.usage.is_written || is_short) && !self.is_named() {
             let why = match self.usage.is_written {
                 true => {
@@ -290,6 +294,7 @@ impl Judge<'_> {
             record,
             is_missing,
             only_made: self.options.writers_make_files && self.usage.is_filled_first,
+            is_filled_first: self.usage.is_filled_first,
         })
     }
 

@@ -3,7 +3,8 @@
 
 use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::benchmark::Bound;
-use assay_model::limit::{Basis, Limit, Rpeak, flop_step, memory_bandwidth};
+use assay_model::doubt::Doubt;
+use assay_model::limit::{Basis, Limit, Rpeak, memory_bandwidth};
 use assay_model::summary::Estimate;
 use assay_model::workload::{PeakFlopsWorkload, Workload};
 
@@ -127,11 +128,18 @@ fn hold_against_rpeak(
     element_bits: u32,
     clock_hz: Option<f64>,
 ) {
-    let cores = work.domain.cpus.len();
-    let step = flop_step(&work.instruction_set, element_bits);
-    let rpeak =
-        clock_hz.and_then(|hz| Rpeak::from_measurement(estimate.median, cores, hz, step));
-    let Some(rpeak) = rpeak else { return };
+    let Some(clock_hz) = clock_hz else { return };
+    let (cores, set) = (work.domain.cpus.len(), &work.instruction_set);
+    // Of the rate, the best: what others take away during a repetition only lowers it, while the clock
+    // is measured in slices that hardly notice.
+    let rpeak = match Rpeak::from_measurement(estimate.max, cores, clock_hz, set, element_bits)
+    {
+        Ok(rpeak) => rpeak,
+        Err(flop_per_cycle) => {
+            estimate.warnings.push(Doubt::NoRpeak { flop_per_cycle });
+            return;
+        }
+    };
     let factors = [
         rpeak.value().into(),
         rpeak.cores.into(),

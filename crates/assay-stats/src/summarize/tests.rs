@@ -391,6 +391,24 @@ fn compute_is_held_against_clock_and_peak() {
 }
 
 #[test]
+fn a_peak_measured_under_contention_gives_no_rpeak() {
+    let disturbed = case("compute.peak_flops/node/avx512", "assay", peak(&[0, 1], "avx512"))
+        .samples("fp64", None, &around(2.0 * 24.0 * 1.32e9))
+        .samples("core_clock", None, &around(1.32e9))
+        .finished(Stopped::Precise);
+    check(
+        &run(vec![disturbed], None),
+        &expect![[r#"
+        compute.peak_flops fp64 6.3360e10 FLOP/s n=153 by assay 0.1.0
+          placement=node instruction_set=avx512 threads=2
+          ! NoRpeak { flop_per_cycle: 24.023999999999997 }
+        compute.peak_flops core_clock 1.3200e9 Hz n=153 by assay 0.1.0
+          placement=node instruction_set=avx512 threads=2
+    "#]],
+    );
+}
+
+#[test]
 fn tools_tell_their_version_and_statistic() {
     let script =
         case("memory.stream/node/stream", "stream", stream(&[domain("node", &[0])], 4.0))

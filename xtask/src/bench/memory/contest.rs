@@ -17,6 +17,8 @@ use super::OPERATIONS;
 
 /// Passes over the arrays in one run of a peer: enough that starting the threads does not count.
 const PASSES: u64 = 20;
+/// Passes of each variant in one run of the sweep, which has eight of them.
+const SWEEP_PASSES: u64 = 7;
 /// Kernels of each family that take part, after all of them were tried.
 const FINALISTS: usize = 2;
 /// How often each kernel is tried for that.
@@ -42,6 +44,8 @@ pub(crate) struct Contest<'a> {
     /// The program under comparison.
     pub assay: PathBuf,
     plain: PathBuf,
+    /// The sweep in C, where this architecture has one.
+    sweep: Option<PathBuf>,
     /// Size of one array.
     pub array_bytes: u64,
     /// The kernels that take turns.
@@ -57,6 +61,10 @@ pub(crate) struct Figures {
     pub ours: BTreeMap<String, Vec<f64>>,
     /// The plain loop, by operation.
     pub plain: BTreeMap<String, Vec<f64>>,
+    /// The best variant of the sweep, by operation; empty without a sweep.
+    pub sweep: BTreeMap<String, Vec<f64>>,
+    /// That variant in the last turn, by operation.
+    pub sweep_variants: BTreeMap<String, String>,
     /// likwid, by kernel.
     pub likwid: BTreeMap<String, Vec<f64>>,
     /// The kernel assay chose last, by operation.
@@ -74,7 +82,10 @@ impl<'a> Contest<'a> {
         let mut contest = Self {
             workplace,
             assay: workplace.build_assay()?,
-            plain: stream_loop::build(workplace)?,
+            plain: stream_loop::build(workplace, stream_loop::PLAIN)?,
+            sweep: cfg!(target_arch = "x86_64")
+                .then(|| stream_loop::build(workplace, stream_loop::SWEEP))
+                .transpose()?,
             array_bytes,
             kernels: Vec::new(),
             tried: Vec::new(),
@@ -117,12 +128,13 @@ impl<'a> Contest<'a> {
         let mut figures = Figures::default();
         for turn in 0..options.turns {
             println!("turn {} of {}", turn + 1, options.turns);
-            for contender in order(options.seed, turn, 2 + self.kernels.len()) {
+            for contender in order(options.seed, turn, 3 + self.kernels.len()) {
                 match contender {
                     0 => self.measure_assay(&mut figures)?,
                     1 => self.measure_plain(&mut figures)?,
+                    2 => self.measure_sweep(&mut figures)?,
                     other => {
-                        let kernel = &self.kernels[other - 2];
+                        let kernel = &self.kernels[other - 3];
                         let figure = self.run_kernel(kernel)?;
                         figures.likwid.entry(kernel.name.clone()).or_default().push(figure);
                     }
@@ -153,6 +165,18 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
+    fn measure_sweep(&self, figures: &mut Figures) -> Result<()> {
+        let Some(mut command) = self.sweep_command() else { return Ok(()) };
+        let output = command::output(&mut command)?;
+        for operation in OPERATIONS.map(|operation| operation.name) {
+            let figure = stream_loop::median(&output, operation)?;
+            figures.sweep.entry(operation.into()).or_default().push(figure);
+            let variant = stream_loop::best_variant(&output, operation)?;
+            figures.sweep_variants.insert(operation.into(), variant);
+        }
+        Ok(())
+    }
+
     fn assay_command(&self) -> Command {
         let threads = self.workplace.cpus.count().to_string();
         let bytes = self.array_bytes.to_string();
@@ -165,6 +189,11 @@ impl<'a> Contest<'a> {
         stream_loop::command(self.workplace, &self.plain, self.array_bytes, PASSES)
     }
 
+    fn sweep_command(&self) -> Option<Command> {
+        let program = self.sweep.as_ref()?;
+        Some(stream_loop::command(self.workplace, program, self.array_bytes, SWEEP_PASSES))
+    }
+
     /// What everybody was started with.
     pub(crate) fn commands(&self) -> Vec<String> {
         let flags = stream_loop::FLAGS.join(" ");
@@ -173,6 +202,12 @@ impl<'a> Contest<'a> {
             format!("gcc xtask/peers/stream_loop.c -o target/bench/stream_loop {flags}"),
             self.workplace.shown(&self.plain_command()),
         ];
+        if let Some(sweep) = self.sweep_command() {
+            commands.push(format!(
+                "gcc xtask/peers/stream_sweep.c -o target/bench/stream_sweep {flags}"
+            ));
+            commands.push(self.workplace.shown(&sweep));
+        }
         commands.extend(self.kernels.iter().map(|Kernel { name, family }| {
             let size = self.array_bytes;
             let command = likwid::command(self.workplace, name, family, size, PASSES);

@@ -103,7 +103,8 @@ pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
         read: bare_goodput,
     };
     let own = [assay, "iperf3"];
-    let no_copy = " -Z --skip-rx-copy";
+    // Both lend their pages to the kernel and copy at the receiver.
+    let no_copy = " -Z";
     let on_one_cpu = |name, program: &str, rest: String, read| Contender {
         name,
         command: words(&[], &format!("{} {program} {rest}", programs.on_one_cpu)),
@@ -112,12 +113,14 @@ pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
     vec![
         tcp("iperf3, 1 stream", &["iperf3"], theirs(1)),
         tcp("iperf3, 6 streams", &["iperf3"], theirs(6)),
+        tcp("iperf3, 1 stream, -Z", &["iperf3"], theirs(1) + no_copy),
+        tcp("iperf3, 6 streams, -Z", &["iperf3"], theirs(6) + no_copy),
         bare("bare loop, 1 stream", 1),
         bare("bare loop, 6 streams", 6),
         tcp("assay, 1 stream", &own, ours(1)),
         tcp("assay, 6 streams", &own, ours(6)),
-        tcp("assay, 1 stream, no copy", &own, ours(1) + no_copy),
-        tcp("assay, 6 streams, no copy", &own, ours(6) + no_copy),
+        tcp("assay, 1 stream, -Z", &own, ours(1) + no_copy),
+        tcp("assay, 6 streams, -Z", &own, ours(6) + no_copy),
         on_one_cpu(
             "qperf, 1 byte",
             "qperf",

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, EngineChoice, Load, RateRounding, SizeShare,
-    StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming, StorageWorkload,
-    Verify, WriteSync,
+    AccessPattern, Arrivals, AtEnd, Cursor, EngineChoice, Load, Opening, RateRounding,
+    SizeShare, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
+    StorageWorkload, Verify, WriteSync,
 };
 use expect_test::{Expect, expect};
 
@@ -42,6 +42,7 @@ fn work(load: Load) -> StorageWorkload {
             direct: true,
             sync: WriteSync::None,
             sync_at_end: false,
+            opening: Opening::default(),
         }],
         streams: vec![StorageStream {
             name: "mix".to_owned(),

@@ -85,6 +85,8 @@ pub(super) fn conduct(
         most_latency_ns: manner.most_latency_ns,
         keeps_journal: job.logs.need_every_io(),
         times_submission: job.engine == "libaio" || job.engine == "posixaio",
+        plain_pages: !manner.huge_pages,
+        syncs_data_only: manner.syncs_data_only && job.sync_every > 0,
     })
 }
 

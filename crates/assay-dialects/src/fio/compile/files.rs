@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use assay_model::workload::storage::StorageTarget;
+use assay_model::workload::storage::{ExpectedOrder, NewFile, Opening, StorageTarget};
 
 use super::super::fault::Fault;
 use super::super::value::Size;
-use super::super::worker::Worker;
+use super::super::worker::{Hint, Worker};
 use super::{Placed, Places, combine, path};
 
 /// Each is opened, and more would be a mistake.
@@ -85,11 +85,34 @@ pub(super) fn of_clone(
             direct: job.direct,
             sync: job.sync,
             sync_at_end: job.sync_at_end && job.way.writes,
+            opening: opening(job),
         };
         used.targets.push(targets.index(target));
         used.region_bytes = used.region_bytes.saturating_add(region);
     }
     Ok(used)
+}
+
+/// What fio does with a file before the first I/O: `td_io_open_file` of ioengines.c drops its cache and tells
+/// the kernel the order; `extend_file` of filesetup.c writes a new file only for jobs that read it or
+/// overwrite it, and otherwise allocates it.
+fn opening(job: &Worker) -> Opening {
+    if job.engine == "null" {
+        return Opening::default();
+    }
+    let manner = &job.manner;
+    let is_written = job.way.reads || (job.way.writes && !job.way.trims && manner.overwrites);
+    let by_order =
+        if job.way.random { ExpectedOrder::Random } else { ExpectedOrder::Sequential };
+    Opening {
+        drops_cache: !manner.keeps_cache,
+        expects: match manner.hint {
+            Hint::ByOrder => Some(by_order),
+            Hint::Always(order) => Some(order),
+            Hint::None => None,
+        },
+        new_file: if is_written { NewFile::Written } else { manner.new_file },
+    }
 }
 
 /// fio's names: those that are given, or `job.clone.file`.

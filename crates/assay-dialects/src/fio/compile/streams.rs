@@ -66,7 +66,8 @@ pub(super) fn stream(placed: &Placed, clone: u32, used: &Used) -> Result<Storage
 pub(super) fn read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
     let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
     let (turns, cpus) = (stream.conduct.turns, std::mem::take(&mut stream.conduct.cpus));
-    stream.conduct = Conduct { turns, cpus, ..Conduct::default() };
+    let plain_pages = stream.conduct.plain_pages;
+    stream.conduct = Conduct { turns, cpus, plain_pages, ..Conduct::default() };
     stream.pattern =
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Stop, gap_bytes: 0 };
     stream.read_share = 1.0;

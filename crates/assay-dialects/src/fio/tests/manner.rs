@@ -419,3 +419,46 @@ fn jobs_with_a_flow_hold_their_shares() {
         check_refused("job", &format!("[global]\nrw=read\nsize=1m\n{more}"), &expected);
     }
 }
+
+/// What happens to the file of a job before its first I/O, and how it is synced.
+fn check_opening(options: &str, expected: &str) {
+    let plan = plan("job", &[("job", &format!("[a]\nsize=1m\n{options}"))]).unwrap();
+    let work = &plan.plan.phases[0].workload;
+    let conduct = &work.streams[0].conduct;
+    let opening = serde_json::to_string(&work.targets[0].opening).unwrap();
+    let rest = [conduct.plain_pages, conduct.syncs_data_only].map(u8::from);
+    let found = opening.replace(['{', '}', '"'], "") + &format!(" {rest:?}");
+    assert_eq!(found, expected, "{options}");
+}
+
+#[test]
+fn files_are_made_and_opened_as_fio_does() {
+    for (options, expected) in [
+        ("rw=read", "drops_cache:true,expects:sequential,new_file:written [1, 0]"),
+        ("rw=randrw", "drops_cache:true,expects:random,new_file:written [1, 0]"),
+        ("rw=randwrite", "drops_cache:true,expects:random,new_file:allocated [1, 0]"),
+        (
+            "rw=write\noverwrite=1",
+            "drops_cache:true,expects:sequential,new_file:written [1, 0]",
+        ),
+        (
+            "rw=write\nfdatasync=1\nioengine=sync\nbs=2300",
+            "drops_cache:true,expects:sequential,new_file:allocated [1, 1]",
+        ),
+        (
+            "rw=write\nfallocate=none\ninvalidate=0\nfadvise_hint=0\nmem=mmaphuge",
+            "drops_cache:false,expects:null,new_file:empty [0, 0]",
+        ),
+        (
+            "rw=write\nfallocate=keep",
+            "drops_cache:true,expects:sequential,new_file:allocated-past-end [1, 0]",
+        ),
+        (
+            "rw=write\nfallocate=truncate\nfadvise_hint=random",
+            "drops_cache:true,expects:random,new_file:hole [1, 0]",
+        ),
+        ("rw=read\nioengine=null", "drops_cache:false,expects:null,new_file:written [1, 0]"),
+    ] {
+        check_opening(options, expected);
+    }
+}

@@ -113,7 +113,10 @@ impl Worker {
             "nrfiles" => self.file_count = whole(1, 100_000)?,
             "loops" => self.loops = whole(1, u64::MAX)?,
             "number_ios" => self.ios = Some(bytes()?).filter(|count| *count > 0),
-            "fsync" | "fdatasync" => self.sync_every = whole(0, u64::MAX)?,
+            "fsync" | "fdatasync" => {
+                self.sync_every = whole(0, u64::MAX)?;
+                self.manner.syncs_data_only = name == "fdatasync";
+            }
             "randseed" => self.seed = bytes()?,
             "rwmixread" => self.read_percent = percent()?,
             "rwmixwrite" => self.read_percent = 100.0 - percent()?,

@@ -1,12 +1,12 @@
 //! Options about how a job does its I/O besides what and where: pauses, skew, CPUs, zones, turns, ends.
 
-use assay_model::workload::storage::Turns;
+use assay_model::workload::storage::{ExpectedOrder, NewFile, Turns};
 
 use super::super::value::{self, Base};
 use super::read::{number, percentage};
 
-/// How a job does its I/O; the default is none of it.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// How a job does its I/O; the default is fio's.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Manner {
     /// `random_distribution`.
     pub distribution: Distribution,
@@ -46,6 +46,62 @@ pub struct Manner {
     pub steady_s: f64,
     /// `steadystate_ramp_time` in seconds.
     pub steady_ramp_s: f64,
+    /// `invalidate=0`.
+    pub keeps_cache: bool,
+    /// `fadvise_hint`.
+    pub hint: Hint,
+    /// `fallocate`: what a file is made as that is only written.
+    pub new_file: NewFile,
+    /// `overwrite`: it is laid out although it is only written.
+    pub overwrites: bool,
+    /// `mem=shmhuge` or `mmaphuge`.
+    pub huge_pages: bool,
+    /// `fdatasync` rather than `fsync`.
+    pub syncs_data_only: bool,
+}
+
+/// `fadvise_hint`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Hint {
+    /// By the order of the job's I/O.
+    #[default]
+    ByOrder,
+    /// This, whatever the order is.
+    Always(ExpectedOrder),
+    /// None.
+    None,
+}
+
+impl Default for Manner {
+    fn default() -> Self {
+        Self {
+            distribution: Distribution::Even,
+            think_ns: 0,
+            think_after_ios: 0,
+            cpus: vec![],
+            splits_cpus: false,
+            nodes: vec![],
+            most_latency_ns: None,
+            ends_all: false,
+            turns: None,
+            strided: false,
+            zone_bytes: 0,
+            zone_range_bytes: 0,
+            zone_skip_bytes: 0,
+            flow: 0,
+            flow_id: 0,
+            waits_for: None,
+            steady: None,
+            steady_s: 0.0,
+            steady_ramp_s: 0.0,
+            keeps_cache: false,
+            hint: Hint::ByOrder,
+            new_file: NewFile::Allocated,
+            overwrites: false,
+            huge_pages: false,
+            syncs_data_only: false,
+        }
+    }
 }
 
 /// `random_distribution`.
@@ -146,9 +202,53 @@ impl Manner {
             "steadystate" => self.steady = Some(steady(needed()?, base)?),
             "steadystate_duration" => self.steady_s = seconds()?,
             "steadystate_ramp_time" => self.steady_ramp_s = seconds()?,
+            _ => return self.apply_to_files(name, text),
+        }
+        Ok(true)
+    }
+
+    /// Options about files and memory before the first I/O; whether it was one of these.
+    fn apply_to_files(&mut self, name: &str, text: Option<&str>) -> Result<bool, String> {
+        let needed = || text.filter(|text| !text.is_empty()).ok_or("a value is missing");
+        let flag = || value::flag(text).ok_or("it must be 0 or 1");
+        match name {
+            "invalidate" => self.keeps_cache = !flag()?,
+            "overwrite" => self.overwrites = flag()?,
+            "fadvise_hint" => self.hint = hint(needed()?)?,
+            "fallocate" => self.new_file = new_file(needed()?)?,
+            "mem" => self.huge_pages = memory(needed()?)?,
             _ => return Ok(false),
         }
         Ok(true)
+    }
+}
+
+fn hint(text: &str) -> Result<Hint, String> {
+    match text {
+        "0" => Ok(Hint::None),
+        "1" => Ok(Hint::ByOrder),
+        "random" => Ok(Hint::Always(ExpectedOrder::Random)),
+        "sequential" => Ok(Hint::Always(ExpectedOrder::Sequential)),
+        _ => Err("it must be 0, 1, random or sequential".to_owned()),
+    }
+}
+
+fn new_file(text: &str) -> Result<NewFile, String> {
+    match text {
+        "native" | "posix" | "1" => Ok(NewFile::Allocated),
+        "keep" => Ok(NewFile::AllocatedPastEnd),
+        "truncate" => Ok(NewFile::Hole),
+        "none" | "0" => Ok(NewFile::Empty),
+        _ => Err("it must be none, native, posix, keep or truncate".to_owned()),
+    }
+}
+
+/// Whether it is huge pages; a file behind a colon is where they would be taken from.
+fn memory(text: &str) -> Result<bool, String> {
+    match text.split(':').next().unwrap_or_default() {
+        "malloc" | "shm" | "mmap" | "mmapshared" => Ok(false),
+        "shmhuge" | "mmaphuge" => Ok(true),
+        _ => Err("it must be malloc, shm, shmhuge, mmap, mmaphuge or mmapshared".to_owned()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use assay_model::workload::storage::{StorageTarget, WriteSync};
+use assay_model::workload::storage::{Opening, StorageTarget, WriteSync};
 
 use super::super::Present;
 use super::super::attributes::{OpenFlags, Sizes};
@@ -73,6 +73,7 @@ impl Compiler<'_, '_> {
                         direct: flags.direct,
                         sync: flags.sync,
                         sync_at_end: flags.sync_at_end,
+                        opening: Opening::default(),
                     });
                     targets.list.len() - 1
                 }

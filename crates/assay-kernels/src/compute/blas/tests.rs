@@ -9,7 +9,7 @@ const NO_BLAS: &str = "libc.so.6";
 fn names_stand_for_files() {
     for (name, expected) in [
         ("openblas", vec!["libopenblas.so.0", "libopenblas.so", "libopenblasp.so.0"]),
-        ("MKL", vec!["libmkl_rt.so.2", "libmkl_rt.so", "libmkl_rt.so.1"]),
+        ("MKL", vec!["libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so", "libmkl_rt.so.1"]),
         ("./my.so", vec!["./my.so"]),
         ("libfoo.so.3", vec!["libfoo.so.3"]),
         ("/opt/x", vec!["/opt/x"]),

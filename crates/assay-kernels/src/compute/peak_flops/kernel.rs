@@ -12,7 +12,7 @@ pub(super) const ITERATIONS: u64 = 1 << 16;
 
 /// One loop and what it computes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kernel {
+pub(in crate::compute) struct Kernel {
     isa: Isa,
     precision: Precision,
     /// Numbers per vector.
@@ -51,13 +51,13 @@ const KERNELS: &[Kernel] = &[
 
 impl Kernel {
     /// The loop for an instruction set, if this CPU has it.
-    pub(super) fn find(isa: Isa, precision: Precision) -> Option<Self> {
+    pub(in crate::compute) fn find(isa: Isa, precision: Precision) -> Option<Self> {
         let fits = |kernel: &&Self| kernel.isa == isa && kernel.precision == precision;
         KERNELS.iter().find(fits).copied().filter(|kernel| kernel.isa.is_available())
     }
 
     /// Runs one turn of [`ITERATIONS`] and returns the sum over all chains and lanes.
-    pub(super) fn run(&self) -> f64 {
+    pub(in crate::compute) fn run(&self) -> f64 {
         // SAFETY: `find` gives out only what this CPU can run, and fields are private to this file.
         unsafe { (self.turn)() }
     }

@@ -1,5 +1,5 @@
-//! The table of kernels: one row per instruction set, kind of store and walk, and which of them this
-//! CPU can run. Never runs one.
+//! The table of kernels: one row per instruction set, kind of store, number of walks and prefetch, and
+//! which of them this CPU can run. Never runs one.
 
 use super::arrays::Part;
 use super::error::StreamError;
@@ -9,15 +9,25 @@ use super::pass::{Style, pass};
 /// What is known about a kernel without running it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelInfo {
-    /// Unique name: the instruction set, `-nt` for non-temporal stores, `-ahead` for prefetches and
-    /// two walks at once.
+    /// Unique name: the instruction set, `-nt` for non-temporal stores, `-2walks` to `-8walks` for
+    /// sections that are walked through in turns, `-prefetch` for software prefetches.
     pub name: &'static str,
     /// Instruction set: `avx512`, `avx2`, `sse2`, `neon` or `portable`.
     pub isa: &'static str,
     /// Stores go past the caches, so no line is read before it is overwritten.
     pub non_temporal: bool,
-    /// Walks through both halves of a thread's part at once and prefetches.
-    pub ahead: bool,
+    /// Sections of a thread's part that are walked through in turns: 1, 2, 4 or 8.
+    pub walks: usize,
+    /// Asks for lines before they are loaded.
+    pub prefetch: bool,
+}
+
+impl KernelInfo {
+    /// Whether two kernels differ in the instruction set alone.
+    pub(super) fn has_style_of(&self, other: &Self) -> bool {
+        let style = |info: &Self| (info.non_temporal, info.walks, info.prefetch);
+        style(self) == style(other)
+    }
 }
 
 /// A row: the description, the test whether this CPU has what it needs, and the code.
@@ -33,31 +43,61 @@ pub(super) struct Kernel {
 macro_rules! featured_pass {
     ($function:ident, $vector:ty, $(#[$feature:meta])?) => {
         $(#[$feature])?
-        unsafe fn $function<const NON_TEMPORAL: bool, const AHEAD: bool>(
+        unsafe fn $function<
+            const NON_TEMPORAL: bool,
+            const WALKS: usize,
+            const PREFETCH: bool,
+        >(
             operation: Operation,
             part: &mut Part<'_>,
         ) -> f64 {
-            let style = Style { non_temporal: NON_TEMPORAL, ahead: AHEAD };
+            let style =
+                Style { non_temporal: NON_TEMPORAL, walks: WALKS, prefetch: PREFETCH };
             // SAFETY: whoever calls this has made sure of the instruction set.
             unsafe { pass::<$vector>(operation, part, style) }
         }
     };
 }
 
-/// The rows of one instruction set: name, non-temporal, ahead.
-macro_rules! rows {
+/// One row.
+macro_rules! row {
     ($isa:literal, $function:ident, $is_runnable:expr,
-     $([$name:literal, $non_temporal:literal, $ahead:literal]),+ $(,)?) => {
-        &[$(Kernel {
+     $suffix:literal, $non_temporal:literal, $walks:literal, $prefetch:literal) => {
+        Kernel {
             info: KernelInfo {
-                name: $name,
+                name: concat!($isa, $suffix),
                 isa: $isa,
                 non_temporal: $non_temporal,
-                ahead: $ahead,
+                walks: $walks,
+                prefetch: $prefetch,
             },
             is_runnable: $is_runnable,
-            pass: $function::<$non_temporal, $ahead>,
-        }),+]
+            pass: $function::<$non_temporal, $walks, $prefetch>,
+        }
+    };
+}
+
+/// All rows of one instruction set.
+macro_rules! rows {
+    ($isa:literal, $function:ident, $is_runnable:expr) => {
+        &[
+            row!($isa, $function, $is_runnable, "-nt", true, 1, false),
+            row!($isa, $function, $is_runnable, "-nt-2walks", true, 2, false),
+            row!($isa, $function, $is_runnable, "-nt-4walks", true, 4, false),
+            row!($isa, $function, $is_runnable, "-nt-8walks", true, 8, false),
+            row!($isa, $function, $is_runnable, "-nt-prefetch", true, 1, true),
+            row!($isa, $function, $is_runnable, "-nt-2walks-prefetch", true, 2, true),
+            row!($isa, $function, $is_runnable, "-nt-4walks-prefetch", true, 4, true),
+            row!($isa, $function, $is_runnable, "-nt-8walks-prefetch", true, 8, true),
+            row!($isa, $function, $is_runnable, "", false, 1, false),
+            row!($isa, $function, $is_runnable, "-2walks", false, 2, false),
+            row!($isa, $function, $is_runnable, "-4walks", false, 4, false),
+            row!($isa, $function, $is_runnable, "-8walks", false, 8, false),
+            row!($isa, $function, $is_runnable, "-prefetch", false, 1, true),
+            row!($isa, $function, $is_runnable, "-2walks-prefetch", false, 2, true),
+            row!($isa, $function, $is_runnable, "-4walks-prefetch", false, 4, true),
+            row!($isa, $function, $is_runnable, "-8walks-prefetch", false, 8, true),
+        ]
     };
 }
 
@@ -73,7 +113,7 @@ static KERNELS: &[&[Kernel]] = &[
     x86_64::SSE2,
     #[cfg(target_arch = "aarch64")]
     aarch64::NEON,
-    rows!("portable", portable, || true, ["portable", false, false]),
+    &[row!("portable", portable, || true, "", false, 1, false)],
 ];
 
 #[cfg(target_arch = "x86_64")]
@@ -86,33 +126,12 @@ mod x86_64 {
     featured_pass!(avx2, __m256d, #[target_feature(enable = "avx2")]);
     featured_pass!(sse2, __m128d, #[target_feature(enable = "sse2")]);
 
-    pub(super) static AVX512: &[Kernel] = rows!(
-        "avx512",
-        avx512,
-        || is_x86_feature_detected!("avx512f"),
-        ["avx512-nt-ahead", true, true],
-        ["avx512-nt", true, false],
-        ["avx512-ahead", false, true],
-        ["avx512", false, false],
-    );
-    pub(super) static AVX2: &[Kernel] = rows!(
-        "avx2",
-        avx2,
-        || is_x86_feature_detected!("avx2"),
-        ["avx2-nt-ahead", true, true],
-        ["avx2-nt", true, false],
-        ["avx2-ahead", false, true],
-        ["avx2", false, false],
-    );
-    pub(super) static SSE2: &[Kernel] = rows!(
-        "sse2",
-        sse2,
-        || is_x86_feature_detected!("sse2"),
-        ["sse2-nt-ahead", true, true],
-        ["sse2-nt", true, false],
-        ["sse2-ahead", false, true],
-        ["sse2", false, false],
-    );
+    pub(super) static AVX512: &[Kernel] =
+        rows!("avx512", avx512, || is_x86_feature_detected!("avx512f"));
+    pub(super) static AVX2: &[Kernel] =
+        rows!("avx2", avx2, || is_x86_feature_detected!("avx2"));
+    pub(super) static SSE2: &[Kernel] =
+        rows!("sse2", sse2, || is_x86_feature_detected!("sse2"));
 }
 
 #[cfg(target_arch = "aarch64")]
@@ -122,15 +141,8 @@ mod aarch64 {
 
     featured_pass!(neon, Pair, #[target_feature(enable = "neon")]);
 
-    pub(super) static NEON: &[Kernel] = rows!(
-        "neon",
-        neon,
-        || std::arch::is_aarch64_feature_detected!("neon"),
-        ["neon-nt-ahead", true, true],
-        ["neon-nt", true, false],
-        ["neon-ahead", false, true],
-        ["neon", false, false],
-    );
+    pub(super) static NEON: &[Kernel] =
+        rows!("neon", neon, || std::arch::is_aarch64_feature_detected!("neon"));
 }
 
 /// The kernels for this operation that this CPU can run, the widest first. A read pass stores nothing,

@@ -1,4 +1,5 @@
-//! One pass over a part, written once for all operations, vector types, kinds of store and walks.
+//! One pass over a part, written once for all operations, vector types, kinds of store, prefetches and
+//! numbers of walks.
 //!
 //! Everything here is inlined into the few functions of `kernel` that carry a CPU feature, and is
 //! specialised there. Never reads the clock.
@@ -14,7 +15,7 @@ pub(super) const SCALAR: f64 = std::f64::consts::SQRT_2 - 1.0;
 pub(super) const WRITTEN: f64 = 3.0;
 
 /// Vectors handled together: all loads first, then all stores, so that reads and writes come in
-/// groups. More gained nothing on Zen 4.
+/// groups.
 const BLOCK: usize = 4;
 /// How far ahead of the loads a kernel that prefetches asks for lines, in elements. With two walks,
 /// 256 bytes was best or close to it for all operations on Zen 4 (256 B to 2 KiB tried).
@@ -22,15 +23,20 @@ const AHEAD: usize = 4 * LINE;
 /// How many elements more than a whole number of pages are between two walks, for the same reason as
 /// `arrays::STAGGER`. On Zen 4, 5 KiB was at or near the best of 0 to 5 KiB; differences were small.
 const WALK_STAGGER: usize = 640;
+/// The most walks a kernel makes.
+const MAXIMUM_WALKS: usize = 8;
 
-/// How a kernel walks through a part and stores.
+/// How a kernel walks through a part and stores. Always a constant where a pass is inlined.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Style {
     /// Store past the caches.
     pub non_temporal: bool,
-    /// Prefetch, and walk through both halves of the part at once: more pages, more banks and more
-    /// prefetches are at work at any time.
-    pub ahead: bool,
+    /// Ask for lines before they are loaded.
+    pub prefetch: bool,
+    /// Sections of the part that are walked through in turns, a block each: more pages and more banks
+    /// are at work at any time, and the hardware prefetchers follow more streams. At most
+    /// [`MAXIMUM_WALKS`].
+    pub walks: usize,
 }
 
 /// The arrays of one operation: `target = f(x, y)`.
@@ -84,20 +90,25 @@ pub(super) unsafe fn pass<V: Vector>(
 unsafe fn store_all<V: Vector>(operation: Operation, streams: &Streams, style: Style) {
     let walks = Walks::new::<V>(streams.len, style);
     for at in (0..walks.common).step_by(BLOCK * V::LANES) {
-        // SAFETY: blocks from `at` and `at + distance` are within the part for `at` below `common`, at
-        // multiples of the vector size.
-        unsafe {
-            let first = load_block::<V>(operation, streams, at);
-            if style.ahead {
-                // All prefetches before the stores: on Zen 4 no worse than each walk's own before its
-                // loads, and for Copy and Scale a little better.
-                let second = load_block::<V>(operation, streams, at + walks.distance);
-                prefetch_sources::<V>(operation, streams, at);
-                prefetch_sources::<V>(operation, streams, at + walks.distance);
-                store_block(first, streams, at, style);
-                store_block(second, streams, at + walks.distance, style);
-            } else {
-                store_block(first, streams, at, style);
+        for walk in (0..style.walks).step_by(2) {
+            let at = at + walk * walks.distance;
+            // SAFETY: the block of every walk lies within the part for `at` below `common`, at a
+            // multiple of the vector size.
+            unsafe {
+                let first = load_block::<V>(operation, streams, at);
+                if style.walks == 1 {
+                    prefetch_sources::<V>(operation, streams, at, style);
+                    store_block(first, streams, at, style);
+                } else {
+                    // Loads of two walks, then their prefetches, then their stores: on Zen 4 Triad gains
+                    // 3 % by it. Four would need more registers than AVX2 has.
+                    let second_at = at + walks.distance;
+                    let second = load_block::<V>(operation, streams, second_at);
+                    prefetch_sources::<V>(operation, streams, at, style);
+                    prefetch_sources::<V>(operation, streams, second_at, style);
+                    store_block(first, streams, at, style);
+                    store_block(second, streams, second_at, style);
+                }
             }
         }
     }
@@ -159,12 +170,18 @@ unsafe fn store_block<V: Vector>(
 /// # Safety
 /// The CPU must have the instructions of `V`.
 #[inline(always)]
-unsafe fn prefetch_sources<V: Vector>(operation: Operation, streams: &Streams, at: usize) {
+unsafe fn prefetch_sources<V: Vector>(
+    operation: Operation,
+    streams: &Streams,
+    at: usize,
+    style: Style,
+) {
+    if !style.prefetch || operation == Operation::Write {
+        return;
+    }
     // SAFETY: the caller vouches for the CPU.
     unsafe {
-        if operation != Operation::Write {
-            prefetch_block::<V>(streams.x, at);
-        }
+        prefetch_block::<V>(streams.x, at);
         if matches!(operation, Operation::Add | Operation::Triad) {
             prefetch_block::<V>(streams.y, at);
         }
@@ -191,15 +208,14 @@ unsafe fn sum_all<V: Vector>(streams: &Streams, style: Style) -> f64 {
     // SAFETY: the caller vouches for the CPU.
     let mut sums = unsafe { [[V::splat(0.0); BLOCK]; 2] };
     for at in (0..walks.common).step_by(BLOCK * V::LANES) {
-        // SAFETY: as in `store_all`.
-        unsafe {
-            if style.ahead {
-                prefetch_block::<V>(x, at);
-                prefetch_block::<V>(x, at + walks.distance);
-            }
-            add_block::<V>(&mut sums[0], x, at);
-            if style.ahead {
-                add_block::<V>(&mut sums[1], x, at + walks.distance);
+        for walk in 0..style.walks {
+            let at = at + walk * walks.distance;
+            // SAFETY: as in `store_all`.
+            unsafe {
+                if style.prefetch {
+                    prefetch_block::<V>(x, at);
+                }
+                add_block::<V>(&mut sums[walk % 2], x, at);
             }
         }
     }
@@ -261,9 +277,10 @@ fn value(operation: Operation, x: f64, y: f64, q: f64) -> f64 {
     }
 }
 
-/// Where the walks go: each `common` elements in step, the second (of a kernel that walks ahead) from
-/// `distance` on. What they leave is done after them, one element at a time.
+/// Where the walks go: each through `common` elements, a `distance` from the one before. What they
+/// leave is done after them, one element at a time.
 struct Walks {
+    count: usize,
     distance: usize,
     common: usize,
 }
@@ -271,17 +288,26 @@ struct Walks {
 impl Walks {
     #[inline(always)]
     fn new<V: Vector>(len: usize, style: Style) -> Self {
-        let half = if style.ahead { len / 2 / PAGE * PAGE + WALK_STAGGER } else { len };
-        // A part too short for two walks is left to `rest` as a whole.
-        let distance = half.min(len);
-        let shorter = if style.ahead { distance.min(len - distance) } else { len };
+        let count = style.walks.clamp(1, MAXIMUM_WALKS);
+        // The staggers are taken from the last walk; a part too short for them is left to `rest`.
+        let staggers = (count - 1) * WALK_STAGGER;
+        let distance = match count {
+            1 => len,
+            _ => len.saturating_sub(staggers) / count / PAGE * PAGE + WALK_STAGGER,
+        };
+        let last = len.saturating_sub((count - 1) * distance);
         let block = BLOCK * V::LANES;
-        Self { distance, common: shorter / block * block }
+        Self { count, distance, common: distance.min(last) / block * block }
     }
 
     /// The indices that no walk reaches.
     #[inline(always)]
     fn rest(&self, len: usize) -> impl Iterator<Item = usize> {
-        (self.common..self.distance).chain(self.distance + self.common..len)
+        let Self { count, distance, common } = *self;
+        (0..count).flat_map(move |walk| {
+            let first = (walk * distance).min(len);
+            let end = if walk + 1 == count { len } else { (first + distance).min(len) };
+            (first + common).min(end)..end
+        })
     }
 }

@@ -14,8 +14,8 @@ fn prepare(elements: usize, threads: usize) -> Stream {
     Stream::prepare(&config).unwrap()
 }
 
-/// Sizes around every border: a line, a block, a page, two walks, parts rounded to pages.
-const SIZES: [(usize, usize); 9] = [
+/// Sizes around every border: a line, a block, a page, two and eight walks, parts rounded to pages.
+const SIZES: [(usize, usize); 11] = [
     (8, 1),
     (31, 1),
     (64, 3),
@@ -25,6 +25,8 @@ const SIZES: [(usize, usize); 9] = [
     (4096 + 7, 1),
     (10_007, 3),
     (2 * 64 * 512 + 5, 2),
+    (7 * 640 + 8 * 512 - 1, 1),
+    (15 * 640 + 2 * 8 * 512 + 3, 1),
 ];
 
 #[test]

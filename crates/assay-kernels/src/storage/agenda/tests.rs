@@ -1,7 +1,7 @@
 //! Who may start when.
 
 use assay_model::workload::storage::{
-    AccessPattern, Arrivals, StorageStream, StorageTarget, WriteSync,
+    AccessPattern, Arrivals, Opening, StorageStream, StorageTarget, WriteSync,
 };
 
 use super::super::arrivals::Schedule;
@@ -23,6 +23,7 @@ fn lanes(count: u32) -> Vec<Lane> {
         direct: false,
         sync: WriteSync::None,
         sync_at_end: false,
+        opening: Opening::default(),
     };
     let plan = |lane: u32| LanePlan {
         target: 0,

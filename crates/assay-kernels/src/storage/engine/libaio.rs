@@ -50,6 +50,7 @@ struct Event {
 const READ: u16 = 0;
 const WRITE: u16 = 1;
 const FSYNC: u16 = 2;
+const FDSYNC: u16 = 3;
 /// `IOCB_CMD_NOOP`, which the kernel refuses.
 const NONE: u16 = 6;
 
@@ -86,6 +87,7 @@ impl StorageEngine for Libaio {
             Action::Read => (READ, files.read),
             Action::Write => (WRITE, files.write),
             Action::Sync => (FSYNC, files.write),
+            Action::SyncData => (FDSYNC, files.write),
             // No workload with trims is accepted for this engine; the refusal would tell.
             Action::Trim => (NONE, files.write),
         };

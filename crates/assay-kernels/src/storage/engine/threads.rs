@@ -63,6 +63,8 @@ fn call(files: Files, request: &Request) -> i32 {
             },
             // SAFETY: the call takes no memory.
             Action::Sync => unsafe { libc::fsync(files.write) as isize },
+            // SAFETY: as above.
+            Action::SyncData => unsafe { libc::fdatasync(files.write) as isize },
             Action::Trim => return trim::trim(files.write, request.offset, request.bytes),
         };
         if result >= 0 {

@@ -7,7 +7,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 
 use io_uring::squeue::Flags;
-use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter, opcode};
 
 use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait};
@@ -123,6 +123,7 @@ impl StorageEngine for Uring {
                 opcode::Write::new(fd, memory, bytes).offset(offset).build()
             }
             (Action::Sync, _) => opcode::Fsync::new(fd).build(),
+            (Action::SyncData, _) => opcode::Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
             // No workload with trims is accepted for this engine; a short result would tell.
             (Action::Trim, _) => opcode::Nop::new().build(),
         };

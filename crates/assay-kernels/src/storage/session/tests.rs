@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use assay_model::workload::storage::WriteSync;
+use assay_model::workload::storage::{Opening, WriteSync};
 
 use super::*;
 
@@ -23,6 +23,7 @@ fn check(
         sync: WriteSync::None,
         align_bytes: None,
         sync_at_end: false,
+        opening: Opening::default(),
     };
     let mut opened = Opened::without_file(&target).unwrap();
     (opened.may_detour, opened.is_far) = (may_detour, is_far);

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 
 use assay_model::storage_outcome::Tally;
 use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, Load, StorageData, StorageStream, StorageTarget,
+    AccessPattern, EngineChoice, Load, Opening, StorageData, StorageStream, StorageTarget,
     StorageTiming, StorageWorkload, WriteSync,
 };
 
@@ -64,6 +64,7 @@ fn workload(depth: u32, ios: u64) -> StorageWorkload {
             sync: WriteSync::None,
             align_bytes: None,
             sync_at_end: false,
+            opening: Opening::default(),
         }],
         streams: vec![StorageStream {
             in_flight_per_target: depth,
@@ -94,7 +95,7 @@ fn counted(workload: &StorageWorkload) -> (Box<Tally>, u64) {
         workload.seed,
     )];
     let slots = plan.lanes[0].slots;
-    let need = Need { slots, bytes: BYTES, reads: true, writes: None, seed: 1 };
+    let need = Need { slots, bytes: BYTES, reads: true, writes: None, seed: 1, huge: true };
     let (full, frames) = mpsc::channel();
     let (_sender, empty) = mpsc::channel();
     let timeline = Timeline::new(clock::now_ns(), workload.timing);

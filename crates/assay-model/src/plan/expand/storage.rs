@@ -6,9 +6,9 @@ use crate::suite::{Order, StorageRequest};
 use crate::workload::Workload;
 use crate::workload::course::Course;
 use crate::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, RateRounding,
-    StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming, StorageWorkload,
-    Verify, WriteSync,
+    AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, Opening,
+    RateRounding, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
+    StorageWorkload, Verify, WriteSync,
 };
 
 /// Every case is given one of its own when it has its name.
@@ -164,6 +164,7 @@ fn workload(
             direct: !asked.buffered,
             sync: WriteSync::None,
             sync_at_end: asked.sync_at_end && asked.read_share < 1.0,
+            opening: Opening::default(),
         })
         .collect();
     let sequential =

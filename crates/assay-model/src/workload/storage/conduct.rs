@@ -35,6 +35,12 @@ pub struct Conduct {
     pub keeps_journal: bool,
     /// Whether the call that submits is timed by itself, where the engine has one.
     pub times_submission: bool,
+    /// Whether buffers are ordinary pages; otherwise large ones are huge pages.
+    #[serde(default)]
+    pub plain_pages: bool,
+    /// Whether `sync_every` is `fdatasync`: only the metadata that reading needs goes with the data.
+    #[serde(default)]
+    pub syncs_data_only: bool,
 }
 
 impl Conduct {

@@ -44,6 +44,13 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
             "you measured the cache, or the unit or the limit is wrong: look at the size, at the \
              unit and at what the limit is made of",
         ),
+        Doubt::NoRpeak { flop_per_cycle } => Said::new(
+            format!(
+                "there is no Rpeak: the best rate is {flop_per_cycle:.1} FLOP per cycle of the \
+                 measured clock, which no core has"
+            ),
+            "something else used these CPUs: look for steal and CPU pressure, and measure again",
+        ),
         Doubt::UnknownMetric { case, metric } => Said::new(
             format!("{case} has samples of `{metric}`, which is unknown here"),
             "read the run with the version of assay that made it",

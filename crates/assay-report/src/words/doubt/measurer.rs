@@ -51,6 +51,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::NotPositive { .. }
         | Doubt::OutOfOrder { .. }
         | Doubt::AboveLimit { .. }
+        | Doubt::NoRpeak { .. }
         | Doubt::UnknownMetric { .. }
         | Doubt::CacheAssisted { .. }
         | Doubt::Steal { .. }

@@ -1,8 +1,8 @@
 //! Plans on files of every kind, and what is said of each before anything is written.
 
 use assay_model::workload::storage::{
-    AtEnd, Cursor, Load, StorageData, StoragePhase, StorageStream, StorageTiming, Verify,
-    WriteSync,
+    AtEnd, Cursor, Load, Opening, StorageData, StoragePhase, StorageStream, StorageTiming,
+    Verify, WriteSync,
 };
 
 use super::*;
@@ -18,6 +18,7 @@ fn plan(path: &Path, size_bytes: Option<u64>, read_share: f64) -> StoragePlan {
         direct: true,
         sync: WriteSync::None,
         sync_at_end: false,
+        opening: Opening::default(),
     };
     let pattern =
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Wrap, gap_bytes: 0 };
