@@ -263,11 +263,18 @@ impl ToolError {
     }
 }
 
+/// Whether anything can have been measured so, in any unit: what lies beyond would become infinite where it
+/// is multiplied.
+pub(crate) fn is_measurable(value: f64) -> bool {
+    const MOST: f64 = 1e30;
+    value.abs() <= MOST
+}
+
 /// A plain, finite number: digits, sign, point and exponent of the C locale and nothing else.
 pub(crate) fn number(what: &str, text: &str) -> Result<f64, ToolError> {
     let text = text.trim();
     let plain = text.bytes().all(|byte| b"0123456789+-.eE".contains(&byte));
-    let value = text.parse::<f64>().ok().filter(|value| plain && value.is_finite());
+    let value = text.parse::<f64>().ok().filter(|value| plain && is_measurable(*value));
     value.ok_or_else(|| ToolError::ReadNumber { what: what.to_owned(), text: text.to_owned() })
 }
 

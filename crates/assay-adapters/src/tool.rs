@@ -6,7 +6,7 @@
 use assay_model::workload::{NetworkWorkload, Workload};
 
 use crate::invocation::{Invocation, Request, plain_language};
-use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::outputs::{Outputs, Parsed, ToolError, is_measurable};
 
 mod fio;
 mod hpcc;
@@ -37,6 +37,30 @@ pub struct Tool {
     pub command: fn(&Request<'_>) -> Result<Vec<Invocation>, ToolError>,
     /// From what one process left behind to samples.
     pub parse: fn(&Invocation, &Outputs) -> Result<Parsed, ToolError>,
+}
+
+impl Tool {
+    /// From what one process left behind to samples, each of which can have been measured.
+    ///
+    /// # Errors
+    /// When the output is not that of a measurement, or not of one that can have been.
+    pub fn read(
+        &self,
+        invocation: &Invocation,
+        outputs: &Outputs,
+    ) -> Result<Parsed, ToolError> {
+        let parsed = (self.parse)(invocation, outputs)?;
+        let impossible = parsed.values.iter().find_map(|measured| {
+            let value = measured.samples.iter().find(|value| !is_measurable(**value))?;
+            Some((measured.metric, value))
+        });
+        match impossible {
+            Some((metric, value)) => {
+                Err(ToolError::ReadNumber { what: metric.to_owned(), text: value.to_string() })
+            }
+            None => Ok(parsed),
+        }
+    }
 }
 
 /// How to find a tool.

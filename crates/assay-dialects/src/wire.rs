@@ -4,5 +4,6 @@
 //! peer may send anything: every length it announces has a bound, nothing is allocated for what has
 //! only been announced, and nothing it sends can make these machines panic.
 
+mod buffer;
 pub mod iperf3;
 pub mod qperf;

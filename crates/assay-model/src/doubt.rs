@@ -347,6 +347,11 @@ pub enum Doubt {
         /// What the system or the library said.
         cause: String,
     },
+    /// Events of the run are lost or damaged. It concerns what is read and is never stored.
+    EventsLost {
+        /// How many; 0 = its beginning was changed, or a newer assay wrote what is not known here.
+        count: u64,
+    },
     /// In the words of a run that format 1 stored.
     #[serde(rename = "told")]
     Told {
@@ -437,6 +442,7 @@ impl Doubt {
             Self::IoFailed { .. } => "io-failed",
             Self::FileOperationFailed { .. } => "file-operation-failed",
             Self::StoreIndex { .. } => "store-index",
+            Self::EventsLost { .. } => "events-lost",
             Self::Told { name, .. } => name,
         }
     }

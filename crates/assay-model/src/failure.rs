@@ -45,6 +45,51 @@ pub enum Failure {
         /// What the kernel or the verifier said.
         causes: Vec<String>,
     },
+    /// A host's name has no address.
+    UnknownHost {
+        /// The name.
+        host: String,
+        /// What the resolver said.
+        causes: Vec<String>,
+    },
+    /// It has none of the family asked for.
+    NoAddress {
+        /// The host.
+        host: String,
+    },
+    /// A connection was not made.
+    NotConnected {
+        /// Where: address and port.
+        address: String,
+        /// How it was not.
+        how: Unreached,
+        /// What the system said.
+        causes: Vec<String>,
+    },
+    /// Streams are served there and no ping-pongs.
+    NoPingPong {
+        /// The host.
+        host: String,
+    },
+    /// A test ended well and nothing arrived.
+    NoData,
+    /// Nothing moved any more.
+    Stalled {
+        /// The other end.
+        peer: String,
+        /// For so long.
+        seconds: f64,
+    },
+    /// The far end serves somebody else.
+    PeerBusy {
+        /// The far end.
+        peer: String,
+    },
+    /// The far end was stopped.
+    PeerStopped {
+        /// The far end.
+        peer: String,
+    },
     /// ICMP carries no streams.
     IcmpHasNoStreams,
     /// The host answers no ICMP echo.
@@ -154,6 +199,18 @@ pub struct TriedRate {
     pub is_missed: bool,
 }
 
+/// How a connection was not made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unreached {
+    /// Nothing listens there.
+    Refused,
+    /// Nothing was answered.
+    TimedOut,
+    /// Any other way.
+    Other,
+}
+
 /// What a host can lack that several cases need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -214,6 +271,14 @@ impl Failure {
             Self::CurveWithoutMaximum => "curve-without-maximum",
             Self::NoRateKeepsGoal { .. } => "no-rate-keeps-goal",
             Self::IoFailed { .. } => "io-failed",
+            Self::UnknownHost { .. } => "unknown-host",
+            Self::NoAddress { .. } => "no-address",
+            Self::NotConnected { .. } => "not-connected",
+            Self::NoPingPong { .. } => "no-ping-pong",
+            Self::NoData => "no-data",
+            Self::Stalled { .. } => "stalled",
+            Self::PeerBusy { .. } => "peer-busy",
+            Self::PeerStopped { .. } => "peer-stopped",
             Self::IcmpHasNoStreams => "icmp-has-no-streams",
             Self::NoEcho => "no-echo",
             Self::ResidualTooLarge { .. } => "residual-too-large",

@@ -25,6 +25,7 @@ pub mod mpi_installation;
 pub mod mpi_outcome;
 pub mod near;
 pub mod network_setup;
+pub mod plain;
 pub mod plan;
 pub mod quantity;
 pub mod run;

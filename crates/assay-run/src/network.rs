@@ -3,6 +3,7 @@
 //! Clients and servers here measure and exchange; they print nothing and decide nothing about output.
 
 pub mod control;
+mod door;
 pub mod echoes;
 pub mod error;
 pub mod iperf3_client;

@@ -160,10 +160,25 @@ impl<'t> Recording<'t> {
         failure: Option<CaseFailure>,
     ) -> Result<(), Failure> {
         self.found(number, entries, raw)?;
+        self.end(number, failure.map_or(Ok(Stopped::Tool), Err))
+    }
+
+    /// A case ends: why no more was measured, or why its figures do not count.
+    ///
+    /// # Errors
+    /// When the store refuses.
+    ///
+    /// # Panics
+    /// When the plan has no such case.
+    pub fn end(
+        &mut self,
+        number: usize,
+        ending: Result<Stopped, CaseFailure>,
+    ) -> Result<(), Failure> {
         let case = self.plan.cases[number].id.clone();
-        match failure {
-            None => self.log.add(RunEvent::CaseFinished { case, stopped: Stopped::Tool }),
-            Some(failure) => {
+        match ending {
+            Ok(stopped) => self.log.add(RunEvent::CaseFinished { case, stopped }),
+            Err(failure) => {
                 self.status = Status::Failed;
                 self.log.add(RunEvent::CaseFailed { case, failure, because: None })
             }

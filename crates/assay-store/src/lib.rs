@@ -23,11 +23,13 @@ mod problem;
 mod raw;
 mod reader;
 mod resolve;
+mod verify;
 mod writer;
 
 use std::path::{Path, PathBuf};
 
 use assay_model::event::RunStarted;
+use assay_model::run::Run;
 
 pub use error::StoreError;
 pub use layout::{STORE_FORMAT, default_folder, new_run_id};
@@ -35,9 +37,18 @@ pub use listed::{Headline, Headlines, Listed, Listing, Unreadable};
 pub use problem::Problem;
 pub use reader::ReadRun;
 pub use resolve::ResolveError;
+pub use verify::Verified;
 pub use writer::RunWriter;
 
 use layout::Layout;
+
+/// A run from the bytes of its file of events, as [`Store::read`] makes it.
+///
+/// # Errors
+/// When its first event is missing, damaged or of a newer format.
+pub fn decode(bytes: &[u8]) -> Result<(Run, Vec<Problem>), StoreError> {
+    reader::of_bytes(bytes, Path::new("events.jsonl"))
+}
 
 /// One folder of runs. Cheap to clone; any number of processes may use the same folder at once.
 #[derive(Debug, Clone)]
@@ -102,6 +113,20 @@ impl Store {
     /// When there is none, it cannot be read, or its content has another hash.
     pub fn raw(&self, hash: &str) -> Result<Vec<u8>, StoreError> {
         raw::read(&self.layout, hash)
+    }
+
+    /// Holds everything that is stored of a run against what was written.
+    #[must_use]
+    pub fn verify(&self, run_id: &str) -> Verified {
+        verify::run(&self.layout, self.headlines, run_id)
+    }
+
+    /// The identifiers of all runs, readable or not, ascending.
+    ///
+    /// # Errors
+    /// When the folder of runs cannot be read.
+    pub fn run_ids(&self) -> Result<Vec<String>, StoreError> {
+        self.layout.run_ids()
     }
 
     /// Every run, newest first.

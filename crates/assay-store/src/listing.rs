@@ -55,6 +55,16 @@ pub(crate) fn note(layout: &Layout, headlines: Headlines, id: &str) -> Option<Do
     unwritten(layout, index::append(layout, &Row { stamp, run }))
 }
 
+/// Whether the index has no row that counts for this run, or one that says what its events say.
+pub(crate) fn agrees(layout: &Layout, headlines: Headlines, id: &str) -> bool {
+    let stamp = stamp(layout, headlines, id);
+    let row = index::load(layout).remove(id);
+    let Some(row) = row.filter(|row| row.stamp.is_some() && row.stamp == stamp) else {
+        return true;
+    };
+    condense(layout, headlines, id).is_ok_and(|run| run == row.run)
+}
+
 fn unwritten(layout: &Layout, outcome: io::Result<()>) -> Option<Doubt> {
     let error = outcome.err()?;
     Some(Doubt::StoreIndex { path: layout.index(), cause: error.to_string() })

@@ -2,7 +2,7 @@
 
 use std::fs::TryLockError;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assay_model::event::{FORMAT, RunEvent};
 use assay_model::run::{Run, Wrong};
@@ -56,11 +56,17 @@ pub(crate) fn read(layout: &Layout, run: &str) -> Result<ReadRun, StoreError> {
         }
         Err(source) => return Err(StoreError::Read { path, source }),
     };
-    match decode(&bytes) {
-        Ok((run, problems)) => Ok(ReadRun { run, path, problems }),
-        Err(Trouble::Newer(found)) => Err(StoreError::Newer { path, found, known: FORMAT }),
-        Err(Trouble::FirstLine(reason)) => Err(StoreError::FirstLine { path, reason }),
-    }
+    let (run, problems) = of_bytes(&bytes, &path)?;
+    Ok(ReadRun { run, path, problems })
+}
+
+/// The run that these bytes of the file at `path` are.
+pub(crate) fn of_bytes(bytes: &[u8], path: &Path) -> Result<(Run, Vec<Problem>), StoreError> {
+    let path = || path.to_owned();
+    decode(bytes).map_err(|trouble| match trouble {
+        Trouble::Newer(found) => StoreError::Newer { path: path(), found, known: FORMAT },
+        Trouble::FirstLine(reason) => StoreError::FirstLine { path: path(), reason },
+    })
 }
 
 /// Whether some process holds the lock on the run's events.

@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 
 use assay_model::event::Asked;
+use assay_model::plain;
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
 use assay_run::failure::Failure;
@@ -82,6 +83,8 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Print a stored run
     Show(ShowArguments),
+    /// Check stored runs against what was written: events, raw outputs, index
+    Verify(VerifyArguments),
     /// Compare stored runs of two conditions: better, worse, equivalent or cannot tell
     Compare(CompareArguments),
     /// Write a stored run as text, Markdown, HTML, SVG, CSV or JSON
@@ -287,6 +290,18 @@ pub(crate) struct ShowArguments {
     pub(crate) store: StoreArguments,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// Runs, as `assay show` takes them [default: all]
+    #[arg(value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+    /// Print the findings as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
 /// The shapes of tools in which a stored run can be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
@@ -393,10 +408,10 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
         return Err(format!("`{text}` has no unit; write it like `{text}s`"));
     }
-    if quantity.value > 0.0 {
+    if quantity.value > 0.0 && quantity.value <= quantity::LONGEST_S {
         Ok(quantity.value)
     } else {
-        Err("it must be more than zero".into())
+        Err("it must be more than zero and at most a year".into())
     }
 }
 
@@ -422,7 +437,9 @@ fn margin(text: &str) -> Result<f64, String> {
 /// What can stand in a table and between commas.
 fn label(text: &str) -> Result<String, String> {
     const LONGEST: usize = 40;
-    let is_plain = !text.trim().is_empty() && !text.chars().any(char::is_control);
+    let is_plain = !text.trim().is_empty()
+        && !text.chars().any(char::is_control)
+        && !text.contains(plain::is_hidden);
     if is_plain && text.chars().count() <= LONGEST {
         Ok(text.trim().to_owned())
     } else {

@@ -17,3 +17,4 @@ pub(crate) mod show;
 pub(crate) mod storage;
 mod switched;
 pub(crate) mod vdbench;
+pub(crate) mod verify;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use assay_model::doubt::Doubt;
 use assay_model::event::Asked;
 use assay_model::run::Run;
 use assay_model::workload::Workload;
@@ -117,13 +118,23 @@ pub(crate) fn exit_code(read: &ReadRun) -> u8 {
 /// Reads the run that `name` means.
 pub(crate) fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, Failure> {
     let store = existing(typed)?;
-    let id = store.resolve(name).map_err(|error| match error {
+    let read = store.read(&identifier(&store, name)?);
+    let mut read = read.map_err(|error| Failure::of_store(&error))?;
+    if !read.is_whole() {
+        // Whatever is made of it says so.
+        read.run.doubts.push(Doubt::EventsLost { count: read.losses() });
+    }
+    Ok(read)
+}
+
+/// The identifier of the run that `name` means.
+pub(crate) fn identifier(store: &Store, name: &str) -> Result<String, Failure> {
+    store.resolve(name).map_err(|error| match error {
         ResolveError::Store(error) => Failure::of_store(&error),
         unknown => Failure::usage(unknown.to_string()).advise(
             "`assay list` shows the stored runs; latest and latest~1 name the newest two",
         ),
-    })?;
-    store.read(&id).map_err(|error| Failure::of_store(&error))
+    })
 }
 
 /// The store that runs are read from.

@@ -1,9 +1,11 @@
 //! The only place that writes to the terminal: results on standard output, everything else on
 //! standard error. A reader who closes the pipe (`assay list | head`) is not an error.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
+use assay_model::plain;
 use assay_report::document::Document;
 use assay_report::render;
 use console::Term;
@@ -49,12 +51,14 @@ impl Terminal {
     pub(crate) fn print(&mut self, text: &str) {
         self.end_progress();
         let mut out = io::stdout().lock();
+        let text = shown(text, self.colour);
         // A closed pipe is the reader's way of having enough.
         drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     }
 
     /// Writes one line of a result while the run goes on.
     pub(crate) fn print_line(&mut self, line: &str) {
+        let line = shown(line, self.colour);
         let write = || drop(writeln!(io::stdout().lock(), "{line}"));
         match &self.progress {
             Some(bar) => bar.suspend(write),
@@ -92,7 +96,7 @@ impl Terminal {
     /// Says what is being measured.
     pub(crate) fn progress(&mut self, message: &str) {
         if let Some(bar) = &self.progress {
-            bar.set_message(message.to_owned());
+            bar.set_message(plain::visible(message).replace('\n', " "));
         }
     }
 
@@ -118,6 +122,12 @@ fn coloured() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
+/// What others wrote into it is not obeyed by a terminal, and JSON stays the same.
+fn shown(text: &str, is_coloured: bool) -> Cow<'_, str> {
+    if is_coloured { plain::coloured(text) } else { plain::visible(text) }
+}
+
 fn to_stderr(text: &str) {
+    let text = shown(text, io::stderr().is_terminal() && coloured());
     drop(writeln!(io::stderr().lock(), "{text}"));
 }

@@ -42,6 +42,18 @@ const MAP: &[Row] = &[
         external: None,
     },
     Row {
+        name: "assay-fuzz",
+        internal: &[
+            "assay-model",
+            "assay-stats",
+            "assay-dialects",
+            "assay-adapters",
+            "assay-store",
+            "assay-report",
+        ],
+        external: None,
+    },
+    Row {
         name: "assay-run",
         internal: &[
             "assay-model",

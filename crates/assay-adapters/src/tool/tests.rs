@@ -376,12 +376,12 @@ fn nothing_is_read_of_a_process_that_failed() {
     let left_nothing = Outputs { exit_code: Some(0), ..Outputs::default() };
     for tool in TOOLS {
         for invocation in golden::invocations(tool) {
-            assert!((tool.parse)(&invocation, &left_nothing).is_err(), "{}", tool.name);
+            assert!(tool.read(&invocation, &left_nothing).is_err(), "{}", tool.name);
             for (_, text) in golden::texts(tool) {
                 let complete = golden::outputs(&invocation, &text);
                 for exit_code in [Some(1), Some(137), None] {
                     let outputs = Outputs { exit_code, ..complete.clone() };
-                    let refused = (tool.parse)(&invocation, &outputs);
+                    let refused = tool.read(&invocation, &outputs);
                     assert!(matches!(refused, Err(ToolError::Run { .. })), "{}", tool.name);
                 }
             }

@@ -132,6 +132,9 @@ impl Lines {
     }
 }
 
+/// The longest line that variables may make.
+const MOST_LINE_BYTES: usize = 1 << 20;
+
 struct Variable<'a> {
     name: &'a str,
     value: &'a str,
@@ -237,7 +240,9 @@ impl Reader<'_, '_> {
         for variable in &mut self.variables {
             for sign in ['$', '!'] {
                 let name = format!("{sign}{}", variable.name);
-                if text.contains(&name) {
+                let places = text.matches(&name).count();
+                // A value may name other variables; what no longer is a line stays unreplaced, and is told.
+                if places > 0 && text.len() + places * variable.value.len() < MOST_LINE_BYTES {
                     text = Cow::Owned(text.replace(&name, variable.value));
                     variable.used = true;
                 }

@@ -35,7 +35,12 @@ impl Statement {
 
 /// All statements in order.
 pub(super) fn statements(lines: &mut Lines) -> Vec<Statement> {
-    let mut reader = Reader { statements: Vec::new(), labels: Vec::new(), told: Vec::new() };
+    let mut reader = Reader {
+        statements: Vec::new(),
+        labels: Vec::new(),
+        written_bytes: 0,
+        told: Vec::new(),
+    };
     let nowhere = Element {
         text: String::new(),
         quoted: false,
@@ -50,10 +55,16 @@ pub(super) fn statements(lines: &mut Lines) -> Vec<Statement> {
     reader.statements
 }
 
+/// More hosts than any test has; the lines written for all of them stay within memory.
+const MOST_HOSTS: usize = 10_000;
+const MOST_WRITTEN_BYTES: usize = 16 << 20;
+
 struct Reader {
     statements: Vec<Statement>,
     /// Labels of the hosts so far.
     labels: Vec<String>,
+    /// Bytes of the lines that were written for every host.
+    written_bytes: usize,
     /// Keywords without effect that were reported.
     told: Vec<(Kind, &'static str)>,
 }
@@ -76,6 +87,19 @@ impl Reader {
         if !repeated {
             let line = lines.add_variant(line, std::mem::take(&mut text));
             return self.one_line(lines, line);
+        }
+        // A line that defines hosts and is written for every host doubles them.
+        let places = text.matches("host").count();
+        let bytes = |label: &String| text.len() + places * label.len().max(10);
+        self.written_bytes += labels.iter().map(bytes).sum::<usize>();
+        if labels.len() > MOST_HOSTS || self.written_bytes > MOST_WRITTEN_BYTES {
+            let message = format!("this line for each of {} hosts is too much", labels.len());
+            let spot = Spot { line, start: 0, end: lines.text(line).len() };
+            let error = lines
+                .error("V167", spot, message)
+                .help(format!("there may be {MOST_HOSTS} hosts, and 16 MiB of lines for them"));
+            lines.found.push(error);
+            return;
         }
         for (ordinal, label) in labels.iter().enumerate() {
             let variant = text

@@ -11,7 +11,8 @@
 
 use thiserror::Error;
 
-mod buffer;
+use super::buffer::Buffer;
+
 mod client;
 pub mod datagram;
 pub mod parameters;
@@ -34,6 +35,8 @@ const COOKIE_ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const PARAMETERS_LIMIT: usize = 8 * 1024;
 /// 128 streams take about 30 KiB; a peer's whole report may come along when it was requested.
 const RESULTS_LIMIT: usize = 4 * 1024 * 1024;
+/// What may wait to be understood: results with their length and the state after them.
+const WAITING_LIMIT: usize = RESULTS_LIMIT + 5;
 
 /// Identifies one test; sent first on each of its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,6 +149,12 @@ pub enum ProtocolError {
         /// What should have come, in words.
         expected: &'static str,
     },
+    /// More than anything that is due can be.
+    #[error("the peer sent more than {limit} bytes out of turn")]
+    Flood {
+        /// What may wait to be understood.
+        limit: usize,
+    },
     /// A message longer than any honest peer sends.
     #[error("the peer announced {what} of {announced} bytes; at most {limit} are accepted")]
     TooLong {
@@ -181,6 +190,26 @@ pub enum ProtocolError {
         /// `server` or `client`.
         who: &'static str,
     },
+}
+
+/// A message with its length before it.
+fn framed(message: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(message.len()).expect("our own messages are far below 4 GiB");
+    [&length.to_be_bytes(), message].concat()
+}
+
+/// A message behind its length of 32 bits, when all of it is there.
+fn unframed(
+    buffer: &mut Buffer,
+    what: &'static str,
+    limit: usize,
+) -> Result<Option<Vec<u8>>, ProtocolError> {
+    let Some(head) = buffer.peek().first_chunk::<4>() else { return Ok(None) };
+    let announced = u32::from_be_bytes(*head) as usize;
+    if announced > limit {
+        return Err(ProtocolError::TooLong { what, announced, limit });
+    }
+    Ok(buffer.take(4 + announced).map(|message| message[4..].to_vec()))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 
 use thiserror::Error;
 
+use super::buffer::Buffer;
+
 mod client;
 mod messages;
 mod server;
@@ -20,6 +22,8 @@ pub const DEFAULT_PORT: u16 = 19765;
 pub const BEFORE: &[u8; 27] = b"synchronization before test";
 /// What the client sends after the server's statistics.
 pub const AFTER: &[u8; 26] = b"synchronization after test";
+/// What may wait to be understood: the longest message has 256 bytes, a refusal a few lines.
+const WAITING_LIMIT: usize = 4096;
 
 /// How a peer broke the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -47,6 +51,12 @@ pub enum ProtocolError {
         value: u32,
         /// The bound.
         limit: u32,
+    },
+    /// More than anything that is due can be.
+    #[error("the peer sent more than {limit} bytes out of turn")]
+    Flood {
+        /// What may wait to be understood.
+        limit: usize,
     },
     /// The text that both ends send is another.
     #[error("the peer lost step: `{expected}` was due")]

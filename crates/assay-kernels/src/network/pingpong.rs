@@ -93,7 +93,7 @@ impl Line {
         };
         self.set_timeout(watched.is_none().then_some(LOOK_EVERY))?;
         let beat = Beat::default();
-        watch::watched((self.fd(), watched), bounds, &beat, || work(&beat))
+        watch::watched((self.fd(), watched), bounds, &beat, || work(&beat))?
     }
 }
 
@@ -193,7 +193,8 @@ pub fn echo(
         let mut buffer = vec![0; message_bytes.max(1)];
         let is_over = || stop.load(Ordering::Relaxed) || clock::now_ns() >= deadline_ns;
         let mut echoed = 0;
-        loop {
+        // A peer that never pauses is never waited for, and ends all the same when it is told to.
+        while !(echoed > 0 && stop.load(Ordering::Relaxed)) {
             beat.set(echoed + 1);
             let answered = match receive_whole(line, &mut buffer, 0, is_over) {
                 Ok(true) => send_whole(line, &buffer),
@@ -206,6 +207,7 @@ pub fn echo(
                 Err(error) => return Err(error),
             }
         }
+        Ok(echoed)
     })
 }
 

@@ -22,6 +22,10 @@ const CONTENTS: &str = "contents";
 
 const NS_PER_S: f64 = 1e9;
 
+/// Stretches that the single messages of a size are cut into, so that their median has an interval: how much
+/// one stretch differs from the next shows what the messages are worth.
+const STRETCHES: usize = 24;
+
 impl MpiOutcome {
     /// What its batches say and whether contents were right, once per launch.
     #[must_use]
@@ -114,8 +118,18 @@ impl MpiOutcome {
             let seen = values.map(|value| Seen::Sample { value, weight: 1.0 });
             return seen.map(|seen| Entry::Measured(key.clone(), seen)).collect();
         }
-        let all = Distribution::of_values(&whole_ns(size));
-        vec![Entry::Measured(key, Seen::Distribution(whole(size), all))]
+        let all = whole_ns(size);
+        let mut from_ns = 0;
+        let stretches = all.chunks(all.len().div_ceil(STRETCHES)).map(|part| {
+            let to_ns = from_ns + part.iter().sum::<u64>();
+            let span = Span { from_ns, to_ns, warmup: false };
+            from_ns = to_ns;
+            Entry::Measured(
+                key.clone(),
+                Seen::Distribution(span, Distribution::of_values(part)),
+            )
+        });
+        stretches.collect()
     }
 
     /// The job of a stored case, with what its table needs; `None` where it is none of MPI.
@@ -336,6 +350,22 @@ mod tests {
             record.case.workload = Workload::Mpi(work(test, library));
             let after = MpiOutcome::of_record(&record, "a").unwrap();
             assert_eq!(after, before, "{}", test.name());
+        }
+    }
+
+    /// An interval of a median takes six values at least.
+    #[test]
+    fn single_messages_are_stretches_that_follow_each_other() {
+        for (messages, expected) in [(1, 1), (20, 20), (24, 24), (100, 20), (3000, 24)] {
+            let mut outcome = outcome(MpiTest::Latency, "latency", 1e-6);
+            outcome.sizes.truncate(1);
+            outcome.sizes[0].messages_s = vec![1e-6; messages];
+            let record = recorded_for_tests(outcome.single_entries());
+            let parts = &record.series[0].distributions;
+            assert_eq!(parts.len(), expected, "{messages}");
+            assert!(parts.windows(2).all(|pair| pair[0].to_ns == pair[1].from_ns));
+            let count: u64 = parts.iter().map(|part| part.seen.count).sum();
+            assert_eq!(count, messages as u64);
         }
     }
 

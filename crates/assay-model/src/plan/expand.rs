@@ -159,6 +159,9 @@ pub enum PlanError {
     },
 }
 
+/// More than anybody waits for: with a second each, three hours.
+const MOST_CASES: usize = 10_000;
+
 /// Resolves every case of `suite` on `host`.
 ///
 /// # Errors
@@ -174,6 +177,10 @@ pub fn expand(
     for measure in &suite.measures {
         let budget_s = budget_s * measure.share / shares;
         cases.extend(measure_cases(measure, host, choices, budget_s)?);
+        if cases.len() > MOST_CASES {
+            let (what, given) = ("a number of cases".to_owned(), cases.len() as u64);
+            return Err(PlanError::Beyond { what, given, most: MOST_CASES as u64 });
+        }
     }
     if cases.is_empty() {
         let by = choices.by.join(", ");

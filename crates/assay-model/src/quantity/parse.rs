@@ -90,6 +90,9 @@ impl FromStr for Bytes {
     }
 }
 
+/// A year: a longer time was not meant, and clocks count it without overflow.
+pub const LONGEST_S: f64 = 366.0 * 86_400.0;
+
 /// Reads `80%` or `0.8` as the ratio 0.8.
 ///
 /// # Errors

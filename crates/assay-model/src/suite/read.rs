@@ -74,7 +74,7 @@ fn measure(value: &Value<'_>) -> Result<Measure, SuiteError> {
     table.refuse_unknown()?;
     Ok(Measure {
         by: table.optional("by", list_of(text_value))?.unwrap_or_default(),
-        share: table.optional("share", positive)?.unwrap_or(1.0),
+        share: table.optional("share", share)?.unwrap_or(1.0),
         target: table.optional("target", ratio)?.unwrap_or(benchmark.definition().target),
         request: request(benchmark, &table)?,
     })
@@ -265,7 +265,21 @@ fn seconds(value: &Value<'_>) -> Read<f64> {
     }
     let read = Quantity::parse(&text_value(value)?, Unit::Second);
     let seconds = read.map_err(|error| wrong(value, error.to_string(), None))?.value;
-    if seconds > 0.0 { Ok(seconds) } else { Err(wrong(value, "must be more than zero", None)) }
+    if seconds > 0.0 && seconds <= quantity::LONGEST_S {
+        Ok(seconds)
+    } else {
+        Err(wrong(value, "must be more than zero and at most a year", None))
+    }
+}
+
+/// Weights of time beside others; whoever writes more has mistaken it for something else.
+fn share(value: &Value<'_>) -> Read<f64> {
+    const MOST: f64 = 1000.0;
+    let share = positive(value)?;
+    let is_weight = (1.0 / MOST..=MOST).contains(&share);
+    is_weight
+        .then_some(share)
+        .ok_or_else(|| wrong(value, "must lie between 0.001 and 1000", None))
 }
 
 fn ratio(value: &Value<'_>) -> Read<f64> {

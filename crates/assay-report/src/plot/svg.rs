@@ -4,6 +4,7 @@
 //! Colours are few and fixed (the blue, vermillion and bluish green of Okabe and Ito, which people
 //! with any kind of colour vision distinguish); pages override them by attribute for dark screens.
 
+use assay_model::plain;
 use std::fmt::Write as _;
 
 use plotters::backend::SVGBackend;
@@ -75,7 +76,7 @@ pub(crate) fn svg(plot: &Plot, id: usize) -> String {
 
 /// Text as XML holds it.
 pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    plain::visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 struct Canvas<'a, 'b> {

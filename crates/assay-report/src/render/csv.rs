@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::comparison::{Comparison, Pair};
+use assay_model::plain;
 use assay_model::summary::{Estimate, Summary};
 
 use crate::words;
@@ -58,16 +59,11 @@ pub fn summary(summary: &Summary) -> String {
         .flat_map(|estimate| estimate.parameters.keys())
         .copied()
         .collect();
-    let mut writer = csv::Writer::from_writer(Vec::new());
     let head = BEFORE.map(str::to_owned).into_iter();
     let head = head.chain(names.iter().map(|name| format!("{PREFIX}{}", name.name())));
     let head = head.chain(AFTER.map(str::to_owned));
     let rows = summary.results.iter().map(|estimate| row(&summary.run.id, estimate, &names));
-    for record in std::iter::once(head.collect()).chain(rows) {
-        writer.write_record(&record).expect("all rows have the same length");
-    }
-    let bytes = writer.into_inner().expect("writing to memory cannot fail");
-    String::from_utf8(bytes).expect("all fields are UTF-8")
+    written(std::iter::once(head.collect()).chain(rows))
 }
 
 /// The pairs of a comparison with a row of headings, likewise.
@@ -78,13 +74,19 @@ pub fn summary(summary: &Summary) -> String {
 pub fn comparison(comparison: &Comparison) -> String {
     let names: BTreeSet<Attribute> =
         comparison.pairs.iter().flat_map(|pair| pair.a.parameters.keys()).copied().collect();
-    let mut writer = csv::Writer::from_writer(Vec::new());
     let head = ["benchmark", "metric"].map(str::to_owned).into_iter();
     let head = head.chain(names.iter().map(|name| format!("{PREFIX}{}", name.name())));
     let head = head.chain(OF_PAIR.map(str::to_owned));
     let rows = comparison.pairs.iter().map(|it| pair(comparison, it, &names));
-    for record in std::iter::once(head.collect()).chain(rows) {
-        writer.write_record(&record).expect("all rows have the same length");
+    written(std::iter::once(head.collect()).chain(rows))
+}
+
+/// No field is a formula to whatever opens the table.
+fn written(records: impl Iterator<Item = Vec<String>>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for record in records {
+        let fields = record.iter().map(|field| plain::cell(field).into_owned());
+        writer.write_record(fields).expect("all rows have the same length");
     }
     let bytes = writer.into_inner().expect("writing to memory cannot fail");
     String::from_utf8(bytes).expect("all fields are UTF-8")

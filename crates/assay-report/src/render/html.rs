@@ -1,6 +1,7 @@
 //! One self-contained HTML page: styles, plots and data inside, no script, nothing loaded.
 
 use askama::Template;
+use assay_model::plain;
 use assay_model::summary::Summary;
 
 use super::json;
@@ -15,7 +16,8 @@ use crate::plot;
 #[must_use]
 pub fn document(document: &Document, data: Option<&Summary>) -> String {
     let page = Page { document, data: data.map(|summary| embedded(&json::summary(summary))) };
-    page.render().expect("writing to memory cannot fail")
+    let page = page.render().expect("writing to memory cannot fail");
+    plain::visible(&page).into_owned()
 }
 
 #[derive(Template)]

@@ -1,5 +1,7 @@
 //! Markdown as GitHub reads it.
 
+use assay_model::plain;
+
 use crate::document::{Align, Block, Cell, Document, Facts, Note, Plot, Table};
 use crate::units::quantity;
 
@@ -10,7 +12,7 @@ pub fn document(document: &Document) -> String {
     parts.extend(document.blocks.iter().map(block));
     let mut text = parts.join("\n\n");
     text.push('\n');
-    text
+    plain::visible(&text).into_owned()
 }
 
 fn block(block: &Block) -> String {
@@ -36,8 +38,17 @@ fn block(block: &Block) -> String {
 /// What Markdown would take for markup is made plain text; line breaks become spaces.
 fn inline(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
+    let second = text.chars().nth(1);
+    for (at, c) in text.char_indices() {
         match c {
+            // At the beginning of a line it would be a list, an underline or a call to somebody; before a
+            // digit it is a sign.
+            '=' | '+' | '-' | '@'
+                if at == 0 && second.is_none_or(|it| !it.is_ascii_digit()) =>
+            {
+                escaped.push('\\');
+                escaped.push(c);
+            }
             '\n' | '\r' | '\u{a0}' => escaped.push(' '),
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '|' | '#' => {
                 escaped.push('\\');

@@ -5,7 +5,8 @@ mod wrap;
 
 use crate::document::{Block, Cell, Document, Facts, Note, Plot, Table, Tone};
 use crate::plot::bars;
-use wrap::{columns, one_line, padded, plain, visible, wrap};
+use assay_model::plain::in_columns;
+use wrap::{columns, one_line, padded, plain, wrap};
 
 /// How to write for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +65,9 @@ impl Writer {
             Block::Table(table) => self.table(table),
             Block::Plot(plot) => self.plot(plot),
             Block::Notes(notes) => notes.iter().flat_map(|note| self.note(note)).collect(),
-            Block::Preformatted(text) => indented(text.lines().map(visible).collect()),
+            Block::Preformatted(text) => {
+                indented(text.lines().map(|line| in_columns(line).into_owned()).collect())
+            }
             Block::Details(details) if self.options.details => {
                 let mut lines = self.heading(&details.title);
                 for block in &details.blocks {

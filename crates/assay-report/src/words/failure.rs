@@ -2,6 +2,7 @@
 
 mod area;
 mod launch;
+mod network;
 
 use assay_model::failure::{Failure, Lack, TriedRate};
 use assay_model::quantity::{Quantity, Unit};
@@ -24,6 +25,14 @@ pub fn failure(failure: &Failure) -> Said {
             format!("nothing measured: no sample of {metric} is a finite number"),
             LOOK_AT_OUTPUT,
         ),
+        Failure::UnknownHost { .. }
+        | Failure::NoAddress { .. }
+        | Failure::NotConnected { .. }
+        | Failure::NoPingPong { .. }
+        | Failure::NoData
+        | Failure::Stalled { .. }
+        | Failure::PeerBusy { .. }
+        | Failure::PeerStopped { .. } => network::said(failure),
         Failure::IcmpHasNoStreams => Said::new("ICMP carries no streams", "ask for `latency`"),
         Failure::NoEcho => Said::new(
             "the host answers no ICMP echo",

@@ -7,6 +7,7 @@ use assay_model::event::Status;
 use assay_model::facts::HostFacts;
 use assay_model::failure::Failure;
 use assay_model::limit::{Basis, Limit};
+use assay_model::plain;
 use assay_model::quantity::Unit;
 use assay_model::summary::{CaseFailure, Estimate, Summary, Tool};
 use assay_report::build;
@@ -23,6 +24,7 @@ fn words() -> impl Strategy<Value = String> {
         "[a-z<>&\"'|*_`#, ]{0,40}",
         "\\PC{0,12}",
         "[\u{1b}\u{7}\r\n\t\u{0}a-z ]{0,12}",
+        "[=+@|\u{202e}\u{2066}\u{9b}\u{feff}-][a-z0-9(]{0,5}[\n|]{0,2}",
         Just("</script><script>".to_owned()),
     ]
 }
@@ -159,15 +161,36 @@ fn check_csv(summary: &Summary) {
     let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), summary.results.len());
     for (row, estimate) in rows.iter().zip(&summary.results) {
-        assert_eq!(&row[column("host")], &estimate.host);
+        assert_eq!(&row[column("host")], &*plain::cell(&estimate.host));
         assert_eq!(&row[column("unit")], estimate.unit.symbol());
         let value = row[column("value")].parse::<f64>().ok();
         assert_eq!(value, Some(estimate.median).filter(|median| median.is_finite()));
         for (name, value) in &estimate.parameters {
             if let Value::Text(text) = value {
-                assert_eq!(&row[column(&format!("parameters.{}", name.name()))], text);
+                let field = &row[column(&format!("parameters.{}", name.name()))];
+                assert_eq!(field, &*plain::cell(text));
             }
         }
+    }
+}
+
+/// No terminal, browser or spreadsheet obeys what others wrote.
+fn check_harmless(summary: &Summary, document: &Document) {
+    let options = text::Options { width: 80, colour: false, details: true };
+    let tables = csv::summary(summary);
+    let page = html::document(document, Some(summary));
+    let written = [text::document(document, &options), markdown::document(document), page];
+    for text in written.iter().chain([&tables]) {
+        assert!(!text.contains(plain::is_hidden), "{text:?}");
+    }
+    for record in ::csv::Reader::from_reader(tables.as_bytes()).records() {
+        for field in &record.unwrap() {
+            let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+            assert!(!is_formula || field.parse::<f64>().is_ok(), "{field:?}");
+        }
+    }
+    for row in written[1].lines().filter(|line| line.starts_with("| ")) {
+        assert!(row.ends_with(" |"), "a table is cut: {row}");
     }
 }
 
@@ -195,6 +218,7 @@ proptest! {
         prop_assert!(!text::document(&document, &narrow).is_empty());
         prop_assert!(markdown::document(&document).starts_with("# "));
         check_csv(&summary);
+        check_harmless(&summary, &document);
         check_html(&summary, &document);
         prop_assert!(build::headlines(&summary).len() <= 5);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use assay_model::benchmark::Luck;
 use assay_model::doubt::{Doubt, Order, SteadyWindow};
 use assay_model::engine_choice::EngineReason;
-use assay_model::failure::{Area, Failure, Lack, TriedRate};
+use assay_model::failure::{Area, Failure, Lack, TriedRate, Unreached};
 use assay_model::limit::{Basis, Limit, Rpeak};
 use assay_model::quantity::Unit;
 use assay_report::words;
@@ -90,6 +90,7 @@ fn of_the_measurer() -> Vec<Doubt> {
         Doubt::LittlesLaw { in_flight: 4.0, product: 3.0 },
         Doubt::RateMissed { asked_per_s: 10.0, reached_per_s: 9.0 },
         Doubt::GeneratorNear { alone_per_s: 1e6, factor: 2.0 },
+        Doubt::EventsLost { count: 2 },
         Doubt::StoreIndex { path: "/x".into(), cause: "no space".into() },
     ]
 }
@@ -112,6 +113,13 @@ fn failures() -> Vec<Failure> {
             target: name(),
             causes: vec!["Input/output error (os error 5)".into()],
         },
+        Failure::UnknownHost { host: name(), causes: vec![name()] },
+        Failure::NoAddress { host: name() },
+        Failure::NoPingPong { host: name() },
+        Failure::NoData,
+        Failure::Stalled { peer: name(), seconds: 10.0 },
+        Failure::PeerBusy { peer: name() },
+        Failure::PeerStopped { peer: name() },
         Failure::IcmpHasNoStreams,
         Failure::NoEcho,
         Failure::ResidualTooLarge { residual: 31.7, bound: 16.0 },
@@ -128,6 +136,8 @@ fn failures() -> Vec<Failure> {
         Failure::LaunchBrokeOff { by_hand: name() },
         Failure::Told { reason: name(), advice: name() },
     ];
+    let ways = [Unreached::Refused, Unreached::TimedOut, Unreached::Other];
+    all.extend(ways.map(|how| Failure::NotConnected { address: name(), how, causes: vec![] }));
     let lacks = [Lack::Address, Lack::Port(5201), Lack::Echo];
     all.extend(lacks.map(|lack| Failure::Skipped { host: name(), lack }));
     let areas = [
@@ -173,7 +183,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `told` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 42);
+    assert_eq!(said.len(), 43);
     let told = Doubt::Told { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&told).text, "a");
 }
@@ -188,7 +198,7 @@ fn every_failure_has_words() {
         check(&words.advice);
         ids.insert(failure.id(), words);
     }
-    assert_eq!(ids.len(), 22);
+    assert_eq!(ids.len(), 30);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use assay_dialects::wire::iperf3::Protocol;
 use assay_model::attribute::Attribute;
 use assay_model::event::Stopped;
-use assay_model::failure::{Area, Lack};
+use assay_model::failure::Lack;
 use assay_model::workload::{NetworkQuestion, NetworkWorkload, Workload};
 
 use crate::network::error::NetworkError;
@@ -104,7 +104,7 @@ fn failed(error: NetworkError) -> CaseError {
     match error {
         NetworkError::Interrupted => CaseError::Interrupted,
         error => {
-            let failed = CaseError::advised(Area::Network, &error, error.advice());
+            let failed = CaseError::Failed(error.of_case());
             match error.lack() {
                 Some(what) => failed.for_lack_of(what),
                 None => failed,

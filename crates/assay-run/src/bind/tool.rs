@@ -74,7 +74,7 @@ fn run(
             other => CaseError::because(Area::Process, &other),
         })?;
     keep(&outputs, &format!("{}.{repetition}", invocation.label), recorder)?;
-    let parsed = (tool.parse)(invocation, &outputs);
+    let parsed = tool.read(invocation, &outputs);
     // What was printed reports why; it is stored before the case ends.
     recorder.flush()?;
     parsed.map_err(|error| failed(&error))

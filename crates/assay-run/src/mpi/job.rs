@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use assay_model::benchmark::MpiPattern;
 use assay_model::entry::Entry;
+use assay_model::event::Stopped;
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
 use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSize};
@@ -171,10 +172,22 @@ pub fn entries(outcome: &MpiOutcome) -> Vec<Entry> {
         .collect()
 }
 
-/// Why its figures do not count, where contents were wrong.
-#[must_use]
-pub fn failure(outcome: &MpiOutcome) -> Option<CaseFailure> {
-    damaged(outcome).map(|(bytes, _)| CaseFailure::WrongContents { bytes })
+/// Why no more was measured, or why its figures do not count: OSU's method makes one figure of a size, assay's
+/// stops where all sizes are precise or the time is spent.
+///
+/// # Errors
+/// Contents were wrong.
+pub fn ending(outcome: &MpiOutcome) -> Result<Stopped, CaseFailure> {
+    if let Some((bytes, _)) = damaged(outcome) {
+        return Err(CaseFailure::WrongContents { bytes });
+    }
+    let known = |size: &MpiSize| size.precise;
+    let precise: Option<Vec<bool>> = outcome.sizes.iter().map(known).collect();
+    Ok(match precise {
+        None => Stopped::Tool,
+        Some(all) if all.iter().all(|it| *it) => Stopped::Precise,
+        Some(_) => Stopped::Budget,
+    })
 }
 
 /// The question, as a suite would have asked it: the launcher chose the library and the places.

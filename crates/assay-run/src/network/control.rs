@@ -10,10 +10,40 @@ use super::error::NetworkError;
 
 /// How long a peer may take to answer what both agreed on, unless told otherwise.
 pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a peer may take to accept what is sent to it.
+/// How long a peer may take to accept one message, whatever its pieces are.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes taken at once; results of many streams come in several pieces.
 const PIECE_BYTES: usize = 16 * 1024;
+
+/// The time in which one step of a conversation has to be done, however many pieces it comes in.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    timeout: Duration,
+    deadline: Instant,
+}
+
+impl Step {
+    /// A step that begins now.
+    #[must_use]
+    pub fn of(timeout: Duration) -> Self {
+        Self { timeout, deadline: Instant::now() + timeout }
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// The failure of a peer that has not done it in time.
+    pub fn missed(&self, peer: &str, expected: &str) -> NetworkError {
+        let (peer, expected) = (peer.to_owned(), expected.to_owned());
+        NetworkError::Late { peer, expected, seconds: self.timeout.as_secs_f64() }
+    }
+
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.left().is_zero()
+    }
+}
 
 /// A listening socket, or why there is none.
 pub fn listen(address: SocketAddr) -> Result<TcpListener, NetworkError> {
@@ -35,7 +65,6 @@ impl Control {
         control
             .stream
             .set_nodelay(true)
-            .and_then(|()| control.stream.set_write_timeout(Some(SEND_TIMEOUT)))
             .map_err(|source| control.broken("the beginning", source))?;
         Ok(control)
     }
@@ -45,7 +74,24 @@ impl Control {
     }
 
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), NetworkError> {
-        self.stream.write_all(bytes).map_err(|source| self.broken("an answer", source))
+        let step = Step::of(SEND_TIMEOUT);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let left = step.left();
+            if left.is_zero() {
+                return Err(step.missed(&self.peer, "room for a message"));
+            }
+            let written = self
+                .stream
+                .set_write_timeout(Some(left))
+                .and_then(|()| self.stream.write(rest));
+            match written {
+                Ok(bytes) => rest = &rest[bytes..],
+                Err(error) if is_worth_another_try(&error) => {}
+                Err(source) => return Err(self.broken("an answer", source)),
+            }
+        }
+        Ok(())
     }
 
     /// What arrives within `wait`, at most `most` bytes; `None` when nothing does.
@@ -68,34 +114,29 @@ impl Control {
                 piece.truncate(bytes);
                 Ok(Some(piece))
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            Err(error) if is_worth_another_try(&error) => Ok(None),
             Err(source) => Err(self.broken(expected, source)),
         }
     }
 
-    /// What arrives next; an error after `timeout` or when `is_cancelled`.
+    /// What arrives next; an error when the step is over or when `is_cancelled`.
     pub fn wait(
         &mut self,
-        timeout: Duration,
+        step: &Step,
         expected: &str,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, NetworkError> {
         /// How soon an interruption is noticed.
         const LOOK: Duration = Duration::from_millis(50);
-        let deadline = Instant::now() + timeout;
         loop {
             if is_cancelled() {
                 return Err(NetworkError::Interrupted);
             }
+            if step.is_over() {
+                return Err(step.missed(&self.peer, expected));
+            }
             if let Some(bytes) = self.poll(LOOK, PIECE_BYTES, expected)? {
                 return Ok(bytes);
-            }
-            if Instant::now() >= deadline {
-                return Err(NetworkError::Silent {
-                    peer: self.peer.clone(),
-                    expected: expected.to_owned(),
-                    seconds: timeout.as_secs(),
-                });
             }
         }
     }
@@ -106,7 +147,45 @@ impl Control {
             && self.stream.peek(&mut [0; 1]).map_or(true, |bytes| bytes == 0)
     }
 
+    /// Whether the peer has closed, or has said anything while it had nothing to say.
+    pub fn has_stirred(&self) -> bool {
+        socket::wait_readable(&self.stream, Duration::ZERO)
+    }
+
     fn broken(&self, expected: &str, source: io::Error) -> NetworkError {
         NetworkError::Broken { peer: self.peer.clone(), expected: expected.to_owned(), source }
+    }
+}
+
+fn is_worth_another_try(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_does_not_begin_again_with_every_byte() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut control =
+            Control::new(listener.accept().unwrap().0, "peer".to_owned()).unwrap();
+        let trickling = std::thread::spawn(move || {
+            // Until the other end has had enough.
+            while peer.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let step = Step::of(Duration::from_millis(300));
+        let missed = loop {
+            match control.wait(&step, "a whole message", &|| false) {
+                Ok(piece) => assert!(piece.len() < 1000, "the peer goes on for ever"),
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert_eq!(missed, "a whole message did not come from peer within 0.3 s");
+        drop(control);
+        trickling.join().unwrap();
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use assay_dialects::wire::{iperf3, qperf};
-use assay_model::failure::{Area, Failure, Lack};
+use assay_model::failure::{Area, Failure, Lack, Unreached};
 use thiserror::Error;
 
 /// Why a test over the network ended without a result.
@@ -18,8 +18,16 @@ pub enum NetworkError {
     Connect { address: SocketAddr, source: io::Error },
     #[error("cannot listen on {address}")]
     Listen { address: SocketAddr, source: io::Error },
-    #[error("{peer} sent nothing for {seconds} s while {expected} was due")]
-    Silent { peer: String, expected: String, seconds: u64 },
+    #[error("{expected} did not come from {peer} within {seconds} s")]
+    Late { peer: String, expected: String, seconds: f64 },
+    #[error("connections cannot be accepted")]
+    Accept { source: io::Error },
+    #[error("{peer} cannot be served")]
+    Serve { peer: String, source: io::Error },
+    #[error("{peer} wants {wanted} bytes of memory, more than is left for it")]
+    Memory { peer: String, wanted: usize },
+    #[error("{peer} asked this server to end")]
+    Quit { peer: String },
     #[error("{peer} closed the connection while {expected} was due")]
     Closed { peer: String, expected: String },
     #[error("the connection with {peer} failed while {expected} was due")]
@@ -61,44 +69,56 @@ impl NetworkError {
         }
     }
 
-    /// As the failure of a case.
+    /// As the failure of a case, which has words elsewhere.
     pub fn of_case(&self) -> Failure {
-        let (causes, advice) = (Failure::causes(self), self.advice().to_owned());
-        Failure::Error { area: Area::Network, causes, advice }
+        let said = |source: &io::Error| Failure::causes(source);
+        match self {
+            Self::Resolve { host, source } => {
+                Failure::UnknownHost { host: host.clone(), causes: said(source) }
+            }
+            Self::NoAddress { host } => Failure::NoAddress { host: host.clone() },
+            Self::Connect { address, source } => Failure::NotConnected {
+                address: address.to_string(),
+                how: match source.kind() {
+                    io::ErrorKind::ConnectionRefused => Unreached::Refused,
+                    io::ErrorKind::TimedOut => Unreached::TimedOut,
+                    _ => Unreached::Other,
+                },
+                causes: said(source),
+            },
+            Self::NoEcho { host } => Failure::NoPingPong { host: host.clone() },
+            Self::NoData => Failure::NoData,
+            Self::Stalled { peer, seconds } => {
+                Failure::Stalled { peer: peer.clone(), seconds: *seconds }
+            }
+            Self::Iperf3 { peer, source: iperf3::ProtocolError::Denied } => {
+                Failure::PeerBusy { peer: peer.clone() }
+            }
+            Self::Iperf3 { peer, source: iperf3::ProtocolError::Terminated { .. } } => {
+                Failure::PeerStopped { peer: peer.clone() }
+            }
+            other => {
+                let (causes, advice) = (Failure::causes(other), other.advice().to_owned());
+                Failure::Error { area: Area::Network, causes, advice }
+            }
+        }
     }
 
-    /// What the user can do about it.
-    pub fn advice(&self) -> &'static str {
+    /// What the user can do about what has no failure of its own.
+    fn advice(&self) -> &'static str {
         match self {
-            Self::Resolve { .. } => "check the name, or give an address",
-            Self::NoAddress { .. } => "leave out -4 or -6",
-            Self::Connect { source, .. } => match source.kind() {
-                io::ErrorKind::ConnectionRefused => {
-                    "nothing listens there: start `assay iperf3 -s -B ADDRESS`, `iperf3 -s` or `qperf` on that host, or name the port"
-                }
-                io::ErrorKind::TimedOut => {
-                    "a firewall between the two hosts may drop the packets: open the port, or name another"
-                }
-                _ => "check the address and the route to it",
-            },
             Self::Listen { source, .. } => match source.kind() {
                 io::ErrorKind::AddrInUse => {
                     "another server uses this port: stop it, or name another port"
                 }
                 _ => "name an address of this host",
             },
-            Self::Silent { .. } | Self::Closed { .. } | Self::Broken { .. } => {
+            Self::Late { .. } | Self::Closed { .. } | Self::Broken { .. } => {
                 "see what the other end says; a firewall may also cut connections"
             }
             Self::Iperf3 { source, .. } => match source {
-                iperf3::ProtocolError::Denied => {
-                    "wait until its present test has ended, or name another port"
-                }
                 iperf3::ProtocolError::Server { .. } => {
                     "the server's own output says what it refused"
-                }
-                iperf3::ProtocolError::Terminated { .. } => {
-                    "it was stopped at that end, as streams are that only load a link while something else is measured"
                 }
                 _ => "is that port served by iperf3 or assay?",
             },
@@ -106,17 +126,19 @@ impl NetworkError {
             Self::Stream { .. } | Self::OpenStream { .. } | Self::Start { .. } => {
                 "the reason above names the option or address; leave it out, or change it"
             }
+            Self::Accept { .. } | Self::Serve { .. } => {
+                "this server has too few descriptors, threads or memory: end other programs, or raise its limits (ulimit)"
+            }
+            Self::Memory { .. } => "ask for smaller messages, or fewer at a time",
+            Self::Quit { .. } => "start it with --allow-quit where other hosts may end it",
             Self::PingPong { .. } => "see what the other end says",
-            Self::NoEcho { .. } => {
-                "run `qperf` beside `iperf3 -s` there, or `assay iperf3 -s`, which serves both; ICMP echoes need neither"
-            }
-            Self::NoData => {
-                "a firewall may let the control connection through and not the data"
-            }
-            Self::Stalled { .. } => {
-                "the path was cut, a firewall forgot the connections, or the other end hangs"
-            }
             Self::Interrupted => "start it again when it may run to its end",
+            Self::Resolve { .. }
+            | Self::NoAddress { .. }
+            | Self::Connect { .. }
+            | Self::NoEcho { .. }
+            | Self::NoData
+            | Self::Stalled { .. } => "",
         }
     }
 }

@@ -18,7 +18,7 @@ use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::transfer::{Flow, Socket};
 use assay_model::cpu_account::CpuAccount;
 
-use super::control::{ANSWER_TIMEOUT, Control};
+use super::control::{ANSWER_TIMEOUT, Control, Step};
 use super::error::NetworkError;
 use super::iperf3_flows::{self, Idle};
 use super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
@@ -139,6 +139,7 @@ impl Conversation<'_> {
     }
 
     fn next(&mut self) -> Result<ClientEvent, NetworkError> {
+        let step = Step::of(ANSWER_TIMEOUT);
         loop {
             let event = self.client.next_event().map_err(|source| self.refused(source))?;
             if let Some(event) = event {
@@ -147,7 +148,7 @@ impl Conversation<'_> {
             let cancel = self.cancel;
             let expected = self.client.expected();
             let is_cancelled = || cancel.load(Ordering::Relaxed);
-            let bytes = self.control.wait(ANSWER_TIMEOUT, expected, &is_cancelled)?;
+            let bytes = self.control.wait(&step, expected, &is_cancelled)?;
             self.client.receive(&bytes);
         }
     }

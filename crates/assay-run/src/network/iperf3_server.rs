@@ -8,13 +8,14 @@
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use assay_dialects::iperf3::{End, Interval, Start};
 use assay_dialects::wire::iperf3::{COOKIE_BYTES, Cookie, Server, ServerEvent};
-use assay_kernels::network::socket;
 
-use super::control::{self, Control};
+use super::control::{self, Control, Step};
+use super::door::{Door, Guest, Guests, LOOK, Share};
 use super::error::NetworkError;
 use super::qperf_server;
 use test::Test;
@@ -50,12 +51,12 @@ pub enum Served {
     Failed(NetworkError),
 }
 
-/// Connections that may be looked at or served at the same time: 128 streams each way, and some.
-const CONNECTIONS_LIMIT: usize = 512;
+/// Connections that may be looked at or served at the same time. One client opens up to 128 streams each
+/// way at once; no client keeps all others out.
+const CONNECTIONS: Share = Share { places: 512, bytes: 0 };
+const CONNECTIONS_OF_ONE: Share = Share { places: 384, bytes: 0 };
 /// How long a new connection may take to say what it is.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
-/// How soon an end is noticed.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Serves until told to stop. Reports come in the order in which things happen.
 pub fn serve(
@@ -78,18 +79,27 @@ pub fn serve_on(
     let (reports, reported) = mpsc::channel();
     let desk = Desk::new(service, address, cancel, reports);
     observe(Served::Listening(address.port(), 1));
-    std::thread::scope(|scope| {
-        let mut doorman =
-            Doorman { desk: &desk, listener, number: 0, last_busy: Instant::now() };
-        while !doorman.is_done() {
+    thread::scope(|scope| {
+        let mut door = Door::new(listener, &desk.connections);
+        let (mut number, mut last_busy) = (0, Instant::now());
+        while !desk.is_done(&mut last_busy) {
             reported.try_iter().for_each(&mut *observe);
-            if let Some((stream, number)) = doorman.next() {
-                let desk = &desk;
-                desk.present.fetch_add(1, Ordering::Relaxed);
-                scope.spawn(move || {
-                    desk.welcome(stream, number);
-                    desk.present.fetch_sub(1, Ordering::Relaxed);
-                });
+            let (stream, peer, guest) = match door.next() {
+                Ok(Some(arrived)) => arrived,
+                Ok(None) => continue,
+                Err(error) => {
+                    observe(Served::Failed(error));
+                    continue;
+                }
+            };
+            number += 1;
+            let (desk, peer) = (&desk, peer.to_string());
+            let name = peer.clone();
+            // A thread that cannot be started drops the connection, which closes it.
+            let started = thread::Builder::new()
+                .spawn_scoped(scope, move || desk.welcome((stream, name), guest, number));
+            if let Err(source) = started {
+                observe(Served::Failed(NetworkError::Serve { peer, source }));
             }
         }
         desk.closing.store(true, Ordering::Relaxed);
@@ -98,46 +108,15 @@ pub fn serve_on(
     Ok(())
 }
 
-/// Accepts connections.
-struct Doorman<'a> {
-    desk: &'a Desk<'a>,
-    listener: &'a TcpListener,
-    number: u64,
-    last_busy: Instant,
-}
-
-impl Doorman<'_> {
-    fn is_done(&mut self) -> bool {
-        let desk = self.desk;
-        if desk.present.load(Ordering::Relaxed) > 0 {
-            self.last_busy = Instant::now();
-        }
-        let too_idle = desk.service.idle_limit.is_some_and(|it| self.last_busy.elapsed() > it);
-        let is_enough = desk.service.once && desk.served.load(Ordering::Relaxed) > 0;
-        desk.cancel.load(Ordering::Relaxed) || too_idle || is_enough
-    }
-
-    /// The next connection and its number in the order of arrival, if one comes soon.
-    fn next(&mut self) -> Option<(TcpStream, u64)> {
-        if !socket::wait_readable(self.listener, LOOK) {
-            return None;
-        }
-        let (stream, _) = self.listener.accept().ok()?;
-        self.number += 1;
-        // Beyond the bound a connection is closed at once; its peer sees that.
-        let fits = self.desk.present.load(Ordering::Relaxed) < CONNECTIONS_LIMIT;
-        let stream = Some(stream).filter(|it| fits && it.set_nonblocking(false).is_ok())?;
-        Some((stream, self.number))
-    }
-}
-
 /// What all connections share.
 struct Desk<'a> {
     service: &'a Iperf3Service,
     address: SocketAddr,
     cancel: &'a AtomicBool,
     closing: AtomicBool,
-    present: AtomicUsize,
+    connections: Guests,
+    /// Those of them that are qperf's.
+    requests: Guests,
     served: AtomicUsize,
     active: Mutex<Option<Active>>,
     reports: Mutex<mpsc::Sender<Served>>,
@@ -148,6 +127,8 @@ struct Active {
     cookie: Cookie,
     /// The client has ended it; the next one only has to wait a moment.
     is_ending: bool,
+    /// Streams that it still waits for.
+    awaited: usize,
     streams: mpsc::Sender<(u64, TcpStream)>,
 }
 
@@ -168,7 +149,8 @@ impl<'a> Desk<'a> {
             address,
             cancel,
             closing: AtomicBool::new(false),
-            present: AtomicUsize::new(0),
+            connections: Guests::new(CONNECTIONS, CONNECTIONS_OF_ONE),
+            requests: qperf_server::requests(),
             served: AtomicUsize::new(0),
             active: Mutex::new(None),
             reports: Mutex::new(reports),
@@ -184,9 +166,17 @@ impl<'a> Desk<'a> {
         self.closing.load(Ordering::Relaxed) || self.cancel.load(Ordering::Relaxed)
     }
 
-    /// Finds out what a connection wants, and serves it.
-    fn welcome(&self, stream: TcpStream, number: u64) {
-        let peer = stream.peer_addr().map_or("a client".to_owned(), |it| it.to_string());
+    fn is_done(&self, last_busy: &mut Instant) -> bool {
+        if !self.connections.is_empty() {
+            *last_busy = Instant::now();
+        }
+        let too_idle = self.service.idle_limit.is_some_and(|it| last_busy.elapsed() > it);
+        let is_enough = self.service.once && self.served.load(Ordering::Relaxed) > 0;
+        self.cancel.load(Ordering::Relaxed) || too_idle || is_enough
+    }
+
+    /// Finds out what a connection wants, and serves it. It has its place until then.
+    fn welcome(&self, (stream, peer): (TcpStream, String), _place: Guest<'_>, number: u64) {
         let outcome =
             Control::new(stream, peer).and_then(|control| self.greet(control, number));
         match outcome {
@@ -198,24 +188,22 @@ impl<'a> Desk<'a> {
     fn greet(&self, mut control: Control, number: u64) -> Result<(), NetworkError> {
         let mut server = Server::default();
         let mut taken = Vec::new();
-        let deadline = Instant::now() + GREETING_TIMEOUT;
+        let step = Step::of(GREETING_TIMEOUT);
         while taken.len() < COOKIE_BYTES {
             let expected = "the beginning of a test";
             // Not a byte more than the cookie: what follows it belongs to the stream.
             let most = COOKIE_BYTES - taken.len();
             match control.poll(LOOK, most, expected)? {
                 Some(bytes) => taken.extend(bytes),
-                None if Instant::now() > deadline || self.is_closing() => {
-                    let seconds = GREETING_TIMEOUT.as_secs();
-                    let expected = expected.to_owned();
-                    return Err(NetworkError::Silent { peer: control.peer, expected, seconds });
-                }
+                None if self.is_closing() => return Err(NetworkError::Interrupted),
                 None => {}
+            }
+            if step.is_over() && taken.len() < COOKIE_BYTES {
+                return Err(step.missed(&control.peer, expected));
             }
             // A request of qperf begins with its version, 0; no cookie does.
             if taken.first() == Some(&0) {
-                return qperf_server::serve_one(control, &taken, &|| self.is_closing())
-                    .map(drop);
+                return self.serve_qperf(control, &taken);
             }
         }
         server.receive(&taken);
@@ -224,6 +212,15 @@ impl<'a> Desk<'a> {
             Some(ServerEvent::Cookie(cookie)) => self.admit(control, server, cookie, number),
             _ => Ok(()),
         }
+    }
+
+    /// A request of qperf, of which these bytes have arrived. Nobody ends this server by one.
+    fn serve_qperf(&self, control: Control, taken: &[u8]) -> Result<(), NetworkError> {
+        let peer = control.stream().peer_addr().ok();
+        let Some(guest) = peer.and_then(|peer| self.requests.admit(peer.ip())) else {
+            return Ok(());
+        };
+        qperf_server::serve_one((control, guest), taken, &|| self.is_closing()).map(drop)
     }
 
     /// A stream of the present test, the next test, or one too many.
@@ -263,18 +260,21 @@ impl<'a> Desk<'a> {
         let deadline = Instant::now() + ENDING;
         loop {
             let mut active = lock(&self.active);
-            match &*active {
-                Some(test) if test.cookie == cookie => {
+            match &mut *active {
+                Some(test) if test.cookie == cookie && test.awaited > 0 => {
+                    test.awaited -= 1;
                     let stream = control.stream().try_clone();
                     // A test that has ended meanwhile drops the stream, which closes it.
                     drop(stream.map(|stream| test.streams.send((number, stream))));
                     return Place::Stream;
                 }
-                Some(test) if test.is_ending && Instant::now() < deadline => {}
+                Some(test)
+                    if test.is_ending && test.cookie != cookie && Instant::now() < deadline => {
+                }
                 Some(_) => return Place::None,
                 None => {
-                    let (sender, receiver) = mpsc::channel();
-                    *active = Some(Active { cookie, is_ending: false, streams: sender });
+                    let (streams, receiver) = mpsc::channel();
+                    *active = Some(Active { cookie, is_ending: false, awaited: 0, streams });
                     return Place::Test(receiver);
                 }
             }

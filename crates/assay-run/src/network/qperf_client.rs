@@ -16,7 +16,7 @@ use assay_kernels::network::stream::Copying;
 use assay_kernels::network::transfer::{Flow, Snapshot, Socket, Transfer};
 use assay_model::cpu_times::TICKS_PER_S;
 
-use super::control::Control;
+use super::control::{Control, Step};
 use super::error::NetworkError;
 use super::target::Target;
 use crate::round_trips::Distribution;
@@ -114,6 +114,7 @@ impl Conversation<'_> {
 
     fn next(&mut self, expected: &str) -> Result<ClientEvent, NetworkError> {
         let timeout = Duration::from_secs(u64::from(self.test.request.timeout_s)) + GRACE;
+        let step = Step::of(timeout);
         loop {
             // An out-of-band byte announces that the server refuses, in words that follow.
             let refused = socket::has_urgent(self.control.stream());
@@ -123,8 +124,7 @@ impl Conversation<'_> {
             {
                 return Ok(event);
             }
-            let waited =
-                self.control.wait(timeout, expected, &|| cancel.load(Ordering::Relaxed));
+            let waited = self.control.wait(&step, expected, &|| cancel.load(Ordering::Relaxed));
             match waited {
                 Ok(bytes) => self.client.receive(&bytes),
                 Err(_) if refused => return Err(self.broke(self.client.refused())),

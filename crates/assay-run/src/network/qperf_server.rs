@@ -1,11 +1,13 @@
 //! A server for qperf's clients: ping-pong and bandwidth over TCP and UDP, and what this host is.
 //!
-//! One thread per request, a bounded number of them; the data socket waits on the address that the
-//! request came to and nowhere else.
+//! One thread per request, a bounded number of them, with bounded memory. The data socket waits on the
+//! address that the request came to and nowhere else, for the host that asked and no other; a client that
+//! leaves ends its test.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, UdpSocket};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use assay_dialects::wire::qperf::{
@@ -18,76 +20,112 @@ use assay_kernels::network::stream::Copying;
 use assay_kernels::network::transfer::{Flow, Socket, Transfer};
 use assay_model::cpu_times::TICKS_PER_S;
 
-use super::control::{self, Control};
+use super::control::{self, Control, Step};
+use super::door::{Door, Guest, Guests, LOOK, Share};
 use super::error::NetworkError;
 use super::qperf_client::{times, times_cpus};
 
-/// Requests served at the same time.
-const REQUESTS_LIMIT: usize = 64;
+/// Requests served at the same time: each takes up to three threads. One host has half of them.
+const REQUESTS: Share = Share { places: 64, bytes: 256 << 20 };
+/// As much as the longest message that the protocol allows.
+const REQUESTS_OF_ONE: Share = Share { places: 32, bytes: 64 << 20 };
 /// How long the next step of the protocol may take.
 const STEP_TIMEOUT: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(100);
+/// How long after its time a client may go on with a test.
+const GRACE: Duration = Duration::from_secs(2);
 
-/// Serves until cancelled, until nobody has come for `idle_limit`, or, with `once`, after one request.
+/// What a server is to do.
+#[derive(Debug, Clone, Copy)]
+pub struct QperfService {
+    pub listen: SocketAddr,
+    /// End after one request.
+    pub once: bool,
+    /// End when nobody has come for so long.
+    pub idle_limit: Option<Duration>,
+    /// Whether other hosts than this one may end the server.
+    pub allow_quit: bool,
+}
+
+/// Nobody yet, with the bounds of those that ask as qperf does.
+pub(super) fn requests() -> Guests {
+    Guests::new(REQUESTS, REQUESTS_OF_ONE)
+}
+
+/// Serves until cancelled or told to quit, until nobody has come for its idle limit, or one request.
 pub fn serve(
-    address: SocketAddr,
-    once: bool,
-    idle_limit: Option<Duration>,
+    service: &QperfService,
     cancel: &AtomicBool,
     observe: &(dyn Fn(Result<&Request, &NetworkError>) + Sync),
 ) -> Result<(), NetworkError> {
-    let listener = control::listen(address)?;
-    let (present, served, quit) =
-        (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+    let listener = control::listen(service.listen)?;
+    let (guests, served, quit) = (requests(), AtomicBool::new(false), AtomicBool::new(false));
     let is_closing = || cancel.load(Ordering::Relaxed) || quit.load(Ordering::Relaxed);
     let mut last_busy = Instant::now();
-    std::thread::scope(|scope| {
+    let mut door = Door::new(&listener, &guests);
+    let answer = |stream: TcpStream, peer: SocketAddr, guest: Guest<'_>| {
+        let outcome = Control::new(stream, peer.to_string())
+            .and_then(|control| serve_one((control, guest), &[], &is_closing))
+            .and_then(|request| may_be_served(service, request, peer));
+        if outcome.as_ref().is_ok_and(|request| request.test == Test::Quit) {
+            quit.store(true, Ordering::Relaxed);
+        }
+        observe(outcome.as_ref());
+        served.store(true, Ordering::Relaxed);
+    };
+    thread::scope(|scope| {
         loop {
-            let busy = present.load(Ordering::Relaxed);
-            if busy > 0 {
+            if !guests.is_empty() {
                 last_busy = Instant::now();
             }
-            let is_enough = once && served.load(Ordering::Relaxed) > 0;
-            let too_idle = idle_limit.is_some_and(|limit| last_busy.elapsed() > limit);
+            let is_enough = service.once && served.load(Ordering::Relaxed);
+            let too_idle = service.idle_limit.is_some_and(|limit| last_busy.elapsed() > limit);
             if is_closing() || is_enough || too_idle {
                 return;
             }
-            if !socket::wait_readable(&listener, LOOK) {
-                continue;
-            }
-            let Ok((stream, peer)) = listener.accept() else { continue };
-            if busy >= REQUESTS_LIMIT || stream.set_nonblocking(false).is_err() {
-                continue;
-            }
-            present.fetch_add(1, Ordering::Relaxed);
-            let (present, served, quit, is_closing) = (&present, &served, &quit, &is_closing);
-            scope.spawn(move || {
-                let outcome = Control::new(stream, peer.to_string())
-                    .and_then(|control| serve_one(control, &[], is_closing));
-                match &outcome {
-                    Ok(request) if request.test == Test::Quit => {
-                        quit.store(true, Ordering::Relaxed);
-                    }
-                    _ => {}
+            let (stream, peer, guest) = match door.next() {
+                Ok(Some(arrived)) => arrived,
+                Ok(None) => continue,
+                Err(error) => {
+                    observe(Err(&error));
+                    continue;
                 }
-                observe(outcome.as_ref());
-                served.fetch_add(1, Ordering::Relaxed);
-                present.fetch_sub(1, Ordering::Relaxed);
-            });
+            };
+            // A thread that cannot be started drops the connection, which closes it.
+            let answer = &answer;
+            let started =
+                thread::Builder::new().spawn_scoped(scope, move || answer(stream, peer, guest));
+            if let Err(source) = started {
+                observe(Err(&NetworkError::Serve { peer: peer.to_string(), source }));
+            }
         }
     });
     Ok(())
 }
 
+/// Only this host ends its server, unless told otherwise.
+fn may_be_served(
+    service: &QperfService,
+    request: Request,
+    peer: SocketAddr,
+) -> Result<Request, NetworkError> {
+    let is_near = peer.ip().to_canonical().is_loopback();
+    match request.test {
+        Test::Quit if !is_near && !service.allow_quit => {
+            Err(NetworkError::Quit { peer: peer.to_string() })
+        }
+        _ => Ok(request),
+    }
+}
+
 /// Serves one request, of which some bytes may have arrived already. What it was comes back.
-pub fn serve_one(
-    control: Control,
+pub(super) fn serve_one(
+    (control, guest): (Control, Guest<'_>),
     taken: &[u8],
-    is_closing: &dyn Fn() -> bool,
+    is_closing: &(dyn Fn() -> bool + Sync),
 ) -> Result<Request, NetworkError> {
     let mut machine = Server::default();
     machine.receive(taken);
-    let mut conversation = Conversation { control, machine, is_closing };
+    let mut conversation = Conversation { control, guest, machine, is_closing };
     let ServerEvent::Request(request) = conversation.next("a request of qperf")? else {
         return Err(conversation.closed());
     };
@@ -103,25 +141,27 @@ pub fn serve_one(
 
 struct Conversation<'a> {
     control: Control,
+    guest: Guest<'a>,
     machine: Server,
-    is_closing: &'a dyn Fn() -> bool,
+    is_closing: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// The socket on which the client's data will arrive.
-enum Door {
+enum Awaited {
     Tcp(TcpListener),
     Udp(UdpSocket),
 }
 
 impl Conversation<'_> {
     fn next(&mut self, expected: &str) -> Result<ServerEvent, NetworkError> {
+        let step = Step::of(STEP_TIMEOUT);
         loop {
             let peer = &self.control.peer;
             let broke = |source| NetworkError::Qperf { peer: peer.clone(), source };
             if let Some(event) = self.machine.next_event().map_err(broke)? {
                 return Ok(event);
             }
-            let bytes = self.control.wait(STEP_TIMEOUT, expected, self.is_closing)?;
+            let bytes = self.control.wait(&step, expected, self.is_closing)?;
             self.machine.receive(&bytes);
         }
     }
@@ -136,10 +176,14 @@ impl Conversation<'_> {
     }
 
     fn measure(&mut self, request: &Request) -> Result<(), NetworkError> {
+        let wanted = buffer_bytes(request);
+        if !self.guest.reserve(wanted) {
+            return Err(NetworkError::Memory { peer: self.control.peer.clone(), wanted });
+        }
         let door = self.open(request).map_err(|source| self.not_opened(source))?;
         let port = match &door {
-            Door::Tcp(listener) => listener.local_addr(),
-            Door::Udp(socket) => socket.local_addr(),
+            Awaited::Tcp(listener) => listener.local_addr(),
+            Awaited::Udp(socket) => socket.local_addr(),
         };
         let port = port.map_err(|source| self.not_opened(source))?.port();
         self.control.send(&Server::port(port))?;
@@ -156,43 +200,59 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    fn open(&self, request: &Request) -> io::Result<Door> {
+    fn open(&self, request: &Request) -> io::Result<Awaited> {
         let mut address = self.control.stream().local_addr()?;
         address.set_port(0);
         if request.test.is_udp() {
             let socket = socket::bind_udp(address)?;
             socket::adopt_udp(&socket, &options(request))?;
-            Ok(Door::Udp(socket))
+            Ok(Awaited::Udp(socket))
         } else {
             let listener = socket::listen(address)?;
             listener.set_nonblocking(true)?;
-            Ok(Door::Tcp(listener))
+            Ok(Awaited::Tcp(listener))
         }
     }
 
     /// A stream has to come; a datagram socket waits for its first datagram later.
-    fn enter(&self, door: Door, request: &Request) -> Result<Socket, NetworkError> {
+    fn enter(&self, door: Awaited, request: &Request) -> Result<Socket, NetworkError> {
         let listener = match door {
-            Door::Udp(socket) => return Ok(Socket::Udp { socket, wide: true }),
-            Door::Tcp(listener) => listener,
+            Awaited::Udp(socket) => return Ok(Socket::Udp { socket, wide: true }),
+            Awaited::Tcp(listener) => listener,
         };
-        let deadline = Instant::now() + STEP_TIMEOUT;
-        while !socket::wait_readable(&listener, LOOK) {
+        let step = Step::of(STEP_TIMEOUT);
+        let stream = loop {
             if (self.is_closing)() {
                 return Err(NetworkError::Interrupted);
             }
-            if Instant::now() > deadline {
-                let (peer, seconds) = (self.control.peer.clone(), STEP_TIMEOUT.as_secs());
-                let expected = "the data connection".to_owned();
-                return Err(NetworkError::Silent { peer, expected, seconds });
+            if step.is_over() {
+                return Err(step.missed(&self.control.peer, "the data connection"));
             }
-        }
-        let opened = listener.accept().and_then(|(stream, _)| {
-            stream.set_nonblocking(false)?;
-            socket::adopt_tcp(&stream, &options(request))?;
-            Ok(Socket::Tcp(stream))
-        });
-        opened.map_err(|source| self.not_opened(source))
+            if !socket::wait_readable(&listener, LOOK) {
+                continue;
+            }
+            match listener.accept() {
+                Ok((stream, peer)) if self.is_client(peer.ip()) => break stream,
+                // A stranger's connection is closed.
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(source) => return Err(self.not_opened(source)),
+            }
+        };
+        let adopted = stream.set_nonblocking(false);
+        let adopted = adopted.and_then(|()| socket::adopt_tcp(&stream, &options(request)));
+        adopted.map_err(|source| self.not_opened(source))?;
+        Ok(Socket::Tcp(stream))
+    }
+
+    fn is_client(&self, ip: IpAddr) -> bool {
+        let client = self.control.stream().peer_addr();
+        client.is_ok_and(|client| client.ip().to_canonical() == ip.to_canonical())
+    }
+
+    /// The client has left, or this server ends: its test is over.
+    fn is_abandoned(&self) -> bool {
+        (self.is_closing)() || self.control.has_stirred()
     }
 
     fn run(&self, data: Socket, request: &Request) -> Result<Statistics, NetworkError> {
@@ -227,9 +287,28 @@ impl Conversation<'_> {
             },
         };
         let bytes = request.message_bytes.max(1) as usize;
-        let stop = AtomicBool::new(false);
-        let messages = pingpong::echo(&line, bytes, deadline_ns, &stop).map_err(|source| {
-            NetworkError::PingPong { peer: self.control.peer.clone(), source }
+        let (stop, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+        let echoed = thread::scope(|scope| {
+            // The client's own timer ends a test; one that goes on and on is cut off.
+            let watch = || {
+                let last_ns = deadline_ns + GRACE.as_nanos() as u64;
+                while !is_over.load(Ordering::Relaxed) {
+                    thread::park_timeout(LOOK);
+                    if self.is_abandoned() || clock::now_ns() > last_ns {
+                        stop.store(true, Ordering::Relaxed);
+                        return;
+                    }
+                }
+            };
+            let watcher = thread::Builder::new().spawn_scoped(scope, watch)?;
+            let echoed = pingpong::echo(&line, bytes, deadline_ns, &stop);
+            is_over.store(true, Ordering::Relaxed);
+            watcher.thread().unpark();
+            echoed
+        });
+        let messages = echoed.map_err(|source| NetworkError::PingPong {
+            peer: self.control.peer.clone(),
+            source,
         })?;
         let counts = Counts { bytes: messages * bytes as u64, messages, errors: 0 };
         Ok((counts, counts))
@@ -237,13 +316,12 @@ impl Conversation<'_> {
 
     /// Ties the socket to whoever sends the first datagram from the client's host.
     fn first_sender(&self, socket: &UdpSocket, deadline_ns: u64) -> bool {
-        let client = self.control.stream().peer_addr().map(|address| address.ip());
-        while clock::now_ns() < deadline_ns && !(self.is_closing)() {
+        while clock::now_ns() < deadline_ns && !self.is_abandoned() {
             if !socket::wait_readable(socket, LOOK) {
                 continue;
             }
             match socket.peek_from(&mut [0; 1]) {
-                Ok((_, peer)) if client.as_ref().is_ok_and(|ip| *ip == peer.ip()) => {
+                Ok((_, peer)) if self.is_client(peer.ip()) => {
                     return socket.connect(peer).is_ok();
                 }
                 // A stranger's datagram is taken out of the way.
@@ -259,7 +337,7 @@ impl Conversation<'_> {
         request: &Request,
         deadline_ns: u64,
     ) -> Result<Counts, NetworkError> {
-        let block_bytes = request.message_bytes.max(1) as usize;
+        let block_bytes = buffer_bytes(request);
         let is_udp = matches!(socket, Socket::Udp { .. });
         if let Socket::Udp { socket, .. } = &socket
             && !self.first_sender(socket, deadline_ns)
@@ -267,14 +345,12 @@ impl Conversation<'_> {
             return Ok(Counts::default());
         }
         let copying = Copying::Copy;
-        // What qperf sends are whole messages; a stream's are put together in a buffer of their size.
-        let block_bytes = block_bytes.min(RECEIVE_LIMIT_BYTES);
         let flow = Flow { socket, sends: false, block_bytes, copying, pace: None, cpu: None };
         let transfer = Transfer::start(vec![flow], None)
             .map_err(|source| NetworkError::Start { source })?;
-        while clock::now_ns() < deadline_ns && !(self.is_closing)() && !transfer.is_over() {
+        while clock::now_ns() < deadline_ns && !self.is_abandoned() && !transfer.is_over() {
             let left = Duration::from_nanos(deadline_ns.saturating_sub(clock::now_ns()));
-            std::thread::sleep(left.min(Duration::from_millis(20)));
+            thread::sleep(left.min(Duration::from_millis(20)));
         }
         let seen = transfer.snapshots().first().copied().unwrap_or_default();
         transfer.finish();
@@ -285,8 +361,13 @@ impl Conversation<'_> {
     }
 }
 
-/// A peer may announce messages of any size; this much is received at once at most.
-const RECEIVE_LIMIT_BYTES: usize = 1 << 20;
+/// The memory that a test takes here: a message that is echoed is there as a whole, and of a stream this
+/// much is received at once at most.
+fn buffer_bytes(request: &Request) -> usize {
+    const RECEIVE_LIMIT_BYTES: usize = 1 << 20;
+    let bytes = request.message_bytes.max(1) as usize;
+    if request.test.is_latency() { bytes } else { bytes.min(RECEIVE_LIMIT_BYTES) }
+}
 
 fn options(request: &Request) -> SocketOptions {
     let bytes = request.socket_buffer_bytes;

@@ -198,6 +198,9 @@ pub(crate) struct QperfArguments {
     /// Server: exit after so many seconds without a client
     #[arg(long, value_name = "SECONDS")]
     pub(crate) idle_timeout: Option<u64>,
+    /// Server: other hosts may end it too, by qperf's `quit`
+    #[arg(long)]
+    pub(crate) allow_quit: bool,
     #[command(flatten)]
     pub(crate) keep: KeepArguments,
 }

@@ -14,7 +14,6 @@ use assay_dialects::wire::iperf3::{Parameters, Protocol};
 
 use assay_model::entry::Entry;
 use assay_model::event::Asked;
-use assay_model::failure::Failure as CaseFailure;
 use assay_model::run::{CaseEnd, CaseRecord, Run};
 use assay_report::words;
 use assay_store::Store;
@@ -33,6 +32,8 @@ use assay_run::network::target::{Family, Target};
 use assay_run::network::{iperf3_flows, iperf3_record, iperf3_told};
 use assay_run::recording::Recording;
 
+/// What the document says of a test that was interrupted.
+const INTERRUPTED: &str = "interrupted";
 /// What iperf3's clients send over UDP without `-b`, in bit/s.
 const UDP_RATE_BIT_PER_S: u64 = 1_048_576;
 
@@ -53,7 +54,8 @@ pub(crate) fn iperf3(
 /// A failure between two hosts, with its advice.
 pub(crate) fn failed(error: &NetworkError) -> Failure {
     use std::error::Error as _;
-    let failure = Failure::measurement(error.to_string()).advise(error.advice());
+    let advice = words::failure(&error.of_case()).advice;
+    let failure = Failure::measurement(error.to_string()).advise(advice);
     match error.source() {
         Some(source) => failure.because(source),
         None => failure,
@@ -128,7 +130,8 @@ fn client(
     });
     match &outcome {
         Ok(outcome) => told.end = Some(outcome.end.clone()),
-        Err(error) => told.error = Some(error.to_string()),
+        Err(NetworkError::Interrupted) => told.error = Some(INTERRUPTED.to_owned()),
+        Err(error) => told.error = Some(words::failure(&error.of_case()).text),
     }
     terminal.print(&page.last(&told));
     let (entries, raw) = iperf3_record::found(&test, &told, &outcome);
@@ -172,11 +175,8 @@ pub(crate) fn stored(
 fn reason(record: &CaseRecord) -> Option<String> {
     match &record.end {
         Some(CaseEnd::Finished(_)) => None,
-        Some(CaseEnd::Failed { failure: CaseFailure::Error { causes, .. }, .. }) => {
-            causes.first().cloned()
-        }
         Some(CaseEnd::Failed { failure, .. }) => Some(words::failure(failure).text),
-        None => Some(NetworkError::Interrupted.to_string()),
+        None => Some(INTERRUPTED.to_owned()),
     }
 }
 

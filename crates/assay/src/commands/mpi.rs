@@ -99,7 +99,8 @@ fn rank(
         return Ok(if done.is_damaged { failed_code } else { 0 });
     }
     if let Some(mut recording) = recording {
-        recording.case(0, job::entries(&done.outcome), &[], job::failure(&done.outcome))?;
+        recording.found(0, job::entries(&done.outcome), &[])?;
+        recording.end(0, job::ending(&done.outcome))?;
         let run = recording.finish(false)?;
         if typed.json {
             terminal.print(&render::json::summary(&summarize(&run)));

@@ -23,7 +23,7 @@ use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::qperf_client::{self, QperfTest};
 use assay_run::network::qperf_record::{self, Figures, Spent, Told};
-use assay_run::network::qperf_server;
+use assay_run::network::qperf_server::{self, QperfService};
 use assay_run::network::target::Target;
 use assay_run::recording::Recording;
 
@@ -47,10 +47,14 @@ fn server(
     if typed.bind.is_none() {
         terminal.note("listening on loopback alone; -B 0.0.0.0 lets other hosts in");
     }
-    let address = SocketAddr::new(ip, typed.listen_port);
-    let idle_limit = typed.idle_timeout.map(Duration::from_secs);
+    let service = QperfService {
+        listen: SocketAddr::new(ip, typed.listen_port),
+        once: typed.one_off,
+        idle_limit: typed.idle_timeout.map(Duration::from_secs),
+        allow_quit: typed.allow_quit,
+    };
     let terminal = Mutex::new(terminal);
-    qperf_server::serve(address, typed.one_off, idle_limit, cancel, &|outcome| {
+    qperf_server::serve(&service, cancel, &|outcome| {
         let text = match outcome {
             Ok(request) => format!("served {}", request.test.name()),
             Err(error) => render(&failed(error), false).trim_end().to_owned(),

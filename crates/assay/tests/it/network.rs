@@ -3,6 +3,7 @@
 //!
 //! All traffic stays on loopback or in namespaces made here, and every server ends by itself.
 
+mod attacks;
 mod ethtool;
 mod examining;
 mod interoperation;

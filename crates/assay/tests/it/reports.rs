@@ -1,6 +1,6 @@
 //! Every format of a report, of a run that was really measured.
 
-use crate::program::World;
+use crate::program::{World, files_below};
 
 #[test]
 fn every_format_holds_the_result() {
@@ -50,6 +50,10 @@ fn a_damaged_run_says_what_it_lost() {
             assert!(outcome.err.contains("events.jsonl"), "{outcome:?}");
             assert!(outcome.out.to_lowercase().contains("triad"), "{outcome:?}");
         }
+        let page = world.assay(&["report", "--format", "markdown"]).failed_with(4);
+        assert!(page.out.contains("1 event of this run is lost"), "{page:?}");
+        let verified = world.assay(&["verify"]).failed_with(4);
+        assert!(verified.out.contains(&says), "{verified:?}");
         let listed = world.assay(&["list"]).failed_with(4);
         assert!(listed.out.contains("damaged"), "{listed:?}");
     }
@@ -57,6 +61,38 @@ fn a_damaged_run_says_what_it_lost() {
     std::fs::write(&file, newer).unwrap();
     let outcome = world.assay(&["show"]).failed_with(4);
     assert!(outcome.err.contains("line 1: the run has format 3"), "{outcome:?}");
+}
+
+#[test]
+fn a_store_is_held_against_what_was_written() {
+    let world = World::new();
+    world.assay(&["stream", "--bytes", "1MiB", "--budget", "1s"]).succeeded();
+    world.write("job.fio", "[a]\nrw=read\nsize=64k\nfilename=file\n");
+    world.assay(&["fio", "job.fio"]).succeeded();
+    world.assay(&["list"]).succeeded();
+    let told = world.json(&["verify", "--json"]);
+    let runs = told["runs"].as_array().unwrap();
+    assert!(runs.len() == 2 && runs.iter().all(|run| run["is_sound"] == true), "{told}");
+    let outputs: u64 = runs.iter().map(|run| run["outputs"].as_u64().unwrap()).sum();
+    assert!(outputs > 0, "{told}");
+
+    let raw = files_below(&world.path("assay/raw"));
+    let before: Vec<Vec<u8>> = raw.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    for path in &raw {
+        std::fs::write(path, b"another").unwrap();
+    }
+    let damaged = world.assay(&["verify"]).failed_with(4);
+    assert!(damaged.out.contains("damaged"), "{damaged:?}");
+    for (path, bytes) in raw.iter().zip(before) {
+        std::fs::write(path, bytes).unwrap();
+    }
+    world.assay(&["verify", "latest"]).succeeded();
+
+    let index = world.path("assay/index.jsonl");
+    let text = std::fs::read_to_string(&index).unwrap();
+    std::fs::write(&index, text.replace("\"cases_failed\":0", "\"cases_failed\":7")).unwrap();
+    let damaged = world.assay(&["verify"]).failed_with(4);
+    assert!(damaged.out.contains("the index says something else"), "{damaged:?}");
 }
 
 #[test]

@@ -145,9 +145,12 @@ fn a_switched_bucket_of_half_the_rate_is_half_as_good() {
     }
     let Some(link) = Link::new("switched", "400mbit", LONG_QUEUE) else { return };
     let world = World::new();
-    // The program runs within the namespace, and its commands with it.
-    let [whole, half] = ["400mbit", "200mbit"]
-        .map(|rate| format!("tc qdisc change dev veth0 root tbf rate {rate} {LONG_QUEUE}"));
+    // The program runs within the namespace, and its commands with it. What a full bucket lets through at once and
+    // what its queue holds are halved as well: with the same burst for both rates, half of them is 0.503 of the
+    // whole within a second.
+    let [whole, half] =
+        ["rate 400mbit burst 256kb limit 8mb", "rate 200mbit burst 128kb limit 4mb"]
+            .map(|bucket| format!("tc qdisc change dev veth0 root tbf {bucket}"));
     let ratio = switched(&link, &world, &whole, &half);
     let [of_half, of_whole] = [&half, &whole].map(|command| {
         assert!(run(&format!("ip netns exec {} {command}", link.near)));

@@ -83,7 +83,7 @@ fn read(tool: &Tool, text: &str) -> String {
     let all = invocations(tool);
     for benchmark in Benchmark::ALL {
         let of = all.iter().filter(|it| it.workload.benchmark() == benchmark);
-        let read = |it: &Invocation| (tool.parse)(it, &outputs(it, text));
+        let read = |it: &Invocation| tool.read(it, &outputs(it, text));
         let results: Vec<_> = of.map(|it| (&it.label, read(it))).collect();
         let some = results.iter().any(|(_, result)| result.is_ok());
         let wanted = results.into_iter().filter(|(_, result)| result.is_ok() == some);

@@ -16,7 +16,7 @@ fn check(text: &str) {
     for tool in TOOLS {
         for invocation in invocations(tool) {
             let outputs = outputs(&invocation, text);
-            let Ok(parsed) = (tool.parse)(&invocation, &outputs) else { continue };
+            let Ok(parsed) = tool.read(&invocation, &outputs) else { continue };
             assert!(
                 !parsed.values.is_empty(),
                 "{}: read nothing and said so by silence",

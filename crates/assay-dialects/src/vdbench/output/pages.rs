@@ -4,6 +4,8 @@
 
 use std::fmt::Write as _;
 
+use assay_model::plain::within_page;
+
 use super::loops;
 use crate::vdbench::RunLabel;
 
@@ -13,6 +15,7 @@ const BUSY_PERCENT: f64 = 80.0;
 /// A line with a link: `Run totals:   <A HREF="totals.html">totals</A>`.
 #[must_use]
 pub fn link(words: &str, name: &str) -> String {
+    let name = within_page(name).replace('"', "&quot;");
     format!("{words:<32} <A HREF=\"{name}.html\">{name}</A>")
 }
 
@@ -29,6 +32,7 @@ pub fn contents(runs: &[RunLabel]) -> String {
             format!("{} For loops: {}", run.name, loops(run))
         };
         let indent = if before == Some(&run.name) { run.name.len() + 12 } else { 0 };
+        let name = within_page(&name);
         let _ = writeln!(text, "{words:<32} {:indent$}<A HREF=\"#_{number}\">{name}</A>", "");
         before = Some(&run.name);
     }
@@ -38,6 +42,7 @@ pub fn contents(runs: &[RunLabel]) -> String {
 /// The line that begins a run on a page, where links find it.
 #[must_use]
 pub fn anchor(number: usize, line: &str) -> String {
+    let line = within_page(line);
     format!("\n<a name=\"_{number}\"></a><i><b>{line}</b></i>\n")
 }
 

@@ -1,7 +1,9 @@
 //! The client's side of the control connection.
 
-use super::buffer::{Buffer, framed};
-use super::{Cookie, Parameters, ProtocolError, RESULTS_LIMIT, Results, State};
+use super::{
+    Buffer, Cookie, Parameters, ProtocolError, RESULTS_LIMIT, Results, State, WAITING_LIMIT,
+    framed, unframed,
+};
 
 /// What the client has to do next.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +64,7 @@ impl Client {
     /// A conversation that has not begun.
     #[must_use]
     pub fn new(cookie: Cookie) -> Self {
-        Self { cookie, phase: Phase::Parameters, buffer: Buffer::default() }
+        Self { cookie, phase: Phase::Parameters, buffer: Buffer::new(WAITING_LIMIT) }
     }
 
     /// What to send first, on the control connection and on every TCP stream.
@@ -117,6 +119,9 @@ impl Client {
     /// # Errors
     /// When the server breaks the protocol, refuses or gives up. The conversation is over then.
     pub fn next_event(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
+        if let Some(limit) = self.buffer.exceeded() {
+            return Err(ProtocolError::Flood { limit });
+        }
         if self.phase == Phase::TheirResults {
             return self.their_results();
         }
@@ -149,7 +154,7 @@ impl Client {
     }
 
     fn their_results(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
-        let Some(message) = self.buffer.message("results", RESULTS_LIMIT)? else {
+        let Some(message) = unframed(&mut self.buffer, "results", RESULTS_LIMIT)? else {
             return Ok(None);
         };
         self.phase = Phase::Display;

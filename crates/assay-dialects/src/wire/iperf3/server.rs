@@ -1,9 +1,8 @@
 //! The server's side of the control connection.
 
-use super::buffer::{Buffer, framed};
 use super::{
-    COOKIE_ALPHABET, COOKIE_BYTES, Cookie, PARAMETERS_LIMIT, Parameters, ProtocolError,
-    RESULTS_LIMIT, Results, State,
+    Buffer, COOKIE_ALPHABET, COOKIE_BYTES, Cookie, PARAMETERS_LIMIT, Parameters, ProtocolError,
+    RESULTS_LIMIT, Results, State, WAITING_LIMIT, framed, unframed,
 };
 
 /// What the client said.
@@ -41,7 +40,7 @@ pub struct Server {
 
 impl Default for Server {
     fn default() -> Self {
-        Self { phase: Phase::Cookie, buffer: Buffer::default() }
+        Self { phase: Phase::Cookie, buffer: Buffer::new(WAITING_LIMIT) }
     }
 }
 
@@ -109,6 +108,9 @@ impl Server {
     /// # Errors
     /// When the client breaks the protocol or gives up. The conversation is over then.
     pub fn next_event(&mut self) -> Result<Option<ServerEvent>, ProtocolError> {
+        if let Some(limit) = self.buffer.exceeded() {
+            return Err(ProtocolError::Flood { limit });
+        }
         match self.phase {
             Phase::Cookie => self.cookie(),
             Phase::Parameters => self.parameters(),
@@ -133,14 +135,13 @@ impl Server {
             let start = so_far.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
             return Err(ProtocolError::NoCookie { start });
         }
-        let Some(bytes) = self.buffer.take(COOKIE_BYTES) else { return Ok(None) };
+        let Some(bytes) = self.buffer.array() else { return Ok(None) };
         self.phase = Phase::Parameters;
-        let cookie = Cookie(bytes.try_into().expect("just that many bytes were taken"));
-        Ok(Some(ServerEvent::Cookie(cookie)))
+        Ok(Some(ServerEvent::Cookie(Cookie(bytes))))
     }
 
     fn parameters(&mut self) -> Result<Option<ServerEvent>, ProtocolError> {
-        let Some(message) = self.buffer.message("parameters", PARAMETERS_LIMIT)? else {
+        let Some(message) = unframed(&mut self.buffer, "parameters", PARAMETERS_LIMIT)? else {
             return Ok(None);
         };
         self.phase = Phase::Running;
@@ -149,7 +150,7 @@ impl Server {
     }
 
     fn their_results(&mut self) -> Result<Option<ServerEvent>, ProtocolError> {
-        let Some(message) = self.buffer.message("results", RESULTS_LIMIT)? else {
+        let Some(message) = unframed(&mut self.buffer, "results", RESULTS_LIMIT)? else {
             return Ok(None);
         };
         self.phase = Phase::Done;

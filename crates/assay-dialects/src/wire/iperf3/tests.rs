@@ -12,7 +12,7 @@ const CLIENT_RESULTS: &str = r#"{"cpu_util_total":6.4636331668209182,"cpu_util_u
 const SERVER_RESULTS: &str = r#"{"cpu_util_total":0.13979863937107151,"cpu_util_user":0,"cpu_util_system":0.13999320950241609,"sender_has_retransmits":18446744073709551615,"congestion_used":"bbr","streams":[{"id":1,"bytes":1310720,"retransmits":18446744073709551615,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.027854},{"id":3,"bytes":1310720,"retransmits":18446744073709551615,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.027867}]}"#;
 
 fn message(text: &str) -> Vec<u8> {
-    buffer::framed(text.as_bytes())
+    framed(text.as_bytes())
 }
 
 fn client_side() -> Vec<u8> {
@@ -260,4 +260,14 @@ proptest! {
             if is_client { drop(serve(&bytes, piece)) } else { drop(ask(&bytes, piece)) }
         }
     }
+}
+
+#[test]
+fn what_comes_out_of_turn_is_not_kept() {
+    let mut server = Server::default();
+    server.receive(&client_side());
+    while server.next_event().unwrap().is_some() {}
+    // The conversation is over, and the peer goes on.
+    server.receive(&vec![4; WAITING_LIMIT + 1]);
+    assert_eq!(server.next_event(), Err(ProtocolError::Flood { limit: WAITING_LIMIT }));
 }

@@ -1,6 +1,9 @@
 //! The client's side of one test.
 
-use super::{AFTER, BEFORE, Configuration, ProtocolError, Request, Statistics, Test};
+use super::{
+    AFTER, BEFORE, Buffer, Configuration, ProtocolError, Request, Statistics, Test,
+    WAITING_LIMIT,
+};
 
 /// What the client has to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,14 +31,14 @@ enum Phase {
 pub struct Client {
     request: Request,
     phase: Phase,
-    bytes: Vec<u8>,
+    buffer: Buffer,
 }
 
 impl Client {
     /// A test that has not begun.
     #[must_use]
     pub const fn new(request: Request) -> Self {
-        Self { request, phase: Phase::Answer, bytes: Vec::new() }
+        Self { request, phase: Phase::Answer, buffer: Buffer::new(WAITING_LIMIT) }
     }
 
     /// What to send first.
@@ -58,7 +61,7 @@ impl Client {
 
     /// Takes what the server sent, in pieces of any size.
     pub fn receive(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+        self.buffer.push(bytes);
     }
 
     /// What to do next; `None` until more has arrived.
@@ -66,19 +69,24 @@ impl Client {
     /// # Errors
     /// When the server breaks the protocol or refuses. The test is over then.
     pub fn next_event(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
+        if let Some(limit) = self.buffer.exceeded() {
+            return Err(ProtocolError::Flood { limit });
+        }
         match self.phase {
             Phase::Answer if self.request.test == Test::Configuration => {
-                Ok(self.take::<{ Configuration::BYTES }>().map(|bytes| {
+                Ok(self.buffer.array::<{ Configuration::BYTES }>().map(|bytes| {
                     self.phase = Phase::Finished;
                     ClientEvent::Configuration(Configuration::from_bytes(&bytes))
                 }))
             }
             Phase::Answer => self.port(),
             Phase::Before => self.before(),
-            Phase::Statistics => Ok(self.take::<{ Statistics::BYTES }>().map(|bytes| {
-                self.phase = Phase::Finished;
-                ClientEvent::Statistics(Box::new(Statistics::from_bytes(&bytes)))
-            })),
+            Phase::Statistics => {
+                Ok(self.buffer.array::<{ Statistics::BYTES }>().map(|bytes| {
+                    self.phase = Phase::Finished;
+                    ClientEvent::Statistics(Box::new(Statistics::from_bytes(&bytes)))
+                }))
+            }
             Phase::Finished => Ok(None),
         }
     }
@@ -86,13 +94,13 @@ impl Client {
     /// The failure that the server's out-of-band `?` announces; its text has come in band.
     #[must_use]
     pub fn refused(&self) -> ProtocolError {
-        let text = String::from_utf8_lossy(&self.bytes);
+        let text = String::from_utf8_lossy(self.buffer.peek());
         let text = text.trim_matches(|c: char| c == '\0' || c == '?' || c.is_whitespace());
         ProtocolError::Refused { text: text.to_owned() }
     }
 
     fn port(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
-        let Some(bytes) = self.take::<4>() else { return Ok(None) };
+        let Some(bytes) = self.buffer.array::<4>() else { return Ok(None) };
         let port = u32::from_le_bytes(bytes);
         self.phase = Phase::Before;
         match u16::try_from(port) {
@@ -102,7 +110,7 @@ impl Client {
     }
 
     fn before(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
-        let Some(bytes) = self.take::<{ BEFORE.len() }>() else { return Ok(None) };
+        let Some(bytes) = self.buffer.array::<{ BEFORE.len() }>() else { return Ok(None) };
         self.phase = Phase::Statistics;
         if &bytes == BEFORE {
             Ok(Some(ClientEvent::Run))
@@ -110,11 +118,5 @@ impl Client {
             let expected = String::from_utf8_lossy(BEFORE).into_owned();
             Err(ProtocolError::OutOfStep { expected })
         }
-    }
-
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let taken = *self.bytes.first_chunk::<N>()?;
-        self.bytes.drain(..N);
-        Some(taken)
     }
 }

@@ -1,6 +1,8 @@
 //! The server's side of one test.
 
-use super::{AFTER, BEFORE, Configuration, ProtocolError, Request, Statistics};
+use super::{
+    AFTER, BEFORE, Buffer, Configuration, ProtocolError, Request, Statistics, WAITING_LIMIT,
+};
 
 /// What the client said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,12 +28,12 @@ enum Phase {
 #[derive(Debug)]
 pub struct Server {
     phase: Phase,
-    bytes: Vec<u8>,
+    buffer: Buffer,
 }
 
 impl Default for Server {
     fn default() -> Self {
-        Self { phase: Phase::Request, bytes: Vec::new() }
+        Self { phase: Phase::Request, buffer: Buffer::new(WAITING_LIMIT) }
     }
 }
 
@@ -62,7 +64,7 @@ impl Server {
 
     /// Takes what the client sent, in pieces of any size.
     pub fn receive(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+        self.buffer.push(bytes);
     }
 
     /// What the client said; `None` until more has arrived.
@@ -70,9 +72,14 @@ impl Server {
     /// # Errors
     /// When the client breaks the protocol or asks for what is not served. The test is over then.
     pub fn next_event(&mut self) -> Result<Option<ServerEvent>, ProtocolError> {
+        if let Some(limit) = self.buffer.exceeded() {
+            return Err(ProtocolError::Flood { limit });
+        }
         match self.phase {
             Phase::Request => {
-                let Some(bytes) = self.take::<{ Request::BYTES }>() else { return Ok(None) };
+                let Some(bytes) = self.buffer.array::<{ Request::BYTES }>() else {
+                    return Ok(None);
+                };
                 self.phase = Phase::Before;
                 Request::from_bytes(&bytes).map(|request| Some(ServerEvent::Request(request)))
             }
@@ -88,7 +95,7 @@ impl Server {
         next: Phase,
         event: ServerEvent,
     ) -> Result<Option<ServerEvent>, ProtocolError> {
-        let Some(bytes) = self.take::<N>() else { return Ok(None) };
+        let Some(bytes) = self.buffer.array::<N>() else { return Ok(None) };
         self.phase = next;
         if &bytes == due {
             Ok(Some(event))
@@ -96,11 +103,5 @@ impl Server {
             let expected = String::from_utf8_lossy(due).into_owned();
             Err(ProtocolError::OutOfStep { expected })
         }
-    }
-
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let taken = *self.bytes.first_chunk::<N>()?;
-        self.bytes.drain(..N);
-        Some(taken)
     }
 }

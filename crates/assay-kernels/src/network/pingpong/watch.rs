@@ -8,6 +8,7 @@
 //! descriptors is its own and holds the socket alone.
 
 use std::ffi::{c_int, c_uint};
+use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::RawFd;
 use std::panic;
@@ -40,30 +41,42 @@ impl Beat {
 
 /// Runs `work` in a thread that has no descriptor but `socket`. Its receives from `stream` may sleep
 /// without a timeout; with `None` they look after themselves.
+///
+/// # Errors
+/// When the thread cannot be started.
 pub(super) fn watched<T: Send>(
     (socket, stream): (RawFd, Option<&TcpStream>),
     bounds: &Bounds<'_>,
     beat: &Beat,
     work: impl FnOnce() -> T + Send,
-) -> T {
+) -> io::Result<T> {
+    /// A receive that was shut returns at once; who has not by then hangs in a send that nobody takes.
+    const ENOUGH: Duration = Duration::from_millis(500);
     let watcher = thread::current();
     let finished = thread::scope(|scope| {
-        let worker = scope.spawn(|| {
+        let worker = thread::Builder::new().spawn_scoped(scope, || {
             keep_only(socket);
             let result = work();
             watcher.unpark();
             result
-        });
+        })?;
         if let Some(stream) = stream {
             watch(bounds, beat, || worker.is_finished());
             if !worker.is_finished() {
                 // A connection that has gone already needs no end.
                 drop(stream.shutdown(Shutdown::Read));
+                let shut_ns = clock::now_ns();
+                while !worker.is_finished() {
+                    thread::park_timeout(LOOK_EVERY);
+                    if clock::now_ns() - shut_ns > ENOUGH.as_nanos() as u64 {
+                        drop(stream.shutdown(Shutdown::Both));
+                    }
+                }
             }
         }
-        worker.join()
+        io::Result::Ok(worker.join())
     });
-    finished.unwrap_or_else(|cause| panic::resume_unwind(cause))
+    Ok(finished?.unwrap_or_else(|cause| panic::resume_unwind(cause)))
 }
 
 /// Gives the calling thread a table of descriptors of its own with `socket` alone in it: what other

@@ -31,6 +31,10 @@ pub(super) fn resolve(asked: &StorageRequest, budget_s: f64) -> Result<Vec<Named
     // A case takes its share of the budget even if it needs all of its rounds or steps.
     let greatest = asked.course.most_measurements() as usize + asked.curve.len() + bends;
     let measurements = asked.bytes.len() * asked.depths.len() * greatest;
+    if measurements > super::MOST_CASES {
+        let (what, given) = ("a number of cases".to_owned(), measurements as u64);
+        return Err(PlanError::Beyond { what, given, most: super::MOST_CASES as u64 });
+    }
     let timing = timing(asked, budget_s / measurements as f64);
     let mut named = Vec::new();
     for bytes in &asked.bytes {

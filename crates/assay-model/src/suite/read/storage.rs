@@ -123,10 +123,16 @@ fn point(value: &Value<'_>) -> Read<f64> {
 }
 
 fn bend_points(table: &Table<'_>) -> Read<u32> {
+    /// A curve of a hundred points is drawn as smoothly as one of a thousand.
+    const MOST: u32 = 100;
     let points = table.optional("bend-points", count)?.unwrap_or(0);
     if points > 0 && table.get("curve").is_none() {
         let help = Some("like `curve = [10, 50, 90]`".to_owned());
         return Err(wrong(table.require("bend-points")?, "only a curve bends", help));
+    }
+    if points > MOST {
+        let place = table.require("bend-points")?;
+        return Err(wrong(place, format!("must be at most {MOST}"), None));
     }
     Ok(points)
 }

@@ -2,22 +2,18 @@
 
 use std::borrow::Cow;
 
+use assay_model::plain::in_columns;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::UnicodeWidthStr;
 
-/// Columns that a text takes.
+/// Columns that a text takes, with everything that it hides shown.
 pub(super) fn columns(text: &str) -> usize {
-    text.width()
+    in_columns(text).width()
 }
 
 /// No-break spaces have done their work once lines are broken.
 pub(super) fn plain(text: &str) -> String {
     text.replace('\u{a0}', " ")
-}
-
-/// Control characters, which could move the cursor or change its colour, made visible.
-pub(super) fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// `text` with spaces up to `width` columns.
@@ -55,5 +51,7 @@ pub(super) fn widest_word(text: &str) -> usize {
 /// A no-break space belongs to its word.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let is_break = |c: char| c.is_whitespace() && c != '\u{a0}';
-    text.split(is_break).filter(|word| !word.is_empty()).map(visible)
+    text.split(is_break)
+        .filter(|word| !word.is_empty())
+        .map(|word| in_columns(word).into_owned())
 }

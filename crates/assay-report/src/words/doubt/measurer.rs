@@ -14,7 +14,8 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::OtherThreadCount { .. }
         | Doubt::SmallerArrays { .. }
         | Doubt::UnreadOutput { .. }
-        | Doubt::StoreIndex { .. } => of_output(doubt),
+        | Doubt::StoreIndex { .. }
+        | Doubt::EventsLost { .. } => of_output(doubt),
         Doubt::OtherBinding { bound, asked } => Said::new(
             format!(
                 "the ranks were bound to the CPUs {bound} where {asked:?} were asked for, one each"
@@ -116,6 +117,17 @@ fn of_output(doubt: &Doubt) -> Said {
             "give the tool larger arrays; STREAM's own rule is four times the caches",
         ),
         Doubt::UnreadOutput { problem } => Said::new(problem, "look at the stored raw output"),
+        Doubt::EventsLost { count } => Said::new(
+            match count {
+                0 => "what is stored of this run is not what was written".to_owned(),
+                1 => "1 event of this run is lost: what is shown is not all that was measured"
+                    .to_owned(),
+                _ => format!(
+                    "{count} events of this run are lost: what is shown is not all that was measured"
+                ),
+            },
+            "`assay verify RUN` names every place",
+        ),
         Doubt::StoreIndex { path, cause } => Said::new(
             format!("the index {} cannot be written: {cause}", path.display()),
             "nothing is lost: runs are listed from their events, only more slowly; make the folder \

@@ -1,24 +1,25 @@
 //! One test, from its parameters to the exchange of results.
 
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use assay_dialects::iperf3::{End, Interval, Start, StreamEnd};
-use assay_dialects::wire::iperf3::parameters::{Direction, Length};
+use assay_dialects::wire::iperf3::parameters::{Direction, Length, TIME_LIMIT_S};
 use assay_dialects::wire::iperf3::{
-    Cookie, Parameters, Protocol, Server, ServerEvent, datagram,
+    Cookie, Parameters, Protocol, ProtocolError, Server, ServerEvent, State, datagram,
 };
 use assay_kernels::clock;
 use assay_kernels::network::socket;
 use assay_kernels::network::transfer::{Flow, Socket};
 
-use super::super::control::{ANSWER_TIMEOUT, Control};
+use super::super::control::{ANSWER_TIMEOUT, Control, Step};
+use super::super::door::LOOK;
 use super::super::error::NetworkError;
 use super::super::iperf3_flows::{self, Idle};
 use super::super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
 use super::told::Told;
-use super::{Desk, LOOK, Served, broke, lock};
+use super::{Desk, Served, broke, lock};
 
 /// How long the streams of a test may take to come.
 const STREAMS_TIMEOUT: Duration = Duration::from_secs(10);
@@ -75,13 +76,14 @@ impl Test<'_> {
     }
 
     fn next(&mut self, timeout: Duration, expected: &str) -> Result<ServerEvent, NetworkError> {
+        let step = Step::of(timeout);
         loop {
             let event = self.server.next_event().map_err(|it| broke(&self.control, it))?;
             if let Some(event) = event {
                 return Ok(event);
             }
             let desk = self.desk;
-            let bytes = self.control.wait(timeout, expected, &|| desk.is_closing())?;
+            let bytes = self.control.wait(&step, expected, &|| desk.is_closing())?;
             self.server.receive(&bytes);
         }
     }
@@ -118,13 +120,16 @@ impl Test<'_> {
         parameters: &Parameters,
         count: usize,
     ) -> Result<Vec<Socket>, NetworkError> {
+        if let Some(active) = &mut *lock(&self.desk.active) {
+            active.awaited = count;
+        }
         self.control.send(&Server::ask_streams())?;
-        let deadline = Instant::now() + STREAMS_TIMEOUT;
+        let step = Step::of(STREAMS_TIMEOUT);
         let mut numbered = Vec::new();
         while numbered.len() < count {
             match self.streams.recv_timeout(LOOK) {
                 Ok(stream) => numbered.push(stream),
-                Err(_) => self.check_waiting(deadline)?,
+                Err(_) => self.check_waiting(&step)?,
             }
         }
         // Their numbers go by their arrival, whichever thread was first to look at them.
@@ -146,19 +151,21 @@ impl Test<'_> {
             Ok(own) => SocketAddr::new(self.desk.address.ip(), own.port()),
             Err(_) => self.desk.address,
         };
+        let client = self.control.stream().peer_addr();
+        let client = client.map_err(|source| self.not_opened(source))?.ip().to_canonical();
         let options = iperf3_flows::options(parameters);
         // The socket that hears the next hello exists before the client may send it.
         let mut next = socket::bind_udp(address).map_err(|source| self.not_opened(source))?;
         self.control.send(&Server::ask_streams())?;
-        let deadline = Instant::now() + STREAMS_TIMEOUT;
+        let step = Step::of(STREAMS_TIMEOUT);
         let mut sockets = Vec::new();
         while sockets.len() < count {
+            self.check_waiting(&step)?;
             if !socket::wait_readable(&next, LOOK) {
-                self.check_waiting(deadline)?;
                 continue;
             }
             let is_last = sockets.len() + 1 == count;
-            let following = welcome_udp(&next, address, is_last, &options);
+            let following = welcome_udp((&next, client), address, is_last, &options);
             match following.map_err(|source| self.not_opened(source))? {
                 Hello::Foreign => {}
                 Hello::Last => {
@@ -173,20 +180,24 @@ impl Test<'_> {
     }
 
     /// While streams are awaited, the client may give up or vanish.
-    fn check_waiting(&mut self, deadline: Instant) -> Result<(), NetworkError> {
+    fn check_waiting(&mut self, step: &Step) -> Result<(), NetworkError> {
         if self.desk.is_closing() {
             return Err(NetworkError::Interrupted);
         }
         let expected = "the streams of the test";
         if let Some(bytes) = self.control.poll(Duration::ZERO, usize::MAX, expected)? {
             self.server.receive(&bytes);
-            self.server.next_event().map_err(|source| broke(&self.control, source))?;
+            let event =
+                self.server.next_event().map_err(|source| broke(&self.control, source))?;
+            if event == Some(ServerEvent::Ended) {
+                let early = ProtocolError::OutOfTurn { state: State::TestEnd, expected };
+                return Err(broke(&self.control, early));
+            }
         }
-        if Instant::now() > deadline {
-            let (peer, seconds) = (self.control.peer.clone(), STREAMS_TIMEOUT.as_secs());
-            return Err(NetworkError::Silent { peer, expected: expected.to_owned(), seconds });
+        match step.is_over() {
+            true => Err(step.missed(&self.control.peer, expected)),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     fn not_opened(&self, source: std::io::Error) -> NetworkError {
@@ -235,13 +246,13 @@ impl Test<'_> {
         parameters: &Parameters,
         tell: &mut dyn FnMut(&Interval),
     ) -> Result<Option<u64>, NetworkError> {
-        let longest = match parameters.length {
-            Length::Seconds(seconds) => {
-                let counted = Duration::from_secs(u64::from(seconds + parameters.omit_s));
-                Some(Instant::now() + counted + GRACE)
-            }
-            Length::Bytes(_) | Length::Blocks(_) => None,
+        let counted_s = match parameters.length {
+            Length::Seconds(seconds) if seconds > 0 => seconds,
+            // Until the client has enough; nobody has the only place for longer than this.
+            Length::Seconds(_) | Length::Bytes(_) | Length::Blocks(_) => TIME_LIMIT_S,
         };
+        let counted = Duration::from_secs(u64::from(counted_s + parameters.omit_s));
+        let longest = Step::of(counted + GRACE);
         let mut idle = Idle::new(self.desk.service.idle_timeout);
         loop {
             meter.tick(tell);
@@ -263,10 +274,8 @@ impl Test<'_> {
             if idle.is_too_long(meter.moved_bytes()) {
                 return Err(idle.stalled(&self.control.peer));
             }
-            if longest.is_some_and(|longest| Instant::now() > longest) {
-                let (peer, seconds) = (self.control.peer.clone(), GRACE.as_secs());
-                let expected = "the end of the test".to_owned();
-                return Err(NetworkError::Silent { peer, expected, seconds });
+            if longest.is_over() {
+                return Err(longest.missed(&self.control.peer, "the end of the test"));
             }
         }
     }
@@ -297,14 +306,15 @@ enum Hello {
 
 /// Takes one hello: the socket becomes the stream, and unless it was the last, another waits.
 fn welcome_udp(
-    waiting: &UdpSocket,
+    (waiting, client): (&UdpSocket, IpAddr),
     address: SocketAddr,
     is_last: bool,
     options: &socket::SocketOptions,
 ) -> std::io::Result<Hello> {
     let mut hello = [0; 64];
     let (bytes, peer) = waiting.recv_from(&mut hello)?;
-    if hello[..bytes] != datagram::HELLO {
+    // Nobody but the client whose test it is has a stream in it.
+    if hello[..bytes] != datagram::HELLO || peer.ip().to_canonical() != client {
         return Ok(Hello::Foreign);
     }
     waiting.connect(peer)?;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use jiff::Zoned;
 
+use assay_model::plain;
 use assay_run::failure::Failure;
 use assay_run::storage::opening;
 
@@ -137,7 +138,8 @@ impl Page {
         let path = folder.join(name);
         let mut file = opening::output(&path, false)?;
         // Browsers show it as it is, and scripts that skip the first line find what they expect.
-        writeln!(file, "<title>Vdbench {}</title><pre>", path.display())?;
+        let title = path.display().to_string();
+        writeln!(file, "<title>Vdbench {}</title><pre>", plain::within_page(&title))?;
         Ok(Self { file: Some(file), failed: None })
     }
 
@@ -145,8 +147,13 @@ impl Page {
         self.file.as_mut().map_or(Ok(()), |file| writeln!(file, "{text}"))
     }
 
-    /// Writes one line, or several.
+    /// Writes one line, or several, of plain text.
     pub(super) fn line(&mut self, text: &str) {
+        self.markup(&plain::within_page(text));
+    }
+
+    /// The same with links and anchors, which are made where names are harmless already.
+    pub(super) fn markup(&mut self, text: &str) {
         if self.failed.is_none() {
             self.failed = self.write(text).err();
         }

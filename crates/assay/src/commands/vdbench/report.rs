@@ -5,6 +5,7 @@ use assay_dialects::vdbench::output::{
     self, Average, Measured, Moment, flat_file, histogram, pages, skew,
 };
 use assay_dialects::vdbench::{Execution, RateLabel, RunLabel};
+use assay_model::plain;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::file_set::FileOperation;
 use assay_model::workload::storage::StoragePhase;
@@ -123,13 +124,13 @@ impl<'t> Report<'t> {
         let created = self.time().strftime("%H:%M:%S %b %d %Y %Z");
         self.folder.summary.line(&format!("Vdbench summary report, created {created}\n"));
         for (words, name) in LINKS {
-            self.folder.summary.line(&pages::link(words, name));
+            self.folder.summary.markup(&pages::link(words, name));
         }
         let contents = &self.contents;
-        self.folder.summary.line(contents);
-        self.folder.totals.line(&format!("Run totals\n{contents}"));
-        self.folder.histogram.line(&format!("Total response time histogram.\n{contents}"));
-        self.folder.skew.line(&format!("Workload skew report\n{contents}"));
+        self.folder.summary.markup(contents);
+        self.folder.totals.markup(&format!("Run totals\n{contents}"));
+        self.folder.histogram.markup(&format!("Total response time histogram.\n{contents}"));
+        self.folder.skew.markup(&format!("Workload skew report\n{contents}"));
         let nothing = "If there are no lines below, no I/O failed and no data was wrong.";
         self.folder.errors.line(&format!("Vdbench error log, created {created}\n{nothing}\n"));
         self.folder.status.line(
@@ -150,7 +151,7 @@ impl<'t> Report<'t> {
             &mut self.folder.histogram,
             &mut self.folder.skew,
         ] {
-            page.line(&anchor);
+            page.markup(&anchor);
         }
         // Totals have one heading for all runs.
         if self.begun == 0 {
@@ -300,10 +301,11 @@ impl<'t> Report<'t> {
         for (title, parts) in kinds {
             for skew::Part { name, measured, .. } in parts {
                 let line = output::line(tod, &average, &measured);
-                let head = format!("{title}{name}\n\n{}\n", histogram_link(&name));
+                let shown = plain::within_page(&name);
+                let head = format!("{title}{shown}\n\n{}\n", histogram_link(&name));
                 let text = format!("{anchor}\n{}\n{line}", self.table_heading());
                 self.folder.part(&name, &head, &text);
-                let head = format!("{title}{name}: response time histogram.\n");
+                let head = format!("{title}{shown}: response time histogram.\n");
                 let text = format!("{anchor}\n{}", histogram::sections(&measured));
                 self.folder.part(&format!("{name}.histogram"), &head, &text);
             }

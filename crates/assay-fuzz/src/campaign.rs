@@ -1,0 +1,136 @@
+//! One reader against changed inputs for some time.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use fastrand::Rng;
+use fs_err as fs;
+
+use crate::corpus;
+use crate::mutation::{Dictionary, mutate};
+use crate::readers::Reader;
+use crate::watch::Watch;
+
+/// What became of it.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub executions: u64,
+    /// Inputs that are changed further, the goldens among them.
+    pub inputs: usize,
+    /// Files of new findings, each with what was said.
+    pub findings: Vec<(PathBuf, String)>,
+}
+
+/// Inputs that are kept for further changes, at most.
+const MOST_INPUTS: usize = 20_000;
+/// Further findings of one reader are mostly the same one again.
+const MOST_FINDINGS: usize = 5;
+
+/// Gives `reader` everything it begins with, and changed inputs until `length` is over.
+///
+/// # Errors
+/// When the goldens cannot be read or a finding cannot be written.
+pub fn run(reader: &Reader, length: Duration, seed: u64) -> Result<Outcome> {
+    let deadline = Instant::now() + length;
+    let watch = Watch::start();
+    let seeds = corpus::seeds(reader)?;
+    let dictionary = Dictionary::of(&seeds);
+    let mut random = Rng::with_seed(seed);
+    let (mut inputs, mut shapes) = (Vec::new(), BTreeSet::new());
+    let mut outcome = Outcome::default();
+    let folder = corpus::findings(reader);
+    fs::create_dir_all(&folder)?;
+    let mut give = |input: Vec<u8>, inputs: &mut Vec<Vec<u8>>| -> Result<bool> {
+        watch.begin(&input, folder.join("without-end.bin"));
+        let result = once(reader, &input);
+        watch.end();
+        outcome.executions += 1;
+        match result {
+            Ok(said) => {
+                if shapes.insert(shape(&said)) && inputs.len() < MOST_INPUTS {
+                    inputs.push(input);
+                }
+            }
+            Err(said) => {
+                let input = shortened(reader, input);
+                let mut hasher = DefaultHasher::new();
+                input.hash(&mut hasher);
+                let path = folder.join(format!("{:016x}.bin", hasher.finish()));
+                fs::write(&path, &input).context("a finding is lost")?;
+                outcome.findings.push((path, said));
+            }
+        }
+        Ok(outcome.findings.len() < MOST_FINDINGS)
+    };
+    let mut goes_on = true;
+    for input in &seeds {
+        goes_on = goes_on && give(input.clone(), &mut inputs)?;
+    }
+    inputs.extend(seeds);
+    while goes_on && Instant::now() < deadline {
+        // The clock is read now and then: an execution may take a microsecond.
+        for _ in 0..64 {
+            let mut input = inputs[random.usize(..inputs.len())].clone();
+            let other = inputs[random.usize(..inputs.len())].clone();
+            mutate(&mut input, &other, &dictionary, &mut random);
+            goes_on = goes_on && give(input, &mut inputs)?;
+        }
+    }
+    outcome.inputs = inputs.len();
+    // An empty folder is no finding.
+    drop(std::fs::remove_dir(&folder));
+    Ok(outcome)
+}
+
+/// One execution: what the reader said, or what it said when it panicked.
+///
+/// # Errors
+/// The words of the panic.
+pub fn once(reader: &Reader, input: &[u8]) -> Result<String, String> {
+    panic::catch_unwind(AssertUnwindSafe(|| (reader.read)(input))).map_err(|cause| {
+        let text = cause.downcast_ref::<String>().cloned();
+        text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+            .unwrap_or_else(|| "a panic without words".to_owned())
+    })
+}
+
+/// What was said without what differs from input to input: numbers, and what is quoted.
+fn shape(said: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut is_quoted = false;
+    for byte in said.bytes() {
+        match byte {
+            b'`' => is_quoted = !is_quoted,
+            _ if is_quoted || byte.is_ascii_digit() => {}
+            _ => byte.hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}
+
+/// The input without what the panic does not need.
+fn shortened(reader: &Reader, mut input: Vec<u8>) -> Vec<u8> {
+    /// Enough for most; a longer finding is a finding, too.
+    const MOST_TRIES: usize = 2000;
+    let mut tries = 0;
+    let mut piece = input.len().div_ceil(2);
+    while piece > 0 {
+        let mut at = 0;
+        while at < input.len() && tries < MOST_TRIES {
+            let mut without = input.clone();
+            without.drain(at..(at + piece).min(input.len()));
+            tries += 1;
+            if once(reader, &without).is_err() {
+                input = without;
+            } else {
+                at += piece;
+            }
+        }
+        piece /= 2;
+    }
+    input
+}

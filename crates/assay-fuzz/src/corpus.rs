@@ -1,0 +1,81 @@
+//! Where inputs come from: goldens of the whole project, and what was found before.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use fs_err as fs;
+
+use crate::readers::Reader;
+
+/// Longer inputs say nothing that shorter ones do not, and cost time.
+pub const LONGEST_BYTES: usize = 32 << 10;
+
+/// The folder `crates`.
+fn crates() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("this crate lies in a folder of crates")
+}
+
+/// Where the findings of a reader are kept.
+#[must_use]
+pub fn findings(reader: &Reader) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("findings").join(reader.name)
+}
+
+/// What was found of a reader before, with the files that hold it.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn kept(reader: &Reader) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+    let folder = findings(reader);
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for path in files(&folder)? {
+        let bytes = fs::read(&path)?;
+        found.push((path, bytes));
+    }
+    Ok(found)
+}
+
+/// Everything that a reader begins with: its goldens, its own words, and what was found before.
+///
+/// # Errors
+/// When the goldens are not where they were, or cannot be read.
+pub fn seeds(reader: &Reader) -> Result<Vec<Vec<u8>>> {
+    let mut seeds: Vec<Vec<u8>> =
+        reader.words.iter().map(|text| text.as_bytes().to_vec()).collect();
+    for place in reader.goldens {
+        let (folder, ending) =
+            place.rsplit_once('*').context("a place of goldens has a `*`")?;
+        let below = crates().join(folder);
+        let files =
+            files(&below).with_context(|| format!("no goldens in {}", below.display()))?;
+        let fits = |path: &PathBuf| path.to_string_lossy().ends_with(ending);
+        for path in files.into_iter().filter(fits) {
+            let mut bytes = fs::read(&path)?;
+            bytes.truncate(LONGEST_BYTES);
+            seeds.push(bytes);
+        }
+    }
+    seeds.extend(kept(reader)?.into_iter().map(|(_, bytes)| bytes));
+    anyhow::ensure!(!seeds.is_empty(), "{} has nothing to begin with", reader.name);
+    Ok(seeds)
+}
+
+/// All files below a folder, in the order of their names.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(files(&path)?);
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,97 @@
+//! `assay-fuzz [READER] [--for SECONDS] [--seed N]`: a campaign against one reader or all of them, on every
+//! CPU. `cargo xtask fuzz` starts it.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the terminal is its output")]
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use assay_fuzz::campaign::{self, Outcome};
+use assay_fuzz::readers::{READERS, Reader};
+
+struct Asked {
+    readers: Vec<&'static Reader>,
+    seconds: f64,
+    seed: u64,
+}
+
+fn main() -> ExitCode {
+    match asked().and_then(|asked| run(&asked)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("assay-fuzz: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn asked() -> Result<Asked> {
+    let mut asked = Asked { readers: Vec::new(), seconds: 60.0, seed: fastrand::u64(..) };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut value = || words.next().with_context(|| format!("{word} needs a value"));
+        match word.as_str() {
+            "--for" => asked.seconds = value()?.parse().context("--for takes seconds")?,
+            "--seed" => asked.seed = value()?.parse().context("--seed takes a number")?,
+            name => match READERS.iter().find(|reader| reader.name == name) {
+                Some(reader) => asked.readers.push(reader),
+                None => {
+                    let known: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
+                    bail!("no reader is called {name}; there are {}", known.join(", "));
+                }
+            },
+        }
+    }
+    if asked.readers.is_empty() {
+        asked.readers.extend(READERS);
+    }
+    Ok(asked)
+}
+
+/// Whether nothing was found.
+fn run(asked: &Asked) -> Result<bool> {
+    std::panic::set_hook(Box::new(|_| {}));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let each =
+        asked.seconds * workers.min(asked.readers.len()) as f64 / asked.readers.len() as f64;
+    println!("seed {}, {each:.1} s for each of {} readers", asked.seed, asked.readers.len());
+    let next = AtomicUsize::new(0);
+    let outcomes: Mutex<Vec<(usize, Result<Outcome>)>> = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(reader) = asked.readers.get(index) else { return };
+                    let outcome =
+                        campaign::run(reader, Duration::from_secs_f64(each), asked.seed);
+                    if let Ok(mut outcomes) = outcomes.lock() {
+                        outcomes.push((index, outcome));
+                    }
+                }
+            });
+        }
+    });
+    let mut outcomes = outcomes.into_inner().unwrap_or_default();
+    outcomes.sort_by_key(|(index, _)| *index);
+    let (mut executions, mut is_clean) = (0, true);
+    for (index, outcome) in outcomes {
+        let name = asked.readers[index].name;
+        let outcome = outcome.with_context(|| format!("{name} cannot be tried"))?;
+        println!(
+            "{name:>20} {:>10} executions {:>6} inputs",
+            outcome.executions, outcome.inputs
+        );
+        executions += outcome.executions;
+        for (path, said) in outcome.findings {
+            is_clean = false;
+            println!("  {said}: {}", path.display());
+        }
+    }
+    println!("{executions} executions in all");
+    Ok(is_clean)
+}

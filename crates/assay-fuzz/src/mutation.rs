@@ -1,0 +1,166 @@
+//! Changes to an input: of bytes, of numbers, of words, of lines, and pieces of another input.
+
+use std::ops::Range;
+
+use fastrand::Rng;
+
+use crate::corpus::LONGEST_BYTES;
+
+/// Numbers at which counters end, and others that no reader should take for what they look like.
+const NUMBERS: [&str; 34] = [
+    "0",
+    "-1",
+    "1",
+    "2",
+    "255",
+    "256",
+    "32767",
+    "65535",
+    "65536",
+    "100000",
+    "1000000",
+    "2147483647",
+    "2147483648",
+    "4294967295",
+    "4294967296",
+    "9007199254740993",
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+    "1e9",
+    "1e18",
+    "1e19",
+    "1e308",
+    "1e-308",
+    "1e999",
+    "-0.0",
+    "0.1",
+    "nan",
+    "inf",
+    "1/0",
+    "99999999999999999999999",
+    "16384P",
+    "8191T",
+];
+
+/// Pieces of text that mean something somewhere, or should nowhere.
+const PIECES: [&str; 24] = [
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\t",
+    "=",
+    ",",
+    ":",
+    "-",
+    "--",
+    "%",
+    "\"",
+    "'",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "\0",
+    "\u{1b}[31m",
+    "\u{202e}",
+    "é",
+    "$",
+    "#",
+];
+
+/// Words of all inputs of a reader, which are the words that it knows.
+#[derive(Debug, Clone)]
+pub struct Dictionary(Vec<Vec<u8>>);
+
+impl Dictionary {
+    #[must_use]
+    pub fn of(seeds: &[Vec<u8>]) -> Self {
+        const MOST_WORDS: usize = 20_000;
+        let words = seeds.iter().flat_map(|seed| {
+            seed.split(|byte| !byte.is_ascii_alphanumeric() && !b"_-.$".contains(byte))
+        });
+        let mut words: Vec<Vec<u8>> =
+            words.filter(|word| (2..40).contains(&word.len())).map(<[u8]>::to_vec).collect();
+        words.sort();
+        words.dedup();
+        words.truncate(MOST_WORDS);
+        Self(words)
+    }
+
+    fn word<'a>(&'a self, random: &mut Rng) -> &'a [u8] {
+        let own = self.0.len();
+        match random.u8(..4) {
+            0 => NUMBERS[random.usize(..NUMBERS.len())].as_bytes(),
+            1 => PIECES[random.usize(..PIECES.len())].as_bytes(),
+            _ if own == 0 => b"x",
+            _ => &self.0[random.usize(..own)],
+        }
+    }
+}
+
+/// `input` after one to eight changes; `other` is what pieces are taken from.
+pub fn mutate(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random: &mut Rng) {
+    let changes = 1 << random.u32(..4);
+    for _ in 0..random.u32(1..=changes) {
+        change(input, other, dictionary, random);
+        input.truncate(LONGEST_BYTES);
+    }
+}
+
+fn change(input: &mut Vec<u8>, other: &[u8], dictionary: &Dictionary, random: &mut Rng) {
+    let at = random.usize(..=input.len());
+    match random.u8(..12) {
+        0 if at < input.len() => input[at] ^= 1 << random.u8(..8),
+        1 if at < input.len() => input[at] = random.u8(..),
+        2 => drop(input.splice(at..at, [random.u8(..)])),
+        3 => drop(input.drain(stretch(at, input.len(), random))),
+        4 => {
+            let copied = input[stretch(at, input.len(), random)].to_vec();
+            let to = random.usize(..=input.len());
+            drop(input.splice(to..to, copied));
+        }
+        5 => drop(input.splice(at..at, dictionary.word(random).iter().copied())),
+        6 => {
+            let place = run_of(input, at, |byte| byte.is_ascii_digit() || byte == b'.');
+            let number = NUMBERS[random.usize(..NUMBERS.len())];
+            drop(input.splice(place, number.bytes()));
+        }
+        7 => {
+            let place = run_of(input, at, |byte| byte.is_ascii_alphanumeric());
+            drop(input.splice(place, dictionary.word(random).iter().copied()));
+        }
+        8 => drop(input.drain(run_of(input, at, |byte| byte != b'\n'))),
+        9 => {
+            let line = run_of(input, at, |byte| byte != b'\n');
+            let copied = [&input[line.clone()], b"\n"].concat().repeat(random.usize(1..4));
+            drop(input.splice(line.start..line.start, copied));
+        }
+        10 if !other.is_empty() => {
+            let from = stretch(random.usize(..other.len()), other.len(), random);
+            drop(input.splice(at..at, other[from].iter().copied()));
+        }
+        11 if !other.is_empty() => {
+            input.truncate(at);
+            input.extend_from_slice(&other[random.usize(..other.len())..]);
+        }
+        _ => input.truncate(at),
+    }
+}
+
+/// Some bytes from `at` on, more often few than many.
+fn stretch(at: usize, length: usize, random: &mut Rng) -> Range<usize> {
+    let most = 1 << random.u32(..12);
+    at..(at + random.usize(..=most)).min(length)
+}
+
+/// The bytes around `at` that are all of one kind.
+fn run_of(input: &[u8], at: usize, is_of: impl Fn(u8) -> bool) -> Range<usize> {
+    let start = input[..at].iter().rposition(|byte| !is_of(*byte)).map_or(0, |it| it + 1);
+    let end =
+        input[at..].iter().position(|byte| !is_of(*byte)).map_or(input.len(), |it| at + it);
+    start..end
+}

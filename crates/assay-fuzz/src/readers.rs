@@ -1,0 +1,367 @@
+//! Every reader, with what it begins with. What comes back of one execution is what the reader said: an
+//! input that makes it say something new is worth changing further.
+
+use std::fmt::{Debug, Display};
+use std::io;
+use std::path::Path;
+
+use assay_dialects::wire::iperf3::{self, Cookie, Parameters, Results};
+use assay_dialects::wire::qperf;
+use assay_dialects::{fio, ior, vdbench};
+use assay_model::quantity::{self, Bytes, Quantity, Unit};
+use assay_model::suite::{self, Placement};
+use assay_model::workload::course::LatencyGoal;
+use assay_model::workload::storage::Verify;
+use assay_report::{build, render};
+use assay_stats::summarize::summarize;
+
+use crate::tools;
+
+/// Something that reads what others wrote.
+#[derive(Debug)]
+pub struct Reader {
+    pub name: &'static str,
+    /// Files to begin with, below the folder of crates: what stands before a name, `*`, its end.
+    pub goldens: &'static [&'static str],
+    /// More to begin with.
+    pub words: &'static [&'static str],
+    /// Reads any bytes; what it said of them.
+    pub read: fn(&[u8]) -> String,
+}
+
+const fn reader(
+    name: &'static str,
+    goldens: &'static [&'static str],
+    words: &'static [&'static str],
+    read: fn(&[u8]) -> String,
+) -> Reader {
+    Reader { name, goldens, words, read }
+}
+
+/// All of them.
+pub const READERS: &[Reader] = &[
+    reader("vdbench", &["assay-dialects/tests/golden/vdbench/*.parm"], VDBENCH, vdbench),
+    reader("fio", &["assay-fuzz/corpus/*.fio"], FIO, fio_file),
+    reader("fio-words", &[], FIO_WORDS, fio_words),
+    reader("ior-words", &[], IOR_WORDS, ior_words),
+    reader("ior-script", &["assay-fuzz/corpus/*.ior"], IOR_SCRIPT, ior_script),
+    reader("suite", &["../suites/*.toml"], SUITES, suite_file),
+    reader("events", &["assay/tests/fixtures/*events.jsonl"], &[], events),
+    reader("quantities", &[], QUANTITIES, quantities),
+    reader("iperf3-server", &[], IPERF3_CLIENT, iperf3_server),
+    reader("iperf3-client", &[], IPERF3_SERVER, iperf3_client),
+    reader("iperf3-messages", &[], MESSAGES, iperf3_messages),
+    reader("qperf-server", &[], &["\0\0\x04\0\x0b\0\x09\0"], qperf_server),
+    reader("qperf-client", &[], &["\x01\x10\0\0synchronization before test"], qperf_client),
+    reader("hpcc", &["assay-adapters/tests/golden/hpcc/*"], &[], tools::hpcc),
+    reader("xhpl", &["assay-adapters/tests/golden/xhpl/*"], &[], tools::xhpl),
+    reader("stream", &["assay-adapters/tests/golden/stream/*"], &[], tools::stream),
+    reader("likwid-bench", &["assay-adapters/tests/golden/likwid-bench/*"], &[], tools::likwid),
+    reader("osu", &["assay-adapters/tests/golden/osu/*"], &[], tools::osu),
+    reader("imb", &["assay-adapters/tests/golden/imb/*"], &[], tools::imb),
+    reader("fio-output", &["assay-adapters/tests/golden/fio/*"], &[], tools::fio),
+    reader("ior-output", &["assay-adapters/tests/golden/ior/*"], &[], tools::ior),
+    reader("vdbench-output", &["assay-adapters/tests/golden/vdbench/*"], &[], tools::vdbench),
+    reader("iperf3-output", &["assay-adapters/tests/golden/iperf3/*"], &[], tools::iperf3),
+    reader("qperf-output", &["assay-adapters/tests/golden/qperf/*"], &[], tools::qperf),
+    reader("ping-output", &["assay-adapters/tests/golden/ping/*"], &[], tools::ping),
+];
+
+const VDBENCH: &[&str] = &[
+    "hd=a\nhd=b$host\nsd=sd1,lun=/a,size=1g\nwd=wd1,sd=*,xfersize=(4k,50,8k,50),skew=10,seekpct=eof\n\
+     rd=rd1,wd=wd*,iorate=(100,200,max),elapsed=10,interval=1,forthreads=(1-64,d)\n",
+    "fsd=fsd1,anchor=/a,depth=2,width=3,files=10,sizes=(4k,50,8k,50)\n\
+     fwd=fwd1,fsd=fsd*,operation=read,fileio=random,threads=2\n\
+     rd=rd1,fwd=fwd1,fwdrate=max,format=yes,elapsed=10,interval=1,foroperations=(read,write)\n",
+    "sd=sd1,lun=/a,size=1g,count=(1,4),range=(10,20),hitarea=1m\nwd=wd1,sd=sd1,rdpct=70,rhpct=10\n\
+     rd=rd1,wd=wd1,iorate=curve,curve=(10-100,10),elapsed=1h,interval=1,warmup=10,distribution=(e,variable)\n",
+];
+const FIO: &[&str] = &[
+    "[global]\nioengine=libaio\ndirect=1\nsize=64m\nbs=4k,8k\niodepth=8\nruntime=10s\ntime_based\n\
+     [a]\nrw=randrw\nrwmixread=70\nrate_iops=100,200\nnumjobs=4\nbssplit=4k/50:64k/50,8k/\n\
+     [b]\nstonewall\nrw=write:8k\nrandom_distribution=zipf:1.2\nfilename=/there/x:/there/y\n",
+    "[a]\nsize=50%\noffset=10%\noffset_increment=1m\nnrfiles=10\nfilesize=4k-1m\nfile_service_type=random\n\
+     loops=3\nramp_time=2\nrate=1m,2m,3m\nrate_process=poisson\nlatency_target=1ms\nlatency_percentile=99.9\n\
+     zonesize=1m\nzoneskip=1m\nio_size=1g\nverify=crc32c\nsteadystate=iops:1%\nss_dur=10\n",
+];
+const FIO_WORDS: &[&str] = &[
+    "--name=a --rw=randread --size=1m --bs=4k --iodepth=32 --numjobs=4 --time_based --runtime=10",
+    "--output-format=json+,terse --status-interval=1 --eta=never --section=a job",
+];
+const IOR_WORDS: &[&str] = &[
+    "-w -r -b 1m -t 64k -s 16 -i 3 -F -C -e -N 8 -o /a/b -k -vv --posix.odirect",
+    "-a POSIX -D 10 -z -Z -X 7 -q -O summaryFormat=JSON,stoneWallingWearOut=1 -T 1 -d 2 -j 3",
+];
+const IOR_SCRIPT: &[&str] = &[
+    "IOR START\napi=POSIX\ntestFile=/a/b\nblockSize=1m\ntransferSize=64k\nsegmentCount=16\nnumTasks=4\n\
+     writeFile=1\nreadFile=1\nRUN\nrepetitions=3\nfilePerProc=1\nRUN\nIOR STOP\n",
+];
+const SUITES: &[&str] = &[
+    "name = \"a\"\nbudget = \"60s\"\n[[measure]]\nbenchmark = \"storage\"\noperation = \"mix\"\nread-share = \"70%\"\n\
+     path = [\"/a\", \"/b\"]\nsize = \"1GiB\"\nbytes = [\"4KiB\", \"64KiB\"]\ndepth = [1, 32]\nthreads = 2\n\
+     curve = [10, 50, 90]\nbend-points = 2\nprecondition = \"2x\"\nlength = \"10s\"\nwarmup = \"1s\"\nceiling = \"4500MiB/s\"\n",
+    "name = \"b\"\n[[measure]]\nbenchmark = \"network.tcp\"\nto = \"h\"\nport = 5201\nstreams = [1, 6]\nseconds = 10\n\
+     rate = \"1Gbit/s\"\nshare = 2\ntarget = \"1%\"\n[[measure]]\nbenchmark = \"compute.linpack\"\nn = 1000\nthreads = 2\n",
+];
+const QUANTITIES: &[&str] = &[
+    "4k",
+    "64KiB",
+    "10Gbit/s",
+    "500us",
+    "80%",
+    "1e9",
+    "2ns/B",
+    "1.5TFLOP/s",
+    "300kIO/s",
+    "2.5GHz",
+    "1_000",
+    "p99<=1ms",
+    "p99.9 <= 500us @ 1%",
+    "numa:0",
+    "l3:4",
+    "cores:8",
+    "2x",
+    "16PiB",
+];
+const PARAMETERS: &str = r#"{"tcp":true,"omit":0,"time":1,"num":0,"blockcount":0,"parallel":2,"len":131072,"bandwidth":10000000,"pacing_timer":1000,"client_version":"3.12"}"#;
+const RESULTS: &str = r#"{"cpu_util_total":6.46,"cpu_util_user":1.3,"cpu_util_system":5.1,"sender_has_retransmits":1,"congestion_used":"bbr","streams":[{"id":1,"bytes":1310720,"retransmits":18446744073709551615,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.000159}]}"#;
+const MESSAGES: &[&str] = &[PARAMETERS, RESULTS];
+const IPERF3_CLIENT: &[&str] = &[
+    "yfeymxvrgkrymballveqfvh7dcda6tymyluv\0\0\0\0\x0c{\"tcp\":true}\x04\0\0\0\x0e{\"streams\":[]}\x10",
+];
+const IPERF3_SERVER: &[&str] = &["\x09\x0a\x01\x02\x0d\0\0\0\x0e{\"streams\":[]}\x0e"];
+
+/// What an answer amounts to: an error's words, or that there is none and how much came out.
+fn told<T>(result: Result<T, impl ToString>, amount: impl FnOnce(T) -> usize) -> String {
+    match result {
+        Ok(value) => {
+            format!("read {}", "x".repeat(amount(value).checked_ilog2().unwrap_or(0) as usize))
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+fn words(bytes: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(bytes).split_whitespace().map(str::to_owned).collect()
+}
+
+fn vdbench(bytes: &[u8]) -> String {
+    let file = Path::new("file");
+    let input = vdbench::Input {
+        files: vec![file.to_owned()],
+        variables: vec![],
+        elapsed_s: None,
+        interval_s: None,
+        warmup_s: None,
+        format: None,
+        verify: Verify::Off,
+        submitters: 4,
+        seed: 1,
+    };
+    let mut load = |path: &Path| match path == file {
+        true => Ok(bytes.to_vec()),
+        false => Err(io::Error::from(io::ErrorKind::NotFound)),
+    };
+    let present = vdbench::Present { bytes: 1 << 30, device: false };
+    let mut look = |path: &Path| path.starts_with("/a").then_some(present);
+    let mut around = vdbench::Surroundings { load: &mut load, look: &mut look };
+    let scanned = vdbench::scan(&input, &mut around);
+    match vdbench::read(&input, &mut around) {
+        Ok(execution) => {
+            let explained = vdbench::explain::explain(&execution);
+            told(Ok::<_, String>(()), |()| {
+                execution.runs.len() + explained.len() + scanned.len()
+            })
+        }
+        Err(found) => {
+            found.iter().take(3).map(|one| format!("{} {}", one.code, one.message)).collect()
+        }
+    }
+}
+
+/// A plan of fio's words, or of a file called `job`.
+fn fio_plan(words: &[String], job: &str) -> String {
+    let read_file = |path: &str| match path {
+        "job" => Ok(job.to_owned()),
+        _ => Err("not found".to_owned()),
+    };
+    let surroundings = fio::jobfile::Surroundings {
+        read_file: &read_file,
+        variable: &|name| (name == "SIZE").then(|| "64m".to_owned()),
+        page_bytes: 4096,
+        memory_mib: 1000,
+        cpus: 2,
+    };
+    let size_of = |path: &Path| path.starts_with("/there").then_some(1 << 30);
+    let cpus_of_node = |node: usize| (node == 0).then(|| vec![0, 1]);
+    let places =
+        fio::compile::Places { size_of: &size_of, cpus_of_node: &cpus_of_node, fresh_seed: 7 };
+    let plan = fio::command_line::read(words, &surroundings)
+        .and_then(|request| fio::compile::compile(&request, &places));
+    told(plan.map_err(|fault| format!("{fault} {}", fault.hint())), |plan| {
+        fio::text::start(&plan, "3.36").len() + plan.clones.len() + fio::log::files(&plan).len()
+    })
+}
+
+fn fio_file(bytes: &[u8]) -> String {
+    fio_plan(&["job".to_owned()], &String::from_utf8_lossy(bytes))
+}
+
+fn fio_words(bytes: &[u8]) -> String {
+    fio_plan(&words(bytes), "[a]\nsize=1m\n")
+}
+
+fn ior_tests(words: &[String], script: &str) -> String {
+    let mut load = |_: &str| Ok(script.to_owned());
+    let read = ior::command_line::read(words, &mut load);
+    told(read.map_err(|error| format!("{error} {}", error.hint())), |tests| {
+        let planned = tests.iter().map(|options| {
+            let (plan, _) = ior::compile::compile(options, 0);
+            plan.phases.len() + ior::text::described(options).len()
+        });
+        planned.sum()
+    })
+}
+
+fn ior_words(bytes: &[u8]) -> String {
+    ior_tests(&words(bytes), "")
+}
+
+fn ior_script(bytes: &[u8]) -> String {
+    ior_tests(&["-f".to_owned(), "script".to_owned()], &String::from_utf8_lossy(bytes))
+}
+
+fn suite_file(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    match suite::read(&text) {
+        Err(error) => {
+            assert!(error.span.end <= text.len(), "an error points behind the text");
+            error.to_string()
+        }
+        Ok(suite) => told(tools::plan(&suite), |plan| plan.cases.len()),
+    }
+}
+
+fn events(bytes: &[u8]) -> String {
+    let sealed = resealed(bytes);
+    [bytes, &sealed]
+        .map(|bytes| {
+            told(assay_store::decode(bytes), |(run, problems)| {
+                let summary = summarize(&run);
+                let page = build::run(&summary, Some(&run));
+                render::html::document(&page, Some(&summary)).len()
+                    + render::json::summary(&summary).len()
+                    + render::csv::summary(&summary).len()
+                    + problems.len()
+            })
+        })
+        .concat()
+}
+
+/// The same lines with numbers and checksums that are right, so that what they say is read.
+fn resealed(bytes: &[u8]) -> Vec<u8> {
+    let mut sealed = Vec::new();
+    for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+        let text = String::from_utf8_lossy(line);
+        let rest = text.split_once("\"event\":").map_or(&*text, |(_, rest)| rest);
+        let body = format!("\"n\":{number},\"event\":{rest}");
+        let crc = crc32fast::hash(body.as_bytes());
+        sealed.extend_from_slice(format!("{{\"crc\":\"{crc:08x}\",{body}\n").as_bytes());
+    }
+    sealed
+}
+
+fn quantities(bytes: &[u8]) -> String {
+    const UNITS: [Unit; 10] = [
+        Unit::Byte,
+        Unit::BytePerSecond,
+        Unit::BitPerSecond,
+        Unit::FlopPerSecond,
+        Unit::IoPerSecond,
+        Unit::Second,
+        Unit::SecondPerByte,
+        Unit::Hertz,
+        Unit::Ratio,
+        Unit::Count,
+    ];
+    let text = String::from_utf8_lossy(bytes);
+    let mut said = String::new();
+    for unit in UNITS {
+        said.push_str(&told(Quantity::parse(&text, unit), |quantity| {
+            assert!(quantity.value.is_finite() && quantity.value >= 0.0, "{quantity:?}");
+            quantity.to_string().len()
+        }));
+    }
+    said.push_str(&told(text.parse::<Bytes>(), |bytes| bytes.to_string().len()));
+    said.push_str(&told(quantity::ratio(&text), |_| 1));
+    said.push_str(&told(LatencyGoal::parse(&text), |_| 1));
+    said.push_str(&told(text.parse::<Placement>(), |_| 1));
+    said
+}
+
+/// Everything that a state machine says until it wants more, or refuses.
+fn events_of<E: Debug, F: Display>(mut next: impl FnMut() -> Result<Option<E>, F>) -> String {
+    let mut said = Vec::new();
+    loop {
+        match next() {
+            Ok(Some(event)) => said.push(format!("{event:?}")),
+            Ok(None) => return said.concat(),
+            Err(error) => return said.concat() + &error.to_string(),
+        }
+    }
+}
+
+/// A message as it may arrive: in a few pieces.
+fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.chunks(1 + bytes.len() / 7)
+}
+
+fn iperf3_server(bytes: &[u8]) -> String {
+    let mut server = iperf3::Server::default();
+    let heard = pieces(bytes).map(|piece| {
+        server.receive(piece);
+        events_of(|| server.next_event())
+    });
+    heard.collect()
+}
+
+fn iperf3_client(bytes: &[u8]) -> String {
+    let mut client = iperf3::Client::new(Cookie::from_random([0; 36]));
+    let heard = pieces(bytes).map(|piece| {
+        client.receive(piece);
+        events_of(|| client.next_event())
+    });
+    heard.collect()
+}
+
+fn iperf3_messages(bytes: &[u8]) -> String {
+    let parameters = told(Parameters::from_json(bytes), |parameters| {
+        let again = Parameters::from_json(&parameters.to_json());
+        assert!(again.is_ok(), "what was read is refused when it is written: {parameters:?}");
+        1
+    });
+    let results = told(Results::from_json(bytes), |results| {
+        assert!(Results::from_json(&results.to_json()).is_ok(), "{results:?}");
+        results.streams.len()
+    });
+    parameters + &results
+}
+
+fn qperf_server(bytes: &[u8]) -> String {
+    // The rest of a request is zeros.
+    let mut bytes = bytes.to_vec();
+    bytes.resize(bytes.len().max(qperf::Request::BYTES), 0);
+    let mut server = qperf::Server::default();
+    server.receive(&bytes);
+    events_of(|| server.next_event())
+}
+
+fn qperf_client(bytes: &[u8]) -> String {
+    let names = ["tcp_lat", "tcp_bw", "udp_lat", "udp_bw", "conf", "quit"];
+    let heard = names.into_iter().filter_map(qperf::Test::from_name).map(|test| {
+        let mut client = qperf::Client::new(qperf::Request::new(test));
+        client.receive(bytes);
+        events_of(|| client.next_event()) + &client.refused().to_string()
+    });
+    heard.collect()
+}

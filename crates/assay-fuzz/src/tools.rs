@@ -1,0 +1,161 @@
+//! The outputs of tools, each given to everything that its tool may be asked: and a machine to plan for.
+
+use std::sync::LazyLock;
+
+use assay_adapters::invocation::{Found, Invocation, Request};
+use assay_adapters::launcher::{Launcher, LauncherKind};
+use assay_adapters::outputs::Outputs;
+use assay_adapters::tool::{self, TOOLS, Tool};
+use assay_model::facts::{Cache, Cpu, HostFacts, NumaNode};
+use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
+use assay_model::mpi_outcome::MpiAbi;
+use assay_model::plan::Plan;
+use assay_model::plan::expand::{Choices, Measurer, MpiChoices, PlanError, expand};
+use assay_model::suite::{self, Suite};
+use assay_model::workload::Workload;
+
+/// One of everything that a tool can be asked.
+const ASKED: &str = r#"
+name = "all"
+budget = "600s"
+[[measure]]
+benchmark = "memory.stream"
+bytes = "1MiB"
+[[measure]]
+benchmark = "memory.latency"
+[[measure]]
+benchmark = "compute.linpack"
+n = 1000
+[[measure]]
+benchmark = "compute.peak_flops"
+[[measure]]
+benchmark = "network.tcp"
+to = "h"
+streams = [1, 2]
+direction = ["send", "receive", "both"]
+[[measure]]
+benchmark = "network.udp"
+to = "h"
+rate = "100Mbit/s"
+[[measure]]
+benchmark = "network.tcp"
+to = "h"
+measures = "latency"
+[[measure]]
+benchmark = "network.udp"
+to = "h"
+measures = "latency"
+[[measure]]
+benchmark = "network.icmp"
+to = "h"
+[[measure]]
+benchmark = "storage"
+path = "/a/file"
+size = "1GiB"
+operation = "mix"
+bytes = ["8KiB"]
+[[measure]]
+benchmark = "storage"
+path = "/a/file"
+size = "1GiB"
+operation = "write"
+pattern = "sequential"
+bytes = ["1MiB"]
+"#;
+
+static HOST: LazyLock<HostFacts> = LazyLock::new(host);
+static MEASURERS: LazyLock<Vec<Measurer>> = LazyLock::new(|| {
+    let ourselves = Measurer { name: "assay", takes: |_| true };
+    let tools = TOOLS.iter().map(|tool| Measurer { name: tool.name, takes: tool.takes });
+    std::iter::once(ourselves).chain(tools).collect()
+});
+static WORKLOADS: LazyLock<Vec<Workload>> = LazyLock::new(|| {
+    let mpi = assay_model::benchmark::Benchmark::ALL.map(|it| it.id());
+    let mpi = mpi.iter().filter(|id| id.starts_with("mpi."));
+    let mpi = mpi.map(|id| format!("[[measure]]\nbenchmark = \"{id}\"\n"));
+    let text = format!("{ASKED}{}", mpi.collect::<String>());
+    let suite = suite::read(&text).expect("it is written here");
+    let plan = plan(&suite).expect("it is written for the host that is made here");
+    plan.cases.into_iter().map(|case| case.workload).collect()
+});
+
+/// Two sockets of two cores with two threads each.
+fn host() -> HostFacts {
+    let mut host = HostFacts::default();
+    host.memory.available_bytes = 64 << 30;
+    host.cpu.flags = ["sse2", "avx2", "fma"].map(str::to_owned).to_vec();
+    let cpu = |id: u32| Cpu { id, core: id % 4, socket: (id % 4) / 2, numa: (id % 4) / 2 };
+    host.topology.cpus = (0..8).map(cpu).collect();
+    let of = |socket: u32| (0..8).filter(|cpu| (cpu % 4) / 2 == socket).collect::<Vec<u32>>();
+    let cache = |id: u32| Cache { level: 3, bytes: 32 << 20, line_bytes: 64, cpus: of(id) };
+    host.topology.caches = (0..2).map(cache).collect();
+    let node = |id: u32| NumaNode { id, cpus: of(id), bytes: 32 << 30 };
+    host.topology.numa = (0..2).map(node).collect();
+    host
+}
+
+/// A suite for that host.
+pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
+    let installation = MpiInstallation {
+        key: "mpi".into(),
+        name: "Intel MPI".into(),
+        version: "2021.18".into(),
+        prefix: "/opt/mpi".into(),
+        library: "/opt/mpi/lib/libmpi.so.12".into(),
+        abi: MpiAbi::Mpich,
+        launcher: "/opt/mpi/bin/mpiexec".into(),
+        starter: MpiStarter::IntelHydra,
+    };
+    let mpi = MpiChoices { installations: vec![installation], ..MpiChoices::default() };
+    let by = vec!["assay".to_owned()];
+    let choices = Choices { by, measurers: &MEASURERS, budget_s: None, to: None, mpi, seed: 1 };
+    expand(suite, &HOST, &choices)
+}
+
+/// Every process of a tool, each as it would be started.
+fn invocations(tool: &Tool) -> Vec<Invocation> {
+    let launcher = Launcher {
+        path: "/usr/bin/mpirun".to_owned(),
+        kind: LauncherKind::OpenMpi,
+        version: None,
+    };
+    let found =
+        Found { path: format!("/opt/{}", tool.name), version: None, launcher: Some(launcher) };
+    let request =
+        |workload| Request { workload, found: &found, repetitions: 1, cpu_flags: &[] };
+    let taken = WORKLOADS.iter().filter(|workload| (tool.takes)(workload));
+    taken.filter_map(|workload| (tool.command)(&request(workload)).ok()).flatten().collect()
+}
+
+/// What a tool's reader makes of a text, for everything that it may be asked.
+fn read(name: &str, invocations: &[Invocation], bytes: &[u8]) -> String {
+    let tool = tool::find(name).expect("every tool here has its row");
+    assert!(!invocations.is_empty(), "{name} is asked nothing");
+    let text = String::from_utf8_lossy(bytes);
+    let said = invocations.iter().map(|invocation| {
+        let mut outputs = Outputs { exit_code: Some(0), ..Outputs::default() };
+        match invocation.files_to_read.first() {
+            Some(file) => drop(outputs.files.insert(file.clone(), text.clone().into_owned())),
+            None => outputs.stdout = text.clone().into_owned(),
+        }
+        match tool.read(invocation, &outputs) {
+            Ok(parsed) => format!("{} values", parsed.values.len()),
+            Err(error) => error.to_string(),
+        }
+    });
+    said.collect()
+}
+
+macro_rules! tools {
+    ($($reader:ident $name:literal),*) => {$(
+        pub(crate) fn $reader(bytes: &[u8]) -> String {
+            static INVOCATIONS: LazyLock<Vec<Invocation>> =
+                LazyLock::new(|| invocations(tool::find($name).expect("it has its row")));
+            read($name, &INVOCATIONS, bytes)
+        }
+    )*};
+}
+tools!(
+    hpcc "hpcc", xhpl "xhpl", stream "stream", likwid "likwid-bench", osu "osu", imb "imb", fio "fio",
+    ior "ior", vdbench "vdbench", iperf3 "iperf3", qperf "qperf", ping "ping"
+);

@@ -1,0 +1,143 @@
+//! What others wrote, made harmless where it is shown: names of hosts, labels, words of tools and peers.
+//!
+//! The one place for it: every renderer and every writer of pages goes through here. A terminal obeys
+//! control characters, text is drawn backwards by others, a spreadsheet calculates what begins like a
+//! formula, and a browser takes `<` for markup.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Whether a character is obeyed and not shown: controls but for tab and line feed, what turns the
+/// direction of writing (UAX #9), and what takes no space. Line and paragraph separators break lines.
+#[must_use]
+pub const fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' // C0 and C1
+        | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
+/// The text with everything hidden spelled out, as JSON does: `\u202e`. JSON stays the same JSON by it,
+/// because there such characters occur within texts alone.
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    spelled_out(text, false)
+}
+
+/// The text with a replacement character for everything hidden, where each character has its column.
+#[must_use]
+pub fn in_columns(text: &str) -> Cow<'_, str> {
+    match text.contains(is_hidden) {
+        true => Cow::Owned(text.replace(is_hidden, "\u{fffd}")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// The same as [`visible`], where this program has coloured the text itself: `ESC [ … m` stays.
+#[must_use]
+pub fn coloured(text: &str) -> Cow<'_, str> {
+    spelled_out(text, true)
+}
+
+fn spelled_out(text: &str, with_colours: bool) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        if !is_hidden(c) || (with_colours && c == '\u{1b}' && is_colour(&text[at + 1..])) {
+            shown.push(c);
+        } else {
+            // Writing to memory cannot fail.
+            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// What follows the escape of "select graphic rendition" (ECMA-48, 8.3.117).
+fn is_colour(rest: &str) -> bool {
+    let end = rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, '[' | ';'));
+    rest.starts_with('[') && end.is_some_and(|end| rest[end..].starts_with('m'))
+}
+
+/// One cell of a table that a spreadsheet reads: text that begins like a formula gets an apostrophe
+/// before it (OWASP, "CSV Injection"); numbers stay numbers.
+#[must_use]
+pub fn cell(text: &str) -> Cow<'_, str> {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let is_number = text.parse::<f64>().is_ok();
+    match visible(text) {
+        shown if is_formula && !is_number => Cow::Owned(format!("'{shown}")),
+        shown => shown,
+    }
+}
+
+/// Text within a page of HTML whose lines scripts read, too: what would begin a tag does not, and all else
+/// stays as it is.
+#[must_use]
+pub fn within_page(text: &str) -> Cow<'_, str> {
+    let begins_tag = |rest: &str| {
+        rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
+    };
+    let shown = visible(text);
+    if !shown.match_indices('<').any(|(at, _)| begins_tag(&shown[at + 1..])) {
+        return shown;
+    }
+    let pieces = shown.split('<').enumerate().map(|(index, piece)| match (index, piece) {
+        (0, first) => first.to_owned(),
+        (_, rest) if begins_tag(rest) => format!("&lt;{rest}"),
+        (_, rest) => format!("<{rest}"),
+    });
+    Cow::Owned(pieces.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_obeyed_is_shown() {
+        for (text, expected) in [
+            ("plain é 日本 \t\n", "plain é 日本 \t\n"),
+            ("\u{1b}[2J\u{1b}]0;title\u{7}", "\\u001b[2J\\u001b]0;title\\u0007"),
+            ("\u{9b}31m", "\\u009b31m"),
+            ("safe\u{202e}txt.exe", "safe\\u202etxt.exe"),
+            ("a\rb", "a\\u000db"),
+        ] {
+            assert_eq!(visible(text), expected);
+        }
+        assert_eq!(in_columns("a\u{1b}b\u{202e}"), "a\u{fffd}b\u{fffd}");
+        let (red, clear) = ("\u{1b}[1;31mred\u{1b}[0m", "\u{1b}[2J\u{1b}[31");
+        assert_eq!(coloured(red), red);
+        assert_eq!(coloured(clear), "\\u001b[2J\\u001b[31");
+    }
+
+    #[test]
+    fn a_cell_is_no_formula_and_a_number_stays_one() {
+        for (text, expected) in [
+            ("=1+1", "'=1+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("+x", "'+x"),
+            ("-x", "'-x"),
+            ("\t=1", "'\t=1"),
+            ("-1.5e3", "-1.5e3"),
+            ("+7", "+7"),
+            ("a=b", "a=b"),
+        ] {
+            assert_eq!(cell(text), expected);
+        }
+    }
+
+    #[test]
+    fn nothing_begins_a_tag() {
+        for (text, expected) in [
+            ("<script>", "&lt;script>"),
+            ("a </pre> < b <5 <!-- <", "a &lt;/pre> < b <5 &lt;!-- <"),
+            ("& stays", "& stays"),
+        ] {
+            assert_eq!(within_page(text), expected);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `assay verify`: whether stored runs are what was written. Changes nothing.
+
+use std::error::Error;
+
+use assay_store::Verified;
+use serde::Serialize;
+
+use crate::arguments::VerifyArguments;
+use crate::failure::exit_code;
+use crate::terminal::Terminal;
+use crate::{pipeline, stored};
+use assay_run::failure::{Failure, Kind};
+
+/// What was found, for scripts.
+#[derive(Debug, Serialize)]
+struct Document {
+    runs: Vec<Found>,
+}
+
+#[derive(Debug, Serialize)]
+struct Found {
+    id: String,
+    is_sound: bool,
+    /// Events that are lost.
+    losses: u64,
+    /// Raw outputs that are what they were.
+    outputs: usize,
+    problems: Vec<String>,
+}
+
+pub(crate) fn verify(typed: &VerifyArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let store = stored::existing(&typed.store)?;
+    let ids = match &typed.runs[..] {
+        [] => store.run_ids().map_err(|error| Failure::of_store(&error))?,
+        names => names
+            .iter()
+            .map(|name| stored::identifier(&store, name))
+            .collect::<Result<_, _>>()?,
+    };
+    let mut document = Document { runs: Vec::new() };
+    for id in ids {
+        let found = found(store.verify(&id));
+        if !typed.json {
+            terminal.print(&lines(&found));
+        }
+        document.runs.push(found);
+    }
+    if typed.json {
+        terminal.print(&pipeline::json(&document)?);
+    }
+    let is_sound = document.runs.iter().all(|run| run.is_sound);
+    Ok(if is_sound { 0 } else { exit_code(Kind::Measurement) })
+}
+
+fn found(verified: Verified) -> Found {
+    let is_sound = verified.is_sound();
+    let mut problems = Vec::new();
+    let losses = match &verified.read {
+        Ok(read) => {
+            let path = read.path.display();
+            problems.extend(read.problems.iter().map(|problem| format!("{path} {problem}")));
+            read.losses()
+        }
+        Err(error) => {
+            problems.push(with_causes(error));
+            0
+        }
+    };
+    let outputs = verified.damaged_outputs.iter();
+    problems.extend(outputs.map(|(name, error)| format!("{name}: {}", with_causes(error))));
+    if !verified.index_agrees {
+        let told = "the index says something else than its events; remove index.jsonl, which is made anew";
+        problems.push(told.to_owned());
+    }
+    if verified.is_running && !is_sound {
+        problems.push("it is being written at this moment; verify it again later".to_owned());
+    }
+    Found { id: verified.id, is_sound, losses, outputs: verified.outputs, problems }
+}
+
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+/// One line per run, and one below it for everything that is wrong.
+fn lines(found: &Found) -> String {
+    let verdict = match (found.is_sound, found.losses) {
+        (true, _) => format!("sound, {} raw outputs", found.outputs),
+        (false, 0) => "damaged".to_owned(),
+        (false, 1) => "damaged, 1 event lost".to_owned(),
+        (false, losses) => format!("damaged, {losses} events lost"),
+    };
+    let problems = found.problems.iter().map(|problem| format!("  {problem}\n"));
+    format!("{}  {verdict}\n{}", found.id, problems.collect::<String>())
+}

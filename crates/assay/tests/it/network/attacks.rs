@@ -1,0 +1,317 @@
+//! Peers that want a server's memory, its places, its threads or its descriptors: it keeps its bounds and
+//! serves the next one.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Serving, free_port};
+use crate::program::World;
+
+const COOKIE: &[u8; 37] = b"abcdefghijklmnopqrstuvwxyzabcdefghij\0";
+/// qperf's numbers of its tests, and the states of iperf3's protocol that are sent or awaited here.
+const TCP_LATENCY: u8 = 9;
+const UDP_LATENCY: u8 = 11;
+const QUIT: u8 = 1;
+const ASK_PARAMETERS: u8 = 9;
+const ASK_STREAMS: u8 = 10;
+const TEST_END: u8 = 4;
+const DENIED: u8 = 0xFF;
+
+fn connect(port: u16) -> TcpStream {
+    let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream
+}
+
+/// The next byte; `None` when the server has closed.
+fn next_byte(stream: &mut TcpStream) -> Option<u8> {
+    let mut byte = [0];
+    match stream.read(&mut byte) {
+        Ok(0) => None,
+        Ok(_) => Some(byte[0]),
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => None,
+        Err(error) => panic!("the server neither answers nor closes: {error}"),
+    }
+}
+
+/// A client of iperf3 whose parameters were taken, and that is to open its streams.
+fn admitted(port: u16, parameters: &str) -> TcpStream {
+    let mut control = connect(port);
+    control.write_all(COOKIE).unwrap();
+    assert_eq!(next_byte(&mut control), Some(ASK_PARAMETERS));
+    let length = u32::try_from(parameters.len()).unwrap().to_be_bytes();
+    control.write_all(&[&length, parameters.as_bytes()].concat()).unwrap();
+    assert_eq!(next_byte(&mut control), Some(ASK_STREAMS));
+    control
+}
+
+/// A request of qperf as it travels.
+fn request(test: u8, message_bytes: u32, seconds: u32) -> [u8; 200] {
+    let mut bytes = [0; 200];
+    (bytes[2], bytes[4], bytes[6]) = (4, 11, test);
+    bytes[24..28].copy_from_slice(&message_bytes.to_le_bytes());
+    bytes[60..64].copy_from_slice(&seconds.to_le_bytes());
+    bytes
+}
+
+/// A client of qperf whose test is running; `None` when the server refuses it.
+fn testing(port: u16, test: u8, message_bytes: u32) -> Option<(TcpStream, Option<TcpStream>)> {
+    let mut control = connect(port);
+    control.write_all(&request(test, message_bytes, 3600)).ok()?;
+    let mut answer = [0; 4];
+    control.read_exact(&mut answer).ok()?;
+    let data_port = u16::try_from(u32::from_le_bytes(answer)).unwrap();
+    let data = (test == TCP_LATENCY).then(|| connect(data_port));
+    control.write_all(b"synchronization before test").unwrap();
+    control.read_exact(&mut [0; 27]).unwrap();
+    Some((control, data))
+}
+
+fn qperf(world: &World, port: u16, more: &[&str]) -> Serving {
+    let port_text = port.to_string();
+    let words = ["qperf", "--listen-port", &port_text, "--idle-timeout", "60"];
+    Serving::start(world.command(&[&words[..], more].concat()), port)
+}
+
+/// Tries until it is so; a server may take a moment to notice.
+fn comes_true(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "never: {what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn serves_iperf3(world: &World, port: u16) {
+    let port = port.to_string();
+    let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-n", "100K", "-i", "0"];
+    comes_true("it serves the next client", || world.assay(&words).code == 0);
+}
+
+fn ends_by(signal: &str, mut serving: Serving) {
+    let id = serving.0.id().to_string();
+    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while serving.0.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < deadline, "the server waits for its silent client");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn control_data_after_an_early_end_is_not_kept() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let mut control = admitted(port, r#"{"tcp":true,"time":1,"parallel":1,"len":1000}"#);
+    control.write_all(&[TEST_END]).unwrap();
+    let flood = vec![0; 1 << 20];
+    // What the kernels of both ends hold is far below this.
+    let is_closed = (0..256).any(|_| control.write_all(&flood).is_err());
+    assert!(is_closed, "256 MiB were taken");
+    serves_iperf3(&world, port);
+}
+
+#[test]
+fn a_client_that_trickles_does_not_keep_the_only_place() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let mut control = connect(port);
+    control.write_all(COOKIE).unwrap();
+    assert_eq!(next_byte(&mut control), Some(ASK_PARAMETERS));
+    control.write_all(&[0, 0, 16, 0]).unwrap();
+    let closed = (0..120).any(|_| {
+        thread::sleep(Duration::from_millis(250));
+        control.write_all(b" ").is_err()
+    });
+    assert!(closed, "a byte now and then keeps the server for itself");
+    serves_iperf3(&world, port);
+}
+
+#[test]
+fn streams_beyond_those_of_the_test_are_refused() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let _control = admitted(port, r#"{"tcp":true,"time":5,"parallel":1,"len":1000}"#);
+    let mut refused = 0;
+    let mut streams: Vec<TcpStream> = (0..20).map(|_| connect(port)).collect();
+    for stream in &mut streams {
+        stream.write_all(COOKIE).unwrap();
+    }
+    for mut stream in streams {
+        stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+        let mut byte = [0];
+        refused += usize::from(matches!(stream.read(&mut byte), Ok(1) if byte[0] == DENIED));
+    }
+    assert_eq!(refused, 19, "one stream belongs to the test");
+}
+
+#[test]
+fn a_hello_from_another_host_takes_no_stream() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = Serving::assay(&world, port);
+    let _control = admitted(port, r#"{"udp":true,"time":5,"parallel":1,"len":1000}"#);
+    let hello = |from: [u8; 4]| {
+        let socket = UdpSocket::bind(SocketAddr::from((Ipv4Addr::from(from), 0))).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+        socket.send_to(b"9876", ("127.0.0.1", port)).unwrap();
+        socket.recv(&mut [0; 16]).is_ok()
+    };
+    assert!(!hello([127, 0, 0, 2]), "a stranger was answered");
+    assert!(hello([127, 0, 0, 1]), "the client was not");
+}
+
+#[test]
+fn clients_of_qperf_that_left_free_the_server() {
+    let world = World::new();
+    for test in [TCP_LATENCY, UDP_LATENCY] {
+        let port = free_port();
+        let _serving = qperf(&world, port, &[]);
+        let clients: Vec<_> = (0..32).map(|_| testing(port, test, 1).unwrap()).collect();
+        assert!(testing(port, test, 1).is_none(), "one host has more than its places");
+        // The data connections stay open: the control connection alone tells that they left.
+        let data: Vec<_> = clients.into_iter().map(|(_, data)| data).collect();
+        comes_true("a place is free again", || testing(port, test, 1).is_some());
+        drop(data);
+    }
+}
+
+#[test]
+fn the_memory_for_messages_is_bounded() {
+    let world = World::new();
+    let port = free_port();
+    let _serving = qperf(&world, port, &[]);
+    let first = testing(port, TCP_LATENCY, 40 << 20).unwrap();
+    assert!(testing(port, TCP_LATENCY, 40 << 20).is_none(), "80 MiB for one host");
+    let _small = testing(port, TCP_LATENCY, 1 << 20).unwrap();
+    drop(first);
+    comes_true("its memory is free again", || testing(port, TCP_LATENCY, 40 << 20).is_some());
+}
+
+#[test]
+fn a_server_ends_though_its_client_says_nothing_or_takes_nothing() {
+    let world = World::new();
+    for test in [TCP_LATENCY, UDP_LATENCY] {
+        let port = free_port();
+        let serving = qperf(&world, port, &[]);
+        let _silent = testing(port, test, 1).unwrap();
+        ends_by("-TERM", serving);
+    }
+    let port = free_port();
+    let serving = qperf(&world, port, &[]);
+    let (_control, data) = testing(port, TCP_LATENCY, 32 << 20).unwrap();
+    let mut data = data.unwrap();
+    // The answer to it is never read.
+    data.write_all(&vec![1; 32 << 20]).unwrap();
+    thread::sleep(Duration::from_millis(300));
+    ends_by("-TERM", serving);
+}
+
+#[test]
+fn another_host_does_not_end_a_server_of_qperf() {
+    let world = World::new();
+    let from_far = |port: u16| {
+        // A route of the machine's own: what it reaches by another address than loopback.
+        let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+        socket.connect("192.0.2.1:9").ok()?;
+        let own = socket.local_addr().unwrap().ip();
+        let mut stream = TcpStream::connect((own, port)).ok()?;
+        stream.write_all(&request(QUIT, 0, 0)).ok()?;
+        drop(stream.read(&mut [0]));
+        Some(())
+    };
+    let port = free_port();
+    let mut serving = qperf(&world, port, &["-B", "0.0.0.0"]);
+    if from_far(port).is_none() {
+        eprintln!(
+            "SKIPPED another_host_does_not_end_a_server_of_qperf: no address but loopback"
+        );
+        return;
+    }
+    assert!(testing(port, TCP_LATENCY, 1).is_some(), "it serves on");
+    connect(port).write_all(&request(QUIT, 0, 0)).unwrap();
+    assert!(serving.0.wait().unwrap().success());
+    let port = free_port();
+    let mut serving = qperf(&world, port, &["-B", "0.0.0.0", "--allow-quit"]);
+    from_far(port).unwrap();
+    assert!(serving.0.wait().unwrap().success());
+}
+
+/// A server's words reach the terminal, and no escape among them does.
+#[test]
+fn what_a_peer_says_is_not_obeyed_by_the_terminal() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let speaking = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        drop(stream.read(&mut [0; 200]));
+        let mut texts = [0; 256];
+        let name = "n\u{1b}[2J\u{202e}\u{9b}31mode";
+        texts[..name.len()].copy_from_slice(name.as_bytes());
+        stream.write_all(&texts).unwrap();
+    });
+    let world = World::new();
+    let port = port.to_string();
+    let words = ["qperf", "127.0.0.1", "conf", "--listen-port", &port];
+    let outcome = world.assay(&words).succeeded();
+    speaking.join().unwrap();
+    assert!(outcome.out.contains("n\\u001b[2J\\u202e\\u009b31mode"), "{outcome:?}");
+    assert!(!outcome.out.contains(['\u{1b}', '\u{202e}', '\u{9b}']), "{outcome:?}");
+}
+
+/// A server of both protocols under a limit of the shell's.
+fn limited(world: &World, limit: &str, port: u16) -> Child {
+    let plain =
+        world.command(&["iperf3", "-s", "-p", &port.to_string(), "--idle-timeout", "60"]);
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit {limit}; exec \"$@\""), "sh"]);
+    command.arg(plain.get_program()).args(plain.get_args());
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// More silent peers than a limit allows, and afterwards an ordinary client; what the server said.
+fn crowd(limit: &str) -> (String, u64) {
+    let world = World::new();
+    let port = free_port();
+    let mut child = limited(&world, limit, port);
+    comes_true("it listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let crowd: Vec<TcpStream> = (0..200).map(|_| connect(port)).collect();
+    thread::sleep(Duration::from_secs(2));
+    let ticks = |text: String| -> u64 {
+        let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    };
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id()));
+    drop(crowd);
+    serves_iperf3(&world, port);
+    child.kill().unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    child.wait().unwrap();
+    (said, ticks(stat.unwrap()))
+}
+
+#[test]
+fn no_descriptor_is_left() {
+    let (said, ticks) = crowd("-n 40");
+    assert_eq!(said.matches("connections cannot be accepted").count(), 1, "{said}");
+    assert!(ticks < 100, "it asks again and again: {ticks} ticks in two seconds");
+}
+
+#[test]
+fn no_thread_can_be_started() {
+    let (said, _) = crowd("-v 200000");
+    assert!(said.contains("cannot be served") && !said.contains("panicked"), "{said}");
+}
