@@ -27,6 +27,7 @@ const USAGE: &str = "\
 cargo xtask tidy             check the rules of the house that no other tool knows
 cargo xtask test             install what the tests need, run them all, list what was skipped
 cargo xtask truth            decide the known truths, on a quiet machine, beside the real tools
+cargo xtask truth statistics how often intervals hold, simulated: half a minute
 cargo xtask faults           kills, full disks and storage that changes, into docs/reliability.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   every reader against changed inputs
 cargo xtask ci               fmt, tidy, clippy, doc, test, truth: all that has to pass before a change lands
@@ -49,6 +50,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
         ["test"] => return test::run(root()),
         ["faults"] => faults::run(root())?,
         ["truth"] => return truth::run(root()),
+        ["truth", "statistics"] => return Ok(truth::statistics::run()),
         ["fuzz", rest @ ..] => fuzz::run(root(), rest)?,
         ["ci"] => return ci::run(root()),
         ["bench", rest @ ..] => bench::run(root(), rest)?,

@@ -18,6 +18,7 @@ use crate::{command, packages};
 use sequential::{Decision, decide, evidence_of_fault};
 
 mod sequential;
+pub(crate) mod statistics;
 
 /// The crates that have such a module in their test `it`.
 const CRATES: [&str; 2] = ["assay", "assay-kernels"];

@@ -47,6 +47,13 @@ pub enum Doubt {
         /// What they share.
         luck: Luck,
     },
+    /// There was time for fewer preparations than were requested.
+    FewPreparations {
+        /// Preparations that were requested.
+        asked: u32,
+        /// Those that there were, two at least.
+        had: usize,
+    },
     /// The preparations differ more than what is measured within them.
     PreparationsDiffer {
         /// Share of the variance between preparations.
@@ -403,6 +410,7 @@ impl Doubt {
             Self::NoInterval { .. } => "no-interval",
             Self::WideInterval { .. } => "wide-interval",
             Self::OnePreparation { .. } => "one-preparation",
+            Self::FewPreparations { .. } => "few-preparations",
             Self::PreparationsDiffer { .. } => "preparations-differ",
             Self::Autocorrelated { .. } => "autocorrelated",
             Self::SeveralModes { .. } => "several-modes",

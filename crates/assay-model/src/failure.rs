@@ -45,6 +45,17 @@ pub enum Failure {
         /// What the kernel or the verifier said.
         causes: Vec<String>,
     },
+    /// Operations on files failed.
+    FileOperationFailed {
+        /// How many.
+        count: u64,
+        /// The first: `create`, `read` …
+        operation: String,
+        /// The file or directory.
+        path: String,
+        /// What the kernel said.
+        causes: Vec<String>,
+    },
     /// A host's name has no address.
     UnknownHost {
         /// The name.
@@ -271,6 +282,7 @@ impl Failure {
             Self::CurveWithoutMaximum => "curve-without-maximum",
             Self::NoRateKeepsGoal { .. } => "no-rate-keeps-goal",
             Self::IoFailed { .. } => "io-failed",
+            Self::FileOperationFailed { .. } => "file-operation-failed",
             Self::UnknownHost { .. } => "unknown-host",
             Self::NoAddress { .. } => "no-address",
             Self::NotConnected { .. } => "not-connected",

@@ -79,6 +79,21 @@ pub struct FileFailure {
     pub reason: String,
 }
 
+impl FileInterval {
+    /// What it is of one kind of operation alone, whose single latencies nobody kept.
+    #[must_use]
+    pub fn of(&self, operation: FileOperation) -> Self {
+        let bytes = |moves, bytes| if operation == moves { bytes } else { 0 };
+        let tally = FileTally {
+            requested: self.tally.of(operation),
+            read_bytes: bytes(FileOperation::Read, self.tally.read_bytes),
+            written_bytes: bytes(FileOperation::Write, self.tally.written_bytes),
+            ..FileTally::default()
+        };
+        Self { tally, ..*self }
+    }
+}
+
 impl OperationCount {
     /// One more.
     pub fn add(&mut self, ns: u64) {

@@ -61,7 +61,7 @@ impl Workload {
         if let Self::Storage(test) = &mut self {
             test.workload.seed = seed;
         } else if let Self::Files(test) = &mut self {
-            test.before.seed = seed;
+            test.before.iter_mut().for_each(|before| before.seed = seed);
             test.workload.seed = seed;
         }
         self

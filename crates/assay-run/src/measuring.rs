@@ -43,3 +43,20 @@ pub(crate) fn repeat<P>(
         }
     }
 }
+
+/// The same where every repetition is a preparation of its own: a connection is made, used once and
+/// closed.
+pub(crate) fn repeat_afresh(
+    repetition: &mut dyn FnMut(&mut Recorder<'_, '_>) -> Result<(), CaseError>,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    loop {
+        let began_s = recorder.elapsed_s();
+        repetition(recorder)?;
+        if let Next::Stop(stopped) = recorder.next(recorder.elapsed_s() - began_s)? {
+            recorder.flush()?;
+            return Ok(stopped);
+        }
+        recorder.prepare_afresh()?;
+    }
+}

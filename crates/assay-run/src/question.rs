@@ -118,7 +118,7 @@ pub fn measure(
     let storage = &question.storage;
     let (of_storage, of_files) = (storage_of(&plan), files_of(&plan));
     runner::check(&of_storage, storage)?;
-    file_trees::check(&of_files, storage)?;
+    file_trees::check(&of_files, storage, false)?;
     volume::told(&of_storage, &of_files).iter().for_each(|line| sink.note(line));
     let execution = Execution {
         plan,
@@ -174,9 +174,7 @@ fn files_of(plan: &Plan) -> FilePlan {
     let tests = plan.cases.iter().filter_map(|case| {
         if let Workload::Files(test) = &case.workload { Some(test) } else { None }
     });
-    let phases =
-        tests.flat_map(|test| [&test.before, &test.workload].map(file_trees::phase_of));
-    FilePlan { phases: phases.collect() }
+    FilePlan { phases: tests.flat_map(|test| file_trees::phases(test)).collect() }
 }
 
 /// A run in which a case failed, or nothing was measured, is a failed measurement. `words` writes a

@@ -83,6 +83,8 @@ pub(crate) struct CaseState {
     dimensions: Attributes,
     /// Time of the turns that ended.
     spent_s: f64,
+    /// What of it chose how to measure, and is no part of the budget.
+    choosing_s: f64,
     preparation: u32,
     pending: Vec<RunEvent>,
     /// Series by metric and by what they have besides the case's dimensions, as text → number. Languages
@@ -90,6 +92,8 @@ pub(crate) struct CaseState {
     series: BTreeMap<(&'static str, String), u32>,
     /// Samples by series and preparation, of the series that decide when to stop.
     history: BTreeMap<u32, Vec<Vec<f64>>>,
+    /// Samples of the longest of them when the stopping rule was last asked.
+    seen: usize,
 }
 
 impl CaseState {
@@ -100,10 +104,12 @@ impl CaseState {
             case: case.clone(),
             dimensions,
             spent_s: 0.0,
+            choosing_s: 0.0,
             preparation: 0,
             pending: Vec::new(),
             series: BTreeMap::new(),
             history: BTreeMap::new(),
+            seen: 0,
         }
     }
 }
@@ -140,6 +146,12 @@ impl<'a, 't> Recorder<'a, 't> {
     /// Seconds that the case has had so far.
     pub(crate) fn elapsed_s(&self) -> f64 {
         self.state.spent_s + clock::seconds_between(self.turn_started_ns, clock::now_ns())
+    }
+
+    /// What was done since this moment of the case chose how to measure: it is a phase of its own, and
+    /// preparations do not pay for it.
+    pub(crate) fn has_chosen_since(&mut self, began_s: f64) {
+        self.state.choosing_s += self.elapsed_s() - began_s;
     }
 
     /// Adds a sample of a metric's only series, in its base unit.
@@ -293,11 +305,18 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// What to do after a repetition that took this long, by the stopping rule; fails when the user wants to stop.
-    pub(crate) fn next(&self, repetition_s: f64) -> Result<Next, CaseError> {
+    pub(crate) fn next(&mut self, repetition_s: f64) -> Result<Next, CaseError> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(CaseError::Interrupted);
         }
-        let spent = Spent { elapsed_s: self.elapsed_s(), repetition_s: Some(repetition_s) };
+        let count = |one: &Vec<Vec<f64>>| one.iter().map(Vec::len).sum();
+        let samples: usize = self.state.history.values().map(count).max().unwrap_or(0);
+        let batch = samples - std::mem::replace(&mut self.state.seen, samples);
+        let spent = Spent {
+            elapsed_s: self.elapsed_s() - self.state.choosing_s,
+            repetition_s: Some(repetition_s),
+            batch,
+        };
         Ok(stopping::next(self.state.history.values(), &self.state.case.stopping, spent))
     }
 

@@ -202,6 +202,24 @@ impl<'t> Recording<'t> {
         self.log.raw_of_run(name.to_owned(), bytes)
     }
 
+    /// The same of a case that had nothing to do.
+    ///
+    /// # Errors
+    /// When the store refuses.
+    ///
+    /// # Panics
+    /// When the plan has no such case.
+    pub fn idle(
+        &mut self,
+        number: usize,
+        entries: impl IntoIterator<Item = Entry>,
+        raw: &[(String, Vec<u8>)],
+    ) -> Result<(), Failure> {
+        self.found(number, entries, raw)?;
+        let (case, stopped) = (self.plan.cases[number].id.clone(), Stopped::NotNeeded);
+        self.log.add(RunEvent::CaseFinished { case, stopped })
+    }
+
     /// What was planned and not begun was not needed: what came before it decided so.
     ///
     /// # Errors

@@ -53,11 +53,14 @@ pub fn analyse(preparations: &[Vec<f64>]) -> Option<Analysis> {
 }
 
 impl Analysis {
-    /// Half the width of the interval over the median; `None` without an interval, or when the
-    /// median is 0.
+    /// Half the width of the interval over the median; 0 where all of it is one value, also
+    /// where that is 0; `None` without an interval, or when the median is 0 and its interval is wide.
     #[must_use]
     pub fn relative_half_width(&self) -> Option<f64> {
         let (low, high) = self.interval?;
+        if low >= high {
+            return Some(0.0);
+        }
         let width = (high / 2.0 - low / 2.0) / self.median.abs();
         width.is_finite().then_some(width)
     }

@@ -18,6 +18,7 @@ const HEAVILY: f64 = 0.2;
 /// - `no-interval`: too few independent samples for an interval;
 /// - `wide-interval`: the interval is wider than `stopping.target`;
 /// - `one-preparation`: everything shares the luck of one placement, where several were requested;
+/// - `few-preparations`: there were some, and fewer than were asked for;
 /// - `preparations-differ`, `autocorrelated`: the samples are worth less than a fifth of their
 ///   number, and which of the two dependences is to blame;
 /// - `several-modes`: the samples fall into groups, and the median describes none of them;
@@ -49,7 +50,9 @@ pub fn no_interval(n: usize, n_effective: f64, stopped: Stopped) -> Doubt {
 fn precision(analysis: &Analysis, stopping: &Stopping, stopped: Stopped) -> Option<Doubt> {
     let (n, n_effective) = (analysis.sorted.len(), analysis.effective.n);
     let Some(width) = analysis.relative_half_width() else {
-        return Some(no_interval(n, n_effective, stopped));
+        // Around a median of 0 there is an interval, and no share of the median that it could be.
+        let is_none = analysis.interval.is_none();
+        return is_none.then(|| no_interval(n, n_effective, stopped));
     };
     (width > stopping.target).then_some(Doubt::WideInterval {
         width,
@@ -66,7 +69,10 @@ fn one_preparation(
     stopped: Stopped,
     luck: Luck,
 ) -> Option<Doubt> {
-    let asked = stopping.preparations;
+    let (asked, had) = (stopping.preparations, analysis.preparations);
+    if had > 1 && had < asked as usize && stopped != Stopped::Tool {
+        return Some(Doubt::FewPreparations { asked, had });
+    }
     let short = analysis.preparations == 1 && asked > 1 && analysis.interval.is_some();
     (short && stopped != Stopped::Tool).then_some(Doubt::OnePreparation { asked, luck })
 }

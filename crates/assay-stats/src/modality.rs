@@ -1,5 +1,8 @@
 //! Whether a sample has more than one mode, and where.
 
+/// Fewer independent values have no groups.
+const LEAST: f64 = 10.0;
+
 /// Two groups of values that a sample falls into.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Modes {
@@ -22,16 +25,21 @@ pub struct Modes {
 /// value far out is not a group.
 #[must_use]
 pub fn several_modes(sorted: &[f64], n_independent: f64) -> Option<Modes> {
+    if n_independent < LEAST {
+        return None;
+    }
     let scaled = normalised(sorted)?;
     let dip = dip(&spread_ties(&scaled));
     (dip * n_independent.sqrt() > threshold(n_independent)).then(|| split(sorted, &scaled, dip))
 }
 
-/// √n × dip that a sample of the uniform distribution, which of all unimodal ones dips most,
-/// exceeds once in a thousand: 0.75 − 0.6 / √n, fitted to 20,000 simulated samples each for n from
-/// 10 to 1,000. Normal, lognormal and exponential samples stay below it in 9,999 of 10,000 cases.
+/// √n × dip that normal, lognormal (up to σ = 1) and exponential samples exceed in fewer than 1 of 100
+/// cases from 10 values on, and samples of the uniform distribution, which of all unimodal ones dips most,
+/// in 5. Two peaks four of their widths at half height apart are found in 80 and more of 100 samples of 33;
+/// four standard deviations apart they take a hundred values. Fitted to 4,000 simulated samples each for n
+/// from 10 to 300.
 fn threshold(n: f64) -> f64 {
-    0.75 - 0.6 / n.sqrt()
+    (0.54 - 0.3 / n.sqrt()).max(0.48)
 }
 
 /// Shifted and scaled to 0 … 1; `None` when all values are equal or not finite.

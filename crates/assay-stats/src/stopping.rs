@@ -29,11 +29,13 @@ pub struct Spent {
     /// Seconds the latest repetition took; `None` = not known, then it is taken to be as long as
     /// the mean of everything, which wastes the end of a budget when preparing is expensive.
     pub repetition_s: Option<f64>,
+    /// Samples that a repetition brings to a series: 1 of a kernel, hundreds of a connection.
+    pub batch: usize,
 }
 
 impl From<f64> for Spent {
     fn from(elapsed_s: f64) -> Self {
-        Self { elapsed_s, repetition_s: None }
+        Self { elapsed_s, repetition_s: None, batch: 1 }
     }
 }
 
@@ -44,14 +46,19 @@ const PRESUMED_BETWEEN: f64 = 0.05;
 /// look comes after half as many samples again, so that a case of 1,000 samples has a dozen.
 const GROWTH: f64 = 1.5;
 
+/// A series shorter than this many times the repetitions that were asked for does not show its
+/// dependence well: it has to look independent to be precise.
+const SHOWN: f64 = 3.0;
+
 /// Decides what follows the latest repetition of a case in which all `series` are measured together.
 ///
 /// Each series holds one group per preparation, the present one last. The rule:
 ///
 /// - *Precise*: at 10, 15, 22, 33 … repetitions (`stopping.repetitions` and growing by half), after
 ///   at least `stopping.preparations`, the half-width of every series' interval is at most
-///   `stopping.target` of its median, and every series has `stopping.repetitions` samples left
-///   after its warm-up was discarded.
+///   `stopping.target` of its median, or the median is 0, and every series has `stopping.repetitions` samples left
+///   after its warm-up was discarded. Up to three times as many, they have to be worth as many
+///   independent ones: a slow drift looks precise for as long as it has not moved.
 /// - *Budget*: another repetition would end after `stopping.budget_s`. A case always gets its first
 ///   repetition.
 /// - A preparation is left for a fresh one when it has had its share: √(p/r × (1 − ρ)/ρ) repetitions,
@@ -106,6 +113,9 @@ pub fn is_precise<S: AsRef<[Vec<f64>]>>(
 
 /// How far a case is, in repetitions and in seconds.
 struct Progress {
+    /// Of the longest series, and how many of them a repetition brings.
+    samples: usize,
+    batch: usize,
     repetitions: usize,
     preparations: usize,
     in_this_one: usize,
@@ -122,7 +132,9 @@ impl Progress {
         let most = |of: fn(&[Vec<f64>]) -> usize| {
             series.iter().map(|one| of(one.as_ref())).max().unwrap_or(0)
         };
-        let repetitions = most(|one| one.iter().map(Vec::len).sum());
+        let batch = spent.batch.max(1);
+        let samples = most(|one| one.iter().map(Vec::len).sum());
+        let repetitions = samples.div_ceil(batch);
         let preparations = most(<[_]>::len);
         let present = |one: &S| one.as_ref().get(preparations.max(1) - 1).map_or(0, Vec::len);
         let asked = stopping.preparations.max(1) as usize;
@@ -135,11 +147,13 @@ impl Progress {
                 (told_s, told_s * repetitions as f64 / preparations.max(1) as f64)
             });
         Self {
+            samples,
+            batch,
             repetitions,
             preparations,
-            in_this_one: series.iter().map(present).max().unwrap_or(0),
+            in_this_one: series.iter().map(present).max().unwrap_or(0).div_ceil(batch),
             asked,
-            least_share: (stopping.repetitions as usize).div_ceil(asked).max(1),
+            least_share: (stopping.repetitions as usize).div_ceil(asked * batch).max(1),
             left_s: stopping.budget_s - spent.elapsed_s,
             repetition_s,
             preparation_s: (share_s - repeating_s).max(0.0),
@@ -151,7 +165,7 @@ impl Progress {
     }
 
     fn may_be_precise(&self, stopping: &Stopping) -> bool {
-        self.owed() == 0 && is_look(self.repetitions, stopping.repetitions as usize)
+        self.owed() == 0 && passes_look(self.samples, self.batch, stopping.repetitions as usize)
     }
 
     /// Seconds a preparation with this many repetitions takes.
@@ -167,7 +181,7 @@ impl Progress {
 
     /// Whether this preparation has been repeated as often as pays.
     fn has_its_share<S: AsRef<[Vec<f64>]>>(&self, series: &[S]) -> bool {
-        if !is_look(self.in_this_one, self.least_share) {
+        if !passes_look(self.in_this_one, 1, self.least_share) {
             return false;
         }
         let best = self.best_share(PRESUMED_BETWEEN).max(self.least_share as f64);
@@ -193,20 +207,29 @@ fn greatest_between<S: AsRef<[Vec<f64>]>>(series: &[S]) -> f64 {
     analyses.map(|analysis| analysis.effective.between).fold(PRESUMED_BETWEEN, f64::max)
 }
 
-/// Whether `n` is one of `first`, 1.5 × `first`, … each rounded down.
-fn is_look(n: usize, first: usize) -> bool {
+/// Whether the latest `batch` of `n` holds one of `first`, 1.5 × `first`, … each rounded down.
+fn passes_look(n: usize, batch: usize, first: usize) -> bool {
     let mut look = first.max(1);
-    while look < n {
+    while look + batch <= n {
         look = ((look as f64 * GROWTH) as usize).max(look + 1);
     }
-    look == n
+    look <= n
 }
 
 fn precise(samples: &[Vec<f64>], stopping: &Stopping) -> bool {
     let narrow = |analysis: &Analysis| {
-        let width = analysis.relative_half_width();
-        analysis.sorted.len() >= stopping.repetitions as usize
-            && width.is_some_and(|width| width <= stopping.target)
+        let (n, least) = (analysis.sorted.len() as f64, f64::from(stopping.repetitions));
+        let Some(width) = analysis.relative_half_width() else {
+            // Around a median of 0 no share of it can be asked for.
+            return n >= least && analysis.interval.is_some();
+        };
+        let effective = &analysis.effective;
+        // A hair is added for what rounding took.
+        let worth = effective.n * (1.0 + 1e-9);
+        let is_shown = worth >= least && (effective.errors <= 0.0 || n > least)
+            || n >= least * SHOWN
+            || width <= 0.0;
+        n >= least && is_shown && width <= stopping.target
     };
     analyse(samples).as_ref().is_some_and(narrow)
 }

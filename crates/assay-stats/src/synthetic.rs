@@ -1,10 +1,13 @@
-//! Synthetic samples with known truth, for tests.
+//! Synthetic samples with known truth, for the proof and the tests.
 
 /// `SplitMix64`: small, and the same for ever, so that no test depends on a library's generator.
-pub(crate) struct Source(u64);
+#[derive(Debug)]
+pub struct Source(u64);
 
 impl Source {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// The same seed always gives the same numbers.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -17,19 +20,85 @@ impl Source {
     }
 
     /// Evenly between 0 and 1, both excluded.
-    pub(crate) fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         ((self.bits() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
     /// Standard normal (Box and Muller).
-    pub(crate) fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 }
 
+/// How single values are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Normal.
+    Normal,
+    /// The logarithm is normal, with a standard deviation of ½: skewed as latencies are.
+    Lognormal,
+    /// 60 of 100 values around one place and 40 around another, six standard deviations apart.
+    Bimodal,
+}
+
+/// A machine that is measured: how its values are distributed and what they share.
+#[derive(Debug, Clone, Copy)]
+pub struct Machine {
+    /// How single values are distributed.
+    pub shape: Shape,
+    /// Correlation of neighbouring values, from one preparation into the next.
+    pub neighbours: f64,
+    /// Share of the variance between preparations.
+    pub between: f64,
+}
+
+impl Machine {
+    /// The true median.
+    #[must_use]
+    pub fn median(&self) -> f64 {
+        match self.shape {
+            Shape::Normal | Shape::Lognormal => TRUTH,
+            // Φ⁻¹(5/6) standard deviations above the lower place.
+            Shape::Bimodal => TRUTH + 0.967_421_566_1,
+        }
+    }
+
+    /// Half the width that the interval of the median of n independent values has for great n,
+    /// 1.96 / (2 f √n) with the density f at the median.
+    #[must_use]
+    pub fn half_width(&self, n: usize) -> f64 {
+        let density = match self.shape {
+            Shape::Normal => 0.398_942,
+            Shape::Lognormal => 0.398_942 / (0.5 * TRUTH),
+            Shape::Bimodal => 0.6 * 0.249_856,
+        };
+        1.96 / (2.0 * density * (n as f64).sqrt())
+    }
+
+    /// Values without end: `true` = the next one is the first of a preparation.
+    pub fn values(self, source: &mut Source) -> impl FnMut(bool) -> f64 {
+        let (mut level, mut state) = (0.0, source.normal());
+        let step = (1.0 - self.neighbours.powi(2)).sqrt();
+        move |is_fresh| {
+            if is_fresh {
+                level = self.between.sqrt() * source.normal();
+            }
+            state = self.neighbours * state + step * source.normal();
+            let z = level + (1.0 - self.between).sqrt() * state;
+            match self.shape {
+                Shape::Normal => TRUTH + z,
+                Shape::Lognormal => TRUTH * (0.5 * z).exp(),
+                Shape::Bimodal if source.uniform() < 0.6 => TRUTH + z,
+                Shape::Bimodal => TRUTH + 6.0 + z,
+            }
+        }
+    }
+}
+
 /// A world in which the true median is 100: preparations, noise and correlation of known size.
 #[derive(Debug, Clone, Copy)]
+#[cfg(test)]
 pub(crate) struct World {
     /// Number of preparations.
     pub(crate) preparations: usize,
@@ -43,9 +112,10 @@ pub(crate) struct World {
     pub(crate) skewed: bool,
 }
 
-/// The true median of every [`World`].
+/// The true median of every world, and of machines whose values have one mode.
 pub(crate) const TRUTH: f64 = 100.0;
 
+#[cfg(test)]
 impl World {
     pub(crate) fn samples(self, source: &mut Source) -> Vec<Vec<f64>> {
         (0..self.preparations).map(|_| self.preparation(source)).collect()
@@ -67,6 +137,7 @@ impl World {
 
 /// How often an interval holds what it should hold.
 #[derive(Debug, Clone, Copy)]
+#[cfg(test)]
 pub(crate) struct Coverage {
     /// Share of the intervals given that hold the truth.
     pub(crate) covered: f64,
@@ -77,6 +148,7 @@ pub(crate) struct Coverage {
 }
 
 /// Repeats a trial that says whether its interval holds the truth, or `None` without an interval.
+#[cfg(test)]
 pub(crate) fn coverage(trials: u32, mut trial: impl FnMut() -> Option<bool>) -> Coverage {
     let (mut held, mut missed) = (0, 0);
     for _ in 0..trials {

@@ -43,7 +43,7 @@ const HALF_ROUND_TRIP: Metric = Metric::of(
     "half_round_trip",
     Unit::Second,
     Better::Lower,
-    "mean of all round trips of one repetition, halved: what qperf prints as latency",
+    "half of a round trip; by the tool qperf half the mean, which it prints as latency",
 );
 
 const LOSS: Metric =

@@ -1,8 +1,8 @@
 //! The dimensions of the series of a workload.
 
 use super::course::Course;
-use super::file_set::{FileLoad, FileOperation, FileOrder, FileTest};
-use super::storage::{AccessPattern, Cursor, CurvePoint, EngineChoice, Load, StorageTest};
+use super::file_set::{FileOperation, FileOrder, FileStream, FileTest, FileTree};
+use super::storage::{AccessPattern, Cursor, CurvePoint, EngineChoice, StorageTest};
 use super::{
     LinpackWorkload, MpiWorkload, NetworkQuestion, NetworkWorkload, PeakFlopsWorkload,
     StreamWorkload,
@@ -136,9 +136,8 @@ pub(super) fn storage(test: &StorageTest) -> Attributes {
         let size = stream.sizes.first().map(|size| size.max_bytes);
         asked.extend(size.map(|bytes| (Attribute::Bytes, bytes.into())));
     }
-    if let Load::Open { rate_per_s, .. } = work.load {
-        asked.insert(Attribute::RequestedRate, rate_per_s.into());
-    }
+    let rate = work.load.rate_per_s();
+    asked.extend(rate.map(|rate| (Attribute::RequestedRate, rate.into())));
     asked.extend(test.point.and_then(|point| match point {
         CurvePoint::Greatest => Some((Attribute::Point, "max".into())),
         CurvePoint::Share { percent } => Some((Attribute::PercentOfMax, percent.into())),
@@ -159,34 +158,51 @@ pub(super) fn storage(test: &StorageTest) -> Attributes {
 
 pub(super) fn files(test: &FileTest) -> Attributes {
     let work = &test.workload;
-    let mut asked = Attributes::from([(Attribute::Operation, test.name.as_str().into())]);
-    for (tree, stream) in work.trees.iter().zip(&work.streams) {
-        let count = if tree.files == 0 { tree.directories() } else { tree.file_count() };
-        let folder = tree.anchor.parent().unwrap_or(&tree.anchor);
-        asked.extend([
-            (Attribute::Target, folder.display().to_string().into()),
-            (Attribute::Files, count.unwrap_or(u64::MAX).into()),
-            (Attribute::Threads, stream.threads.into()),
-        ]);
-        if tree.files > 0 {
-            let bytes = tree.mean_file_bytes() as u64;
-            asked.insert(Attribute::FileBytes, bytes.into());
-            asked.insert(Attribute::Levels, tree.depth.into());
-        }
-        if matches!(stream.operation, FileOperation::Read | FileOperation::Write) {
-            // A whole file with one call needs no word.
-            let size = stream.sizes.first().map(|size| size.max_bytes);
-            let part = size.filter(|bytes| *bytes != tree.mean_file_bytes() as u64);
-            asked.extend(part.map(|bytes| (Attribute::Bytes, bytes.into())));
-        }
-        if stream.order == FileOrder::Random {
-            asked.insert(Attribute::Pattern, "random".into());
-        }
+    let trees = || work.trees.iter();
+    let count =
+        |tree: &FileTree| if tree.files == 0 { tree.directories() } else { tree.file_count() };
+    let count = trees().try_fold(0u64, |sum, tree| sum.checked_add(count(tree)?));
+    let threads: u64 = work.streams.iter().map(|stream| u64::from(stream.threads)).sum();
+    // A suite names the folder that its trees lie in, another language each tree's own.
+    let is_named = !test.name.is_empty();
+    let folder = |tree: &FileTree| {
+        let above = tree.anchor.parent().filter(|_| is_named);
+        above.unwrap_or(&tree.anchor).display().to_string()
+    };
+    let mut asked = Attributes::from([
+        (Attribute::Target, few(trees().map(folder)).into()),
+        (Attribute::Files, count.unwrap_or(u64::MAX).into()),
+        (Attribute::Threads, threads.into()),
+    ]);
+    if is_named {
+        asked.insert(Attribute::Operation, test.name.as_str().into());
     }
-    if let FileLoad::Open { per_s, .. } = work.load {
-        asked.insert(Attribute::RequestedRate, per_s.into());
+    // What differs between trees or streams is no dimension of all.
+    let file_bytes = |tree: &FileTree| (tree.files > 0).then(|| tree.mean_file_bytes() as u64);
+    let levels = |tree: &FileTree| (tree.files > 0).then_some(tree.depth);
+    asked.extend(same(trees().map(file_bytes)).map(|it| (Attribute::FileBytes, it.into())));
+    asked.extend(same(trees().map(levels)).map(|it| (Attribute::Levels, it.into())));
+    let part = |stream: &FileStream| {
+        let moves = matches!(stream.operation, FileOperation::Read | FileOperation::Write);
+        let size = stream.sizes.first().filter(|_| moves)?.max_bytes;
+        // A whole file with one call needs no word.
+        let whole = work.trees.get(stream.tree)?.mean_file_bytes() as u64;
+        (size != whole).then_some(size)
+    };
+    asked.extend(same(work.streams.iter().map(part)).map(|it| (Attribute::Bytes, it.into())));
+    let is_random =
+        |stream: &FileStream| matches!(stream.order, FileOrder::Random | FileOrder::Skewed(_));
+    if !work.streams.is_empty() && work.streams.iter().all(is_random) {
+        asked.insert(Attribute::Pattern, "random".into());
     }
+    asked.extend(work.load.per_s().map(|rate| (Attribute::RequestedRate, rate.into())));
     asked
+}
+
+/// The value that all have.
+fn same<T: PartialEq>(mut values: impl Iterator<Item = Option<T>>) -> Option<T> {
+    let first = values.next()??;
+    values.all(|it| it.as_ref() == Some(&first)).then_some(first)
 }
 
 /// Every series carries them; of more, the first stands for all.
@@ -197,11 +213,21 @@ fn targets(test: &StorageTest) -> String {
     if work.engine == EngineChoice::Null {
         return "none".to_owned();
     }
-    let paths = work.targets.iter().map(|target| target.path.display().to_string());
-    let mut told: Vec<String> = paths.clone().take(MOST_TARGETS).collect();
-    if work.targets.len() > told.len() {
+    few(work.targets.iter().map(|target| target.path.display().to_string()))
+}
+
+/// The paths, each once.
+fn few(paths: impl Iterator<Item = String>) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for path in paths {
+        if !told.contains(&path) {
+            told.push(path);
+        }
+    }
+    if told.len() > MOST_TARGETS {
+        let count = told.len();
         told.truncate(1);
-        told.push(format!("\u{2026} ({})", work.targets.len()));
+        told.push(format!("\u{2026} ({count})"));
     }
     told.join(", ")
 }

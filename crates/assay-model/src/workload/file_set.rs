@@ -16,10 +16,13 @@ const SIZES: u64 = 0x5eed;
 /// One operation on a file tree, as a benchmark asks for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileTest {
-    /// What is done: `mkdir`, `create`, `stat` …
+    /// What is done: `mkdir`, `create`, `stat` …; empty for a phase of another language, which may do several
+    /// things at once.
     pub name: String,
-    /// Brings the tree into the state that the operation needs; nothing of it is timed.
-    pub before: FileWorkload,
+    /// Brings the tree into the state that the operation needs; nothing of it is timed. A language of its own
+    /// does that in a phase of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<FileWorkload>,
     /// What is measured.
     pub workload: FileWorkload,
 }
@@ -216,6 +219,17 @@ pub enum StopAfter {
     Share(f64),
 }
 
+impl FileLoad {
+    /// Operations per second that are asked for.
+    #[must_use]
+    pub const fn per_s(self) -> Option<f64> {
+        match self {
+            Self::Open { per_s, .. } => Some(per_s),
+            Self::Closed | Self::ShareOf { .. } => None,
+        }
+    }
+}
+
 impl FileOperation {
     /// All, in the order of reports.
     pub const ALL: [Self; 11] = [
@@ -254,6 +268,21 @@ impl FileOperation {
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
+    }
+}
+
+impl FileStream {
+    /// What it does: what has a share of reads may read and write.
+    #[must_use]
+    pub fn operations(&self) -> Vec<FileOperation> {
+        match (self.operation, self.read_share) {
+            (FileOperation::Read | FileOperation::Write, Some(share)) => {
+                let reads = (share > 0.0).then_some(FileOperation::Read);
+                let writes = (share < 1.0).then_some(FileOperation::Write);
+                reads.into_iter().chain(writes).collect()
+            }
+            (operation, _) => vec![operation],
+        }
     }
 }
 

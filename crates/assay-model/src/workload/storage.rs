@@ -346,6 +346,17 @@ pub enum RateRounding {
     Vdbench,
 }
 
+impl Load {
+    /// I/O per second that are asked for.
+    #[must_use]
+    pub const fn rate_per_s(&self) -> Option<f64> {
+        match *self {
+            Self::Open { rate_per_s, .. } => Some(rate_per_s),
+            Self::Closed | Self::Balanced | Self::Capped { .. } | Self::ShareOf { .. } => None,
+        }
+    }
+}
+
 impl RateRounding {
     /// `percent` of the rate that was reached, in IO/s.
     ///

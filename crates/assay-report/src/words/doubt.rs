@@ -60,6 +60,10 @@ fn interval(doubt: &Doubt) -> Option<Said> {
             ),
             MORE_TIME,
         ),
+        Doubt::FewPreparations { asked, had } => Said::new(
+            format!("there was time for {had} preparations, where {asked} were asked for"),
+            MORE_TIME,
+        ),
         _ => return None,
     })
 }

@@ -64,7 +64,8 @@ pub fn failure(failure: &Failure) -> Said {
         | Failure::ToolCannotSearch { .. }
         | Failure::CurveWithoutMaximum
         | Failure::NoRateKeepsGoal { .. }
-        | Failure::IoFailed { .. } => storage(failure),
+        | Failure::IoFailed { .. }
+        | Failure::FileOperationFailed { .. } => storage(failure),
         Failure::WrongContents { .. }
         | Failure::RankDied { .. }
         | Failure::LaunchFailed { .. }
@@ -106,19 +107,28 @@ fn storage(failure: &Failure) -> Said {
                 1 => "one I/O failed".to_owned(),
                 more => format!("{more} I/O failed, first"),
             };
-            let causes = causes.join(": ");
-            let advice = refusal(&causes)
-                .unwrap_or("look at the kernel's messages with `dmesg`, then repeat");
-            Said::new(
-                format!("{what}: {operation} at byte {offset} of {target}: {causes}"),
-                advice,
-            )
+            refused(&format!("{what}: {operation} at byte {offset} of {target}"), causes)
+        }
+        Failure::FileOperationFailed { count, operation, path, causes } => {
+            let what = match count {
+                1 => "one operation failed".to_owned(),
+                more => format!("{more} operations failed, first"),
+            };
+            refused(&format!("{what}: {operation} of {path}"), causes)
         }
         _ => Said::new(
             "no I/O completed in the time that counts",
             "give it more time with --for or --budget",
         ),
     }
+}
+
+/// What the kernel or the verifier said of it, and what can be done about that.
+fn refused(what: &str, causes: &[String]) -> Said {
+    let causes = causes.join(": ");
+    let advice =
+        refusal(&causes).unwrap_or("look at the kernel's messages with `dmesg`, then repeat");
+    Said::new(format!("{what}: {causes}"), advice)
 }
 
 /// `412.3 kIO/s asked for, 411.9 kIO/s reached, 0.3 % of the I/O later: missed`.

@@ -30,7 +30,9 @@ pub(super) fn measure(
             if let Some(kernel) = winner {
                 return Ok((stream, kernel));
             }
+            let began_s = recorder.elapsed_s();
             let best = stream.pick_best(Operation::Copy).map_err(|error| failed(&error))?;
+            recorder.has_chosen_since(began_s);
             recorder.learn(Attribute::Kernel, best.name);
             recorder.learn(Attribute::ByteCounting, "STREAM");
             winner = Some(best.name);

@@ -4,18 +4,15 @@
 use std::sync::atomic::AtomicBool;
 
 use assay_model::attribute::Attribute;
-use assay_model::doubt::Doubt;
-use assay_model::entry::{Entry, Key, Seen};
+use assay_model::entry::Entry;
 use assay_model::event::Stopped;
 use assay_model::failure::{Area, Failure as CaseFailure};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::Ended;
-use assay_model::workload::file_set::{FileLoad, FilePlan, FileTest, FileWorkload};
-use assay_stats::rate_search::is_missed;
+use assay_model::workload::file_set::{FilePlan, FileTest, FileWorkload};
 use assay_stats::stopping::Next;
 
-use crate::failure::Failure;
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::options::RunOptions;
 use crate::storage::{file_trees, series, volume};
@@ -26,13 +23,14 @@ pub(super) fn measure(
     options: &RunOptions,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
-    let phases = [&test.before, &test.workload].map(file_trees::phase_of).into();
-    let plan = FilePlan { phases };
+    let plan = FilePlan { phases: file_trees::phases(test) };
     file_trees::prepare(&plan, options, false)
         .map_err(|failure| CaseError::of_case(Area::Storage, &failure))?;
     loop {
         let began_s = recorder.elapsed_s();
-        carry_out(&test.before, recorder)?;
+        if let Some(before) = &test.before {
+            carry_out(before, recorder)?;
+        }
         let (outcome, intervals) = carry_out(&test.workload, recorder)?;
         record(test, &outcome, &intervals, recorder)?;
         let next = recorder.next(recorder.elapsed_s() - began_s)?;
@@ -67,11 +65,10 @@ fn carry_out(
     if outcome.ended == Ended::Interrupted {
         return Err(CaseError::Interrupted);
     }
-    let Some(first) = outcome.errors.first() else { return Ok((outcome, intervals)) };
-    let (operation, path) = (first.operation.name(), first.path.display());
-    let failure =
-        Failure::measurement(format!("{operation} of {path} failed: {}", first.reason));
-    Err(CaseError::of_case(Area::Storage, &failure))
+    match file_trees::failure(&outcome) {
+        Some(failure) => Err(failure.into()),
+        None => Ok((outcome, intervals)),
+    }
 }
 
 /// Everything that was counted, and passes or stretches as samples.
@@ -92,30 +89,8 @@ fn record(
     };
     recorder.record_all(outcome.entries(intervals).into_iter().filter(is_asked));
     recorder.record_all(volume::facts_of_trees(&test.workload));
-    let least_s = match test.workload.timing.duration_s {
-        Some(_) => series::stretch_s(outcome.elapsed_s),
-        None => outcome.elapsed_s,
-    };
-    for stretch in series::stretches(intervals, least_s) {
-        let weight = stretch.length_s();
-        let mut weighted = |metric, value| {
-            let sample = Seen::Sample { value, weight };
-            recorder.record(Entry::Measured(Key::of(metric), sample));
-        };
-        weighted("rate", stretch.rate_per_s());
-        if stretch.bytes_per_s() > 0.0 {
-            weighted("bandwidth", stretch.bytes_per_s());
-        }
-        recorder.sample("latency", stretch.service_median_s());
-        if let Some(median_s) = stretch.median_from_intended_s() {
-            recorder.sample("latency_from_intended", median_s);
-        }
-    }
-    if let FileLoad::Open { per_s: asked_per_s, .. } = test.workload.load
-        && is_missed(count, asked_per_s * outcome.elapsed_s)
-    {
-        let reached_per_s = count as f64 / outcome.elapsed_s;
-        recorder.doubt(Doubt::RateMissed { asked_per_s, reached_per_s });
-    }
+    recorder.record_all(series::file_samples(&test.workload, outcome, intervals));
+    let missed = series::rate_missed(test.workload.load.per_s(), count, outcome.elapsed_s);
+    recorder.record_all(missed.map(Entry::Doubt));
     Ok(())
 }

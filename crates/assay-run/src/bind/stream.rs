@@ -59,6 +59,7 @@ fn choose(
     stream: &mut Stream,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Winners, CaseError> {
+    let began_s = recorder.elapsed_s();
     let mut winners = Winners::new();
     for operation in Operation::ALL {
         let kernel = stream.pick_best(operation).map_err(|error| failed(&error))?;
@@ -67,6 +68,7 @@ fn choose(
         }
         winners.push((operation, kernel.name));
     }
+    recorder.has_chosen_since(began_s);
     Ok(winners)
 }
 

@@ -204,22 +204,22 @@ impl Tested<'_> {
 
     /// CPU of both ends, as far as they report it.
     fn costs(&self, received: &Stretch) -> Vec<Entry> {
-        let bytes = received.bytes.max(1) as f64;
+        let (bytes, seconds) = (received.bytes.max(1) as f64, received.seconds());
         let (here, there) = (&self.outcome.account_here, self.outcome.account_there.as_ref());
         let mut entries = vec![
-            of_end("cpu_per_byte", "local", here.charged_s() / bytes),
-            of_end("cpu_load", "local", here.load()),
+            of_end("cpu_per_byte", "local", here.charged_s() / bytes, bytes),
+            of_end("cpu_load", "local", here.load(), seconds),
         ];
         // On one machine the interrupts of both ends are the same ones, and are charged once.
         let within = is_within(self.local(), self.outcome.address.ip());
         let charged: fn(&CpuAccount) -> f64 =
             if within { |it| it.threads_s } else { CpuAccount::charged_s };
         if let Some(there) = there {
-            entries.push(of_end("cpu_per_byte", "remote", charged(there) / bytes));
-            entries.push(of_end("cpu_load", "remote", there.load()));
+            entries.push(of_end("cpu_per_byte", "remote", charged(there) / bytes, bytes));
+            entries.push(of_end("cpu_load", "remote", there.load(), seconds));
         } else if self.outcome.end.cpu_there.0 > 0.0 {
             let process_s = self.outcome.end.cpu_there.0 / 100.0 * received.seconds();
-            entries.push(of_end("cpu_per_byte", "remote", process_s / bytes));
+            entries.push(of_end("cpu_per_byte", "remote", process_s / bytes, bytes));
         }
         entries
     }
@@ -247,8 +247,8 @@ fn datagrams(received: &Stretch, span: Span) -> Vec<Entry> {
     entries
 }
 
-/// A sample of one end.
-fn of_end(metric: &'static str, end: &str, value: f64) -> Entry {
+/// A sample of one end, and the bytes or seconds that it is a mean over.
+fn of_end(metric: &'static str, end: &str, value: f64, weight: f64) -> Entry {
     let key = Key::with(metric, [(Attribute::End, end.into())]);
-    Entry::Measured(key, Seen::Sample { value, weight: 1.0 })
+    Entry::Measured(key, Seen::Sample { value, weight })
 }

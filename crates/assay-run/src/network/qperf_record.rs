@@ -293,19 +293,22 @@ impl Spent {
     }
 }
 
-/// Round trips of one exchange: a few as samples, all of them as a distribution, and half their mean.
+/// Round trips of one exchange: a few as samples, all of them as a distribution; and the half of each, so
+/// that whatever is told of them, half of it is told of the halves. qperf's own lines tell half the mean.
 #[must_use]
 pub fn round_trips(measured: &Latency, span: Span) -> Vec<Entry> {
     let times_ns = &measured.measured.times_ns;
     // As many as wanted, from the first to the last, none twice.
     let step = times_ns.len().div_ceil(SAMPLES).max(1);
-    let few = times_ns.iter().step_by(step);
-    let mut entries: Vec<Entry> =
-        few.map(|ns| Entry::sample("round_trip", *ns as f64 * 1e-9)).collect();
-    entries.push(Entry::sample("half_round_trip", measured.mean_half_s));
-    // All of them together are the tail, of which the samples are a few.
-    let all = Seen::Distribution(span, Distribution::of_values(times_ns));
-    entries.push(Entry::Measured(Key::of("round_trip"), all));
+    let mut entries = Vec::new();
+    for (metric, share, divisor) in [("round_trip", 1e-9, 1), ("half_round_trip", 0.5e-9, 2)] {
+        let few = times_ns.iter().step_by(step);
+        entries.extend(few.map(|ns| Entry::sample(metric, *ns as f64 * share)));
+        // All of them together are the tail, of which the samples are a few.
+        let all: Vec<u64> = times_ns.iter().map(|ns| ns / divisor).collect();
+        let all = Seen::Distribution(span, Distribution::of_values(&all));
+        entries.push(Entry::Measured(Key::of(metric), all));
+    }
     entries
 }
 

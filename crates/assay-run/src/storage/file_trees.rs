@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use assay_kernels::storage::files::{self as kernel, FileControl};
+use assay_model::failure::Failure as CaseFailure;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::workload::file_set::{
-    FileOperation, FilePhase, FilePlan, FileStream, FileTree, FileWorkload,
+    FileOperation, FilePhase, FilePlan, FileStream, FileTest, FileTree, FileWorkload,
 };
 use assay_model::workload::storage::StoragePlan;
 use fs_err as fs;
@@ -28,12 +29,19 @@ const MARK: &str = "vdb_control.file";
 const WORDS: &str = "assay made the directories and files below this folder\n";
 
 /// Refuses trees that must not be written or do not fit, before anything is written.
-pub fn check(plan: &FilePlan, options: &RunOptions) -> Result<(), Failure> {
+pub fn check(
+    plan: &FilePlan,
+    options: &RunOptions,
+    create_anchors: bool,
+) -> Result<(), Failure> {
     let uses = uses(plan);
     super::volume::check(&StoragePlan::default(), plan, options)?;
     let created = Created::open(options.store.as_deref())?;
-    for usage in uses.values() {
+    for (anchor, usage) in &uses {
         may_use(usage, options, &created)?;
+        if !create_anchors {
+            refuse_to_make_above(anchor)?;
+        }
     }
     enough_space(&uses, &created)
 }
@@ -44,13 +52,18 @@ pub fn prepare(
     options: &RunOptions,
     create_anchors: bool,
 ) -> Result<(), Failure> {
-    check(plan, options)?;
+    check(plan, options, create_anchors)?;
     let uses = uses(plan);
     let created = Created::open(options.store.as_deref())?;
     for usage in uses.values().filter(|usage| usage.is_written) {
         make_and_mark(&usage.tree.anchor, create_anchors, &created)?;
     }
     Ok(())
+}
+
+/// What a test does, in its order.
+pub fn phases(test: &FileTest) -> Vec<FilePhase> {
+    test.before.iter().chain([&test.workload]).map(phase_of).collect()
 }
 
 /// The phase that is this workload and nothing more.
@@ -70,6 +83,17 @@ pub fn run_phase(
     let mut control = FileControl { stop, on_interval, most_errors };
     kernel::run(&phase.workload, &mut control).map_err(|error| {
         Failure::measurement(format!("phase {} failed", phase.name)).because(&error)
+    })
+}
+
+/// The failure that operations of a phase amount to; `None` when all were done.
+pub fn failure(outcome: &FileOutcome) -> Option<CaseFailure> {
+    let first = outcome.errors.first()?;
+    Some(CaseFailure::FileOperationFailed {
+        count: outcome.error_count,
+        operation: first.operation.name().to_owned(),
+        path: first.path.display().to_string(),
+        causes: vec![first.reason.clone()],
     })
 }
 
@@ -101,21 +125,19 @@ fn uses(plan: &FilePlan) -> BTreeMap<&Path, Use<'_>> {
 }
 
 fn writes(stream: &FileStream) -> bool {
-    match stream.operation {
-        FileOperation::Read | FileOperation::Write => match stream.read_share {
-            Some(share) => share < 1.0,
-            None => stream.operation == FileOperation::Write,
-        },
-        FileOperation::Open
+    stream.operations().into_iter().any(|operation| match operation {
+        FileOperation::Read
+        | FileOperation::Open
         | FileOperation::Close
         | FileOperation::Getattr
         | FileOperation::Access => false,
-        FileOperation::Mkdir
+        FileOperation::Write
+        | FileOperation::Mkdir
         | FileOperation::Rmdir
         | FileOperation::Create
         | FileOperation::Delete
         | FileOperation::Setattr => true,
-    }
+    })
 }
 
 fn may_use(usage: &Use<'_>, options: &RunOptions, created: &Created) -> Result<(), Failure> {
@@ -145,6 +167,17 @@ fn may_use(usage: &Use<'_>, options: &RunOptions, created: &Created) -> Result<(
         .advise(format!("choose an empty folder, or say --destroy-data={path}")))
 }
 
+/// Folders above that of a tree are the user's matter: a name that was mistyped would make new ones.
+fn refuse_to_make_above(anchor: &Path) -> Result<(), Failure> {
+    let above = anchor.parent().filter(|above| !above.as_os_str().is_empty());
+    let Some(above) = above.filter(|above| !anchor.is_dir() && !above.is_dir()) else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!("the folder {} cannot be made", anchor.display()))
+        .explain(format!("there is no folder {}", above.display()))
+        .advise("make the folder above it, or mount the volume, first; in a parameter file of Vdbench, create_anchors=yes makes it"))
+}
+
 /// Whether assay made the mark there, and nobody changed it since: a copy of a tree has one that it did not.
 fn is_marked(anchor: &Path, created: &Created) -> bool {
     let mark = anchor.canonicalize().ok().and_then(|it| created.find(&it.join(MARK)));
@@ -168,7 +201,6 @@ fn make_and_mark(
     let folder = made.and_then(|()| anchor.canonicalize()).map_err(|error| {
         Failure::measurement(format!("the folder {} cannot be made", anchor.display()))
             .because(&error)
-            .advise("make the folder above it; in a parameter file of Vdbench, create_anchors=yes does")
     })?;
     let mark = folder.join(MARK);
     if mark.symlink_metadata().is_ok() {

@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use assay_fleet::mounts;
 use assay_fleet::root::Root;
 use assay_kernels::storage::{self as kernel, Control, Foresight, Held, StorageError};
-use assay_model::failure::Failure as CaseFailure;
 use assay_model::storage_outcome::{Ended, IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{
     EngineChoice, Load, NewFile, StoragePhase, StoragePlan, StorageTarget,
@@ -245,19 +244,6 @@ pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Fai
     Some(advice::added(failure))
 }
 
-/// The same about one phase, as it is stored.
-pub fn case_failure(phase: &StoragePhase, outcome: &StorageOutcome) -> Option<CaseFailure> {
-    let first = outcome.errors.first().filter(|_| outcome.error_count > 0)?;
-    let target = phase.workload.targets.get(first.target);
-    Some(CaseFailure::IoFailed {
-        count: outcome.error_count,
-        operation: first.operation.word().to_owned(),
-        offset: first.offset,
-        target: target.map_or_else(String::new, |it| it.path.display().to_string()),
-        causes: vec![first.reason.clone()],
-    })
-}
-
 /// What is done at one time or another in a plan.
 struct PhaseRun<'r, 'l> {
     /// IO/s of each phase that is done.
@@ -272,10 +258,7 @@ impl PhaseRun<'_, '_> {
     fn phase(&mut self, index: usize, phase: &StoragePhase) -> Result<StorageOutcome, Failure> {
         let mut workload = phase.workload.clone();
         workload.load = self.resolved(&workload.load)?;
-        let rate_per_s = match workload.load {
-            Load::Open { rate_per_s, .. } => Some(rate_per_s),
-            Load::Closed | Load::Balanced | Load::Capped { .. } | Load::ShareOf { .. } => None,
-        };
+        let rate_per_s = workload.load.rate_per_s();
         pause(phase.pause_before_s, self.stop);
         holding::check_again(self.held, &workload, &mounts::read(&Root::machine()))?;
         (self.on)(StorageEvent::PhaseStarts { rate_per_s });

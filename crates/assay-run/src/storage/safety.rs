@@ -131,7 +131,7 @@ pub(super) fn resolved(path: &Path) -> Result<PathBuf, Failure> {
         Failure::usage(format!("{} names no file and no device", path.display()))
     })?;
     let folder = folder.canonicalize().map_err(|error| {
-        Failure::measurement(format!("the target {} cannot be used", path.display()))
+        Failure::usage(format!("the target {} cannot be used", path.display()))
             .explain(format!("its folder {}: {error}", folder.display()))
             .advise("make the folder, or mount the volume, first")
     })?;

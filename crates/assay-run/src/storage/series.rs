@@ -1,12 +1,17 @@
 //! From the series of a phase to samples: one per stretch, and the distribution of all of its I/O.
 
+use std::collections::BTreeSet;
+
+use assay_model::attribute::{Attribute, Attributes};
 use assay_model::distribution::new_histogram;
+use assay_model::doubt::Doubt;
 use assay_model::entry::{Entry, Key, Seen};
 use assay_model::failure::Failure;
-use assay_model::file_outcome::FileInterval;
+use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome, Tally};
+use assay_model::workload::file_set::{FileOperation, FileStream, FileWorkload};
 use assay_model::workload::storage::StorageWorkload;
-use assay_stats::rate_search::Lateness;
+use assay_stats::rate_search::{Lateness, is_missed};
 use hdrhistogram::Histogram;
 
 /// One or more neighbouring intervals, so that there is I/O in it.
@@ -131,18 +136,9 @@ pub fn joined(outcomes: &[StorageOutcome]) -> Option<StorageOutcome> {
 /// The stretches of a phase as samples of its rate, its bandwidth and its latencies, and what one I/O
 /// cost in CPU time.
 pub fn samples(outcome: &StorageOutcome) -> Vec<Entry> {
-    let weighted = |metric, value, weight| {
-        Entry::Measured(Key::of(metric), Seen::Sample { value, weight })
-    };
     let mut entries = Vec::new();
     for stretch in stretches(&outcome.intervals, stretch_s(outcome.elapsed_s)) {
-        let length_s = stretch.length_s;
-        entries.push(weighted("rate", stretch.rate_per_s(), length_s));
-        entries.push(weighted("bandwidth", stretch.bytes_per_s(), length_s));
-        entries.push(Entry::sample("latency", stretch.service_median_s()));
-        let intended = stretch.median_from_intended_s();
-        entries
-            .extend(intended.map(|median_s| Entry::sample("latency_from_intended", median_s)));
+        stretch.samples(&mut entries);
     }
     let cpu_s = outcome.cpu_user_s + outcome.cpu_system_s;
     let count = count(outcome);
@@ -150,6 +146,43 @@ pub fn samples(outcome: &StorageOutcome) -> Vec<Entry> {
         entries.push(Entry::sample("cpu_per_io", cpu_s / count as f64));
     }
     entries
+}
+
+/// The same of operations on files. A pass is one stretch; where several kinds of operation are asked for at
+/// once, the rate of each is a result of its own.
+pub fn file_samples(
+    workload: &FileWorkload,
+    outcome: &FileOutcome,
+    intervals: &[FileInterval],
+) -> Vec<Entry> {
+    let least_s = match workload.timing.duration_s {
+        Some(_) => stretch_s(outcome.elapsed_s),
+        None => outcome.elapsed_s,
+    };
+    let mut entries = Vec::new();
+    for stretch in stretches(intervals, least_s) {
+        stretch.samples(&mut entries);
+    }
+    let asked: BTreeSet<FileOperation> =
+        workload.streams.iter().flat_map(FileStream::operations).collect();
+    for operation in asked.iter().filter(|_| asked.len() > 1 && !workload.in_turn) {
+        let alone: Vec<FileInterval> =
+            intervals.iter().map(|interval| interval.of(*operation)).collect();
+        let operation = Attributes::from([(Attribute::Operation, operation.name().into())]);
+        let mut found = Vec::new();
+        for stretch in stretches(&alone, least_s) {
+            stretch.rates(&mut found);
+        }
+        entries.extend(found.into_iter().map(|entry| entry.of(&operation)));
+    }
+    entries
+}
+
+/// The doubt of an open loop that did not reach its rate, which chance alone does not explain.
+pub fn rate_missed(asked_per_s: Option<f64>, count: u64, elapsed_s: f64) -> Option<Doubt> {
+    let asked_per_s = asked_per_s.filter(|rate| is_missed(count, rate * elapsed_s))?;
+    let reached_per_s = count as f64 / elapsed_s;
+    Some(Doubt::RateMissed { asked_per_s, reached_per_s })
 }
 
 /// The failure that I/O errors of a phase amount to; `None` when all I/O was done.
@@ -214,6 +247,27 @@ impl Stretch {
         self.service_sum_ns += other.service_sum_ns;
         join(&mut self.service, &other.service);
         join(&mut self.from_intended, &other.from_intended);
+    }
+
+    /// As samples of rate, bandwidth and latencies.
+    fn samples(&self, entries: &mut Vec<Entry>) {
+        self.rates(entries);
+        entries.push(Entry::sample("latency", self.service_median_s()));
+        let intended = self.median_from_intended_s();
+        entries
+            .extend(intended.map(|median_s| Entry::sample("latency_from_intended", median_s)));
+    }
+
+    /// As samples of rate and bandwidth; operations on directories move no bytes.
+    fn rates(&self, entries: &mut Vec<Entry>) {
+        let mut weighted = |metric, value| {
+            let sample = Seen::Sample { value, weight: self.length_s };
+            entries.push(Entry::Measured(Key::of(metric), sample));
+        };
+        weighted("rate", self.rate_per_s());
+        if self.bytes > 0 {
+            weighted("bandwidth", self.bytes_per_s());
+        }
     }
 
     /// In IO/s.

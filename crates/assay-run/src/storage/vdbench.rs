@@ -9,10 +9,14 @@ use std::time::Instant;
 use assay_dialects::vdbench::output::files::FileMeasured;
 use assay_dialects::vdbench::output::{self, Average, Measured};
 use assay_dialects::vdbench::{Execution, RunLabel};
+use assay_model::attribute::{Attribute, Attributes};
 use assay_model::doubt::Doubt;
+use assay_model::entry::Entry;
+use assay_model::failure::Failure as CaseFailure;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::plan::Plan;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::workload::file_set::FileTest;
 use assay_model::workload::storage::{StoragePhase, StoragePlan, StorageTest, StorageWorkload};
 use assay_model::workload::{self, Workload};
 use jiff::Timestamp;
@@ -20,6 +24,7 @@ use jiff::Timestamp;
 use self::told::{Course, Told};
 use super::options::RunOptions;
 use super::runner::{self, StorageEvent};
+use super::series;
 use crate::failure::Failure;
 use crate::recording::{self, Opening, Recording};
 use crate::sink::Doubts;
@@ -99,7 +104,8 @@ pub fn carry_out(
     stop: &AtomicBool,
     on: &mut Listener<'_>,
 ) -> Result<(), Failure> {
-    let mut underway = Underway { question, stop, on, told: Vec::new(), is_over: false };
+    let mut underway =
+        Underway { question, stop, on, told: Vec::new(), is_over: false, errors: 0 };
     around::run(question.execution.commands.start.as_ref(), &mut underway)?;
     let (began, mut done) = (Instant::now(), 0);
     loop {
@@ -107,13 +113,11 @@ pub fn carry_out(
         // What must not be done leaves no run.
         underway.prepare()?;
         let mut doubts = Doubts::default();
-        let mut recording = match question.execution.files.phases.is_empty() {
-            true => Some(Recording::begin(question.opening.clone(), &mut doubts)?),
-            false => None,
-        };
-        let verdict = match &mut recording {
-            Some(recording) => runs::all(&mut underway, recording),
-            None => trees::all(&mut underway),
+        let mut recording = Recording::begin(question.opening.clone(), &mut doubts)?;
+        underway.errors = 0;
+        let verdict = match question.execution.files.phases.is_empty() {
+            true => runs::all(&mut underway, &mut recording),
+            false => trees::all(&mut underway, &mut recording),
         };
         let is_last =
             verdict.is_err() || underway.is_over || !question.repeat.again(began, done);
@@ -123,8 +127,7 @@ pub fn carry_out(
             }),
             false => verdict,
         };
-        let closed =
-            recording.map_or(Ok(()), |recording| underway.close(recording, verdict.is_ok()));
+        let closed = underway.close(recording, verdict.is_ok());
         doubts.0.iter().for_each(|doubt| (underway.on)(Notice::Doubt(doubt)));
         if is_last {
             return verdict.and(closed);
@@ -136,24 +139,70 @@ pub fn carry_out(
 /// The runs as a plan of the store.
 #[must_use]
 pub fn plan(execution: &Execution) -> Plan {
-    let phases = execution.plan.phases.iter().map(|phase| {
-        let test = StorageTest {
+    let blocks = execution.plan.phases.iter().map(|phase| {
+        Workload::Storage(Box::new(StorageTest {
             name: phase.name.clone(),
             point: None,
             provisioned_bytes_per_s: None,
             precondition_passes: 0,
             course: workload::course::Course::default(),
             workload: phase.workload.clone(),
-        };
-        (named(phase), Workload::Storage(Box::new(test)))
+        }))
     });
-    recording::plan(LANGUAGE, phases.collect())
+    let trees = execution.files.phases.iter().map(|phase| {
+        let (name, workload) = (String::new(), phase.workload.clone());
+        Workload::Files(Box::new(FileTest { name, before: None, workload }))
+    });
+    // One of both is empty.
+    let named = execution.runs.iter().map(named);
+    recording::plan(LANGUAGE, named.zip(blocks.chain(trees)).collect())
 }
 
-/// A name that no other phase has: Vdbench distinguishes runs by their loops.
-fn named(phase: &StoragePhase) -> String {
-    let loops = phase.loops.iter().map(|(key, value)| format!(",{key}={value}"));
-    phase.name.clone() + &loops.collect::<String>()
+/// A name that no other run has: Vdbench distinguishes runs by their loops.
+fn named(label: &RunLabel) -> String {
+    let loops = label.loops.iter().map(|(key, value)| format!(",{key}={value}"));
+    label.name.clone() + &loops.collect::<String>()
+}
+
+/// Whether there is more to run.
+enum Next {
+    Run,
+    /// The rest of the curve that begins with the same run is left out.
+    SkipCurve,
+    End,
+}
+
+/// Does each of the runs; `bases` are those whose rates theirs are shares of.
+fn one_after_another(
+    bases: &[Option<usize>],
+    mut one: impl FnMut(usize) -> Result<Next, Failure>,
+) -> Result<(), Failure> {
+    let mut left_out = None;
+    for (index, base) in bases.iter().enumerate() {
+        if left_out.is_some() && left_out == *base {
+            continue;
+        }
+        match one(index)? {
+            Next::Run => {}
+            Next::SkipCurve => left_out = *base,
+            Next::End => break,
+        }
+    }
+    Ok(())
+}
+
+/// A run that is over, as it is stored.
+struct Over {
+    entries: Vec<Entry>,
+    /// What was asked for, where a rate was.
+    rate_per_s: Option<f64>,
+    /// What counts of it, and in which time.
+    count: u64,
+    elapsed_s: f64,
+    journals: Vec<(String, Vec<u8>)>,
+    failure: Option<CaseFailure>,
+    /// Why it ended before its time.
+    early_end: Option<Told>,
 }
 
 /// What goes on, for all that carry it out.
@@ -165,6 +214,8 @@ struct Underway<'d, 'l> {
     told: Vec<Told>,
     /// Whether no run is to follow.
     is_over: bool,
+    /// I/O or operations that failed so far.
+    errors: u64,
 }
 
 impl Underway<'_, '_> {
@@ -208,6 +259,58 @@ impl Underway<'_, '_> {
             (self.on)(Notice::Told(reason));
             self.is_over |= *reason == Told::MonitorEndsAll;
         }
+    }
+
+    /// Nothing goes on: nothing that is written now disturbs it.
+    fn store(
+        &mut self,
+        recording: &mut Recording<'_>,
+        index: usize,
+        over: Over,
+    ) -> Result<(), Failure> {
+        let label = &self.question.execution.runs[index];
+        let mut dimensions = Attributes::from([(Attribute::Phase, label.name.as_str().into())]);
+        if !label.loops.is_empty() {
+            let loops = label.loops.iter().map(|(key, value)| format!("{key}={value}"));
+            let loops = loops.collect::<Vec<_>>().join(" ");
+            dimensions.insert(Attribute::Loops, loops.into());
+        }
+        let rate = over.rate_per_s;
+        let missed = series::rate_missed(rate, over.count, over.elapsed_s).map(Entry::Doubt);
+        let rate = rate.map(|rate| Entry::Fact(Attribute::RequestedRate, rate.into()));
+        let entries = over.entries.into_iter().chain(rate).chain(missed);
+        let entries = entries.map(|entry| entry.of(&dimensions));
+        let before = std::mem::take(&mut self.told);
+        let course = Course { before, end: over.early_end, is_stopped: self.is_stopped() };
+        let raw = [over.journals, vec![course.file()]].concat();
+        match over.failure {
+            // A format may find everything there already.
+            None if over.count == 0 && !self.question.execution.files.phases.is_empty() => {
+                recording.idle(index, entries, &raw)
+            }
+            failure => recording.case(index, entries, &raw, failure),
+        }
+    }
+
+    /// Refuses to go on after more errors than the files allow; `what` is what failed.
+    fn few_errors(&self, what: &str) -> Result<(), Failure> {
+        let most = self.question.execution.data_errors;
+        if self.errors < most.max(1) {
+            return Ok(());
+        }
+        let allowed = format!("data_errors allows fewer than {most}");
+        self.no_errors(what).map_err(|failure| failure.explain(allowed))
+    }
+
+    /// The verdict at the end.
+    fn no_errors(&self, what: &str) -> Result<(), Failure> {
+        let what = match (self.errors, what) {
+            (0, _) => return Ok(()),
+            (1, what) => format!("one {what} failed"),
+            (more, "I/O") => format!("{more} I/O failed"),
+            (more, what) => format!("{more} {what}s failed"),
+        };
+        Err(Failure::measurement(what).advise("see errorlog.html"))
     }
 
     fn close(&mut self, mut recording: Recording<'_>, is_well: bool) -> Result<(), Failure> {

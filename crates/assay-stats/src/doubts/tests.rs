@@ -78,7 +78,7 @@ fn dependence_is_named_by_its_cause() {
         &samples(World { between: 0.9, ..world(7, 30) }),
         Stopped::Budget,
         &expect![[r#"
-            PreparationsDiffer { between: 0.7531497721629298, preparations: 7, n: 210, n_effective: 9.193855036866424, luck: Pages }
+            PreparationsDiffer { between: 0.7531497721629298, preparations: 7, n: 210, n_effective: 8.868926213143768, luck: Pages }
         "#]],
     );
     check(
@@ -86,7 +86,7 @@ fn dependence_is_named_by_its_cause() {
         Stopped::Budget,
         &expect![[r#"
             OnePreparation { asked: 3, luck: Pages }
-            Autocorrelated { n: 600, n_effective: 29.698189144832767 }
+            Autocorrelated { n: 600, n_effective: 16.75785124482183 }
         "#]],
     );
 }
@@ -127,4 +127,15 @@ fn what_the_samples_share_by_chance_is_named() {
         let told = |it: &&Doubt| matches!(it, Doubt::PreparationsDiffer { luck: told, .. } if *told == luck);
         assert_eq!(found.iter().filter(told).count(), 1, "{luck:?} {found:?}");
     }
+}
+
+#[test]
+fn preparations_that_were_not_made_are_missed() {
+    check(
+        &samples(world(2, 40)),
+        Stopped::Budget,
+        &expect![[r#"
+            FewPreparations { asked: 3, had: 2 }
+        "#]],
+    );
 }

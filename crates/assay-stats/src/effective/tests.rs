@@ -22,7 +22,7 @@ fn known_dependence_is_found() {
         (1, 1000, 0.0, 0.5, 3.0, 1.2),
         (1, 2000, 0.0, 0.9, 19.0, 1.25),
         (20, 10, 0.5, 0.0, 5.5, 1.25),
-        (30, 4, 0.9, 0.0, 3.7, 1.2),
+        (30, 4, 0.9, 0.0, 3.7, 1.3),
         (20, 100, 0.1, 0.5, 12.7, 1.35),
     ] {
         let world = World { preparations, repetitions, between, neighbours, skewed: true };
@@ -33,11 +33,11 @@ fn known_dependence_is_found() {
 
 #[test]
 fn preparations_that_differ_completely_are_single_samples() {
-    let constant = |level: f64| vec![level; 10];
-    for k in [2_u32, 3, 6] {
-        let samples: Vec<Vec<f64>> = (0..k).map(|level| constant(f64::from(level))).collect();
+    for levels in [&[0.0, 1.0][..], &[1.0, 2.0, 0.0], &[0.0, 5.0, 2.0, 3.0, 1.0, 4.0]] {
+        let samples: Vec<Vec<f64>> = levels.iter().map(|level| vec![*level; 10]).collect();
         let effective = effective_size(&samples).unwrap();
-        assert!((effective.n - f64::from(k)).abs() < 1e-9, "{k}: {effective:?}");
+        let k = levels.len() as f64;
+        assert!((effective.n - k).abs() < 1e-9, "{k}: {effective:?}");
         assert!((effective.between - 1.0).abs() < 1e-12);
     }
 }
@@ -64,4 +64,25 @@ fn the_median_of_f_is_close_to_the_exact_one() {
         let own = median_of_f(a, b);
         assert!((own / exact - 1.0).abs() < 0.04, "{a} {b}: {own}, {exact}");
     }
+}
+
+/// Rising from preparation to preparation is no luck of each.
+#[test]
+fn a_drift_over_preparations_is_worth_little() {
+    let samples: Vec<Vec<f64>> =
+        (0..12).map(|at| (0..10).map(|step| f64::from(at * 10 + step)).collect()).collect();
+    assert!(effective_size(&samples).unwrap().n < 2.0);
+}
+
+/// What was measured backwards is worth the same.
+#[test]
+fn time_has_no_direction() {
+    let world =
+        World { preparations: 7, repetitions: 9, between: 0.3, neighbours: 0.6, skewed: true };
+    let mut samples = world.samples(&mut Source::new(8));
+    let forwards = effective_size(&samples).unwrap();
+    samples.reverse();
+    samples.iter_mut().for_each(|preparation| preparation.reverse());
+    let backwards = effective_size(&samples).unwrap();
+    assert!((forwards.n / backwards.n - 1.0).abs() < 1e-9, "{forwards:?} {backwards:?}");
 }

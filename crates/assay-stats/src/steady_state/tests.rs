@@ -57,6 +57,22 @@ fn only_the_first_preparation_of_a_cold_machine_is_cut() {
     assert_eq!(warm_up(&samples), [15, 0, 0]);
 }
 
+/// Nine connections of 300 round trips, each with a speed of its own and bursts: none of it is warm-up.
+#[test]
+fn what_differs_between_preparations_is_no_warm_up() {
+    let world = World {
+        preparations: 9,
+        repetitions: 300,
+        between: 0.6,
+        neighbours: 0.8,
+        skewed: true,
+    };
+    let mut source = Source::new(41);
+    let cut: usize =
+        (0..100).map(|_| warm_up(&world.samples(&mut source)).iter().sum::<usize>()).sum();
+    assert!(cut < 2_700, "{cut} of 270,000");
+}
+
 /// Independent samples keep 99 in 100 of their number, and what is cut does not move the median.
 #[test]
 fn independent_samples_are_not_biased() {

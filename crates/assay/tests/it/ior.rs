@@ -148,7 +148,7 @@ fn what_does_not_run_is_refused_by_name() {
     let told = ior(&world, "-r -o nothing").failed_with(4);
     assert!(told.err.contains("there is no file nothing to read"), "{}", told.err);
     assert_eq!(told.out, "", "nothing is shown before it can be done");
-    assert_eq!(ior(&world, "-o no/folder").failed_with(4).out, "");
+    assert_eq!(ior(&world, "-o no/folder").failed_with(2).out, "");
     let help = ior(&world, "--help").succeeded().out;
     for option in ["-N RANKS", "stoneWallingWearOut=1", "-f FILE", "--posix.odirect"] {
         assert!(help.contains(option), "{help}");

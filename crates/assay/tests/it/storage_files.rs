@@ -103,7 +103,9 @@ fn foreign_files_are_not_touched_and_impossible_trees_are_refused() {
     let refused = world.assay(&["run", file.to_str().unwrap()]);
     assert!(refused.code != 0 && refused.err.contains("--target"), "{refused:?}");
     let run = ["run", file.to_str().unwrap(), "--target", "missing"];
-    let failed = world.assay(&run).failed_with(4);
+    let failed = world.assay(&run).failed_with(2);
     assert!(failed.err.contains("make the folder above it"), "{failed:?}");
     assert!(!world.path("missing").exists());
+    // Nothing was begun.
+    assert!(!world.assay(&["list"]).out.contains("files"), "{failed:?}");
 }

@@ -270,7 +270,7 @@ pub fn flat_row(
     let (cpu, user, system) = measured.cpu_percent();
     // Every block is written unique; waiting is not distinguished from idling.
     let last = [label.parameters.compression, None, Some(cpu), Some(user), Some(system), None];
-    for value in last.into_iter().chain([Some(100.0 - cpu)]) {
+    for value in last.into_iter().chain([Some((100.0 - cpu).max(0.0))]) {
         text.push_str(&flat_file::cell(value));
     }
     text

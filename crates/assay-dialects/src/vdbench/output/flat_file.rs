@@ -130,7 +130,7 @@ pub fn row(
         Some(measured.cpu_system_percent()),
         // Waiting is not distinguished from idling.
         None,
-        Some(100.0 - measured.cpu_percent()),
+        Some((100.0 - measured.cpu_percent()).max(0.0)),
     ] {
         text.push_str(&cell(value));
     }

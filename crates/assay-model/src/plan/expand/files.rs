@@ -58,7 +58,7 @@ fn case(
     };
     let test = FileTest {
         name: step.name.to_owned(),
-        before: FileWorkload {
+        before: Some(FileWorkload {
             trees: vec![tree.clone()],
             streams: before.iter().map(|operation| stream(*operation)).collect(),
             in_turn: true,
@@ -66,7 +66,7 @@ fn case(
             timing: PASS,
             compressible: 0.0,
             seed: SEED,
-        },
+        }),
         workload: measured(asked, step, tree, budget_s),
     };
     (format!("{}-{what}{threads}", step.name), Workload::Files(Box::new(test)))

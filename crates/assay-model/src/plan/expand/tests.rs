@@ -106,7 +106,7 @@ fn line(case: &Case) -> String {
             format!(
                 "{}: {:?}, then {:?} {:?} on {:?} directories and {:?} files in {}",
                 test.name,
-                streams(&test.before),
+                streams(test.before.as_ref().unwrap()),
                 streams(&test.workload),
                 test.workload.streams[0].order,
                 tree.directories(),

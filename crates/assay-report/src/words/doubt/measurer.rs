@@ -44,6 +44,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         Doubt::NoInterval { .. }
         | Doubt::WideInterval { .. }
         | Doubt::OnePreparation { .. }
+        | Doubt::FewPreparations { .. }
         | Doubt::PreparationsDiffer { .. }
         | Doubt::Autocorrelated { .. }
         | Doubt::SeveralModes { .. }

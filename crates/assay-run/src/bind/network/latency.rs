@@ -40,15 +40,8 @@ pub(super) fn measure(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     let mut conversation = Conversation { asked, far_end, targets, protocol, repetition: 0 };
-    let mut measurement = Measurement {
-        // Every repetition makes its connection again; there is nothing to prepare.
-        prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
-        repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
-            conversation.repetition(recorder)
-        },
-        check: &mut |(), _| Ok(()),
-    };
-    measuring::repeat(&mut measurement, recorder)
+    // What one connection shares, its path and its queues among it, another one does not.
+    measuring::repeat_afresh(&mut |recorder| conversation.repetition(recorder), recorder)
 }
 
 struct Conversation<'a> {

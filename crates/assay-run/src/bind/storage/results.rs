@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use assay_kernels::storage::{self as kernel, Control, Held};
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
+use assay_model::entry::Entry;
 use assay_model::failure::{Area, Failure};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{EngineChoice, Load, StorageWorkload};
-
-use assay_stats::rate_search::is_missed;
 
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::{series, volume};
@@ -49,14 +48,10 @@ pub(super) fn record(
             recorder.doubt(Doubt::LittlesLaw { in_flight, product });
         }
     }
-    if let Load::Open { rate_per_s: asked_per_s, .. } = workload.load {
-        recorder.learn(Attribute::RequestedRate, asked_per_s);
-        let count = series::count(outcome);
-        if is_missed(count, asked_per_s * outcome.elapsed_s) {
-            let reached_per_s = count as f64 / outcome.elapsed_s;
-            recorder.doubt(Doubt::RateMissed { asked_per_s, reached_per_s });
-        }
-    }
+    let asked_per_s = workload.load.rate_per_s();
+    recorder.record_all(asked_per_s.map(|it| Entry::Fact(Attribute::RequestedRate, it.into())));
+    let missed = series::rate_missed(asked_per_s, series::count(outcome), outcome.elapsed_s);
+    recorder.record_all(missed.map(Entry::Doubt));
     Ok(())
 }
 

@@ -2,14 +2,14 @@
 
 use assay_dialects::vdbench::Execution;
 use assay_model::attribute::{Attribute, Value};
+use assay_model::file_outcome::FileOutcome;
 use assay_model::run::{CaseRecord, Run};
 use assay_model::storage_outcome::StorageOutcome;
-use assay_model::workload::storage::Load;
 use jiff::{SignedDuration, Timestamp};
 
-use super::runs::{Reached, at_rate, base};
+use super::runs::{self, Reached};
 use super::told::{COURSE, Course};
-use super::{Listener, Notice, averaged};
+use super::{Listener, Notice, averaged, trees};
 use crate::failure::Failure;
 
 /// Tells `on` what happened; `execution` is what the stored files mean, and `raw` reads a raw output by its
@@ -25,11 +25,11 @@ pub fn again(
 ) -> Result<(), Failure> {
     let started = run.started.started.parse().unwrap_or(Timestamp::UNIX_EPOCH);
     let planned = &run.started.plan.cases;
-    if planned.len() != execution.plan.phases.len() {
+    if planned.len() != execution.runs.len() {
         let what = format!(
             "the parameter files of {} mean {} runs today, and {} were stored",
             run.started.run,
-            execution.plan.phases.len(),
+            execution.runs.len(),
             planned.len()
         );
         return Err(Failure::measurement(what)
@@ -42,9 +42,11 @@ pub fn again(
             continue;
         };
         let file = |name: &str| record.raw.get(name).and_then(|hash| raw(hash));
-        if let Some(outcome) = StorageOutcome::of_record(record, &file) {
-            let case = Again { record, outcome, course: Course::read(file(COURSE)), started };
-            done[index] = case.tell(execution, index, &done, on);
+        let again = Again { record, course: Course::read(file(COURSE)), started };
+        if !execution.files.phases.is_empty() {
+            again.trees(execution, index, on);
+        } else if let Some(outcome) = StorageOutcome::of_record(record, &file) {
+            done[index] = again.blocks(execution, index, (&outcome, &done), on);
         }
     }
     let finished = run.finished.as_deref().and_then(|text| text.parse().ok());
@@ -57,40 +59,36 @@ pub fn again(
 /// One run as it was stored.
 struct Again<'r> {
     record: &'r CaseRecord,
-    outcome: StorageOutcome,
     course: Course,
     started: Timestamp,
 }
 
 impl Again<'_> {
     /// Gives back what it reached.
-    fn tell(
+    fn blocks(
         &self,
         execution: &Execution,
         index: usize,
-        done: &[Option<Reached>],
+        (outcome, done): (&StorageOutcome, &[Option<Reached>]),
         on: &mut Listener<'_>,
     ) -> Option<Reached> {
-        let Self { outcome, course, .. } = self;
         let label = &execution.runs[index];
         let mut phase = execution.plan.phases[index].clone();
-        let stored = self.record.facts.get(&Attribute::RequestedRate).and_then(Value::number);
-        if let (Some(of), Some(rate_per_s)) = (base(&phase), stored) {
-            phase.workload = at_rate(&phase.workload, label, rate_per_s, done[of].as_ref());
+        if let (Some(of), Some(rate_per_s)) = (runs::base(&phase), self.requested_rate()) {
+            phase.workload =
+                runs::at_rate(&phase.workload, label, rate_per_s, done[of].as_ref());
         }
-        let rate_per_s = match phase.workload.load {
-            Load::Open { rate_per_s, .. } => Some(rate_per_s),
-            _ => None,
-        };
-        on(Notice::At(self.at(0.0)));
-        course.before.iter().for_each(|told| on(Notice::Told(told)));
-        on(Notice::Starts { label, rate_per_s });
+        let length_s =
+            outcome.intervals.last().map_or(0.0, |last| last.start_s + last.length_s);
+        self.begins(length_s, on);
+        on(Notice::Starts { label, rate_per_s: phase.workload.load.rate_per_s() });
         for interval in &outcome.intervals {
-            on(Notice::At(self.at(interval.start_s + interval.length_s)));
+            let at_s = interval.start_s + interval.length_s;
+            on(Notice::At(self.at(length_s, at_s)));
             on(Notice::Interval(interval));
         }
-        course.end.iter().for_each(|told| on(Notice::Told(told)));
-        let is_stopped = course.is_stopped;
+        self.course.end.iter().for_each(|told| on(Notice::Told(told)));
+        let is_stopped = self.course.is_stopped;
         let average = averaged(label, outcome, is_stopped);
         on(Notice::Done {
             label,
@@ -102,12 +100,39 @@ impl Again<'_> {
         average.map(|average| Reached::of(&phase, outcome, &average.measured))
     }
 
-    /// The time so many seconds after the first I/O: the case was recorded when its last interval ended.
-    fn at(&self, seconds: f64) -> Timestamp {
+    /// The same of a run on trees of files.
+    fn trees(&self, execution: &Execution, index: usize, on: &mut Listener<'_>) {
+        let Some((outcome, intervals)) = FileOutcome::of_record(self.record) else { return };
+        let label = &execution.runs[index];
+        let length_s = intervals.last().map_or(0.0, |last| last.start_s + last.length_s);
+        self.begins(length_s, on);
+        on(Notice::TreesStart { label, rate_per_s: self.requested_rate() });
+        for interval in &intervals {
+            on(Notice::At(self.at(length_s, interval.start_s + interval.length_s)));
+            on(Notice::TreesInterval(interval));
+        }
+        let is_stopped = self.course.is_stopped;
+        let average = trees::averaged(label, &intervals);
+        let told = (average.counts || !is_stopped).then_some(&average);
+        on(Notice::TreesDone { label, outcome: &outcome, average: told, is_stopped });
+        self.course.end.iter().for_each(|told| on(Notice::Told(told)));
+    }
+
+    fn begins(&self, length_s: f64, on: &mut Listener<'_>) {
+        on(Notice::At(self.at(length_s, 0.0)));
+        self.course.before.iter().for_each(|told| on(Notice::Told(told)));
+    }
+
+    /// The rate that it was done at, in I/O or operations per second.
+    fn requested_rate(&self) -> Option<f64> {
+        self.record.facts.get(&Attribute::RequestedRate).and_then(Value::number)
+    }
+
+    /// The time so many seconds after the start of a case of this length, which was recorded when its last
+    /// interval ended.
+    fn at(&self, length_s: f64, seconds: f64) -> Timestamp {
         let mut samples = self.record.series.iter().flat_map(|series| &series.samples);
         let recorded_s = samples.next().map_or(0.0, |sample| sample.at_ns as f64 * 1e-9);
-        let last = self.outcome.intervals.last();
-        let length_s = last.map_or(0.0, |last| last.start_s + last.length_s);
         let since_start = SignedDuration::try_from_secs_f64(recorded_s - length_s + seconds);
         since_start
             .ok()

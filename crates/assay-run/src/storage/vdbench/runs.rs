@@ -6,16 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_dialects::vdbench::RunLabel;
 use assay_dialects::vdbench::output::{Average, Measured};
-use assay_model::attribute::{Attribute, Attributes};
-use assay_model::entry::Entry;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
     AccessPattern, AtEnd, Load, StoragePhase, StoragePlan, StorageWorkload,
 };
 
 use super::ending::{self, Ending};
-use super::told::{Course, Told};
-use super::{Notice, Underway, alone, around, averaged};
+use super::told::Told;
+use super::{Next, Notice, Over, Underway, alone, around, averaged, one_after_another};
 use crate::failure::Failure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
@@ -27,42 +25,26 @@ pub(super) fn all(
     underway: &mut Underway<'_, '_>,
     recording: &mut Recording<'_>,
 ) -> Result<(), Failure> {
-    let execution = underway.question.execution;
-    let done = vec![None; execution.runs.len()];
+    let phases = &underway.question.execution.plan.phases;
+    let done = vec![None; phases.len()];
     let options = underway.question.options.clone();
-    let mut runs = Runs { underway, record: recording, options, done, errors: 0 };
-    let mut skipped = None;
-    for (index, (phase, label)) in execution.plan.phases.iter().zip(&execution.runs).enumerate()
-    {
-        if skipped.is_some() && skipped == base(phase) {
-            continue;
-        }
-        let next = runs.one(index, phase, label)?;
+    let mut runs = Runs { underway, recording, options, done };
+    let bases: Vec<_> = phases.iter().map(base).collect();
+    one_after_another(&bases, |index| {
+        let next = runs.one(index)?;
         // Only the first run is known to fill what it makes.
         runs.options.writers_make_files = false;
-        match next {
-            Next::Run => {}
-            Next::SkipCurve(of) => skipped = Some(of),
-            Next::End => break,
-        }
-    }
-    match runs.errors {
-        0 => Ok(()),
-        1 => Err(Failure::measurement("one I/O failed").advise("see errorlog.html")),
-        more => {
-            Err(Failure::measurement(format!("{more} I/O failed")).advise("see errorlog.html"))
-        }
-    }
+        Ok(next)
+    })?;
+    runs.underway.no_errors("I/O")
 }
 
 /// Runs and what they reached.
 struct Runs<'r, 'd, 'l, 's> {
     underway: &'r mut Underway<'d, 'l>,
-    record: &'r mut Recording<'s>,
+    recording: &'r mut Recording<'s>,
     options: RunOptions,
     done: Vec<Option<Reached>>,
-    /// I/O that failed so far.
-    errors: u64,
 }
 
 /// What a run reached, for the runs that depend on it.
@@ -73,27 +55,16 @@ pub(super) struct Reached {
     shares: Vec<f64>,
 }
 
-/// Whether there is more to run.
-enum Next {
-    Run,
-    /// The rest of the curve that begins with this run is left out.
-    SkipCurve(usize),
-    End,
-}
-
 impl Runs<'_, '_, '_, '_> {
-    fn one(
-        &mut self,
-        index: usize,
-        phase: &StoragePhase,
-        label: &RunLabel,
-    ) -> Result<Next, Failure> {
+    fn one(&mut self, index: usize) -> Result<Next, Failure> {
+        let execution = self.underway.question.execution;
+        let (phase, label) = (&execution.plan.phases[index], &execution.runs[index]);
         let mut workload = phase.workload.clone();
         if let Some(of) = base(phase) {
             let rate_per_s = self.share(of, &workload, label)?;
             if rate_per_s <= 0.0 {
                 self.underway.tell(Told::LeftOut { run: label.name.clone() });
-                return Ok(Next::SkipCurve(of));
+                return Ok(Next::SkipCurve);
             }
             workload = at_rate(&workload, label, rate_per_s, self.done[of].as_ref());
         }
@@ -165,15 +136,23 @@ impl Runs<'_, '_, '_, '_> {
             average: average.as_ref(),
             is_stopped,
         });
-        let before = std::mem::take(&mut self.underway.told);
-        self.store(index, phase, outcome, &Course { before, end, is_stopped })?;
-        self.errors += outcome.error_count;
-        let most = self.underway.question.execution.data_errors;
-        if self.errors >= most.max(1) {
-            return Err(Failure::measurement(format!("{} I/O failed", self.errors))
-                .explain(format!("data_errors allows fewer than {most}"))
-                .advise("see errorlog.html"));
-        }
+        let over = Over {
+            entries: [
+                outcome.entries(),
+                series::samples(outcome),
+                volume::facts(&phase.workload),
+            ]
+            .concat(),
+            rate_per_s: phase.workload.load.rate_per_s(),
+            count: series::count(outcome),
+            elapsed_s: outcome.elapsed_s,
+            journals: outcome.journals(),
+            failure: series::failure(&phase.workload, outcome),
+            early_end: end,
+        };
+        self.underway.store(self.recording, index, over)?;
+        self.underway.errors += outcome.error_count;
+        self.underway.few_errors("I/O")?;
         if is_stopped {
             return Err(runner::interrupted());
         }
@@ -187,37 +166,6 @@ impl Runs<'_, '_, '_, '_> {
             return Ok(Next::End);
         }
         Ok(Next::Run)
-    }
-
-    /// The run is over: nothing that is written now disturbs it.
-    fn store(
-        &mut self,
-        index: usize,
-        phase: &StoragePhase,
-        outcome: &StorageOutcome,
-        course: &Course,
-    ) -> Result<(), Failure> {
-        let mut dimensions = Attributes::from([(Attribute::Phase, phase.name.as_str().into())]);
-        if !phase.loops.is_empty() {
-            let loops = phase.loops.iter().map(|(key, value)| format!("{key}={value}"));
-            let loops = loops.collect::<Vec<_>>().join(" ");
-            dimensions.insert(Attribute::Loops, loops.into());
-        }
-        let rate = match phase.workload.load {
-            Load::Open { rate_per_s, .. } => {
-                Some(Entry::Fact(Attribute::RequestedRate, rate_per_s.into()))
-            }
-            _ => None,
-        };
-        let entries = outcome.entries().into_iter().chain(series::samples(outcome));
-        let entries = entries
-            .chain(rate)
-            .chain(volume::facts(&phase.workload))
-            .map(|entry| entry.of(&dimensions));
-        let mut raw = outcome.journals();
-        raw.push(course.file());
-        let failure = series::failure(&phase.workload, outcome);
-        self.record.case(index, entries, &raw, failure)
     }
 
     /// What the load of a run is, in IO/s, which is a share of the rate that the run `of` reached.

@@ -6,66 +6,46 @@ use std::time::{Duration, Instant};
 use assay_dialects::vdbench::RunLabel;
 use assay_dialects::vdbench::output::files::FileMeasured;
 use assay_dialects::vdbench::output::{self, Average};
-use assay_model::file_outcome::{FileInterval, FileOutcome};
+use assay_model::attribute::Attribute;
+use assay_model::entry::Entry;
+use assay_model::file_outcome::FileInterval;
 use assay_model::workload::file_set::{FileLoad, FilePhase};
 
 use super::ending::{self, Ending};
 use super::told::Told;
-use super::{Notice, Underway, around};
+use super::{Next, Notice, Over, Underway, around, one_after_another};
 use crate::failure::Failure;
-use crate::storage::file_trees;
+use crate::recording::Recording;
 use crate::storage::runner::interrupted;
+use crate::storage::{file_trees, series, volume};
 
 /// Carries out all of them once.
-pub(super) fn all(underway: &mut Underway<'_, '_>) -> Result<(), Failure> {
-    let execution = underway.question.execution;
-    let reached_per_s = vec![None; execution.runs.len()];
-    let mut runs = Runs { underway, reached_per_s, errors: 0 };
-    let mut left_out = None;
-    for (index, (phase, label)) in
-        execution.files.phases.iter().zip(&execution.runs).enumerate()
-    {
-        if left_out.is_some() && left_out == base(phase) {
-            continue;
-        }
-        pause(phase.pause_before_s, runs.underway.stop);
-        match runs.one(index, phase, label)? {
-            Next::Run => {}
-            Next::SkipCurve => left_out = base(phase),
-            Next::End => break,
-        }
-    }
-    match runs.errors {
-        0 => Ok(()),
-        count => Err(Failure::measurement(format!("{count} operations failed"))
-            .advise("see errorlog.html")),
-    }
+pub(super) fn all(
+    underway: &mut Underway<'_, '_>,
+    recording: &mut Recording<'_>,
+) -> Result<(), Failure> {
+    let phases = &underway.question.execution.files.phases;
+    let mut runs = Runs { underway, recording, reached_per_s: vec![None; phases.len()] };
+    let bases: Vec<_> = phases.iter().map(base).collect();
+    one_after_another(&bases, |index| {
+        pause(phases[index].pause_before_s, runs.underway.stop);
+        runs.one(index)
+    })?;
+    runs.underway.no_errors("operation")
 }
 
-struct Runs<'r, 'd, 'l> {
+struct Runs<'r, 'd, 'l, 's> {
     underway: &'r mut Underway<'d, 'l>,
+    recording: &'r mut Recording<'s>,
     /// What each run reached, in operations per second.
     reached_per_s: Vec<Option<f64>>,
-    /// Operations that failed so far.
-    errors: u64,
 }
 
-/// Whether there is more to run.
-enum Next {
-    Run,
-    /// The rest of the curve is left out.
-    SkipCurve,
-    End,
-}
-
-impl Runs<'_, '_, '_> {
-    fn one(
-        &mut self,
-        index: usize,
-        phase: &FilePhase,
-        label: &RunLabel,
-    ) -> Result<Next, Failure> {
-        let mut phase = phase.clone();
+impl Runs<'_, '_, '_, '_> {
+    fn one(&mut self, index: usize) -> Result<Next, Failure> {
+        let execution = self.underway.question.execution;
+        let label = &execution.runs[index];
+        let mut phase = execution.files.phases[index].clone();
         phase.workload.load = match phase.workload.load {
             FileLoad::ShareOf { phase: of, percent, rounding, arrivals } => {
                 let reached = self.reached_per_s[of].ok_or_else(|| {
@@ -82,29 +62,27 @@ impl Runs<'_, '_, '_> {
             load => load,
         };
         around::run(label.commands.start.as_ref(), self.underway)?;
-        let outcome = self.carry_out(&phase, label)?;
-        let next = self.judge(index, &phase, label, outcome)?;
+        let average = self.carry_out(index, &phase)?;
+        let next = self.judge(index, &phase, &average.measured)?;
         around::run(label.commands.end.as_ref(), self.underway)?;
         Ok(if self.underway.is_over { Next::End } else { next })
     }
 
-    /// Carries out a phase, which bytes or a watched file may end early.
+    /// Carries out a phase, which bytes or a watched file may end early, and stores it.
     fn carry_out(
         &mut self,
+        index: usize,
         phase: &FilePhase,
-        label: &RunLabel,
-    ) -> Result<(FileOutcome, Average<FileMeasured>), Failure> {
-        let rate_per_s = match phase.workload.load {
-            FileLoad::Open { per_s, .. } => Some(per_s),
-            FileLoad::Closed | FileLoad::ShareOf { .. } => None,
-        };
+    ) -> Result<Average<FileMeasured>, Failure> {
         let underway = &mut *self.underway;
         let (stop, execution) = (underway.stop, underway.question.execution);
+        let label = &execution.runs[index];
         let ends = AtomicBool::new(false);
         let mut ending = Ending::new(label.limits, execution.monitor.as_ref());
         let mut intervals = Vec::new();
+        let rate_per_s = phase.workload.load.per_s();
         (underway.on)(Notice::TreesStart { label, rate_per_s });
-        let left = execution.data_errors.saturating_sub(self.errors).max(1);
+        let left = execution.data_errors.saturating_sub(underway.errors).max(1);
         let mut on_interval = |interval: &FileInterval| {
             (underway.on)(Notice::TreesInterval(interval));
             intervals.push(interval.clone());
@@ -117,13 +95,7 @@ impl Runs<'_, '_, '_> {
             file_trees::run_phase(phase, &ends, left, &mut on_interval)
         })?;
         let is_stopped = underway.is_stopped();
-        let average = output::average(
-            label,
-            &intervals,
-            |interval| interval.length_s,
-            FileMeasured::add,
-            |measured| measured.tally.requested.count,
-        );
+        let average = averaged(label, &intervals);
         let told = (average.counts || !is_stopped).then_some(&average);
         (underway.on)(Notice::TreesDone {
             label,
@@ -131,29 +103,36 @@ impl Runs<'_, '_, '_> {
             average: told,
             is_stopped,
         });
-        let reason = ending.reason.filter(|_| !is_stopped);
-        underway.ended(reason.as_ref());
-        Ok((outcome, average))
+        let early_end = ending.reason.filter(|_| !is_stopped);
+        underway.ended(early_end.as_ref());
+        let entries = outcome.entries(&intervals).into_iter().filter(is_kept);
+        let samples = series::file_samples(&phase.workload, &outcome, &intervals);
+        let volume = volume::facts_of_trees(&phase.workload);
+        let over = Over {
+            entries: entries.chain(samples).chain(volume).collect(),
+            rate_per_s,
+            count: outcome.total.requested.count,
+            elapsed_s: outcome.elapsed_s,
+            journals: Vec::new(),
+            failure: file_trees::failure(&outcome),
+            early_end,
+        };
+        underway.store(self.recording, index, over)?;
+        underway.errors += outcome.error_count;
+        Ok(average)
     }
 
     fn judge(
         &mut self,
         index: usize,
         phase: &FilePhase,
-        label: &RunLabel,
-        (outcome, average): (FileOutcome, Average<FileMeasured>),
+        measured: &FileMeasured,
     ) -> Result<Next, Failure> {
-        self.errors += outcome.error_count;
-        let most = self.underway.question.execution.data_errors;
-        if self.errors >= most.max(1) {
-            return Err(Failure::measurement(format!("{} operations failed", self.errors))
-                .explain(format!("data_errors allows fewer than {most}"))
-                .advise("see errorlog.html"));
-        }
+        self.underway.few_errors("operation")?;
         if self.underway.is_stopped() {
             return Err(interrupted());
         }
-        let measured = average.measured;
+        let label = &self.underway.question.execution.runs[index];
         // A format has nothing to do where everything is there already.
         if measured.tally.requested.count == 0 && !phase.workload.in_turn {
             return Err(Failure::measurement(format!("RD={} did nothing", label.name))
@@ -167,6 +146,28 @@ impl Runs<'_, '_, '_> {
             return Ok(Next::End);
         }
         Ok(Next::Run)
+    }
+}
+
+/// What is told of a run together.
+pub(super) fn averaged(label: &RunLabel, intervals: &[FileInterval]) -> Average<FileMeasured> {
+    output::average(
+        label,
+        intervals,
+        |interval| interval.length_s,
+        FileMeasured::add,
+        |measured| measured.tally.requested.count,
+    )
+}
+
+/// Each kind of operation by itself is kept interval by interval: nothing else is printed of it.
+fn is_kept(entry: &Entry) -> bool {
+    match entry {
+        Entry::Measured(key, _) => {
+            let has = |name| key.extra.contains_key(&name);
+            has(Attribute::Stage) || !has(Attribute::Operation)
+        }
+        Entry::SeriesFact(..) | Entry::Fact(..) | Entry::Doubt(_) => true,
     }
 }
 

@@ -19,7 +19,7 @@ use assay_model::workload::course::Course;
 use assay_model::workload::storage::{StoragePhase, StorageTest};
 use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{self, Recording};
-use assay_run::storage::{runner, series, volume};
+use assay_run::storage::{series, volume};
 use assay_store::Store;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -82,7 +82,7 @@ impl Finished<'_> {
             let entries = entries.chain(volume::facts(workload));
             let entries = entries.map(|entry| entry.within(Attribute::Phase, name));
             let journals = if self.journals { outcome.journals() } else { Vec::new() };
-            let failure = runner::case_failure(&self.plan.plan.phases[number], outcome);
+            let failure = series::failure(workload, outcome);
             recording.case(number, entries, &journals, failure)?;
         }
         recording.raw(CIRCUMSTANCES, &self.circumstances()?)?;

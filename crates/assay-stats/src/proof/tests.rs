@@ -1,0 +1,44 @@
+//! The quick form of the proof; `cargo xtask truth statistics` is the long one.
+
+use super::*;
+use crate::quantile::LEAST;
+
+/// Cases per cell, and what chance may add to a share of them: three standard errors of 95 %.
+const TRIALS: u32 = 200;
+const SLACK: f64 = 0.046;
+
+#[test]
+fn intervals_hold() {
+    let mut faults = Vec::new();
+    for cell in Cell::all() {
+        // The longest cells are for the long form.
+        if cell.samples == 120 && cell.preparing == Preparing::Dear {
+            continue;
+        }
+        let tally = cell.simulate(TRIALS, 1);
+        faults.extend(cell.fault(&tally, SLACK).map(|fault| format!("{cell:?}: {fault}")));
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Twelve stretches of storage and three preparations of three keep their interval when they are
+/// independent.
+#[test]
+fn short_independent_series_keep_their_interval() {
+    for (preparations, repetitions, most) in
+        [(1, 12, 0.1), (3, 3, 0.13), (3, 4, 0.12), (1, 6, 0.13)]
+    {
+        let mut source = Source::new(12);
+        let mut refused = 0;
+        for _ in 0..2000 {
+            let mut values = MACHINES[1].values(&mut source);
+            let samples: Samples = (0..preparations)
+                .map(|_| (0..repetitions).map(|at| values(at == 0)).collect())
+                .collect();
+            refused += u32::from(analyse(&samples).unwrap().interval.is_none());
+        }
+        let share = f64::from(refused) / 2000.0;
+        assert!(share < most, "{preparations} × {repetitions}: {share}");
+    }
+    assert_eq!(LEAST, 6, "the least that is asked for above");
+}
