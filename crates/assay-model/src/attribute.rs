@@ -337,6 +337,10 @@ attributes! {
     Knee, "knee", Fact, Kind::Plain;
     /// The rate at the knee.
     KneeRate, "knee_rate", Fact, IO_RATE;
+    /// The low end of its interval.
+    KneeRateLow, "knee_rate_low", Fact, IO_RATE;
+    /// The high end of its interval.
+    KneeRateHigh, "knee_rate_high", Fact, IO_RATE;
     /// The latency at the knee.
     KneeLatency, "knee_latency", Fact, TIME;
     /// The maximum rate shown to keep the goal.
@@ -345,6 +349,8 @@ attributes! {
     GoalMissedAt, "goal_missed_at", Fact, IO_RATE;
     /// The rate that a closed loop reached.
     GreatestRate, "greatest_rate", Fact, IO_RATE;
+    /// Whether a run of its own has shown again that the rate found keeps the goal.
+    GoalConfirmed, "goal_confirmed", Fact, Kind::Plain;
     /// What a try of a search has shown: `keeps`, `misses`, `unclear`.
     Shown, "shown", Fact, Kind::Plain;
     /// Whether a steady state was reached.

@@ -366,6 +366,9 @@ pub struct SteadyWindow {
     pub range: f64,
     /// Change along a straight line through them over the mean.
     pub slope: f64,
+    /// The same of a trend that lasts; `None` = there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<f64>,
 }
 
 /// The laws of order between the figures of one sample.

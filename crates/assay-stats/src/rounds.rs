@@ -7,6 +7,8 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::doubt::{Doubt, SteadyWindow};
 use assay_model::workload::course::SteadyRule;
 
+use crate::rate_search::student;
+
 /// What the rounds so far amount to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Steady {
@@ -58,6 +60,7 @@ impl Steady {
             rounds: self.rule.window,
             range: it.range,
             slope: it.slope,
+            drift: it.drift,
         });
         (!self.is_reached()).then_some(Doubt::SteadyStateNotReached {
             rounds: self.rounds,
@@ -78,6 +81,8 @@ pub struct Window {
     /// What the straight line of least squares changes from the first round to the last, over the
     /// mean; below 0 where it falls.
     pub slope: f64,
+    /// The same of a trend that lasts: see [`drift`]; `None` = there is none.
+    pub drift: Option<f64>,
 }
 
 impl Window {
@@ -92,29 +97,71 @@ impl Window {
         if !(mean.is_finite() && mean > 0.0) {
             return None;
         }
-        let least = last.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = last.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let middle = (n as f64 - 1.0) / 2.0;
-        let (mut product, mut square) = (0.0, 0.0);
-        for (index, rate) in last.iter().enumerate() {
-            let away = index as f64 - middle;
-            product += away * (rate - mean);
-            square += away * away;
-        }
-        let slope = (n as f64 - 1.0) * product / square / mean;
-        Some(Self { mean, range: (most - least) / mean, slope })
+        let slope = (n as f64 - 1.0) * Line::through(last).per_round / mean;
+        Some(Self { mean, range: range(last), slope, drift: drift(rates, rule) })
     }
 
     /// Whether the rule calls it steady.
     #[must_use]
     pub fn is_steady(&self, rule: &SteadyRule) -> bool {
-        self.range <= rule.range && self.slope.abs() <= rule.slope
+        self.range <= rule.range && self.slope.abs() <= rule.slope && self.drift.is_none()
+    }
+}
+
+/// Change over a window, over the mean, below which a trend does not matter.
+const DRIFT: f64 = 0.02;
+
+/// A trend that lasts: SNIA's rule lets a rate pass that falls by 2 % per round for ever, because that is
+/// only 8 % over five rounds.
+///
+/// A line is put through the last rounds, from one window to two as far back as they keep the range that is
+/// allowed. Its slope b has the standard error s / √Σ(i − ī)², s² = Σ residual² / (n − 2); it is a trend
+/// where |b| exceeds the error by the 95 % quantile of Student's t with n − 2 degrees of freedom, and where
+/// it changes the rate by more than 2 % over a window. Given over a window and over the mean.
+fn drift(rates: &[f64], rule: &SteadyRule) -> Option<f64> {
+    let n = rule.window as usize;
+    let reach = (n..=2 * n).rev().filter_map(|k| rates.get(rates.len().checked_sub(k)?..));
+    let last = reach.into_iter().find(|last| range(last) <= rule.range)?;
+    let line = Line::through(last);
+    let drift = (n as f64 - 1.0) * line.per_round / line.mean;
+    let is_trend = line.per_round.abs() > student(last.len() as f64 - 2.0) * line.error;
+    (drift.abs() > DRIFT && is_trend).then_some(drift)
+}
+
+/// Greatest less least over the mean.
+fn range(rates: &[f64]) -> f64 {
+    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = rates.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (most - least) * rates.len() as f64 / rates.iter().sum::<f64>()
+}
+
+/// The line of least squares through the rates of neighbouring rounds.
+struct Line {
+    mean: f64,
+    per_round: f64,
+    /// Standard error of `per_round`.
+    error: f64,
+}
+
+impl Line {
+    fn through(rates: &[f64]) -> Self {
+        let n = rates.len() as f64;
+        let mean = rates.iter().sum::<f64>() / n;
+        let middle = (n - 1.0) / 2.0;
+        let away = |index: usize| index as f64 - middle;
+        let square: f64 = (0..rates.len()).map(|index| away(index).powi(2)).sum();
+        let product = rates.iter().enumerate().map(|(i, rate)| away(i) * (rate - mean));
+        let per_round = product.sum::<f64>() / square;
+        let left = |(i, rate): (usize, &f64)| (rate - mean - per_round * away(i)).powi(2);
+        let residual = rates.iter().enumerate().map(left).sum::<f64>() / (n - 2.0);
+        Self { mean, per_round, error: (residual / square).sqrt() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::synthetic::Source;
 
     /// The round after which a series is steady, with range and slope in percent.
     fn check(rates: &[f64], expected: Option<(usize, f64, f64)>) {
@@ -139,13 +186,36 @@ mod tests {
         check(&[105.0, 105.0, 86.0, 105.0, 105.0], Some((5, 18.77, 0.0)));
         // The slope alone: 11 % from the first to the last.
         check(&[94.5, 97.25, 100.0, 102.75, 105.5], None);
-        check(&[95.5, 97.75, 100.0, 102.25, 104.5], Some((5, 9.0, 9.0)));
-        check(&[104.5, 102.25, 100.0, 97.75, 95.5], Some((5, 9.0, -9.0)));
+        check(&[95.5, 103.0, 96.0, 104.0, 101.5], Some((5, 8.5, 5.2)));
+        // Within 10 %, but it goes on.
+        check(&[104.5, 102.25, 100.0, 97.75, 95.5], None);
         // It falls for ever.
         check(&(0..25).map(|n| 1000.0 * 0.9_f64.powi(n)).collect::<Vec<_>>(), None);
         check(&[0.0; 9], None);
         check(&[f64::NAN; 9], None);
         check(&[], None);
+    }
+
+    /// In how many of 1000 series a steady state is found within SNIA's rounds.
+    fn found_in(rate: impl Fn(i32) -> f64, noise: f64) -> usize {
+        let mut source = Source::new(17);
+        let mut steady = |_: &u32| {
+            let rates: Vec<f64> =
+                (0..25).map(|n| rate(n) * (1.0 + noise * source.normal())).collect();
+            (1..=25).any(|n| Steady::of(&rates[..n], &SteadyRule::SNIA).is_reached())
+        };
+        (0..1000).filter(|nth| steady(nth)).count()
+    }
+
+    #[test]
+    fn what_falls_for_ever_is_never_steady_and_noise_is() {
+        let falling = |n: i32| 1000.0 * 0.98_f64.powi(n);
+        assert_eq!(found_in(falling, 0.0), 0);
+        assert!(found_in(falling, 0.005) <= 20, "{}", found_in(falling, 0.005));
+        assert!(found_in(|n| 1000.0 * 1.02_f64.powi(n), 0.005) <= 20);
+        for noise in [0.0, 0.005, 0.02, 0.04] {
+            assert!(found_in(|_| 1000.0, noise) >= 990, "{noise}");
+        }
     }
 
     #[test]

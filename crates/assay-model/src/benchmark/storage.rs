@@ -31,12 +31,13 @@ bandwidth and the median latency of the I/O completed in it; so confidence inter
 the storage varies over time. Minimum, maximum, mean and percentiles of latency are over every \
 single I/O, from a histogram with 3 significant digits; a percentile is printed only if there is \
 enough I/O for it. A response curve has open loops at fractions of the maximum rate, which a closed \
-loop finds. Its knee is where latency begins to rise faster than the rate (Kneedle); there is none \
-if latency does not rise by half. The maximum rate for a latency goal is found by bisection to 2 %; \
-a rate meets the goal only if the 95 % interval is below the limit. Steady state (SNIA): rounds \
-are repeated until the rates of the last five have a range of at most 20 % and a slope of at most \
-10 % of their mean; a warning says if it was not reached. Little's law, in flight = rate × latency, \
-is checked, and the same workload runs with an engine that does no I/O, so that the load generator \
+loop finds. Its knee is the maximum rate at which the median latency is at most twice that of an idle \
+target, of a monotone fit of all points; there is none if latency stays below that. The maximum rate \
+for a latency goal is found by bisection to 4 % and confirmed by a run of its own; a rate meets the \
+goal only if the 95 % interval is below the limit. Steady state (SNIA): rounds of 60 s are repeated \
+until the rates of the last five have a range of at most 20 % and a slope of at most 10 % of their \
+mean, and no trend goes on; a warning says if it was not reached. The same workload runs with an \
+engine that does no I/O, so that the load generator \
 is not mistaken for the storage.",
     metrics: &[
         Metric::of(

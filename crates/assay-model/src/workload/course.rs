@@ -64,6 +64,9 @@ pub struct SteadyRule {
 }
 
 impl SteadyRule {
+    /// Seconds of a round there.
+    pub const ROUND_S: f64 = 60.0;
+
     /// SNIA's Solid State Storage Performance Test Specification 2.0.2: five rounds, 20 %, 10 %, and
     /// 25 rounds at most.
     pub const SNIA: Self = Self { window: 5, range: 0.20, slope: 0.10, most_rounds: 25 };
@@ -79,9 +82,9 @@ pub struct LatencyGoal {
 }
 
 impl LatencyGoal {
-    /// Rates that are tried at most: halving the range six times leaves less than 2 % of it, and any
-    /// of these may be tried a second time.
-    pub const MOST_STEPS: u32 = 12;
+    /// Rates that are tried at most: from a quarter of the maximum rate on six tries leave 4 % of the rate
+    /// found, one confirms it, and any of these may be tried a second time.
+    pub const MOST_STEPS: u32 = 16;
 
     /// Reads `p99<=1ms`.
     ///

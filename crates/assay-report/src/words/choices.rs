@@ -76,9 +76,9 @@ pub fn knee(id: &str) -> &str {
     match id {
         "found" => "the knee was found",
         "too-few-points" => "a knee takes at least five points",
-        "flat" => "latency does not rise by half",
+        "flat" => "latency stays below twice that of an idle target",
         "within-uncertainty" => "latency rises by no more than its uncertainty",
-        "no-bend" => "latency rises no faster than the rate",
+        "no-idle" => "the lowest rate is beyond it already",
         told => told.strip_prefix("none: ").unwrap_or(told),
     }
 }

@@ -39,7 +39,6 @@ impl Case<'_> {
             .with(Attribute::Depth, 25_u64)
             .with(Attribute::Threads, 1_u64)
             .with(Attribute::InFlight, self.rate_per_s * self.latency_s)
-            .with(Attribute::LittleError, 0.0004)
             .with(Attribute::GeneratorHeadroom, 123.4);
         match self.point {
             None => {}

@@ -68,7 +68,7 @@ fn of_the_measurer() -> Vec<Doubt> {
         Doubt::SteadyStateNotReached { rounds: 25, window: None, range: 0.2, slope: 0.1 },
         Doubt::SteadyStateNotReached {
             rounds: 25,
-            window: Some(SteadyWindow { rounds: 5, range: 0.3, slope: -0.2 }),
+            window: Some(SteadyWindow { rounds: 5, range: 0.3, slope: -0.2, drift: None }),
             range: 0.2,
             slope: 0.1,
         },
@@ -244,7 +244,7 @@ fn every_limit_and_every_choice_has_words() {
     ] {
         check(&words::engine_reason(&reason));
     }
-    for id in ["found", "too-few-points", "flat", "within-uncertainty", "no-bend"] {
+    for id in ["found", "too-few-points", "flat", "within-uncertainty", "no-idle"] {
         assert_ne!(words::knee(id), id);
     }
     assert_eq!(words::knee("none: as it was told"), "as it was told");

@@ -20,7 +20,6 @@ pub struct Stretch {
     length_s: f64,
     count: u64,
     bytes: u64,
-    service_sum_ns: u64,
     service: Histogram<u64>,
     from_intended: Histogram<u64>,
 }
@@ -56,7 +55,6 @@ impl Interval for FileInterval {
         stretch.length_s += self.length_s;
         stretch.count += tally.requested.count;
         stretch.bytes += tally.read_bytes + tally.written_bytes;
-        stretch.service_sum_ns += tally.requested.sum_ns;
         if let Some(service) = &tally.service_ns {
             join(&mut stretch.service, service);
         }
@@ -198,26 +196,12 @@ pub fn failure(workload: &StorageWorkload, outcome: &StorageOutcome) -> Option<F
     })
 }
 
-/// I/O in flight, and rate × latency, which should be the same, over all the time that counts; `None`
-/// where nothing was in flight.
-pub fn littles_law(outcome: &StorageOutcome) -> Option<(f64, f64)> {
+/// Mean number of I/O in flight over all the time that counts; `None` where nothing was in flight.
+pub fn in_flight(outcome: &StorageOutcome) -> Option<f64> {
     let counting = outcome.intervals.iter().filter(|interval| !interval.warmup);
     let time_s: f64 = counting.clone().map(|interval| interval.length_s).sum();
     let weighted: f64 = counting.map(|interval| interval.in_flight * interval.length_s).sum();
-    let service_s = service_sum_s(outcome);
-    (time_s > 0.0 && weighted > 0.0).then_some((weighted / time_s, service_s / time_s))
-}
-
-/// A few I/O more or less at the ends are no fault of the accounting: the share they may make.
-pub fn ends(outcome: &StorageOutcome, in_flight: f64, product: f64) -> f64 {
-    let counting = outcome.intervals.iter().filter(|interval| !interval.warmup);
-    let time_s: f64 = counting.map(|interval| interval.length_s).sum();
-    2.0 * in_flight * product / service_sum_s(outcome).max(f64::MIN_POSITIVE) / time_s.max(1.0)
-}
-
-fn service_sum_s(outcome: &StorageOutcome) -> f64 {
-    let stretches = stretches(&outcome.intervals, stretch_s(outcome.elapsed_s));
-    stretches.iter().map(Stretch::service_sum_s).sum()
+    (time_s > 0.0 && weighted > 0.0).then_some(weighted / time_s)
 }
 
 impl Stretch {
@@ -226,7 +210,6 @@ impl Stretch {
             length_s: 0.0,
             count: 0,
             bytes: 0,
-            service_sum_ns: 0,
             service: new_histogram(),
             from_intended: new_histogram(),
         }
@@ -235,7 +218,6 @@ impl Stretch {
     fn add_tally(&mut self, tally: &Tally) {
         self.count += tally.count;
         self.bytes += tally.bytes;
-        self.service_sum_ns += tally.service_sum_ns;
         join(&mut self.service, &tally.service_ns);
         join(&mut self.from_intended, &tally.from_intended_ns);
     }
@@ -244,7 +226,6 @@ impl Stretch {
         self.length_s += other.length_s;
         self.count += other.count;
         self.bytes += other.bytes;
-        self.service_sum_ns += other.service_sum_ns;
         join(&mut self.service, &other.service);
         join(&mut self.from_intended, &other.from_intended);
     }
@@ -283,11 +264,6 @@ impl Stretch {
     /// In B/s.
     pub fn bytes_per_s(&self) -> f64 {
         self.bytes as f64 / self.length_s
-    }
-
-    /// Sum of the service times in seconds.
-    pub fn service_sum_s(&self) -> f64 {
-        self.service_sum_ns as f64 * 1e-9
     }
 
     /// I/O that took longer than this from when it was due, to 1 %, and all I/O.

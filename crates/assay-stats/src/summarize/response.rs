@@ -17,7 +17,7 @@ pub(super) fn attach(entries: &mut [Entry<'_>]) {
     for curve in curves {
         let points = points(entries, &curve);
         let found: Vec<CurvePoint> = points.iter().map(|(_, point)| *point).collect();
-        let told = told(&found, curve::knee(&found));
+        let told = told(curve::knee(&found));
         for entry in entries.iter_mut().filter(|it| Curve::of(it).as_ref() == Some(&curve)) {
             entry.estimate.parameters.extend(told.clone());
         }
@@ -66,12 +66,14 @@ fn points(entries: &[Entry<'_>], curve: &Curve) -> Vec<(f64, CurvePoint)> {
     points
 }
 
-fn told(points: &[CurvePoint], knee: Knee) -> Attributes {
+fn told(knee: Knee) -> Attributes {
     match knee {
-        Knee::At(index) => Attributes::from([
+        Knee::At(knee) => Attributes::from([
             (Attribute::Knee, "found".into()),
-            (Attribute::KneeRate, points[index].rate_per_s.into()),
-            (Attribute::KneeLatency, points[index].latency_s.into()),
+            (Attribute::KneeRate, knee.rate_per_s.into()),
+            (Attribute::KneeRateLow, knee.interval.0.into()),
+            (Attribute::KneeRateHigh, knee.interval.1.into()),
+            (Attribute::KneeLatency, knee.latency_s.into()),
         ]),
         Knee::None(why) => Attributes::from([(Attribute::Knee, why.name().into())]),
     }

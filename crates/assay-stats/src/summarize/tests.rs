@@ -573,7 +573,8 @@ fn curves_have_their_knee_and_latency_its_tail() {
         assert_eq!(estimate.parameters[&Name::Knee], "found".into());
         let rate = summary.results.iter().find(|it| it.metric == "rate" && it.median > 69e3);
         let knee = estimate.parameters[&Name::KneeRate].number().unwrap();
-        assert!((knee - 70e3).abs() < 1.0, "{knee} {rate:?}");
+        // Twice 1 ms lies between 1.2 ms at 70 and 9 ms at 90, on a straight line of 1 / latency.
+        assert!((knee - 79_230.8).abs() < 1.0, "{knee} {rate:?}");
         if estimate.metric.starts_with("latency") {
             let p99 = estimate.percentiles.as_ref().unwrap()["p99"];
             assert!((p99 / estimate.median - 3.0).abs() < 0.01, "{p99}");
@@ -707,9 +708,9 @@ fn tries_are_steps_and_tell_the_rate_that_keeps_the_goal() {
         &around(500.0),
     );
     let script = step(script, 1, None, 1000.0);
-    let script = step(script, 2, Some(500.0), 500.0).counts(&[(0, 500); 12]);
+    let script = step(script, 2, Some(500.0), 500.0).counts(&[(0, 500); 60]);
     // 0.4 % on average, but all in one stretch; a second try decides.
-    let burst = [&[(0, 750); 11][..], &[(36, 750)]].concat();
+    let burst = [&[(0, 750); 59][..], &[(180, 750)]].concat();
     let script = step(script, 3, Some(750.0), 750.0).counts(&burst);
     let script = step(script, 4, Some(750.0), 750.0).counts(&[(75, 750); 12]);
     let summary = summarize(&run(vec![script.finished(Stopped::Budget)], None));

@@ -56,9 +56,9 @@ pub(crate) struct StorageTestArguments {
     /// Distribution of inter-arrival times
     #[arg(long, value_enum, default_value_t = Gaps::Exponential, requires = "rate")]
     pub(crate) arrivals: Gaps,
-    /// Measured time, like 60s, after a warm-up of a tenth of it
-    #[arg(long = "for", value_name = "TIME", value_parser = seconds, default_value = "10s")]
-    pub(crate) length: f64,
+    /// Measured time, like 60s, after a warm-up of a tenth of it [default: 10s; with --steady-state 60s per round]
+    #[arg(long = "for", value_name = "TIME", value_parser = seconds)]
+    pub(crate) length: Option<f64>,
     /// Find the maximum rate that meets a latency goal, like `p99<=1ms`, counted from when I/O is due; each
     /// rate is tried for the time of --for
     #[arg(long, value_name = "GOAL", value_parser = LatencyGoal::parse, conflicts_with = "rate")]

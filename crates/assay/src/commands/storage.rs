@@ -3,6 +3,7 @@
 
 use assay_model::benchmark::Benchmark;
 use assay_model::suite::{Measure, Order, Request, StorageRequest, Suite};
+use assay_model::workload::course::SteadyRule;
 
 use crate::arguments::StoreArguments;
 use crate::arguments::storage::{
@@ -19,6 +20,8 @@ use assay_run::storage::options::RunOptions;
 
 /// Relative half-width of the interval of a remote volume's figures.
 const TARGET: f64 = 0.05;
+/// Seconds that a test lasts.
+const LENGTH_S: f64 = 10.0;
 /// Share of the time that counts which is added for warming up.
 const WARMING: f64 = 0.1;
 
@@ -55,7 +58,8 @@ fn measure(
             .advise("name a file, a folder or a device, like `assay storage read /data`"));
     }
     // The budget of a run of one test is the time of that test.
-    let length_s = typed.measuring.budget.unwrap_or(typed.length);
+    let usual_s = if typed.steady_state { SteadyRule::ROUND_S } else { LENGTH_S };
+    let length_s = typed.measuring.budget.or(typed.length).unwrap_or(usual_s);
     let course = typed.course();
     let request = StorageRequest {
         name: None,

@@ -4,7 +4,7 @@ use super::{Named, PlanError};
 use crate::quantity::Bytes;
 use crate::suite::{Order, StorageRequest};
 use crate::workload::Workload;
-use crate::workload::course::Course;
+use crate::workload::course::{Course, SteadyRule};
 use crate::workload::storage::{
     AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, Opening,
     RateRounding, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
@@ -128,7 +128,9 @@ fn operation(read_share: f64) -> &'static str {
 }
 
 fn timing(asked: &StorageRequest, budget_s: f64) -> StorageTiming {
-    timing_of(asked.length_s, asked.warmup_s, budget_s)
+    // A round is as long as its standard says, whatever the budget is.
+    let usual_s = matches!(asked.course, Course::Rounds(_)).then_some(SteadyRule::ROUND_S);
+    timing_of(asked.length_s.or(usual_s), asked.warmup_s, budget_s)
 }
 
 /// What counts and what warms up within a budget, where the length or the warm-up is not given.

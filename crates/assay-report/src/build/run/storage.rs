@@ -392,7 +392,6 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
         ("depth", Align::Right),
         ("threads", Align::Right),
         ("in flight", Align::Right),
-        ("Little's law within", Align::Right),
         ("later than the goal", Align::Right),
         ("CPU per I/O", Align::Right),
         ("CPU user", Align::Right),
@@ -407,8 +406,6 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
             it.map(precision::value).unwrap_or_default().into()
         };
         let in_flight = test.number(Attribute::InFlight).map(|it| format!("{it:.2}"));
-        let little = test.number(Attribute::LittleError);
-        let little = little.map(|it| units::joined(&format!("{:.2} %", 100.0 * it)));
         let cpu = test.cpu.map(|it| units::quantity(it.median, Unit::Second, 3));
         let headroom = test.number(Attribute::GeneratorHeadroom).map(times);
         table.rows.push(vec![
@@ -417,7 +414,6 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
             shown(Attribute::Depth),
             shown(Attribute::Threads),
             in_flight.map_or_else(|| value(test.in_flight), Cell::from),
-            little.unwrap_or_default().into(),
             value(test.late),
             cpu.unwrap_or_default().into(),
             value(test.busy_user),

@@ -69,11 +69,15 @@ fn unsteady(rounds: usize, window: Option<SteadyWindow>, range: f64, slope: f64)
     let found = window.map_or_else(
         || "there were too few rounds, or rounds without any I/O".to_owned(),
         |it| {
+            let drift = it
+                .drift
+                .map(|drift| format!(", and a trend of {:+.1} % goes on", 100.0 * drift));
             format!(
-                "the last {} still differ by {:.1} % and change by {:+.1} %",
+                "the last {} still differ by {:.1} % and change by {:+.1} %{}",
                 it.rounds,
                 100.0 * it.range,
-                100.0 * it.slope
+                100.0 * it.slope,
+                drift.unwrap_or_default()
             )
         },
     );

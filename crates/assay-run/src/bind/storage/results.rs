@@ -18,8 +18,6 @@ use crate::storage::{series, volume};
 const ALONE_S: f64 = 0.25;
 /// A generator that could not do twice as much may be what was measured.
 const HEADROOM: f64 = 2.0;
-/// How far the number in flight may differ from rate × latency.
-const LITTLE: f64 = 0.02;
 /// A file with less than this share of its size on the storage has holes.
 const WHOLE: f64 = 0.95;
 /// The range of addresses where a device is not opened: any large one does.
@@ -40,13 +38,8 @@ pub(super) fn record(
     for (name, bytes) in outcome.journals() {
         recorder.raw(&name, &bytes)?;
     }
-    if let Some((in_flight, product)) = series::littles_law(outcome) {
-        let error = (in_flight - product).abs() / in_flight;
+    if let Some(in_flight) = series::in_flight(outcome) {
         recorder.learn(Attribute::InFlight, in_flight);
-        recorder.learn(Attribute::LittleError, error);
-        if error > LITTLE + series::ends(outcome, in_flight, product) {
-            recorder.doubt(Doubt::LittlesLaw { in_flight, product });
-        }
     }
     let asked_per_s = workload.load.rate_per_s();
     recorder.record_all(asked_per_s.map(|it| Entry::Fact(Attribute::RequestedRate, it.into())));

@@ -16,6 +16,9 @@ use super::Measurer;
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::series::{self, Stretch};
 
+/// Stretches that a try is cut into: as many as the verdict needs, and some that may hold no I/O.
+const STRETCHES: f64 = 70.0;
+
 /// The workload at the maximum rate that keeps the goal, and what it did.
 pub(super) fn measure(
     measurer: &mut Measurer<'_, '_, '_>,
@@ -33,7 +36,10 @@ pub(super) fn measure(
             tries.clear();
         }
         let load = Load::Open { rate_per_s, arrivals: Arrivals::Exponential };
-        let open = StorageWorkload { load, ..workload.of_step(u64::from(step)) };
+        let mut open = StorageWorkload { load, ..workload.of_step(u64::from(step)) };
+        let timing = &mut open.timing;
+        let stretch_s = timing.duration_s.map_or(timing.interval_s, |it| it / STRETCHES);
+        timing.interval_s = timing.interval_s.min(stretch_s);
         let outcome = measurer.once(&open)?;
         let seen = stretches(&outcome);
         record_step(step, Some(rate_per_s), &seen, goal, measurer.recorder);
@@ -53,7 +59,7 @@ pub(super) fn measure(
 }
 
 fn stretches(outcome: &StorageOutcome) -> Vec<Stretch> {
-    series::stretches(&outcome.intervals, series::stretch_s(outcome.elapsed_s))
+    series::stretches(&outcome.intervals, outcome.elapsed_s / STRETCHES)
 }
 
 fn tried(asked_per_s: f64, seen: &[Stretch], goal: &LatencyGoal) -> Try {

@@ -119,7 +119,17 @@ fn knee(points: &[&Test<'_>]) -> String {
     let found = points.first().and_then(|it| {
         let rate = Quantity::new(it.number(Attribute::KneeRate)?, Unit::IoPerSecond);
         let latency = Quantity::new(it.number(Attribute::KneeLatency)?, Unit::Second);
-        Some(format!("the knee is at {rate:.3} with a median of {latency:.3} from due"))
+        let ends = [Attribute::KneeRateLow, Attribute::KneeRateHigh];
+        let [low, high] = ends.map(|name| it.number(name));
+        let between = low.zip(high).filter(|(low, high)| low < high).map(|(low, high)| {
+            let [low, high] = [low, high].map(|it| Quantity::new(it, Unit::IoPerSecond));
+            format!(" ({low:.3} to {high:.3})")
+        });
+        let between = between.unwrap_or_default();
+        Some(format!(
+            "the knee is at {rate:.3}{between}: there the median is twice that of an idle target, \
+             {latency:.3} from due"
+        ))
     });
     found.map(|text| units::joined(&text).replace('\u{a0}', " ")).unwrap_or_else(|| {
         let rates = points.iter().filter(|it| it.from_due.is_some()).filter_map(|it| it.rate);

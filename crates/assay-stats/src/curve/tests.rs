@@ -1,0 +1,174 @@
+//! Knees of queues whose theory is known, and of noise.
+
+use super::*;
+use crate::synthetic::Source;
+
+fn curve(points: &[(f64, f64)]) -> Vec<CurvePoint> {
+    let point = |(rate_per_s, latency_s): &(f64, f64)| CurvePoint {
+        rate_per_s: *rate_per_s,
+        latency_s: *latency_s,
+        uncertainty_s: 0.0,
+    };
+    points.iter().map(point).collect()
+}
+
+/// Latencies at shares of a capacity of 1000 a second.
+fn at(percents: &[f64], latency_s: impl Fn(f64) -> f64) -> Vec<CurvePoint> {
+    let point = |percent: &f64| (percent * 10.0, latency_s(percent / 100.0));
+    curve(&percents.iter().map(point).collect::<Vec<_>>())
+}
+
+/// An M/M/1 queue: the sojourn is exponential with mean 1 / (1000 − rate).
+fn random_service(load: f64) -> f64 {
+    std::f64::consts::LN_2 / (1000.0 - 1000.0 * load)
+}
+
+/// An M/D/1 queue, simulated by Lindley's recursion: its median sojourn.
+fn constant_service(load: f64, source: &mut Source) -> f64 {
+    let mut wait = 0.0_f64;
+    let mut sojourns: Vec<f64> = (0..20_000)
+        .map(|_| {
+            let sojourn = wait + 1e-3;
+            wait = (sojourn + source.uniform().ln() / (1000.0 * load)).max(0.0);
+            sojourn
+        })
+        .collect();
+    sojourns.sort_by(f64::total_cmp);
+    sojourns[sojourns.len() / 2]
+}
+
+fn place(points: &[CurvePoint]) -> f64 {
+    match knee(points) {
+        Knee::At(knee) => knee.rate_per_s,
+        Knee::None(why) => panic!("{why:?}: {points:?}"),
+    }
+}
+
+const RANGES: [&[f64]; 4] = [
+    &[10.0, 30.0, 50.0, 70.0, 90.0],
+    &[5.0, 20.0, 40.0, 60.0, 80.0, 99.0],
+    &[10.0, 20.0, 30.0, 40.0, 55.0],
+    &[1.0, 48.0, 51.0, 98.0, 99.0],
+];
+
+#[test]
+fn the_knee_of_a_queue_does_not_depend_on_what_was_measured() {
+    for range in RANGES {
+        // Twice the latency of an idle server at half the load, whatever the range.
+        let found = place(&at(range, random_service));
+        assert!((found - 500.0).abs() < 1e-6, "{range:?}: {found}");
+    }
+    // The median of M/D/1 is twice the service time at a load of 0.77; the curve is coarse where few points are.
+    let mut source = Source::new(3);
+    let fine: Vec<f64> = (1..=19).map(|i| 5.0 * f64::from(i)).collect();
+    let truth = place(&at(&fine, |load| constant_service(load, &mut Source::new(3))));
+    for range in [&RANGES[0][..], &[20.0, 60.0, 75.0, 85.0, 95.0]] {
+        let mut points = at(range, |_| 1.0);
+        for point in &mut points {
+            point.latency_s = constant_service(point.rate_per_s / 1000.0, &mut source);
+        }
+        let found = place(&points);
+        assert!((found / truth - 1.0).abs() < 0.1, "{range:?}: {found} {truth}");
+    }
+    // From 70 % of the load on nobody knows what an idle server does.
+    let late = at(&[70.0, 80.0, 90.0, 95.0, 99.0], random_service);
+    assert_eq!(knee(&late), Knee::None(NoKnee::NoIdle));
+    assert_eq!(NoKnee::NoIdle.name(), "no-idle");
+}
+
+#[test]
+fn a_throttle_has_its_knee_at_its_rate() {
+    // A bucket of tokens at 600 a second: below it nothing waits, above it the queue only grows.
+    let throttle = |load: f64| if load <= 0.6 { 1e-3 } else { 1.0 };
+    for range in [&[10.0, 30.0, 50.0, 60.0, 61.0, 90.0][..], &[20.0, 58.0, 59.0, 62.0, 80.0]] {
+        let found = place(&at(range, throttle));
+        assert!((575.0..=625.0).contains(&found), "{range:?}: {found}");
+    }
+    // What is beyond it reaches no more.
+    let mut saturated = at(&[10.0, 20.0, 30.0, 60.0, 61.0, 62.0], throttle);
+    for point in &mut saturated[4..] {
+        point.rate_per_s = 590.0;
+    }
+    assert!((place(&saturated) - 600.0).abs() < 1.0);
+}
+
+#[test]
+fn noise_moves_a_knee_little_and_makes_none() {
+    let mut source = Source::new(5);
+    let mut near = 0;
+    for _ in 0..1000 {
+        let mut noisy = |load: f64, spread: f64| {
+            let truth = if load > 0.0 { random_service(load) } else { 1e-3 };
+            truth * (spread * source.normal()).exp()
+        };
+        let points: Vec<(f64, f64)> = RANGES[0]
+            .iter()
+            .map(|percent| (percent * 10.0, noisy(percent / 100.0, 0.05)))
+            .collect();
+        near += u32::from((place(&curve(&points)) / 500.0 - 1.0).abs() < 0.2);
+        // Flat, with 10 % of noise.
+        let flat: Vec<(f64, f64)> =
+            RANGES[0].iter().map(|percent| (percent * 10.0, noisy(0.0, 0.1))).collect();
+        assert!(matches!(knee(&curve(&flat)), Knee::None(NoKnee::Flat)), "{flat:?}");
+    }
+    assert!(near >= 950, "{near} of 1000 within 20 %");
+    // One slow point among fast ones is no knee: latency is low again beyond it.
+    let spike =
+        at(&[10.0, 30.0, 50.0, 70.0, 90.0], |load| if load == 0.5 { 1.8e-3 } else { 1e-3 });
+    assert_eq!(knee(&spike), Knee::None(NoKnee::Flat));
+}
+
+#[test]
+fn an_interval_holds_the_knee_and_uncertainty_hides_it() {
+    let mut points = at(RANGES[0], random_service);
+    for point in &mut points {
+        point.uncertainty_s = 0.05 * point.latency_s;
+    }
+    let Knee::At(found) = knee(&points) else { panic!("{points:?}") };
+    let (low, high) = found.interval;
+    assert!(low < 490.0 && high > 510.0 && low > 300.0 && high < 700.0, "{found:?}");
+    for point in &mut points {
+        point.uncertainty_s = 0.85 * point.latency_s;
+    }
+    assert_eq!(knee(&points), Knee::None(NoKnee::WithinUncertainty));
+    for few in [curve(&[(1.0, 1.0); 4]), curve(&[(f64::NAN, 1.0); 6]), curve(&[(1.0, 0.0); 6])]
+    {
+        assert_eq!(knee(&few), Knee::None(NoKnee::TooFewPoints));
+    }
+    assert_eq!(knee(&curve(&[(5.0, 1.0); 6])), Knee::None(NoKnee::Flat));
+}
+
+/// Shares that are added to a curve, one after another.
+fn added(latency_s: impl Fn(f64) -> f64, first: &[f64]) -> Vec<f64> {
+    let point = |percent: f64| {
+        let latency_s = latency_s(percent);
+        (percent, CurvePoint { rate_per_s: percent, latency_s, uncertainty_s: 0.0 })
+    };
+    let mut points: Vec<_> = first.iter().copied().map(point).collect();
+    let mut shares = Vec::new();
+    while let Some(share) = next_share(&points) {
+        shares.push(share);
+        points.push(point(share));
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(shares.len() < 20, "it must end");
+    }
+    shares
+}
+
+#[test]
+fn points_are_added_where_the_knee_is() {
+    let first = [10.0, 30.0, 50.0, 70.0, 90.0];
+    // Latency leaves the ground at 60 % and is twice as long at 64 %.
+    let corner = |percent: f64| 1.0 + 10.0 * (percent - 60.0).max(0.0) / 40.0;
+    let shares = added(corner, &first);
+    assert!(
+        !shares.is_empty() && shares.iter().all(|it| (50.0..70.0).contains(it)),
+        "{shares:?}"
+    );
+    let nearest = shares.iter().map(|it| (it - 64.0).abs()).fold(f64::INFINITY, f64::min);
+    assert!(nearest <= 5.0, "{shares:?}");
+    // Flat as far as it was looked at: it may bend behind the last point.
+    assert_eq!(added(|_| 1.0, &first), [95.0]);
+    assert_eq!(added(|_| 1.0, &[10.0, 20.0]), [60.0, 80.0, 90.0, 95.0]);
+    assert_eq!(added(|_| 1.0, &[]), [0.0; 0]);
+}
