@@ -23,7 +23,7 @@ mod mpi;
 mod network;
 mod options;
 mod order;
-mod page;
+pub(crate) mod page;
 mod ratio;
 mod storage;
 mod stream_loop;

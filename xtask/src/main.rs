@@ -13,6 +13,7 @@ use anyhow::{Result, bail};
 mod bench;
 mod ci;
 mod command;
+mod faults;
 mod finding;
 mod fuzz;
 mod packages;
@@ -27,6 +28,7 @@ cargo xtask tidy             check the rules of the house that no other tool kno
 cargo xtask test             install what the tests need, run them all, list what was skipped
 cargo xtask truth            decide the known truths, on a quiet machine, beside the real tools
 cargo xtask truth statistics how often intervals, verdicts and change points are right, simulated
+cargo xtask faults           kills, full disks and storage that changes, into docs/reliability.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   every reader against changed inputs
 cargo xtask ci               fmt, tidy, clippy, doc, test, truth: all that has to pass before a change lands
 ";
@@ -46,6 +48,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
     match arguments {
         ["tidy"] => tidy::run(root())?,
         ["test"] => return test::run(root()),
+        ["faults"] => faults::run(root())?,
         ["truth"] => return truth::run(root()),
         ["truth", "statistics"] => return Ok(truth::statistics::run()),
         ["fuzz", rest @ ..] => fuzz::run(root(), rest)?,

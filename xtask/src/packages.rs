@@ -56,6 +56,9 @@ const ETHTOOL: Package = package("ethtool", "turns off offloads on the link of k
 
 const FIO: Package = package("fio", "the storage tester of the field, run beside our own");
 
+const STRACE: Package =
+    package("strace", "makes the n-th call of a run fail, for `cargo xtask faults`");
+
 const TIME: Package = package("time", "the peak memory of a program that has ended");
 const TASKSET: Package =
     package("util-linux", "`taskset` and `lscpu`: everybody on the same CPUs");
@@ -65,6 +68,9 @@ pub(crate) const FOR_BENCH_MEMORY: &[Package] = &[GCC, LIBC, LIKWID, TASKSET];
 /// What the comparison of LINPACK uses.
 pub(crate) const FOR_BENCH_COMPUTE: &[Package] =
     &[GCC, LIBC, HPCC, OPENMPI, OPENBLAS, TASKSET, TIME];
+
+/// What the faults are made with.
+pub(crate) const FOR_FAULTS: &[Package] = &[STRACE, TASKSET];
 
 /// What the tests use; a test that misses its package skips itself by name.
 pub(crate) const FOR_TESTS: &[Package] = &[

@@ -1,14 +1,9 @@
 //! Who uses a block device, and whether the system lives on its disk.
 //!
-//! Nothing here writes to a device; it is opened for reading only, to ask the kernel for a claim.
+//! Nothing here opens a device.
 
 use std::collections::BTreeSet;
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-
-use rustix::fs::OFlags;
-use rustix::io::Errno;
 
 use crate::mounts::{DeviceNumber, Mount};
 use crate::root::Root;
@@ -24,12 +19,13 @@ pub fn number(packed: u64) -> DeviceNumber {
     (rustix::fs::major(packed), rustix::fs::minor(packed))
 }
 
-/// Everything that uses the device or a partition of it, in words; empty when nobody does.
+/// Everything that uses the device, a partition of it, its disk or what overlaps it there, in words; empty when
+/// nobody does.
 #[must_use]
 pub fn users(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> Vec<String> {
     let mut users = Vec::new();
     let swaps = root.text("proc/swaps").unwrap_or_default();
-    for part in with_partitions(root, device) {
+    for part in related(root, device) {
         let mounted = mounts.iter().filter(|mount| mount.device == part);
         users.extend(mounted.map(|mount| format!("mounted on {}", mount.point.display())));
         let Some(name) = name(root, part) else { continue };
@@ -59,14 +55,6 @@ pub fn is_system(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> bool {
     disks(root, device, DEEPEST).iter().any(|disk| system.contains(disk))
 }
 
-/// Whether the kernel says that somebody has claimed the device: mounted it, or built on it.
-#[must_use]
-pub fn is_claimed(path: &Path) -> bool {
-    let exclusive = OFlags::EXCL.bits().cast_signed();
-    let opened = OpenOptions::new().read(true).custom_flags(exclusive).open(path);
-    opened.is_err_and(|error| error.raw_os_error() == Some(Errno::BUSY.raw_os_error()))
-}
-
 /// The whole disks below a device: itself, the disk of a partition, what a mapping is made of.
 fn disks(root: &Root, device: DeviceNumber, depth: usize) -> BTreeSet<DeviceNumber> {
     let folder = folder(device);
@@ -76,12 +64,39 @@ fn disks(root: &Root, device: DeviceNumber, depth: usize) -> BTreeSet<DeviceNumb
     if !below.is_empty() && depth > 0 {
         return below.into_iter().flat_map(|it| disks(root, it, depth - 1)).collect();
     }
-    // The link leads into the folder of the disk, so that its parent is found through it.
-    let parent = root
-        .exists(&format!("{folder}/partition"))
+    BTreeSet::from([disk_of(root, device).unwrap_or(device)])
+}
+
+/// The device, its partitions, the disk it is a partition of, and other partitions in the same place.
+fn related(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
+    let mut related = with_partitions(root, device);
+    if let Some(disk) = disk_of(root, device) {
+        related.push(disk);
+        let place = place(root, device);
+        let others = with_partitions(root, disk).into_iter().skip(1).filter(|it| *it != device);
+        related.extend(others.filter(|it| {
+            let (one, other) = (place.as_ref(), self::place(root, *it));
+            one.zip(other)
+                .is_some_and(|(one, other)| one.start < other.end && other.start < one.end)
+        }));
+    }
+    related
+}
+
+/// Where a partition lies, in sectors.
+fn place(root: &Root, device: DeviceNumber) -> Option<std::ops::Range<u64>> {
+    let folder = folder(device);
+    let start: u64 = root.number(&format!("{folder}/start"))?;
+    let sectors: u64 = root.number(&format!("{folder}/size"))?;
+    Some(start..start.saturating_add(sectors))
+}
+
+/// The disk of a partition. The link leads into the folder of the disk, so that it is found through it.
+fn disk_of(root: &Root, device: DeviceNumber) -> Option<DeviceNumber> {
+    let folder = folder(device);
+    root.exists(&format!("{folder}/partition"))
         .then(|| parse(&root.text(&format!("{folder}/../dev"))?))
-        .flatten();
-    BTreeSet::from([parent.unwrap_or(device)])
+        .flatten()
 }
 
 fn with_partitions(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
@@ -110,7 +125,9 @@ fn numbered(root: &Root, name: &str) -> Option<DeviceNumber> {
     parse(&root.text(&format!("sys/class/block/{name}/dev"))?)
 }
 
-fn parse(text: &str) -> Option<DeviceNumber> {
+/// A device number as the kernel writes it: `8:1`.
+#[must_use]
+pub fn parse(text: &str) -> Option<DeviceNumber> {
     let (major, minor) = text.split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
@@ -134,7 +151,9 @@ mod tests {
             ("sda", "sda", "8:0"),
             ("sda/sda1", "sda1", "8:1"),
             ("sda/sda2", "sda2", "8:2"),
+            ("sda/sda3", "sda3", "8:3"),
             ("sdb", "sdb", "8:16"),
+            ("sdb/sdb1", "sdb1", "8:17"),
             ("dm-0", "dm-0", "253:0"),
         ];
         fs::create_dir_all(folder.join("sys/dev/block")).unwrap();
@@ -148,6 +167,13 @@ mod tests {
         }
         write("sys/devices/sda/sda1/partition", "1");
         write("sys/devices/sda/sda2/partition", "2");
+        // The third one overlaps the first, which ends where the second begins.
+        write("sys/devices/sda/sda3/partition", "3");
+        for (part, start, size) in [(1, 0, 100), (2, 100, 100), (3, 50, 10)] {
+            write(&format!("sys/devices/sda/sda{part}/start"), &format!("{start}\n"));
+            write(&format!("sys/devices/sda/sda{part}/size"), &format!("{size}\n"));
+        }
+        write("sys/devices/sdb/sdb1/partition", "1");
         write("sys/devices/sda/sda2/holders/dm-0/x", "");
         write("sys/devices/dm-0/slaves/sda2/x", "");
         write("proc/swaps", "Filename Type\n/dev/sdb partition 1 0 -2\n");
@@ -173,7 +199,9 @@ mod tests {
             ((8, 0), "mounted on /data; sda2 is part of dm-0"),
             ((8, 1), "mounted on /data"),
             ((8, 2), "sda2 is part of dm-0"),
+            ((8, 3), "mounted on /data"),
             ((8, 16), "sdb is swap space"),
+            ((8, 17), "sdb is swap space"),
             ((253, 0), ""),
         ] {
             assert_eq!(users(&root, device, &mounts).join("; "), expected, "{device:?}");

@@ -12,6 +12,7 @@ use crate::root::Root;
 
 mod cpu;
 mod fingerprint;
+mod kernel_parameters;
 mod limits;
 mod memory;
 mod settings;

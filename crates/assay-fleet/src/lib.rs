@@ -26,4 +26,4 @@ mod cpuinfo;
 mod cpus;
 mod meminfo;
 mod process_table;
-mod resource_limits;
+pub mod resource_limits;

@@ -9,6 +9,15 @@ pub(crate) enum Limit {
     At(u64),
 }
 
+/// Allows this process as many open files as it may have at most; a refusal leaves it as it was.
+pub fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current != limit.maximum {
+        let _refused = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    }
+}
+
 /// The soft limit that the kernel calls `name`, as in `Max stack size`; `None` when it is not told.
 pub(crate) fn soft(root: &Root, name: &str) -> Option<Limit> {
     let limits = root.text("proc/self/limits")?;

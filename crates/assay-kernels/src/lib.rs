@@ -11,6 +11,7 @@ pub mod barrier;
 pub mod clock;
 pub mod compute;
 mod library;
+pub mod loop_device;
 pub mod mapping;
 pub mod memory;
 pub mod mpi;

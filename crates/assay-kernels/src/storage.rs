@@ -14,6 +14,7 @@ use assay_model::workload::storage::{
 
 pub use self::error::StorageError;
 pub use self::foresight::Foresight;
+pub use self::held::Held;
 pub use self::layout::{lay_out, make_unwritten};
 
 use self::choice::Choice;
@@ -23,6 +24,7 @@ mod accept;
 mod agenda;
 mod arrivals;
 mod balance;
+mod beneath;
 mod buffers;
 mod busy;
 mod choice;
@@ -35,6 +37,7 @@ mod error;
 pub mod files;
 mod foresight;
 mod generations;
+mod held;
 mod lane;
 mod layout;
 mod ledger;
@@ -59,6 +62,8 @@ mod worker;
 pub struct Control<'a> {
     /// Set by anyone to end the phase; what is in flight is waited for.
     pub stop: &'a AtomicBool,
+    /// Targets that are held open already.
+    pub held: &'a Held,
     /// Called after each interval, in order, by the thread that called [`run`].
     pub on_interval: &'a mut dyn FnMut(&IntervalTally),
 }
@@ -75,14 +80,12 @@ pub fn run(
 ) -> Result<StorageOutcome, StorageError> {
     accept::workload(workload)?;
     let opening_ns = clock::now_ns();
-    let opened = open(workload)?;
+    let opened = open(workload, control.held)?;
     let opened_ns = clock::now_ns();
     accept::targets(workload, &opened)?;
     let chosen = match choice::choose(workload, &opened) {
         Choice::Of(chosen) => chosen,
-        Choice::Contest { engines } => {
-            contest::decide(workload, &opened, engines, control.stop)?
-        }
+        Choice::Contest { engines } => contest::decide(workload, &opened, engines, control)?,
     };
     let outcome = session::carry_out(workload, &opened, chosen, control)?;
     let closing_ns = clock::now_ns();
@@ -94,10 +97,10 @@ pub fn run(
     })
 }
 
-fn open(workload: &StorageWorkload) -> Result<Vec<Opened>, StorageError> {
+fn open(workload: &StorageWorkload, held: &Held) -> Result<Vec<Opened>, StorageError> {
     let open = |(index, target): (usize, &StorageTarget)| match workload.engine {
         EngineChoice::Null => Opened::without_file(target),
-        _ => Opened::open(target, access(workload, index)),
+        _ => Opened::open(target, &held.place(&target.path), access(workload, index)),
     };
     workload.targets.iter().enumerate().map(open).collect()
 }

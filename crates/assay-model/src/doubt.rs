@@ -192,6 +192,20 @@ pub enum Doubt {
     },
     /// Another assay was measuring.
     AnotherAssay,
+    /// The process or the machine stood still meanwhile.
+    Paused {
+        /// How often.
+        times: u64,
+        /// How long in all.
+        seconds: f64,
+        /// How long of it the machine was suspended.
+        suspended_s: f64,
+    },
+    /// The clock of the day was set meanwhile.
+    ClockStepped {
+        /// By how much; backwards is negative.
+        seconds: f64,
+    },
     /// The run took much longer than its budget.
     OverBudget {
         /// What it took.
@@ -418,6 +432,8 @@ impl Doubt {
             Self::FrequencyDrop { .. } => "frequency-drop",
             Self::OtherLoad { .. } => "other-load",
             Self::AnotherAssay => "another-assay",
+            Self::Paused { .. } => "paused",
+            Self::ClockStepped { .. } => "clock-stepped",
             Self::OverBudget { .. } => "over-budget",
             Self::RoundedOutput { .. } => "rounded-output",
             Self::ProcessCpuOnly { .. } => "process-cpu-only",

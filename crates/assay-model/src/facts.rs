@@ -40,7 +40,7 @@ pub struct SystemFacts {
     pub distribution: Option<String>,
     /// Kernel release.
     pub kernel: String,
-    /// `/proc/cmdline`.
+    /// Parameters of `/proc/cmdline` that are known to hold no secret, and how many others there are.
     pub kernel_command_line: Option<String>,
     /// Processor architecture as the kernel names it: `x86_64`.
     pub architecture: String,

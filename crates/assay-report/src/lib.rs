@@ -3,10 +3,11 @@
 //! [`build`] turns a summary, a plan, a list of runs or findings into a neutral
 //! [`document::Document`]; [`render`] writes a document in one format. CSV and JSON are written
 //! from the summary itself, because they are for programs. [`words`] holds what identifiers mean to
-//! people: this crate alone owns them.
+//! people: this crate alone owns them. [`anonymous`] takes out of a run what tells whose it is.
 //!
 //! This crate never runs, measures or opens anything, and never decides what a number means.
 
+pub mod anonymous;
 pub mod build;
 pub mod document;
 mod plot;

@@ -18,6 +18,7 @@ use jiff::Timestamp;
 
 use crate::failure::Failure;
 use crate::log::Log;
+use crate::pauses::Pauses;
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::sink::Sink;
 use crate::storage::options::RunOptions;
@@ -57,7 +58,10 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
     };
     let mut log = begin(beginning, before.clone(), sink)?;
     log.doubts(company)?;
-    let status = cases(execution, &mut log, started_ns)?;
+    let pauses = Pauses::watch();
+    let status = cases(execution, &mut log, started_ns, &pauses)?;
+    // Between two cases, or while several took turns.
+    log.doubts(pauses.take())?;
     let after = state::read(&Root::machine());
     let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
     log.doubts(state::disturbance(&before, &after, elapsed_s))?;
@@ -140,12 +144,13 @@ fn cases(
     execution: &Execution<'_>,
     log: &mut Log<'_>,
     started_ns: u64,
+    pauses: &Pauses,
 ) -> Result<Status, Failure> {
     let mut status = Status::Complete;
     let mut known = bind::Known::default();
     for group in in_turns::groups(&execution.plan.cases, execution.tools) {
         let ended = match group {
-            [case] => alone(case, execution, &mut known, log, started_ns)?,
+            [case] => alone(case, execution, &mut known, (&mut *log, pauses), started_ns)?,
             several => in_turns::measure(several, execution, log, started_ns)?,
         };
         match ended {
@@ -161,7 +166,7 @@ fn alone(
     case: &Case,
     execution: &Execution<'_>,
     known: &mut bind::Known,
-    log: &mut Log<'_>,
+    (log, pauses): (&mut Log<'_>, &Pauses),
     started_ns: u64,
 ) -> Result<Status, Failure> {
     log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
@@ -173,6 +178,9 @@ fn alone(
         storage: execution.storage,
     };
     let outcome = bind::measure(case, &surroundings, known, &mut recorder);
+    for doubt in pauses.take() {
+        log.add(RunEvent::Doubt { case: Some(case.id.clone()), doubt })?;
+    }
     end(case, outcome, log)
 }
 

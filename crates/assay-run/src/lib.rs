@@ -15,6 +15,7 @@ mod measuring;
 pub mod mpi;
 pub mod mpi_installations;
 pub mod network;
+mod pauses;
 mod presence;
 pub mod question;
 mod recorder;

@@ -134,9 +134,7 @@ pub fn measure(
         cancel,
     };
     let run = execution::execute(&execution, sink);
-    if !storage.keep {
-        runner::remove_made(storage)?;
-    }
+    runner::finish(storage)?;
     run
 }
 

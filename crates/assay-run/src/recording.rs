@@ -23,6 +23,7 @@ use jiff::Timestamp;
 use crate::execution::{self, Beginning};
 use crate::failure::Failure;
 use crate::log::Log;
+use crate::pauses::Pauses;
 use crate::presence::{self, Presence};
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::sink::Sink;
@@ -58,6 +59,7 @@ pub struct Recording<'t> {
     begun: BTreeSet<usize>,
     /// Nobody interrupts a recording but whoever drives it.
     cancel: AtomicBool,
+    pauses: Pauses,
     _presence: Presence,
 }
 
@@ -93,6 +95,7 @@ impl<'t> Recording<'t> {
             status: Status::Complete,
             begun: BTreeSet::new(),
             cancel: AtomicBool::new(false),
+            pauses: Pauses::watch(),
             _presence: presence,
         })
     }
@@ -243,6 +246,7 @@ impl<'t> Recording<'t> {
     /// # Errors
     /// When the store refuses.
     pub fn finish(mut self, interrupted: bool) -> Result<Run, Failure> {
+        self.log.doubts(self.pauses.take())?;
         let after = state::read(&Root::machine());
         let elapsed_s = clock::seconds_between(self.started_ns, clock::now_ns());
         self.log.doubts(state::disturbance(&self.before, &after, elapsed_s))?;

@@ -409,6 +409,9 @@ pub(crate) struct ReportArguments {
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// Replace names of hosts, addresses, paths and serial numbers, each by the same word everywhere
+    #[arg(long)]
+    pub(crate) anonymous: bool,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

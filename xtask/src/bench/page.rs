@@ -65,11 +65,15 @@ impl Page {
 
     /// Writes the page to `docs/benchmarks/<name>.md` and prints it.
     pub(crate) fn publish(&self, root: &Path, name: &str) -> Result<()> {
-        let path = format!("docs/benchmarks/{name}.md");
-        let file = root.join(&path);
         fs::create_dir_all(root.join("docs/benchmarks"))
             .context("cannot make docs/benchmarks")?;
-        fs::write(&file, &self.text).with_context(|| format!("cannot write {path}"))?;
+        self.write(root, &format!("docs/benchmarks/{name}.md"))
+    }
+
+    /// Writes the page to a path of the repository and prints it.
+    pub(crate) fn write(&self, root: &Path, path: &str) -> Result<()> {
+        fs::write(root.join(path), &self.text)
+            .with_context(|| format!("cannot write {path}"))?;
         println!("{}\nwritten to {path}", self.text);
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_model::facts::SystemFacts;
 
+use super::kernel_parameters;
 use super::virtualization::Virtualization;
 use crate::root::Root;
 
@@ -14,7 +15,9 @@ pub(super) fn read(root: &Root, environment: &Virtualization) -> SystemFacts {
     SystemFacts {
         distribution: distribution(root),
         kernel: kernel(root),
-        kernel_command_line: root.text("proc/cmdline"),
+        kernel_command_line: root
+            .text("proc/cmdline")
+            .map(|line| kernel_parameters::harmless(&line)),
         // The file exists since Linux 6.1; the program's own architecture is the machine's.
         architecture: root
             .text("proc/sys/kernel/arch")

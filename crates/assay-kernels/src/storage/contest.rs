@@ -2,8 +2,6 @@
 //!
 //! Nothing of it counts, and nothing is written that the workload would not write.
 
-use std::sync::atomic::AtomicBool;
-
 use assay_model::engine_choice::EngineReason;
 use assay_model::seed;
 use assay_model::workload::storage::{Load, StorageTiming, StorageWorkload, Verify};
@@ -30,7 +28,7 @@ pub(super) fn decide(
     workload: &StorageWorkload,
     opened: &[Opened],
     engines: [Engine; 2],
-    stop: &AtomicBool,
+    watched: &Control<'_>,
 ) -> Result<Chosen, StorageError> {
     let mut short = StorageWorkload { timing: MOMENT, load: Load::Closed, ..workload.clone() };
     for stream in &mut short.streams {
@@ -48,7 +46,8 @@ pub(super) fn decide(
     for (nth, (rate, engine)) in rates.iter_mut().zip(engines).enumerate() {
         // Blocks that the other engine, or the measurement, does not find warm.
         short.seed = seed::derived(workload.seed, CONTESTS + nth as u64);
-        let mut control = Control { stop, on_interval: &mut |_| {} };
+        let mut control =
+            Control { stop: watched.stop, held: watched.held, on_interval: &mut |_| {} };
         let chosen = Chosen { engine, reason: EngineReason::AskedFor };
         let outcome = session::carry_out(&short, opened, chosen, &mut control)?;
         let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();

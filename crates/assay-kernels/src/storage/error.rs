@@ -28,6 +28,12 @@ pub enum StorageError {
         /// The system's reason.
         source: io::Error,
     },
+    /// A link lies where a tree has a directory or a file.
+    #[error("{} is a link, and a tree of files has none; remove it", path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
     /// Nothing says how large the target is.
     #[error("{} is empty and no size is given", path.display())]
     NoSize {

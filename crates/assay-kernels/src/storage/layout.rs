@@ -18,7 +18,7 @@ use assay_model::workload::storage::{
 
 use super::content;
 use super::error::StorageError;
-use super::{Control, run};
+use super::{Control, Held, run};
 
 /// Large enough to be a device's full bandwidth, and a multiple of every device's granule.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -34,7 +34,7 @@ pub fn lay_out(
     target: &StorageTarget,
     data: &StorageData,
     seed: u64,
-    stop: &AtomicBool,
+    control: (&AtomicBool, &Held),
     on_progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), StorageError> {
     let Some(size_bytes) = target.size_bytes.filter(|&size| size > 0) else {
@@ -46,13 +46,13 @@ pub fn lay_out(
         .create(true)
         .truncate(false)
         .mode(0o644)
-        .open(&target.path)
+        .open(control.1.place(&target.path))
         .map_err(failed)?;
     reserve(&file, size_bytes, 0).map_err(|error| at(target, 0, &error.to_string()))?;
     let whole = size_bytes / PIECE_BYTES * PIECE_BYTES;
     on_progress(0, size_bytes);
     if whole > 0 {
-        pieces(target, data, (seed, whole, size_bytes), stop, on_progress)?;
+        pieces(target, data, (seed, whole, size_bytes), control, on_progress)?;
     }
     rest(&file, whole, size_bytes, data, seed)
         .and_then(|()| file.sync_all())
@@ -66,14 +66,14 @@ pub fn lay_out(
 ///
 /// # Errors
 /// [`StorageError`] where the file system has no room, or refuses.
-pub fn make_unwritten(target: &StorageTarget) -> Result<(), StorageError> {
+pub fn make_unwritten(target: &StorageTarget, held: &Held) -> Result<(), StorageError> {
     let Some(size_bytes) = target.size_bytes.filter(|&size| size > 0) else {
         return Err(StorageError::NoSize { path: target.path.clone() });
     };
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o644);
     let file = options
-        .open(&target.path)
+        .open(held.place(&target.path))
         .map_err(|source| StorageError::Open { path: target.path.clone(), source })?;
     let made = match target.opening.new_file {
         NewFile::Written | NewFile::Allocated => reserve(&file, size_bytes, 0),
@@ -89,7 +89,7 @@ fn pieces(
     target: &StorageTarget,
     data: &StorageData,
     (seed, whole, all): (u64, u64, u64),
-    stop: &AtomicBool,
+    (stop, held): (&AtomicBool, &Held),
     on_progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), StorageError> {
     let mut done = 0;
@@ -97,7 +97,7 @@ fn pieces(
         done += entry.writes.bytes;
         on_progress(done, all);
     };
-    let mut control = Control { stop, on_interval: &mut on_interval };
+    let mut control = Control { stop, held, on_interval: &mut on_interval };
     let workload = filling(target, *data, seed, whole);
     let outcome = match run(&workload, &mut control) {
         // The page cache does as well where nothing goes past it.

@@ -54,16 +54,20 @@ impl Opened {
         Ok(Self { files: None, area, granule, may_detour: false, is_far: false })
     }
 
-    /// Opens a target.
-    pub(super) fn open(target: &StorageTarget, access: Access) -> Result<Self, StorageError> {
+    /// Opens a target at `place`: its path, or what stands for it.
+    pub(super) fn open(
+        target: &StorageTarget,
+        place: &Path,
+        access: Access,
+    ) -> Result<Self, StorageError> {
         let failed = |source| StorageError::Open { path: target.path.clone(), source };
-        let is_nfs = file_system(&target.path) == Some(NFS);
+        let is_nfs = file_system(place) == Some(NFS);
         // NFS serves read-only descriptors without a detour (since Linux 7.1), and no others.
         let apart = is_nfs && access == Access { read: true, write: true };
         let reads_alone = Access { read: true, write: false };
-        let first = open(target, if apart { reads_alone } else { access })?;
+        let first = open(target, place, if apart { reads_alone } else { access })?;
         let second = match apart {
-            true => Some(open(target, Access { read: false, write: true })?),
+            true => Some(open(target, place, Access { read: false, write: true })?),
             false => None,
         };
         let size_bytes = (&first).seek(SeekFrom::End(0)).map_err(failed)?;
@@ -72,8 +76,7 @@ impl Opened {
         for file in std::iter::once(&first).chain(&second) {
             prepare(file, target, area).map_err(failed)?;
         }
-        let may_detour =
-            (is_nfs && access.write) || !says_when_it_would_block(&target.path, granule);
+        let may_detour = (is_nfs && access.write) || !says_when_it_would_block(place, granule);
         Ok(Self { files: Some((first, second)), area, granule, may_detour, is_far: is_nfs })
     }
 
@@ -171,7 +174,7 @@ fn area(target: &StorageTarget, size_bytes: u64) -> Result<Area, StorageError> {
     Ok(area)
 }
 
-fn open(target: &StorageTarget, access: Access) -> Result<File, StorageError> {
+fn open(target: &StorageTarget, place: &Path, access: Access) -> Result<File, StorageError> {
     let sync = match target.sync {
         WriteSync::None => 0,
         WriteSync::Data => libc::O_DSYNC,
@@ -180,7 +183,7 @@ fn open(target: &StorageTarget, access: Access) -> Result<File, StorageError> {
     let direct = if target.direct { libc::O_DIRECT } else { 0 };
     let mut options = OpenOptions::new();
     options.read(access.read).write(access.write).custom_flags(direct | sync);
-    let is_device = std::fs::metadata(&target.path).is_ok_and(|data| {
+    let is_device = std::fs::metadata(place).is_ok_and(|data| {
         data.file_type().is_block_device() || data.file_type().is_char_device()
     });
     options.create(access.write && !is_device).mode(0o644);
@@ -189,8 +192,8 @@ fn open(target: &StorageTarget, access: Access) -> Result<File, StorageError> {
     let mut quiet = options.clone();
     quiet.custom_flags(direct | sync | libc::O_NOATIME);
     let refused = |error: &io::Error| error.raw_os_error() == Some(libc::EPERM);
-    let opened = match quiet.open(&target.path) {
-        Err(error) if refused(&error) => options.open(&target.path),
+    let opened = match quiet.open(place) {
+        Err(error) if refused(&error) => options.open(place),
         other => other,
     };
     opened.map_err(|source| {
@@ -205,7 +208,7 @@ fn open(target: &StorageTarget, access: Access) -> Result<File, StorageError> {
 
 /// The multiple that direct I/O asks for where the target lies; `None` where it cannot be read now.
 pub(super) fn granule_at(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
-    match open(target, Access { read: true, write: false }) {
+    match open(target, &target.path, Access { read: true, write: false }) {
         Ok(file) => Ok(direct_granule(&file).ok()),
         Err(refused @ StorageError::Direct { .. }) => Err(refused),
         Err(_) => Ok(None),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use assay_kernels::storage::{self, Control, StorageError};
+use assay_kernels::storage::{self, Control, Held, StorageError};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
     AccessPattern, AtEnd, Cursor, EngineChoice, Load, Opening, SizeShare, StorageData,
@@ -102,13 +102,16 @@ pub(crate) fn workload(
 
 pub(crate) fn run(workload: &StorageWorkload) -> Result<StorageOutcome, StorageError> {
     let stop = AtomicBool::new(false);
-    storage::run(workload, &mut Control { stop: &stop, on_interval: &mut |_| {} })
+    storage::run(
+        workload,
+        &mut Control { stop: &stop, held: &Held::default(), on_interval: &mut |_| {} },
+    )
 }
 
 pub(crate) fn lay_out(target: &StorageTarget, verify: Verify) {
     let data = StorageData { compressible: 0.0, verify };
     let stop = AtomicBool::new(false);
-    storage::lay_out(target, &data, 5, &stop, &mut |_, _| {}).unwrap();
+    storage::lay_out(target, &data, 5, (&stop, &Held::default()), &mut |_, _| {}).unwrap();
 }
 
 pub(crate) fn count(outcome: &StorageOutcome) -> u64 {

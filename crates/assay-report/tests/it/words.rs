@@ -47,6 +47,9 @@ fn of_the_machine() -> Vec<Doubt> {
         Doubt::FrequencyDrop { before_hz: 3e9, after_hz: 2e9 },
         Doubt::OtherLoad { load: 1.8 },
         Doubt::AnotherAssay,
+        Doubt::Paused { times: 1, seconds: 2.5, suspended_s: 0.0 },
+        Doubt::Paused { times: 2, seconds: 60.0, suspended_s: 60.0 },
+        Doubt::ClockStepped { seconds: -3600.0 },
         Doubt::OverBudget { elapsed_s: 100.0, budget_s: 50.0 },
     ]
 }
@@ -187,7 +190,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `told` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 41);
+    assert_eq!(said.len(), 44);
     let told = Doubt::Told { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&told).text, "a");
 }
@@ -202,7 +205,7 @@ fn every_failure_has_words() {
         check(&words.advice);
         ids.insert(failure.id(), words);
     }
-    assert_eq!(ids.len(), 30);
+    assert_eq!(ids.len(), 31);
 }
 
 #[test]

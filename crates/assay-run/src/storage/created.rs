@@ -1,21 +1,23 @@
 //! Which files assay created: one small record per file beside the stored runs, written before there is a
 //! file, so that a crash leaves nothing behind that cannot be found and removed.
 //!
-//! A record identifies a file by path, device, inode and birth time: another file in its place is never
-//! mistaken for assay's own.
+//! A record is signed with a key of its store and tells a file by its path, device, inode, time of birth and
+//! an extended attribute that a copy does not have; while nobody uses the file, also by the moment of its last
+//! change. What somebody else put in its place, or into it, is never taken for assay's own.
 
 use std::fs::File;
-use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fs_err as fs;
+use rustix::fs::{AtFlags, OFlags, XattrFlags};
 use serde::{Deserialize, Serialize};
 
-use super::{advice, made_tree};
+use super::{advice, made_tree, opening};
 use crate::failure::Failure;
 
 /// An announced file is made at once. One that was born later than this is somebody else's.
@@ -26,6 +28,12 @@ const TICK_NS: u64 = 10_000_000;
 
 /// Below the folder of the store.
 const FOLDER: &str = "created-files";
+/// In it: what records are signed with. Whoever can read it can write records.
+const KEY: &str = "key";
+/// Longer than any record, whose length is that of one path.
+const MOST_BYTES: u64 = 64 << 10;
+/// The extended attribute of a file that assay made.
+const MARK: &str = "user.assay.made";
 
 /// The records of one store.
 #[derive(Debug)]
@@ -46,17 +54,39 @@ pub struct Record {
     /// above are its own.
     #[serde(default)]
     announced_ns: Option<u64>,
-    /// What is behind it.
+    /// Its extended attribute, where the file system has any.
+    #[serde(default)]
+    mark: Option<String>,
+    /// What lies behind it.
     #[serde(default)]
     made: Made,
     /// Its size once it is laid out, in bytes; `None` = it is not, or the work was cut off.
     pub laid_out_bytes: Option<u64>,
-    /// The process that made it.
+    /// How it was left; `None` = a run uses it, or was cut off.
+    #[serde(default)]
+    left: Option<Left>,
+    /// What a run that uses it makes of it at most, in bytes.
+    #[serde(default)]
+    most_bytes: u64,
+    /// The process that used it last.
     process: u32,
-    /// Distinguishes processes of the same number.
+    /// Tells processes of the same number apart: who made it, and who used it last.
     started: String,
+    #[serde(default)]
+    used_by: String,
+    /// Over all of the above, with the key of the store.
+    #[serde(default)]
+    signature: String,
     #[serde(skip)]
     record: PathBuf,
+}
+
+/// A file when a run left it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Left {
+    /// Nanoseconds since 1970 of the last change of anything about it, which nobody can set back.
+    changed_ns: i64,
+    bytes: u64,
 }
 
 /// What a record stands for.
@@ -85,21 +115,37 @@ impl Created {
         Ok(Self { folder: folder.join(FOLDER) })
     }
 
-    /// Every file that assay made and that is still the same file.
+    /// Every record that this user's assay has signed.
     pub fn list(&self) -> Vec<Record> {
-        let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
-        let mut records: Vec<Record> = entries
-            .flatten()
-            .filter_map(|entry| {
-                let text = fs::read(entry.path()).ok()?;
-                let mut record: Record = serde_json::from_slice(&text).ok()?;
-                record.record = entry.path();
-                record.recognise();
-                Some(record)
-            })
-            .collect();
+        let mut records: Vec<Record> =
+            self.entries().into_iter().filter_map(Result::ok).collect();
         records.sort_by(|a, b| a.path.cmp(&b.path));
         records
+    }
+
+    /// What lies among the records and proves nothing: edited, of another user, no file at all.
+    pub fn unproven(&self) -> Vec<PathBuf> {
+        self.entries().into_iter().filter_map(Result::err).collect()
+    }
+
+    fn entries(&self) -> Vec<Result<Record, PathBuf>> {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
+        let key = self.key().ok();
+        let paths = entries.flatten().map(|entry| entry.path());
+        paths
+            .filter(|path| path.extension().is_some_and(|it| it == "json"))
+            .map(|path| {
+                let read = own_file(&path, MOST_BYTES).ok();
+                let record = read.zip(key).and_then(|(text, key)| {
+                    let record: Record = serde_json::from_slice(&text).ok()?;
+                    (record.signed(&key).signature == record.signature).then_some(record)
+                });
+                let mut record = record.ok_or_else(|| path.clone())?;
+                record.record = path;
+                record.recognise();
+                Ok(record)
+            })
+            .collect()
     }
 
     /// The record of this very file, if assay made it.
@@ -107,45 +153,57 @@ impl Created {
         self.list().into_iter().find(|record| record.path == path && record.is_still_there())
     }
 
-    /// Makes an empty file and its record.
-    pub fn create(&self, path: &Path) -> Result<Record, Failure> {
+    /// Makes an empty file, which is to hold so many bytes, and its record.
+    pub fn create(&self, path: &Path, most_bytes: u64) -> Result<(Record, File), Failure> {
         let cannot = |error: &io::Error| {
             let what = format!("the file {} cannot be made", path.display());
             advice::added(Failure::measurement(what).because(error))
         };
-        let mut record = self.announce(path).map_err(|error| cannot(&error))?;
-        let made = File::options().write(true).create_new(true).open(path);
-        let file = made.map_err(|error| {
+        let mut record = self.announce(path, most_bytes).map_err(|error| cannot(&error))?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let file = opening::open(path, flags).map_err(|error| {
             // There is no file of ours, so nobody looks for the record.
             drop(fs::remove_file(&record.record));
             cannot(&error)
         })?;
-        let kept = file.metadata().and_then(|found| {
-            record.is_about(&found);
-            record.keep()
-        });
+        let kept = record.mark(&file).and_then(|()| record.keep());
         kept.map_err(|error| {
             // It is empty and a moment old.
             drop(fs::remove_file(path));
             drop(fs::remove_file(&record.record));
             cannot(&error)
         })?;
-        Ok(record)
+        Ok((record, file))
     }
 
     /// Writes down that a file is about to be made.
-    fn announce(&self, path: &Path) -> io::Result<Record> {
-        fs::create_dir_all(&self.folder)?;
+    fn announce(&self, path: &Path, most_bytes: u64) -> io::Result<Record> {
+        if !self.folder.is_dir() {
+            if let Some(store) = self.folder.parent() {
+                fs::create_dir_all(store)?;
+            }
+            match std::fs::DirBuilder::new().mode(0o700).create(&self.folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(error);
+                }
+                _ => {}
+            }
+        }
         let record = Record {
             path: path.to_path_buf(),
             device: 0,
             inode: 0,
             born_ns: None,
             announced_ns: u64::try_from(now_ns()).ok(),
+            mark: None,
             made: Made::File,
             laid_out_bytes: None,
+            left: None,
+            most_bytes,
             process: std::process::id(),
             started: this_process().to_owned(),
+            used_by: this_process().to_owned(),
+            signature: String::new(),
             record: self.folder.join(new_name()),
         };
         record.keep()?;
@@ -154,9 +212,10 @@ impl Created {
 
     /// Makes the mark of a file tree, with these words in it, and its record.
     pub fn mark(&self, path: &Path, words: &str, made: Made) -> Result<(), Failure> {
-        let mut record = self.create(path)?;
+        let (mut record, mut file) = self.create(path, words.len() as u64)?;
         record.made = made;
-        record.keep().and_then(|()| fs::write(path, words)).map_err(|error| {
+        let kept = record.keep().and_then(|()| file.write_all(words.as_bytes()));
+        kept.and_then(|()| record.leave()).map_err(|error| {
             Failure::measurement(format!("the mark {} cannot be made", path.display()))
                 .because(&error)
         })
@@ -173,15 +232,94 @@ impl Created {
             })
             .collect()
     }
+
+    /// Notes how every file that this process used is left: whatever changes it from now on was not assay.
+    pub fn leave_used(&self) -> io::Result<()> {
+        let used = |it: &Record| {
+            it.used_by == this_process() && it.left.is_none() && it.is_still_there()
+        };
+        self.list().into_iter().filter(used).try_for_each(|mut record| record.leave())
+    }
+
+    /// The key, which is made with the first record.
+    fn key(&self) -> io::Result<[u8; 32]> {
+        let path = self.folder.join(KEY);
+        let read = || {
+            let bytes = own_file(&path, 33)?;
+            let is_private = path.symlink_metadata()?.mode() & 0o077 == 0;
+            let key = <[u8; 32]>::try_from(bytes).ok().filter(|_| is_private);
+            key.ok_or_else(|| {
+                io::Error::other(format!(
+                    "{} is no key that others cannot read",
+                    path.display()
+                ))
+            })
+        };
+        match read() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => return other,
+        }
+        let mut key = [0; 32];
+        File::open("/dev/urandom")?.read_exact(&mut key)?;
+        // Whole or not there: another process may make one at the same time, and the first one counts.
+        let draft = self.folder.join(format!("{}.draft", this_process()));
+        let mut options = std::fs::OpenOptions::new();
+        let mut file = options.write(true).create_new(true).mode(0o600).open(&draft)?;
+        file.write_all(&key)?;
+        file.sync_all()?;
+        match fs::hard_link(&draft, &path) {
+            // There are file systems without links.
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                fs::rename(&draft, &path)?;
+            }
+            _ => fs::remove_file(&draft)?,
+        }
+        read()
+    }
+}
+
+/// The contents of a file of this user's; a pipe, a link or what is longer is none.
+fn own_file(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mut options = std::fs::OpenOptions::new();
+    let file = options.read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    let found = file.metadata()?;
+    let is_own = found.uid() == rustix::process::geteuid().as_raw();
+    if !found.is_file() || !is_own || found.len() > most_bytes {
+        return Err(io::Error::other(format!("{} is no file of this user", path.display())));
+    }
+    let mut bytes = Vec::new();
+    file.take(most_bytes).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 impl Record {
-    /// Whether the file at the path is the one that was made.
+    /// Whether the file at the path is the one that was made, and nobody but assay has changed it.
     pub fn is_still_there(&self) -> bool {
-        fs::symlink_metadata(&self.path).is_ok_and(|found| {
-            let same = found.dev() == self.device && found.ino() == self.inode;
-            same && (self.born_ns.is_none() || born_ns(&found) == self.born_ns)
-        })
+        let folder = self.path.parent();
+        // A link in the path leads to another place than the one that was recorded.
+        let is_straight =
+            folder.is_some_and(|it| it.canonicalize().is_ok_and(|found| found == it));
+        is_straight && fs::symlink_metadata(&self.path).is_ok_and(|found| self.is_it(&found))
+    }
+
+    fn is_it(&self, found: &std::fs::Metadata) -> bool {
+        let same = found.is_file() && found.dev() == self.device && found.ino() == self.inode;
+        let marked = self.mark.as_ref().is_none_or(|mark| {
+            let mut bytes = [0; 64];
+            rustix::fs::lgetxattr(&self.path, MARK, &mut bytes)
+                .is_ok_and(|length| bytes.get(..length) == Some(mark.as_bytes()))
+        });
+        // An inode alone proves nothing: it is given to other files.
+        let is_born = match self.born_ns {
+            None => self.mark.is_some(),
+            born => born_ns(found) == born,
+        };
+        let untouched = match self.left {
+            Some(left) => left == Left::of(found),
+            None => found.len() <= self.most_bytes,
+        };
+        same && marked && is_born && untouched
     }
 
     /// Takes an announced file for the one that was made after a crash cut that off: nothing is in it, and
@@ -189,12 +327,11 @@ impl Record {
     fn recognise(&mut self) {
         let Some(announced_ns) = self.announced_ns else { return };
         let Ok(found) = fs::symlink_metadata(&self.path) else { return };
-        // What was never written was changed last when it was made.
-        let born = born_ns(&found).or_else(|| since_1970_ns(found.modified()));
         // File systems tell the time in ticks of the kernel, so that a birth may seem to come first.
         let first_ns = announced_ns.saturating_sub(TICK_NS);
         let at_once = first_ns..announced_ns.saturating_add(AT_ONCE_NS);
-        if found.is_file() && found.len() == 0 && born.is_some_and(|it| at_once.contains(&it)) {
+        let is_born = born_ns(&found).is_some_and(|it| at_once.contains(&it));
+        if found.is_file() && found.len() == 0 && is_born {
             self.is_about(&found);
         }
     }
@@ -206,11 +343,47 @@ impl Record {
         self.announced_ns = None;
     }
 
-    /// The process that made it, if it still runs.
+    /// Marks the file that was just made, where its file system has extended attributes.
+    fn mark(&mut self, file: &File) -> io::Result<()> {
+        self.is_about(&file.metadata()?);
+        let Self { device, inode, born_ns, .. } = self;
+        let bound = format!("{MARK} {device} {inode} {born_ns:?}");
+        let key = self.store().key()?;
+        let mark = blake3::keyed_hash(&key, bound.as_bytes()).to_hex().to_string();
+        let set = rustix::fs::fsetxattr(file, MARK, mark.as_bytes(), XattrFlags::empty());
+        self.mark = set.is_ok().then_some(mark);
+        Ok(())
+    }
+
+    fn store(&self) -> Created {
+        Created { folder: self.record.parent().map(Path::to_path_buf).unwrap_or_default() }
+    }
+
+    /// The process that uses it, if it still runs.
     pub fn in_use_by(&self) -> Option<u32> {
         let name = fs::read_to_string(format!("/proc/{}/comm", self.process)).ok()?;
-        let other = self.started != this_process();
+        let other = self.left.is_none() && self.used_by != this_process();
         (other && name.trim() == "assay").then_some(self.process)
+    }
+
+    /// Whether it marks a tree.
+    pub fn is_of_tree(&self) -> bool {
+        self.made != Made::File
+    }
+
+    /// Notes that this process writes it, up to so many bytes.
+    pub fn used(&mut self, most_bytes: u64) -> io::Result<()> {
+        let found = fs::symlink_metadata(&self.path)?;
+        self.left = None;
+        self.most_bytes = self.most_bytes.max(most_bytes).max(found.len());
+        self.process = std::process::id();
+        self.used_by = this_process().to_owned();
+        self.keep()
+    }
+
+    fn leave(&mut self) -> io::Result<()> {
+        self.left = Some(Left::of(&fs::symlink_metadata(&self.path)?));
+        self.keep()
     }
 
     /// Notes that the file is laid out with this many bytes.
@@ -229,11 +402,19 @@ impl Record {
     /// there was a file.
     pub fn remove(&self) -> io::Result<bool> {
         let there = self.is_still_there();
-        if there {
-            let folder = self.path.parent().filter(|_| self.made != Made::File);
-            folder.map_or(Ok(()), made_tree::remove)?;
-            fs::remove_file(&self.path)?;
-            if let Some(folder) = folder.filter(|_| self.made == Made::TreeAndFolder) {
+        if let (true, Some(folder), Some(name)) =
+            (there, self.path.parent(), self.path.file_name())
+        {
+            let opened = opening::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
+            if self.made != Made::File {
+                made_tree::remove(folder)?;
+            }
+            let found = rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            if (found.st_dev, found.st_ino) != (self.device, self.inode) {
+                return Ok(false);
+            }
+            rustix::fs::unlinkat(&opened, name, AtFlags::empty())?;
+            if self.made == Made::TreeAndFolder {
                 // What somebody else put there keeps the folder.
                 drop(std::fs::remove_dir(folder));
             }
@@ -242,13 +423,32 @@ impl Record {
         Ok(there)
     }
 
+    /// The same with the signature that it must have.
+    fn signed(&self, key: &[u8; 32]) -> Self {
+        let plain = Self { signature: String::new(), record: PathBuf::new(), ..self.clone() };
+        let text = serde_json::to_vec(&plain).unwrap_or_default();
+        let signature = blake3::keyed_hash(key, &text).to_hex().to_string();
+        Self { signature, record: self.record.clone(), ..plain }
+    }
+
     /// Writes the record so that it is whole or not there, also after a power cut.
     fn keep(&self) -> io::Result<()> {
+        let signed = self.signed(&self.store().key()?);
         let draft = self.record.with_extension("draft");
-        let mut file = fs::File::create(&draft)?;
-        file.write_all(&serde_json::to_vec(self)?)?;
+        let mut options = std::fs::OpenOptions::new();
+        let flags = OFlags::NOFOLLOW.bits().cast_signed();
+        options.write(true).create(true).truncate(true).mode(0o600).custom_flags(flags);
+        let mut file = options.open(&draft)?;
+        file.write_all(&serde_json::to_vec(&signed)?)?;
         file.sync_all()?;
         fs::rename(&draft, &self.record)
+    }
+}
+
+impl Left {
+    fn of(found: &std::fs::Metadata) -> Self {
+        let changed_ns = found.ctime().saturating_mul(1_000_000_000);
+        Self { changed_ns: changed_ns.saturating_add(found.ctime_nsec()), bytes: found.len() }
     }
 }
 
@@ -284,7 +484,7 @@ mod tests {
         let created = Created::open(Some(folder.path())).unwrap();
         let [ours, replaced] = ["ours", "replaced"].map(|name| folder.path().join(name));
         for path in [&ours, &replaced] {
-            created.create(path).unwrap();
+            created.create(path, 0).unwrap();
         }
         // Renamed over it, so that the inode is another one for certain.
         let foreign = folder.path().join("foreign");
@@ -304,7 +504,7 @@ mod tests {
         let created = Created::open(Some(folder.path())).unwrap();
         let path = folder.path().join("foreign");
         std::fs::write(&path, "precious").unwrap();
-        assert!(created.create(&path).is_err());
+        assert!(created.create(&path, 0).is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
         assert!(created.list().is_empty());
     }
@@ -318,7 +518,7 @@ mod tests {
         std::fs::write(&older, "").unwrap();
         std::thread::sleep(std::time::Duration::from_nanos(3 * TICK_NS));
         for path in [&missing, &empty, &foreign, &older] {
-            created.announce(path).unwrap();
+            created.announce(path, 0).unwrap();
         }
         // The crash comes after this.
         std::fs::write(&empty, "").unwrap();
@@ -339,8 +539,47 @@ mod tests {
     fn a_broken_record_harms_nobody() {
         let folder = tempfile::tempdir().unwrap();
         let created = Created::open(Some(folder.path())).unwrap();
-        created.create(&folder.path().join("ours")).unwrap();
+        created.create(&folder.path().join("ours"), 0).unwrap();
         std::fs::write(folder.path().join(FOLDER).join("broken.json"), "{").unwrap();
         assert_eq!(created.list().len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_somebody_else_wrote_over_is_theirs() {
+        let folder = tempfile::tempdir().unwrap();
+        let created = Created::open(Some(folder.path())).unwrap();
+        let path = folder.path().canonicalize().unwrap().join("kept");
+        created.create(&path, 8).unwrap();
+        std::fs::write(&path, "of assay").unwrap();
+        created.leave_used().unwrap();
+        assert!(created.find(&path).is_some());
+        std::thread::sleep(std::time::Duration::from_nanos(3 * TICK_NS));
+        // The same inode, birth, attribute and length.
+        std::fs::write(&path, "precious").unwrap();
+        assert!(created.find(&path).is_none());
+        assert!(created.remove_own().is_empty());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+    }
+
+    #[test]
+    fn what_was_edited_or_is_no_file_proves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let created = Created::open(Some(folder.path())).unwrap();
+        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+        let (record, _) = created.create(&at("ours"), 0).unwrap();
+        let (other, _) = created.create(&at("other"), 0).unwrap();
+        // The record of one file is made to tell of the other, with its inode and birth.
+        let edited = Record { path: other.path.clone(), ..record.clone() };
+        let text = serde_json::to_string(&edited).unwrap();
+        std::fs::write(&record.record, text).unwrap();
+        let pipe = folder.path().join(FOLDER).join("pipe.json");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, 0o600.into()).unwrap();
+        let link = folder.path().join(FOLDER).join("link.json");
+        std::os::unix::fs::symlink(&other.record, &link).unwrap();
+        assert_eq!(created.list().len(), 1);
+        assert_eq!(created.unproven().len(), 3);
+        // Nothing signed with a key that others could read counts.
+        std::fs::write(folder.path().join(FOLDER).join(KEY), [7; 32]).unwrap();
+        assert!(created.list().is_empty());
     }
 }

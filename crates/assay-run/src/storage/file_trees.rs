@@ -36,13 +36,14 @@ pub fn check(
 ) -> Result<(), Failure> {
     let uses = uses(plan);
     super::volume::check(&StoragePlan::default(), plan, options)?;
+    let created = Created::open(options.store.as_deref())?;
     for (anchor, usage) in &uses {
-        may_use(usage, options)?;
+        may_use(usage, options, &created)?;
         if !create_anchors {
             refuse_to_make_above(anchor)?;
         }
     }
-    enough_space(&uses)
+    enough_space(&uses, &created)
 }
 
 /// Checks all trees of a plan, and makes and marks their folders.
@@ -139,10 +140,10 @@ fn writes(stream: &FileStream) -> bool {
     })
 }
 
-fn may_use(usage: &Use<'_>, options: &RunOptions) -> Result<(), Failure> {
+fn may_use(usage: &Use<'_>, options: &RunOptions, created: &Created) -> Result<(), Failure> {
     let anchor = &usage.tree.anchor;
     let resolved = anchor.canonicalize().unwrap_or_else(|_| anchor.clone());
-    if !usage.is_written || is_marked(anchor) {
+    if !usage.is_written || is_marked(anchor, created) {
         return Ok(());
     }
     let is_named = options
@@ -177,8 +178,10 @@ fn refuse_to_make_above(anchor: &Path) -> Result<(), Failure> {
         .advise("make the folder above it, or mount the volume, first; in a parameter file of Vdbench, create_anchors=yes makes it"))
 }
 
-fn is_marked(anchor: &Path) -> bool {
-    std::fs::read(anchor.join(MARK)).is_ok_and(|found| found == WORDS.as_bytes())
+/// Whether assay made the mark there, and nobody changed it since: a copy of a tree has one that it did not.
+fn is_marked(anchor: &Path, created: &Created) -> bool {
+    let mark = anchor.canonicalize().ok().and_then(|it| created.find(&it.join(MARK)));
+    mark.is_some_and(|mark| mark.is_of_tree())
 }
 
 fn make_and_mark(
@@ -186,7 +189,7 @@ fn make_and_mark(
     create_anchors: bool,
     created: &Created,
 ) -> Result<(), Failure> {
-    if is_marked(anchor) {
+    if is_marked(anchor, created) {
         return Ok(());
     }
     let is_there = anchor.is_dir();
@@ -200,19 +203,16 @@ fn make_and_mark(
             .because(&error)
     })?;
     let mark = folder.join(MARK);
-    if mark.exists() {
-        // The user's word was needed for this folder: whoever made the mark, it is not recorded.
-        return fs::write(&mark, WORDS).map_err(|error| {
-            Failure::measurement(format!("the mark {} cannot be written", mark.display()))
-                .because(&error)
-        });
+    if mark.symlink_metadata().is_ok() {
+        // The user's word was needed for this folder; whoever made the mark, it stays theirs.
+        return Ok(());
     }
     let made = if is_there { Made::Tree } else { Made::TreeAndFolder };
     created.mark(&mark, WORDS, made)
 }
 
 /// All trees of one file system together must fit.
-fn enough_space(uses: &BTreeMap<&Path, Use<'_>>) -> Result<(), Failure> {
+fn enough_space(uses: &BTreeMap<&Path, Use<'_>>, created: &Created) -> Result<(), Failure> {
     let mut needs: BTreeMap<u64, (f64, PathBuf)> = BTreeMap::new();
     for usage in uses.values().filter(|usage| usage.is_made) {
         let tree = usage.tree;
@@ -220,7 +220,8 @@ fn enough_space(uses: &BTreeMap<&Path, Use<'_>>) -> Result<(), Failure> {
             continue;
         };
         let Ok(found) = std::fs::metadata(folder) else { continue };
-        let files = if is_marked(&tree.anchor) { tree.file_count().unwrap_or(0) } else { 0 };
+        let files =
+            if is_marked(&tree.anchor, created) { tree.file_count().unwrap_or(0) } else { 0 };
         // Blocks are counted in 512 bytes, whatever the file system uses.
         let has: u64 = (0..files)
             .filter_map(|number| std::fs::metadata(tree.file(number)).ok())

@@ -1,32 +1,55 @@
 //! Removes a file tree that assay created: what has the names of such a tree, and nothing else.
 //!
-//! Other files among them stay, and so do the folders that contain them.
+//! Other files among them stay, and so do the folders that contain them. Everything is done through
+//! descriptors of folders: no link is followed, even one that appears meanwhile, and no file system that is
+//! mounted inside is entered.
 
+use std::ffi::CStr;
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use fs_err as fs;
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
 
-/// Removes directories `vdb1_1.dir` and files `vdb_f0001.file` below `folder`. Links are not followed.
+use super::opening;
+
+/// Removes directories `vdb1_1.dir` and files `vdb_f0001.file` below `folder`.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
+    let folder = opening::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    remove_in(&folder, folder.metadata()?.dev())
+}
+
+fn remove_in(folder: &File, device: u64) -> io::Result<()> {
+    for entry in Dir::read_from(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
-        let kind = entry.file_type()?;
-        if kind.is_file() && is_file(name) {
-            fs::remove_file(entry.path())?;
-        } else if kind.is_dir() && is_directory(name) {
-            remove(&entry.path())?;
-            match fs::remove_dir(entry.path()) {
-                Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => {
-                    return Err(error);
-                }
-                _ => {}
+        let Ok(text) = name.to_str() else { continue };
+        let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::RegularFile if is_file(text) => {
+                fs::unlinkat(folder, name, AtFlags::empty())?;
             }
+            FileType::Directory if is_directory(text) && found.st_dev == device => {
+                remove_directory(folder, name, device)?;
+            }
+            _ => {}
         }
     }
     Ok(())
+}
+
+fn remove_directory(folder: &File, name: &CStr, device: u64) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let inner = File::from(fs::openat(folder, name, flags, Mode::empty())?);
+    if inner.metadata()?.dev() == device {
+        remove_in(&inner, device)?;
+    }
+    match fs::unlinkat(folder, name, AtFlags::REMOVEDIR) {
+        Err(Errno::NOTEMPTY | Errno::BUSY) => Ok(()),
+        other => Ok(other?),
+    }
 }
 
 fn is_file(name: &str) -> bool {
@@ -46,6 +69,8 @@ fn is_number(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs as std_fs;
+
     use super::*;
 
     #[test]
@@ -53,14 +78,17 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let at = |path: &str| root.path().join(path);
         for folder in ["vdb1_1.dir/vdb2_1.dir", "vdb1_2.dir", "vdb1_x.dir"] {
-            fs::create_dir_all(at(folder)).unwrap();
+            std_fs::create_dir_all(at(folder)).unwrap();
         }
         for file in
             ["vdb1_1.dir/vdb2_1.dir/vdb_f0001.file", "vdb1_2.dir/mine", "vdb_f1.file.old"]
         {
-            fs::write(at(file), "x").unwrap();
+            std_fs::write(at(file), "x").unwrap();
         }
         std::os::unix::fs::symlink(at("vdb1_2.dir"), at("vdb_f0002.file")).unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std_fs::write(elsewhere.path().join("vdb_f0001.file"), "x").unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), at("vdb1_3.dir")).unwrap();
         remove(root.path()).unwrap();
         for (path, stays) in [
             ("vdb1_1.dir", false),
@@ -68,6 +96,7 @@ mod tests {
             ("vdb1_x.dir", true),
             ("vdb_f1.file.old", true),
             ("vdb_f0002.file", true),
+            ("vdb1_3.dir/vdb_f0001.file", true),
         ] {
             assert_eq!(at(path).exists(), stays, "{path}");
         }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use assay_kernels::storage::Held;
+
 /// What the user allows, and where things are kept.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
@@ -20,6 +22,8 @@ pub struct RunOptions {
     pub keeps_partial: bool,
     /// Set by the listener to end a phase as if its work were done. The series is what looks at it.
     pub enough: Option<Arc<AtomicBool>>,
+    /// What is held from the check to the end of the run; those who share it share the run.
+    pub held: Arc<Held>,
     /// Folder of the store, which also lists the files that were made; `None` = the user's own.
     pub store: Option<PathBuf>,
 }

@@ -2,20 +2,26 @@
 //!
 //! The caller receives notices as things happen; nothing here prints.
 
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use assay_kernels::storage::{self as kernel, Control, Foresight, StorageError};
+use assay_fleet::mounts;
+use assay_fleet::root::Root;
+use assay_kernels::storage::{self as kernel, Control, Foresight, Held, StorageError};
 use assay_model::storage_outcome::{Ended, IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{
     EngineChoice, Load, NewFile, StoragePhase, StoragePlan, StorageTarget,
 };
 
-use super::advice;
 use super::created::{Created, Record};
 use super::options::RunOptions;
 use super::safety::{self, ToLayOut};
+use super::{advice, holding};
 use crate::failure::Failure;
 
 /// I/O that failed is reported with its place, up to this many.
@@ -49,13 +55,11 @@ pub fn run_plan(
     on: &mut Listener<'_>,
 ) -> Result<Vec<Result<StorageOutcome, Failure>>, Failure> {
     let outcomes = phases(plan, options, stop, on);
-    if !options.keep {
-        remove_made(options)?;
-    }
+    finish(options)?;
     outcomes
 }
 
-/// The same where one phase that fails is a failure of all, and all files stay until [`remove_made`].
+/// The same where one phase that fails is a failure of all, and all files stay until [`finish`].
 pub fn carry_out(
     plan: &StoragePlan,
     options: &RunOptions,
@@ -73,7 +77,8 @@ fn phases(
 ) -> Result<Vec<Result<StorageOutcome, Failure>>, Failure> {
     let mut fillings = make_files(plan, options, stop, on)?;
     let reached_per_s = vec![None; plan.phases.len()];
-    let mut run = PhaseRun { reached_per_s, stop, enough: options.enough.as_deref(), on };
+    let (enough, held) = (options.enough.as_deref(), options.held.as_ref());
+    let mut run = PhaseRun { reached_per_s, stop, enough, held, on };
     let mut outcomes = Vec::new();
     for (index, phase) in plan.phases.iter().enumerate() {
         match run.phase(index, phase) {
@@ -138,8 +143,17 @@ fn make_files(
 ) -> Result<Vec<Filling>, Failure> {
     let created = Created::open(options.store.as_deref())?;
     let mut fillings = Vec::new();
-    for file in made(plan, safety::check(plan, options, &created)?, &created)? {
-        fillings.extend(lay_out(plan, file, stop, on)?);
+    let files = safety::check(plan, options, &created)?;
+    let files = made(plan, files, &created, &options.held)?;
+    for phase in &plan.phases {
+        holding::hold(&options.held, &phase.workload)?;
+    }
+    use_written(plan, &created)?;
+    for mut file in files {
+        // Its record has changed since, as it is used now.
+        let record = file.record.as_ref().map(|it| created.find(&it.path));
+        file.record = record.flatten();
+        fillings.extend(lay_out(plan, file, (stop, &options.held), on)?);
     }
     for path in trimmed(plan) {
         let record = path.canonicalize().ok().and_then(|path| created.find(&path));
@@ -159,8 +173,45 @@ fn trimmed(plan: &StoragePlan) -> impl Iterator<Item = &PathBuf> {
     })
 }
 
+/// Notes of the files that assay made which of them this run writes.
+fn use_written(plan: &StoragePlan, created: &Created) -> Result<(), Failure> {
+    let mut records: BTreeMap<PathBuf, Record> =
+        created.list().into_iter().map(|record| (record.path.clone(), record)).collect();
+    for workload in plan.phases.iter().map(|phase| &phase.workload) {
+        if workload.engine == EngineChoice::Null {
+            continue;
+        }
+        for (index, target) in workload.targets.iter().enumerate() {
+            let path = safety::resolved(&target.path)?;
+            // Being laid out is being written.
+            let record = records.remove(&path).filter(Record::is_still_there);
+            let Some(mut record) = record else { continue };
+            let bytes = target.size_bytes.unwrap_or(0);
+            let lacks = record.laid_out_bytes.is_none_or(|it| it < bytes);
+            if lacks || safety::is_written(workload, index) {
+                noted(record.used(bytes))?;
+            } else {
+                records.insert(path, record);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The end of a run: the files that were made for it are removed, unless they are to be kept, and how those
+/// that stay are left is noted.
+pub fn finish(options: &RunOptions) -> Result<(), Failure> {
+    if !options.keep {
+        remove_made(options)?;
+    }
+    noted(Created::open(options.store.as_deref())?.leave_used())
+}
+
 /// Removes the files that this process made.
 pub fn remove_made(options: &RunOptions) -> Result<(), Failure> {
+    let is_device =
+        |file: &File| file.metadata().is_ok_and(|it| it.file_type().is_block_device());
+    options.held.retain(|_, file| is_device(file));
     let left = Created::open(options.store.as_deref())?.remove_own();
     match left.first() {
         None => Ok(()),
@@ -199,6 +250,7 @@ struct PhaseRun<'r, 'l> {
     reached_per_s: Vec<Option<f64>>,
     stop: &'r AtomicBool,
     enough: Option<&'r AtomicBool>,
+    held: &'r Held,
     on: &'r mut Listener<'l>,
 }
 
@@ -208,6 +260,7 @@ impl PhaseRun<'_, '_> {
         workload.load = self.resolved(&workload.load)?;
         let rate_per_s = workload.load.rate_per_s();
         pause(phase.pause_before_s, self.stop);
+        holding::check_again(self.held, &workload, &mounts::read(&Root::machine()))?;
         (self.on)(StorageEvent::PhaseStarts { rate_per_s });
         let (on, stop, enough) = (&mut self.on, self.stop, self.enough);
         if let Some(enough) = enough {
@@ -220,7 +273,8 @@ impl PhaseRun<'_, '_> {
             }
         };
         let ends = enough.unwrap_or(stop);
-        let mut control = Control { stop: ends, on_interval: &mut on_interval };
+        let mut control =
+            Control { stop: ends, held: self.held, on_interval: &mut on_interval };
         let mut outcome = kernel::run(&workload, &mut control)
             .map_err(|error| phase_failed(phase, &error))?;
         if outcome.ended == Ended::Interrupted && !stop.load(Ordering::Relaxed) {
@@ -259,18 +313,24 @@ fn made(
     plan: &StoragePlan,
     mut files: Vec<ToLayOut>,
     created: &Created,
+    held: &Held,
 ) -> Result<Vec<ToLayOut>, Failure> {
     if files.is_empty() {
         return Ok(files);
     }
     let mut new = Vec::new();
     let done = files.iter_mut().filter(|file| file.is_missing).try_for_each(|file| {
-        file.record = Some(created.create(&file.target.path)?);
+        let bytes = file.target.size_bytes.unwrap_or(0);
+        let (record, opened) = created.create(&file.target.path, bytes)?;
+        holding::let_go(held, &file.target.path);
+        held.hold(&file.target.path, Arc::new(opened));
+        file.record = Some(record);
         new.extend(file.record.clone());
         Ok(())
     });
     if let Err(failure) = done.and_then(|()| foresee(plan)) {
         for record in &new {
+            held.retain(|path, _| *path != record.path);
             // Whatever stays is in the list, and `assay storage clean` reports why.
             drop(record.remove());
         }
@@ -299,7 +359,7 @@ fn phase_failed(phase: &StoragePhase, error: &StorageError) -> Failure {
 fn lay_out(
     plan: &StoragePlan,
     file: ToLayOut,
-    stop: &AtomicBool,
+    (stop, held): (&AtomicBool, &Held),
     on: &mut Listener<'_>,
 ) -> Result<Option<Filling>, Failure> {
     let target = &file.target;
@@ -313,14 +373,14 @@ fn lay_out(
         return Ok(filling(record));
     }
     if target.opening.new_file != NewFile::Written {
-        kernel::make_unwritten(target).map_err(|error| cannot_lay_out(target, &error))?;
+        kernel::make_unwritten(target, held).map_err(|error| cannot_lay_out(target, &error))?;
         return Ok(filling(record));
     }
     let workload = &plan.phases[file.phase].workload;
     let mut on_progress = |done_bytes, total_bytes| {
         on(StorageEvent::LayingOut { target, done_bytes, total_bytes });
     };
-    kernel::lay_out(target, &workload.data, workload.seed, stop, &mut on_progress)
+    kernel::lay_out(target, &workload.data, workload.seed, (stop, held), &mut on_progress)
         .map_err(|error| cannot_lay_out(target, &error))?;
     if stop.load(Ordering::Relaxed) {
         return Err(interrupted());

@@ -17,10 +17,10 @@ use assay_model::workload::storage::{
     AccessPattern, EngineChoice, NewFile, StoragePlan, StorageTarget, StorageWorkload,
 };
 
-use super::advice;
 use super::created::{Created, Record};
 use super::options::RunOptions;
 use super::volume::Volumes;
+use super::{advice, holding};
 use crate::failure::Failure;
 
 /// Room that stays free for the file system's own needs.
@@ -101,7 +101,7 @@ fn uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, Use<'_>>, Failure> {
     Ok(uses)
 }
 
-fn is_written(workload: &StorageWorkload, target: usize) -> bool {
+pub(super) fn is_written(workload: &StorageWorkload, target: usize) -> bool {
     let mut streams = workload.streams.iter().filter(|it| it.targets.contains(&target));
     streams.any(|stream| stream.read_share < 1.0)
 }
@@ -121,7 +121,7 @@ fn is_filled(workload: &StorageWorkload, target: usize) -> bool {
 }
 
 /// The path without links; the file itself need not be there, its folder must.
-fn resolved(path: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn resolved(path: &Path) -> Result<PathBuf, Failure> {
     if let Ok(path) = path.canonicalize() {
         return Ok(path);
     }
@@ -171,6 +171,7 @@ impl Judge<'_> {
         let is_short = found.len() < needed;
         if self.usage.is_written {
             self.refuse_read_only()?;
+            self.refuse_used(found)?;
         }
         let own = record.as_ref();
         // What is not laid out anyway need not be so when it is there.
@@ -211,28 +212,25 @@ impl Judge<'_> {
         if !self.usage.is_written {
             return Ok(None);
         }
-        let root = Root::machine();
         let number = block_device::number(found.rdev());
-        let never = |why: String| {
-            Failure::usage(format!("{} is never written", self.path.display()))
-                .explain(why)
-                .advise("choose a device that nobody uses, or a file on a file system")
-        };
-        if block_device::is_system(&root, number, self.mounts) {
-            return Err(never("it shares a disk with the system".to_owned()));
+        if block_device::is_system(&Root::machine(), number, self.mounts) {
+            let why = "it shares a disk with the system";
+            return Err(holding::never_written(self.path, why));
         }
-        if let Some(user) = block_device::users(&root, number, self.mounts).first() {
-            return Err(never(format!("it is in use: {user}")));
-        }
-        if block_device::is_claimed(self.path) {
-            return Err(never(
-                "it is in use: the kernel grants no exclusive access".to_owned(),
-            ));
-        }
+        self.refuse_used(found)?;
         if !self.is_named() {
             return Err(self.refused("it is a device, and what is on it would be lost"));
         }
-        Ok(None)
+        holding::claim(&self.options.held, self.path).map(|()| None)
+    }
+
+    fn refuse_used(&self, found: &Metadata) -> Result<(), Failure> {
+        match holding::users(found, self.mounts).first() {
+            Some(user) => {
+                Err(holding::never_written(self.path, format!("it is in use: {user}")))
+            }
+            None => Ok(()),
+        }
     }
 
     fn is_named(&self) -> bool {

@@ -131,8 +131,9 @@ fn what_the_samples_share_by_chance_is_named() {
 
 #[test]
 fn preparations_that_were_not_made_are_missed() {
+    let alike: Vec<f64> = (0..12).map(|at| 100.0 + f64::from(at * 5 % 12) * 0.01).collect();
     check(
-        &samples(world(2, 40)),
+        &vec![alike; 2],
         Stopped::Budget,
         &expect![[r#"
             FewPreparations { asked: 3, had: 2 }

@@ -16,7 +16,6 @@ use assay_model::run::Run;
 use assay_model::storage_outcome::{Ended, StorageOutcome};
 use assay_model::workload::file_set::FilePlan;
 use assay_store::Store;
-use fs_err as fs;
 
 use self::question::Question;
 use self::record::Finished;
@@ -31,6 +30,7 @@ use crate::{output_file, signals, stored};
 use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{Opening, Recording};
 use assay_run::sink::Silent;
+use assay_run::storage::opening;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::{runner, volume};
 
@@ -238,7 +238,7 @@ fn write_logs(
 ) -> Result<(), Failure> {
     for file in log::files(plan) {
         let write = || {
-            let mut to = BufWriter::new(fs::File::create(&file.path)?);
+            let mut to = BufWriter::new(opening::output(Path::new(&file.path), false)?);
             file.write(plan, outcomes, counted_from_ms, &mut to)?;
             to.flush()
         };

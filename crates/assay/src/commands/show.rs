@@ -2,13 +2,13 @@
 
 use assay_model::run::Run;
 use assay_report::document::Document;
-use assay_report::{build, render};
+use assay_report::{anonymous, build, render};
 use assay_stats::summarize::summarize;
 
 use crate::arguments::{Format, ReportArguments, ShowArguments};
 use crate::terminal::Terminal;
 use crate::{output_file, stored};
-use assay_run::failure::Failure;
+use assay_run::failure::{Failure, Kind};
 
 pub(crate) mod in_language;
 
@@ -33,7 +33,13 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
 pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let read = stored::read(&typed.store, &typed.run)?;
     stored::complain(&read, terminal);
-    let text = rendered(&read.run, typed.format, terminal)?;
+    let mut run = read.run.clone();
+    if typed.anonymous {
+        anonymous::run(&mut run).map_err(|error| {
+            Failure::new(Kind::Internal, "the run cannot be made anonymous").because(&error)
+        })?;
+    }
+    let text = rendered(&run, typed.format, terminal)?;
     match &typed.output {
         None => terminal.print(&text),
         Some(path) => output_file::write(path, &text)?,

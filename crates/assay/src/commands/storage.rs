@@ -108,7 +108,11 @@ fn measure(
 fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let mut failed = None;
     let mut lines = Vec::new();
-    for record in Created::open(typed.store.folder.as_deref())?.list() {
+    let created = Created::open(typed.store.folder.as_deref())?;
+    for path in created.unproven() {
+        lines.push(format!("{} proves nothing; what it names is left alone", path.display()));
+    }
+    for record in created.list() {
         let path = record.path.display();
         match record.in_use_by() {
             Some(process) => lines.push(format!("{path} stays: process {process} uses it")),

@@ -92,3 +92,23 @@ fn the_list_survives_the_loss_of_its_index() {
     assert!(deleted > 0, "there was an index");
     assert_eq!(world.json(&["list", "--json"]), before);
 }
+
+#[test]
+fn a_stopped_process_says_so() {
+    let world = World::new();
+    let arguments = ["storage", "read", "--engine", "null", "--for", "5s", "--events"];
+    let mut command = world.command(&arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("case-started")));
+    signal(&child, "STOP");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    signal(&child, "CONT");
+    let paused = lines.filter(|line| line.contains("\"paused\"")).count();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(paused, 1);
+    let document = world.json(&["show", "latest", "--json"]);
+    let is_paused = |warning: &Value| warning["id"] == "paused";
+    let is_told = |result: &Value| result["warnings"].as_array().unwrap().iter().any(is_paused);
+    assert!(document["results"].as_array().unwrap().iter().any(is_told), "{document}");
+}

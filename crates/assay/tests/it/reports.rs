@@ -122,3 +122,27 @@ fn the_doctor_tells_its_outcomes_apart() {
     let text = world.assay(&["doctor"]).succeeded().out;
     assert!(text.contains("clock"), "{text}");
 }
+
+#[test]
+fn an_anonymous_report_names_no_host_and_no_path() {
+    let world = World::new();
+    let short = ["--size", "1MiB", "--for", "200ms", "--buffered"];
+    world.assay(&[&["storage", "read", "data"][..], &short].concat()).succeeded();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let folder = world.path("").canonicalize().unwrap();
+    for format in ["text", "markdown", "html", "csv", "json"] {
+        let report = ["report", "latest", "--format", format];
+        let open = world.assay(&report).succeeded().out;
+        assert!(open.contains(host.trim()), "{format}");
+        assert!(
+            format == "text" || open.contains(folder.to_str().unwrap()),
+            "{format}: {open}"
+        );
+        let closed = world.assay(&[&report[..], &["--anonymous"]].concat()).succeeded().out;
+        let words: Vec<&str> =
+            closed.split(|it: char| !it.is_alphanumeric() && !"-_".contains(it)).collect();
+        assert!(!words.contains(&host.trim()), "{format}");
+        assert!(closed.contains("host-1"), "{format}");
+        assert!(!closed.contains(folder.to_str().unwrap()), "{format}");
+    }
+}

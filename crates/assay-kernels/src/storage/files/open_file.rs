@@ -1,12 +1,13 @@
 //! One open file, and where in it the next read or write goes.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 
-use assay_model::workload::file_set::{FileAccess, FileStream, FileTree, StopAfter};
+use assay_model::workload::file_set::{FileAccess, FileStream, StopAfter};
 use assay_model::workload::storage::SizeShare;
 
+use super::tree::TreeState;
 use crate::storage::random::Draws;
 
 /// A file that a thread works on.
@@ -29,22 +30,26 @@ pub(super) struct Piece {
     pub(super) bytes: u64,
 }
 
-/// Opens a file of a tree, with its flags.
-pub(super) fn open(tree: &FileTree, number: u64, writes: bool, anew: bool) -> io::Result<File> {
-    let mut flags = 0;
+/// Opens a file of a tree, with its flags; links are not followed.
+pub(super) fn open(
+    state: &TreeState<'_>,
+    number: u64,
+    writes: bool,
+    anew: bool,
+) -> io::Result<File> {
+    let tree = state.tree;
+    let mut flags = match (anew, writes) {
+        (true, _) => libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC,
+        (false, true) => libc::O_RDWR,
+        (false, false) => libc::O_RDONLY,
+    };
     if tree.direct {
         flags |= libc::O_DIRECT;
     }
     if tree.sync && writes {
         flags |= libc::O_DSYNC;
     }
-    OpenOptions::new()
-        .read(!anew)
-        .write(writes)
-        .create(anew)
-        .truncate(anew)
-        .custom_flags(flags)
-        .open(tree.file(number))
+    state.anchor.open_below(&tree.file(number), flags)
 }
 
 impl OpenFile {

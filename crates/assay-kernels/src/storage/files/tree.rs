@@ -1,9 +1,11 @@
 //! Which directories and files of a tree are there, and which of them a thread works on.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use assay_model::workload::file_set::{FileOrder, FileTree};
 
+use crate::storage::beneath::Anchor;
 use crate::storage::error::StorageError;
 use crate::storage::random::Draws;
 
@@ -26,6 +28,8 @@ pub(super) enum Presence {
 #[derive(Debug)]
 pub(super) struct TreeState<'w> {
     pub(super) tree: &'w FileTree,
+    /// Its folder, from which its files are opened.
+    pub(super) anchor: Anchor,
     pub(super) directories: Slots,
     pub(super) files: Slots,
 }
@@ -48,7 +52,8 @@ pub(super) enum Pick {
 }
 
 impl<'w> TreeState<'w> {
-    /// Looks at every directory and file; a file of the wrong size counts as missing.
+    /// Looks at every directory and file; a file of the wrong size counts as missing. A link in the place of
+    /// one is an error: what it leads to is not of the tree.
     pub(super) fn look(tree: &'w FileTree) -> Result<Self, StorageError> {
         let countable = |count: Option<u64>| {
             count.filter(|count| *count <= MOST).ok_or_else(|| StorageError::Workload {
@@ -57,21 +62,29 @@ impl<'w> TreeState<'w> {
         };
         let directories = Slots::missing(countable(tree.directories())?);
         let files = Slots::missing(countable(tree.file_count())?);
+        let anchor = Anchor::open(&tree.anchor)
+            .map_err(|source| StorageError::Open { path: tree.anchor.clone(), source })?;
+        let no_link = |path: &Path| match path.symlink_metadata() {
+            Ok(found) if found.is_symlink() => Err(StorageError::Link { path: path.into() }),
+            Ok(found) => Ok(Some(found)),
+            Err(_) => Ok(None),
+        };
         for number in 0..directories.len() {
             let is_parent_there =
                 tree.parent(number).is_none_or(|it| directories.is_present(it));
-            if is_parent_there && tree.directory(number).is_dir() {
+            let found = if is_parent_there { no_link(&tree.directory(number))? } else { None };
+            if found.is_some_and(|found| found.is_dir()) {
                 directories.set(number, Presence::Present);
             }
         }
         for number in 0..files.len() {
-            let path = tree.file(number);
+            let found = no_link(&tree.file(number))?;
             let expected = tree.file_bytes(number);
-            if path.metadata().is_ok_and(|found| found.is_file() && found.len() == expected) {
+            if found.is_some_and(|found| found.is_file() && found.len() == expected) {
                 files.set(number, Presence::Present);
             }
         }
-        Ok(Self { tree, directories, files })
+        Ok(Self { tree, anchor, directories, files })
     }
 }
 

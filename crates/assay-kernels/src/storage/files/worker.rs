@@ -1,8 +1,7 @@
 //! One thread: takes what is due, does it, counts it.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -167,13 +166,12 @@ impl<'s, 'w> Worker<'s, 'w> {
             }
             FileOperation::Getattr => {
                 self.on_file(tally, Presence::Present, |worker, number| {
-                    fs::metadata(worker.stream.tree.tree.file(number)).map(drop)
+                    fs::symlink_metadata(worker.stream.tree.tree.file(number)).map(drop)
                 })
             }
             FileOperation::Setattr => {
                 self.on_file(tally, Presence::Present, |worker, number| {
-                    let path = worker.stream.tree.tree.file(number);
-                    fs::set_permissions(path, Permissions::from_mode(0o644))
+                    worker.stream.tree.anchor.set_mode(&worker.stream.tree.tree.file(number))
                 })
             }
             FileOperation::Access => {
@@ -238,7 +236,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         };
         let (path, operation) = (state.tree.directory(number), FileOperation::Getattr);
         let began = Instant::now();
-        let done = fs::metadata(&path);
+        let done = fs::symlink_metadata(&path);
         state.directories.set(number, Presence::Present);
         match done {
             Ok(_) => {
@@ -257,7 +255,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         let operation = self.stream.stream.operation;
         let mut closing = None;
         let step = self.on_file(tally, Presence::Present, |worker, number| {
-            let file = open(worker.stream.tree.tree, number, false, false)?;
+            let file = open(worker.stream.tree, number, false, false)?;
             closing = Some(Instant::now());
             drop(file);
             Ok(())
@@ -297,7 +295,7 @@ impl<'s, 'w> Worker<'s, 'w> {
     fn write_whole(&mut self, number: u64, tally: &Mutex<FileTally>) -> io::Result<()> {
         let state = self.stream.tree;
         let bytes = state.tree.file_bytes(number);
-        let file = open(state.tree, number, true, true)?;
+        let file = open(state, number, true, true)?;
         let whole = assay_model::workload::file_set::FileStream {
             access: FileAccess::Sequential,
             stop_after: None,
@@ -378,9 +376,9 @@ impl<'s, 'w> Worker<'s, 'w> {
         let opened = if anew {
             fs::remove_file(state.tree.file(number))
                 .inspect(|()| count(tally, FileOperation::Delete, began))
-                .and_then(|()| open(state.tree, number, true, true))
+                .and_then(|()| open(state, number, true, true))
         } else {
-            open(state.tree, number, writes, false)
+            open(state, number, writes, false)
         };
         match opened {
             Ok(file) => {

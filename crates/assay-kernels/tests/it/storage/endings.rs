@@ -82,7 +82,8 @@ fn the_series_and_the_totals_agree() {
     let mut seen: Vec<IntervalTally> = Vec::new();
     let stop = AtomicBool::new(false);
     let mut on_interval = |entry: &IntervalTally| seen.push(entry.clone());
-    let mut control = Control { stop: &stop, on_interval: &mut on_interval };
+    let mut control =
+        Control { stop: &stop, held: &Held::default(), on_interval: &mut on_interval };
     let outcome = storage::run(&phase, &mut control).unwrap();
     assert_eq!(outcome.ended, Ended::Time);
     assert!((outcome.elapsed_s - 0.7).abs() < 1e-9, "{}", outcome.elapsed_s);
@@ -166,9 +167,11 @@ fn an_interrupt_ends_a_phase_and_keeps_what_was_counted() {
         stop.store(true, Ordering::Relaxed);
     };
     let phase = null(stream(AccessPattern::Random, 4096, 1.0), Some(600.0));
-    let outcome =
-        storage::run(&phase, &mut Control { stop: &stop, on_interval: &mut on_interval })
-            .unwrap();
+    let outcome = storage::run(
+        &phase,
+        &mut Control { stop: &stop, held: &Held::default(), on_interval: &mut on_interval },
+    )
+    .unwrap();
     assert_eq!(outcome.ended, Ended::Interrupted);
     assert!(count(&outcome) > 0 && entries >= 1);
     assert!(outcome.elapsed_s < 600.0);

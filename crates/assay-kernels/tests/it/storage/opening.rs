@@ -59,7 +59,7 @@ fn a_file_is_made_as_it_is_asked_for() {
             opening: Opening { new_file, ..Opening::default() },
             ..target(&path, MIB)
         };
-        storage::make_unwritten(&file).unwrap();
+        storage::make_unwritten(&file, &storage::Held::default()).unwrap();
         let found = path.metadata().unwrap();
         assert_eq!((found.len(), found.blocks() >= MIB / 512), (bytes, has_blocks), "{file:?}");
         // All of it can be written, whatever it was made as.

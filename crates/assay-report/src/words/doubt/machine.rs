@@ -48,6 +48,20 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
             "another assay is measuring on this machine; the two may disturb each other",
             "wait until it has finished and measure again",
         ),
+        Doubt::Paused { times, seconds, suspended_s } => Said::new(
+            match suspended_s > 0.5 * seconds {
+                true => format!("the machine was suspended for {suspended_s:.1} s meanwhile"),
+                false => format!(
+                    "assay stood still for {seconds:.1} s, {times} time{}: it was stopped, or got no CPU",
+                    super::super::plural(times as usize)
+                ),
+            },
+            "measure again: times in which nobody measured are part of these results",
+        ),
+        Doubt::ClockStepped { seconds } => Said::new(
+            format!("the clock of the day was set by {seconds:+.1} s meanwhile"),
+            "durations are of another clock and stay right; times of day in the run are of both",
+        ),
         Doubt::OverBudget { elapsed_s, budget_s } => Said::new(
             format!(
                 "the run took {elapsed_s:.0} s, where {budget_s:.0} s were the budget: every case \

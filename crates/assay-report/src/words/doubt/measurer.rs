@@ -63,6 +63,8 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::FrequencyDrop { .. }
         | Doubt::OtherLoad { .. }
         | Doubt::AnotherAssay
+        | Doubt::Paused { .. }
+        | Doubt::ClockStepped { .. }
         | Doubt::OverBudget { .. }
         | Doubt::MeasuredOnce { .. }
         | Doubt::SteadyStateNotReached { .. }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use assay_kernels::storage::{self as kernel, Control};
+use assay_kernels::storage::{self as kernel, Control, Held};
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::entry::Entry;
@@ -83,7 +83,9 @@ pub(super) fn learn_headroom(
         target.size_bytes = target.size_bytes.or(Some(ADDRESSES_BYTES));
         target.path = PathBuf::from("null");
     }
-    let mut control = Control { stop: recorder.cancel(), on_interval: &mut |_| {} };
+    let held = Held::default();
+    let mut control =
+        Control { stop: recorder.cancel(), held: &held, on_interval: &mut |_| {} };
     let alone = kernel::run(&alone, &mut control)
         .map_err(|error| CaseError::because(Area::Generator, &error))?;
     let (most, reached) = (series::rate_per_s(&alone), series::rate_per_s(outcome));

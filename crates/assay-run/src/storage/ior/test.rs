@@ -1,12 +1,14 @@
 //! One test of IOR while it runs: its folders, its repetitions, and what is removed behind it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use assay_dialects::ior::compile::{self, Access, compile};
 use assay_dialects::ior::options::Options;
 use assay_dialects::ior::result::Test;
+use assay_kernels::storage::Held;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::storage_outcome::StorageOutcome;
@@ -30,6 +32,7 @@ pub(super) struct Running<'a> {
     pub(super) failed: Option<Failure>,
     /// Folders that were made for the files of ranks.
     folders: Vec<PathBuf>,
+    held: Arc<Held>,
 }
 
 /// Where the results of a test go.
@@ -49,7 +52,7 @@ impl<'a> Running<'a> {
     ) -> Self {
         let capacity = capacity_of(&options);
         let test = Test { options, began: now(), capacity, results: vec![] };
-        Self { test, number, store, stop, failed: None, folders: vec![] }
+        Self { test, number, store, stop, failed: None, folders: vec![], held: Arc::default() }
     }
 
     pub(super) fn found(&self) -> Found {
@@ -69,6 +72,7 @@ impl<'a> Running<'a> {
             // A deadline would leave parts of a file unwritten that are read afterwards.
             writers_make_files: options.deadline_s == 0 && options.prefill_bytes == 0,
             store: self.store.map(Into::into),
+            held: Arc::clone(&self.held),
             ..RunOptions::default()
         }
     }
@@ -78,9 +82,9 @@ impl<'a> Running<'a> {
         let options = &self.test.options;
         let has_errors = is_broken || self.failed.is_some();
         if options.keep || (options.keep_with_error && has_errors) {
-            return Ok(());
+            return runner::finish(&self.permissions());
         }
-        runner::remove_made(&self.permissions())?;
+        runner::finish(&RunOptions { keep: false, ..self.permissions() })?;
         for folder in self.folders.iter().rev() {
             // One that is not empty holds what was there before, or what somebody else put there.
             drop(std::fs::remove_dir(folder));

@@ -55,7 +55,7 @@ impl World {
         std::fs::write(world.path("foreign"), [7; 8192]).unwrap();
         std::os::unix::fs::symlink("nothing", world.path("dangling")).unwrap();
         for name in ["own", "cut-off"] {
-            let mut record = world.created.create(&world.path(name)).unwrap();
+            let (mut record, _) = world.created.create(&world.path(name), 8192).unwrap();
             std::fs::write(world.path(name), [7; 8192]).unwrap();
             if name == "own" {
                 record.laid_out(8192).unwrap();

@@ -77,6 +77,7 @@ pub(super) fn execute(
         // Vdbench's proof of installation leaves nothing behind.
         runner::remove_made(&options)?;
     }
+    runner::finish(&options)?;
     close(report, verdict.is_ok())?;
     verdict.map(|()| 0)
 }

@@ -9,6 +9,7 @@ use jiff::Zoned;
 
 use assay_model::plain;
 use assay_run::failure::Failure;
+use assay_run::storage::opening;
 
 /// The files of one execution.
 #[derive(Debug)]
@@ -47,6 +48,11 @@ impl Folder {
                 .because(error)
                 .advise("name another with -o")
         };
+        if path.is_symlink() {
+            return Err(cannot(&io::Error::other(
+                "it is a link, and would be written through",
+            )));
+        }
         fs::create_dir_all(&path).map_err(|error| cannot(&error))?;
         Self::of_pages(path.clone(), &|name| {
             Page::make(&path, name).map_err(|error| cannot(&error))
@@ -94,10 +100,7 @@ impl Folder {
             Page::make(&self.path, &file)
                 .and_then(|mut page| page.write(&format!("{head}\n{text}")))
         } else {
-            fs::OpenOptions::new()
-                .append(true)
-                .open(&path)
-                .and_then(|mut file| writeln!(file, "{text}"))
+            opening::output(&path, true).and_then(|mut file| writeln!(file, "{text}"))
         };
         if let Err(error) = written {
             self.failed.get_or_insert(error);
@@ -133,7 +136,7 @@ impl Folder {
 impl Page {
     fn make(folder: &Path, name: &str) -> io::Result<Self> {
         let path = folder.join(name);
-        let mut file = fs::File::create(&path)?;
+        let mut file = opening::output(&path, false)?;
         // Browsers show it as it is, and scripts that skip the first line find what they expect.
         let title = path.display().to_string();
         writeln!(file, "<title>Vdbench {}</title><pre>", plain::within_page(&title))?;

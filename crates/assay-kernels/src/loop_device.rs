@@ -1,0 +1,78 @@
+//! What lies behind a loop device, from the kernel itself: names in `/sys` may be those of another namespace.
+
+use std::fs::File;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+/// A file or a device behind a loop device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backing {
+    /// Major and minor of the device that the file lies on.
+    pub device: (u32, u32),
+    /// The file's inode.
+    pub inode: u64,
+    /// Major and minor of the device behind it, where it is one.
+    pub is_device: Option<(u32, u32)>,
+}
+
+/// `struct loop_info64` of `linux/loop.h`.
+#[repr(C)]
+struct Info {
+    device: u64,
+    inode: u64,
+    is_device: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encryption: u32,
+    key_size: u32,
+    flags: u32,
+    file_name: [u8; 64],
+    encryption_name: [u8; 64],
+    key: [u8; 32],
+    init: [u64; 2],
+}
+
+/// What lies behind the loop device at `path`; `None` where nothing does or it may not be asked.
+#[must_use]
+pub fn backing(path: &Path) -> Option<Backing> {
+    /// `LOOP_GET_STATUS64` of `linux/loop.h`.
+    const GET_STATUS64: u32 = 0x4C05;
+    let file = File::open(path).ok()?;
+    let mut info = MaybeUninit::<Info>::zeroed();
+    // SAFETY: the request fills one `loop_info64`, which `info` is, or fails; all-zero bytes are a valid one.
+    let info = unsafe {
+        if libc::ioctl(file.as_raw_fd(), GET_STATUS64 as _, info.as_mut_ptr()) != 0 {
+            return None;
+        }
+        info.assume_init()
+    };
+    Some(Backing {
+        device: number(info.device),
+        inode: info.inode,
+        is_device: (info.is_device != 0).then(|| number(info.is_device)),
+    })
+}
+
+/// The kernel's packing of 12 and 20 bits, `new_encode_dev` of `linux/kdev_t.h`.
+const fn number(packed: u64) -> (u32, u32) {
+    let major = (packed & 0xfff00) >> 8;
+    let minor = (packed & 0xff) | ((packed >> 12) & 0xfff00);
+    (major as u32, minor as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_unpacked_as_the_kernel_packs_them() {
+        for (packed, expected) in
+            [(0xfe00, (254, 0)), (0x0703, (7, 3)), (0x0101_03aa, (0x103, 0x10aa))]
+        {
+            assert_eq!(number(packed), expected, "{packed:#x}");
+        }
+        assert_eq!(backing(Path::new("/dev/null")), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! Files opened below a folder without following any link: `openat2(2)`, since Linux 5.6.
+//!
+//! Older kernels, and containers that hide the call, follow no link in the place of the file itself.
+
+use std::ffi::CString;
+use std::fs::{File, OpenOptions, Permissions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// A folder that is held open; `None` = it is not there yet.
+#[derive(Debug)]
+pub(super) struct Anchor {
+    path: PathBuf,
+    folder: Option<File>,
+    /// Whether the kernel has the call.
+    is_strict: bool,
+}
+
+impl Anchor {
+    /// Opens a folder that is no link itself.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW);
+        let folder = match options.open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            other => Some(other?),
+        };
+        let is_strict = folder
+            .as_ref()
+            .is_some_and(|it| openat2(it.as_raw_fd(), Path::new("."), libc::O_PATH).is_ok());
+        Ok(Self { path: path.to_path_buf(), folder, is_strict })
+    }
+
+    /// Opens a file below it, with flags of `open(2)`.
+    pub(super) fn open_below(&self, path: &Path, flags: libc::c_int) -> io::Result<File> {
+        let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+        match (&self.folder, path.strip_prefix(&self.path)) {
+            (Some(folder), Ok(below)) if self.is_strict => {
+                openat2(folder.as_raw_fd(), below, flags)
+            }
+            _ => openat(path, flags),
+        }
+    }
+
+    /// Gives a file below it the mode 0644; never what a link leads to.
+    pub(super) fn set_mode(&self, path: &Path) -> io::Result<()> {
+        let below = path.strip_prefix(&self.path).unwrap_or(path);
+        let folder = self.folder.as_ref().map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
+        let name = terminated(below)?;
+        // SAFETY: the path is terminated and outlives the call.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_fchmodat2,
+                folder,
+                name.as_ptr(),
+                0o644,
+                libc::AT_SYMLINK_NOFOLLOW,
+            )
+        };
+        if result == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            // Before Linux 6.6.
+            Some(libc::ENOSYS | libc::EPERM) => {
+                let file = self.open_below(path, libc::O_RDONLY)?;
+                file.set_permissions(Permissions::from_mode(0o644))
+            }
+            _ => Err(error),
+        }
+    }
+}
+
+fn openat2(folder: libc::c_int, below: &Path, flags: libc::c_int) -> io::Result<File> {
+    /// `struct open_how`, `openat2(2)`.
+    #[repr(C)]
+    struct How {
+        flags: u64,
+        mode: u64,
+        resolve: u64,
+    }
+    const NO_SYMLINKS: u64 = 0x04;
+    const BENEATH: u64 = 0x08;
+    let mode = if flags & libc::O_CREAT == 0 { 0 } else { 0o644 };
+    let how = How { flags: flags as u64, mode, resolve: NO_SYMLINKS | BENEATH };
+    let name = terminated(below)?;
+    // SAFETY: the path is terminated, `how` is a whole `struct open_how` of the size that is given, and both
+    // outlive the call.
+    let opened = unsafe {
+        libc::syscall(
+            libc::SYS_openat2,
+            folder,
+            name.as_ptr(),
+            &raw const how,
+            size_of::<How>(),
+        )
+    };
+    owned(opened)
+}
+
+fn openat(path: &Path, flags: libc::c_int) -> io::Result<File> {
+    let name = terminated(path)?;
+    // SAFETY: the path is terminated and outlives the call.
+    let opened = unsafe { libc::open(name.as_ptr(), flags, 0o644) };
+    owned(opened.into())
+}
+
+fn owned(opened: libc::c_long) -> io::Result<File> {
+    let descriptor = libc::c_int::try_from(opened).map_err(io::Error::other)?;
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just given this descriptor, and nobody else has it.
+    Ok(unsafe { File::from_raw_fd(descriptor) })
+}
+
+fn terminated(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)
+}

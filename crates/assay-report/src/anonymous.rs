@@ -1,0 +1,268 @@
+//! A run without what tells whose it is: names of hosts, addresses, paths and serial numbers become
+//! `host-1`, `address-1`, `/path-1` and `serial-1`, the same everywhere in the run.
+//!
+//! What a kind of machine is called stays, and so do labels and names of suites, which the user chose. Numbers
+//! are never touched.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::run::Run;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Keys whose text is a path, with or without a slash in it.
+const PATHS: [&str; 13] = [
+    "path",
+    "anchor",
+    "folder",
+    "file",
+    "files",
+    "target",
+    "targets",
+    "prefix",
+    "hostfile",
+    "library",
+    "launcher",
+    "blas",
+    "directory",
+];
+/// Keys whose text is the name or address of a host, or several of them.
+const HOSTS: [&str; 5] = ["host", "peer", "to", "hosts", "far"];
+/// Words in their place that name nobody.
+const NOBODY: [&str; 8] =
+    ["loopback", "localhost", "local", "remote", "none", "null", "linked", ""];
+/// Folders that are the same on every machine.
+const EVERYWHERE: [&str; 3] = ["/proc", "/sys", "/dev/null"];
+
+/// Replaces everything in a run that tells whose it is.
+///
+/// # Errors
+/// What cannot be written as JSON and read again; nothing may be shown then.
+pub fn run(run: &mut Run) -> Result<(), serde_json::Error> {
+    let mut names = Names::default();
+    for host in &run.hosts {
+        names.host(&host.host);
+        names.host(&host.facts.name);
+    }
+    for case in &run.cases {
+        let of_series = case.series.iter().flat_map(|it| [&it.dimensions, &it.facts]);
+        for attributes in of_series.chain([&case.facts]) {
+            names.learn(attributes);
+        }
+    }
+    names.apply(&mut run.started)?;
+    names.apply(&mut run.hosts)?;
+    names.apply(&mut run.raw)?;
+    names.apply(&mut run.host_facts)?;
+    names.apply(&mut run.doubts)?;
+    for case in &mut run.cases {
+        names.apply(&mut case.case)?;
+        names.apply(&mut case.facts)?;
+        names.apply(&mut case.raw)?;
+        names.apply(&mut case.doubts)?;
+        if let Some(assay_model::run::CaseEnd::Failed { failure, because }) = &mut case.end {
+            names.apply(failure)?;
+            names.apply(because)?;
+        }
+        for series in &mut case.series {
+            names.apply(&mut series.dimensions)?;
+            names.apply(&mut series.facts)?;
+        }
+    }
+    Ok(())
+}
+
+/// What was replaced, and by what.
+#[derive(Debug, Default)]
+struct Names {
+    known: BTreeMap<String, String>,
+    /// How many of each kind there are.
+    counts: BTreeMap<&'static str, usize>,
+}
+
+impl Names {
+    fn learn(&mut self, attributes: &Attributes) {
+        for name in [Attribute::Host, Attribute::Peer, Attribute::To, Attribute::Hosts] {
+            let text = attributes.get(&name).and_then(assay_model::attribute::Value::text);
+            text.into_iter().flat_map(|it| it.split(',')).for_each(|it| self.host(it.trim()));
+        }
+    }
+
+    /// A host's name, whole and without its domain.
+    fn host(&mut self, name: &str) {
+        let name = name.split(':').next().unwrap_or(name);
+        if NOBODY.contains(&name) || name.parse::<IpAddr>().is_ok() {
+            return;
+        }
+        let as_one = self.replaced("host-", name);
+        if let Some((short, _)) = name.split_once('.') {
+            self.known.entry(short.to_owned()).or_insert(as_one);
+        }
+    }
+
+    /// What stands for a text; the first of its kind is number 1.
+    fn replaced(&mut self, kind: &'static str, text: &str) -> String {
+        if let Some(known) = self.known.get(text) {
+            return known.clone();
+        }
+        let count = self.counts.entry(kind).or_insert(0);
+        *count += 1;
+        let new = format!("{kind}{count}");
+        self.known.insert(text.to_owned(), new.clone());
+        new
+    }
+
+    fn apply<T: Serialize + DeserializeOwned>(
+        &mut self,
+        value: &mut T,
+    ) -> Result<(), serde_json::Error> {
+        let mut tree = serde_json::to_value(&*value)?;
+        self.walk(&mut tree, "");
+        *value = serde_json::from_value(tree)?;
+        Ok(())
+    }
+
+    fn walk(&mut self, value: &mut Value, key: &str) {
+        match value {
+            Value::String(text) => *text = self.under(key, text),
+            Value::Array(all) => all.iter_mut().for_each(|it| self.walk(it, key)),
+            Value::Object(all) => {
+                let old = std::mem::take(all);
+                for (name, mut value) in old {
+                    self.walk(&mut value, &name);
+                    all.insert(self.text(&name), value);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// A text under a key that says what it is.
+    fn under(&mut self, key: &str, text: &str) -> String {
+        let replace = |this: &mut Self, kind: &'static str| {
+            let parts = text.split(", ").map(|part| match part {
+                part if NOBODY.contains(&part) || is_everywhere(part) => part.to_owned(),
+                part if part.parse::<f64>().is_ok() => part.to_owned(),
+                part => this.replaced(kind, part),
+            });
+            parts.collect::<Vec<_>>().join(", ")
+        };
+        match key {
+            key if PATHS.contains(&key) => replace(self, "/path-"),
+            key if HOSTS.contains(&key) => {
+                let parts = text.split(',').map(|part| {
+                    if NOBODY.contains(&part) || self.known.contains_key(part) {
+                        return self.text(part);
+                    }
+                    match part.parse::<IpAddr>() {
+                        Ok(_) => self.text(part),
+                        Err(_) => self.replaced("host-", part),
+                    }
+                });
+                parts.collect::<Vec<_>>().join(",")
+            }
+            _ => self.text(text),
+        }
+    }
+
+    /// A sentence, a command line, a name: every word of it.
+    fn text(&mut self, text: &str) -> String {
+        let is_between = |it: char| it.is_whitespace() || "\"'`,;=()[]<>|{}".contains(it);
+        let mut written = String::with_capacity(text.len());
+        for piece in text.split_inclusive(is_between) {
+            let word = piece.trim_end_matches(is_between);
+            written.push_str(&self.word(word));
+            written.push_str(&piece[word.len()..]);
+        }
+        written
+    }
+
+    fn word(&mut self, word: &str) -> String {
+        let plain = word.trim_end_matches(['.', ':', '!', '?']);
+        let rest = &word[plain.len()..];
+        let new = self.known.get(plain).cloned().or_else(|| self.unknown(plain));
+        new.unwrap_or_else(|| plain.to_owned()) + rest
+    }
+
+    fn unknown(&mut self, word: &str) -> Option<String> {
+        if let Ok(address) = word.parse::<IpAddr>() {
+            let is_nobody = address.is_loopback() || address.is_unspecified();
+            return (!is_nobody).then(|| self.replaced("address-", word));
+        }
+        if is_serial(word) {
+            return Some(self.replaced("serial-", word));
+        }
+        if word.starts_with('/') || word.starts_with("~/") {
+            return (!is_everywhere(word)).then(|| self.replaced("/path-", word));
+        }
+        // An address with a port or a prefix length, a host with a folder, a user at a host.
+        for mark in [":/", "@", "/", ":", "%"] {
+            let Some((before, after)) = word.split_once(mark) else { continue };
+            let is_host = mark == ":/" || mark == "@" || self.known.contains_key(before);
+            if is_host && !before.is_empty() && before.parse::<IpAddr>().is_err() {
+                let before = self.replaced("host-", before);
+                let after = if mark == ":/" { format!("/{after}") } else { after.to_owned() };
+                return Some(before + mark.trim_end_matches('/') + &self.word(&after));
+            }
+            if before.parse::<IpAddr>().is_ok() {
+                return Some(self.word(before) + mark + &self.word(after));
+            }
+        }
+        None
+    }
+}
+
+/// Whether a path is the same on every machine: a device by the kernel's own name is.
+fn is_everywhere(path: &str) -> bool {
+    let of_kernel =
+        EVERYWHERE.iter().any(|it| path == *it || path.starts_with(&format!("{it}/")));
+    let device = path.strip_prefix("/dev/").is_some_and(|name| !name.contains('/'));
+    of_kernel || device || path == "/" || path == "//"
+}
+
+/// MAC addresses, UUIDs, and world-wide names of disks.
+fn is_serial(word: &str) -> bool {
+    let is_hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let lengths = |mark: char| -> Option<Vec<usize>> {
+        let parts: Vec<&str> = word.split(mark).collect();
+        parts.iter().all(|part| is_hex(part)).then(|| parts.iter().map(|it| it.len()).collect())
+    };
+    let is_wide_name = ["wwn-", "eui.", "naa.", "uuid."].iter().any(|it| word.starts_with(it));
+    lengths(':').is_some_and(|it| it == [2; 6])
+        || lengths('-').is_some_and(|it| it == [8, 4, 4, 4, 12])
+        || is_wide_name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_the_same_everywhere() {
+        let mut names = Names::default();
+        names.host("node7.site.example");
+        for (text, expected) in [
+            ("node7 and node7.site.example: up", "host-1 and host-1: up"),
+            ("node71 is another word", "node71 is another word"),
+            ("10.1.2.3 to 10.1.2.3:5201", "address-1 to address-1:5201"),
+            ("fe80::1%eth0, 127.0.0.1, 12:30:45", "address-2%eth0, 127.0.0.1, 12:30:45"),
+            ("/mnt/vol1/f at 5 B/s, 3 IO/s", "/path-1 at 5 B/s, 3 IO/s"),
+            ("server:/export x86_64 6.1.0", "host-2:/path-2 x86_64 6.1.0"),
+            ("me@node7 --file=/mnt/vol1/f.", "host-3@host-1 --file=/path-1."),
+            (
+                "/dev/nvme0n1 /dev/disk/by-id/x /proc/cpuinfo",
+                "/dev/nvme0n1 /path-3 /proc/cpuinfo",
+            ),
+            ("00:1a:2b:3c:4d:5e", "serial-1"),
+            ("UUID=123e4567-e89b-12d3-a456-426614174000", "UUID=serial-2"),
+        ] {
+            assert_eq!(names.text(text), expected, "{text}");
+        }
+        assert_eq!(names.under("target", "data/f, /mnt/vol1/f"), "/path-4, /path-1");
+        assert_eq!(names.under("to", "node7"), "host-1");
+        assert_eq!(names.under("to", "loopback"), "loopback");
+    }
+}

@@ -1,0 +1,174 @@
+//! Notices that time passed in which nobody measured: the process was stopped, the machine was suspended or
+//! its clock was set.
+//!
+//! A thread wakes a few times a second and compares the clocks. It measures nothing and ends no case.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use assay_model::doubt::Doubt;
+use rustix::time::{ClockId, clock_gettime};
+
+/// Four wakings a second cost some ten microseconds of one CPU.
+const PERIOD_S: f64 = 0.25;
+/// A busy machine lets a thread wait for tenths of a second; what is longer has another cause, or is as bad.
+const PAUSE_S: f64 = 1.0;
+/// Time servers slew; what moves the clock this far between two wakings sets it.
+const STEP_S: f64 = 0.5;
+
+/// Three clocks at one moment, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Moment {
+    /// Stands still while the machine is suspended.
+    monotonic_s: f64,
+    /// Does not.
+    boot_s: f64,
+    /// The time of day.
+    real_s: f64,
+}
+
+/// What was found since it was last asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Found {
+    pauses: u64,
+    paused_s: f64,
+    suspended_s: f64,
+    stepped_s: f64,
+}
+
+/// When it was looked last, and what was found.
+#[derive(Debug)]
+struct State {
+    before: Moment,
+    found: Found,
+}
+
+/// The thread; it ends with this.
+#[derive(Debug)]
+pub(crate) struct Pauses {
+    state: Arc<Mutex<State>>,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Pauses {
+    /// Begins to watch; where no thread can be had, nothing is noticed.
+    pub(crate) fn watch() -> Self {
+        let state = State { before: Moment::now(), found: Found::default() };
+        let state = Arc::new(Mutex::new(state));
+        let over = Arc::<AtomicBool>::default();
+        let (to, until) = (Arc::clone(&state), Arc::clone(&over));
+        let work = move || {
+            while !until.load(Ordering::Relaxed) {
+                thread::park_timeout(Duration::from_secs_f64(PERIOD_S));
+                to.lock().unwrap_or_else(PoisonError::into_inner).look();
+            }
+        };
+        let thread = thread::Builder::new().name("pauses".to_owned()).spawn(work).ok();
+        Self { state, over, thread }
+    }
+
+    /// What was noticed since the last call.
+    pub(crate) fn take(&self) -> Vec<Doubt> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // After a pause the thread may not have had its turn.
+        state.look();
+        std::mem::take(&mut state.found).doubts()
+    }
+}
+
+impl Drop for Pauses {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // A panic there would be told by the runtime.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Moment {
+    fn now() -> Self {
+        let read = |clock| {
+            let told = clock_gettime(clock);
+            told.tv_sec as f64 + told.tv_nsec as f64 * 1e-9
+        };
+        Self {
+            monotonic_s: read(ClockId::Monotonic),
+            boot_s: read(ClockId::Boottime),
+            real_s: read(ClockId::Realtime),
+        }
+    }
+}
+
+impl State {
+    fn look(&mut self) {
+        let now = Moment::now();
+        self.found.add(self.before, now);
+        self.before = now;
+    }
+}
+
+impl Found {
+    /// Adds what happened between two wakings.
+    fn add(&mut self, before: Moment, now: Moment) {
+        let waited_s = now.monotonic_s - before.monotonic_s;
+        let suspended_s = (now.boot_s - before.boot_s) - waited_s;
+        let stepped_s = (now.real_s - before.real_s) - (now.boot_s - before.boot_s);
+        let lost_s = (waited_s - PERIOD_S).max(0.0) + suspended_s;
+        if lost_s >= PAUSE_S {
+            self.pauses += 1;
+            self.paused_s += lost_s;
+            self.suspended_s += suspended_s.max(0.0);
+        }
+        if stepped_s.abs() >= STEP_S {
+            self.stepped_s += stepped_s;
+        }
+    }
+
+    fn doubts(self) -> Vec<Doubt> {
+        let Self { pauses: times, paused_s, suspended_s, stepped_s } = self;
+        let paused =
+            (times > 0).then_some(Doubt::Paused { times, seconds: paused_s, suspended_s });
+        let stepped = (stepped_s != 0.0).then_some(Doubt::ClockStepped { seconds: stepped_s });
+        paused.into_iter().chain(stepped).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_have_their_causes() {
+        let before = Moment { monotonic_s: 10.0, boot_s: 12.0, real_s: 1000.0 };
+        let after = |monotonic_s, boot_s, real_s| Moment {
+            monotonic_s: before.monotonic_s + monotonic_s,
+            boot_s: before.boot_s + boot_s,
+            real_s: before.real_s + real_s,
+        };
+        for (now, expected) in [
+            (after(0.25, 0.25, 0.25), vec![]),
+            // A busy machine.
+            (after(0.75, 0.75, 0.75), vec![]),
+            // Stopped for two seconds.
+            (
+                after(2.25, 2.25, 2.25),
+                vec![Doubt::Paused { times: 1, seconds: 2.0, suspended_s: 0.0 }],
+            ),
+            // Suspended for an hour.
+            (
+                after(0.25, 3600.25, 3600.25),
+                vec![Doubt::Paused { times: 1, seconds: 3600.0, suspended_s: 3600.0 }],
+            ),
+            (after(0.25, 0.25, -59.75), vec![Doubt::ClockStepped { seconds: -60.0 }]),
+        ] {
+            let mut found = Found::default();
+            found.add(before, now);
+            assert_eq!(found.doubts(), expected, "{now:?}");
+        }
+    }
+}

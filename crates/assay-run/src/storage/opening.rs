@@ -1,0 +1,48 @@
+//! Opens what a path leads to without following a link that was put into it: `openat2(2)`, since Linux 5.6.
+//!
+//! On older kernels, or where a container hides the call, no link in the place of the file itself is
+//! followed, and the path must lead to the same file afterwards.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::{self, CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+/// Opens an absolute path without links.
+pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let is_new = flags.contains(OFlags::CREATE);
+    let mode = if is_new { Mode::from_raw_mode(0o644) } else { Mode::empty() };
+    match fs::openat2(CWD, path, flags, mode, ResolveFlags::NO_SYMLINKS) {
+        Err(Errno::NOSYS | Errno::PERM) => {
+            let file = File::from(fs::openat(CWD, path, flags, mode)?);
+            let leads_to = path.canonicalize()?;
+            if leads_to == path { Ok(file) } else { Err(Errno::LOOP.into()) }
+        }
+        other => Ok(File::from(other?)),
+    }
+}
+
+/// A file of an output folder, new or, if it `grows`, as far as it is; a link in its place is an error.
+///
+/// # Errors
+/// The system's error.
+pub fn output(path: &Path, grows: bool) -> io::Result<fs_err::File> {
+    let flags = OFlags::NOFOLLOW.bits().cast_signed();
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(!grows).append(grows).custom_flags(flags);
+    let file = options.open(path).map_err(|error| {
+        let is_link = error.raw_os_error() == Some(Errno::LOOP.raw_os_error());
+        let why = if is_link { "it is a link" } else { "it cannot be opened" };
+        io::Error::new(error.kind(), format!("{}: {why}: {error}", path.display()))
+    })?;
+    Ok(fs_err::File::from_parts(file, path))
+}
+
+/// Whether both are the same file or device.
+pub(super) fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}

@@ -1,0 +1,202 @@
+//! `cargo xtask faults`: what happens to assay and to the data of others when something goes wrong in the middle.
+//!
+//! Each fault has its expected end; the table of what was tried and what happened is `docs/reliability.md`. A
+//! fault that this machine does not allow is listed as not tried, with the reason.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::bench::page::Page;
+use crate::{command, packages};
+
+mod full_disk;
+mod kills;
+mod tricks;
+
+/// The page that is written.
+const PAGE: &str = "docs/reliability.md";
+
+/// What became of one fault.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// As expected: what happened.
+    Held(String),
+    /// Otherwise: what happened.
+    Broke(String),
+    /// It cannot be made here: why.
+    NotTried(String),
+}
+
+/// One fault, its expected end, and what became of it.
+pub(crate) struct Tried {
+    pub(crate) fault: &'static str,
+    pub(crate) expected: &'static str,
+    pub(crate) end: End,
+}
+
+/// Makes all faults and writes the page; any other end than the expected one is an error.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    packages::install(root, packages::FOR_FAULTS)?;
+    command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
+    let program = root.join("target/debug/assay");
+    let mut all = Vec::new();
+    for (section, faults) in [
+        ("Kills at random moments", kills::all as fn(&Path) -> Result<Vec<Tried>>),
+        ("A disk that is full", full_disk::all),
+        ("Storage that changes under a run", tricks::all),
+    ] {
+        println!("== {section}");
+        let tried = faults(&program).with_context(|| format!("{section}: cannot be tried"))?;
+        for it in &tried {
+            println!("{:>9}  {}", it.end.word(), it.fault);
+            if let End::Broke(what) = &it.end {
+                println!("           {what}");
+            }
+        }
+        all.push((section, tried));
+    }
+    write(root, &all)?;
+    let broke = all.iter().flat_map(|(_, tried)| tried);
+    match broke.filter(|it| matches!(it.end, End::Broke(_))).count() {
+        0 => Ok(()),
+        count => bail!("{count} faults had another end than expected, see {PAGE}"),
+    }
+}
+
+fn write(root: &Path, all: &[(&str, Vec<Tried>)]) -> Result<()> {
+    let mut page = Page::new("Reliability", "cargo xtask faults");
+    page.paragraph(
+        "What was done to assay, and what became of it and of the data of others. \"Held\" is the expected end.",
+    );
+    for (section, tried) in all {
+        page.heading(section);
+        let row = |it: &Tried| {
+            let said = match &it.end {
+                End::Held(said) | End::Broke(said) | End::NotTried(said) => said,
+            };
+            [it.fault, it.expected, it.end.word(), said].map(str::to_owned).to_vec()
+        };
+        let rows: Vec<Vec<String>> = tried.iter().map(row).collect();
+        page.table(&["fault", "expected", "", "what happened"], &rows);
+    }
+    page.write(root, PAGE)
+}
+
+impl End {
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Held(_) => "held",
+            Self::Broke(_) => "BROKE",
+            Self::NotTried(_) => "not tried",
+        }
+    }
+
+    /// Held if so.
+    pub(crate) fn of(held: bool, said: impl Into<String>) -> Self {
+        if held { Self::Held(said.into()) } else { Self::Broke(said.into()) }
+    }
+}
+
+/// A folder with a store of its own.
+pub(crate) struct World {
+    pub(crate) folder: tempfile::TempDir,
+    program: PathBuf,
+}
+
+/// What a command came to.
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl World {
+    pub(crate) fn new(program: &Path) -> Result<Self> {
+        Ok(Self { folder: tempfile::tempdir()?, program: program.to_path_buf() })
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// assay, or what wraps it, in this world.
+    pub(crate) fn command(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
+        let mut words = wrapper.iter().map(PathBuf::from).collect::<Vec<_>>();
+        words.push(self.program.clone());
+        let mut command = Command::new(&words[0]);
+        command
+            .args(&words[1..])
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("XDG_DATA_HOME", self.folder.path())
+            .env_remove("ASSAY_STORE");
+        command
+    }
+
+    pub(crate) fn assay(&self, arguments: &[&str]) -> Result<Outcome> {
+        self.wrapped(&[], arguments)
+    }
+
+    pub(crate) fn wrapped(&self, wrapper: &[&str], arguments: &[&str]) -> Result<Outcome> {
+        let output = command::capture(&mut self.command(wrapper, arguments))?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ok(Outcome {
+            code: output.status.code(),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        })
+    }
+
+    /// assay in the background, silent.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Result<Child> {
+        let mut command = self.command(&[], arguments);
+        let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        quiet.spawn().context("assay cannot be started")
+    }
+}
+
+/// Waits until something is so, for a minute at most.
+pub(crate) fn wait_until(is_so: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < deadline {
+        if is_so() {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    false
+}
+
+/// Runs a program of the system; its output, or why it could not be.
+pub(crate) fn system(words: &[&str]) -> std::result::Result<String, String> {
+    let output = Command::new(words[0]).args(&words[1..]).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("{}: {error}", words[0]))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(format!("{}: {said}", words[0]));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// The first line of a failure, for the table.
+pub(crate) fn first_line(text: &str) -> String {
+    text.lines().find(|line| line.contains("error:")).unwrap_or_default().trim().to_owned()
+}
+
+/// The files below a folder with their contents.
+pub(crate) fn contents(folder: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => found.extend(contents(&path)?),
+            false => found.push((path.clone(), fs::read(&path)?)),
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,76 @@
+//! A disk that is full at the n-th write, for every n of a short run: `strace` makes the call fail.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::{End, Tried, World, first_line};
+
+/// More calls than a short run makes; the first n that nothing fails at ends the series.
+const MOST: u32 = 400;
+const RUN: &[&str] =
+    &["storage", "read", "--engine", "null", "--for", "50ms", "--label", "full"];
+
+pub(super) fn all(program: &Path) -> Result<Vec<Tried>> {
+    let mut tried = Vec::new();
+    for (call, fault) in [
+        ("write", "ENOSPC at the n-th `write`, for all n of a run"),
+        ("fsync", "EIO at the n-th `fsync`, for all n of a run"),
+        ("rename", "ENOSPC at the n-th `rename`, for all n of a run"),
+        ("openat", "EMFILE at the n-th `openat`, for n of a run, each 7th"),
+    ] {
+        tried.push(Tried {
+            fault,
+            expected: "a failure that says so, or a run that is stored whole; never a panic, and \
+                       the next run works",
+            end: every(program, call)?,
+        });
+    }
+    Ok(tried)
+}
+
+fn every(program: &Path, call: &str) -> Result<End> {
+    if !crate::command::exists("strace") {
+        return Ok(End::NotTried("strace is not installed".to_owned()));
+    }
+    let (error, step) = match call {
+        "fsync" => ("EIO", 1),
+        "openat" => ("EMFILE", 7),
+        _ => ("ENOSPC", 1),
+    };
+    let (mut failed, mut stored) = (0, 0);
+    for nth in (1..=MOST).step_by(step) {
+        let world = World::new(program)?;
+        let log = world.path("strace");
+        let inject = format!("inject={call}:error={error}:when={nth}");
+        let trace = format!("trace={call}");
+        let log_name = log.to_string_lossy().into_owned();
+        let wrapper =
+            ["strace", "-f", "-o", log_name.as_str(), "-e", trace.as_str(), "-e", &inject];
+        let run = world.wrapped(&wrapper, RUN)?;
+        let was_made =
+            std::fs::read_to_string(&log).is_ok_and(|told| told.contains("(INJECTED)"));
+        if run.code.is_none() && !was_made {
+            return Ok(End::NotTried("strace may not trace here".to_owned()));
+        }
+        match run.code {
+            Some(0) => stored += 1,
+            Some(2..=4) => failed += 1,
+            other => {
+                let what = format!("n = {nth}: ended with {other:?}: {}", run.err.trim());
+                return Ok(End::Broke(what));
+            }
+        }
+        if run.err.contains("panicked") {
+            return Ok(End::Broke(format!("n = {nth}: {}", first_line(&run.err))));
+        }
+        let next = world.assay(RUN)?;
+        if next.code != Some(0) {
+            return Ok(End::Broke(format!("n = {nth}: the next run: {}", next.err.trim())));
+        }
+        if !was_made {
+            break;
+        }
+    }
+    Ok(End::Held(format!("{failed} refused, {stored} stored")))
+}

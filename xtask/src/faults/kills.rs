@@ -1,0 +1,80 @@
+//! SIGKILL and SIGSTOP while a run is under way.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::{End, Tried, World, contents, system};
+
+/// Moments of a run at which it is killed.
+const KILLS: u64 = 12;
+const SHORT: &[&str] =
+    &["storage", "write", "file", "--size", "4MiB", "--for", "600ms", "--buffered"];
+
+pub(super) fn all(program: &Path) -> Result<Vec<Tried>> {
+    Ok(vec![
+        Tried {
+            fault: "SIGKILL, every 80 ms of a run later",
+            expected: "the store can be read; `clean` removes the file; the next run works",
+            end: killed(program)?,
+        },
+        Tried {
+            fault: "SIGSTOP for 2 s, then SIGCONT",
+            expected: "the run ends well and its results carry the doubt `paused`",
+            end: stopped(program)?,
+        },
+    ])
+}
+
+fn killed(program: &Path) -> Result<End> {
+    for nth in 0..KILLS {
+        let world = World::new(program)?;
+        std::fs::write(world.path("precious"), "precious")?;
+        let mut child = world.start(SHORT)?;
+        thread::sleep(Duration::from_millis(20 + 80 * nth));
+        child.kill()?;
+        child.wait()?;
+        let listed = world.assay(&["list"])?;
+        // Without any run there is no store yet.
+        if !matches!(listed.code, Some(0 | 2)) {
+            return Ok(End::Broke(format!("kill {nth}: list ended with {:?}", listed.code)));
+        }
+        let cleaned = world.assay(&["storage", "clean"])?;
+        let next = world.assay(SHORT)?;
+        let left: Vec<_> = contents(world.folder.path())?
+            .into_iter()
+            .filter(|(path, _)| path.parent() == Some(world.folder.path()))
+            .collect();
+        let is_clean = left.len() == 1 && left[0].1 == b"precious";
+        if cleaned.code != Some(0) || next.code != Some(0) || !is_clean {
+            let what = format!(
+                "kill {nth}: clean {:?}, next run {:?}, {} files left: {}",
+                cleaned.code,
+                next.code,
+                left.len(),
+                next.err
+            );
+            return Ok(End::Broke(what));
+        }
+    }
+    Ok(End::Held(format!("{KILLS} kills")))
+}
+
+fn stopped(program: &Path) -> Result<End> {
+    let world = World::new(program)?;
+    let mut child = world.start(&["storage", "read", "--engine", "null", "--for", "4s"])?;
+    let id = child.id().to_string();
+    thread::sleep(Duration::from_millis(1500));
+    for signal in ["-STOP", "-CONT"] {
+        if let Err(why) = system(&["kill", signal, &id]) {
+            return Ok(End::NotTried(why));
+        }
+        thread::sleep(Duration::from_secs(2));
+    }
+    let status = child.wait()?;
+    let shown = world.assay(&["show", "--json"])?;
+    let is_told = status.success() && shown.out.contains("\"paused\"");
+    Ok(End::of(is_told, format!("exit code {:?}", status.code())))
+}

@@ -1,0 +1,172 @@
+//! Files, links, devices and mounts that change while they are measured.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::{End, Tried, World, first_line, system, wait_until};
+
+const PRECIOUS: &str = "what somebody would miss";
+
+pub(super) fn all(program: &Path) -> Result<Vec<Tried>> {
+    Ok(vec![
+        Tried {
+            fault: "a link to somebody's file in the place of the target, between two phases",
+            expected: "the second phase fails; the file is as it was",
+            end: swapped(program)?,
+        },
+        Tried {
+            fault: "`cp` over a kept file, then a run that writes it, then `clean`",
+            expected: "both leave it alone",
+            end: copied_over(program)?,
+        },
+        Tried {
+            fault: "`mount` of a device while it is written",
+            expected: "the kernel refuses the mount",
+            end: mounted(program)?,
+        },
+        Tried {
+            fault: "the device shrinks under a run, as if it had gone",
+            expected: "the case fails with the kernel's error; nothing is stored as measured",
+            end: gone(program)?,
+        },
+        Tried {
+            fault: "the file system turns read-only between two runs",
+            expected: "a refusal that says so",
+            end: read_only(program)?,
+        },
+        Tried {
+            fault: "nothing is mounted on the mount point, in every storage command",
+            expected: "a refusal, also in --dry-run",
+            end: not_mounted(program)?,
+        },
+    ])
+}
+
+/// Two runs of Vdbench with a command between them.
+fn between(world: &World, lun: &str, command: &str) -> Result<super::Outcome> {
+    let text = format!(
+        "sd=sd1,lun={lun},size=1m,openflags=o_direct\n\
+         wd=wd1,sd=sd1,rdpct=0,xfersize=4k,seekpct=random\n\
+         rd=default,iorate=100,elapsed=2,interval=1\nrd=rd1,wd=wd1\n\
+         rd=rd2,wd=wd1,startcmd=\"{command}\"\n"
+    );
+    fs::write(world.path("parameters"), text)?;
+    world.assay(&["vdbench", "-f", "parameters", "--destroy-data", lun])
+}
+
+fn swapped(program: &Path) -> Result<End> {
+    let world = World::new(program)?;
+    fs::write(world.path("precious"), PRECIOUS)?;
+    let run = between(&world, "file", "mv file aside; ln -s precious file")?;
+    let same = fs::read_to_string(world.path("precious"))? == PRECIOUS;
+    Ok(End::of(same && run.code == Some(4), first_line(&run.err)))
+}
+
+fn copied_over(program: &Path) -> Result<End> {
+    let world = World::new(program)?;
+    let short = ["file", "--size", "1MiB", "--for", "100ms", "--buffered"];
+    world.assay(&[&["storage", "read", "--keep"][..], &short].concat())?;
+    fs::write(world.path("file"), PRECIOUS)?;
+    let run = world.assay(&[&["storage", "write"][..], &short].concat())?;
+    let cleaned = world.assay(&["storage", "clean"])?;
+    let same = fs::read_to_string(world.path("file")).is_ok_and(|it| it == PRECIOUS);
+    Ok(End::of(same && run.code == Some(2) && cleaned.code == Some(0), first_line(&run.err)))
+}
+
+/// A loop device, detached at the end.
+struct Loop(String);
+
+impl Loop {
+    fn over(file: &Path) -> Result<std::result::Result<Self, String>> {
+        fs::File::create(file)?.set_len(16 << 20)?;
+        let path = file.to_string_lossy();
+        Ok(system(&["losetup", "-f", "--show", &path]).map(Self))
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        drop(system(&["umount", &self.0]));
+        drop(system(&["losetup", "-d", &self.0]));
+    }
+}
+
+fn mounted(program: &Path) -> Result<End> {
+    let world = World::new(program)?;
+    let disk = world.path("disk");
+    let device = match Loop::over(&disk)? {
+        Ok(device) => device,
+        Err(why) => return Ok(End::NotTried(why)),
+    };
+    let folder = world.path("mounted");
+    fs::create_dir(&folder)?;
+    let make =
+        format!("mkfs.ext4 -qF {} 4M; mount {} {}", disk.display(), device.0, folder.display());
+    let run = between(&world, &device.0, &make)?;
+    let is_mounted =
+        fs::read_to_string("/proc/self/mountinfo")?.contains(&*folder.to_string_lossy());
+    Ok(End::of(!is_mounted && run.code == Some(4), first_line(&run.err)))
+}
+
+fn gone(program: &Path) -> Result<End> {
+    let world = World::new(program)?;
+    let disk = world.path("disk");
+    let device = match Loop::over(&disk)? {
+        Ok(device) => device,
+        Err(why) => return Ok(End::NotTried(why)),
+    };
+    let run = ["storage", "read", &device.0, "--random", "--for", "3s", "--depth", "4"];
+    let mut child = world.start(&run)?;
+    let store = world.path("assay");
+    wait_until(|| store.is_dir());
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    fs::File::options().write(true).open(&disk)?.set_len(1 << 20)?;
+    let code = child.wait()?.code();
+    let shown = world.assay(&["show", "--json"])?;
+    let is_failed = code == Some(4) && shown.out.contains("io-failed");
+    Ok(End::of(is_failed, format!("exit code {code:?}")))
+}
+
+fn read_only(program: &Path) -> Result<End> {
+    let world = World::new(program)?;
+    let device = match Loop::over(&world.path("disk"))? {
+        Ok(device) => device,
+        Err(why) => return Ok(End::NotTried(why)),
+    };
+    let folder: PathBuf = world.path("mounted");
+    fs::create_dir(&folder)?;
+    let at = folder.to_string_lossy().into_owned();
+    let made = system(&["mkfs.ext4", "-q", &device.0])
+        .and_then(|_| system(&["mount", &device.0, &at]))
+        .and_then(|_| system(&["mount", "-o", "remount,ro", &at]));
+    if let Err(why) = made {
+        return Ok(End::NotTried(why));
+    }
+    let run = world.assay(&["storage", "read", "mounted", "--size", "1MiB", "--for", "1s"])?;
+    let is_told = run.code == Some(4) && run.err.contains("is mounted read-only");
+    Ok(End::of(is_told, first_line(&run.err)))
+}
+
+fn not_mounted(program: &Path) -> Result<End> {
+    const NOWHERE: &str = "/srv/assay-nobody-mounts-this";
+    let world = World::new(program)?;
+    fs::write(world.path("job"), format!("[a]\nrw=write\nsize=1m\nfilename={NOWHERE}\n"))?;
+    symlink(NOWHERE, world.path("link"))?;
+    for arguments in [
+        &["storage", "write", NOWHERE, "--size", "1MiB"][..],
+        &["storage", "write", NOWHERE, "--size", "1MiB", "--dry-run"],
+        &["run", "storage-local", "--target", NOWHERE, "--dry-run"],
+        &["fio", "job"],
+        &["ior", "-b", "1m", "-t", "1m", "-o", NOWHERE],
+    ] {
+        let run = world.assay(arguments)?;
+        let is_refused = run.code == Some(4) && run.err.contains("nothing is mounted");
+        if !is_refused || Path::new(NOWHERE).exists() {
+            return Ok(End::Broke(format!("{}: {}", arguments.join(" "), run.err.trim())));
+        }
+    }
+    Ok(End::Held("refused by all".to_owned()))
+}
