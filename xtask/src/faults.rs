@@ -144,7 +144,8 @@ impl World {
 
     pub(crate) fn wrapped(&self, wrapper: &[&str], arguments: &[&str]) -> Result<Outcome> {
         let output = command::capture(&mut self.command(wrapper, arguments))?;
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let folder = self.folder.path().to_string_lossy().into_owned();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&folder, "FOLDER");
         Ok(Outcome {
             code: output.status.code(),
             out: text(&output.stdout),

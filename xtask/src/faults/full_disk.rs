@@ -8,8 +8,7 @@ use super::{End, Tried, World, first_line};
 
 /// More calls than a short run makes; the first n that nothing fails at ends the series.
 const MOST: u32 = 400;
-const RUN: &[&str] =
-    &["storage", "read", "--engine", "null", "--for", "50ms", "--label", "full"];
+const RUN: &[&str] = &["storage", "read", "--engine", "null", "--for", "50ms"];
 
 pub(super) fn all(program: &Path) -> Result<Vec<Tried>> {
     let mut tried = Vec::new();
@@ -66,7 +65,10 @@ fn every(program: &Path, call: &str) -> Result<End> {
         }
         let next = world.assay(RUN)?;
         if next.code != Some(0) {
-            return Ok(End::Broke(format!("n = {nth}: the next run: {}", next.err.trim())));
+            return Ok(End::Broke(format!(
+                "n = {nth}: the next run: {}",
+                first_line(&next.err)
+            )));
         }
         if !was_made {
             break;

@@ -126,7 +126,7 @@ fn gone(program: &Path) -> Result<End> {
     fs::File::options().write(true).open(&disk)?.set_len(1 << 20)?;
     let code = child.wait()?.code();
     let shown = world.assay(&["show", "--json"])?;
-    let is_failed = code == Some(4) && shown.out.contains("io-failed");
+    let is_failed = code == Some(4) && shown.out.contains("Input/output error");
     Ok(End::of(is_failed, format!("exit code {code:?}")))
 }
 
