@@ -294,27 +294,36 @@ impl Spent {
 }
 
 /// Round trips of one exchange: a few as samples, all of them as a distribution; and the half of each, so
-/// that whatever is told of them, half of it is told of the halves. qperf's own lines tell half the mean.
+/// that whatever is told of them, half of it is told of the halves.
 #[must_use]
 pub fn round_trips(measured: &Latency, span: Span) -> Vec<Entry> {
     let times_ns = &measured.measured.times_ns;
+    let mut entries = exchanged(times_ns, span, "round_trip", 1);
+    entries.extend(exchanged(times_ns, span, "half_round_trip", 2));
+    entries
+}
+
+/// Every round trip, or every half of one.
+fn exchanged(times_ns: &[u64], span: Span, metric: &'static str, divisor: u32) -> Vec<Entry> {
     // As many as wanted, from the first to the last, none twice.
     let step = times_ns.len().div_ceil(SAMPLES).max(1);
-    let mut entries = Vec::new();
-    for (metric, share, divisor) in [("round_trip", 1e-9, 1), ("half_round_trip", 0.5e-9, 2)] {
-        let few = times_ns.iter().step_by(step);
-        entries.extend(few.map(|ns| Entry::sample(metric, *ns as f64 * share)));
-        // All of them together are the tail, of which the samples are a few.
-        let all: Vec<u64> = times_ns.iter().map(|ns| ns / divisor).collect();
-        let all = Seen::Distribution(span, Distribution::of_values(&all));
-        entries.push(Entry::Measured(Key::of(metric), all));
-    }
+    let few = times_ns.iter().step_by(step);
+    let seconds = |ns: &u64| *ns as f64 * 1e-9 / f64::from(divisor);
+    let mut entries: Vec<Entry> = few.map(|ns| Entry::sample(metric, seconds(ns))).collect();
+    // All of them together are the tail, of which the samples are a few.
+    let all: Vec<u64> = times_ns.iter().map(|ns| ns / u64::from(divisor)).collect();
+    let all = Seen::Distribution(span, Distribution::of_values(&all));
+    entries.push(Entry::Measured(Key::of(metric), all));
     entries
 }
 
 fn latency(request: &Request, measured: &Latency) -> Vec<Entry> {
     let span = Span::of_seconds(0.0, measured.measured.total_ns as f64 * 1e-9, false);
-    let mut entries = round_trips(measured, span);
+    let mut entries = exchanged(&measured.measured.times_ns, span, "round_trip", 1);
+    // In its language the half is what it prints.
+    let half = Key::of("half_round_trip");
+    entries.push(Entry::SeriesFact(half, Attribute::Statistic, "mean".into()));
+    entries.push(Entry::sample("half_round_trip", measured.mean_half_s));
     if request.test.is_udp() {
         let part = measured.measured.lost;
         let whole = part + measured.measured.times_ns.len() as u64;
