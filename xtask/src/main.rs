@@ -27,7 +27,7 @@ const USAGE: &str = "\
 cargo xtask tidy             check the rules of the house that no other tool knows
 cargo xtask test             install what the tests need, run them all, list what was skipped
 cargo xtask truth            decide the known truths, on a quiet machine, beside the real tools
-cargo xtask truth statistics how often intervals hold, simulated: half a minute
+cargo xtask truth statistics how often intervals, verdicts and change points are right, simulated
 cargo xtask faults           kills, full disks and storage that changes, into docs/reliability.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   every reader against changed inputs
 cargo xtask ci               fmt, tidy, clippy, doc, test, truth: all that has to pass before a change lands

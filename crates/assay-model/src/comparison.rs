@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::attribute::Attributes;
+use crate::environment::Aspect;
 use crate::summary::Estimate;
 
 /// The version of the machine-readable comparison.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// The machine-readable comparison of two conditions: what `assay compare --json` prints.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,10 +18,18 @@ pub struct Comparison {
     pub a: Side,
     /// The second condition.
     pub b: Side,
+    /// Runs of the first condition that took turns with its others, to show what the machine does by itself.
+    pub control: Vec<String>,
+    /// How the runs lie to each other in time.
+    pub design: Design,
     /// A ratio between 1 / (1 + margin) and 1 + margin makes no difference in practice.
     pub margin: f64,
     /// Confidence level of every interval of a ratio.
     pub level: f64,
+    /// How many metrics have been tested for a difference.
+    pub tested: usize,
+    /// The share of false ones among all differences that are called, at most and in the long run.
+    pub false_share: f64,
     /// What was measured under both conditions, in the order of `a`.
     pub pairs: Vec<Pair>,
     /// What was measured under one condition alone, that of `a` first.
@@ -36,6 +45,16 @@ pub struct Side {
     pub name: String,
     /// Identifiers of its runs.
     pub runs: Vec<String>,
+}
+
+/// How the runs of two conditions lie to each other in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Design {
+    /// They took turns: a run of one is compared with its neighbour of the other.
+    Turns,
+    /// Nothing is known: all runs of one are compared with all runs of the other.
+    Independent,
 }
 
 /// A result that was measured under one condition alone.
@@ -68,57 +87,66 @@ pub enum Only {
 pub struct Difference {
     /// What differs.
     pub aspect: Aspect,
-    /// Under the first condition.
+    /// Which of several: a setting by its name, or the benchmark and metric.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub of: String,
+    /// Under the first condition; several values with commas between them.
     pub a: String,
     /// Under the second condition.
     pub b: String,
 }
 
-/// What may differ between two conditions although nobody asked for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Aspect {
-    /// The hosts.
-    Host,
-    /// The model of the processor.
-    Processor,
-    /// The version of the kernel.
-    Kernel,
-    /// The version of assay.
-    Version,
-    /// How many hosts took part.
-    HostCount,
-}
-
 /// One metric of one case under both conditions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
-    /// Under the first condition, of all its runs together.
+    /// Under the first condition: of several runs, each of which counts as one value.
     pub a: Estimate,
     /// Under the second condition.
     pub b: Estimate,
-    /// Median of `b` over median of `a`; `None` where that is not a number above 0.
+    /// The shift between the runs as a ratio, `b` over `a`; `None` where a run has no number above 0.
     pub ratio: Option<f64>,
-    /// Interval of the ratio; `None` where a median has none.
+    /// Interval of the ratio; `None` with fewer than three runs of each condition.
     pub ratio_ci: Option<[f64; 2]>,
+    /// The probability of a ratio as far from 1 by chance alone; `None` where it was not tested.
+    pub p: Option<f64>,
+    /// The same as it is worth among all metrics that were tested.
+    pub p_adjusted: Option<f64>,
+    /// Interval of the ratio of the first condition's control runs to its others: what the machine does by
+    /// itself.
+    pub floor: Option<[f64; 2]>,
     /// What follows for `b`.
     pub verdict: Verdict,
-    /// Samples of each condition that would probably tell, where these cannot.
-    pub n_to_tell: Option<u64>,
+    /// Runs of each condition that would probably tell, where these cannot.
+    pub runs_to_tell: Option<u64>,
+    /// Whether it is one of the metrics that decide the exit code.
+    pub is_headline: bool,
+    /// Whether every run has a single value of it.
+    pub is_single: bool,
 }
 
 /// How the second condition is, compared with the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The whole interval is beyond the margin, on the good side.
+    /// More than the margin on the good side, and not by chance.
     Better,
-    /// The whole interval is beyond the margin, on the bad side.
+    /// More than the margin on the bad side, and not by chance.
     Worse,
     /// The whole interval is within the margin.
     Equivalent,
-    /// The interval is too wide, or there is none.
+    /// Neither is shown.
     CannotTell,
+}
+
+/// What all headline metrics say together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conclusion {
+    /// One of them is worse.
+    Regression,
+    /// None is worse, and one cannot be told.
+    Undecided,
+    /// None is worse.
+    Fine,
 }
 
 impl Comparison {
@@ -126,5 +154,27 @@ impl Comparison {
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.pairs.iter().filter(|pair| pair.verdict == verdict).count()
+    }
+
+    /// The pairs that decide the exit code: those of headline metrics, or all where there are none.
+    pub fn deciding(&self) -> impl Iterator<Item = &Pair> {
+        let has_headline = self.pairs.iter().any(|pair| pair.is_headline);
+        self.pairs.iter().filter(move |pair| pair.is_headline || !has_headline)
+    }
+
+    /// What is worse counts first; what cannot be told is no success, except that metrics with a single
+    /// value per run need not be told where another is.
+    #[must_use]
+    pub fn conclusion(&self) -> Conclusion {
+        let has = |verdict| self.deciding().any(|pair| pair.verdict == verdict);
+        let is_open = |pair: &Pair| pair.verdict == Verdict::CannotTell && !pair.is_single;
+        let is_told = self.deciding().any(|pair| pair.verdict != Verdict::CannotTell);
+        if has(Verdict::Worse) {
+            Conclusion::Regression
+        } else if self.deciding().any(is_open) || !is_told {
+            Conclusion::Undecided
+        } else {
+            Conclusion::Fine
+        }
     }
 }

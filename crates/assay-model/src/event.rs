@@ -110,6 +110,25 @@ pub struct RunStarted {
     /// In which tool's language it was asked; `None` = a suite or options of assay's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
+    /// Its place among runs of two conditions that took turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Turn>,
+}
+
+/// The place of a run among those of two conditions that take turns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// What all of them have in common.
+    pub comparison: String,
+    /// What their order was drawn from.
+    pub seed: u64,
+    /// Which of them it is, from 0.
+    pub number: u32,
+    /// Which block, from 0: the runs of a block are neighbours in time, one of each condition.
+    pub block: u32,
+    /// One more run of the first condition, which shows what the machine does by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_control: bool,
 }
 
 /// A question in the language of a tool, as the user put it, so that the answer can be given in that

@@ -3,6 +3,7 @@
 mod comparison;
 mod findings;
 mod headlines;
+mod history;
 mod listing;
 mod methods;
 mod plan;
@@ -11,7 +12,8 @@ mod storage;
 
 pub use comparison::comparison;
 pub use findings::findings;
-pub use headlines::headlines;
+pub use headlines::{headlines, representative};
+pub use history::history;
 pub use listing::{ListedRun, listing};
 pub use methods::methods;
 pub use plan::plan;

@@ -175,10 +175,20 @@ pub struct Axis {
 pub enum Scale {
     /// Proportional, beginning at zero.
     Linear,
+    /// Proportional, beginning near the values, where small differences matter.
+    Near,
     /// Powers of two at equal distances.
     Log2,
     /// Powers of ten at equal distances.
     Log10,
+}
+
+impl Scale {
+    /// Whether equal distances are equal differences.
+    #[must_use]
+    pub const fn is_proportional(self) -> bool {
+        matches!(self, Self::Linear | Self::Near)
+    }
 }
 
 /// One curve.

@@ -16,8 +16,9 @@ use assay_dialects::wire::iperf3::Protocol;
 use assay_model::event::Stopped;
 use assay_model::facts::HostFacts;
 use assay_model::plan::Case;
-use assay_model::workload::{MpiWorkload, Workload};
+use assay_model::workload::Workload;
 
+use crate::measuring::{Turns, all};
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
@@ -62,36 +63,39 @@ fn of_kind(
         return tool::measure(case, found, &host.cpu.flags, known, recorder);
     }
     match &case.workload {
-        Workload::Stream(work) => stream::measure(work, recorder),
-        Workload::Latency(work) => latency::measure(work, recorder),
-        Workload::Copy(work) => copy::measure(work, recorder),
-        Workload::PeakFlops(work) => peak_flops::measure(work, recorder),
-        Workload::Linpack(work) => linpack::measure(work, recorder),
+        Workload::Stream(work) => all(stream::turns(work), recorder),
+        Workload::Latency(work) => all(latency::turns(work), recorder),
+        Workload::Copy(work) => all(copy::turns(work), recorder),
+        Workload::PeakFlops(work) => all(peak_flops::turns(work), recorder),
+        Workload::Linpack(work) => all(linpack::turns(work), recorder),
         Workload::NetworkTcp(work) => network::measure(work, Protocol::Tcp, known, recorder),
         Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, known, recorder),
         Workload::NetworkIcmp(work) => network::icmp(work, known, recorder),
-        Workload::Mpi(work) => (0..)
-            .find_map(|launch| mpi::turn(case, work, launch, recorder).transpose())
-            .expect("launches are counted until one is the last"),
+        Workload::Mpi(work) => all(mpi::turns(case, work), recorder),
         Workload::Storage(test) => storage::measure(case, test, options, recorder),
         Workload::Files(test) => files::measure(test, options, recorder),
     }
 }
 
-/// The question of a case that is measured alternately, between which others may have theirs.
-pub(crate) fn in_turns<'a>(case: &'a Case, tools: &Tools) -> Option<&'a MpiWorkload> {
-    let Workload::Mpi(work) = &case.workload else { return None };
-    tools.get(&case.by).is_none().then_some(work)
-}
-
-/// One turn; why it was the last one, or `None`.
-pub(crate) fn turn(
-    case: &Case,
-    work: &MpiWorkload,
-    turn: u32,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<Stopped>, CaseError> {
-    mpi::turn(case, work, turn, recorder)
+/// A case whose preparations, between which others may have theirs, are turns; `None` where it has the
+/// machine until it ends.
+pub(crate) fn turns<'c>(case: &'c Case, tools: &Tools) -> Option<Turns<'c>> {
+    if tools.get(&case.by).is_some() {
+        return None;
+    }
+    match &case.workload {
+        Workload::Stream(work) => Some(stream::turns(work)),
+        Workload::Latency(work) => Some(latency::turns(work)),
+        Workload::Copy(work) => Some(copy::turns(work)),
+        Workload::PeakFlops(work) => Some(peak_flops::turns(work)),
+        Workload::Linpack(work) => Some(linpack::turns(work)),
+        Workload::Mpi(work) => Some(mpi::turns(case, work)),
+        Workload::NetworkTcp(_)
+        | Workload::NetworkUdp(_)
+        | Workload::NetworkIcmp(_)
+        | Workload::Storage(_)
+        | Workload::Files(_) => None,
+    }
 }
 
 /// CPU numbers as the kernels take them.

@@ -1,4 +1,4 @@
-//! Executes a plan, case by case; the same workload under several MPIs alternately.
+//! Carries a plan out: cases with several preparations in turns, all others one after the other.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,7 +8,7 @@ use assay_fleet::state;
 use assay_kernels::clock;
 use assay_model::doubt::Doubt;
 use assay_model::event::{
-    Asked, Clock, FORMAT, HostJoined, RunEvent, RunStarted, Status, Stopped,
+    Asked, Clock, FORMAT, HostJoined, RunEvent, RunStarted, Status, Stopped, Turn,
 };
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan};
@@ -32,6 +32,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) plan: Plan,
     /// What the user calls the condition.
     pub(crate) label: Option<String>,
+    /// Its place among those of two conditions.
+    pub(crate) turn: Option<Turn>,
     pub(crate) host: HostFacts,
     pub(crate) tools: &'a Tools,
     pub(crate) store: &'a Store,
@@ -50,6 +52,7 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
         plan: &execution.plan,
         label: execution.label.clone(),
         asked: None,
+        turn: execution.turn.clone(),
         host: &execution.host,
         store: Some(execution.store),
     };
@@ -80,6 +83,7 @@ pub(crate) struct Beginning<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) label: Option<String>,
     pub(crate) asked: Option<Asked>,
+    pub(crate) turn: Option<Turn>,
     pub(crate) host: &'a HostFacts,
     pub(crate) store: Option<&'a Store>,
 }
@@ -98,6 +102,7 @@ pub(crate) fn begin<'t>(
         started: now.to_string(),
         plan: beginning.plan.clone(),
         asked: beginning.asked,
+        turn: beginning.turn,
     };
     let joined = HostJoined {
         host: beginning.host.name.clone(),
@@ -126,16 +131,15 @@ fn clock_of(plan: &Plan, host: &HostFacts) -> Result<Clock, Failure> {
     bind::characterise_clock(&cpus)
 }
 
-/// The time, and four digits that distinguish runs of the same second.
-fn new_run_id(now: Timestamp) -> String {
+/// The time, and four digits that tell runs of the same second apart.
+pub(crate) fn new_run_id(now: Timestamp) -> String {
     let nanoseconds =
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
     let entropy = (nanoseconds ^ (nanoseconds >> 16) ^ std::process::id()) as u16;
     assay_store::new_run_id(now, entropy)
 }
 
-/// Every case, one after the other or, where they are the same question to several MPIs, in turns. One that
-/// fails does not stop the others.
+/// Every case, in turns with its neighbours where it can. One that fails does not stop the others.
 fn cases(
     execution: &Execution<'_>,
     log: &mut Log<'_>,

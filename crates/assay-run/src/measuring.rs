@@ -16,31 +16,58 @@ pub(crate) struct Measurement<'m, P> {
     pub(crate) check: &'m mut dyn FnMut(&mut P, &mut Recorder<'_, '_>) -> Result<(), CaseError>,
 }
 
+/// A case that is measured preparation by preparation, between which others may have theirs: each call
+/// is one of them, and says why it was the last one.
+pub(crate) type Turns<'c> =
+    Box<dyn FnMut(&mut Recorder<'_, '_>) -> Result<Option<Stopped>, CaseError> + 'c>;
+
+/// All turns of a case without a break.
+pub(crate) fn all(
+    mut turns: Turns<'_>,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stopped, CaseError> {
+    loop {
+        if let Some(stopped) = turns(recorder)? {
+            return Ok(stopped);
+        }
+    }
+}
+
 /// Repeats a measurement until the stopping rule ends it.
 pub(crate) fn repeat<P>(
     measurement: &mut Measurement<'_, P>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     loop {
-        let mut prepared = (measurement.prepare)(recorder)?;
-        let next = loop {
-            let began_s = recorder.elapsed_s();
-            (measurement.repetition)(&mut prepared, recorder)?;
-            match recorder.next(recorder.elapsed_s() - began_s)? {
-                Next::Repeat => {}
-                other => break other,
-            }
-        };
-        (measurement.check)(&mut prepared, recorder)?;
-        // Given back before it is made again: two sets of arrays may not fit into memory.
-        drop(prepared);
-        match next {
-            Next::Stop(stopped) => {
-                recorder.flush()?;
-                return Ok(stopped);
-            }
-            Next::Repeat | Next::PrepareAfresh => recorder.prepare_afresh()?,
+        if let Some(stopped) = preparation(measurement, recorder)? {
+            return Ok(stopped);
         }
+    }
+}
+
+/// One preparation with its repetitions, all of them stored; `None` where another one is to follow.
+pub(crate) fn preparation<P>(
+    measurement: &mut Measurement<'_, P>,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Option<Stopped>, CaseError> {
+    let mut prepared = (measurement.prepare)(recorder)?;
+    let next = loop {
+        let began_s = recorder.elapsed_s();
+        (measurement.repetition)(&mut prepared, recorder)?;
+        match recorder.next(recorder.elapsed_s() - began_s)? {
+            Next::Repeat => {}
+            other => break other,
+        }
+    };
+    (measurement.check)(&mut prepared, recorder)?;
+    // Given back before it is made anew: two sets of arrays may not fit into memory.
+    drop(prepared);
+    match next {
+        Next::Stop(stopped) => {
+            recorder.flush()?;
+            Ok(Some(stopped))
+        }
+        Next::Repeat | Next::PrepareAfresh => recorder.prepare_afresh().map(|()| None),
     }
 }
 

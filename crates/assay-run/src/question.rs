@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use assay_fleet::facts;
 use assay_fleet::root::Root;
-use assay_model::event::Status;
+use assay_model::event::{Status, Turn};
 use assay_model::facts::HostFacts;
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::plan::expand::{self, Choices, MpiChoices};
@@ -37,6 +37,8 @@ pub struct Question<'a> {
     pub to: Option<&'a str>,
     /// What the user calls the condition.
     pub label: Option<&'a str>,
+    /// The place of the run, where two conditions take turns.
+    pub turn: Option<Turn>,
     /// The MPIs that questions about MPI go to.
     pub mpi: MpiChoices,
     /// What may be done to storage.
@@ -60,6 +62,7 @@ impl<'a> Question<'a> {
             blame: Kind::Usage,
             to: None,
             label: None,
+            turn: None,
             mpi: MpiChoices::default(),
             storage: RunOptions::default(),
             by: vec!["assay".to_owned()],
@@ -123,6 +126,7 @@ pub fn measure(
     let execution = Execution {
         plan,
         label: question.label.map(str::to_owned),
+        turn: question.turn.clone(),
         host,
         tools: &tools,
         store,

@@ -112,6 +112,11 @@ impl CaseState {
             seen: 0,
         }
     }
+
+    /// Preparations whose samples are stored.
+    pub(crate) const fn preparations_ended(&self) -> u32 {
+        self.preparation
+    }
 }
 
 /// The recorder of one case, or of one turn of it.

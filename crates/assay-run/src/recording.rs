@@ -77,6 +77,7 @@ impl<'t> Recording<'t> {
             plan: &opening.plan,
             label: opening.label,
             asked: Some(opening.asked),
+            turn: None,
             host: &host,
             store: opening.store,
         };

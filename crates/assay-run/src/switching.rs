@@ -6,13 +6,17 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assay_fleet::process::{self, Command, Completed, Status};
+use assay_model::event::Turn;
 use assay_model::run::Run;
 use assay_model::seed;
+use assay_stats::random::Random;
 use assay_store::Store;
+use jiff::Timestamp;
 
+use crate::execution::new_run_id;
 use crate::failure::Failure;
 use crate::question::{self, Question, prepare};
 use crate::sink::Sink;
@@ -20,6 +24,8 @@ use crate::sink::Sink;
 /// Switching may take minutes where a cloud's interface has to be asked; a command that hangs must
 /// end some day.
 const DEADLINE: Duration = Duration::from_secs(900);
+/// How often a wait looks whether the user wants to stop.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// One condition: what it is called and the command that leads to it.
 #[derive(Debug)]
@@ -48,18 +54,67 @@ pub fn conditions(commands: &[String], names: &[String]) -> Result<[Switch; 2], 
     Ok([switch(names[0], first), switch(names[1], second)])
 }
 
-/// Measures both conditions in turns and stores every run; the first condition holds at the end.
+/// How often, and in which order.
+#[derive(Debug, Clone, Copy)]
+pub struct Course {
+    /// Runs of both conditions together.
+    pub turns: u32,
+    /// Whether the first condition takes a turn more in every block, to show what the machine does by
+    /// itself.
+    pub with_control: bool,
+    /// What the order is drawn from.
+    pub seed: u64,
+    /// Time after a command until what it changed has settled.
+    pub settle: Duration,
+}
+
+/// One run to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Slot {
+    /// Which condition: 0 or 1.
+    condition: usize,
+    block: u32,
+    is_control: bool,
+}
+
+impl Course {
+    /// Blocks of one run of each condition, in an order drawn by the seed; every second block has the order
+    /// of the one before it backwards, so that what drifts steadily meets all alike.
+    fn slots(self) -> Vec<Slot> {
+        let mut random = Random::new(self.seed);
+        let mut slots: Vec<Slot> = Vec::new();
+        for block in 0..self.turns / 2 {
+            let slot = |condition, is_control| Slot { condition, block, is_control };
+            let mut members = vec![slot(0, false), slot(1, false)];
+            if self.with_control {
+                members.push(slot(0, true));
+            }
+            match block % 2 {
+                0 => random.shuffle(&mut members),
+                _ => {
+                    let before = slots[slots.len() - members.len()..].iter().rev();
+                    members = before.map(|before| Slot { block, ..*before }).collect();
+                }
+            }
+            slots.extend(members);
+        }
+        slots
+    }
+}
+
+/// Measures both conditions in turns and stores every run, control runs with those of the first condition;
+/// the first condition holds at the end.
 pub fn measure(
     question: &Question<'_>,
     conditions: &[Switch; 2],
-    turns: u32,
+    course: Course,
     (store, cancel): (&Store, &AtomicBool),
     sink: &mut dyn Sink,
 ) -> Result<[Vec<Run>; 2], Failure> {
     // What cannot be planned is reported before anything is switched.
     prepare(question)?;
-    let mut present = Present { conditions, at: None };
-    let measured = in_turns(question, &mut present, turns, (store, cancel), sink);
+    let mut present = Present { conditions, settle: course.settle, at: None };
+    let measured = in_turns(question, &mut present, course, (store, cancel), sink);
     match (measured, present.restore()) {
         (Ok(runs), Ok(())) => Ok(runs),
         (Err(first), Err(second)) => {
@@ -70,40 +125,45 @@ pub fn measure(
     }
 }
 
-/// First, second, second, first, and so on: what drifts steadily meets both alike.
-const fn condition_of(turn: u32) -> usize {
-    matches!(turn % 4, 1 | 2) as usize
-}
-
 fn in_turns(
     question: &Question<'_>,
     present: &mut Present<'_>,
-    turns: u32,
+    course: Course,
     (store, cancel): (&Store, &AtomicBool),
     sink: &mut dyn Sink,
 ) -> Result<[Vec<Run>; 2], Failure> {
     let mut runs = [Vec::new(), Vec::new()];
-    for turn in 0..turns {
-        let index = condition_of(turn);
-        let name = &present.conditions[index].name;
-        sink.note(&format!("turn {} of {turns}: {name}", turn + 1));
+    let slots = course.slots();
+    let comparison = new_run_id(Timestamp::now());
+    sink.note(&format!("the order is drawn from --seed {}", course.seed));
+    for (number, slot) in (0..).zip(&slots) {
+        let name = &present.conditions[slot.condition].name;
+        let control = if slot.is_control { " once more, as control" } else { "" };
+        sink.note(&format!("turn {} of {}: {name}{control}", number + 1, slots.len()));
         // A command that was cancelled did not fail by itself.
-        present.switch_to(index, cancel).map_err(|failure| {
+        present.switch_to(slot.condition, cancel).map_err(|failure| {
             let is_cancelled = cancel.load(Ordering::Relaxed);
-            if is_cancelled { interrupted(&runs, turn, turns) } else { failure }
+            if is_cancelled { interrupted(&runs, number, slots.len()) } else { failure }
         })?;
-        let seed = question.seed.map(|seed| seed::derived(seed, u64::from(turn)));
-        let asked = Question { label: Some(name), seed, ..question.clone() };
+        let turn = Turn {
+            comparison: comparison.clone(),
+            seed: course.seed,
+            number,
+            block: slot.block,
+            is_control: slot.is_control,
+        };
+        let seed = question.seed.map(|seed| seed::derived(seed, u64::from(number)));
+        let asked = Question { label: Some(name), turn: Some(turn), seed, ..question.clone() };
         let prepared = prepare(&asked)?;
-        runs[index].push(question::measure(&asked, prepared, store, cancel, sink)?);
+        runs[slot.condition].push(question::measure(&asked, prepared, store, cancel, sink)?);
         if cancel.load(Ordering::Relaxed) {
-            return Err(interrupted(&runs, turn, turns));
+            return Err(interrupted(&runs, number, slots.len()));
         }
     }
     Ok(runs)
 }
 
-fn interrupted(runs: &[Vec<Run>; 2], turn: u32, turns: u32) -> Failure {
+fn interrupted(runs: &[Vec<Run>; 2], turn: u32, turns: usize) -> Failure {
     let ids: Vec<&str> = runs.iter().flatten().map(|run| run.started.run.as_str()).collect();
     let failure = Failure::measurement("the comparison was interrupted")
         .explain(format!("{} of {turns} turns were begun", turn + 1));
@@ -116,6 +176,7 @@ fn interrupted(runs: &[Vec<Run>; 2], turn: u32, turns: u32) -> Failure {
 /// Which condition holds at present.
 struct Present<'a> {
     conditions: &'a [Switch; 2],
+    settle: Duration,
     /// `None` before the first command.
     at: Option<usize>,
 }
@@ -127,7 +188,12 @@ impl Present<'_> {
         }
         // From here on it may be in between.
         self.at = Some(index);
-        carry_out(&self.conditions[index], cancel)
+        carry_out(&self.conditions[index], cancel)?;
+        let settled = Instant::now() + self.settle;
+        while Instant::now() < settled && !cancel.load(Ordering::Relaxed) {
+            std::thread::sleep(PATIENCE.min(settled.saturating_duration_since(Instant::now())));
+        }
+        Ok(())
     }
 
     /// Back to the first condition, also after an interruption.
@@ -171,4 +237,54 @@ fn last_words(completed: &Completed) -> String {
     let text = String::from_utf8_lossy(&completed.output.stderr);
     let line = text.lines().rev().find(|line| !line.trim().is_empty());
     line.map(|line| format!("; it said: {}", line.trim())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the runs of a kind lie, as the mean of their numbers: the same for all kinds after an even
+    /// number of blocks.
+    fn middle(slots: &[Slot], condition: usize, is_control: bool) -> f64 {
+        let is_one = |slot: &Slot| slot.condition == condition && slot.is_control == is_control;
+        let numbers: Vec<f64> = (0..)
+            .zip(slots)
+            .filter(|(_, slot)| is_one(slot))
+            .map(|(i, _)| f64::from(i))
+            .collect();
+        numbers.iter().sum::<f64>() / numbers.len() as f64
+    }
+
+    #[test]
+    fn turns_are_balanced_and_come_again_from_their_seed() {
+        let mut orders = std::collections::BTreeSet::new();
+        for seed in 0..200 {
+            for with_control in [false, true] {
+                let course = Course { turns: 12, with_control, seed, settle: Duration::ZERO };
+                let slots = course.slots();
+                assert_eq!(slots, course.slots());
+                let kinds: &[(usize, bool)] = if with_control {
+                    &[(0, false), (1, false), (0, true)]
+                } else {
+                    &[(0, false), (1, false)]
+                };
+                assert_eq!(slots.len(), 6 * kinds.len());
+                for (condition, is_control) in kinds {
+                    let found = middle(&slots, *condition, *is_control);
+                    assert!((found - (slots.len() - 1) as f64 / 2.0).abs() < 1e-9, "{slots:?}");
+                }
+                for block in slots.chunks(kinds.len()) {
+                    assert!(block.iter().all(|slot| slot.block == block[0].block));
+                }
+                orders.insert(
+                    slots
+                        .iter()
+                        .map(|slot| (slot.condition, slot.is_control))
+                        .collect::<Vec<_>>(),
+                );
+            }
+        }
+        // Three independent draws: 2³ orders without and 6³ with a control.
+        assert!(orders.len() > 100, "{}", orders.len());
+    }
 }

@@ -5,26 +5,36 @@
 //! [`analysis::analyse`], so that a case that stopped as precise is also reported as precise; and the
 //! rounds and tries of storage through [`rounds::Steady`] and [`rate_search::Search`].
 //!
-//! This crate never prints, reads a clock or touches a file, and it needs no random numbers: the
-//! same samples always give the same summary. What its intervals are worth is simulated by [`proof`].
+//! This crate never prints, reads a clock or touches a file. Where it permutes, the seed is given: the
+//! same samples always give the same conclusions. What its intervals are worth is simulated by [`proof`],
+//! and what its verdicts and change points are worth by [`simulated`].
 
 pub mod analysis;
 pub mod autocorrelation;
+pub mod change_points;
 pub mod compare;
 pub mod curve;
 pub mod doubts;
 pub mod effective;
+pub mod environment;
+pub mod false_discovery;
+pub mod history;
 pub mod laws;
 pub mod mean;
 pub mod modality;
 pub mod proof;
 pub mod quantile;
+pub mod random;
 pub mod rank;
+pub mod rank_statistic;
 pub mod rate_search;
 pub mod ratio;
 pub mod rounds;
+pub mod shift;
+pub mod simulated;
 pub mod steady_state;
 pub mod stopping;
+pub mod student;
 pub mod summarize;
 pub mod synthetic;
 pub mod tails;

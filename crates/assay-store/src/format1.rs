@@ -187,6 +187,7 @@ impl Conversion {
             started,
             plan,
             asked: None,
+            turn: None,
         })));
         let joined = HostJoined { host: host.name.clone(), facts: host, state, clock };
         self.push(RunEvent::HostJoined(Box::new(joined)));

@@ -7,11 +7,14 @@
 
 use std::path::PathBuf;
 
+use assay_model::attribute::Attribute;
 use assay_model::event::Asked;
+use assay_model::near::nearest;
 use assay_model::plain;
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
 use assay_run::failure::Failure;
+use assay_stats::compare::RUNS;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod fio;
@@ -87,6 +90,8 @@ pub(crate) enum Command {
     Verify(VerifyArguments),
     /// Compare stored runs of two conditions: better, worse, equivalent or cannot tell
     Compare(CompareArguments),
+    /// Show one result over all stored runs, with its change points
+    History(HistoryArguments),
     /// Write a stored run as text, Markdown, HTML, SVG, CSV or JSON
     Report(ReportArguments),
     /// Explain a command or a topic: methods, tools, suites, exit-codes
@@ -112,12 +117,8 @@ pub(crate) struct RunArguments {
     /// Two commands that switch between two conditions; the conditions are measured alternately
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"])]
     pub(crate) switch: Option<Vec<String>>,
-    /// With --switch: number of runs, in the order first, second, second, first, …
-    #[arg(long, value_name = "N", default_value_t = 4, requires = "switch", value_parser = turns)]
-    pub(crate) turns: u32,
-    /// With --switch: largest relative difference that counts as equivalent
-    #[arg(long, value_name = "SHARE", default_value = "2%", requires = "switch", value_parser = margin)]
-    pub(crate) margin: f64,
+    #[command(flatten)]
+    pub(crate) turns: TurnsArguments,
     #[command(flatten)]
     pub(crate) mpi: MpiRunArguments,
     #[command(flatten)]
@@ -126,9 +127,26 @@ pub(crate) struct RunArguments {
     pub(crate) measuring: MeasuringArguments,
 }
 
+/// How two conditions take turns.
+#[derive(Debug, Args)]
+pub(crate) struct TurnsArguments {
+    /// With --switch: number of runs, half of them under each condition
+    #[arg(long, value_name = "N", default_value_t = 2 * RUNS, requires = "switch", value_parser = turns)]
+    pub(crate) turns: u32,
+    /// With --switch: half as many runs more under the first condition, to show the noise floor
+    #[arg(long, requires = "switch")]
+    pub(crate) control: bool,
+    /// With --switch: time to wait after each command until the change has settled
+    #[arg(long, value_name = "TIME", default_value = "5s", requires = "switch", value_parser = pause)]
+    pub(crate) settle: f64,
+    /// With --switch: largest relative difference that counts as equivalent
+    #[arg(long, value_name = "SHARE", default_value = "2%", requires = "switch", value_parser = margin)]
+    pub(crate) margin: f64,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// The first condition: a run, several separated by commas, or a label (its newest run)
+    /// The first condition: a run, several separated by commas, or a label (all its runs)
     #[arg(value_name = "A")]
     pub(crate) a: String,
     /// The second condition, compared with the first
@@ -137,10 +155,46 @@ pub(crate) struct CompareArguments {
     /// Largest relative difference that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = margin)]
     pub(crate) margin: f64,
+    /// Of a label, only the runs of this host
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     /// Print the comparison as one JSON document
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArguments {
+    /// A metric, like triad, or with its benchmark, like memory.stream/triad
+    #[arg(value_name = "METRIC")]
+    pub(crate) metric: String,
+    /// Which of several results, like placement=numa:0; names are those of `parameters` in JSON
+    #[arg(long = "where", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parameter)]
+    pub(crate) parameters: Vec<(Attribute, String)>,
+    /// Only runs with this label
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Option<String>,
+    /// Only runs of this host [default: that of the newest run]
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Largest relative change that is left out
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = margin)]
+    pub(crate) margin: f64,
+    /// Seed of the permutations
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Print the history as one JSON document
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
     /// Write to this file instead of standard output
@@ -432,6 +486,26 @@ fn margin(text: &str) -> Result<f64, String> {
     } else {
         Err("it must lie between 0% and 100%, and is written like `5%`".into())
     }
+}
+
+/// A time to wait, which may be none.
+fn pause(text: &str) -> Result<f64, String> {
+    if text == "0s" { Ok(0.0) } else { seconds(text) }
+}
+
+/// One parameter of a result with its value.
+fn parameter(text: &str) -> Result<(Attribute, String), String> {
+    let (name, value) = text.split_once('=').ok_or_else(|| {
+        format!("`{text}` is not of the form NAME=VALUE, like placement=node")
+    })?;
+    let attribute = Attribute::from_name(name).ok_or_else(|| {
+        let known = Attribute::ALL.iter().map(|it| it.name());
+        match nearest(name, known) {
+            Some(near) => format!("there is no parameter `{name}`; did you mean {near}?"),
+            None => format!("there is no parameter `{name}`"),
+        }
+    })?;
+    Ok((attribute, value.to_owned()))
 }
 
 /// What can stand in a table and between commas.

@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod fio;
 pub(crate) mod help;
+pub(crate) mod history;
 pub(crate) mod ior;
 pub(crate) mod iperf3;
 pub(crate) mod list;

@@ -74,6 +74,7 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::List(typed) => commands::list::list(&typed, terminal),
         Command::Show(typed) => commands::show::show(&typed, terminal),
         Command::Compare(typed) => commands::compare::compare(&typed, terminal),
+        Command::History(typed) => commands::history::history(&typed, terminal),
         Command::Report(typed) => commands::show::report(&typed, terminal),
         Command::Help(typed) => commands::help::help(&typed, terminal),
         Command::Completions(typed) => commands::help::completions(&typed, terminal),

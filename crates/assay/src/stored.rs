@@ -7,7 +7,7 @@ use assay_model::doubt::Doubt;
 use assay_model::event::Asked;
 use assay_model::run::Run;
 use assay_model::workload::Workload;
-use assay_store::{Listing, ReadRun, ResolveError, Store, StoreError};
+use assay_store::{Listed, Listing, ReadRun, ResolveError, Store, StoreError};
 
 use crate::arguments::{KeepArguments, StoreArguments, given_words};
 use crate::failure::exit_code as exit_code_of;
@@ -66,29 +66,68 @@ pub(crate) fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
     }
 }
 
-/// Reads the runs of one condition: names separated by commas, each of a run or of a label, which
-/// stands for its newest run.
+/// Reads the runs of one condition, the oldest first: names separated by commas, each of a run or of a
+/// label, which stands for all its runs.
 pub(crate) fn runs(
     typed: &StoreArguments,
-    names: &str,
+    (names, host): (&str, Option<&str>),
     terminal: &mut Terminal,
 ) -> Result<Vec<Run>, Failure> {
-    let one = |name: &str| match run(typed, name, terminal) {
-        Err(unknown) => match newest_labelled(typed, name)? {
-            Some(id) => run(typed, &id, terminal),
-            None => {
-                Err(unknown.advise("a label is given to a run with `assay run … --label NAME`"))
+    let mut runs: Vec<Run> = Vec::new();
+    for name in names.split(',').map(str::trim) {
+        let named = match run(typed, name, terminal) {
+            Err(unknown) => match &labelled(typed, (name, host))?[..] {
+                [] => {
+                    return Err(unknown
+                        .advise("a label is given to a run with `assay run … --label NAME`"));
+                }
+                ids => ids
+                    .iter()
+                    .map(|id| run(typed, id, terminal))
+                    .collect::<Result<Vec<_>, Failure>>()?,
+            },
+            found => vec![found?],
+        };
+        for run in named {
+            // A run may be named twice, by itself and by its label.
+            if runs.iter().all(|it| it.started.run != run.started.run) {
+                runs.push(run);
             }
-        },
-        found => found,
-    };
-    names.split(',').map(str::trim).map(one).collect()
+        }
+    }
+    runs.sort_by(|a, b| a.started.started.cmp(&b.started.started));
+    Ok(runs)
 }
 
-fn newest_labelled(typed: &StoreArguments, label: &str) -> Result<Option<String>, Failure> {
-    let runs = list(typed)?.runs;
-    let found = runs.into_iter().find(|run| run.label.as_deref() == Some(label));
-    Ok(found.map(|run| run.id))
+/// The runs of a label that have ended, all of one machine.
+fn labelled(
+    typed: &StoreArguments,
+    (label, host): (&str, Option<&str>),
+) -> Result<Vec<String>, Failure> {
+    let is_one = |run: &Listed| {
+        run.label.as_deref() == Some(label)
+            && !run.running
+            && host.is_none_or(|host| run.host == host)
+    };
+    let runs: Vec<Listed> = list(typed)?.runs.into_iter().filter(is_one).collect();
+    let mut machines: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    // A run that lost its beginning does not say where it was made.
+    for run in runs.iter().filter(|run| !run.host.is_empty()) {
+        *machines.entry((&run.host, &run.fingerprint)).or_default() += 1;
+    }
+    if machines.len() > 1 {
+        let told = machines.iter().map(|((host, fingerprint), count)| {
+            let runs = if *count == 1 { "run" } else { "runs" };
+            format!("{count} {runs} of {host} ({fingerprint})")
+        });
+        let told = told.collect::<Vec<_>>().join(", ");
+        return Err(Failure::usage(format!(
+            "label `{label}` names runs of different machines"
+        ))
+        .explain(told)
+        .advise("choose one with --host, or name the runs with commas between them"));
+    }
+    Ok(runs.into_iter().map(|run| run.id).collect())
 }
 
 /// Reads the run that `name` means, and says what of it could not be read.

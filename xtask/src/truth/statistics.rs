@@ -33,8 +33,10 @@ pub(crate) fn run() -> ExitCode {
     }
     println!(
         "\ncovered: of the intervals that were given; refused, misled, precise: of all cases; \
-         width: over that of as many independent samples\n{faults} lines do not hold"
+         width: over that of as many independent samples\n"
     );
+    faults += super::comparisons::print();
+    println!("\n{faults} lines do not hold");
     ExitCode::from(u8::from(faults > 0))
 }
 

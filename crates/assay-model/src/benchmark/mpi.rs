@@ -233,7 +233,7 @@ const fn row(
         luck: Luck::Launch,
         preparations: PREPARATIONS,
         asks: Asks::Mpi,
-        target: 0.02,
+        target: 0.01,
     }
 }
 

@@ -124,7 +124,7 @@ as a distribution; 300 of them, evenly spaced, are samples.",
     luck: Luck::Connections,
     preparations: PREPARATIONS,
     asks: Asks::Tcp,
-    target: 0.02,
+    target: 0.01,
 };
 
 /// UDP.
@@ -186,7 +186,7 @@ Round trips are measured as over TCP, with one datagram at a time.",
     luck: Luck::Connections,
     preparations: PREPARATIONS,
     asks: Asks::Udp,
-    target: 0.02,
+    target: 0.01,
 };
 
 /// ICMP.
@@ -202,5 +202,5 @@ An unprivileged socket is used if the kernel allows it, otherwise a raw one.",
     luck: Luck::Connections,
     preparations: PREPARATIONS,
     asks: Asks::Icmp,
-    target: 0.02,
+    target: 0.01,
 };

@@ -97,7 +97,7 @@ is not mistaken for the storage.",
     // A file is laid out once; what changes over time is in the stretches.
     preparations: 1,
     asks: Asks::Storage,
-    target: 0.05,
+    target: 0.01,
 };
 
 pub(super) const FILES: Definition = Definition {
@@ -150,5 +150,5 @@ advance, and latency is also reported from then.",
     // Every pass creates what it needs.
     preparations: 1,
     asks: Asks::Files,
-    target: 0.05,
+    target: 0.01,
 };

@@ -1,7 +1,7 @@
 //! Two conditions side by side: each metric under both, with ratio and verdict.
 
 use assay_model::benchmark::Benchmark;
-use assay_model::comparison::{Comparison, Only, Pair, Side, Unmatched, Verdict};
+use assay_model::comparison::{Comparison, Design, Only, Pair, Unmatched, Verdict};
 use assay_model::summary::Estimate;
 
 use super::run::context::metric_name;
@@ -9,13 +9,16 @@ use super::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
 use crate::{precision, units, words as catalogue};
 
-mod identity;
+pub(super) mod identity;
 mod items;
 
 const TABLE: &str = "Medians and their ratio";
 const NOTHING: &str = "Nothing was measured under both conditions.";
 const DIFFERENCES: &str = "Other differences";
 const UNMATCHED: &str = "Measured under only one condition";
+const CONTROL: &str = "control";
+/// More runs than this are not named one by one.
+const NAMED: usize = 3;
 /// Significant digits of a ratio: its interval is seldom narrower than a thousandth.
 const DIGITS: usize = 4;
 
@@ -24,12 +27,11 @@ const DIGITS: usize = 4;
 pub fn comparison(comparison: &Comparison) -> Document {
     let (a, b) = (&comparison.a, &comparison.b);
     let mut document = Document::new(format!("{} and {}", a.name, b.name));
-    let facts = [a, b].map(|side| (side.name.clone(), runs(side)));
-    document.blocks.push(Block::Facts(Facts {
-        title: None,
-        tone: Tone::Plain,
-        facts: facts.into(),
-    }));
+    let mut facts: Vec<_> = [a, b].map(|side| (side.name.clone(), runs(&side.runs))).into();
+    if !comparison.control.is_empty() {
+        facts.push((CONTROL.to_owned(), runs(&comparison.control)));
+    }
+    document.blocks.push(Block::Facts(Facts { title: None, tone: Tone::Plain, facts }));
     if comparison.pairs.is_empty() {
         document.paragraph(Tone::Bad, NOTHING);
     } else {
@@ -43,9 +45,15 @@ pub fn comparison(comparison: &Comparison) -> Document {
     document
 }
 
-fn runs(side: &Side) -> String {
-    let noun = if side.runs.len() == 1 { "run" } else { "runs" };
-    format!("{noun} {}", side.runs.join(", "))
+/// A few are named, of many the first and the last.
+fn runs(ids: &[String]) -> String {
+    match ids {
+        [one] => format!("run {one}"),
+        [first, .., last] if ids.len() > NAMED => {
+            format!("{} runs, {first} to {last}", ids.len())
+        }
+        _ => format!("{} runs, {}", ids.len(), ids.join(", ")),
+    }
 }
 
 fn counts(comparison: &Comparison) -> String {
@@ -66,11 +74,23 @@ fn counts(comparison: &Comparison) -> String {
 }
 
 fn explanation(comparison: &Comparison) -> String {
+    let margin = units::percent(comparison.margin * 100.0);
+    let design = match comparison.design {
+        Design::Turns => "with its neighbour in time",
+        Design::Independent => "with all of the other condition",
+    };
+    let floor = if comparison.control.is_empty() {
+        ""
+    } else {
+        " Floor: the interval of the ratio between runs of the same condition."
+    };
     format!(
-        "Better, worse: the whole confidence interval of the ratio is further than {} from 1. \
-         Equivalent: all of it is within. Cannot tell: it is too wide; the number in brackets \
-         is about how many samples per condition would decide.",
-        units::percent(comparison.margin * 100.0)
+        "Each run counts as one value and is compared {design}. Better, worse: the ratio is further than \
+         {margin} from 1, and not by chance among {} metrics tested (at most {} of such verdicts are \
+         false). Equivalent: the whole confidence interval is within {margin}. Cannot tell: neither is \
+         shown; the number in brackets is about how many runs per condition would decide.{floor}",
+        comparison.tested,
+        units::percent(comparison.false_share * 100.0)
     )
 }
 
@@ -84,6 +104,7 @@ fn table(comparison: &Comparison) -> Table {
         (comparison.b.name.as_str(), Align::Right),
         (ratio.as_str(), Align::Right),
         (interval.as_str(), Align::Right),
+        ("floor", Align::Right),
         ("verdict", Align::Left),
         ("by", Align::Left),
     ];
@@ -96,7 +117,8 @@ fn table(comparison: &Comparison) -> Table {
         let mut row: Vec<Cell> = vec![what(&pair.a).into(), case(&pair.a).into()];
         row.extend([precision::value(&pair.a).into(), precision::value(&pair.b).into()]);
         row.extend(ratio_cells(pair));
-        row.extend([verdict(pair), by.into()]);
+        let floor = pair.floor.map(ratio_range).unwrap_or_default();
+        row.extend([floor.into(), verdict(pair), by.into()]);
         table.rows.push(row);
     }
     table.without_empty_columns()
@@ -124,20 +146,29 @@ fn case(estimate: &Estimate) -> String {
 }
 
 fn ratio_cells(pair: &Pair) -> [Cell; 2] {
-    let shown = |value: f64| units::quantity(value, assay_model::quantity::Unit::Ratio, DIGITS);
-    let ratio = pair.ratio.map(shown).unwrap_or_default();
+    let ratio = pair.ratio.map(shown_ratio).unwrap_or_default();
     let interval = match pair.ratio_ci {
-        Some([low, high]) => format!("{}–{}", shown(low), shown(high)),
+        Some(interval) => ratio_range(interval),
         None if pair.ratio.is_some() => words::NO_INTERVAL.to_owned(),
         None => String::new(),
     };
     [ratio.into(), interval.into()]
 }
 
+pub(super) fn ratio_range([low, high]: [f64; 2]) -> String {
+    format!("{}–{}", shown_ratio(low), shown_ratio(high))
+}
+
+pub(super) fn shown_ratio(value: f64) -> String {
+    units::quantity(value, assay_model::quantity::Unit::Ratio, DIGITS)
+}
+
 fn verdict(pair: &Pair) -> Cell {
-    let text = match pair.n_to_tell {
-        Some(n) => format!("{} (n\u{a0}≈\u{a0}{n})", catalogue::verdict(pair.verdict)),
-        None => catalogue::verdict(pair.verdict).to_owned(),
+    let said = catalogue::verdict(pair.verdict);
+    let single = if pair.a.n == 1 && pair.b.n == 1 { ": 1 run each" } else { "" };
+    let text = match pair.runs_to_tell {
+        Some(n) => format!("{said}{single} ({n}\u{a0}runs)"),
+        None => said.to_owned(),
     };
     Cell { text, tone: tone(pair.verdict), ..Cell::default() }
 }

@@ -31,6 +31,13 @@ pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
     metrics.filter_map(headline).collect()
 }
 
+/// Which of several results of a metric, of which there is at least one, stands for the machine.
+#[must_use]
+pub fn representative(results: &[&Estimate]) -> usize {
+    let best = (0..results.len()).max_by(|a, b| compare(results[*a], results[*b]));
+    best.unwrap_or_default()
+}
+
 /// What stands for the machine as a whole: the whole node, then most threads, the largest working
 /// set or system, but the shortest message where its latency is reported; among equals our own
 /// measurement, then the better one. Storage has no whole: of its tests the best one stands for it.

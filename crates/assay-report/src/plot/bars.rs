@@ -70,7 +70,7 @@ fn bar(share: f64, room: usize) -> String {
 fn legend(plot: &Plot, series: &Series, y: &Layout) -> String {
     let [low, high] = y.ends(plot.y.unit);
     let kind = match plot.y.scale {
-        Scale::Linear => "bars",
+        Scale::Linear | Scale::Near => "bars",
         Scale::Log2 | Scale::Log10 => "logarithmic bars",
     };
     format!("{} over {}; {kind} from {low} to {high}", series.name, plot.x.label)

@@ -33,13 +33,14 @@ impl Layout {
 
     fn new(axis: &Axis, values: impl Iterator<Item = f64>, most: usize) -> Self {
         let drawable =
-            |value: &f64| value.is_finite() && (axis.scale == Scale::Linear || *value > 0.0);
+            |value: &f64| value.is_finite() && (axis.scale.is_proportional() || *value > 0.0);
         let (low, high) = values
             .filter(drawable)
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
         let (low, high) = if low <= high { (low, high) } else { (1.0, 1.0) };
         let (low, high, values) = match axis.scale {
-            Scale::Linear => linear(low, high, most),
+            Scale::Linear => linear(low.min(0.0), high, most),
+            Scale::Near => linear(low, high, most),
             Scale::Log2 => log2(low, high, most),
             Scale::Log10 => log10(low, high),
         };
@@ -54,7 +55,7 @@ impl Layout {
     /// Where a value is between the ends of the axis, clamped to them.
     pub(super) fn position(&self, value: f64) -> f64 {
         let at = |value: f64| match self.scale {
-            Scale::Linear => value,
+            Scale::Linear | Scale::Near => value,
             Scale::Log2 | Scale::Log10 => value.max(f64::MIN_POSITIVE).log2(),
         };
         let (low, high) = (at(self.low), at(self.high));
@@ -72,10 +73,9 @@ const MOST_TICKS_ACROSS: usize = 9;
 const MOST_TICKS_UP: usize = 6;
 const MOST_DECADES: i32 = 12;
 
-/// From zero (or below) in steps of 1, 2 or 5 times a power of ten.
+/// In steps of 1, 2 or 5 times a power of ten.
 fn linear(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
-    let low = low.min(0.0);
-    let span = if high > low { high - low } else { 1.0 };
+    let span = if high > low { high - low } else { low.abs().max(1.0) };
     let rough = span / most as f64;
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::comparison::{Comparison, Pair};
+use assay_model::history::History;
 use assay_model::plain;
 use assay_model::summary::{Estimate, Summary};
 
@@ -32,19 +33,25 @@ const AFTER: [&str; 16] = [
 ];
 
 /// What follows the parameters of a pair.
-const OF_PAIR: [&str; 12] = [
+const OF_PAIR: [&str; 18] = [
     "a",
     "b",
     "value_a",
     "value_b",
+    "runs_a",
+    "runs_b",
     "unit",
     "ratio",
     "ratio_low",
     "ratio_high",
     "level",
     "margin",
+    "p",
+    "p_adjusted",
+    "floor_low",
+    "floor_high",
     "verdict",
-    "n_to_tell",
+    "runs_to_tell",
 ];
 
 /// The estimates of a summary with a row of headings; nothing else, not even a comment.
@@ -81,6 +88,45 @@ pub fn comparison(comparison: &Comparison) -> String {
     written(std::iter::once(head.collect()).chain(rows))
 }
 
+/// The points of a history with a row of headings, likewise.
+///
+/// # Panics
+/// Never: writing to memory cannot fail, and all rows have the same length.
+#[must_use]
+pub fn history(history: &History) -> String {
+    let head = [
+        "run",
+        "started",
+        "label",
+        "host",
+        "benchmark",
+        "metric",
+        "value",
+        "unit",
+        "ci_low",
+        "ci_high",
+        "is_change",
+    ];
+    let rows = history.points.iter().enumerate().map(|(index, point)| {
+        let [low, high] = point.ci.map_or([None, None], |ci| ci.map(Some));
+        let is_change = history.changes.iter().any(|change| change.point == index);
+        vec![
+            point.run.clone(),
+            point.started.clone(),
+            point.label.clone().unwrap_or_default(),
+            history.host.clone(),
+            history.benchmark.clone(),
+            history.metric.clone(),
+            number(Some(point.median)),
+            history.unit.symbol().to_owned(),
+            number(low),
+            number(high),
+            is_change.to_string(),
+        ]
+    });
+    written(std::iter::once(head.map(str::to_owned).into()).chain(rows))
+}
+
 /// No field is a formula to whatever opens the table.
 fn written(records: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -98,20 +144,27 @@ fn pair(comparison: &Comparison, pair: &Pair, names: &BTreeSet<Attribute>) -> Ve
     row.extend(
         names.iter().map(|name| a.parameters.get(name).map(parameter).unwrap_or_default()),
     );
-    let [low, high] = pair.ratio_ci.map_or([None, None], |ci| ci.map(Some));
+    let ends = |interval: Option<[f64; 2]>| interval.map_or([None, None], |it| it.map(Some));
+    let ([low, high], [floor_low, floor_high]) = (ends(pair.ratio_ci), ends(pair.floor));
     row.extend([
         comparison.a.name.clone(),
         comparison.b.name.clone(),
         number(Some(a.median)),
         number(Some(b.median)),
+        a.n.to_string(),
+        b.n.to_string(),
         a.unit.symbol().to_owned(),
         number(pair.ratio),
         number(low),
         number(high),
         number(Some(comparison.level)),
         number(Some(comparison.margin)),
+        number(pair.p),
+        number(pair.p_adjusted),
+        number(floor_low),
+        number(floor_high),
         words::verdict(pair.verdict).to_owned(),
-        pair.n_to_tell.map(|n| n.to_string()).unwrap_or_default(),
+        pair.runs_to_tell.map(|n| n.to_string()).unwrap_or_default(),
     ]);
     row
 }

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use assay_model::attribute::{Attributes, Value as Attribute};
 use assay_model::benchmark::Better;
-use assay_model::comparison::{Comparison, Difference, Pair, Side, Unmatched, Verdict};
+use assay_model::comparison::{Comparison, Design, Difference, Pair, Side, Unmatched, Verdict};
 use assay_model::doubt::Doubt;
 use assay_model::facts::HostFacts;
 use assay_model::failure::Failure;
+use assay_model::history::{Change, History, Method, Point, Turnover};
 use assay_model::limit::Limit;
 use assay_model::quantity::Unit;
 use assay_model::summary::{CaseFailure, Estimate, RunHead, Summary, Tool};
@@ -92,8 +93,12 @@ struct ComparisonOut<'a> {
     schema: u32,
     a: &'a Side,
     b: &'a Side,
+    control: &'a [String],
+    design: Design,
     margin: f64,
     level: f64,
+    tested: usize,
+    false_share: f64,
     pairs: Vec<PairOut<'a>>,
     unmatched: &'a [Unmatched],
     differences: Vec<DifferenceOut<'a>>,
@@ -105,8 +110,28 @@ struct PairOut<'a> {
     b: EstimateOut<'a>,
     ratio: Option<f64>,
     ratio_ci: Option<[f64; 2]>,
+    p: Option<f64>,
+    p_adjusted: Option<f64>,
+    floor: Option<[f64; 2]>,
     verdict: Verdict,
-    n_to_tell: Option<u64>,
+    runs_to_tell: Option<u64>,
+    headline: bool,
+}
+
+#[derive(Serialize)]
+struct HistoryOut<'a> {
+    schema: u32,
+    statistics: u32,
+    benchmark: &'a str,
+    metric: &'a str,
+    parameters: BTreeMap<&'static str, Value>,
+    unit: Unit,
+    better: Better,
+    host: &'a str,
+    points: &'a [Point],
+    changes: &'a [Change],
+    environment: &'a [Turnover],
+    method: &'a Method,
 }
 
 #[derive(Serialize)]
@@ -135,11 +160,34 @@ pub fn comparison(comparison: &Comparison) -> String {
         schema: comparison.schema,
         a: &comparison.a,
         b: &comparison.b,
+        control: &comparison.control,
+        design: comparison.design,
         margin: comparison.margin,
         level: comparison.level,
+        tested: comparison.tested,
+        false_share: comparison.false_share,
         pairs: comparison.pairs.iter().map(pair).collect(),
         unmatched: &comparison.unmatched,
         differences: comparison.differences.iter().map(difference).collect(),
+    })
+}
+
+/// The history as one JSON document and a final line break.
+#[must_use]
+pub fn history(history: &History) -> String {
+    written(&HistoryOut {
+        schema: history.schema,
+        statistics: history.statistics,
+        benchmark: &history.benchmark,
+        metric: &history.metric,
+        parameters: parameters(&history.identity),
+        unit: history.unit,
+        better: history.better,
+        host: &history.host,
+        points: &history.points,
+        changes: &history.changes,
+        environment: &history.environment,
+        method: &history.method,
     })
 }
 
@@ -175,8 +223,12 @@ fn pair(pair: &Pair) -> PairOut<'_> {
         b: estimate(&pair.b),
         ratio: pair.ratio,
         ratio_ci: pair.ratio_ci,
+        p: pair.p,
+        p_adjusted: pair.p_adjusted,
+        floor: pair.floor,
         verdict: pair.verdict,
-        n_to_tell: pair.n_to_tell,
+        runs_to_tell: pair.runs_to_tell,
+        headline: pair.is_headline,
     }
 }
 

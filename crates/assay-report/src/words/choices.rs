@@ -1,7 +1,8 @@
 //! Limits, engines, knees and verdicts in words.
 
-use assay_model::comparison::{Aspect, Difference, Verdict};
+use assay_model::comparison::{Difference, Verdict};
 use assay_model::engine_choice::EngineReason;
+use assay_model::environment::Aspect;
 use assay_model::limit::{Basis, Rpeak};
 use assay_model::quantity::{Quantity, Unit};
 
@@ -96,14 +97,43 @@ pub fn shown(id: &str) -> &str {
 /// What differs between two conditions although nobody asked for it.
 #[must_use]
 pub fn difference(difference: &Difference) -> String {
-    let what = match difference.aspect {
+    let Difference { aspect, of, a, b } = difference;
+    let what = self::aspect(*aspect, of);
+    match aspect {
+        Aspect::Load => format!("{what}: {a} and {b} runnable tasks"),
+        Aspect::Steal => {
+            let [a, b] =
+                [a, b].map(|share| share.parse().map_or(share.clone(), super::percent));
+            format!("{what}: {a} and {b}")
+        }
+        Aspect::Order => format!(
+            "{what}: one was measured {a}, the other {b}, so that whatever drifts looks like a \
+             difference; `assay run --switch` takes turns"
+        ),
+        _ => format!("{what}: {a} and {b}"),
+    }
+}
+
+/// What may differ, with the name where there are several.
+#[must_use]
+pub fn aspect(aspect: Aspect, of: &str) -> String {
+    let what = match aspect {
         Aspect::Host => "the host",
+        Aspect::Fingerprint => "the machine (its fingerprint)",
         Aspect::Processor => "the processor",
+        Aspect::Microcode => "the microcode",
         Aspect::Kernel => "the kernel",
+        Aspect::Governor => "the governor",
+        Aspect::Setting => return format!("the setting {of}"),
         Aspect::Version => "assay's version",
         Aspect::HostCount => "the number of hosts",
+        Aspect::Loop => return format!("the loop of {of}"),
+        Aspect::Engine => return format!("the engine of {of}"),
+        Aspect::Load => "load before the runs",
+        Aspect::Steal => "CPU time stolen during the runs",
+        Aspect::Order => "the time",
     };
-    format!("{what}: {} and {}", difference.a, difference.b)
+    what.to_owned()
 }
 
 /// What a comparison says about the second condition.

@@ -3,8 +3,9 @@
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
 use assay_model::comparison::{
-    Aspect, Comparison, Difference, Only, Pair, SCHEMA, Side, Unmatched, Verdict,
+    Comparison, Design, Difference, Only, Pair, SCHEMA, Side, Unmatched, Verdict,
 };
+use assay_model::environment::Aspect;
 use assay_model::summary::Estimate;
 
 use crate::maker::{With, estimate};
@@ -21,8 +22,13 @@ fn pair(of: impl Fn(f64) -> Estimate, medians: [f64; 2], verdict: Verdict) -> Pa
         b: of(medians[1]),
         ratio: Some(ratio),
         ratio_ci: Some([ratio * 0.981, ratio * 1.017]),
+        p: Some(0.01),
+        p_adjusted: Some(0.03),
+        floor: Some([0.993, 1.008]),
         verdict,
-        n_to_tell: (verdict == Verdict::CannotTell).then_some(57),
+        runs_to_tell: (verdict == Verdict::CannotTell).then_some(57),
+        is_headline: true,
+        is_single: false,
     }
 }
 
@@ -65,15 +71,19 @@ fn triad(median: f64) -> Estimate {
 /// Throughput, CPU and latency with and without a virtual function.
 pub(crate) fn accelerated_networking() -> Comparison {
     let mut none = pair(retransmits, [0.0, 0.0], Verdict::Equivalent);
-    (none.ratio, none.ratio_ci) = (None, None);
+    (none.ratio, none.ratio_ci, none.floor) = (None, None, None);
     let mut few = pair(half_round_trip, [121e-6, 17.5e-6], Verdict::CannotTell);
     (few.ratio_ci, few.b.ci) = (None, None);
     Comparison {
         schema: SCHEMA,
         a: side("off", ["20261121-104455-7f3a", "20261121-104911-0b1c"]),
         b: side("on", ["20261121-104601-11aa", "20261121-104752-9d02"]),
+        control: ["20261121-104630-00aa", "20261121-104833-00bb"].map(str::to_owned).into(),
+        design: Design::Turns,
         margin: 0.02,
         level: 0.95,
+        tested: 8,
+        false_share: 0.04,
         pairs: vec![
             pair(goodput(6), [5.56e9, 5.58e9], Verdict::Equivalent),
             pair(load(6, "local"), [0.31, 0.3], Verdict::Worse),
@@ -93,6 +103,7 @@ pub(crate) fn accelerated_networking() -> Comparison {
         }],
         differences: vec![Difference {
             aspect: Aspect::Kernel,
+            of: String::new(),
             a: "6.1.0".to_owned(),
             b: "6.8.0".to_owned(),
         }],

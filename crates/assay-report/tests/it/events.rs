@@ -23,6 +23,7 @@ pub(crate) fn run() -> Run {
         started: "2026-11-21T10:44:55Z".to_owned(),
         plan: plan.clone(),
         asked: None,
+        turn: None,
     };
     let joined = HostJoined {
         host: "node-7".to_owned(),

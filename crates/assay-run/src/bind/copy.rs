@@ -6,15 +6,21 @@ use assay_model::event::Stopped;
 use assay_model::failure::Area;
 use assay_model::workload::CopyWorkload;
 
-use crate::measuring::{self, Measurement};
+use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
 /// Copies again and again with the kernel that won at first.
-pub(super) fn measure(
+pub(super) fn turns(work: &CopyWorkload) -> Turns<'_> {
+    let mut winner = None;
+    Box::new(move |recorder| turn(work, &mut winner, recorder))
+}
+
+fn turn(
     work: &CopyWorkload,
+    winner: &mut Option<&'static str>,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
-    if work.domain == work.source && work.domain.placement == "node" {
+) -> Result<Option<Stopped>, CaseError> {
+    if winner.is_none() && work.domain == work.source && work.domain.placement == "node" {
         recorder.note("  there is one domain: the matrix has one cell");
     }
     let config = StreamConfig {
@@ -23,11 +29,10 @@ pub(super) fn measure(
         source_cpus: super::cpu_numbers(&work.source.cpus),
         huge_pages: true,
     };
-    let mut winner = None;
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
             let mut stream = Stream::prepare(&config).map_err(|error| failed(&error))?;
-            if let Some(kernel) = winner {
+            if let Some(kernel) = *winner {
                 return Ok((stream, kernel));
             }
             let began_s = recorder.elapsed_s();
@@ -35,7 +40,7 @@ pub(super) fn measure(
             recorder.has_chosen_since(began_s);
             recorder.learn(Attribute::Kernel, best.name);
             recorder.learn(Attribute::ByteCounting, "STREAM");
-            winner = Some(best.name);
+            *winner = Some(best.name);
             Ok((stream, best.name))
         },
         repetition: &mut |(stream, kernel), recorder| {
@@ -46,7 +51,7 @@ pub(super) fn measure(
         },
         check: &mut |(stream, _), _| stream.verify().map_err(|error| failed(&error)),
     };
-    measuring::repeat(&mut measurement, recorder)
+    measuring::preparation(&mut measurement, recorder)
 }
 
 fn failed(error: &StreamError) -> CaseError {

@@ -6,14 +6,18 @@ use assay_model::event::Stopped;
 use assay_model::failure::Area;
 use assay_model::workload::LatencyWorkload;
 
-use crate::measuring::{self, Measurement};
+use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
 /// Follows the chain of one working set again and again.
-pub(super) fn measure(
+pub(super) fn turns(work: &LatencyWorkload) -> Turns<'_> {
+    Box::new(move |recorder| turn(work, recorder))
+}
+
+fn turn(
     work: &LatencyWorkload,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+) -> Result<Option<Stopped>, CaseError> {
     let config = LatencyConfig {
         cpu: work.cpu as usize,
         bytes: work.bytes as usize,
@@ -36,7 +40,7 @@ pub(super) fn measure(
         },
         check: &mut |latency, _| latency.verify().map_err(|error| failed(&error)),
     };
-    measuring::repeat(&mut measurement, recorder)
+    measuring::preparation(&mut measurement, recorder)
 }
 
 fn failed(error: &LatencyError) -> CaseError {

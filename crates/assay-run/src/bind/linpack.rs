@@ -7,15 +7,24 @@ use assay_model::event::Stopped;
 use assay_model::failure::{Area, Failure};
 use assay_model::workload::LinpackWorkload;
 
-use crate::measuring::{self, Measurement};
+use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
 /// Solves again and again; every solution is checked before its time counts.
-pub(super) fn measure(
+pub(super) fn turns(work: &LinpackWorkload) -> Turns<'_> {
+    let mut blas = None;
+    Box::new(move |recorder| turn(work, &mut blas, recorder))
+}
+
+/// `blas` is opened once.
+fn turn(
     work: &LinpackWorkload,
+    blas: &mut Option<Blas>,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
-    let blas = work.blas.as_deref().map(|name| open(name, recorder)).transpose()?;
+) -> Result<Option<Stopped>, CaseError> {
+    if let (Some(name), None) = (&work.blas, &blas) {
+        *blas = Some(open(name, recorder)?);
+    }
     let config = LinpackConfig {
         n: work.n as usize,
         cpus: super::cpu_numbers(&work.cpus),
@@ -38,7 +47,7 @@ pub(super) fn measure(
             Ok(())
         },
     };
-    measuring::repeat(&mut measurement, recorder)
+    measuring::preparation(&mut measurement, recorder)
 }
 
 fn open(name: &str, recorder: &mut Recorder<'_, '_>) -> Result<Blas, CaseError> {

@@ -15,6 +15,7 @@ use assay_model::mpi_outcome::{MpiOutcome, MpiRank};
 use assay_model::plan::Case;
 use assay_model::workload::MpiWorkload;
 
+use crate::measuring::Turns;
 use crate::recorder::{CaseError, Recorder};
 
 mod verdict;
@@ -29,9 +30,18 @@ const LAUNCH_S: (f64, f64) = (0.5, 20.0);
 /// The file in which rank 0 writes what it measured.
 const OUTCOME: &str = "outcome.json";
 
+/// Launch after launch.
+pub(super) fn turns<'c>(case: &'c Case, work: &'c MpiWorkload) -> Turns<'c> {
+    let mut launches = 0..;
+    Box::new(move |recorder| {
+        let launch = launches.next().expect("a range without an end has a next number");
+        turn(case, work, launch, recorder)
+    })
+}
+
 /// One launch of the ranks, and why no other follows; `None` where another is worth while: every launch has
 /// the luck of its own buffers and connections, as a preparation has, so that one alone shows too little.
-pub(super) fn turn(
+fn turn(
     case: &Case,
     work: &MpiWorkload,
     launch: u32,

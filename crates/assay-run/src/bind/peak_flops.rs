@@ -7,7 +7,7 @@ use assay_model::event::Stopped;
 use assay_model::failure::{Area, Failure};
 use assay_model::workload::PeakFlopsWorkload;
 
-use crate::measuring::{self, Measurement};
+use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
 /// What one preparation holds: the chains in both precisions, and the clock at the same load.
@@ -17,10 +17,14 @@ struct Prepared {
 }
 
 /// Repeats both precisions and the clock in turn, so that all three see the same moments.
-pub(super) fn measure(
+pub(super) fn turns(work: &PeakFlopsWorkload) -> Turns<'_> {
+    Box::new(move |recorder| turn(work, recorder))
+}
+
+fn turn(
     work: &PeakFlopsWorkload,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+) -> Result<Option<Stopped>, CaseError> {
     let isa = Isa::ALL.into_iter().find(|isa| isa.name() == work.instruction_set);
     let unknown = || Failure::UnknownInstructionSet { name: work.instruction_set.clone() };
     let isa = isa.ok_or_else(unknown)?;
@@ -30,7 +34,7 @@ pub(super) fn measure(
         // Every repetition compares its sums itself.
         check: &mut |_, _| Ok(()),
     };
-    measuring::repeat(&mut measurement, recorder)
+    measuring::preparation(&mut measurement, recorder)
 }
 
 fn prepare(work: &PeakFlopsWorkload, isa: Isa) -> Result<Prepared, CaseError> {

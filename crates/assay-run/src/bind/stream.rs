@@ -7,23 +7,28 @@ use assay_model::event::Stopped;
 use assay_model::failure::Area;
 use assay_model::workload::{Domain, StreamWorkload};
 
-use crate::measuring::{self, Measurement};
+use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
 /// The kernels that won, one per operation, kept for all preparations of the case.
 type Winners = Vec<(Operation, &'static str)>;
 
 /// Repeats all six operations in turn; every domain has its own clock.
-pub(super) fn measure(
-    work: &StreamWorkload,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+pub(super) fn turns(work: &StreamWorkload) -> Turns<'_> {
     let mut winners: Winners = Vec::new();
+    Box::new(move |recorder| turn(work, &mut winners, recorder))
+}
+
+fn turn(
+    work: &StreamWorkload,
+    winners: &mut Winners,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Option<Stopped>, CaseError> {
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
             let mut stream = Stream::prepare(&config(work)).map_err(|error| failed(&error))?;
             if winners.is_empty() {
-                winners = choose(work, &mut stream, recorder)?;
+                *winners = choose(work, &mut stream, recorder)?;
                 learn(&stream, recorder);
             }
             Ok((stream, winners.clone()))
@@ -33,7 +38,7 @@ pub(super) fn measure(
         },
         check: &mut |(stream, _), _| stream.verify().map_err(|error| failed(&error)),
     };
-    measuring::repeat(&mut measurement, recorder)
+    measuring::preparation(&mut measurement, recorder)
 }
 
 fn config(work: &StreamWorkload) -> StreamConfig {

@@ -1,26 +1,47 @@
-//! The same workload under several MPIs, alternating launch by launch: first to last, then last to first, so
-//! that drift of the host favours none of them.
+//! Cases that take turns, preparation by preparation: first to last, then last to first, so that a burst of
+//! somebody else's work hits a part of each and not all of one, and a host that becomes faster or slower
+//! meanwhile favours none of them.
 //!
 //! Every case keeps its own time, stopping rule and samples; only who has the machine changes.
 
-use assay_model::event::{RunEvent, Status};
+use assay_model::event::{RunEvent, Status, Stopped};
 use assay_model::plan::Case;
+use assay_model::workload::{MpiWorkload, Workload};
 
 use super::{Execution, end};
 use crate::bind;
 use crate::failure::Failure;
 use crate::log::Log;
-use crate::recorder::{CaseState, Recorder};
+use crate::measuring::Turns;
+use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::tools::Tools;
 
-/// Neighbours that ask the same of different MPIs together, all other cases alone, in their order.
+/// Neighbours that may take turns together, all other cases alone, in their order. Ranks of MPI fill a
+/// machine with processes: they share turns with those that ask the same of another MPI.
 pub(super) fn groups<'a>(cases: &'a [Case], tools: &Tools) -> impl Iterator<Item = &'a [Case]> {
-    cases.chunk_by(|a, b| match (bind::in_turns(a, tools), bind::in_turns(b, tools)) {
-        (Some(a), Some(b)) => {
-            a.test == b.test && a.placement == b.placement && a.ranks == b.ranks
-        }
-        _ => false,
+    let has_turns = |case: &Case| bind::turns(case, tools).is_some();
+    cases.chunk_by(move |a, b| {
+        has_turns(a)
+            && has_turns(b)
+            && match (of_mpi(a), of_mpi(b)) {
+                (Some(a), Some(b)) => {
+                    a.test == b.test && a.placement == b.placement && a.ranks == b.ranks
+                }
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
+            }
     })
+}
+
+const fn of_mpi(case: &Case) -> Option<&MpiWorkload> {
+    if let Workload::Mpi(work) = &case.workload { Some(work) } else { None }
+}
+
+/// A case that has not ended.
+struct Open<'c> {
+    case: &'c Case,
+    state: CaseState,
+    turns: Turns<'c>,
 }
 
 /// Turns until every case has ended.
@@ -30,31 +51,36 @@ pub(super) fn measure(
     log: &mut Log<'_>,
     started_ns: u64,
 ) -> Result<Status, Failure> {
-    let mut open: Vec<(&Case, CaseState)> = Vec::new();
+    let mut open: Vec<Open<'_>> = Vec::new();
     for case in cases {
         log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
-        open.push((case, CaseState::new(case, &execution.host.name)));
+        let state = CaseState::new(case, &execution.host.name);
+        open.extend(bind::turns(case, execution.tools).map(|turns| Open {
+            case,
+            state,
+            turns,
+        }));
     }
     let mut status = Status::Complete;
-    for turn in 0.. {
+    for turn in 1.. {
         let mut left = Vec::new();
-        for (case, mut state) in open {
-            let Some(work) = bind::in_turns(case, execution.tools) else { continue };
-            log.progress(&format!("{}, launch {}", case.id, turn + 1));
-            let mut recorder = Recorder::new(&mut state, log, execution.cancel, started_ns);
-            let outcome = bind::turn(case, work, turn, &mut recorder);
+        let mut waiting = open.into_iter();
+        while let Some(mut present) = waiting.next() {
+            log.progress(&format!("{}, preparation {turn}", present.case.id));
+            let state = &mut present.state;
+            let mut recorder = Recorder::new(state, log, execution.cancel, started_ns);
+            let outcome = (present.turns)(&mut recorder);
             recorder.pause();
-            let ended = match outcome.transpose() {
-                None => {
-                    left.push((case, state));
-                    continue;
+            match outcome.transpose() {
+                None => left.push(present),
+                Some(Err(CaseError::Interrupted)) => {
+                    let begun = left.into_iter().chain([present]).chain(waiting);
+                    return interrupted(begun, log);
                 }
-                Some(outcome) => end(case, outcome, log)?,
-            };
-            match ended {
-                Status::Interrupted => return Ok(ended),
-                Status::Complete => {}
-                other => status = other,
+                Some(outcome) => match end(present.case, outcome, log)? {
+                    Status::Complete => {}
+                    other => status = other,
+                },
             }
         }
         if left.is_empty() {
@@ -64,4 +90,15 @@ pub(super) fn measure(
         open = left;
     }
     Ok(status)
+}
+
+/// What the preparations that ended have measured is kept: their time is over.
+fn interrupted<'c>(
+    begun: impl Iterator<Item = Open<'c>>,
+    log: &mut Log<'_>,
+) -> Result<Status, Failure> {
+    for Open { case, .. } in begun.filter(|it| it.state.preparations_ended() > 0) {
+        end(case, Ok(Stopped::Budget), log)?;
+    }
+    Ok(Status::Interrupted)
 }

@@ -1,8 +1,10 @@
-//! Verdicts on hand-made estimates, and intervals of ratios against synthetic samples whose true
-//! ratio is known.
+//! Verdicts on runs made by hand; `simulated` asks how often they are right.
 
+use assay_model::comparison::{Conclusion, Difference};
+use assay_model::environment::Aspect;
 use assay_model::event::{
     Clock, FORMAT, HostJoined, RunEvent, RunStarted, Sample, SeriesOpened, Status, Stopped,
+    Turn,
 };
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan, Stopping};
@@ -10,7 +12,6 @@ use assay_model::workload::{Direction, NetworkWorkload};
 use assay_model::workload::{LatencyWorkload, NetworkQuestion, Throughput, Workload};
 
 use super::*;
-use crate::synthetic::{Source, World, coverage};
 
 /// A run of one case; the samples come by preparation.
 fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>]) -> Run {
@@ -24,6 +25,7 @@ fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>])
         started: "2026-01-01T00:00:00Z".into(),
         plan: Plan { suite: "test".into(), budget_s: 60.0, seed: None, cases: vec![case] },
         asked: None,
+        turn: None,
     };
     let joined = HostJoined {
         host: host.into(),
@@ -80,8 +82,12 @@ fn goodput(to: &str) -> Workload {
 }
 
 fn side<'r>(name: &'r str, runs: &'r [Run]) -> Condition<'r> {
-    let (first, more) = runs.split_first().unwrap();
-    Condition { name, first, more }
+    Condition { name, runs }
+}
+
+/// Runs whose medians are these.
+fn runs(workload: &Workload, metric: &str, medians: &[f64]) -> Vec<Run> {
+    medians.iter().map(|it| run(workload, metric, "host", &[vec![*it; 3]])).collect()
 }
 
 /// 40 values within ±`spread` of `middle`, in no order.
@@ -90,16 +96,14 @@ fn around(middle: f64, spread: f64) -> Vec<f64> {
 }
 
 fn pair_of(workload: &Workload, metric: &str, a: &[f64], b: &[f64]) -> Pair {
-    let runs = [a, b].map(|values| run(workload, metric, "host", &[values.to_vec()]));
-    let [a, b] = runs;
-    let comparison =
-        compare(side("a", std::slice::from_ref(&a)), side("b", std::slice::from_ref(&b)), 0.02);
+    let [a, b] = [a, b].map(|medians| runs(workload, metric, medians));
+    let comparison = compare(side("a", &a), side("b", &b), 0.02);
     assert!(comparison.unmatched.is_empty() && comparison.differences.is_empty());
     comparison.pairs.into_iter().next().unwrap()
 }
 
 #[test]
-fn verdicts_follow_the_interval_and_the_direction() {
+fn verdicts_follow_the_runs_and_the_direction() {
     let tight = 0.002;
     for (a, b, spread, of_a_cost, of_a_rate) in [
         (100.0, 110.0, tight, Verdict::Worse, Verdict::Better),
@@ -116,20 +120,25 @@ fn verdicts_follow_the_interval_and_the_direction() {
         let ratio = cost.ratio.unwrap();
         assert!(low <= ratio && ratio <= high && (ratio / (b / a) - 1.0).abs() < 0.05);
         let needs_more = cost.verdict == Verdict::CannotTell;
-        assert!(!needs_more || cost.n_to_tell.is_none_or(|n| n > 40), "{:?}", cost.n_to_tell);
+        assert!(!needs_more || cost.runs_to_tell.is_none_or(|n| n > 40), "{cost:?}");
     }
 }
 
+/// However many samples they have: what differs from run to run is not known.
 #[test]
-fn too_few_samples_tell_how_many_would_do() {
-    let pair = pair_of(&latency(), "latency", &[1.0, 1.1, 1.0], &[2.0, 2.1]);
-    assert_eq!((pair.verdict, pair.ratio_ci), (Verdict::CannotTell, None));
-    assert!(pair.n_to_tell.unwrap() >= 6, "{pair:?}");
+fn one_run_each_tells_nothing_but_a_ratio() {
+    let one = |middle: f64| run(&latency(), "latency", "host", &[around(middle, 0.001)]);
+    let comparison = compare(side("a", &[one(100.0)]), side("b", &[one(110.0)]), 0.02);
+    let pair = &comparison.pairs[0];
+    assert_eq!((pair.verdict, pair.ratio_ci, pair.p), (Verdict::CannotTell, None, None));
+    assert!((pair.ratio.unwrap() - 1.1).abs() < 1e-3);
+    assert_eq!(pair.runs_to_tell, Some(u64::from(RUNS)));
+    assert_eq!((comparison.tested, comparison.conclusion()), (0, Conclusion::Undecided));
 }
 
 #[test]
 fn zeros_are_no_ratio() {
-    let zeros = [0.0; 20];
+    let zeros = [0.0; 8];
     let pair = pair_of(&goodput("x"), "retransmits", &zeros, &zeros);
     assert_eq!((pair.verdict, pair.ratio), (Verdict::Equivalent, None));
     let some = around(20.0, 0.1);
@@ -147,7 +156,8 @@ fn questions_are_matched_whatever_host_they_went_to() {
     let same = compare(one(&a), one(&b), 0.02);
     assert_eq!((same.pairs.len(), same.unmatched.len()), (1, 0));
     let (aspect, a_host, b_host) = (Aspect::Host, "one".to_owned(), "two".to_owned());
-    assert_eq!(same.differences, [Difference { aspect, a: a_host, b: b_host }]);
+    let of = String::new();
+    assert_eq!(same.differences, [Difference { aspect, of, a: a_host, b: b_host }]);
     let other = compare(one(&a), one(&c), 0.02);
     let sides: Vec<Only> = other.unmatched.iter().map(|it| it.only).collect();
     assert_eq!(
@@ -161,40 +171,100 @@ fn questions_are_matched_whatever_host_they_went_to() {
 }
 
 #[test]
-fn several_runs_count_as_preparations() {
-    let level = |middle: f64| run(&latency(), "latency", "host", &[around(middle, 0.001)]);
-    let alone = compare(side("a", &[level(100.0)]), side("b", &[level(110.0)]), 0.02);
-    assert_eq!(alone.pairs[0].verdict, Verdict::Worse);
-    // What differs from run to run as much as the conditions do is no evidence.
-    let a = [level(100.0), level(110.0)];
-    let b = [level(110.0), level(100.0)];
-    let together = compare(side("a", &a), side("b", &b), 0.02);
-    assert_eq!(together.pairs[0].verdict, Verdict::CannotTell);
-    assert_eq!(together.pairs[0].a.n, 80);
-    assert_eq!(together.a.runs.len(), 2);
+fn what_differs_from_run_to_run_is_no_evidence() {
+    let a = runs(&latency(), "latency", &[100.0, 110.0, 100.0, 110.0]);
+    let b = runs(&latency(), "latency", &[110.0, 100.0, 110.0, 103.0]);
+    let comparison = compare(side("a", &a), side("b", &b), 0.02);
+    let pair = &comparison.pairs[0];
+    assert_eq!(pair.verdict, Verdict::CannotTell);
+    assert_eq!((pair.a.n, pair.a.median, comparison.a.runs.len()), (4, 105.0, 4));
+    assert!(pair.runs_to_tell.unwrap() > 4);
 }
 
-/// Three standard errors of a rate of 95 % over 600 trials.
-const TOLERANCE: f64 = 0.0267;
+/// The machine slows down by a third while a difference of 5 % is looked for.
+#[test]
+fn turns_cancel_what_both_have_in_common() {
+    let turn = |number: u32, is_control: bool| Turn {
+        comparison: "it".to_owned(),
+        seed: 1,
+        number,
+        block: number / 3,
+        is_control,
+    };
+    let mut sides = [Vec::new(), Vec::new()];
+    for number in 0..24 {
+        let (condition, is_control) = [(0, false), (1, false), (0, true)][number as usize % 3];
+        let drift = 100.0 * 1.012_f64.powi(number / 3);
+        let own = if condition == 1 { 1.05 } else { 1.0 };
+        let noise = 1.0 + 0.002 * f64::from(number * 7 % 5);
+        let mut run = runs(&latency(), "latency", &[drift * own * noise]).remove(0);
+        run.started.turn = Some(turn(number as u32, is_control));
+        sides[condition].push(run);
+    }
+    let [a, b] = sides;
+    let comparison = compare(side("a", &a), side("b", &b), 0.02);
+    let pair = &comparison.pairs[0];
+    assert_eq!((comparison.design, pair.verdict), (Design::Turns, Verdict::Worse), "{pair:?}");
+    assert_eq!((pair.a.n, comparison.control.len()), (8, 8));
+    let [low, high] = pair.floor.unwrap();
+    assert!(low < 1.0 && high > 1.0 && high / low < 1.03, "{low} {high}");
+}
+
+/// `retransmits` is no headline, and a single value per run need not be told.
+#[test]
+fn the_headlines_decide() {
+    let good = around(100.0, 0.001);
+    let decided = |verdicts: &[(bool, bool, Verdict)]| {
+        let runs = runs(&latency(), "latency", &good);
+        let mut comparison = compare(side("a", &runs[..20]), side("b", &runs[20..]), 0.02);
+        let pair = comparison.pairs.remove(0);
+        let one = |(is_headline, is_single, verdict): &(bool, bool, Verdict)| Pair {
+            is_headline: *is_headline,
+            is_single: *is_single,
+            verdict: *verdict,
+            ..pair.clone()
+        };
+        comparison.pairs = verdicts.iter().map(one).collect();
+        comparison.conclusion()
+    };
+    let (same, open, worse) = (Verdict::Equivalent, Verdict::CannotTell, Verdict::Worse);
+    for (verdicts, expected) in [
+        (&[(true, false, same), (false, false, worse)][..], Conclusion::Fine),
+        (&[(true, false, same), (false, false, open)], Conclusion::Fine),
+        (&[(true, false, same), (true, true, open)], Conclusion::Fine),
+        (&[(true, true, open)], Conclusion::Undecided),
+        (&[(true, false, same), (true, false, open)], Conclusion::Undecided),
+        (&[(true, false, worse), (true, false, open)], Conclusion::Regression),
+        (&[(false, false, worse)], Conclusion::Regression),
+    ] {
+        assert_eq!(decided(verdicts), expected, "{verdicts:?}");
+    }
+}
 
 #[test]
-fn the_interval_covers_the_true_ratio() {
-    for (preparations, repetitions, skewed) in
-        [(1, 30, false), (1, 30, true), (3, 30, true), (8, 10, false)]
-    {
-        let world = World { preparations, repetitions, between: 0.0, neighbours: 0.0, skewed };
-        let mut source = Source::new(11);
-        let rate = coverage(600, || {
-            let a = run(&latency(), "latency", "host", &world.samples(&mut source));
-            let scaled = world.samples(&mut source).into_iter().map(|values| {
-                values.into_iter().map(|value| value * 1.3).collect::<Vec<f64>>()
-            });
-            let b = run(&latency(), "latency", "host", &scaled.collect::<Vec<_>>());
-            let one = |run| side("it", std::slice::from_ref(run));
-            let pair = compare(one(&a), one(&b), 0.02).pairs.remove(0);
-            pair.ratio_ci.map(|[low, high]| low <= 1.3 && 1.3 <= high)
-        });
-        assert!(rate.covered > 0.95 - TOLERANCE, "{world:?} {rate:?}");
-        assert!(rate.withheld < 0.03, "{world:?} {rate:?}");
+fn what_else_differs_is_listed() {
+    let mut a = runs(&latency(), "latency", &[1.0, 1.0]);
+    let mut b = runs(&latency(), "latency", &[1.0, 1.0]);
+    for (later, run) in a.iter_mut().chain(&mut b).enumerate() {
+        run.started.started = format!("2026-01-01T00:00:0{later}Z");
+        let facts = &mut run.hosts[0].facts;
+        facts.cpu.governor = Some(["performance", "powersave"][later / 2].to_owned());
+        facts.settings = [("transparent_hugepage/enabled".into(), "always".into())].into();
+        run.hosts[0].state.load_one_minute = Some([0.1, 0.2, 3.0, 4.0][later]);
+        let kernel = ["avx2", "avx512"][later % 2];
+        run.cases[0].series[0].facts.insert(Attribute::Kernel, kernel.into());
     }
+    let of = |a: &[Run], b: &[Run]| {
+        let found = compare(side("a", a), side("b", b), 0.02).differences;
+        found.into_iter().map(|it| (it.aspect, it.a, it.b)).collect::<Vec<_>>()
+    };
+    let two = |aspect, a: &str, b: &str| (aspect, a.to_owned(), b.to_owned());
+    let expected = [
+        two(Aspect::Governor, "performance", "powersave"),
+        two(Aspect::Load, "0.150", "3.500"),
+        two(Aspect::Order, "first", "later"),
+    ];
+    assert_eq!(of(&a, &b), expected);
+    // Each has the loop that the other has as well, taken by itself.
+    assert_eq!(of(&a[..1], &b[1..])[1], two(Aspect::Loop, "avx2", "avx512"));
 }

@@ -202,6 +202,7 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<Script>) -> Run {
             cases: scripts.iter().map(|script| script.case.clone()).collect(),
         },
         asked: None,
+        turn: None,
     };
     let mut events = vec![RunEvent::RunStarted(Box::new(started))];
     events.extend(hosts);

@@ -40,6 +40,7 @@ pub(crate) fn started(run: &str) -> RunStarted {
         started: format!("2026-11-21T10:44:{:02}Z", run.len() % 60),
         plan: Plan { suite: "memory".to_owned(), budget_s: 20.0, seed: None, cases },
         asked: None,
+        turn: None,
     }
 }
 

@@ -1,9 +1,10 @@
 //! `assay compare`: two conditions, each with its stored runs.
 
-use assay_model::comparison::{Comparison, Verdict};
+use assay_model::comparison::{Comparison, Conclusion};
 use assay_model::run::Run;
 use assay_report::{build, render};
 use assay_stats::compare::{self as statistics, Condition};
+use assay_stats::rank_statistic::MOST;
 
 use crate::arguments::{CompareArguments, Format};
 use crate::failure::{REGRESSION, UNDECIDED};
@@ -15,35 +16,58 @@ pub(crate) fn compare(
     typed: &CompareArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
+    let host = typed.host.as_deref();
     let (a, b) = (
-        stored::runs(&typed.store, &typed.a, terminal)?,
-        stored::runs(&typed.store, &typed.b, terminal)?,
+        stored::runs(&typed.store, (&typed.a, host), terminal)?,
+        stored::runs(&typed.store, (&typed.b, host), terminal)?,
     );
+    apart(&a, &b)?;
     let (mut first, mut second) = (condition(&typed.a, &a)?, condition(&typed.b, &b)?);
     if first.name == second.name {
         (first.name, second.name) = (&typed.a, &typed.b);
     }
     let comparison = statistics::compare(first, second, typed.margin);
     let format = if typed.json { Format::Json } else { typed.format };
-    let text = rendered(&comparison, format, terminal)?;
+    let text = page(&comparison, format, terminal)?;
     match &typed.output {
         None => terminal.print(&text),
         Some(path) => output_file::write(path, &text)?,
     }
-    exit_code(&comparison)
+    code_of(&comparison)
 }
 
 /// The label that all runs share, or what was typed.
 fn condition<'a>(typed: &'a str, runs: &'a [Run]) -> Result<Condition<'a>, Failure> {
-    let Some((first, more)) = runs.split_first() else {
+    let Some(first) = runs.first() else {
         return Err(Failure::usage(format!("`{typed}` names no run")));
     };
+    if runs.len() > MOST {
+        let what =
+            format!("`{typed}` names {} runs, and at most {MOST} are compared", runs.len());
+        return Err(Failure::usage(what).advise("name the runs, with commas between them"));
+    }
     let label = first.started.label.as_deref();
-    let shared = label.filter(|_| more.iter().all(|run| run.started.label.as_deref() == label));
-    Ok(Condition { name: shared.unwrap_or(typed), first, more })
+    let shared = label.filter(|_| runs.iter().all(|run| run.started.label.as_deref() == label));
+    Ok(Condition { name: shared.unwrap_or(typed), runs })
 }
 
-fn rendered(
+/// A run among several that is compared with itself says that nothing differs.
+fn apart(a: &[Run], b: &[Run]) -> Result<(), Failure> {
+    if a.len().max(b.len()) == 1 {
+        return Ok(());
+    }
+    let in_both = a.iter().find(|run| b.iter().any(|it| it.started.run == run.started.run));
+    in_both.map_or(Ok(()), |run| {
+        let what = format!("run {} is on both sides", run.started.run);
+        Err(Failure::usage(what).advise(
+            "compare different runs; `assay run --switch true true` shows how two that ought to \
+             be equal differ",
+        ))
+    })
+}
+
+/// The comparison in the wanted format.
+pub(super) fn page(
     comparison: &Comparison,
     format: Format,
     terminal: &Terminal,
@@ -59,17 +83,15 @@ fn rendered(
     })
 }
 
-/// What is worse counts first; what cannot be told is no success.
-fn exit_code(comparison: &Comparison) -> Result<u8, Failure> {
+/// The exit code of a comparison.
+pub(super) fn code_of(comparison: &Comparison) -> Result<u8, Failure> {
     if comparison.pairs.is_empty() {
         return Err(Failure::usage("the two have nothing in common to compare")
             .advise("compare runs of the same suite; `assay list` shows them"));
     }
-    Ok(if comparison.count(Verdict::Worse) > 0 {
-        REGRESSION
-    } else if comparison.count(Verdict::CannotTell) > 0 {
-        UNDECIDED
-    } else {
-        0
+    Ok(match comparison.conclusion() {
+        Conclusion::Regression => REGRESSION,
+        Conclusion::Undecided => UNDECIDED,
+        Conclusion::Fine => 0,
     })
 }

@@ -49,8 +49,9 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     match (&typed.switch, typed.label.as_slice()) {
         (Some(commands), names) => {
             let conditions = switching::conditions(commands, names)?;
-            let turns = (typed.turns, typed.margin);
-            switched::run(&question, &typed.measuring, &conditions, turns, terminal)
+            let suite = fitting(&suite, typed.turns.margin);
+            let question = Question { suite: &suite, ..question };
+            switched::run(&question, typed, &conditions, terminal)
         }
         (None, [] | [_]) => {
             let label = typed.label.first().map(String::as_str);
@@ -59,6 +60,13 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         (None, _) => Err(Failure::usage("--label takes one name")
             .advise("two names are for two conditions, which --switch tells how to reach")),
     }
+}
+
+/// The same suite, every metric measured to half the margin at least: wider intervals show nothing of it.
+fn fitting(suite: &Suite, margin: f64) -> Suite {
+    let mut suite = suite.clone();
+    suite.measures.iter_mut().for_each(|it| it.target = it.target.min(margin / 2.0));
+    suite
 }
 
 /// Looks for MPI only where a suite asks something of it: every launcher has to be asked its version.

@@ -1,67 +1,68 @@
 //! `assay run --switch`: two conditions measured alternately and laid side by side.
 
+use std::time::Duration;
+
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
-use assay_report::{build, render};
 use assay_run::failure::Failure;
 use assay_run::question::{self, Question};
-use assay_run::switching::{self, Switch};
+use assay_run::switching::{self, Course, Switch};
 use assay_stats::compare::{Condition, compare};
 use assay_stats::summarize::summarize;
 
-use crate::arguments::MeasuringArguments;
+use super::compare::{code_of, page};
+use crate::arguments::{Format, RunArguments};
 use crate::listening::Listening;
 use crate::terminal::Terminal;
 use crate::{pipeline, signals, stored};
 
-/// Measures both conditions in turns, stores every run, prints the comparison.
+/// Measures both conditions in turns, stores every run, prints the comparison and exits as it does.
 pub(super) fn run(
     question: &Question<'_>,
-    typed: &MeasuringArguments,
+    typed: &RunArguments,
     conditions: &[Switch; 2],
-    (turns, margin): (u32, f64),
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     // What cannot be planned or stored is reported before anything is switched.
     let prepared = question::prepare(question)?;
-    if typed.dry_run {
-        return pipeline::dry_run(&prepared, typed, terminal);
+    let measuring = &typed.measuring;
+    if measuring.dry_run {
+        return pipeline::dry_run(&prepared, measuring, terminal);
     }
-    let store = stored::open(&typed.store)?;
+    let course = Course {
+        turns: typed.turns.turns,
+        with_control: typed.turns.control,
+        seed: measuring.seed.unwrap_or_else(question::fresh_seed),
+        settle: Duration::from_secs_f64(typed.turns.settle),
+    };
+    let store = stored::open(&measuring.store)?;
     let cancel = signals::cancel_on_signals()?;
-    let mut listening = Listening { terminal, echo: typed.events };
+    let mut listening = Listening { terminal, echo: measuring.events };
     let runs =
-        switching::measure(question, conditions, turns, (&store, &cancel), &mut listening)?;
-    show(typed, conditions, (&runs, margin), terminal)?;
+        switching::measure(question, conditions, course, (&store, &cancel), &mut listening)?;
+    let code = show(typed, conditions, &runs, terminal)?;
     let failed = runs.iter().flatten().find_map(|run| pipeline::verdict(&summarize(run)).err());
-    failed.map_or(Ok(0), Err)
+    failed.map_or(Ok(code), Err)
 }
 
 fn show(
-    typed: &MeasuringArguments,
+    typed: &RunArguments,
     conditions: &[Switch; 2],
-    (runs, margin): (&[Vec<Run>; 2], f64),
+    runs: &[Vec<Run>; 2],
     terminal: &mut Terminal,
-) -> Result<(), Failure> {
-    if typed.events {
-        return Ok(());
+) -> Result<u8, Failure> {
+    let side = |index: usize| Condition { name: &conditions[index].name, runs: &runs[index] };
+    let comparison = compare(side(0), side(1), typed.turns.margin);
+    if !typed.measuring.events {
+        let format = if typed.measuring.json { Format::Json } else { Format::Text };
+        terminal.print(&page(&comparison, format, terminal)?);
     }
-    let side = |index: usize| {
-        let (first, more) = runs[index].split_first()?;
-        Some(Condition { name: &conditions[index].name, first, more })
-    };
-    let (Some(a), Some(b)) = (side(0), side(1)) else { return Ok(()) };
-    let comparison = compare(a, b, margin);
-    if typed.json {
-        terminal.print(&render::json::comparison(&comparison));
-        return Ok(());
+    if !typed.measuring.events && !typed.measuring.json {
+        let [a, b] = [&comparison.a, &comparison.b].map(|side| side.runs.join(","));
+        let margin = format!(" --margin {}", Quantity::new(typed.turns.margin, Unit::Ratio));
+        terminal.print(&format!(
+            "\nEvery run is stored. The same again: assay compare {a} {b}{margin}\n"
+        ));
     }
-    let text = terminal.text(&build::comparison(&comparison));
-    terminal.print(&text);
-    let [a, b] = [&comparison.a, &comparison.b].map(|side| side.runs.join(","));
-    let again = format!(" --margin {}", Quantity::new(margin, Unit::Ratio));
-    terminal.print(&format!(
-        "\nEvery run is stored. The same again: assay compare {a} {b}{again}\n"
-    ));
-    Ok(())
+    code_of(&comparison)
 }

@@ -24,8 +24,9 @@ fn world() -> World {
 #[test]
 fn labelled_runs_are_compared_in_every_format() {
     let world = world();
-    for label in ["on", "off"] {
-        world.assay(&["run", "tiny.toml", "--label", label]).succeeded();
+    // Only the newest of a label would be one run each.
+    for label in ["on", "off", "on", "off", "on", "off"] {
+        world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", label]).succeeded();
     }
     let list = world.json(&["list", "--json"]);
     assert_eq!(
@@ -40,6 +41,12 @@ fn labelled_runs_are_compared_in_every_format() {
     let document: serde_json::Value = serde_json::from_str(&compared(&["--json"])).unwrap();
     assert_eq!(document["pairs"][0]["verdict"], "equivalent", "{document}");
     assert_eq!((&document["a"]["name"], &document["b"]["name"]), (&"on".into(), &"off".into()));
+    assert_eq!(
+        document["b"]["runs"].as_array().unwrap().len(),
+        3,
+        "a label means all its runs"
+    );
+    assert_eq!((&document["tested"], &document["design"]), (&1.into(), &"independent".into()));
     let ratio = document["pairs"][0]["ratio"].as_f64().unwrap();
     let ends = &document["pairs"][0]["ratio_ci"];
     assert!(ends[0].as_f64().unwrap() <= ratio && ratio <= ends[1].as_f64().unwrap());
@@ -47,8 +54,59 @@ fn labelled_runs_are_compared_in_every_format() {
     for (format, sign) in [("markdown", "| ---"), ("html", "<table"), ("csv", "ratio_low")] {
         assert!(compared(&["--format", format]).contains(sign), "{format}");
     }
-    let same = world.json(&["compare", "latest~1,on", "latest", "--margin", "99%", "--json"]);
-    assert_eq!(same["a"]["runs"].as_array().unwrap().len(), 2);
+    // A run that is named twice is one run.
+    let twice = world.assay(&["compare", "latest~1,on", "latest", "--json"]);
+    let twice: serde_json::Value = serde_json::from_str(&twice.out).unwrap();
+    assert_eq!(twice["a"]["runs"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn one_run_each_is_a_ratio_and_no_verdict() {
+    let world = world();
+    for label in ["on", "off"] {
+        world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", label]).succeeded();
+    }
+    let told = world.assay(&["compare", "on", "off"]).failed_with(6).out;
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("cannot tell: 1 run each"), "{told}");
+    let other = world.assay(&["compare", "on", "on,latest"]).failed_with(2);
+    assert!(other.err.contains("on both sides"), "{other:?}");
+}
+
+#[test]
+fn a_history_is_shown_in_every_format() {
+    let world = world();
+    for _ in 0..3 {
+        world.assay(&["run", "tiny.toml", "--budget", "1s"]).succeeded();
+    }
+    let document = world.json(&["history", "latency", "--json"]);
+    assert_eq!(document["points"].as_array().unwrap().len(), 3, "{document}");
+    assert_eq!(document["method"]["name"], "e-divisive-means");
+    assert_eq!(document["benchmark"], "memory.latency");
+    let listed = world.json(&["list", "--json"])["runs"][2]["id"].clone();
+    assert_eq!(document["points"][0]["run"], listed, "the oldest first");
+    let words = ["history", "memory.latency/latency", "--where", "bytes=4KiB"];
+    for (format, sign) in [
+        ("text", "did not change"),
+        ("markdown", "| ---"),
+        ("html", "<table"),
+        ("svg", "<svg"),
+        ("csv", "is_change"),
+    ] {
+        let told = world.assay(&[&words[..], &["--format", format]].concat()).succeeded().out;
+        assert!(told.contains(sign), "{format}: {told}");
+    }
+    for (wrong, part) in [
+        (&["history", "latencie"][..], "did you mean latency"),
+        (&["history", "triad"], "no stored run"),
+        (&["history", "latency", "--label", "x"], "labelled x"),
+        (&["history", "latency", "--host", "nowhere"], "of nowhere"),
+        (&["history", "latency", "--where", "bytes=8KiB"], "bytes=8KiB"),
+        (&["history", "latency", "--where", "byte=1"], "did you mean bytes"),
+    ] {
+        let refused = world.assay(wrong).failed_with(2);
+        assert!(refused.err.contains(part), "{refused:?}");
+    }
 }
 
 #[test]
@@ -69,6 +127,7 @@ fn what_cannot_be_compared_is_said() {
         &["run", "tiny.toml", "--switch", "true"],
         &["run", "tiny.toml", "--turns", "4"],
         &["run", "tiny.toml", "--margin", "5%"],
+        &["run", "tiny.toml", "--control"],
     ] {
         let outcome = world.assay(wrong).failed_with(2);
         assert!(!outcome.err.is_empty());
@@ -79,30 +138,54 @@ fn what_cannot_be_compared_is_said() {
 #[test]
 fn conditions_take_turns_and_the_first_one_is_left_behind() {
     let world = world();
-    let switch = ["--switch", "echo one >> told", "echo two >> told"];
+    let switch = ["--switch", "echo one >> told", "echo two >> told", "--settle", "0s"];
     let words =
         [&["run", "tiny.toml", "--budget", "1s", "--label", "one,two", "--json"], &switch[..]];
-    let words = [&words[..], &[&["--margin", "99%"]]].concat();
-    let outcome = world.assay(&words.concat()).succeeded();
+    let course = ["--turns", "6", "--control", "--seed", "4", "--margin", "99%"];
+    let words = [&words.concat(), &course[..]].concat();
+    let outcome = world.assay(&words).succeeded();
     let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
-    for side in ["a", "b"] {
-        assert_eq!(document[side]["runs"].as_array().unwrap().len(), 2, "{document}");
+    for runs in [&document["a"]["runs"], &document["b"]["runs"], &document["control"]] {
+        assert_eq!(runs.as_array().unwrap().len(), 3, "{document}");
     }
-    assert_eq!(document["margin"], 0.99);
-    let told = std::fs::read_to_string(world.path("told")).unwrap();
-    assert_eq!(told, "one\ntwo\none\n", "the second condition holds for two turns");
+    assert_eq!((&document["margin"], &document["design"]), (&0.99.into(), &"turns".into()));
+    assert!(document["pairs"][0]["floor"].is_array(), "{document}");
     let list = world.json(&["list", "--json"]);
-    let labels: Vec<_> =
-        list["runs"].as_array().unwrap().iter().map(|it| &it["label"]).collect();
-    assert_eq!(labels, ["one", "two", "two", "one"]);
+    let runs = list["runs"].as_array().unwrap().iter().rev();
+    let labels: Vec<&str> = runs.map(|it| it["label"].as_str().unwrap()).collect();
+    let backwards: Vec<&str> = labels[..3].iter().rev().copied().collect();
+    assert_eq!(labels[3..6], backwards, "every second block is the one before it backwards");
+    let mut expected = labels.clone();
+    expected.push("one");
+    expected.dedup();
+    let told = std::fs::read_to_string(world.path("told")).unwrap();
+    let told: Vec<&str> = told.lines().collect();
+    assert_eq!(
+        told, expected,
+        "a command for every change, and the first condition at the end"
+    );
+    // The runs are stored with their places: to compare them later is the same.
+    let later =
+        world.assay(&["compare", "one", "two", "--margin", "99%", "--json"]).succeeded();
+    let later: serde_json::Value = serde_json::from_str(&later.out).unwrap();
+    assert_eq!((&later["pairs"], &later["design"]), (&document["pairs"], &"turns".into()));
+}
+
+/// The exit code is that of the comparison.
+#[test]
+fn a_switch_exits_as_compare_does() {
+    let world = world();
+    let words =
+        ["run", "tiny.toml", "--budget", "1s", "--switch", "true", "true", "--turns", "2"];
+    world.assay(&words).failed_with(6);
 }
 
 #[test]
 fn a_command_that_fails_is_named_and_the_first_is_run_again() {
     let world = world();
     let switch = ["--switch", "echo one >> told", "echo no such card >&2; exit 3"];
-    let words = [&["run", "tiny.toml", "--budget", "1s"], &switch[..]].concat();
-    let outcome = world.assay(&words).failed_with(4);
+    let words = [&["run", "tiny.toml", "--budget", "1s", "--settle", "0s"], &switch[..]];
+    let outcome = world.assay(&[&words.concat()[..], &["--seed", "1"]].concat()).failed_with(4);
     for part in ["echo no such card", "code 3", "it said: no such card"] {
         assert!(outcome.err.contains(part), "{outcome:?}");
     }
@@ -113,7 +196,8 @@ fn a_command_that_fails_is_named_and_the_first_is_run_again() {
 fn an_interruption_leaves_the_first_condition_behind() {
     let world = world();
     let switch = ["--switch", "echo one > told", "echo two > told"];
-    let words = [&["run", "tiny.toml", "--budget", "5s"], &switch[..]].concat();
+    let words =
+        [&["run", "tiny.toml", "--budget", "5s", "--settle", "0s"], &switch[..]].concat();
     let child =
         world.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let told = || std::fs::read_to_string(world.path("told")).unwrap_or_default();

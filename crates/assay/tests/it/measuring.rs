@@ -75,6 +75,34 @@ fn events_are_json_lines_while_it_runs() {
     assert!(events[1]["clock"]["resolution_s"].as_f64().unwrap() > 0.0, "measured first");
 }
 
+/// A burst of other work hits a preparation of each case, and not all of one.
+#[test]
+fn cases_take_turns_preparation_by_preparation() {
+    let world = World::new();
+    let case = "[[measure]]\nbenchmark = \"memory.latency\"\ntarget = \"0.0001%\"\n";
+    let suite =
+        format!("name = \"turns\"\nbudget = \"2s\"\n{case}from = \"4KiB\"\nto = \"8KiB\"\n");
+    world.write("turns.toml", &suite);
+    let outcome = world.assay(&["run", "turns.toml", "--events"]).succeeded();
+    let events: Vec<Value> =
+        outcome.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut turns: Vec<(u64, u64)> = events
+        .iter()
+        .filter(|event| event["event"] == "sample")
+        .map(|it| (it["series"].as_u64().unwrap(), it["preparation"].as_u64().unwrap()))
+        .collect();
+    turns.dedup();
+    // There and back again.
+    let there = |preparation| [0, 1, 2].map(|series| (series, preparation));
+    let back = [2, 1, 0].map(|series| (series, 1));
+    assert_eq!(turns[..9], [there(0), back, there(2)].concat(), "{turns:?}");
+    let at = |series: u64| -> Vec<u64> {
+        let own = events.iter().filter(|it| it["event"] == "sample" && it["series"] == series);
+        own.map(|it| it["at_ns"].as_u64().unwrap()).collect()
+    };
+    assert!(at(0).is_sorted() && at(1).is_sorted());
+}
+
 #[test]
 fn a_small_system_is_solved_and_checked() {
     let world = World::new();

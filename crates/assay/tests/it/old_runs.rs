@@ -13,9 +13,9 @@ use crate::program::World;
 
 /// Two ways of adding the same samples up may differ by rounding, and by no more.
 const ROUNDING: f64 = 1e-12;
-/// Two runs of each condition, and what `compare` was asked.
+/// One run of each condition or two, and what `compare` was asked.
 const COMPARISONS: &[(&str, &[&str])] = &[
-    ("on-off", &["on", "off"]),
+    ("on-off", &["20261122-032844-4831", "20261122-032847-5966"]),
     (
         "pooled",
         &[
@@ -23,7 +23,7 @@ const COMPARISONS: &[(&str, &[&str])] = &[
             "20261122-032841-9da3,20261122-032847-5966",
         ],
     ),
-    ("margin", &["on", "off", "--margin", "99%"]),
+    ("margin", &["20261122-032844-4831", "20261122-032847-5966", "--margin", "99%"]),
 ];
 /// What `compare` answers with where some pair of results is not decided.
 const CANNOT_TELL: i32 = 6;
@@ -311,6 +311,8 @@ fn old_runs_are_listed_as_they_were() {
     assert!(same(&old["runs"], &new["runs"]), "{old}\n{new}");
 }
 
+/// The same questions find each other, with the same ratio between single runs. Verdicts are other ones:
+/// then, samples were the units, now runs are, and two of each cannot tell.
 #[test]
 fn old_runs_are_compared_as_they_were() {
     let world = world();
@@ -321,19 +323,39 @@ fn old_runs_are_compared_as_they_were() {
         let new: Value = serde_json::from_str(&outcome.out).unwrap();
         let (was, is) = (array(&old["pairs"]), array(&new["pairs"]));
         assert_eq!(was.len(), is.len(), "{name}");
-        let same_question = |old: &Value, new: &Value| {
-            !answers(&old["a"], std::slice::from_ref(&new["a"])).is_empty()
-        };
-        for old in was {
-            let new = is.iter().find(|new| same_question(old, new)).unwrap();
+        for (old, new) in was.iter().zip(is) {
+            let runs = if *name == "pooled" { 2 } else { 1 };
             for side in ["a", "b"] {
-                check_result(&old[side], &new[side], name);
+                for field in ["benchmark", "metric", "unit"] {
+                    assert_eq!(old[side][field], new[side][field], "{name}: {new}");
+                }
+                assert_eq!(new[side]["n"], runs, "{name}: {new}");
             }
-            // The interval of the ratio, and with it the verdict, is that of what the samples are worth.
-            assert!(same(&old["ratio"], &new["ratio"]), "{name}: {old} in {new}");
+            if runs == 1 {
+                assert!(same(&old["ratio"], &new["ratio"]), "{name}: {old} {new}");
+            }
+            let verdict =
+                if new["ratio"].is_null() { &old["verdict"] } else { &"cannot-tell".into() };
+            assert_eq!(&new["verdict"], verdict, "{name}: {new}");
         }
         assert!(same(&old["unmatched"], &new["unmatched"]), "{name}");
     }
+}
+
+#[test]
+fn a_label_of_two_machines_is_refused() {
+    let world = world();
+    let run = world.path("assay").join("runs/20261122-032839-b200/events.jsonl");
+    let text = fs::read_to_string(&run).unwrap();
+    fs::write(&run, text.replace("\"vm\"", "\"another\"")).unwrap();
+    let refused = world.assay(&["compare", "on", "off"]).failed_with(WRONG_USAGE);
+    for part in ["different machines", "1 run of another", "1 run of vm", "--host"] {
+        assert!(refused.err.contains(part), "{refused:?}");
+    }
+    let chosen = world.assay(&["compare", "on", "off", "--host", "vm", "--json"]);
+    let chosen: Value = serde_json::from_str(&chosen.out).unwrap();
+    let runs = ["a", "b"].map(|side| array(&chosen[side]["runs"]).len());
+    assert_eq!(runs, [1, 2], "{chosen}");
 }
 
 #[test]

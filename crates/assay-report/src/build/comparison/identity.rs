@@ -6,7 +6,7 @@ use crate::build::run::words::{ALL_AT_ONCE, count};
 use crate::units;
 
 /// `node, 8 threads`; empty where nothing needs telling apart.
-pub(super) fn words(attributes: &Attributes) -> String {
+pub(in crate::build) fn words(attributes: &Attributes) -> String {
     let told = attributes
         .iter()
         .filter(|(name, _)| name.row().role == Role::Identity || **name == Attribute::Threads);

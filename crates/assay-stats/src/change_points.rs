@@ -1,0 +1,209 @@
+//! Where a series of runs changed its level: E-Divisive means, a hierarchical division by the energy
+//! distance with a permutation test (Matteson and James, J. Am. Stat. Assoc. 109:334, 2014; for benchmarks
+//! Daly et al., ICPE 2020).
+//!
+//! Assumes that runs between two changes are exchangeable: no drift, no season. The permutations are drawn
+//! from a seed, so that the same series always gives the same answer.
+
+use crate::random::Random;
+
+/// The name by which documents call it.
+pub const NAME: &str = "e-divisive-means";
+/// Permutations of a test.
+pub const PERMUTATIONS: u32 = 999;
+/// A division is a change when at most this share of all permutations divides as clearly; that of a series
+/// without any change is called one as often. Not less, because two runs after a change among twelve cannot
+/// be clearer than 2 / 66 = 3 %.
+pub const RISK: f64 = 0.03;
+/// A part of fewer values has no distances within.
+const FEWEST: usize = 2;
+
+/// A place between two values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChangePoint {
+    /// The first value after it.
+    pub at: usize,
+    /// The share of permutations that divide as clearly.
+    pub p: f64,
+}
+
+/// The changes of a series, in its order.
+#[must_use]
+pub fn find(values: &[f64], seed: u64) -> Vec<ChangePoint> {
+    let mut random = Random::new(seed);
+    let mut found: Vec<ChangePoint> = Vec::new();
+    let mut parts = vec![Part::new(values, 0)];
+    loop {
+        let clearest = (0..parts.len())
+            .filter_map(|index| Some((index, parts[index].clearest()?)))
+            .max_by(|a, b| a.1.1.total_cmp(&b.1.1));
+        let Some((index, (at, distance))) = clearest else { break };
+        let Some(p) = probability(&parts, distance, &mut random) else { break };
+        let part = parts.swap_remove(index);
+        found.push(ChangePoint { at: part.begin + at, p });
+        let (before, after) = part.values.split_at(at);
+        parts.extend([Part::new(before, part.begin), Part::new(after, part.begin + at)]);
+        parts.sort_by_key(|part| part.begin);
+    }
+    found.sort_by_key(|change| change.at);
+    found
+}
+
+/// The share of permutations within the parts whose clearest division is as clear; `None` as soon as it is
+/// certain to be above [`RISK`].
+fn probability(parts: &[Part], distance: f64, random: &mut Random) -> Option<f64> {
+    let all = f64::from(PERMUTATIONS + 1);
+    let mut as_clear = 1.0;
+    let mut parts: Vec<Part> = parts.to_vec();
+    for _ in 0..PERMUTATIONS {
+        parts.iter_mut().for_each(|part| random.shuffle(&mut part.places));
+        let divided = parts.iter().filter_map(Part::clearest);
+        // Sums in another order differ in their last digits.
+        if divided.map(|it| it.1).fold(0.0, f64::max) >= distance * (1.0 - 1e-9) {
+            as_clear += 1.0;
+            if as_clear > RISK * all {
+                return None;
+            }
+        }
+    }
+    Some(as_clear / all)
+}
+
+/// A part of the series without a known change.
+#[derive(Debug, Clone)]
+struct Part {
+    /// Where it begins in the series.
+    begin: usize,
+    values: Vec<f64>,
+    /// The values in ascending order.
+    sorted: Vec<f64>,
+    /// Sum of the distances of each of those to all others.
+    to_all: Vec<f64>,
+    /// In the order of the series, or of a permutation: where each value stands in ascending order.
+    places: Vec<usize>,
+}
+
+impl Part {
+    fn new(values: &[f64], begin: usize) -> Self {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+        let mut places = vec![0; values.len()];
+        order.iter().enumerate().for_each(|(place, index)| places[*index] = place);
+        let sorted: Vec<f64> = order.iter().map(|index| values[*index]).collect();
+        let distance = |a: &f64| sorted.iter().map(|b| (a - b).abs()).sum::<f64>();
+        let to_all = sorted.iter().map(distance).collect();
+        Self { begin, values: values.to_vec(), sorted, to_all, places }
+    }
+
+    /// The division with the greatest energy distance, scaled by its sizes, and that distance:
+    /// Q = m n / (m + n) × (2 Σ|x − y| / (m n) − Σ|x − x′| / C(m, 2) − Σ|y − y′| / C(n, 2)).
+    fn clearest(&self) -> Option<(usize, f64)> {
+        let all = self.places.len();
+        let total = self.to_all.iter().sum::<f64>() / 2.0;
+        let (mut before, mut after) = (0.0, total);
+        let mut seen = Seen::new(all);
+        let mut clearest: Option<(usize, f64)> = None;
+        for (index, place) in self.places.iter().enumerate() {
+            let to_before = seen.distance(*place, self.sorted[*place]);
+            before += to_before;
+            after -= self.to_all[*place] - to_before;
+            seen.add(*place, self.sorted[*place]);
+            let (m, n) = (index + 1, all - index - 1);
+            if m < FEWEST || n < FEWEST {
+                continue;
+            }
+            let across = total - before - after;
+            let (m, n) = (m as f64, n as f64);
+            let between = 2.0 * across / (m * n);
+            let within = 2.0 * (before / (m * (m - 1.0)) + after / (n * (n - 1.0)));
+            let distance = m * n / (m + n) * (between - within);
+            if distance > 0.0 && clearest.is_none_or(|known| distance > known.1) {
+                clearest = Some((index + 1, distance));
+            }
+        }
+        clearest
+    }
+}
+
+/// Numbers and sums of the values seen so far by their place in ascending order (a tree of Fenwick's,
+/// Software: Practice and Experience 24:327, 1994).
+struct Seen {
+    tree: Vec<(f64, f64)>,
+    count: f64,
+    sum: f64,
+}
+
+impl Seen {
+    fn new(places: usize) -> Self {
+        Self { tree: vec![(0.0, 0.0); places + 1], count: 0.0, sum: 0.0 }
+    }
+
+    fn add(&mut self, place: usize, value: f64) {
+        (self.count, self.sum) = (self.count + 1.0, self.sum + value);
+        let mut node = place + 1;
+        while let Some((count, sum)) = self.tree.get_mut(node) {
+            (*count, *sum) = (*count + 1.0, *sum + value);
+            node += node & node.wrapping_neg();
+        }
+    }
+
+    /// The sum of the distances from a value to all that were seen.
+    fn distance(&self, place: usize, value: f64) -> f64 {
+        let (mut count, mut sum, mut node) = (0.0, 0.0, place + 1);
+        while node > 0 {
+            (count, sum) = (count + self.tree[node].0, sum + self.tree[node].1);
+            node &= node - 1;
+        }
+        (value * count - sum) + (self.sum - sum) - value * (self.count - count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distance_is_that_of_its_definition() {
+        let values = [1.0, 1.5, 0.5, 4.0, 4.5, 3.0, 4.0];
+        let mean = |a: &[f64], b: &[f64], pairs: f64| {
+            a.iter().flat_map(|a| b.iter().map(move |b| (a - b).abs())).sum::<f64>() / pairs
+        };
+        let by_definition = |at: usize| {
+            let (x, y) = values.split_at(at);
+            let (m, n) = (x.len() as f64, y.len() as f64);
+            let within = mean(x, x, m * (m - 1.0)) + mean(y, y, n * (n - 1.0));
+            m * n / (m + n) * (2.0 * mean(x, y, m * n) - within)
+        };
+        let best = (2..=5).max_by(|a, b| by_definition(*a).total_cmp(&by_definition(*b)));
+        let (at, distance) = Part::new(&values, 0).clearest().unwrap();
+        assert_eq!(Some(at), best);
+        assert!((distance - by_definition(at)).abs() < 1e-12, "{distance}");
+    }
+
+    fn places(values: &[f64]) -> Vec<usize> {
+        find(values, 1).iter().map(|change| change.at).collect()
+    }
+
+    #[test]
+    fn steps_are_found_and_nothing_else() {
+        let noise = |i: usize| 0.01 * ((i * 37 % 17) as f64 - 8.0) / 8.0;
+        let level = |i: usize| {
+            if i < 20 {
+                0.0
+            } else if i < 45 {
+                0.05
+            } else {
+                0.02
+            }
+        };
+        let steps: Vec<f64> = (0..60).map(|i| level(i) + noise(i)).collect();
+        assert_eq!(places(&steps), [20, 45]);
+        let none: Vec<f64> = (0..60).map(noise).collect();
+        assert!(places(&none).is_empty());
+        // Two runs after a change are enough among as many as a fortnight has.
+        assert_eq!(places(&[&none[..14], &[0.05, 0.06]].concat()), [14]);
+        for few in [&[][..], &[1.0], &[1.0, 9.0, 9.0], &[1.0; 50]] {
+            assert!(places(few).is_empty(), "{few:?}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What surrounded runs, and what of it differs between two conditions or from one run to the next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_model::attribute::{Attribute, Value};
+use assay_model::comparison::{Design, Difference};
+use assay_model::environment::{Aspect, Environment};
+use assay_model::run::Run;
+
+/// Runnable tasks before a run: half a CPU more is other work.
+const LOAD: f64 = 0.5;
+/// Share of the CPU time that was stolen: where doubts about a run begin, too.
+const STEAL: f64 = 0.005;
+
+/// Everything known by name; of several hosts, the first.
+#[must_use]
+pub fn of(run: &Run) -> Environment {
+    let facts = run.first_host().map(|host| &host.facts);
+    let one = |aspect, value: Option<&str>| Some(((aspect, String::new()), value?.to_owned()));
+    let mut found: Environment =
+        [((Aspect::HostCount, String::new()), run.hosts.len().to_string())].into();
+    let Some(facts) = facts else { return found };
+    found.extend(
+        [
+            one(Aspect::Host, Some(&facts.name)),
+            one(Aspect::Fingerprint, Some(&facts.fingerprint)),
+            one(Aspect::Processor, Some(&facts.cpu.model)),
+            one(Aspect::Microcode, facts.cpu.microcode.as_deref()),
+            one(Aspect::Kernel, Some(&facts.system.kernel)),
+            one(Aspect::Governor, facts.cpu.governor.as_deref()),
+            one(Aspect::Version, facts.versions.get("assay").map(String::as_str)),
+        ]
+        .into_iter()
+        .flatten(),
+    );
+    let settings = facts.settings.iter();
+    found
+        .extend(settings.map(|(name, value)| ((Aspect::Setting, name.clone()), value.clone())));
+    found.extend(code(run));
+    found
+}
+
+/// The loops and engines that ran.
+fn code(run: &Run) -> impl Iterator<Item = ((Aspect, String), String)> {
+    run.finished_cases().flat_map(|record| {
+        record.series.iter().flat_map(move |series| {
+            let told = |name| {
+                let found = [&series.facts, &record.facts, &series.dimensions];
+                found.into_iter().find_map(|it| it.get(&name).and_then(Value::text))
+            };
+            let of = format!("{} {}", record.case.id, series.metric);
+            let all = [(Aspect::Loop, Attribute::Kernel), (Aspect::Engine, Attribute::Engine)];
+            let found =
+                all.map(|(aspect, name)| Some(((aspect, of.clone()), told(name)?.to_owned())));
+            found.into_iter().flatten()
+        })
+    })
+}
+
+/// What differs between the runs of two conditions although nobody asked for it.
+#[must_use]
+pub fn differences(a: &[&Run], b: &[&Run], design: Design) -> Vec<Difference> {
+    let (of_a, of_b) = (values(a), values(b));
+    let named = of_a.iter().filter_map(|(key, values)| {
+        let other = of_b.get(key).filter(|other| *other != values)?;
+        let [a, b] =
+            [values, other].map(|it| it.iter().cloned().collect::<Vec<_>>().join(", "));
+        Some(Difference { aspect: key.0, of: key.1.clone(), a, b })
+    });
+    let measured = [(Aspect::Load, load as fn(&Run) -> _, LOAD), (Aspect::Steal, steal, STEAL)];
+    let measured = measured.into_iter().filter_map(|(aspect, of, tells)| {
+        let (a, b) = (middle(a, of)?, middle(b, of)?);
+        let is_different = (a - b).abs() > tells;
+        let [a, b] = [a, b].map(|value| format!("{value:.3}"));
+        is_different.then_some(Difference { aspect, of: String::new(), a, b })
+    });
+    named.chain(measured).chain(order(a, b, design)).collect()
+}
+
+/// Every value that the runs of a condition have.
+fn values(runs: &[&Run]) -> BTreeMap<(Aspect, String), BTreeSet<String>> {
+    let mut all: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    for (key, value) in runs.iter().flat_map(|run| of(run)) {
+        all.entry(key).or_default().insert(value);
+    }
+    all
+}
+
+/// Several runs of one condition before all of the other: what drifts looks like the condition.
+fn order(a: &[&Run], b: &[&Run], design: Design) -> Option<Difference> {
+    if design == Design::Turns || a.len().min(b.len()) < 2 {
+        return None;
+    }
+    let times = |runs: &[&Run]| {
+        let started = runs.iter().map(|run| run.started.started.clone());
+        Some((started.clone().min()?, started.max()?))
+    };
+    let ((first_a, last_a), (first_b, last_b)) = (times(a)?, times(b)?);
+    let [a, b] = match (last_a < first_b, last_b < first_a) {
+        (true, _) => ["first", "later"],
+        (_, true) => ["later", "first"],
+        (false, false) => return None,
+    };
+    let (aspect, of) = (Aspect::Order, String::new());
+    Some(Difference { aspect, of, a: a.to_owned(), b: b.to_owned() })
+}
+
+fn load(run: &Run) -> Option<f64> {
+    run.first_host()?.state.load_one_minute
+}
+
+fn steal(run: &Run) -> Option<f64> {
+    let (before, after) = (&run.first_host()?.state, run.state_after.as_ref()?);
+    let share = (after.steal_s? - before.steal_s?) / (after.cpu_time_s? - before.cpu_time_s?);
+    share.is_finite().then_some(share)
+}
+
+fn middle(runs: &[&Run], of: fn(&Run) -> Option<f64>) -> Option<f64> {
+    let mut values: Vec<f64> = runs.iter().filter_map(|run| of(run)).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    crate::quantile::median(&values)
+}

@@ -1,0 +1,189 @@
+//! One result over many runs, with the changes of its level and of what surrounds it.
+
+use std::collections::BTreeMap;
+
+use assay_model::attribute::{Attribute, Value};
+use assay_model::benchmark::Better;
+use assay_model::environment::{Aspect, Environment};
+use assay_model::history::{Change, History, Method, Point, SCHEMA, Turnover};
+use assay_model::quantity::Bytes;
+use assay_model::run::Run;
+use assay_model::summary::Estimate;
+
+use crate::change_points::{self, NAME, PERMUTATIONS, RISK};
+use crate::compare::{Key, identified, identity};
+use crate::quantile::{self, LEVEL};
+use crate::{METHOD, environment, shift};
+
+/// Which result is wanted.
+#[derive(Debug, Clone)]
+pub struct Wanted<'w> {
+    /// Identifier of its benchmark, where it was named.
+    pub benchmark: Option<&'w str>,
+    /// Name of its metric.
+    pub metric: &'w str,
+    /// What it must have, as people write it.
+    pub parameters: &'w [(Attribute, String)],
+}
+
+impl Wanted<'_> {
+    /// Whether a result is one of those.
+    #[must_use]
+    pub fn fits(&self, estimate: &Estimate) -> bool {
+        let has = |(name, wanted): &(Attribute, String)| {
+            estimate.parameters.get(name).is_some_and(|value| is_written(value, wanted))
+        };
+        estimate.metric == self.metric
+            && self.benchmark.is_none_or(|benchmark| estimate.benchmark == benchmark)
+            && estimate.median.is_finite()
+            && self.parameters.iter().all(has)
+    }
+}
+
+/// Whether `text` is a way to write the value.
+fn is_written(value: &Value, text: &str) -> bool {
+    match (value, value.number()) {
+        (Value::Flag(flag), _) => text.parse() == Ok(*flag),
+        (Value::Text(own), _) => own == text,
+        (_, Some(number)) => {
+            let sized = text.parse::<Bytes>().map(|bytes| bytes.0 as f64);
+            [text.parse().ok(), sized.ok()]
+                .into_iter()
+                .flatten()
+                .any(|it: f64| it.total_cmp(&number).is_eq())
+        }
+        _ => false,
+    }
+}
+
+/// Whether a run has such a result.
+#[must_use]
+pub fn has(run: &Run, wanted: &Wanted<'_>) -> bool {
+    identified(run).iter().any(|(_, estimate)| wanted.fits(estimate))
+}
+
+/// A run and what of it is wanted.
+type Found<'r> = (&'r Run, Estimate, Environment);
+
+/// The result that `choose` picks among those of the newest run that has any, over all runs, which come the
+/// oldest first; `None` where no run has one.
+#[must_use]
+pub fn history(
+    runs: &[Run],
+    wanted: &Wanted<'_>,
+    choose: impl Fn(&[&Estimate]) -> usize,
+    (margin, seed): (f64, u64),
+) -> Option<History> {
+    let fitting = |run: &Run| {
+        let all = identified(run).into_iter().filter(|(_, estimate)| wanted.fits(estimate));
+        all.collect::<Vec<(Key, Estimate)>>()
+    };
+    let newest = runs.iter().rev().map(fitting).find(|found| !found.is_empty())?;
+    let chosen = choose(&newest.iter().map(|(_, estimate)| estimate).collect::<Vec<_>>());
+    let (key, example) = newest.get(chosen)?.clone();
+    let of_run = |run| {
+        let (_, estimate) = fitting(run).into_iter().find(|(its, _)| *its == key)?;
+        let environment = surroundings(run, &estimate);
+        Some((run, estimate, environment))
+    };
+    let found: Vec<Found<'_>> = runs.iter().filter_map(of_run).collect();
+    let method = Method { name: NAME, permutations: PERMUTATIONS, seed, risk: RISK, margin };
+    Some(History {
+        schema: SCHEMA,
+        statistics: METHOD,
+        benchmark: example.benchmark,
+        metric: example.metric,
+        identity: identity(&example.parameters),
+        others: newest.len() - 1,
+        unit: example.unit,
+        better: example.better,
+        host: example.host,
+        points: found.iter().map(point).collect(),
+        changes: changes(&found, &method),
+        environment: turnovers(&found),
+        method,
+    })
+}
+
+fn point((run, estimate, _): &Found<'_>) -> Point {
+    Point {
+        run: run.started.run.clone(),
+        started: run.started.started.clone(),
+        label: run.started.label.clone(),
+        median: estimate.median,
+        ci: estimate.ci,
+    }
+}
+
+/// Of loops and engines only those of the result itself.
+fn surroundings(run: &Run, estimate: &Estimate) -> Environment {
+    let own = format!("{} {}", estimate.case, estimate.metric);
+    let is_about = |(aspect, of): &(Aspect, String)| match aspect {
+        Aspect::Loop | Aspect::Engine => *of == own,
+        _ => true,
+    };
+    environment::of(run).into_iter().filter(|(key, _)| is_about(key)).collect()
+}
+
+/// Changes of more than the margin, on the logarithmic scale where it exists.
+fn changes(found: &[Found<'_>], method: &Method) -> Vec<Change> {
+    let medians: Vec<f64> = found.iter().map(|(_, estimate, _)| estimate.median).collect();
+    let has_ratios = medians.iter().all(|median| *median > 0.0);
+    let values: Vec<f64> = match has_ratios {
+        true => medians.iter().map(|median| median.ln()).collect(),
+        false => medians.clone(),
+    };
+    let points = change_points::find(&values, method.seed);
+    let ends = points.iter().skip(1).map(|next| next.at).chain([values.len()]);
+    let mut begin = 0;
+    let mut changes = Vec::new();
+    for (change, end) in points.iter().zip(ends) {
+        let (before, after) = (begin..change.at, change.at..end);
+        let shift = has_ratios
+            .then(|| shift::of_groups(&values[before.clone()], &values[after.clone()], LEVEL))
+            .flatten();
+        begin = change.at;
+        if shift.is_some_and(|shift| shift.by.abs() <= method.margin.ln_1p()) {
+            continue;
+        }
+        let [before, after] = [before, after].map(|range| middle(&medians[range]));
+        let (run, estimate, _) = &found[change.at];
+        changes.push(Change {
+            point: change.at,
+            run: run.started.run.clone(),
+            before,
+            after,
+            ratio: shift.map(|shift| shift.by.exp()),
+            ratio_ci: shift.and_then(|shift| Some(shift.known?.interval.map(f64::exp))),
+            p: change.p,
+            is_better: (after > before) == (estimate.better == Better::Higher),
+        });
+    }
+    changes
+}
+
+fn middle(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    quantile::median(&sorted).unwrap_or(f64::NAN)
+}
+
+/// What is known of both of two neighbours, and differs.
+fn turnovers(found: &[Found<'_>]) -> Vec<Turnover> {
+    let mut all = Vec::new();
+    let mut known: BTreeMap<&(Aspect, String), &String> = BTreeMap::new();
+    for (point, (run, _, environment)) in found.iter().enumerate() {
+        for (key, value) in environment {
+            let before = known.insert(key, value);
+            all.extend(before.filter(|before| *before != value).map(|before| Turnover {
+                point,
+                run: run.started.run.clone(),
+                aspect: key.0,
+                of: key.1.clone(),
+                before: before.clone(),
+                after: value.clone(),
+            }));
+        }
+    }
+    all
+}

@@ -1,0 +1,127 @@
+//! How rank statistics are distributed where nothing differs, exactly: Wilcoxon's signed-rank statistic of
+//! pairs and the rank-sum statistic of two independent groups.
+//!
+//! Nothing is assumed about the values but that pairs are symmetric about their shift, or that both groups
+//! have the same shape (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd ed., ch. 3, 4).
+
+/// More values than this on one side nobody needs, and the number of orders would overflow.
+pub const MOST: usize = 400;
+
+/// The distribution of a statistic that takes whole values from 0 and lies symmetrically.
+#[derive(Debug, Clone)]
+pub struct RankStatistic {
+    /// Probability of each value or a smaller one.
+    at_most: Vec<f64>,
+}
+
+impl RankStatistic {
+    /// The sum of the ranks of the differences above 0, of `n` of them: each of 2ⁿ choices of signs is as
+    /// likely.
+    #[must_use]
+    pub fn of_pairs(n: usize) -> Self {
+        let mut ways = vec![0.0; n * (n + 1) / 2 + 1];
+        ways[0] = 1.0;
+        for rank in 1..=n {
+            // From above, so that no rank is taken twice.
+            for sum in (rank..=rank * (rank + 1) / 2).rev() {
+                ways[sum] += ways[sum - rank];
+            }
+        }
+        Self::of_ways(&ways)
+    }
+
+    /// Pairs of a value of the first group and a greater one of the second: each way to share the ranks out
+    /// is as likely. The numbers of ways are the coefficients of ∏ (1 − qⁿ⁺ⁱ) / (1 − qⁱ), i = 1 … m.
+    #[must_use]
+    pub fn of_groups(m: usize, n: usize) -> Self {
+        let mut ways = vec![0.0; m * n + 1];
+        ways[0] = 1.0;
+        for i in 1..=m {
+            for sum in (n + i..ways.len()).rev() {
+                ways[sum] -= ways[sum - n - i];
+            }
+            for sum in i..ways.len() {
+                ways[sum] += ways[sum - i];
+            }
+        }
+        Self::of_ways(&ways)
+    }
+
+    fn of_ways(ways: &[f64]) -> Self {
+        let all: f64 = ways.iter().sum();
+        let sum = |so_far: &mut f64, ways: &f64| {
+            *so_far += ways / all;
+            Some(*so_far)
+        };
+        Self { at_most: ways.iter().scan(0.0, sum).collect() }
+    }
+
+    /// The probability of something as far from the middle as `value`, on both sides together. Values in
+    /// between, which ties make, count as the next one nearer to the middle.
+    #[must_use]
+    pub fn two_sided(&self, value: f64) -> f64 {
+        let greatest = (self.at_most.len() - 1) as f64;
+        let below = value.min(greatest - value).ceil().max(0.0);
+        (2.0 * self.at_most[below as usize]).min(1.0)
+    }
+
+    /// The rank, from 1 and from both ends, of the ends of an interval that misses with at most this
+    /// probability; `None` where there are too few values for one.
+    #[must_use]
+    pub fn interval_rank(&self, risk: f64) -> Option<usize> {
+        let below = self.at_most.iter().take_while(|it| **it <= risk / 2.0).count();
+        (below > 0).then_some(below)
+    }
+
+    /// The least probability that any outcome has, both sides together.
+    #[must_use]
+    pub fn least(&self) -> f64 {
+        self.two_sided(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From the tables of Hollander, Wolfe and Chicken, A.4 and A.6, and by counting.
+    #[test]
+    fn probabilities_are_those_of_the_tables() {
+        let pairs = |n, value| RankStatistic::of_pairs(n).two_sided(value);
+        for (n, value, expected) in [
+            (6, 0.0, 2.0 / 64.0),
+            (6, 21.0, 2.0 / 64.0),
+            (8, 3.0, 10.0 / 256.0),
+            (10, 8.0, 50.0 / 1024.0),
+            (10, 27.5, 1.0),
+        ] {
+            let found = pairs(n, value);
+            assert!((found - expected).abs() < 1e-12, "{n} {value}: {found}");
+        }
+        let groups = |m, n, value| RankStatistic::of_groups(m, n).two_sided(value);
+        for (m, n, value, expected) in [
+            (4, 4, 0.0, 2.0 / 70.0),
+            (6, 6, 0.0, 2.0 / 924.0),
+            (3, 5, 1.0, 4.0 / 56.0),
+            (5, 3, 14.0, 4.0 / 56.0),
+        ] {
+            let found = groups(m, n, value);
+            assert!((found - expected).abs() < 1e-12, "{m} {n} {value}: {found}");
+        }
+    }
+
+    #[test]
+    fn large_groups_are_exact_in_the_tails() {
+        let many = RankStatistic::of_groups(60, 60);
+        assert!(many.at_most.windows(2).all(|it| it[0] <= it[1] + 1e-12), "it never falls");
+        assert!((many.at_most.last().unwrap() - 1.0).abs() < 1e-9);
+        assert!(many.least() < 1e-30);
+    }
+
+    #[test]
+    fn intervals_begin_with_six_pairs() {
+        for (n, expected) in [(5, None), (6, Some(1)), (8, Some(4)), (10, Some(9))] {
+            assert_eq!(RankStatistic::of_pairs(n).interval_rank(0.05), expected, "{n}");
+        }
+    }
+}

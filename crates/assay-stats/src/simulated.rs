@@ -1,0 +1,279 @@
+//! Comparisons and histories whose truth is known: how often verdicts and change points are right. What
+//! `cargo xtask truth statistics` prints, and the tests assert in a small way.
+//!
+//! Whole runs are made, so that every step from samples to verdicts is the real one.
+
+use assay_model::comparison::Verdict;
+use assay_model::event::{
+    Clock, FORMAT, HostJoined, RunEvent, RunStarted, Sample, SeriesOpened, Status, Stopped,
+    Turn,
+};
+use assay_model::facts::{HostFacts, HostState};
+use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::run::Run;
+use assay_model::workload::{LatencyWorkload, Workload};
+
+use crate::change_points;
+use crate::compare::{Condition, RUNS, compare};
+use crate::random::Random;
+
+/// The margin of the comparisons: the program's own.
+const MARGIN: f64 = 0.02;
+
+/// Two conditions in which one metric may differ.
+#[derive(Debug, Clone, Copy)]
+pub struct Conditions {
+    /// Metrics of the suite.
+    pub metrics: usize,
+    /// Runs of each condition.
+    pub runs: u32,
+    /// Standard deviation from run to run, relative.
+    pub spread: f64,
+    /// The true ratio of the first metric, second over first; all others do not differ.
+    pub ratio: f64,
+    /// Whether they took turns.
+    pub in_turns: bool,
+    /// Relative change of the machine from one run to the next.
+    pub drift: f64,
+}
+
+impl Conditions {
+    /// A suite of 50 metrics with the runs that a comparison in turns takes by default, and no difference.
+    pub const EQUAL: Self =
+        Self { metrics: 50, runs: RUNS, spread: 0.01, ratio: 1.0, in_turns: true, drift: 0.0 };
+}
+
+/// What became of simulated comparisons.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    /// Comparisons.
+    pub comparisons: u32,
+    /// Those in which a metric that does not differ is better or worse.
+    pub misled: u32,
+    /// Those in which the metric that differs is called so, the right way.
+    pub found: u32,
+}
+
+impl Verdicts {
+    /// Share of comparisons with a false verdict.
+    #[must_use]
+    pub fn misled(&self) -> f64 {
+        f64::from(self.misled) / f64::from(self.comparisons)
+    }
+
+    /// Share of comparisons that found the difference.
+    #[must_use]
+    pub fn found(&self) -> f64 {
+        f64::from(self.found) / f64::from(self.comparisons)
+    }
+}
+
+impl Conditions {
+    /// Compares so many pairs of conditions.
+    #[must_use]
+    pub fn simulate(self, comparisons: u32, seed: u64) -> Verdicts {
+        let mut random = Random::new(seed);
+        let mut verdicts = Verdicts { comparisons, ..Verdicts::default() };
+        for _ in 0..comparisons {
+            let [a, b] = self.runs(&mut random);
+            let comparison = compare(
+                Condition { name: "a", runs: &a },
+                Condition { name: "b", runs: &b },
+                MARGIN,
+            );
+            // Of a latency, more is worse.
+            let right = if self.ratio > 1.0 { Verdict::Worse } else { Verdict::Better };
+            let differs = usize::from((self.ratio - 1.0).abs() > f64::EPSILON);
+            let is_called = |it: Verdict| matches!(it, Verdict::Better | Verdict::Worse);
+            let others = &comparison.pairs[differs..];
+            verdicts.misled += u32::from(others.iter().any(|pair| is_called(pair.verdict)));
+            verdicts.found += u32::from(differs > 0 && comparison.pairs[0].verdict == right);
+        }
+        verdicts
+    }
+
+    fn runs(self, random: &mut Random) -> [Vec<Run>; 2] {
+        let mut runs = [Vec::new(), Vec::new()];
+        let mut number = 0;
+        for block in 0..self.runs {
+            let mut order = [0, 1];
+            random.shuffle(&mut order);
+            // Not backwards in every second block, so that drift is what it is at worst.
+            for condition in order {
+                let turn = self.in_turns.then(|| Turn {
+                    comparison: "simulated".to_owned(),
+                    seed: 0,
+                    number,
+                    block,
+                    is_control: false,
+                });
+                let drift = 1.0 + self.drift * f64::from(number);
+                let ratio = if condition == 1 { self.ratio } else { 1.0 };
+                let level = |metric: usize, random: &mut Random| {
+                    let own = if metric == 0 { ratio } else { 1.0 };
+                    100.0 * own * drift * (self.spread * random.normal()).exp()
+                };
+                let levels: Vec<f64> =
+                    (0..self.metrics).map(|metric| level(metric, random)).collect();
+                runs[condition].push(run(&levels, turn));
+                number += 1;
+            }
+        }
+        runs
+    }
+}
+
+/// A run that measured one latency for every level.
+fn run(levels: &[f64], turn: Option<Turn>) -> Run {
+    let stopping = Stopping { target: 0.01, repetitions: 3, preparations: 1, budget_s: 9.0 };
+    let case = |metric: usize| Case {
+        id: format!("memory.latency/{metric}"),
+        by: "assay".to_owned(),
+        workload: Workload::Latency(LatencyWorkload {
+            cpu: 0,
+            bytes: 1 << 12 | metric as u64,
+            line_bytes: 64,
+        }),
+        stopping,
+    };
+    let cases: Vec<Case> = (0..levels.len()).map(case).collect();
+    let started = RunStarted {
+        format: FORMAT,
+        run: turn.as_ref().map_or(0, |turn| turn.number).to_string(),
+        label: None,
+        started: "2026-01-01T00:00:00Z".into(),
+        plan: Plan {
+            suite: "simulated".into(),
+            budget_s: 60.0,
+            cases: cases.clone(),
+            seed: None,
+        },
+        asked: None,
+        turn,
+    };
+    let host = HostJoined {
+        host: "simulated".into(),
+        facts: HostFacts::default(),
+        state: HostState::default(),
+        clock: Clock::default(),
+    };
+    let mut events =
+        vec![RunEvent::RunStarted(Box::new(started)), RunEvent::HostJoined(Box::new(host))];
+    for ((series, case), level) in (0..).zip(cases).zip(levels) {
+        events.push(RunEvent::CaseStarted { case: case.id.clone() });
+        events.push(RunEvent::SeriesOpened(SeriesOpened {
+            series,
+            case: case.id.clone(),
+            metric: "latency".into(),
+            dimensions: case.workload.dimensions("assay"),
+        }));
+        // What lies within a run is a part of what differs from run to run.
+        let value = *level;
+        events.push(RunEvent::Sample(Sample {
+            series,
+            value,
+            weight: 1.0,
+            preparation: 0,
+            at_ns: 0,
+        }));
+        events.push(RunEvent::CaseFinished { case: case.id, stopped: Stopped::Budget });
+    }
+    let (finished, state) = ("2026-01-01T00:01:00Z".to_owned(), HostState::default());
+    events.push(RunEvent::RunFinished { finished, status: Status::Complete, state });
+    Run::fold(events).expect("the first event is that of a beginning")
+}
+
+/// A history of runs in which the level changes once.
+#[derive(Debug, Clone, Copy)]
+pub struct Past {
+    /// Runs.
+    pub runs: usize,
+    /// Standard deviation from run to run, relative.
+    pub spread: f64,
+    /// The true step, relative; 0 for none.
+    pub step: f64,
+    /// Runs from the step on; `None` for any number from 5 to all but 5.
+    pub after: Option<usize>,
+}
+
+/// What became of simulated histories.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// Histories.
+    pub histories: u32,
+    /// Those in which the step is found no more than two runs from where it is.
+    pub found: u32,
+    /// Those with a change point that is not there.
+    pub misled: u32,
+}
+
+impl Past {
+    /// Looks for changes in so many histories.
+    #[must_use]
+    pub fn simulate(self, histories: u32, seed: u64) -> Steps {
+        let mut random = Random::new(seed);
+        let mut steps = Steps { histories, ..Steps::default() };
+        for number in 0..histories {
+            let at = match self.after {
+                Some(after) => self.runs - after,
+                None => 5 + random.below(self.runs - 9),
+            };
+            let value = |run: usize| {
+                let level = if run >= at { self.step.ln_1p() } else { 0.0 };
+                level + self.spread * random.normal()
+            };
+            let values: Vec<f64> = (0..self.runs).map(value).collect();
+            let found = change_points::find(&values, u64::from(number));
+            let is_near = |place: usize| self.step > 0.0 && place.abs_diff(at) <= 2;
+            steps.found += u32::from(found.iter().any(|change| is_near(change.at)));
+            steps.misled += u32::from(found.iter().any(|change| !is_near(change.at)));
+        }
+        steps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three standard errors above a share of 4 % in 100 histories.
+    const FEW: f64 = 0.1;
+
+    #[test]
+    fn equal_conditions_are_seldom_called_different() {
+        for (in_turns, runs, spread) in
+            [(true, RUNS, 0.0), (true, RUNS, 0.03), (true, 4, 0.01), (false, 6, 0.01)]
+        {
+            let conditions =
+                Conditions { spread, runs, in_turns, metrics: 20, ..Conditions::EQUAL };
+            let verdicts = conditions.simulate(100, 3);
+            assert!(verdicts.misled() < FEW, "{conditions:?}: {verdicts:?}");
+        }
+    }
+
+    #[test]
+    fn a_shift_of_three_percent_is_found() {
+        let verdicts = Conditions { ratio: 1.03, ..Conditions::EQUAL }.simulate(60, 5);
+        // Three standard errors below 93 %.
+        assert!(verdicts.found() > 0.83 && verdicts.misled() < FEW, "{verdicts:?}");
+    }
+
+    #[test]
+    fn what_drifts_meets_both_conditions_alike() {
+        let drifting = Conditions { drift: 0.003, metrics: 20, ..Conditions::EQUAL };
+        let verdicts = drifting.simulate(60, 7);
+        assert!(verdicts.misled() < FEW, "{verdicts:?}");
+    }
+
+    #[test]
+    fn steps_are_found_where_they_are_and_nowhere_else() {
+        let past = Past { runs: 40, spread: 0.01, step: 0.05, after: None };
+        let steps = past.simulate(200, 9);
+        assert!(steps.found > 190 && steps.misled < 20, "{steps:?}");
+        let fresh = Past { after: Some(2), ..past }.simulate(200, 9);
+        assert!(fresh.found > 180, "{fresh:?}");
+        let steps = Past { step: 0.0, ..past }.simulate(300, 9);
+        // Three standard errors above 3 %.
+        assert!(steps.misled < 18, "{steps:?}");
+    }
+}

@@ -1,0 +1,106 @@
+//! `assay history`: one result over all stored runs.
+
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::Benchmark;
+use assay_model::history::History;
+use assay_model::near::nearest;
+use assay_model::run::Run;
+use assay_report::{build, render};
+use assay_run::failure::Failure;
+use assay_stats::history::{self as statistics, Wanted};
+
+use crate::arguments::{Format, HistoryArguments};
+use crate::terminal::Terminal;
+use crate::{output_file, stored};
+
+pub(crate) fn history(
+    typed: &HistoryArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let wanted = wanted(typed)?;
+    let runs = runs(typed, &wanted, terminal)?;
+    let chosen = (typed.margin, typed.seed);
+    let history = statistics::history(&runs, &wanted, build::representative, chosen)
+        .ok_or_else(|| nothing(typed))?;
+    let format = if typed.json { Format::Json } else { typed.format };
+    let text = page(&history, format, terminal)?;
+    match &typed.output {
+        None => terminal.print(&text),
+        Some(path) => output_file::write(path, &text)?,
+    }
+    Ok(0)
+}
+
+/// A metric that exists.
+fn wanted(typed: &HistoryArguments) -> Result<Wanted<'_>, Failure> {
+    let (benchmark, metric) = match typed.metric.rsplit_once('/') {
+        Some((benchmark, metric)) => (Some(benchmark), metric),
+        None => (None, typed.metric.as_str()),
+    };
+    let known = Benchmark::ALL.into_iter().flat_map(|it| {
+        it.definition().metrics.iter().map(move |metric| (it.id(), metric.name))
+    });
+    let is_one = |(id, name): (&str, &str)| {
+        name == metric && benchmark.is_none_or(|benchmark| benchmark == id)
+    };
+    if known.clone().any(is_one) {
+        return Ok(Wanted { benchmark, metric, parameters: &typed.parameters });
+    }
+    let names: Vec<String> =
+        known.flat_map(|(id, name)| [name.to_owned(), format!("{id}/{name}")]).collect();
+    let advice = match nearest(&typed.metric, names.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean {near}? `assay help methods` lists all metrics"),
+        None => "`assay help methods` lists all metrics".to_owned(),
+    };
+    Err(Failure::usage(format!("there is no metric `{}`", typed.metric)).advise(advice))
+}
+
+/// The runs that may have it, the oldest first, of one host: that of the newest run that has it unless
+/// another was named.
+fn runs(
+    typed: &HistoryArguments,
+    wanted: &Wanted<'_>,
+    terminal: &mut Terminal,
+) -> Result<Vec<Run>, Failure> {
+    let mut host = typed.host.clone();
+    let mut runs = Vec::new();
+    for listed in stored::list(&typed.store)?.runs {
+        let has_label = typed.label.is_none() || listed.label == typed.label;
+        let is_there = host.as_ref().is_none_or(|host| listed.host == *host);
+        if listed.running || !has_label || !is_there {
+            continue;
+        }
+        let run = stored::run(&typed.store, &listed.id, terminal)?;
+        if host.is_none() {
+            if !statistics::has(&run, wanted) {
+                continue;
+            }
+            host = Some(listed.host);
+        }
+        runs.push(run);
+    }
+    runs.reverse();
+    Ok(runs)
+}
+
+fn nothing(typed: &HistoryArguments) -> Failure {
+    let label = typed.label.iter().map(|label| format!(" labelled {label}"));
+    let host = typed.host.iter().map(|host| format!(" of {host}"));
+    let which: String = label.chain(host).collect();
+    let having = |(name, value): &(Attribute, String)| format!(" with {}={value}", name.name());
+    let having: String = typed.parameters.iter().map(having).collect();
+    Failure::usage(format!("no stored run{which} has a result {}{having}", typed.metric))
+        .advise("`assay list` shows the stored runs, `assay show RUN --json` their results")
+}
+
+fn page(history: &History, format: Format, terminal: &Terminal) -> Result<String, Failure> {
+    let page = || build::history(history);
+    Ok(match format {
+        Format::Json => render::json::history(history),
+        Format::Csv => render::csv::history(history),
+        Format::Text => terminal.text(&page()),
+        Format::Markdown => render::markdown::document(&page()),
+        Format::Svg => super::show::picture(&page())?,
+        Format::Html => render::html::document(&page(), None),
+    })
+}
