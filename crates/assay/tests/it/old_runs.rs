@@ -62,6 +62,34 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// The run whose clock was measured under contention: its Rpeak of 8 FLOP/cycle, which the measured peak
+/// exceeded, was wrong. Today's rules give 16 for FP64 and none for FP32.
+const CONTENDED: &str = "20261122-032746-cb1e";
+/// Its figures that rested on that Rpeak, as they were printed.
+const OF_WRONG_RPEAK: [&str; 4] = ["102.4", "25.61", "76.0", "95.9"];
+
+/// An old result without what a wrong Rpeak made of it.
+fn without_rpeak(mut old: Value) -> Value {
+    let rests_on_it = |name: &str| {
+        name.starts_with("rpeak") || ["flop_per_cycle", "percent_of_rpeak"].contains(&name)
+    };
+    old["parameters"].as_object_mut().unwrap().retain(|name, _| !rests_on_it(name));
+    old
+}
+
+#[test]
+fn a_wrong_rpeak_of_an_old_run_is_corrected() {
+    let new = world().json(&["show", CONTENDED, "--json"]);
+    let of = |metric: &str| {
+        let found = array(&new["results"]).iter().find(|it| it["metric"] == metric);
+        found.unwrap().clone()
+    };
+    assert_eq!(of("fp64")["parameters"]["flop_per_cycle"], 16);
+    assert!(of("fp64")["percent_of_limit"].as_f64().unwrap() < 100.0);
+    assert!(ids(&of("fp32")["warnings"]).contains(&"no-rpeak"));
+    assert!(of("fp32")["limit"].is_null());
+}
+
 fn runs() -> Vec<String> {
     let folders = fs::read_dir(fixtures().join("store/runs")).unwrap();
     let mut runs: Vec<String> =
@@ -198,6 +226,10 @@ fn old_runs_show_the_same_results() {
         let (was, is) = (array(&old["results"]), array(&new["results"]));
         assert_eq!(was.len(), is.len(), "{run}");
         for old in was {
+            if run == CONTENDED && old["benchmark"].as_str().unwrap().starts_with("compute") {
+                assert_eq!(answers(&without_rpeak(old.clone()), is).len(), 1, "{run}: {old}");
+                continue;
+            }
             let found = answers(old, is);
             assert_eq!(found.len(), 1, "{run}: {old}");
             check_result(old, found[0], &run);
@@ -223,6 +255,26 @@ fn numbers(page: &str) -> BTreeSet<&str> {
     results.split([' ', '\n', ',']).filter(is_number).collect()
 }
 
+/// A page without the column of Little's law, which could not fail and is claimed no longer.
+fn without_littles_law(page: &str) -> String {
+    // Where the heading is too wide, its second word is on another line.
+    const COLUMN: &str = "Little's law";
+    let mut columns = None;
+    let mut kept = String::new();
+    for line in page.lines() {
+        let begins = line.find(COLUMN).map(|at| line[..at].chars().count());
+        columns = begins.or(columns.filter(|_| !line.is_empty()));
+        let is_in = |at: usize| {
+            columns.is_some_and(|from: usize| {
+                (from..from + " within".len() + COLUMN.len()).contains(&at)
+            })
+        };
+        kept.extend(line.chars().enumerate().filter(|(at, _)| !is_in(*at)).map(|(_, c)| c));
+        kept.push('\n');
+    }
+    kept
+}
+
 /// Whether both are the same value where one of them has fewer digits.
 fn is_rounded(a: &str, b: &str) -> bool {
     let decimals = |number: &str| number.split('.').nth(1).map_or(0, str::len);
@@ -235,11 +287,12 @@ fn is_rounded(a: &str, b: &str) -> bool {
 fn old_runs_print_the_same_numbers() {
     let world = world();
     for run in runs() {
-        let (old, new) =
-            (expected(&format!("{run}.txt")), world.assay(&["show", &run]).succeeded().out);
+        let old = without_littles_law(&expected(&format!("{run}.txt")));
+        let new = world.assay(&["show", &run]).succeeded().out;
         let printed = numbers(&new);
         let is_lost = |old: &&str| !printed.iter().any(|new| is_rounded(old, new));
-        let lost: Vec<_> = numbers(&old).into_iter().filter(is_lost).collect();
+        let mut lost: Vec<_> = numbers(&old).into_iter().filter(is_lost).collect();
+        lost.retain(|number| run != CONTENDED || !OF_WRONG_RPEAK.contains(number));
         assert!(lost.is_empty(), "{run}: {lost:?} are gone from\n{new}");
         assert!(new.contains(&run), "{run}: {new}");
     }
