@@ -257,19 +257,18 @@ fn numbers(page: &str) -> BTreeSet<&str> {
 
 /// A page without the column of Little's law, which could not fail and is claimed no longer.
 fn without_littles_law(page: &str) -> String {
-    // Where the heading is too wide, its second word is on another line.
-    const COLUMN: &str = "Little's law";
-    let mut columns = None;
+    // Where the heading is too wide, its last word is on another line.
+    const HEADINGS: [&str; 2] = ["Little's law within", "Little's law"];
+    let mut column = None;
     let mut kept = String::new();
     for line in page.lines() {
-        let begins = line.find(COLUMN).map(|at| line[..at].chars().count());
-        columns = begins.or(columns.filter(|_| !line.is_empty()));
-        let is_in = |at: usize| {
-            columns.is_some_and(|from: usize| {
-                (from..from + " within".len() + COLUMN.len()).contains(&at)
-            })
-        };
-        kept.extend(line.chars().enumerate().filter(|(at, _)| !is_in(*at)).map(|(_, c)| c));
+        let heading = HEADINGS.iter().find_map(|it| line.find(it).map(|at| (at, it.len())));
+        let begins = heading.map(|(at, width)| (line[..at].chars().count(), width));
+        column = begins.or(column.filter(|_| !line.is_empty()));
+        let (from, width) = column.unwrap_or_default();
+        let outside =
+            line.chars().enumerate().filter(|(at, _)| !(from..from + width).contains(at));
+        kept.extend(outside.map(|(_, character)| character));
         kept.push('\n');
     }
     kept
