@@ -390,8 +390,8 @@ fn storage_becomes_a_case_per_block_depth_and_point() {
         (
             "operation = \"read\"\npath = \"/v\"\nfind-rate = \"p99<=1ms\"",
             expect![[r#"
-            storage/random-read-8KiB random-read-8KiB None Closed 0.5 + 3.7 s, every 0.10 s 60.0 s
-        "#]],
+                storage/random-read-8KiB random-read-8KiB None Closed 0.4 + 2.8 s, every 0.10 s 60.0 s
+            "#]],
         ),
         (
             "operation = \"read\"\npath = \"/v\"\ndepth = 2\nthreads = 3",
