@@ -281,10 +281,15 @@ pub(crate) use recording::recorded_for_tests;
 mod recording {
     use super::{BTreeMap, CaseRecord, SeriesRecord};
     use crate::attribute::Attributes;
-    use crate::entry::{Entry, Key, Seen};
+    use crate::entry::{Entry, Key, Seen, Span};
     use crate::event::{Sample, Stretch};
     use crate::plan::{Case, Stopping};
     use crate::workload::{LatencyWorkload, Workload};
+
+    fn over<T>(span: Span, seen: T) -> Stretch<T> {
+        let Span { from_ns, to_ns, warmup } = span;
+        Stretch { series: 0, preparation: 0, from_ns, to_ns, warmup, seen }
+    }
 
     /// As the recorder does it.
     pub(crate) fn recorded_for_tests(entries: Vec<crate::entry::Entry>) -> CaseRecord {
@@ -306,22 +311,10 @@ mod recording {
                             preparation: 0,
                             at_ns: 0,
                         }),
-                        Seen::Distribution(span, seen) => series.distributions.push(Stretch {
-                            series: 0,
-                            preparation: 0,
-                            from_ns: span.from_ns,
-                            to_ns: span.to_ns,
-                            warmup: span.warmup,
-                            seen,
-                        }),
-                        Seen::Count(span, seen) => series.counts.push(Stretch {
-                            series: 0,
-                            preparation: 0,
-                            from_ns: span.from_ns,
-                            to_ns: span.to_ns,
-                            warmup: span.warmup,
-                            seen,
-                        }),
+                        Seen::Distribution(span, seen) => {
+                            series.distributions.push(over(span, seen));
+                        }
+                        Seen::Count(span, seen) => series.counts.push(over(span, seen)),
                         Seen::Figures(_) => unreachable!("outcomes have none"),
                     }
                 }

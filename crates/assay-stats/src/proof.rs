@@ -7,8 +7,9 @@ use assay_model::event::Stopped;
 use assay_model::plan::Stopping;
 
 use crate::analysis::{Samples, analyse};
+use crate::random::Random;
 use crate::stopping::{Next, Spent, next};
-use crate::synthetic::{Machine, Shape, Source};
+use crate::synthetic::{Machine, Shape};
 
 /// What preparing costs, which decides how many preparations a case has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +132,7 @@ impl Cell {
     /// Simulates so many cases.
     #[must_use]
     pub fn simulate(&self, cases: u32, seed: u64) -> Tally {
-        let mut source = Source::new(seed);
+        let mut source = Random::new(seed);
         let mut tally = Tally { cases, ..Tally::default() };
         let truth = self.machine.median();
         for _ in 0..cases {
@@ -170,7 +171,7 @@ impl Cell {
     }
 
     /// Carries one case out, as the run loop does.
-    fn case(&self, source: &mut Source) -> (Samples, Stopped) {
+    fn case(&self, source: &mut Random) -> (Samples, Stopped) {
         let stopping = self.stopping();
         let mut values = self.machine.values(source);
         let mut samples: Samples = Vec::new();

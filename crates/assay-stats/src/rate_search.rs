@@ -246,7 +246,7 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synthetic::Source;
+    use crate::random::Random;
 
     const MOST: u32 = LatencyGoal::MOST_STEPS;
 
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn stalls_in_some_stretches_do_not_pass() {
-        let mut source = Source::new(11);
+        let mut source = Random::new(11);
         let mut passes = 0;
         for _ in 0..1000 {
             // In 5 % of the stretches everything is late: 5 % of all I/O where 1 % may be.

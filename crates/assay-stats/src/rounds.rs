@@ -161,7 +161,7 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synthetic::Source;
+    use crate::random::Random;
 
     /// The round after which a series is steady, with range and slope in percent.
     fn check(rates: &[f64], expected: Option<(usize, f64, f64)>) {
@@ -198,7 +198,7 @@ mod tests {
 
     /// In how many of 1000 series a steady state is found within SNIA's rounds.
     fn found_in(rate: impl Fn(i32) -> f64, noise: f64) -> usize {
-        let mut source = Source::new(17);
+        let mut source = Random::new(17);
         let mut steady = |_: &u32| {
             let rates: Vec<f64> =
                 (0..25).map(|n| rate(n) * (1.0 + noise * source.normal())).collect();

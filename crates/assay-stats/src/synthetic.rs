@@ -1,35 +1,6 @@
 //! Synthetic samples with known truth, for the proof and the tests.
 
-/// `SplitMix64`: small, and the same for ever, so that no test depends on a library's generator.
-#[derive(Debug)]
-pub struct Source(u64);
-
-impl Source {
-    /// The same seed always gives the same numbers.
-    #[must_use]
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Evenly between 0 and 1, both excluded.
-    pub fn uniform(&mut self) -> f64 {
-        ((self.bits() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    /// Standard normal (Box and Muller).
-    pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * self.uniform().ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-}
+use crate::random::Random;
 
 /// How single values are distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +48,7 @@ impl Machine {
     }
 
     /// Values without end: `true` = the next one is the first of a preparation.
-    pub fn values(self, source: &mut Source) -> impl FnMut(bool) -> f64 {
+    pub fn values(self, source: &mut Random) -> impl FnMut(bool) -> f64 {
         let (mut level, mut state) = (0.0, source.normal());
         let step = (1.0 - self.neighbours.powi(2)).sqrt();
         move |is_fresh| {
@@ -117,11 +88,11 @@ pub(crate) const TRUTH: f64 = 100.0;
 
 #[cfg(test)]
 impl World {
-    pub(crate) fn samples(self, source: &mut Source) -> Vec<Vec<f64>> {
+    pub(crate) fn samples(self, source: &mut Random) -> Vec<Vec<f64>> {
         (0..self.preparations).map(|_| self.preparation(source)).collect()
     }
 
-    pub(crate) fn preparation(self, source: &mut Source) -> Vec<f64> {
+    pub(crate) fn preparation(self, source: &mut Random) -> Vec<f64> {
         let level = self.between.sqrt() * source.normal();
         let mut state = source.normal();
         let step = (1.0 - self.neighbours.powi(2)).sqrt();

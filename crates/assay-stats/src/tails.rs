@@ -80,11 +80,11 @@ fn near(value: f64, exact: f64, choose: fn(f64, f64) -> f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synthetic::Source;
+    use crate::random::Random;
 
     #[test]
     fn percentiles_of_the_parts_together_are_those_of_the_whole() {
-        let mut source = Source::new(5);
+        let mut source = Random::new(5);
         let all: Vec<u64> =
             (0..5000).map(|_| (1e5 * (1.0 + source.normal().abs())) as u64).collect();
         let parts: Vec<Distribution> = all.chunks(700).map(Distribution::of_values).collect();

@@ -158,15 +158,8 @@ pub(crate) struct CompareArguments {
     /// Of a label, only the runs of this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-    /// Print the comparison as one JSON document
-    #[arg(long, conflicts_with = "format")]
-    pub(crate) json: bool,
-    /// Write to this file instead of standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }
@@ -191,15 +184,8 @@ pub(crate) struct HistoryArguments {
     /// Seed of the permutations
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-    /// Print the history as one JSON document
-    #[arg(long, conflicts_with = "format")]
-    pub(crate) json: bool,
-    /// Write to this file instead of standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }
@@ -406,17 +392,27 @@ pub(crate) struct ReportArguments {
     /// A run: its identifier or a unique prefix of it, latest, or latest~1 for the one before
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
     /// Replace names of hosts, addresses, paths and serial numbers, each by the same word everywhere
     #[arg(long)]
     pub(crate) anonymous: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+/// In which format a page is written, and where to.
+#[derive(Debug, Args)]
+pub(crate) struct PageArguments {
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Print one JSON document, as with --format json
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) store: StoreArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

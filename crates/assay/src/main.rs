@@ -9,6 +9,7 @@ mod headlines;
 mod job_file;
 mod listening;
 mod output_file;
+mod page;
 mod pipeline;
 mod signals;
 mod storage_plan;

@@ -1,29 +1,18 @@
 //! In which order the contenders of a turn run, so that drift of the machine favours none of them.
 
+use assay_model::seed;
+use assay_stats::random::Random;
+
 /// The order of `count` contenders in the given turn: drawn from the seed in every even turn, and the
 /// reverse of the turn before in every odd one (ABBA).
 pub(crate) fn order(seed: u64, turn: usize, count: usize) -> Vec<usize> {
     let pair = (turn / 2) as u64;
-    let mut state = seed.wrapping_mul(0x2545_F491_4F6C_DD1D).wrapping_add(pair << 20);
     let mut order: Vec<usize> = (0..count).collect();
-    // Fisher and Yates. The remainder is biased by less than count / 2^64.
-    for last in (1..count).rev() {
-        let chosen = next(&mut state) % (last as u64 + 1);
-        order.swap(last, chosen as usize);
-    }
+    Random::new(seed::derived(seed, pair)).shuffle(&mut order);
     if turn % 2 == 1 {
         order.reverse();
     }
     order
-}
-
-/// One step of splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
-fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -8,14 +8,13 @@ use super::{End, Tried, World, first_line};
 
 /// More calls than a short run makes; the first n that nothing fails at ends the series.
 const MOST: u32 = 400;
-const RUN: &[&str] = &["storage", "read", "--engine", "null", "--for", "50ms"];
+const RUN: &[&str] = &["storage", "read", "--engine", "null", "--for", "300ms"];
 
 pub(super) fn all(program: &Path) -> Result<Vec<Tried>> {
     let mut tried = Vec::new();
     for (call, fault) in [
         ("write", "ENOSPC at the n-th `write`, for all n of a run"),
         ("fsync", "EIO at the n-th `fsync`, for all n of a run"),
-        ("rename", "ENOSPC at the n-th `rename`, for all n of a run"),
         ("openat", "EMFILE at the n-th `openat`, for n of a run, each 7th"),
     ] {
         tried.push(Tried {
@@ -53,7 +52,14 @@ fn every(program: &Path, call: &str) -> Result<End> {
             return Ok(End::NotTried("strace may not trace here".to_owned()));
         }
         match run.code {
-            Some(0) => stored += 1,
+            Some(0) => {
+                let verified = world.assay(&["verify", "latest"])?;
+                if verified.code != Some(0) {
+                    let what = first_line(&verified.err);
+                    return Ok(End::Broke(format!("n = {nth}: ended well, but {what}")));
+                }
+                stored += 1;
+            }
             Some(2..=4) => failed += 1,
             other => {
                 let what = format!("n = {nth}: ended with {other:?}: {}", run.err.trim());
@@ -73,6 +79,9 @@ fn every(program: &Path, call: &str) -> Result<End> {
         if !was_made {
             break;
         }
+    }
+    if failed + stored < 2 {
+        return Ok(End::NotTried(format!("a run makes no `{call}`")));
     }
     Ok(End::Held(format!("{failed} refused, {stored} stored")))
 }

@@ -4,14 +4,15 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::quantile::median_interval;
-use crate::synthetic::{Coverage, Source, TRUTH, World, coverage};
+use crate::random::Random;
+use crate::synthetic::{Coverage, TRUTH, World, coverage};
 
 fn world(preparations: usize, repetitions: usize) -> World {
     World { preparations, repetitions, between: 0.0, neighbours: 0.0, skewed: false }
 }
 
 fn measured(world: World) -> Coverage {
-    let mut source = Source::new(2026);
+    let mut source = Random::new(2026);
     coverage(1000, || {
         let analysis = analyse(&world.samples(&mut source)).unwrap();
         analysis.interval.map(|(low, high)| low <= TRUTH && TRUTH <= high)
@@ -38,7 +39,7 @@ fn it_covers_independent_samples() {
 #[test]
 fn it_stays_narrow_for_independent_samples() {
     for (preparations, repetitions, factor) in [(1, 100, 1.2), (3, 100, 1.6), (8, 10, 1.3)] {
-        let mut source = Source::new(7);
+        let mut source = Random::new(7);
         let (mut own, mut known) = (0.0, 0.0);
         for _ in 0..300 {
             let analysis = analyse(&world(preparations, repetitions).samples(&mut source));

@@ -3,11 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::synthetic::{Source, World};
+use crate::random::Random;
+use crate::synthetic::World;
 
 fn mean_time(neighbours: f64, repetitions: usize) -> f64 {
     let world = World { preparations: 1, repetitions, between: 0.0, neighbours, skewed: false };
-    let mut source = Source::new(9);
+    let mut source = Random::new(9);
     (0..200).map(|_| integrated_time(&world.samples(&mut source))).sum::<f64>() / 200.0
 }
 

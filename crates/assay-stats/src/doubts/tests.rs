@@ -4,7 +4,8 @@ use expect_test::{Expect, expect};
 
 use super::*;
 use crate::analysis::{Samples, analyse};
-use crate::synthetic::{Source, World};
+use crate::random::Random;
+use crate::synthetic::World;
 
 const STOPPING: Stopping =
     Stopping { target: 0.02, repetitions: 10, preparations: 3, budget_s: 10.0 };
@@ -14,7 +15,7 @@ fn world(preparations: usize, repetitions: usize) -> World {
 }
 
 fn samples(world: World) -> Samples {
-    world.samples(&mut Source::new(3))
+    world.samples(&mut Random::new(3))
 }
 
 fn check(samples: &[Vec<f64>], stopped: Stopped, expected: &Expect) {

@@ -1,11 +1,12 @@
 //! Effective sizes of series whose dependence is known.
 
 use super::*;
-use crate::synthetic::{Source, World};
+use crate::random::Random;
+use crate::synthetic::World;
 
 /// Mean of n / `n_effective` over many series of one world.
 fn mean_effect(world: World) -> f64 {
-    let mut source = Source::new(3);
+    let mut source = Random::new(3);
     let n = (world.preparations * world.repetitions) as f64;
     let worth = (0..400).map(|_| effective_size(&world.samples(&mut source)).unwrap().n);
     400.0 * n / worth.sum::<f64>()
@@ -79,7 +80,7 @@ fn a_drift_over_preparations_is_worth_little() {
 fn time_has_no_direction() {
     let world =
         World { preparations: 7, repetitions: 9, between: 0.3, neighbours: 0.6, skewed: true };
-    let mut samples = world.samples(&mut Source::new(8));
+    let mut samples = world.samples(&mut Random::new(8));
     let forwards = effective_size(&samples).unwrap();
     samples.reverse();
     samples.iter_mut().for_each(|preparation| preparation.reverse());

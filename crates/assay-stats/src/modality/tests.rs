@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::synthetic::Source;
+use crate::random::Random;
 
 #[test]
 fn dips_are_those_of_the_reference() {
@@ -21,8 +21,8 @@ fn dips_are_those_of_the_reference() {
     }
 }
 
-fn found(n: usize, trials: u32, mut draw: impl FnMut(&mut Source) -> f64) -> u32 {
-    let mut source = Source::new(31);
+fn found(n: usize, trials: u32, mut draw: impl FnMut(&mut Random) -> f64) -> u32 {
+    let mut source = Random::new(31);
     let trial = |_| {
         let mut values: Vec<f64> = (0..n).map(|_| draw(&mut source)).collect();
         values.sort_by(f64::total_cmp);
@@ -35,8 +35,8 @@ fn found(n: usize, trials: u32, mut draw: impl FnMut(&mut Source) -> f64) -> u32
 fn one_mode_is_hardly_ever_taken_for_several() {
     for n in [10, 33, 100, 300] {
         // In 1,000 trials; chance adds up to ten.
-        assert!(found(n, 1000, Source::uniform) <= 65, "uniform {n}");
-        assert!(found(n, 1000, Source::normal) <= 15, "normal {n}");
+        assert!(found(n, 1000, Random::uniform) <= 65, "uniform {n}");
+        assert!(found(n, 1000, Random::normal) <= 15, "normal {n}");
         assert!(found(n, 1000, |s| (0.5 * s.normal()).exp()) <= 15, "lognormal {n}");
         assert!(found(n, 1000, |s| s.normal().exp()) <= 15, "very skewed {n}");
         assert!(found(n, 1000, |s| -s.uniform().ln()) <= 15, "exponential {n}");
@@ -54,7 +54,7 @@ fn two_clear_modes_are_found() {
     for (n, widths, share_low, least) in
         [(33, 4.0, 0.5, 160), (33, 4.0, 0.4, 160), (100, 3.0, 0.4, 190), (100, 1.7, 0.5, 150)]
     {
-        let two = |s: &mut Source| {
+        let two = |s: &mut Random| {
             let mode = if s.uniform() < share_low { 0.0 } else { widths * WIDTH };
             mode + s.normal()
         };

@@ -28,7 +28,7 @@ fn short_independent_series_keep_their_interval() {
     for (preparations, repetitions, most) in
         [(1, 12, 0.1), (3, 3, 0.13), (3, 4, 0.12), (1, 6, 0.13)]
     {
-        let mut source = Source::new(12);
+        let mut source = Random::new(12);
         let mut refused = 0;
         for _ in 0..2000 {
             let mut values = MACHINES[1].values(&mut source);

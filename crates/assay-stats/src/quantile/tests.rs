@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::synthetic::{Source, coverage};
+use crate::random::Random;
+use crate::synthetic::coverage;
 
 #[test]
 fn ranks_are_those_of_the_sign_test() {
@@ -129,8 +130,8 @@ fn percentiles_need_their_samples() {
 fn the_interval_covers_at_its_exact_rate() {
     // P(x(l) < median < x(n + 1 − l)) = 1 − 2 P(Bin(n, ½) < l), from the tables.
     for (n, exact) in [(6, 0.96875), (10, 0.978_515_6), (20, 0.958_610_5), (100, 0.964_799_8)] {
-        let mut source = Source::new(n as u64);
-        for draw in [Source::normal, |source: &mut Source| source.normal().exp() - 1.0] {
+        let mut source = Random::new(n as u64);
+        for draw in [Random::normal, |source: &mut Random| source.normal().exp() - 1.0] {
             let rate = coverage(20_000, || {
                 let mut values: Vec<f64> = (0..n).map(|_| draw(&mut source)).collect();
                 values.sort_by(f64::total_cmp);

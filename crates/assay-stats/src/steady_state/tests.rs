@@ -3,13 +3,14 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::synthetic::{Source, TRUTH, World};
+use crate::random::Random;
+use crate::synthetic::{TRUTH, World};
 
 /// Series of normal noise whose first `warm` samples are shifted by `shift` standard deviations.
 fn warming(preparations: usize, repetitions: usize, warm: usize, shift: f64) -> Vec<Vec<f64>> {
     let world =
         World { preparations, repetitions, between: 0.0, neighbours: 0.0, skewed: false };
-    let mut samples = world.samples(&mut Source::new(17));
+    let mut samples = world.samples(&mut Random::new(17));
     for values in &mut samples {
         values.iter_mut().take(warm).for_each(|value| *value += shift);
     }
@@ -67,7 +68,7 @@ fn what_differs_between_preparations_is_no_warm_up() {
         neighbours: 0.8,
         skewed: true,
     };
-    let mut source = Source::new(41);
+    let mut source = Random::new(41);
     let cut: usize =
         (0..100).map(|_| warm_up(&world.samples(&mut source)).iter().sum::<usize>()).sum();
     assert!(cut < 2_700, "{cut} of 270,000");
@@ -80,7 +81,7 @@ fn independent_samples_are_not_biased() {
         for skewed in [false, true] {
             let world =
                 World { preparations, repetitions, between: 0.0, neighbours: 0.0, skewed };
-            let mut source = Source::new(23);
+            let mut source = Random::new(23);
             let (mut cut, mut above, mut kept) = (0, 0, 0);
             for _ in 0..2000 {
                 let samples = world.samples(&mut source);

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::synthetic::{Source, TRUTH, World, coverage};
+use crate::random::Random;
+use crate::synthetic::{TRUTH, World, coverage};
 
 /// What a case costs, in seconds, and whether the rule is told how long a repetition takes.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +64,7 @@ fn carry_out(
 
 /// Noise so wide that no interval of it is ever narrow.
 fn noisy(costs: Costs, budget_s: f64) -> Course {
-    let mut source = Source::new(1);
+    let mut source = Random::new(1);
     carry_out(costs, stopping(1e-9, budget_s), 1, |_, _| source.uniform())
 }
 
@@ -93,7 +94,7 @@ fn it_stops_at_the_first_look_that_is_precise() {
 fn every_series_must_be_precise() {
     // The second series needs many more samples than the first.
     let case = |spread: f64| {
-        let mut source = Source::new(5);
+        let mut source = Random::new(5);
         let measure =
             |index, _| TRUTH + if index == 1 { spread * source.normal() } else { 0.0 };
         let course = carry_out(costs(0.1, 0.1), stopping(0.01, 1e4), 2, measure);
@@ -125,7 +126,7 @@ fn the_budget_is_divided_over_the_preparations() {
 #[test]
 fn shares_follow_costs_and_spread() {
     let usual_share = |differ: f64, preparation_s: f64| {
-        let mut source = Source::new(3);
+        let mut source = Random::new(3);
         let mut level = 0.0;
         let measure = |_, fresh| {
             level = if fresh { differ * source.normal() } else { level };
@@ -169,7 +170,7 @@ fn intervals_still_cover_after_stopping() {
     {
         let world =
             World { preparations: 1, repetitions: 400, between, neighbours, skewed: false };
-        let mut source = Source::new(11);
+        let mut source = Random::new(11);
         let rate = coverage(400, || {
             let mut prepared = vec![].into_iter();
             let measure = |_, fresh| {
@@ -247,7 +248,7 @@ fn precision_is_told_without_a_rule_of_looks() {
 /// Connections of 300 round trips each, all of them quiet: three are enough, whatever the budget.
 #[test]
 fn batches_do_not_skip_the_looks() {
-    let mut source = Source::new(6);
+    let mut source = Random::new(6);
     let mut series: Samples = Vec::new();
     for connection in 1_u32.. {
         series.push((0..300).map(|_| TRUTH + source.normal()).collect());

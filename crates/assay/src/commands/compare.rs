@@ -6,10 +6,11 @@ use assay_report::{build, render};
 use assay_stats::compare::{self as statistics, Condition};
 use assay_stats::rank_statistic::MOST;
 
-use crate::arguments::{CompareArguments, Format};
+use crate::arguments::CompareArguments;
 use crate::failure::{REGRESSION, UNDECIDED};
+use crate::page::Page;
+use crate::stored;
 use crate::terminal::Terminal;
-use crate::{output_file, stored};
 use assay_run::failure::Failure;
 
 pub(crate) fn compare(
@@ -27,12 +28,7 @@ pub(crate) fn compare(
         (first.name, second.name) = (&typed.a, &typed.b);
     }
     let comparison = statistics::compare(first, second, typed.margin);
-    let format = if typed.json { Format::Json } else { typed.format };
-    let text = page(&comparison, format, terminal)?;
-    match &typed.output {
-        None => terminal.print(&text),
-        Some(path) => output_file::write(path, &text)?,
-    }
+    page(&comparison, |page| page.publish(&typed.page, terminal))?;
     code_of(&comparison)
 }
 
@@ -66,20 +62,13 @@ fn apart(a: &[Run], b: &[Run]) -> Result<(), Failure> {
     })
 }
 
-/// The comparison in the wanted format.
-pub(super) fn page(
-    comparison: &Comparison,
-    format: Format,
-    terminal: &Terminal,
-) -> Result<String, Failure> {
-    let page = || build::comparison(comparison);
-    Ok(match format {
-        Format::Json => render::json::comparison(comparison),
-        Format::Csv => render::csv::comparison(comparison),
-        Format::Text => terminal.text(&page()),
-        Format::Markdown => render::markdown::document(&page()),
-        Format::Svg => super::show::picture(&page())?,
-        Format::Html => render::html::document(&page(), None),
+/// The comparison as a page, for `publish`.
+pub(super) fn page<T>(comparison: &Comparison, publish: impl FnOnce(Page<'_>) -> T) -> T {
+    publish(Page {
+        document: build::comparison(comparison),
+        json: &|| render::json::comparison(comparison),
+        csv: &|| render::csv::comparison(comparison),
+        summary: None,
     })
 }
 

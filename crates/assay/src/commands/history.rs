@@ -2,16 +2,16 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
-use assay_model::history::History;
 use assay_model::near::nearest;
 use assay_model::run::Run;
 use assay_report::{build, render};
 use assay_run::failure::Failure;
 use assay_stats::history::{self as statistics, Wanted};
 
-use crate::arguments::{Format, HistoryArguments};
+use crate::arguments::HistoryArguments;
+use crate::page::Page;
+use crate::stored;
 use crate::terminal::Terminal;
-use crate::{output_file, stored};
 
 pub(crate) fn history(
     typed: &HistoryArguments,
@@ -22,12 +22,13 @@ pub(crate) fn history(
     let chosen = (typed.margin, typed.seed);
     let history = statistics::history(&runs, &wanted, build::representative, chosen)
         .ok_or_else(|| nothing(typed))?;
-    let format = if typed.json { Format::Json } else { typed.format };
-    let text = page(&history, format, terminal)?;
-    match &typed.output {
-        None => terminal.print(&text),
-        Some(path) => output_file::write(path, &text)?,
-    }
+    let page = Page {
+        document: build::history(&history),
+        json: &|| render::json::history(&history),
+        csv: &|| render::csv::history(&history),
+        summary: None,
+    };
+    page.publish(&typed.page, terminal)?;
     Ok(0)
 }
 
@@ -91,16 +92,4 @@ fn nothing(typed: &HistoryArguments) -> Failure {
     let having: String = typed.parameters.iter().map(having).collect();
     Failure::usage(format!("no stored run{which} has a result {}{having}", typed.metric))
         .advise("`assay list` shows the stored runs, `assay show RUN --json` their results")
-}
-
-fn page(history: &History, format: Format, terminal: &Terminal) -> Result<String, Failure> {
-    let page = || build::history(history);
-    Ok(match format {
-        Format::Json => render::json::history(history),
-        Format::Csv => render::csv::history(history),
-        Format::Text => terminal.text(&page()),
-        Format::Markdown => render::markdown::document(&page()),
-        Format::Svg => super::show::picture(&page())?,
-        Format::Html => render::html::document(&page(), None),
-    })
 }

@@ -1,13 +1,14 @@
 //! `assay show` and `assay report`: a stored run, printed or written as a page.
 
 use assay_model::run::Run;
-use assay_report::document::Document;
+use assay_model::summary::Summary;
 use assay_report::{anonymous, build, render};
 use assay_stats::summarize::summarize;
 
 use crate::arguments::{Format, ReportArguments, ShowArguments};
+use crate::page::Page;
+use crate::stored;
 use crate::terminal::Terminal;
-use crate::{output_file, stored};
 use assay_run::failure::{Failure, Kind};
 
 pub(crate) mod in_language;
@@ -23,7 +24,8 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
             in_language::print(&read.run, &store, shape, terminal)?;
         }
         None => {
-            let text = rendered(&read.run, format, terminal)?;
+            let summary = summarize(&read.run);
+            let text = page(&read.run, &summary, |page| page.rendered(format, terminal))?;
             terminal.print(&text);
         }
     }
@@ -39,33 +41,17 @@ pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result
             Failure::new(Kind::Internal, "the run cannot be made anonymous").because(&error)
         })?;
     }
-    let text = rendered(&run, typed.format, terminal)?;
-    match &typed.output {
-        None => terminal.print(&text),
-        Some(path) => output_file::write(path, &text)?,
-    }
+    let summary = summarize(&run);
+    page(&run, &summary, |page| page.publish(&typed.page, terminal))?;
     Ok(stored::exit_code(&read))
 }
 
-/// The stored run in the wanted format.
-fn rendered(run: &Run, format: Format, terminal: &Terminal) -> Result<String, Failure> {
-    let summary = summarize(run);
-    let page = || build::run(&summary, Some(run));
-    Ok(match format {
-        Format::Json => render::json::summary(&summary),
-        Format::Csv => render::csv::summary(&summary),
-        Format::Text => terminal.text(&page()),
-        Format::Markdown => render::markdown::document(&page()),
-        Format::Svg => picture(&page())?,
-        Format::Html => render::html::document(&page(), Some(&summary)),
-    })
-}
-
-/// All plots of a page as one picture.
-pub(super) fn picture(page: &Document) -> Result<String, Failure> {
-    render::svg::document(page).ok_or_else(|| {
-        Failure::usage(format!("there is no plot in \"{}\"", page.title))
-            .explain("plots are drawn of ladders of sizes, of scaling, and of response curves")
-            .advise("`--format html` shows everything there is")
+/// The stored run as a page, for `publish`.
+fn page<T>(run: &Run, summary: &Summary, publish: impl FnOnce(Page<'_>) -> T) -> T {
+    publish(Page {
+        document: build::run(summary, Some(run)),
+        json: &|| render::json::summary(summary),
+        csv: &|| render::csv::summary(summary),
+        summary: Some(summary),
     })
 }

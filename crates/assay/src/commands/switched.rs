@@ -55,7 +55,8 @@ fn show(
     let comparison = compare(side(0), side(1), typed.turns.margin);
     if !typed.measuring.events {
         let format = if typed.measuring.json { Format::Json } else { Format::Text };
-        terminal.print(&page(&comparison, format, terminal)?);
+        let text = page(&comparison, |page| page.rendered(format, terminal))?;
+        terminal.print(&text);
     }
     if !typed.measuring.events && !typed.measuring.json {
         let [a, b] = [&comparison.a, &comparison.b].map(|side| side.runs.join(","));

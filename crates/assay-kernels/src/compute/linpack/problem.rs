@@ -5,12 +5,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::compute::linpack::matrix::{Grid, SLIVER};
+use assay_model::seed;
 
-/// Weyl increment and mixing constants of `SplitMix64` (Steele, Lea, Flood: Fast splittable pseudorandom
-/// number generators, OOPSLA 2014).
-const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
-const MIX: [u64; 2] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
+use crate::compute::linpack::matrix::{Grid, SLIVER};
 
 /// A system of a given order, as a function of the seed.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +18,7 @@ pub(super) struct Problem {
 
 impl Problem {
     pub(super) fn new(order: usize, seed: u64) -> Self {
-        Self { order, seed: mix(seed) }
+        Self { order, seed: seed::mix(seed) }
     }
 
     /// The entries of one row of the matrix, in the order of the columns.
@@ -75,15 +72,9 @@ impl Problem {
     }
 
     fn draw(self, index: u64) -> f64 {
-        let bits = mix(self.seed.wrapping_add(index.wrapping_mul(INCREMENT)));
+        let bits = seed::mix(self.seed.wrapping_add(index.wrapping_mul(seed::GAMMA)));
         (bits >> 11) as f64 * (1.0 / (1_u64 << 53) as f64) - 0.5
     }
-}
-
-fn mix(state: u64) -> u64 {
-    let state = (state ^ (state >> 30)).wrapping_mul(MIX[0]);
-    let state = (state ^ (state >> 27)).wrapping_mul(MIX[1]);
-    state ^ (state >> 31)
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 use std::io;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use assay_model::seed;
+
 use super::LatencyError;
 use crate::mapping::{Mapping, PageAdvice};
 
@@ -132,11 +134,8 @@ struct SplitMix64(u64);
 
 impl SplitMix64 {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        self.0 = self.0.wrapping_add(seed::GAMMA);
+        seed::mix(self.0)
     }
 
     /// A number below `bound`; its bias of `bound`/2⁶⁴ is of no account here.

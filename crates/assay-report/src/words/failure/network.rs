@@ -23,7 +23,7 @@ pub(super) fn said(failure: &Failure) -> Said {
             caused(format!("cannot connect to {address}"), causes),
             match how {
                 Unreached::Refused => {
-                    "nothing listens there: start `assay iperf3 -s -B ADDRESS`, `iperf3 -s` or `qperf` on that host, or name the port"
+                    "nothing listens there: start a server on that host (`assay iperf3 -s -B ADDRESS` or `iperf3 -s` for streams, `qperf` for ping-pongs), or name its port"
                 }
                 Unreached::TimedOut => {
                     "a firewall between the two hosts may drop the packets: open the port, or name another"

@@ -1,0 +1,70 @@
+//! A page in the requested format, on the terminal or in a file: a run, a comparison or a history.
+
+use assay_model::summary::Summary;
+use assay_report::document::Document;
+use assay_report::render;
+use assay_run::failure::Failure;
+
+use crate::arguments::{Format, PageArguments};
+use crate::output_file;
+use crate::terminal::Terminal;
+
+/// One document in all its forms; machine-readable ones are made only when they are asked for.
+pub(crate) struct Page<'a> {
+    /// For people.
+    pub(crate) document: Document,
+    /// The JSON document.
+    pub(crate) json: &'a dyn Fn() -> String,
+    /// The table of all results.
+    pub(crate) csv: &'a dyn Fn() -> String,
+    /// What the HTML page carries as data.
+    pub(crate) summary: Option<&'a Summary>,
+}
+
+impl Page<'_> {
+    /// Prints or writes it as the command line says.
+    ///
+    /// # Errors
+    /// A picture of a page without a plot, a file that cannot be written.
+    pub(crate) fn publish(
+        &self,
+        typed: &PageArguments,
+        terminal: &mut Terminal,
+    ) -> Result<(), Failure> {
+        let format = if typed.json { Format::Json } else { typed.format };
+        let text = self.rendered(format, terminal)?;
+        match &typed.output {
+            None => {
+                terminal.print(&text);
+                Ok(())
+            }
+            Some(path) => output_file::write(path, &text),
+        }
+    }
+
+    /// # Errors
+    /// A picture of a page without a plot.
+    pub(crate) fn rendered(
+        &self,
+        format: Format,
+        terminal: &Terminal,
+    ) -> Result<String, Failure> {
+        Ok(match format {
+            Format::Json => (self.json)(),
+            Format::Csv => (self.csv)(),
+            Format::Text => terminal.text(&self.document),
+            Format::Markdown => render::markdown::document(&self.document),
+            Format::Svg => picture(&self.document)?,
+            Format::Html => render::html::document(&self.document, self.summary),
+        })
+    }
+}
+
+/// All plots of a page as one picture.
+fn picture(page: &Document) -> Result<String, Failure> {
+    render::svg::document(page).ok_or_else(|| {
+        Failure::usage(format!("there is no plot in \"{}\"", page.title))
+            .explain("plots are drawn of ladders of sizes, of scaling, of response curves and histories")
+            .advise("`--format html` shows everything there is")
+    })
+}
