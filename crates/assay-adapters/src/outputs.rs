@@ -47,6 +47,9 @@ pub struct Measured {
     pub apart: Attributes,
     /// In the metric's base unit, in the order in which they were measured.
     pub samples: Vec<f64>,
+    /// The seconds, bytes or operations that each is a mean over; empty = each is one repetition of the same
+    /// work.
+    pub weights: Vec<f64>,
     /// Rare events among all, where the tool counts them.
     pub count: Option<Count>,
     /// What the tool said of values that only it has seen.
@@ -199,7 +202,8 @@ impl Parsed {
         apart: Attributes,
         samples: Vec<f64>,
     ) {
-        self.values.push(Measured { metric, apart, samples, count: None, figures: None });
+        let (weights, count, figures) = (Vec::new(), None, None);
+        self.values.push(Measured { metric, apart, samples, weights, count, figures });
     }
 
     /// A share of all as one sample, with what was counted.
@@ -207,7 +211,15 @@ impl Parsed {
         let share = count.part as f64 / count.whole as f64;
         let apart = Attributes::new();
         let (count, figures) = (Some(count), None);
-        self.values.push(Measured { metric, apart, samples: vec![share], count, figures });
+        let (samples, weights) = (vec![share], vec![count.map_or(1.0, |it| it.whole as f64)]);
+        self.values.push(Measured { metric, apart, samples, weights, count, figures });
+    }
+
+    /// Says what the samples of the metric that was measured last are means over.
+    pub(crate) fn over(&mut self, weights: Vec<f64>) {
+        if let Some(measured) = self.values.last_mut() {
+            measured.weights = weights;
+        }
     }
 
     /// Adds what the tool said of all values of a metric to what was measured of it.

@@ -16,6 +16,8 @@ pub(crate) struct FlatFile {
 /// One of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Interval {
+    /// Its length in intervals, which are alike.
+    pub(crate) length: f64,
     /// IO/s.
     pub(crate) rate_per_s: f64,
     /// B/s.
@@ -63,6 +65,7 @@ impl FlatFile {
             if (first..=last).contains(&number) {
                 const MIB: f64 = 1024.0 * 1024.0;
                 intervals.push(Interval {
+                    length: 1.0,
                     rate_per_s: not_negative("rate", &row[rate])?,
                     bytes_per_s: not_negative("MB/sec", &row[bandwidth])? * MIB,
                     mean_s: not_negative("resp", &row[response])? / 1e3,
@@ -85,6 +88,7 @@ impl FlatFile {
             if interval.rate_per_s > 0.0 && interval.bytes_per_s > 0.0 {
                 let count = joined.len() as f64;
                 stretches.push(Interval {
+                    length: count,
                     rate_per_s: joined.iter().map(|it| it.rate_per_s).sum::<f64>() / count,
                     bytes_per_s: joined.iter().map(|it| it.bytes_per_s).sum::<f64>() / count,
                     mean_s: interval.mean_s,

@@ -377,6 +377,8 @@ attributes! {
     Ended, "ended", Fact, Kind::Plain;
     /// I/O or operations that failed.
     Errors, "errors", Fact, Kind::Plain;
+    /// I/O or operations of an open loop that were due before the end and never started.
+    NotStarted, "not_started", Fact, Kind::Plain;
     /// How the far end is reached: `loopback`, `network`.
     Path, "path", Fact, Kind::Plain;
     /// Kind of file system that the targets are on; `none` = a block device.

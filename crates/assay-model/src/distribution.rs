@@ -177,27 +177,39 @@ impl Merged {
     /// `None` without any part.
     #[must_use]
     pub fn of<'a>(parts: impl IntoIterator<Item = &'a Distribution>) -> Option<Self> {
-        let mut parts = parts.into_iter().peekable();
-        parts.peek()?;
-        let mut merged = Self {
-            count: 0,
-            sum_ns: 0.0,
-            square_sum: Some(0.0),
-            bytes: 0,
-            min_ns: None,
-            max_ns: None,
-            histogram: new_histogram(),
-        };
-        for part in parts {
-            merged.count = merged.count.saturating_add(part.count);
-            merged.sum_ns += part.sum_ns;
-            merged.square_sum = merged.square_sum.zip(part.square_sum).map(|(a, b)| a + b);
-            merged.bytes = merged.bytes.saturating_add(part.bytes.unwrap_or(0));
-            merged.min_ns = merged.min_ns.into_iter().chain(part.min_ns).min();
-            merged.max_ns = merged.max_ns.into_iter().chain(part.max_ns).max();
-            merged.histogram.add(part.values()).expect(GROWS);
+        parts.into_iter().map(Self::of_one).reduce(Self::join)
+    }
+
+    fn of_one(part: &Distribution) -> Self {
+        let mut histogram = new_histogram();
+        histogram.add(part.values()).expect(GROWS);
+        Self {
+            count: part.count,
+            sum_ns: part.sum_ns,
+            square_sum: part.square_sum,
+            bytes: part.bytes.unwrap_or(0),
+            min_ns: part.min_ns,
+            max_ns: part.max_ns,
+            histogram,
         }
-        Some(merged)
+    }
+
+    /// Both together.
+    ///
+    /// # Panics
+    /// Never: a histogram that grows takes any other.
+    #[must_use]
+    pub fn join(mut self, other: Self) -> Self {
+        self.histogram.add(other.histogram).expect(GROWS);
+        Self {
+            count: self.count.saturating_add(other.count),
+            sum_ns: self.sum_ns + other.sum_ns,
+            square_sum: self.square_sum.zip(other.square_sum).map(|(a, b)| a + b),
+            bytes: self.bytes.saturating_add(other.bytes),
+            min_ns: self.min_ns.into_iter().chain(other.min_ns).min(),
+            max_ns: self.max_ns.into_iter().chain(other.max_ns).max(),
+            histogram: self.histogram,
+        }
     }
 
     /// The exact mean in seconds; `None` for none.

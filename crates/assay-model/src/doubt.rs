@@ -74,6 +74,13 @@ pub enum Doubt {
         /// What they are worth.
         n_effective: f64,
     },
+    /// A part of the samples that matters was taken for warm-up and does not count.
+    WarmUpDiscarded {
+        /// Leading samples that were discarded.
+        discarded: usize,
+        /// All samples.
+        all: usize,
+    },
     /// The samples fall into two groups.
     SeveralModes {
         /// Share of the lower group.
@@ -317,6 +324,13 @@ pub enum Doubt {
         /// What was reached.
         reached_per_s: f64,
     },
+    /// I/O or operations of an open loop were due before the end and never started.
+    NotStarted {
+        /// How many.
+        count: u64,
+        /// All that were due.
+        due: u64,
+    },
     /// The generator may be what was measured.
     GeneratorNear {
         /// What it does without I/O.
@@ -405,7 +419,18 @@ pub enum Order {
     MedianHigh,
 }
 
+/// Where more of what was due than this share never started, p99 is the least that it can be.
+const NOT_STARTED: f64 = 0.01;
+
 impl Doubt {
+    /// The doubt of an open loop that left so many undone of those that were due. A single one may have
+    /// become due with the end.
+    #[must_use]
+    pub fn not_started(count: u64, due: u64) -> Option<Self> {
+        (count > 1 && count as f64 > NOT_STARTED * due as f64)
+            .then_some(Self::NotStarted { count, due })
+    }
+
     /// The stable name for scripts: `cache-assisted`, `wide-interval` …
     #[must_use]
     pub fn id(&self) -> &str {
@@ -416,6 +441,7 @@ impl Doubt {
             Self::FewPreparations { .. } => "few-preparations",
             Self::PreparationsDiffer { .. } => "preparations-differ",
             Self::Autocorrelated { .. } => "autocorrelated",
+            Self::WarmUpDiscarded { .. } => "warm-up-discarded",
             Self::SeveralModes { .. } => "several-modes",
             Self::SamplesNotFinite { .. } => "samples-not-finite",
             Self::NotFinite { .. } => "not-finite",
@@ -449,6 +475,7 @@ impl Doubt {
             Self::FileWithHoles { .. } => "file-with-holes",
             Self::LittlesLaw { .. } => "littles-law",
             Self::RateMissed { .. } => "rate-missed",
+            Self::NotStarted { .. } => "not-started",
             Self::GeneratorNear { .. } => "generator-near",
             Self::IoFailed { .. } => "io-failed",
             Self::FileOperationFailed { .. } => "file-operation-failed",

@@ -75,6 +75,17 @@ impl Key {
     }
 }
 
+impl Seen {
+    /// A value that is a mean over so many seconds, bytes or operations. Where that is exactly 1 it is a
+    /// billionth more: a weight of 1 says that the value is one repetition of the same work, of which the
+    /// mean is another.
+    #[must_use]
+    pub fn over(value: f64, weight: f64) -> Self {
+        let is_one = (weight - 1.0).abs() < 1e-9;
+        Self::Sample { value, weight: if is_one { 1.0 + 1e-9 } else { weight } }
+    }
+}
+
 impl Span {
     /// From seconds; a span that counts.
     #[must_use]

@@ -36,7 +36,8 @@ pub struct FileTally {
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Nanoseconds from the intended start of a requested operation to its end, in an open loop.
+    /// Nanoseconds from the intended start of a requested operation to its end, in an open loop. What was
+    /// due and never started counts with the time it had waited at the end of the phase.
     pub from_intended_ns: Option<Histogram<u64>>,
     /// Nanoseconds of requested operations; `None` = none.
     pub service_ns: Option<Histogram<u64>>,

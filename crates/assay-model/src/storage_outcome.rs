@@ -33,6 +33,9 @@ pub struct StorageOutcome {
     pub errors: Vec<IoFailure>,
     /// All I/O that failed.
     pub error_count: u64,
+    /// I/O of an open loop that was due before the end and never started. Latencies from the intended start
+    /// count it with the time it had waited.
+    pub not_started: u64,
     /// Why it ended.
     pub ended: Ended,
     /// What else is known of each stream, in the workload's order.
@@ -89,7 +92,8 @@ pub struct Tally {
     pub bytes: u64,
     /// Nanoseconds from submission to completion.
     pub service_ns: Histogram<u64>,
-    /// Nanoseconds from the intended start to completion; empty in a closed loop.
+    /// Nanoseconds from the intended start to completion; empty in a closed loop. What was due and not done
+    /// when the phase ended is among them and not among the I/O done.
     pub from_intended_ns: Histogram<u64>,
     /// Sum of squares of the service times in ns², for a standard deviation that no bucket blurs.
     pub service_square_sum: f64,

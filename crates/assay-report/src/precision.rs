@@ -5,8 +5,10 @@ use assay_model::summary::Estimate;
 
 use crate::units::quantity;
 
-/// Digits where there is no interval to tell.
-const DIGITS_WITHOUT_INTERVAL: usize = 4;
+/// Digits where there is no interval to tell: as many as the half-width of one would have.
+const DIGITS_WITHOUT_INTERVAL: usize = 2;
+/// Digits where all of the interval is one value, as of a coarse clock.
+const DIGITS_OF_ONE_VALUE: usize = 4;
 /// What stands for a median that is not a number.
 const NO_VALUE: &str = "no\u{a0}value";
 /// More digits than this nobody reads, however narrow the interval.
@@ -21,8 +23,14 @@ pub fn digits(value: f64, half_width: f64) -> usize {
     if digits.is_finite() {
         (digits.max(2.0) as usize).min(MOST_DIGITS)
     } else {
-        DIGITS_WITHOUT_INTERVAL
+        DIGITS_OF_ONE_VALUE
     }
+}
+
+/// A value that has no interval: a percentile, or what was found once.
+#[must_use]
+pub fn of_none(value: f64, unit: Unit) -> String {
+    written(value, unit, DIGITS_WITHOUT_INTERVAL)
 }
 
 /// The median with its unit: `38.12 GB/s`.
@@ -31,17 +39,27 @@ pub fn value(estimate: &Estimate) -> String {
     if !estimate.median.is_finite() {
         return NO_VALUE.to_owned();
     }
-    let digits = half_width(estimate)
-        .map_or(DIGITS_WITHOUT_INTERVAL, |half| digits(estimate.median, half));
-    written(estimate.median, estimate.unit, digits)
+    written(estimate.median, estimate.unit, digits_of(estimate))
+}
+
+/// Significant digits of the median.
+#[must_use]
+pub fn digits_of(estimate: &Estimate) -> usize {
+    half_width(estimate).map_or(DIGITS_WITHOUT_INTERVAL, |half| digits(estimate.median, half))
 }
 
 /// A value with its unit; a ratio of people's kind is a percentage.
 fn written(value: f64, unit: Unit, digits: usize) -> String {
+    let value = rounded(value, digits);
     match unit {
         Unit::Ratio => format!("{}\u{a0}%", quantity(value * 100.0, unit, digits)),
         _ => quantity(value, unit, digits),
     }
+}
+
+/// 198.2 to two digits is 200, and not 198.
+fn rounded(value: f64, digits: usize) -> f64 {
+    format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 
 /// The interval with its unit, `38.07–38.20 GB/s`; `None` when the samples carry none.
@@ -102,6 +120,20 @@ mod tests {
             (9.99, 0.099, 4),
         ] {
             assert_eq!(digits(value, half), expected, "{value} ± {half}");
+        }
+    }
+
+    #[test]
+    fn without_an_interval_there_are_two_digits() {
+        for (value, unit, expected) in [
+            (198.2e9, Unit::FlopPerSecond, "200 GFLOP/s"),
+            (31.4e9, Unit::BytePerSecond, "31 GB/s"),
+            (0.001_89, Unit::Second, "1.9 ms"),
+            (0.873, Unit::Ratio, "87 %"),
+            (0.0, Unit::Count, "0"),
+            (f64::INFINITY, Unit::Second, "inf s"),
+        ] {
+            assert_eq!(of_none(value, unit).replace('\u{a0}', " "), expected);
         }
     }
 

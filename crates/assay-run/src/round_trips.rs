@@ -1,32 +1,49 @@
 //! Statistics of round trips: order statistics of all of them, without a model.
 //!
-//! A percentile is given only if there are enough samples for it: an upper bound of p99 at 95 % confidence
-//! exists from 299 values on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
+//! A percentile is given only if the round trips are worth enough independent ones for it: an upper bound of
+//! p99 at 95 % confidence exists from 299 on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
 
 use assay_model::distribution::Distribution as AllOfThem;
+use assay_model::entry::Span;
+use assay_model::event::Stretch;
+use assay_stats::quantile::carries;
+use assay_stats::tails::{Tails, effective_at};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// The percentiles that are reported, and from how many values on.
-const PERCENTILES: [(&str, f64, usize); 5] = [
-    ("p50", 0.50, 1),
-    ("p90", 0.90, 29),
-    ("p99", 0.99, 299),
-    ("p99.9", 0.999, 2995),
-    ("p99.99", 0.9999, 29_956),
-];
+/// The percentiles that are reported.
+const PERCENTILES: [(&str, f64); 5] =
+    [("p50", 0.50), ("p90", 0.90), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
 
-/// All round trips of a test in ascending order, in nanoseconds.
+/// Stretches that the round trips of one exchange are kept in, so that bursts among them show.
+const STRETCHES: usize = 16;
+
+/// All round trips of a test, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Distribution {
+    in_order_ns: Vec<u64>,
     sorted_ns: Vec<u64>,
+}
+
+/// Round trips in order as stretches of the time in which they were measured, each with all of its own.
+#[must_use]
+pub fn stretches(times_ns: &[u64], span: Span) -> Vec<(Span, AllOfThem)> {
+    let parts = times_ns.chunks(times_ns.len().div_ceil(STRETCHES).max(1));
+    let count = parts.len().max(1) as u64;
+    let part_ns = span.to_ns.saturating_sub(span.from_ns) / count;
+    let one = |(at, part): (u64, &[u64])| {
+        let from_ns = span.from_ns + at * part_ns;
+        let to_ns = if at + 1 == count { span.to_ns } else { from_ns + part_ns };
+        (Span { from_ns, to_ns, ..span }, AllOfThem::of_values(part))
+    };
+    (0..).zip(parts).map(one).collect()
 }
 
 impl Distribution {
     pub fn of(times_ns: &[u64]) -> Self {
         let mut sorted_ns = times_ns.to_vec();
         sorted_ns.sort_unstable();
-        Self { sorted_ns }
+        Self { in_order_ns: times_ns.to_vec(), sorted_ns }
     }
 
     /// The q-quantile by nearest rank: the smallest value not below a share q of all. 0 of none.
@@ -49,19 +66,21 @@ impl Distribution {
         sum / self.sorted_ns.len().max(1) as f64
     }
 
-    /// The percentiles that the sample can carry, in nanoseconds.
+    /// The median, and the percentiles that the sample can carry, in nanoseconds.
     pub fn percentiles_ns(&self) -> Vec<(&'static str, u64)> {
-        carried(self.sorted_ns.len()).map(|(name, q)| (name, self.quantile_ns(q))).collect()
+        let values: Vec<f64> = self.in_order_ns.iter().map(|ns| *ns as f64).collect();
+        let one = |(name, q): (&'static str, f64)| {
+            let ns = self.quantile_ns(q);
+            let is_median = q <= 0.5 && !values.is_empty();
+            let is_carried = || carries(effective_at(q, ns as f64, &values), q);
+            (is_median || q > 0.5 && is_carried()).then_some((name, ns))
+        };
+        PERCENTILES.into_iter().filter_map(one).collect()
     }
 }
 
-/// The percentiles that so many values can carry.
-fn carried(n: usize) -> impl Iterator<Item = (&'static str, f64)> {
-    PERCENTILES.iter().filter(move |(_, _, least)| n >= *least).map(|(name, q, _)| (*name, *q))
-}
-
 /// What is reported of the round trips of a test.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Figures {
     /// How many.
     pub n: usize,
@@ -73,19 +92,36 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// From all of them as they are stored: percentiles have a histogram's three digits.
-    pub fn of(all: &AllOfThem) -> Self {
-        let values = all.values();
-        let max_ns = all.max_ns.unwrap_or(0);
-        let percentile =
-            |(name, q): (&str, f64)| (name.to_owned(), values.value_at_quantile(q).min(max_ns));
-        Self {
-            n: all.count as usize,
-            min_ns: all.min_ns.unwrap_or(0),
-            mean_ns: all.sum_ns / all.count.max(1) as f64,
-            max_ns,
-            percentiles_ns: carried(all.count as usize).map(percentile).collect(),
-        }
+    /// From all of them as they are stored: percentiles have a histogram's three digits. `None` without
+    /// any.
+    pub fn of(stretches: &[Stretch<AllOfThem>]) -> Option<Self> {
+        let tails = Tails::of(stretches)?;
+        let ns = |seconds: f64| (seconds * 1e9).round() as u64;
+        let mut percentiles = tails.percentiles.unwrap_or_default();
+        percentiles.entry("p50".to_owned()).or_insert(tails.median);
+        let one = |(name, _): (&str, f64)| Some((name.to_owned(), ns(*percentiles.get(name)?)));
+        Some(Self {
+            n: tails.count as usize,
+            min_ns: ns(tails.min),
+            mean_ns: tails.mean * 1e9,
+            max_ns: ns(tails.max),
+            percentiles_ns: PERCENTILES.into_iter().filter_map(one).collect(),
+        })
+    }
+
+    /// The same from all of them in order.
+    pub fn of_times(times_ns: &[u64]) -> Self {
+        let whole = Span::of_seconds(0.0, 1.0, false);
+        let stretch = |(span, seen): (Span, AllOfThem)| Stretch {
+            series: 0,
+            preparation: 0,
+            from_ns: span.from_ns,
+            to_ns: span.to_ns,
+            warmup: false,
+            seen,
+        };
+        let all: Vec<_> = stretches(times_ns, whole).into_iter().map(stretch).collect();
+        Self::of(&all).unwrap_or_default()
     }
 
     /// `min 27.9 us, p50 29.0 us, …, max 120.3 us (n = 34000)`
@@ -134,7 +170,29 @@ mod tests {
             let distribution = Distribution::of(&vec![7; n]);
             assert_eq!(distribution.percentiles_ns().len(), expected, "{n}");
         }
-        let none = Figures::of(&AllOfThem::of_values(&[]));
-        assert_eq!(none.text(), "min 0.0 us, max 0.0 us (n = 0)");
+        assert_eq!(Figures::of(&[]), None);
+    }
+
+    #[test]
+    fn what_a_single_stall_made_slow_is_no_percentile() {
+        // 1.5 % of 10,000 take ten times as long: all at once, or now and then.
+        let all_at_once: Vec<u64> = (0..10_000)
+            .map(|at| if at / 150 == 3 { 100_000 } else { 10_000 + at % 7 })
+            .collect();
+        let now_and_then: Vec<u64> = (0..10_000)
+            .map(|at| if at % 67 == 3 { 100_000 } else { 10_000 + at % 7 })
+            .collect();
+        for (times_ns, expected) in [
+            (&all_at_once, &["p50", "p90"][..]),
+            (&now_and_then, &["p50", "p90", "p99", "p99.9"]),
+        ] {
+            let names: Vec<&str> =
+                Distribution::of(times_ns).percentiles_ns().iter().map(|it| it.0).collect();
+            assert_eq!(names, expected);
+            let figures = Figures::of_times(times_ns);
+            let names: Vec<&str> =
+                figures.percentiles_ns.iter().map(|it| it.0.as_str()).collect();
+            assert_eq!(names, expected);
+        }
     }
 }

@@ -13,6 +13,9 @@ use crate::quantile::LEAST;
 /// A series worth less than this share of its samples is called heavily dependent.
 const HEAVILY: f64 = 0.2;
 
+/// Discarding more than this share as warm-up is told.
+const DISCARDED: f64 = 0.05;
+
 /// Every doubt the samples raise about their own median.
 ///
 /// - `no-interval`: too few independent samples for an interval;
@@ -21,6 +24,7 @@ const HEAVILY: f64 = 0.2;
 /// - `few-preparations`: there were some, and fewer than were asked for;
 /// - `preparations-differ`, `autocorrelated`: the samples are worth less than a fifth of their
 ///   number, and which of the two dependences is to blame;
+/// - `warm-up-discarded`: more than one sample in twenty was taken for warm-up;
 /// - `several-modes`: the samples fall into groups, and the median describes none of them;
 /// - `samples-not-finite`: some samples were no numbers and were refused.
 #[must_use]
@@ -35,6 +39,7 @@ pub fn doubts(
         precision(analysis, stopping, stopped),
         one_preparation(analysis, stopping, stopped, luck),
         dependence(analysis, luck),
+        discarded(analysis),
         modes(analysis, unit),
         refused(analysis),
     ];
@@ -96,6 +101,12 @@ fn dependence(analysis: &Analysis, luck: Luck) -> Option<Doubt> {
     } else {
         Doubt::Autocorrelated { n, n_effective: effective.n }
     })
+}
+
+fn discarded(analysis: &Analysis) -> Option<Doubt> {
+    let all = analysis.sorted.len() + analysis.discarded;
+    let matters = analysis.discarded as f64 > all as f64 * DISCARDED;
+    matters.then_some(Doubt::WarmUpDiscarded { discarded: analysis.discarded, all })
 }
 
 fn modes(analysis: &Analysis, unit: Unit) -> Option<Doubt> {

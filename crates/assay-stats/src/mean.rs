@@ -75,6 +75,7 @@ fn within(values: &[f64], mean: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use assay_model::entry::Seen;
     use proptest::prelude::*;
 
     use super::*;
@@ -115,6 +116,20 @@ mod tests {
             assert_eq!(found, Some(expected), "{unit:?} {weights:?}");
         }
         assert_eq!(of_weighted(Unit::Second, &[], &[]), None);
+    }
+
+    /// What is stored of samples over a second each is no different from over half a second.
+    #[test]
+    fn a_second_is_a_time_and_no_repetition() {
+        for seconds in [0.5, 1.0, 2.0] {
+            let weight = |value| match Seen::over(value, seconds) {
+                Seen::Sample { weight, .. } => weight,
+                other => panic!("{other:?}"),
+            };
+            let mean =
+                of_weighted(Unit::IoPerSecond, &[60.0, 30.0], &[weight(60.0), weight(30.0)]);
+            assert_eq!(mean, Some(45.0), "{seconds} s");
+        }
     }
 
     proptest! {

@@ -7,6 +7,7 @@ use assay_model::event::Stopped;
 use assay_model::plan::Stopping;
 
 use crate::analysis::{Samples, analyse};
+use crate::modality::several_modes;
 use crate::random::Random;
 use crate::stopping::{Next, Spent, next};
 use crate::synthetic::{Machine, Shape};
@@ -195,6 +196,50 @@ impl Cell {
                 return (samples, stopped);
             }
         }
+    }
+}
+
+/// What a sample is drawn from of which it is asked whether it has several modes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Modal {
+    /// The normal law.
+    Normal,
+    /// The lognormal law with σ = 1: skewed.
+    Lognormal,
+    /// The exponential law.
+    Exponential,
+    /// Two normal peaks.
+    Peaks {
+        /// How many of their widths at half height they are apart.
+        widths: f64,
+        /// Share of the lower one.
+        share_low: f64,
+    },
+}
+
+/// A normal peak is 2 √(2 ln 2) standard deviations wide at half its height.
+const WIDTH: f64 = 2.354_820;
+
+impl Modal {
+    /// Share of samples of `n` independent values that are said to have several modes.
+    #[must_use]
+    pub fn called(self, n: usize, samples: u32, seed: u64) -> f64 {
+        let mut source = Random::new(seed);
+        let mut draw = || match self {
+            Self::Normal => source.normal(),
+            Self::Lognormal => source.normal().exp(),
+            Self::Exponential => -source.uniform().ln(),
+            Self::Peaks { widths, share_low } => {
+                let at = if source.uniform() < share_low { 0.0 } else { widths * WIDTH };
+                at + source.normal()
+            }
+        };
+        let called = (0..samples).filter(|_| {
+            let mut values: Vec<f64> = (0..n).map(|_| draw()).collect();
+            values.sort_by(f64::total_cmp);
+            several_modes(&values, n as f64).is_some()
+        });
+        called.count() as f64 / f64::from(samples)
     }
 }
 

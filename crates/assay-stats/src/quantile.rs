@@ -103,21 +103,22 @@ pub fn carries(n_effective: f64, p: f64) -> bool {
 /// probability: pⁿ ≤ 0.05, n ≥ 29 for `p90`, 59 for `p95`, 299 for `p99`, 2 995 for `p99.9`.
 #[must_use]
 pub fn percentiles(sorted: &[f64], n_effective: f64) -> Option<BTreeMap<String, f64>> {
-    carried(n_effective.min(sorted.len() as f64), |p| quantile(sorted, p))
+    carried(|_| n_effective.min(sorted.len() as f64), |p| quantile(sorted, p))
 }
 
-/// The same percentiles of values that are not there one by one, such as those of a histogram.
+/// The same percentiles of values that are not there one by one, such as those of a histogram, where the
+/// values are worth another number of independent ones for each of them.
 #[must_use]
 pub fn carried(
-    n_effective: f64,
+    n_effective: impl Fn(f64) -> f64,
     quantile: impl Fn(f64) -> Option<f64>,
 ) -> Option<BTreeMap<String, f64>> {
     // A hair is added so that 6 lost to rounding as 5.999… still counts as 6.
-    if n_effective * (1.0 + 1e-9) < LEAST as f64 {
+    if n_effective(0.5) * (1.0 + 1e-9) < LEAST as f64 {
         return None;
     }
     let entry = |(name, p): (&str, f64)| Some((name.to_owned(), quantile(p)?));
-    let carries = |(_, p): &(&str, f64)| carries(n_effective, *p);
+    let carries = |(_, p): &(&str, f64)| carries(n_effective(*p), *p);
     Some(PERCENTILES.into_iter().filter(carries).filter_map(entry).collect())
 }
 

@@ -5,7 +5,7 @@ use assay_model::event::Count;
 /// 97.5 % quantile of the normal law: two sides of 95 %.
 const Z: f64 = 1.959_964;
 /// Fewer stretches say nothing about how much they differ.
-const FEWEST: usize = 4;
+pub(crate) const FEWEST: usize = 4;
 
 /// What the counts of a series amount to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,19 +42,22 @@ impl Pooled {
         let min = shares.clone().reduce(f64::min)?;
         let max = shares.reduce(f64::max)?;
         let share = part as f64 / whole as f64;
-        let n_effective = whole as f64 / design_effect(&used, share, whole as f64);
+        let parts: Vec<[f64; 2]> =
+            used.iter().map(|it| [it.part as f64, it.whole as f64]).collect();
+        let n_effective = whole as f64 / design_effect(&parts, share, whole as f64);
         let interval = wilson(share, n_effective);
         Some(Self { share, whole, n_effective, interval, min, max })
     }
 }
 
-fn design_effect(counts: &[Count], share: f64, whole: f64) -> f64 {
+/// D of stretches with so many events among so many occasions each.
+pub(crate) fn design_effect(counts: &[[f64; 2]], share: f64, whole: f64) -> f64 {
     let independent = share * (1.0 - share) * whole;
     if counts.len() < FEWEST || independent <= 0.0 {
         return 1.0;
     }
     let k = counts.len() as f64;
-    let away = |it: &Count| (it.part as f64 - share * it.whole as f64).powi(2);
+    let away = |[part, of]: &[f64; 2]| (part - share * of).powi(2);
     let squares: f64 = counts.iter().map(away).sum();
     // Fewer than one independent occasion there never are.
     (k / (k - 1.0) * squares / independent).clamp(1.0, whole)

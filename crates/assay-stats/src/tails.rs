@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use assay_model::distribution::{Distribution, Merged};
+use assay_model::event::Stretch;
 
 use crate::quantile::carried;
+use crate::ratio::{FEWEST, design_effect};
 
 const S_PER_NS: f64 = 1e-9;
 /// Relative width of a bucket of a histogram with three digits.
@@ -23,16 +25,75 @@ pub struct Tails {
     pub mean: f64,
     /// The maximum, as exactly as it is known.
     pub max: f64,
-    /// Percentiles that so many values can carry.
+    /// Percentiles that the values can carry, for what they are worth as independent ones.
     pub percentiles: Option<BTreeMap<String, f64>>,
 }
 
+/// Parts of the time whose values are held against each other. Neighbouring stretches resemble each other;
+/// of so many parts each is long.
+const PARTS: usize = 16;
+/// Of one part of the time how many values are above a quantile, how many are the quantile itself, to the
+/// width of a bucket, and all.
+#[derive(Debug, Clone, Copy)]
+struct Above {
+    above: f64,
+    at: f64,
+    whole: f64,
+}
+
+/// The independent values that those of these parts are worth for the p-quantile.
+///
+/// Values above a quantile come in bursts, as all rare events do, and the variance of their share over the
+/// parts says how much ([`design_effect`]). A million values of which a single stall holds all that are
+/// above p99 are worth a hundred. Of those that are the quantile itself as many count as above it as make
+/// the share 1 − p. Where there are too few parts to tell, all values are worth one.
+fn effective(parts: &[Above], p: f64) -> f64 {
+    if parts.len() < FEWEST {
+        return 1.0;
+    }
+    let sum = |of: fn(&Above) -> f64| parts.iter().map(of).sum::<f64>();
+    let (above, at, whole) = (sum(|it| it.above), sum(|it| it.at), sum(|it| it.whole));
+    let share = 1.0 - p;
+    let split = ((share * whole - above) / at.max(1.0)).clamp(0.0, 1.0);
+    let counts: Vec<[f64; 2]> =
+        parts.iter().map(|it| [it.above + split * it.at, it.whole]).collect();
+    whole / design_effect(&counts, share, whole)
+}
+
+/// The same of values in order of time, whose p-quantile this is.
+#[must_use]
+pub fn effective_at(p: f64, quantile: f64, values: &[f64]) -> f64 {
+    let one = |part: &[f64]| {
+        let count = |is: fn(&f64, &f64) -> bool| {
+            part.iter().filter(|value| is(value, &quantile)).count() as f64
+        };
+        Above { above: count(f64::gt), at: count(f64::eq), whole: part.len() as f64 }
+    };
+    let parts = values.chunks(values.len().div_ceil(PARTS).max(1));
+    effective(&parts.map(one).collect::<Vec<_>>(), p)
+}
+
 impl Tails {
-    /// Of all parts together; `None` where there is no value, or where one of the parts has no
-    /// histogram: percentiles of a part are none of the whole.
+    /// Of all stretches together, in order of time; `None` where there is no value, or where one of them has
+    /// no histogram: percentiles of a part are none of the whole.
     #[must_use]
-    pub fn of<'d>(parts: impl IntoIterator<Item = &'d Distribution>) -> Option<Self> {
-        let merged = Merged::of(parts.into_iter().filter(|part| part.count > 0))?;
+    pub fn of<'d>(
+        stretches: impl IntoIterator<Item = &'d Stretch<Distribution>>,
+    ) -> Option<Self> {
+        let mut used: Vec<_> =
+            stretches.into_iter().filter(|stretch| stretch.seen.count > 0).collect();
+        let when = |it: &Stretch<Distribution>| (it.preparation, it.from_ns);
+        used.sort_by_key(|it| when(it));
+        // Reads and writes of a mix have the same times.
+        let times: Vec<_> = used.chunk_by(|a, b| when(a) == when(b)).collect();
+        let parts = times.chunks(times.len().div_ceil(PARTS).max(1));
+        let parts =
+            parts.map(|part| Merged::of(part.iter().copied().flatten().map(|it| &it.seen)));
+        Self::of_parts(&parts.collect::<Option<Vec<Merged>>>()?)
+    }
+
+    fn of_parts(parts: &[Merged]) -> Option<Self> {
+        let merged = parts.iter().cloned().reduce(Merged::join)?;
         let histogram = &merged.histogram;
         if histogram.len() != merged.count {
             return None;
@@ -51,7 +112,17 @@ impl Tails {
             let bucket = histogram.value_at_quantile(share) as f64 * S_PER_NS;
             near(near(bucket, min, f64::max), max, f64::min)
         };
-        let percentiles = carried(merged.count as f64, |p| Some(at(p)));
+        let worth = |p| {
+            let most = histogram.value_at_quantile(p);
+            let of = |part: &Merged| {
+                let (all, whole) = (&part.histogram, part.histogram.len());
+                let above = whole - all.count_between(0, most);
+                let at = all.count_at(most).min(whole - above);
+                Above { above: above as f64, at: at as f64, whole: whole as f64 }
+            };
+            effective(&parts.iter().map(of).collect::<Vec<_>>(), p)
+        };
+        let percentiles = carried(worth, |p| Some(at(p)));
         Some(Self { count: merged.count, min, median: at(0.5), mean, max, percentiles })
     }
 
@@ -82,25 +153,81 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
+    fn stretches(parts: &[Distribution]) -> Vec<Stretch<Distribution>> {
+        let one = |(at, seen): (u64, &Distribution)| Stretch {
+            series: 1,
+            preparation: 0,
+            from_ns: at,
+            to_ns: at + 1,
+            warmup: false,
+            seen: seen.clone(),
+        };
+        (0..).zip(parts).map(one).collect()
+    }
+
+    fn tails(parts: &[Distribution]) -> Option<Tails> {
+        Tails::of(&stretches(parts))
+    }
+
     #[test]
     fn percentiles_of_the_parts_together_are_those_of_the_whole() {
         let mut source = Random::new(5);
         let all: Vec<u64> =
             (0..5000).map(|_| (1e5 * (1.0 + source.normal().abs())) as u64).collect();
-        let parts: Vec<Distribution> = all.chunks(700).map(Distribution::of_values).collect();
-        let whole = Tails::of([&Distribution::of_values(&all)]).unwrap();
-        let merged = Tails::of(&parts).unwrap();
+        let parts = |n| all.chunks(n).map(Distribution::of_values).collect::<Vec<_>>();
+        let whole = tails(&parts(5000)).unwrap();
+        let merged = tails(&parts(200)).unwrap();
         assert!((merged.mean / whole.mean - 1.0).abs() < 1e-12);
-        assert_eq!(Tails { mean: whole.mean, ..merged }, whole);
-        let mut sorted = all;
+        let percentiles = merged.percentiles.clone();
+        assert_eq!(Tails { mean: whole.mean, percentiles: None, ..merged }, whole);
+        let mut sorted = all.clone();
         sorted.sort_unstable();
         for (name, rank) in [("p50", 2500), ("p90", 4500), ("p99", 4950), ("p99.9", 4995)] {
             let exact = sorted[rank - 1] as f64 * 1e-9;
-            let found = whole.percentiles.as_ref().unwrap()[name];
+            let found = percentiles.as_ref().unwrap()[name];
             assert!((found / exact - 1.0).abs() <= BUCKET, "{name}: {found} {exact}");
         }
         // It takes 29 956 values.
-        assert!(!whole.percentiles.unwrap().contains_key("p99.99"));
+        assert!(!percentiles.unwrap().contains_key("p99.99"));
+    }
+
+    /// Share of 200 samples of a million values in 24 stretches, of which stalls in some make one in forty
+    /// a hundred times as long, whose p99 is given.
+    fn given(stalls: usize) -> f64 {
+        let mut source = Random::new(3);
+        let mut times = 0;
+        for _ in 0..200 {
+            let mut hit = [0_u64; 24];
+            for _ in 0..stalls {
+                hit[(source.uniform() * 24.0) as usize] += 600 / stalls as u64;
+            }
+            let part = |slow: &u64| {
+                let values =
+                    (0..1000).map(|at| if at < *slow { 100_000 + at } else { 1000 + at });
+                Distribution::of_values(&values.collect::<Vec<_>>())
+            };
+            let parts: Vec<Distribution> = hit.iter().map(part).collect();
+            let found = tails(&parts).unwrap().percentiles.unwrap_or_default();
+            times += u32::from(found.contains_key("p99"));
+        }
+        f64::from(times) / 200.0
+    }
+
+    #[test]
+    fn values_of_few_stalls_carry_no_p99() {
+        assert_eq!((given(1), given(2)), (0.0, 0.0), "24 000 values are worth a hundred");
+        assert!(given(200) > 0.95, "what is slow everywhere is known well: {}", given(200));
+        // Of independent values nearly all are worth what they are.
+        let mut source = Random::new(9);
+        let mut worth = || {
+            let values: Vec<f64> = (0..1000).map(|_| source.normal()).collect();
+            let mut sorted = values.clone();
+            sorted.sort_by(f64::total_cmp);
+            effective_at(0.99, sorted[989], &values)
+        };
+        let enough = (0..200).filter(|_| worth() >= 299.0).count();
+        assert!(enough >= 196, "{enough} of 200");
+        assert!(effective_at(0.5, 0.0, &[0.0, 1.0, 0.0]) <= 1.0, "three values show no spread");
     }
 
     #[test]
@@ -108,15 +235,15 @@ mod tests {
         let known = Distribution::of_values(&[10, 20, 30]);
         let moments = Distribution { histogram: None, ..known.clone() };
         let empty = Distribution::of_values(&[]);
-        assert!(Tails::of([&known, &moments]).is_none());
-        assert!(Tails::of([&empty]).is_none() && Tails::of([]).is_none());
-        let found = Tails::of([&known, &empty]).unwrap();
+        assert!(tails(&[known.clone(), moments]).is_none());
+        assert!(tails(&[empty.clone()]).is_none() && tails(&[]).is_none());
+        let found = tails(&[known, empty]).unwrap();
         assert_eq!((found.count, found.percentiles), (3, None));
     }
 
     #[test]
     fn what_is_exact_wins_over_buckets() {
-        let single = Tails::of([&Distribution::of_values(&[1_000_001])]).unwrap();
+        let single = tails(&[Distribution::of_values(&[1_000_001])]).unwrap();
         assert!(single.min <= single.mean && single.mean <= single.max, "{single:?}");
         assert_eq!((single.median, single.max), (single.mean, single.mean), "{single:?}");
         let around = |median: f64| single.clone().around(median, [median; 2]);

@@ -1,9 +1,10 @@
-//! The part of `cargo xtask truth statistics` about verdicts and change points: how often they are right,
+//! The part of `cargo xtask truth statistics` about verdicts, change points and modes: how often they are right,
 //! simulated; the same tables every time.
 
 use std::num::NonZeroUsize;
 use std::thread;
 
+use assay_stats::proof::Modal;
 use assay_stats::simulated::{Conditions, Past};
 
 /// Simulated comparisons of each line: one standard error of a share of 4 % is 0.5 %.
@@ -32,6 +33,7 @@ pub(super) fn print() -> u32 {
     println!("{COMPARISONS} comparisons or {HISTORIES} histories each, seed {SEED}\n");
     let mut lines = verdicts();
     lines.extend(change_points());
+    lines.extend(modes());
     let mut faults = 0;
     let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let mut waiting = lines.into_iter().peekable();
@@ -95,6 +97,25 @@ fn verdicts() -> Vec<Line> {
         }),
     };
     lines.extend([found(1), found(50)]);
+    lines
+}
+
+/// Several modes are seen where there are some, and nowhere else.
+fn modes() -> Vec<Line> {
+    let line = |modal: Modal, n: usize, is, bound| Line {
+        what: format!("{modal:?}, {n} values"),
+        is,
+        bound,
+        simulate: Box::new(move || modal.called(n, HISTORIES, SEED)),
+    };
+    let mut lines = Vec::new();
+    for n in [10, 33, 100] {
+        for modal in [Modal::Normal, Modal::Lognormal, Modal::Exponential] {
+            lines.push(line(modal, n, "called several modes", Bound::AtMost(0.01)));
+        }
+    }
+    let peaks = Modal::Peaks { widths: 4.0, share_low: 0.5 };
+    lines.push(line(peaks, 33, "found", Bound::AtLeast(0.8)));
     lines
 }
 

@@ -273,19 +273,25 @@ fn sizes(sizes: &[SizeShare]) -> Option<String> {
 
 /// One process is one sample of each metric: of all its jobs, reads and writes together.
 pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
-    let Workload::Storage(_) = &invocation.workload else {
+    let Workload::Storage(test) = &invocation.workload else {
         return Err(not_taken("fio", &invocation.workload));
     };
     outputs.ended_well()?;
+    // Without a time every process does the same work.
+    let time = || test.workload.timing.duration_s.into_iter().collect::<Vec<_>>();
     let result = FioResult::read(&outputs.stdout)?;
     if let Some(verdict) = result.failed {
         return Err(ToolError::PassCheck { verdict });
     }
     let mut parsed = Parsed { version: result.version, ..Parsed::default() };
+    let ios = vec![result.ios as f64];
     parsed.measure("rate", vec![result.rate_per_s]);
+    parsed.over(time());
     parsed.measure("bandwidth", vec![result.bytes_per_s]);
+    parsed.over(time());
     if let Some(latency) = &result.latency {
         parsed.measure("latency", vec![latency.median_s]);
+        parsed.over(ios.clone());
         // Of all I/O, by fio's completion latency.
         parsed.learn_of("latency", Attribute::Statistic, "median");
         parsed.figures(
@@ -300,6 +306,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     }
     if let Some(cpu_per_io_s) = result.cpu_per_io_s {
         parsed.measure("cpu_per_io", vec![cpu_per_io_s]);
+        parsed.over(ios);
     }
     parsed.learn(Attribute::Ios, result.ios);
     Ok(parsed)

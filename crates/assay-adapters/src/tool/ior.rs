@@ -202,7 +202,9 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     let rates: Result<Vec<f64>, _> = rows.iter().map(|row| rate(row)).collect();
     let rates = rates?;
     parsed.measure("rate", rates.clone());
+    parsed.over(rows.iter().map(|row| row.access_s).collect());
     parsed.measure("bandwidth", rows.iter().map(|row| row.bytes_per_s).collect());
+    parsed.over(rows.iter().map(|row| row.total_s).collect());
     latency(&rows, &rates, tasks, &mut parsed);
     parsed.learn(Attribute::Tasks, tasks);
     Ok(parsed)
@@ -239,6 +241,7 @@ fn latency(rows: &[&IorRow], rates: &[f64], tasks: u64, parsed: &mut Parsed) {
     if means.iter().zip(rates).all(is_lawful) {
         // Of the task for which it is least.
         parsed.measure("latency", means);
+        parsed.over(rows.iter().zip(rates).map(|(row, rate)| rate * row.access_s).collect());
         parsed.learn_of("latency", Attribute::Statistic, "mean");
     } else {
         parsed.problems.push(

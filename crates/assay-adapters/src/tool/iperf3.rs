@@ -101,7 +101,9 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     let end = Ends::read(&document, asked.direction)?;
     let mut parsed = Parsed { version: told_version(&document), ..Parsed::default() };
     parsed.measure("goodput", vec![end.received_bit_per_s()]);
+    parsed.over(vec![end.seconds]);
     parsed.measure("send_rate", vec![end.sent_bit_per_s()]);
+    parsed.over(vec![end.sent_seconds]);
     if is_udp(workload) {
         datagrams(&document, asked.direction, &mut parsed)?;
     } else if let Some(count) = end.retransmits {
@@ -115,6 +117,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
             let sample = cpu_s / end.received_bytes;
             let apart = Attributes::from([(Attribute::End, end_name.into())]);
             parsed.measure_apart("cpu_per_byte", apart, vec![sample]);
+            parsed.over(vec![end.received_bytes]);
         }
     }
     if let Some(name) = document.pointer("/end/sender_tcp_congestion").and_then(Value::as_str) {

@@ -94,7 +94,7 @@ pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolErro
 
 pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
     let workload = &invocation.workload;
-    let (_, test) = test(workload).ok_or_else(|| not_taken(NAME, workload))?;
+    let (work, test) = test(workload).ok_or_else(|| not_taken(NAME, workload))?;
     outputs.ended_well()?;
     let mut lines = outputs.stdout.lines();
     let head = format!("{}:", test.name);
@@ -110,6 +110,9 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     let value = figure.ok_or_else(find)?;
     let mut parsed = Parsed::default();
     parsed.measure(test.metric, vec![read(test, value)? * test.factor]);
+    if let NetworkQuestion::Throughput(it) = &work.question {
+        parsed.over(vec![f64::from(it.seconds)]);
+    }
     parsed.learn_of(test.metric, Attribute::Statistic, "mean");
     Ok(parsed)
 }

@@ -232,10 +232,13 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     let mut parsed = Parsed { version: version(&outputs.stdout), ..Parsed::default() };
     let all = |value: fn(&Interval) -> f64| stretches.iter().map(value).collect::<Vec<_>>();
     parsed.measure("rate", all(|it| it.rate_per_s));
+    parsed.over(all(|it| it.length));
     parsed.measure("bandwidth", all(|it| it.bytes_per_s));
+    parsed.over(all(|it| it.length));
     let means = all(|it| it.mean_s);
     if means.iter().all(|mean| *mean > 0.0) {
         parsed.measure("latency", means);
+        parsed.over(all(|it| it.rate_per_s * it.length));
         // Of an interval of a second.
         parsed.learn_of("latency", Attribute::Statistic, "mean");
     } else {

@@ -53,6 +53,9 @@ pub struct RoundTrips {
     pub total_ns: u64,
     /// Datagrams that were not answered in time.
     pub lost: u64,
+    /// Messages of an open loop that were due before the end and not answered by then. They are among the
+    /// times, with what they had waited.
+    pub overdue: u64,
 }
 
 /// How long an answer may take before a datagram counts as lost, or a stream's peer as dead.
@@ -139,17 +142,14 @@ pub fn ping_at_rate(
     line.bounded(Waiting::Sleep, &until.bounds(), |beat| {
         let mut pinger = Pinger::new((line, beat), message_bytes, Waiting::Sleep, until);
         let start_ns = clock::now_ns();
-        let mut message = 0_u32;
-        loop {
-            let due_ns = start_ns + (f64::from(message) / messages_per_s * 1e9) as u64;
-            if !pinger.has_more(due_ns) {
-                break;
-            }
+        let mut due = (0_u32..)
+            .map(|message| start_ns + (f64::from(message) / messages_per_s * 1e9) as u64);
+        while let Some(due_ns) = due.next().filter(|due_ns| pinger.has_more(*due_ns)) {
             let sent_ns = wait_until(due_ns);
             if pinger.exchange(due_ns, sent_ns)?.is_none() {
+                pinger.leave_the_rest(std::iter::once(due_ns).chain(due));
                 break;
             }
-            message += 1;
         }
         pinger.measured.total_ns = clock::now_ns() - start_ns;
         Ok(pinger.measured)
@@ -291,6 +291,22 @@ impl<'a> Pinger<'a> {
         }
         self.measured.lost += 1;
         Ok(if is_last { None } else { Some(end_ns) })
+    }
+
+    /// What was due before the end and is not answered has taken as long as it has waited at least. A peer
+    /// that answered nothing at all has no round trips.
+    fn leave_the_rest(&mut self, due: impl Iterator<Item = u64>) {
+        if self.measured.times_ns.is_empty() {
+            return;
+        }
+        let now_ns = clock::now_ns();
+        for due_ns in due.take_while(|due_ns| *due_ns < now_ns) {
+            if !self.has_more(due_ns) {
+                break;
+            }
+            self.measured.times_ns.push(now_ns - due_ns);
+            self.measured.overdue += 1;
+        }
     }
 
     /// How long the last message may stay unanswered because the far end's timer fired a little before
@@ -447,6 +463,33 @@ mod tests {
         });
         assert_eq!(measured.times_ns.len(), 20);
         assert!(measured.total_ns >= 19_000_000, "the last message was due after 19 ms");
+    }
+
+    #[test]
+    fn what_a_slow_peer_leaves_unanswered_is_late() {
+        let (near, far) = udp_lines();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                // It answers every message after 5 ms, five times as slowly as they are due, and stops.
+                let mut message = [0; 8];
+                far.set_timeout(Some(LOOK_EVERY)).unwrap();
+                let over_ns = clock::now_ns() + 2_000_000_000;
+                while receive_whole(&far, &mut message, 0, || clock::now_ns() > over_ns)
+                    .unwrap()
+                {
+                    thread::sleep(Duration::from_millis(5));
+                    send_whole(&far, &message).unwrap();
+                }
+            });
+            let until = until(clock::now_ns() + 200_000_000, usize::MAX);
+            let measured = ping_at_rate(&near, 8, 1000.0, until).unwrap();
+            let all = measured.times_ns.len() as u64;
+            let answered = all - measured.overdue;
+            assert!(all + 5 >= 5 * answered && all <= 200, "{answered} of {all}");
+            // What became due in the last 10 ms is younger.
+            let late = measured.times_ns.iter().filter(|ns| **ns >= 10_000_000).count() as u64;
+            assert!(late + 10 >= measured.overdue, "{late} of {}", measured.overdue);
+        });
     }
 
     #[test]

@@ -153,6 +153,19 @@ impl Agenda {
         }
     }
 
+    /// What was due before `end_ns` and has not started, once nothing is in flight any more: for each its
+    /// lane, when it was due, and how many I/O at once.
+    pub(super) fn not_started(&mut self, end_ns: u64, mut each: impl FnMut(u32, u64, u64)) {
+        let Law::Open { due, sources, start_ns } = &mut self.law else { return };
+        let start_ns = *start_ns;
+        while let Some(Reverse((due_ns, lane))) = due.pop().filter(|next| next.0.0 < end_ns) {
+            each(lane, due_ns, 1);
+            sources[lane as usize].rest(end_ns.saturating_sub(start_ns), &mut |ns, count| {
+                each(lane, start_ns.saturating_add(ns), count);
+            });
+        }
+    }
+
     /// When a slot that is free may start next; `None` when none waits.
     #[inline]
     pub(super) fn next_ns(&self) -> Option<u64> {

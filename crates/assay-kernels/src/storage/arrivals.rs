@@ -8,6 +8,9 @@ use assay_model::workload::storage::Arrivals;
 
 use super::random::Draws;
 
+/// I/O of a backlog that are looked at one by one.
+const SINGLY: f64 = 1e6;
+
 /// Arrivals of one lane, in nanoseconds from the start.
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {
@@ -40,6 +43,31 @@ impl Schedule {
         };
         self.at_ns as u64
     }
+
+    /// What is due before `end_ns` and nobody has taken: when, and how many I/O at once.
+    ///
+    /// A backlog of more than a million is counted in evenly spaced groups, so that looking through it
+    /// takes milliseconds however far the target stayed behind.
+    pub(super) fn rest(&mut self, end_ns: u64, each: &mut impl FnMut(u64, u64)) {
+        loop {
+            let left = (end_ns as f64 - self.at_ns) / self.mean_gap_ns;
+            let group = (left / SINGLY).floor();
+            if group < 2.0 {
+                break;
+            }
+            for _ in 0..(left / group).floor() as u64 {
+                each((self.at_ns + 0.5 * group * self.mean_gap_ns) as u64, group as u64);
+                self.at_ns += group * self.mean_gap_ns;
+            }
+        }
+        loop {
+            let due_ns = self.next_ns();
+            if due_ns >= end_ns {
+                return;
+            }
+            each(due_ns, 1);
+        }
+    }
 }
 
 /// Who takes arrivals from a schedule: one worker, or several that each carry one I/O at a time.
@@ -59,6 +87,16 @@ impl Source {
             Self::Own(schedule) => schedule.next_ns(),
             // A schedule cannot be left half changed, so a panic elsewhere does not spoil it.
             Self::Shared(it) => it.lock().unwrap_or_else(PoisonError::into_inner).next_ns(),
+        }
+    }
+
+    /// The same as [`Schedule::rest`].
+    pub(super) fn rest(&mut self, end_ns: u64, each: &mut impl FnMut(u64, u64)) {
+        match self {
+            Self::Own(schedule) => schedule.rest(end_ns, each),
+            Self::Shared(it) => {
+                it.lock().unwrap_or_else(PoisonError::into_inner).rest(end_ns, each);
+            }
         }
     }
 }
@@ -97,6 +135,31 @@ mod tests {
             let found = (square / f64::from(COUNT)).sqrt();
             assert!((mean - 1.0).abs() < 0.015, "{law:?}: mean {mean}");
             assert!((found - spread).abs() < 0.015, "{law:?}: spread {found}");
+        }
+    }
+
+    /// How many are left, and the mean of their moments as a share of the end.
+    fn left(law: Arrivals, rate_per_s: f64, end_ns: u64) -> (u64, f64) {
+        let mut schedule = Schedule::new(law, rate_per_s, 0.0, Draws::new(3, 1));
+        let (mut count, mut sum) = (0, 0.0);
+        schedule.rest(end_ns, &mut |due_ns, together| {
+            assert!(due_ns < end_ns);
+            count += together;
+            sum += due_ns as f64 * together as f64;
+        });
+        assert!(schedule.next_ns() >= end_ns, "nothing is left twice");
+        (count, sum / count as f64 / end_ns as f64)
+    }
+
+    #[test]
+    fn a_backlog_is_counted_to_its_end() {
+        const SECOND_NS: u64 = 1_000_000_000;
+        assert_eq!(left(Arrivals::Constant, 2000.0, SECOND_NS).0, 2000);
+        // A target that hangs for an hour below a rate that nothing reaches.
+        for law in [Arrivals::Constant, Arrivals::Exponential] {
+            let (count, middle) = left(law, 1e8, 3600 * SECOND_NS);
+            assert!((count as f64 / 3.6e11 - 1.0).abs() < 1e-6, "{law:?}: {count}");
+            assert!((middle - 0.5).abs() < 1e-6, "{law:?}: {middle}");
         }
     }
 

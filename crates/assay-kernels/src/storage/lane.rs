@@ -196,6 +196,11 @@ impl Lane {
         }
     }
 
+    /// Whether an I/O that never started would have been a read or a write.
+    pub(super) fn operation(&mut self) -> Operation {
+        self.mix.operation(&mut self.draws)
+    }
+
     #[inline]
     fn draw(&mut self) -> Option<Planned> {
         let operation = self.mix.operation(&mut self.draws);

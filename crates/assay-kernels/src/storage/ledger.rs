@@ -83,6 +83,8 @@ pub(super) struct Ledger {
     pub(super) failures: Vec<IoFailure>,
     /// All of them.
     pub(super) failure_count: u64,
+    /// I/O that was due before the end and never started.
+    pub(super) not_started: u64,
     /// Calls of `fsync`, where any may be made.
     pub(super) syncs: Option<Box<Tally>>,
     /// How long submitting took, where it is timed by itself.
@@ -115,6 +117,7 @@ impl Ledger {
             journal: conduct.keeps_journal.then(Vec::new),
             failures: Vec::new(),
             failure_count: 0,
+            not_started: 0,
             frame: Box::new(Frame::empty()),
             index: 0,
             border_ns: timeline.span(0).end_ns,
@@ -182,6 +185,21 @@ impl Ledger {
         let book = if self.of_target.is_empty() { lane } else { self.of_target[target] };
         if counts && let Some(total) = &mut self.totals[book][at] {
             tally::record(total, bytes, service_ns, from_intended_ns);
+        }
+    }
+
+    /// Counts I/O that was due before the end of the phase and not done by then.
+    pub(super) fn record_overdue(
+        &mut self,
+        (lane, target, operation): (usize, usize, Operation),
+        (from_intended_ns, count): (u64, u64),
+        counts: bool,
+    ) {
+        let at = operation as usize;
+        tally::record_overdue(&mut self.frame.tallies[at], from_intended_ns, count);
+        let book = if self.of_target.is_empty() { lane } else { self.of_target[target] };
+        if counts && let Some(total) = &mut self.totals[book][at] {
+            tally::record_overdue(total, from_intended_ns, count);
         }
     }
 

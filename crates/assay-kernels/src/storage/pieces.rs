@@ -39,7 +39,8 @@ impl Pieces {
     #[inline]
     pub(super) fn learn(&mut self, held_back: usize, in_flight: usize) {
         if held_back > 0 {
-            self.size = if in_flight == held_back { self.size * 2 } else { self.least };
+            self.size =
+                if in_flight == held_back { self.size.saturating_mul(2) } else { self.least };
             self.grown_for = 0;
         } else if self.size > self.least {
             self.grown_for += 1;

@@ -113,6 +113,7 @@ struct End {
     totals: Vec<(usize, LaneTotals)>,
     failures: Vec<IoFailure>,
     failure_count: u64,
+    not_started: u64,
     first_ns: u64,
     last_ns: u64,
     syncs: Option<Box<Tally>>,
@@ -190,6 +191,7 @@ impl<'scope> Crew<'scope> {
         watch.emit(series.finish(end_ns));
         let (mut errors, mut error_count) = (failures_of_sync, 0);
         error_count += errors.len() as u64;
+        let not_started = ends.iter().map(|end| end.not_started).sum();
         for end in &ends {
             error_count += end.failure_count;
             errors.extend(end.failures.iter().cloned());
@@ -212,6 +214,7 @@ impl<'scope> Crew<'scope> {
             engine_reason,
             errors,
             error_count,
+            not_started,
         })
     }
 }
@@ -437,6 +440,7 @@ fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
         totals: told.into_iter().zip(ledger.totals).collect(),
         failures: ledger.failures,
         failure_count: ledger.failure_count,
+        not_started: ledger.not_started,
         first_ns: start_ns,
         last_ns,
         syncs: ledger.syncs,

@@ -64,6 +64,14 @@ fn put(histogram: &mut Histogram<u64>, ns: u64) {
         .expect("a histogram of the series grows, one of the totals reaches the greatest");
 }
 
+/// Counts I/O that was due and not done when the phase ended: only for how long it had been due.
+pub(super) fn record_overdue(tally: &mut Tally, from_intended_ns: u64, count: u64) {
+    tally
+        .from_intended_ns
+        .record_n(from_intended_ns.min(GREATEST_NS), count)
+        .expect("a histogram of the series grows, one of the totals reaches the greatest");
+}
+
 /// Adds what another tally counted.
 pub(super) fn add(sum: &mut Tally, part: &Tally) {
     sum.count += part.count;

@@ -3,6 +3,9 @@
 //! Three moments are kept for every I/O: when it was meant to start, when it was handed over, when it was
 //! seen to be done. The clock is read once before and once after each exchange with the kernel. Nothing
 //! on this path allocates, locks or formats, failures apart.
+//!
+//! What an open loop leaves undone at its end is late as well. What is in flight then is waited for, and
+//! counts with all it took from when it was due; what never started counts with the time it had waited.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -153,6 +156,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     pub(super) fn work(mut self, start_ns: u64) -> (Ledger, u64, io::Result<()>) {
         let mut now_ns = self.await_start(start_ns);
         let result = self.run(&mut now_ns);
+        self.leave_the_rest();
         self.ledger.close(now_ns.min(self.end_ns()));
         if result.is_err() {
             // The kernel may still write to it.
@@ -168,7 +172,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             if now_ns >= start_ns.min(self.end_ns()) {
                 return now_ns;
             }
-            self.ledger.advance(now_ns, 0);
+            self.advance(now_ns);
             match start_ns - now_ns {
                 ..=NEAR_NS => std::hint::spin_loop(),
                 left_ns => std::thread::sleep(Duration::from_nanos(left_ns.min(LOOK_NS) / 2)),
@@ -193,6 +197,28 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             }
             *now_ns = self.exchange(Wait::Done)?;
         }
+    }
+
+    /// Goes on in the series up to now. The last entry stays open until the ledger is closed, so that what
+    /// is overdue at the end belongs to it.
+    #[inline]
+    fn advance(&mut self, now_ns: u64) {
+        let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
+        let most_ns = end_ns.saturating_sub(u64::from(!self.phase.late_counts));
+        self.ledger.advance(now_ns.min(most_ns), self.in_flight);
+    }
+
+    /// Counts what was due and never started.
+    fn leave_the_rest(&mut self) {
+        let end_ns = self.end_ns();
+        let counts = self.ledger.is_counting(end_ns);
+        let (lanes, ledger) = (&mut self.lanes, &mut self.ledger);
+        self.agenda.not_started(end_ns, |lane, due_ns, count| {
+            let at = &mut lanes[lane as usize];
+            let key = (lane as usize, at.target, at.operation());
+            ledger.record_overdue(key, (end_ns - due_ns, count), counts);
+            ledger.not_started += if counts { count } else { 0 };
+        });
     }
 
     /// Queues what has an I/O behind it and goes on.
@@ -295,7 +321,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         let now_ns = clock::now_ns();
         let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
         let in_time = now_ns <= end_ns || self.phase.late_counts;
-        self.ledger.advance(now_ns.min(end_ns), self.in_flight);
+        self.advance(now_ns);
         let counts = in_time && self.ledger.is_counting(now_ns);
         self.in_flight -= self.done.len();
         self.pieces.learn(self.held_back, self.in_flight);
@@ -315,7 +341,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             return;
         }
         let now_ns = clock::now_ns();
-        self.ledger.advance(now_ns, self.in_flight);
+        self.advance(now_ns);
         self.in_flight += self.batch.len() - self.held_back;
         for &slot in &self.batch[self.held_back..] {
             self.slots[slot as usize].submitted_ns = now_ns;
@@ -360,6 +386,10 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             if self.watches && counts {
                 self.watch(slot, operation, (now_ns, service_ns));
             }
+        } else if let Some(due_ns) = at.intended_ns {
+            let key = (at.lane as usize, at.target as usize, operation);
+            let counts = self.ledger.is_counting(self.end_ns());
+            self.ledger.record_overdue(key, (now_ns.saturating_sub(due_ns), 1), counts);
         }
         if operation == Operation::Write || self.verifies {
             self.follow(slot);

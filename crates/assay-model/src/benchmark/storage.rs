@@ -25,9 +25,10 @@ written in full before it is read, with incompressible data. Without a rate the 
 loop: a fixed number of I/O is always in flight. With a rate it is an open loop: the times at which \
 I/O is due are fixed in advance, and latency is reported twice: from submission to completion \
 (service time), as most tools print it, and from when the I/O was due, which is what a user waits \
-and has no coordinated omission. A missed rate is reported. The time is divided into at least twelve \
-stretches, each longer than many bursts of a rate limiter. Each stretch is one sample: its rate, its \
-bandwidth and the median latency of the I/O completed in it; so confidence intervals show how much \
+and has no coordinated omission; what was due and not done at the end is late with the time it had \
+waited. A missed rate is reported. The time is divided into at least twelve stretches, each longer \
+than many bursts of a rate limiter. Each stretch is one sample: its rate, its bandwidth and the \
+median latency of the I/O completed in it; so confidence intervals show how much \
 the storage varies over time. Minimum, maximum, mean and percentiles of latency are over every \
 single I/O, from a histogram with 3 significant digits; a percentile is printed only if there is \
 enough I/O for it. A response curve has open loops at fractions of the maximum rate, which a closed \

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use hdrhistogram::Histogram;
+
 use super::{FileFailure, FileInterval, FileOutcome, FileTally, OperationCount};
 use crate::attribute::{Attribute, Value};
 use crate::distribution::Distribution;
@@ -36,6 +38,12 @@ impl FileOutcome {
                 cause: error.reason.clone(),
             })
         }));
+        let due = self.total.from_intended_ns.as_ref().map_or(0, Histogram::len);
+        let not_started = due.saturating_sub(self.total.requested.count);
+        if not_started > 0 {
+            entries.push(Entry::Fact(Attribute::NotStarted, not_started.into()));
+        }
+        entries.extend(Doubt::not_started(not_started, due).map(Entry::Doubt));
         let whole = Span::of_seconds(0.0, self.elapsed_s, false);
         add(&self.total, whole, None, &mut entries);
         for interval in intervals {

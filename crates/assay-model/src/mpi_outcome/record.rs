@@ -87,12 +87,14 @@ impl MpiOutcome {
         (wandering > 0).then_some(Doubt::UnboundRanks { unbound: wandering, moved, ranks })
     }
 
-    /// The values of single turns in the unit of the benchmark's first metric: seconds, or what the
+    /// The values of single turns, stretch by stretch, in the unit of the benchmark's first metric: seconds, or what the
     /// messages of a window make in bytes per second.
     #[must_use]
     pub fn singles(&self, test: MpiTest, size: &MpiSize) -> Vec<f64> {
         if !is_windowed(test) {
-            return spread(&Distribution::of_values(&whole_ns(size)));
+            let all = whole_ns(size);
+            let parts = all.chunks(all.len().div_ceil(STRETCHES).max(1));
+            return parts.flat_map(|part| spread(&Distribution::of_values(part))).collect();
         }
         let bytes = self.window_bytes(test, size.bytes);
         size.messages_s.iter().map(|seconds| bytes / seconds).collect()

@@ -121,6 +121,7 @@ impl StorageOutcome {
             engine_reason,
             errors: record.doubts.iter().filter_map(failure).collect(),
             error_count: number(Attribute::Errors)? as u64,
+            not_started: number(Attribute::NotStarted).unwrap_or(0.0) as u64,
             ended: Ended::of_word(text(Attribute::Ended)?)?,
             streams: streams(record, raw),
         })
@@ -138,6 +139,12 @@ impl StorageOutcome {
             Entry::Fact(Attribute::Errors, self.error_count.into()),
             Entry::Fact(Attribute::Ended, self.ended.word().into()),
         ];
+        if self.not_started > 0 {
+            entries.push(Entry::Fact(Attribute::NotStarted, self.not_started.into()));
+        }
+        let due = |it: &StreamTally| it.tally.from_intended_ns.len();
+        let due = self.tallies.iter().map(due).sum();
+        entries.extend(Doubt::not_started(self.not_started, due).map(Entry::Doubt));
         entries.extend(self.errors.iter().map(|error| {
             Entry::Doubt(Doubt::IoFailed {
                 target: error.target,

@@ -86,6 +86,13 @@ fn spread(doubt: &Doubt) -> Option<Said> {
             "something slower than a repetition moves the result, such as the clock frequency, \
              heat or another process; `assay doctor` lists what it sees",
         ),
+        Doubt::WarmUpDiscarded { discarded, all } => Said::new(
+            format!(
+                "{discarded} of {all} samples stand out from those after them, and were discarded \
+                 as warm-up"
+            ),
+            "the result is of what came later; all samples are in the store in order of measurement",
+        ),
         Doubt::SeveralModes { share_low, low, high, unit } => Said::new(
             format!(
                 "the samples fall into groups: {} near {} and {} near {}; one number describes \

@@ -97,8 +97,11 @@ fn keep(
 fn record(parsed: &Parsed, span: Span, first: bool, recorder: &mut Recorder<'_, '_>) {
     for measured in &parsed.values {
         let key = Key { metric: measured.metric, extra: measured.apart.clone() };
-        for value in &measured.samples {
-            recorder.sample_of(key.clone(), *value);
+        let weights = measured.weights.iter().copied().map(Some).chain(std::iter::repeat(None));
+        for (&value, weight) in measured.samples.iter().zip(weights) {
+            let alike = Seen::Sample { value, weight: 1.0 };
+            let seen = weight.map_or(alike, |weight| Seen::over(value, weight));
+            recorder.record(Entry::Measured(key.clone(), seen));
         }
         if let Some(figures) = &measured.figures {
             recorder.record(Entry::Measured(key.clone(), Seen::Figures(figures.clone())));

@@ -12,6 +12,7 @@ use assay_model::workload::MpiPreset;
 use assay_stats::analysis::{Analysis, analyse};
 use assay_stats::doubts::doubts;
 use assay_stats::quantile::carries;
+use assay_stats::tails::effective_at;
 
 use super::ladder::TARGET;
 use super::method;
@@ -87,7 +88,8 @@ fn analysis(size: &MpiSize, metric: &str) -> Option<Analysis> {
     analyse(&[size.samples.get(metric)?.clone()])
 }
 
-/// Percentiles in percent of the values of single turns, by nearest rank; `None` where the sample cannot carry one.
+/// Percentiles in percent of the values of single turns in order of time, by nearest rank; `None` where what
+/// they are worth cannot carry one.
 fn tails(values: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -95,7 +97,8 @@ fn tails(values: &[f64], percents: &[f64]) -> Vec<Option<f64>> {
     let tail = |percent: &f64| {
         let share = percent / 100.0;
         let rank = (share * n as f64).ceil().max(1.0) as usize;
-        carries(n as f64, share).then(|| sorted.get(rank - 1).copied()).flatten()
+        let value = sorted.get(rank - 1).copied()?;
+        carries(effective_at(share, value, values), share).then_some(value)
     };
     percents.iter().map(tail).collect()
 }
@@ -106,11 +109,19 @@ mod tests {
 
     #[test]
     fn tails_need_data() {
-        let messages: Vec<f64> = (1..=300).rev().map(f64::from).collect();
+        // Every value of 1 … 997 once, in an order without a trend: 7 is a primitive root of 997.
+        let steps = std::iter::successors(Some(1_u32), |last| Some(last * 7 % 997));
+        let mut messages: Vec<f64> = steps.take(996).map(f64::from).collect();
         assert_eq!(
             tails(&messages, &[50.0, 99.0, 99.9]),
-            [Some(150.0), Some(297.0), None],
+            [Some(498.0), Some(987.0), None],
             "p99.9 takes 2995 values"
+        );
+        messages.sort_by(f64::total_cmp);
+        assert_eq!(
+            tails(&messages, &[50.0, 99.0]),
+            [Some(498.0), None],
+            "the longest came all at once"
         );
         assert_eq!(tails(&[], &[50.0]), [None]);
     }

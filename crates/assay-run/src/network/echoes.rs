@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use assay_kernels::network::icmp::{Access, Pinger, Reply};
 use assay_model::attribute::Attribute;
-use assay_model::distribution::Distribution;
 use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::Count;
 use assay_model::run::CaseRecord;
 use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Workload};
+
+use crate::round_trips;
 
 /// What is sent, and how long things may take.
 #[derive(Debug, Clone)]
@@ -141,8 +142,10 @@ impl Tally {
         entries.push(Entry::Fact(Attribute::Socket, socket.into()));
         entries.push(Entry::Measured(Key::of("loss"), Seen::Count(span, lost)));
         if received > 0 {
-            let all = Seen::Distribution(span, Distribution::of_values(&self.times_ns));
-            entries.push(Entry::Measured(Key::of("round_trip"), all));
+            let stretches = round_trips::stretches(&self.times_ns, span).into_iter();
+            entries.extend(stretches.map(|(span, seen)| {
+                Entry::Measured(Key::of("round_trip"), Seen::Distribution(span, seen))
+            }));
         }
         entries
     }

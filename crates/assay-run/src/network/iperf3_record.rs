@@ -228,7 +228,7 @@ impl Tested<'_> {
 /// Bits over seconds; the seconds are what the value is a mean over.
 fn rate(key: Key, stretch: &Stretch) -> Entry {
     let (value, weight) = (stretch.bit_per_s(), stretch.seconds());
-    Entry::Measured(key, Seen::Sample { value, weight })
+    Entry::Measured(key, Seen::over(value, weight))
 }
 
 fn datagrams(received: &Stretch, span: Span) -> Vec<Entry> {
@@ -250,5 +250,5 @@ fn datagrams(received: &Stretch, span: Span) -> Vec<Entry> {
 /// A sample of one end, and the bytes or seconds that it is a mean over.
 fn of_end(metric: &'static str, end: &str, value: f64, weight: f64) -> Entry {
     let key = Key::with(metric, [(Attribute::End, end.into())]);
-    Entry::Measured(key, Seen::Sample { value, weight })
+    Entry::Measured(key, Seen::over(value, weight))
 }

@@ -153,7 +153,7 @@ fn figures(it: &Stretch, rate: &'static str, dimensions: &Attributes) -> Vec<Ent
     let weight = it.seconds();
     let measured = |metric, value| {
         let key = Key { metric, extra: dimensions.clone() };
-        Entry::Measured(key, Seen::Sample { value, weight })
+        Entry::Measured(key, Seen::over(value, weight))
     };
     let beside = FIGURES.iter().filter_map(|figure| Some((figure.metric, (figure.of)(it)?)));
     let all = std::iter::once((rate, it.bit_per_s())).chain(beside);

@@ -2,7 +2,7 @@
 
 use assay_dialects::wire::qperf::{Request, Test, Times};
 use assay_model::attribute::{Attribute, Attributes, Value};
-use assay_model::distribution::Distribution;
+use assay_model::doubt::Doubt;
 use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::Count;
 use assay_model::run::{CaseEnd, CaseRecord, SeriesRecord};
@@ -16,7 +16,7 @@ use super::path;
 use super::qperf_client::{Bandwidth, Latency, QperfOutcome, QperfTest, Span as Machine};
 use super::qperf_server;
 use super::setup::local_towards;
-use crate::round_trips::Figures as RoundTripFigures;
+use crate::round_trips::{self, Figures as RoundTripFigures};
 
 /// The raw output with what every test reported, as the first assays of format 2 stored it.
 pub const TOLD: &str = "qperf.told.json";
@@ -131,9 +131,7 @@ impl Told {
             }
             QperfOutcome::Latency(it) => Figures::Latency {
                 half_s: it.mean_half_s,
-                round_trips: RoundTripFigures::of(&Distribution::of_values(
-                    &it.measured.times_ns,
-                )),
+                round_trips: RoundTripFigures::of_times(&it.measured.times_ns),
                 lost: it.measured.lost,
                 total_s: it.measured.total_ns as f64 * 1e-9,
             },
@@ -202,7 +200,7 @@ fn bandwidth(request: &Request, measured: &Bandwidth) -> Vec<Entry> {
     let mut entries = Vec::new();
     for (metric, moved) in [("goodput", received.bytes), ("send_rate", measured.sent.bytes)] {
         let value = moved as f64 * 8.0 / elapsed_s;
-        let seen = Seen::Sample { value, weight: elapsed_s };
+        let seen = Seen::over(value, elapsed_s);
         entries.push(Entry::Measured(Key::with(metric, [bytes.clone()]), seen));
     }
     let arrived = Key::with("goodput", [bytes.clone()]);
@@ -215,7 +213,7 @@ fn bandwidth(request: &Request, measured: &Bandwidth) -> Vec<Entry> {
         let capacity_s = spent.wall_s * f64::from(machine.cpus);
         if capacity_s > 0.0 {
             let value = (spent.work_s / capacity_s).clamp(0.0, 1.0);
-            let seen = Seen::Sample { value, weight: 1.0 };
+            let seen = Seen::over(value, elapsed_s);
             entries.push(Entry::Measured(key.clone(), seen));
         }
         entries.push(Entry::SeriesFact(key.clone(), Attribute::WorkS, spent.work_s.into()));
@@ -265,11 +263,13 @@ fn bandwidth_of(record: &CaseRecord) -> Option<Figures> {
 
 fn latency_of(record: &CaseRecord) -> Option<Figures> {
     let of = |metric: &str| record.series.iter().find(|it| it.metric == metric);
-    let all = of("round_trip")?.distributions.first()?;
-    let (_, total_s) = Span { from_ns: all.from_ns, to_ns: all.to_ns, warmup: false }.seconds();
+    let all = &of("round_trip")?.distributions;
+    let (first, last) = (all.first()?, all.last()?);
+    let span = Span { from_ns: first.from_ns, to_ns: last.to_ns, warmup: false };
+    let (_, total_s) = span.seconds();
     Some(Figures::Latency {
         half_s: of("half_round_trip")?.samples.first()?.value,
-        round_trips: RoundTripFigures::of(&all.seen),
+        round_trips: RoundTripFigures::of(all)?,
         // A stream loses nothing.
         lost: of("loss").and_then(|it| it.counts.first()).map_or(0, |it| it.seen.part),
         total_s,
@@ -300,6 +300,8 @@ pub fn round_trips(measured: &Latency, span: Span) -> Vec<Entry> {
     let times_ns = &measured.measured.times_ns;
     let mut entries = exchanged(times_ns, span, "round_trip", 1);
     entries.extend(exchanged(times_ns, span, "half_round_trip", 2));
+    let left = Doubt::not_started(measured.measured.overdue, times_ns.len() as u64);
+    entries.extend(left.map(Entry::Doubt));
     entries
 }
 
@@ -312,8 +314,12 @@ fn exchanged(times_ns: &[u64], span: Span, metric: &'static str, divisor: u32) -
     let mut entries: Vec<Entry> = few.map(|ns| Entry::sample(metric, seconds(ns))).collect();
     // All of them together are the tail, of which the samples are a few.
     let all: Vec<u64> = times_ns.iter().map(|ns| ns / u64::from(divisor)).collect();
-    let all = Seen::Distribution(span, Distribution::of_values(&all));
-    entries.push(Entry::Measured(Key::of(metric), all));
+    let stretches = round_trips::stretches(&all, span).into_iter();
+    entries.extend(
+        stretches.map(|(span, seen)| {
+            Entry::Measured(Key::of(metric), Seen::Distribution(span, seen))
+        }),
+    );
     entries
 }
 

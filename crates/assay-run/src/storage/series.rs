@@ -127,6 +127,7 @@ pub fn joined(outcomes: &[StorageOutcome]) -> Option<StorageOutcome> {
         all.cpu_system_s += other.cpu_system_s;
         all.errors.extend(other.errors.iter().cloned());
         all.error_count += other.error_count;
+        all.not_started += other.not_started;
     }
     Some(all)
 }
@@ -242,7 +243,7 @@ impl Stretch {
     /// As samples of rate and bandwidth; operations on directories move no bytes.
     fn rates(&self, entries: &mut Vec<Entry>) {
         let mut weighted = |metric, value| {
-            let sample = Seen::Sample { value, weight: self.length_s };
+            let sample = Seen::over(value, self.length_s);
             entries.push(Entry::Measured(Key::of(metric), sample));
         };
         weighted("rate", self.rate_per_s());
@@ -261,12 +262,17 @@ impl Stretch {
         self.length_s
     }
 
+    /// I/O done.
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
     /// In B/s.
     pub fn bytes_per_s(&self) -> f64 {
         self.bytes as f64 / self.length_s
     }
 
-    /// I/O that took longer than this from when it was due, to 1 %, and all I/O.
+    /// I/O that took longer than this from when it was due, to 1 %, and all I/O that was due.
     pub fn lateness(&self, most_s: f64) -> Lateness {
         let most_ns = (most_s * 1e9) as u64;
         let in_time = self.from_intended.count_between(0, most_ns);
@@ -368,6 +374,7 @@ mod tests {
             engine_reason: EngineReason::AskedFor,
             errors: vec![],
             error_count: 0,
+            not_started: 0,
             streams: vec![],
             ended: assay_model::storage_outcome::Ended::Time,
         }

@@ -116,7 +116,7 @@ pub(super) fn estimate(
     // A histogram holds times and nothing else.
     let holds_times = about.metric.unit == Unit::Second;
     let seen = sides::seen(record, series).into_iter().filter(|_| holds_times);
-    let tails = Tails::of(seen.map(|it| &it.seen));
+    let tails = Tails::of(seen);
     let samples = samples(series);
     let analysis = match &tails {
         Some(tails) if samples.values.is_empty() && distributed(series).len() < 2 => {
@@ -213,7 +213,7 @@ fn counts(series: &SeriesRecord) -> Vec<Count> {
 /// The median of every stretch, with its preparation.
 fn distributed(series: &SeriesRecord) -> Vec<(u32, f64)> {
     let counting = series.distributions.iter().filter(|it| !it.warmup);
-    counting.filter_map(|it| Some((it.preparation, Tails::of([&it.seen])?.median))).collect()
+    counting.filter_map(|it| Some((it.preparation, Tails::of([it])?.median))).collect()
 }
 
 /// Samples by preparation, each with its weight.
@@ -254,12 +254,28 @@ impl Weighted {
 }
 
 fn case_doubts(record: &CaseRecord) -> Vec<Doubt> {
-    let mut doubts = record.doubts.clone();
+    let mut doubts = together(&record.doubts);
     if let Workload::Stream(stream) = &record.case.workload {
         let known = doubts.iter().any(|doubt| doubt.id() == "cache-assisted");
         doubts.extend(cache_assisted(stream).filter(|_| !known));
     }
     doubts
+}
+
+/// What each of several repetitions left undone is one doubt.
+fn together(doubts: &[Doubt]) -> Vec<Doubt> {
+    let mut all: Vec<Doubt> = Vec::with_capacity(doubts.len());
+    for doubt in doubts {
+        let known = all.iter_mut().find(|it| it.id() == doubt.id());
+        match (known, doubt) {
+            (
+                Some(Doubt::NotStarted { count, due }),
+                Doubt::NotStarted { count: more, due: of },
+            ) => (*count, *due) = (*count + more, *due + of),
+            _ => all.push(doubt.clone()),
+        }
+    }
+    all
 }
 
 fn cache_assisted(stream: &StreamWorkload) -> Option<Doubt> {

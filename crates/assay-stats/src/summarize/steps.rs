@@ -60,22 +60,29 @@ fn search(series: &[&SeriesRecord], goal: &LatencyGoal) -> Option<Told> {
         .iter()
         .filter(is_closed)
         .find_map(|it| step(it).is_some().then(|| rate_per_s(it)).flatten())?;
-    let tries: BTreeMap<u64, Try> = series.iter().filter_map(|it| tried(it)).collect();
+    let tries = series.iter().filter_map(|it| tried(it, series));
+    let tries: BTreeMap<u64, Try> = tries.collect();
     let mut search = Search::below(greatest);
     let shown = tries.into_iter().map(|(step, tried)| (step, search.judge(tried, goal)));
     let shown = shown.collect();
     Some(Told { facts: search.facts(), shown, ..Told::default() })
 }
 
-fn tried(series: &SeriesRecord) -> Option<(u64, Try)> {
+fn tried(series: &SeriesRecord, all: &[&SeriesRecord]) -> Option<(u64, Try)> {
     let counts = series.counts.iter().filter(|it| series.metric == "late" && !it.warmup);
     let stretches =
         counts.clone().map(|it| Lateness { late: it.seen.part, all: it.seen.whole });
-    let elapsed_s = counts.map(|it| it.to_ns.saturating_sub(it.from_ns) as f64 * 1e-9).sum();
+    let elapsed_s: f64 =
+        counts.map(|it| it.to_ns.saturating_sub(it.from_ns) as f64 * 1e-9).sum();
     let stretches: Vec<Lateness> = stretches.collect();
-    let asked_per_s = requested(series)?;
-    (!stretches.is_empty())
-        .then_some((step(series)?, Try { asked_per_s, elapsed_s, stretches }))
+    let (asked_per_s, at) = (requested(series)?, step(series)?);
+    let rates = all.iter().find(|it| it.metric == "rate" && step(it) == Some(at));
+    let reached_per_s = rates.and_then(|it| rate_per_s(it));
+    let done = match reached_per_s {
+        Some(rate) => (rate * elapsed_s).round() as u64,
+        None => stretches.iter().map(|it| it.all).sum(),
+    };
+    (!stretches.is_empty()).then_some((at, Try { asked_per_s, elapsed_s, done, stretches }))
 }
 
 /// All work over all time: samples weigh the seconds that they are means over.

@@ -1,12 +1,14 @@
 //! Runs that an older assay stored, and what it said of them: today's says the same of their results.
 //!
-//! Values are compared, not bytes: fields and parameters may be added, and what the samples are worth may
-//! be estimated otherwise. The fixtures are never rewritten.
+//! Values are compared, not bytes: fields and parameters may be added. What the samples are worth may be
+//! estimated otherwise by another version of the statistics, whose estimates are pinned. The fixtures are
+//! never rewritten.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use expect_test::expect_file;
 use serde_json::Value;
 
 use crate::program::World;
@@ -134,7 +136,8 @@ const FIGURES: [&str; 9] =
     ["unit", "better", "n", "median", "ci_level", "min", "max", "mean", "host"];
 /// Doubts that follow from what the samples are worth, which another version of the statistics may
 /// estimate otherwise.
-const ESTIMATED: [&str; 7] = [
+const ESTIMATED: [&str; 8] = [
+    "warm-up-discarded",
     "no-interval",
     "wide-interval",
     "one-preparation",
@@ -175,6 +178,23 @@ fn check_estimated(old: &Value, new: &Value, place: &str) {
         let is = &new["percentiles"][name];
         assert!(is.is_null() || same(was, is), "{place}: {name} was {was} and is {is}");
     }
+}
+
+/// What this version of the statistics estimates of a result, in one line.
+fn estimated(run: &str, result: &Value) -> String {
+    let [case, metric] = ["case", "metric"].map(|name| result[name].as_str().unwrap_or("-"));
+    let digits =
+        |value: &Value| value.as_f64().map_or("-".to_owned(), |it| format!("{it:.5e}"));
+    let [low, high] = [0, 1].map(|end| digits(&result["ci"][end]));
+    let [n, worth] = ["n", "n_effective"].map(|name| result[name].as_f64().unwrap());
+    let percentiles = result["percentiles"].as_object().into_iter().flatten();
+    let percentiles: Vec<&str> = percentiles.map(|(name, _)| name.as_str()).collect();
+    let doubts = array(&result["warnings"]).iter().filter_map(|it| it["id"].as_str());
+    let doubts: Vec<&str> = doubts.filter(|id| ESTIMATED.contains(id)).collect();
+    let [percentiles, doubts] = [percentiles, doubts].map(|names| names.join(","));
+    format!(
+        "{run} {case} {metric} n={n} worth={worth:.4} [{low} {high}] {percentiles} {doubts}\n"
+    )
 }
 
 /// Names of format 1 whose values have another form now, and where they are found.
@@ -219,12 +239,15 @@ fn answers<'a>(old: &Value, new: &'a [Value]) -> Vec<&'a Value> {
 #[test]
 fn old_runs_show_the_same_results() {
     let world = world();
+    let mut pinned = String::new();
     for run in runs() {
         let old = expected_json(&format!("{run}.json"));
         let new = world.json(&["show", &run, "--json"]);
         assert!(same(&old["run"], &new["run"]), "{run}: {} {}", old["run"], new["run"]);
         let (was, is) = (array(&old["results"]), array(&new["results"]));
         assert_eq!(was.len(), is.len(), "{run}");
+        pinned.push_str(&format!("{run}: statistics {}\n", new["statistics"]));
+        pinned.extend(is.iter().map(|result| estimated(&run, result)));
         for old in was {
             if run == CONTENDED && old["benchmark"].as_str().unwrap().starts_with("compute") {
                 assert_eq!(answers(&without_rpeak(old.clone()), is).len(), 1, "{run}: {old}");
@@ -244,6 +267,7 @@ fn old_runs_show_the_same_results() {
         }
         assert_eq!(array(&old["hosts"]).len(), array(&new["hosts"]).len(), "{run}");
     }
+    expect_file!["../fixtures/format-1/estimated.txt"].assert_eq(&pinned);
 }
 
 /// The numbers of a page above its warnings, as they are printed, but for the intervals.

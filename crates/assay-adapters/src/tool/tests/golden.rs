@@ -102,9 +102,12 @@ fn show(result: Result<Parsed, ToolError>) -> String {
     let Parsed { version, values, learned, doubts, problems } = parsed;
     let mut shown = format!("version {}\n", version.as_deref().unwrap_or("not told"));
     for measured in values {
-        let Measured { metric, apart, samples, count, figures } = measured;
+        let Measured { metric, apart, samples, weights, count, figures } = measured;
         let apart = apart.values().map(|value| format!(" at {}", written(value)));
         writeln!(shown, "{metric}{} {samples:?}", apart.collect::<String>()).unwrap();
+        if !weights.is_empty() {
+            writeln!(shown, "  {metric}: over {weights:?}").unwrap();
+        }
         if let Some(Count { part, whole }) = count {
             writeln!(shown, "  {metric}: {part} of {whole}").unwrap();
         }
@@ -145,6 +148,9 @@ fn every_output_is_read_or_refused_as_expected() {
             let expected = path.with_extension("expected");
             match std::fs::read_to_string(&expected) {
                 Ok(expected) if expected == shown => {}
+                Ok(_) if std::env::var_os("UPDATE_EXPECT").is_some() => {
+                    std::fs::write(&expected, &shown).unwrap();
+                }
                 Ok(expected) => {
                     wrong.push(format!("{path:?}\n{shown}--- expected\n{expected}"));
                 }

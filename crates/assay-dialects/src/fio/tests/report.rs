@@ -64,6 +64,7 @@ fn outcome(streams: usize) -> StorageOutcome {
         engine_reason: assay_model::engine_choice::EngineReason::AskedFor,
         errors: vec![],
         error_count: 0,
+        not_started: 0,
         ended: Ended::Time,
         streams: vec![StreamRecord { active_s: 1.0, ..StreamRecord::default() }; streams],
     }

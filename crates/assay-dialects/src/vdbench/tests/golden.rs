@@ -156,6 +156,7 @@ fn skew_of_workloads() {
         engine_reason: assay_model::engine_choice::EngineReason::AskedFor,
         errors: Vec::new(),
         error_count: 0,
+        not_started: 0,
         ended: Ended::Time,
     };
     let whole = Measured::of(&interval(3, 1));

@@ -181,7 +181,9 @@ fn a_rate_is_kept_and_told_from_the_intended_start() {
     let done = outcome.total.requested.count;
     assert!(done >= 1 && done as f64 <= due, "{done} of {due}");
     let from_intended = outcome.total.from_intended_ns.unwrap();
-    assert_eq!(from_intended.len(), outcome.total.requested.count);
+    // What was due and not started when the time was up is not forgotten.
+    assert!(from_intended.len() >= 200, "{}", from_intended.len());
+    assert!(from_intended.len() as f64 <= due && from_intended.len() >= done);
     assert!(from_intended.max() > 2, "a histogram that does not grow holds 2 ns at most");
 }
 

@@ -112,7 +112,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         let mut due_ns = self.next_due();
         while !self.shared.is_over() {
             if !self.wait_until(due_ns) {
-                return;
+                break;
             }
             match self.step(tally) {
                 Step::Requested(began) => {
@@ -127,6 +127,21 @@ impl<'s, 'w> Worker<'s, 'w> {
                 Step::Never if self.stream.is_fed => thread::sleep(PAUSE),
                 Step::Never => return,
             }
+        }
+        self.leave_the_rest(due_ns, tally);
+    }
+
+    /// What was due and not started when the phase ended counts with the time it had waited.
+    fn leave_the_rest(&self, due_ns: Option<u64>, tally: &Mutex<FileTally>) {
+        let (Some(first_ns), Some(schedule)) = (due_ns, &self.stream.schedule) else { return };
+        let now_ns = self.shared.elapsed_ns();
+        let mut tally = locked(tally);
+        let mut each = |due_ns: u64, count| {
+            put(&mut tally.from_intended_ns, now_ns - due_ns, count);
+        };
+        if first_ns < now_ns {
+            each(first_ns, 1);
+            locked(schedule).rest(now_ns, &mut each);
         }
     }
 
@@ -477,16 +492,17 @@ fn count(tally: &Mutex<FileTally>, operation: FileOperation, began: Instant) {
 
 fn requested(tally: &mut FileTally, ns: u64, from_intended_ns: Option<u64>) {
     tally.requested.add(ns);
-    let put = |histogram: &mut Option<Histogram<u64>>, ns: u64| {
-        let histogram = histogram.get_or_insert_with(|| {
-            Histogram::new(DIGITS).expect("the digits are a constant that it allows")
-        });
-        histogram.record(ns).expect("a histogram without bounds grows as it must");
-    };
-    put(&mut tally.service_ns, ns);
+    put(&mut tally.service_ns, ns, 1);
     if let Some(ns) = from_intended_ns {
-        put(&mut tally.from_intended_ns, ns);
+        put(&mut tally.from_intended_ns, ns, 1);
     }
+}
+
+fn put(histogram: &mut Option<Histogram<u64>>, ns: u64, count: u64) {
+    let histogram = histogram.get_or_insert_with(|| {
+        Histogram::new(DIGITS).expect("the digits are a constant that it allows")
+    });
+    histogram.record_n(ns, count).expect("a histogram without bounds grows as it must");
 }
 
 pub(super) fn nanoseconds(duration: Duration) -> u64 {

@@ -2,15 +2,14 @@
 
 use std::sync::mpsc;
 
-use assay_model::storage_outcome::Tally;
 use assay_model::workload::storage::{
-    AccessPattern, EngineChoice, Load, Opening, StorageData, StorageStream, StorageTarget,
-    StorageTiming, StorageWorkload, WriteSync,
+    AccessPattern, Arrivals, EngineChoice, Load, Opening, StorageData, StorageStream,
+    StorageTarget, StorageTiming, StorageWorkload, WriteSync,
 };
 
 use super::super::buffers::Need;
 use super::super::engine::Setup;
-use super::super::ledger::Exchange;
+use super::super::ledger::{Exchange, Frame};
 use super::super::target::Opened;
 use super::super::timeline::Timeline;
 use super::super::{crew, tally};
@@ -83,18 +82,19 @@ fn workload(depth: u32, ios: u64) -> StorageWorkload {
     }
 }
 
-/// What one worker counted, and its integral of I/O in flight.
-fn counted(workload: &StorageWorkload) -> (Box<Tally>, u64) {
+/// What one worker counted, and the parts of its series.
+fn worked(workload: &StorageWorkload) -> (Ledger, Vec<Box<Frame>>) {
     let opened = [Opened::without_file(&workload.targets[0]).unwrap()];
     let phase = Phase::new(workload, &opened, 0);
     let plan = crew::divide(workload, &[opened[0].area], false).remove(0);
-    let lanes = vec![Lane::new(
+    let mut lanes = vec![Lane::new(
         &plan.lanes[0],
         (0, &workload.streams[0]),
         &workload.targets,
         workload.seed,
     )];
     let slots = plan.lanes[0].slots;
+    lanes[0].free.extend(0..slots);
     let need = Need { slots, bytes: BYTES, reads: true, writes: None, seed: 1, huge: true };
     let (full, frames) = mpsc::channel();
     let (_sender, empty) = mpsc::channel();
@@ -102,24 +102,29 @@ fn counted(workload: &StorageWorkload) -> (Box<Tally>, u64) {
     let totals = vec![[Some(Box::new(tally::total())), None]];
     let exchange = Exchange { worker: 0, full, empty };
     let ledger = Ledger::new(totals, &workload.streams[0], exchange, timeline);
+    let agenda = match plan.lanes[0].arrivals.clone() {
+        Some(source) => Agenda::open(vec![source], timeline.start_ns),
+        None => Agenda::closed(slots, None, timeline.start_ns),
+    };
+    phase.end_at(timeline.deadline_ns);
     let worker = Worker::new(
         OneAtATime { queued: Vec::new() },
         (&phase, 0),
         (lanes, vec![Slot::of(0); slots as usize]),
         Buffers::new(need).unwrap(),
-        (Agenda::closed(slots, None, timeline.start_ns), ledger),
+        (agenda, ledger),
     );
     let (ledger, _, result) = worker.work(timeline.start_ns);
     result.unwrap();
-    let [total, _] = ledger.totals.into_iter().next().unwrap();
-    let in_flight_ns = frames.try_iter().map(|handed| handed.frame.in_flight_ns).sum();
-    (total.unwrap(), in_flight_ns)
+    (ledger, frames.try_iter().map(|handed| handed.frame).collect())
 }
 
 #[test]
 fn an_io_that_waits_for_its_piece_takes_longer() {
     let (depth, ios) = (16, 48);
-    let (total, in_flight_ns) = counted(&workload(depth, ios));
+    let (ledger, frames) = worked(&workload(depth, ios));
+    let total = ledger.totals[0][0].as_ref().unwrap();
+    let in_flight_ns = frames.iter().map(|frame| frame.in_flight_ns).sum::<u64>();
     assert_eq!(total.count, ios);
     // The first ones wait for those before them, the others for as many as are in flight.
     let depth = u64::from(depth);
@@ -127,4 +132,28 @@ fn an_io_that_waits_for_its_piece_takes_longer() {
     assert!(total.service_sum_ns >= least_ns, "{} of {least_ns}", total.service_sum_ns);
     // Little's law: what was in flight over time is what all I/O took together.
     assert!(total.service_sum_ns.abs_diff(in_flight_ns) <= in_flight_ns / 50);
+}
+
+#[test]
+fn what_a_slow_target_leaves_undone_is_late() {
+    // Twice what it can do, for a fifth of a second: of 400 that are due it does 200 at most, and those
+    // that are left at the end had waited for up to half of the time.
+    let mut workload = workload(4, 0);
+    workload.load = Load::Open { rate_per_s: 2000.0, arrivals: Arrivals::Constant };
+    workload.timing.stop_after_bytes = None;
+    workload.timing.duration_s = Some(0.2);
+    workload.timing.interval_s = 0.1;
+    let (ledger, frames) = worked(&workload);
+    let total = ledger.totals[0][0].as_ref().unwrap();
+    assert!(total.count <= 200, "{}", total.count);
+    assert_eq!(total.service_ns.len(), total.count);
+    assert_eq!(total.from_intended_ns.len(), 400);
+    // Those that were in flight are waited for, and were not done in time.
+    let in_flight = 400 - ledger.not_started - total.count;
+    assert!(in_flight <= 4, "{in_flight}");
+    let late = 400 - total.from_intended_ns.count_between(0, 10_000_000);
+    assert!(late >= 300, "{late}");
+    // The last entry of the series has all of it.
+    let in_series = frames.iter().map(|frame| frame.tallies[0].from_intended_ns.len());
+    assert_eq!(in_series.collect::<Vec<_>>().iter().take(2).sum::<u64>(), 400);
 }

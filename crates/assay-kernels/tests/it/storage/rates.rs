@@ -1,4 +1,5 @@
-//! Rates that a load does not exceed, however busy the machine; that it reaches them is a known truth.
+//! Rates that a load does not exceed, however busy the machine, and what it makes of I/O that it cannot do in
+//! time; that it reaches its rate is a known truth.
 
 use assay_model::workload::storage::Arrivals;
 
@@ -26,8 +27,13 @@ fn a_rate_is_never_exceeded() {
         // A busy machine leaves arrivals undone.
         let found = count(&outcome);
         assert!((1..=2001).contains(&found), "{engine:?}: {found}");
+        // All of it was due, done or not.
         let tally = &outcome.tallies[0].tally;
-        assert_eq!(tally.from_intended_ns.len(), tally.service_ns.len());
+        assert_eq!(tally.from_intended_ns.len(), 2000, "{engine:?}");
+        assert!(outcome.not_started <= 2000 - found, "{engine:?}: {}", outcome.not_started);
+        let in_series: u64 =
+            outcome.intervals.iter().map(|it| it.reads.from_intended_ns.len()).sum();
+        assert_eq!(in_series, 2000, "{engine:?}");
     }
 }
 

@@ -75,6 +75,7 @@ fn outcome(intended: bool) -> StorageOutcome {
             reason: "Input/output error".to_owned(),
         }],
         error_count: 3,
+        not_started: u64::from(intended) * 5,
         ended: Ended::Errors,
         streams: vec![
             StreamRecord {

@@ -273,8 +273,9 @@ fn in_bits(group: &Group<'_>) -> Option<Table> {
     for bytes in group.sizes() {
         let bits = |name: &String| {
             let estimate = group.at(bytes, name).filter(|it| it.median.is_finite());
-            let bits =
-                estimate.map(|it| units::quantity(it.median * 8.0, Unit::BitPerSecond, 4));
+            let bits = estimate.map(|it| {
+                units::quantity(it.median * 8.0, Unit::BitPerSecond, precision::digits_of(it))
+            });
             Cell::from(bits.unwrap_or_default())
         };
         let mut row = vec![shown_size(bytes)];

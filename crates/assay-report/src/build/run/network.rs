@@ -229,6 +229,6 @@ fn p99(estimate: &Estimate) -> String {
     // Format 1 had no distributions and kept the tail of all round trips beside the samples.
     let p99 = told(estimate, "all_p99_s").or(p99);
     p99.filter(|_| estimate.metric == "round_trip")
-        .map(|value| units::quantity(value, estimate.unit, 3))
+        .map(|value| precision::of_none(value, estimate.unit))
         .unwrap_or_default()
 }

@@ -339,7 +339,7 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
             ("write", &test.writes, Attribute::WriteRate),
         ];
         for (name, side, fact) in sides {
-            let of_fact = || Some(units::quantity(test.number(fact)?, Unit::IoPerSecond, 4));
+            let of_fact = || Some(precision::of_none(test.number(fact)?, Unit::IoPerSecond));
             let rate = side.rate.map(precision::value).or_else(of_fact);
             if rate.is_none() && side.latency.is_none() {
                 continue;
@@ -360,7 +360,7 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
 fn told(test: &Test<'_>, side: &str, percentile: &str) -> Cell {
     let name = format!("{side}_{percentile}_s");
     let found = test.rate.and_then(|estimate| context::told(estimate, &name));
-    found.map(|it| units::quantity(it, Unit::Second, 3)).unwrap_or_default().into()
+    found.map(|it| precision::of_none(it, Unit::Second)).unwrap_or_default().into()
 }
 
 /// The bandwidth, and its share of what the volume is provisioned for.
@@ -374,13 +374,13 @@ fn latency(estimate: Option<&Estimate>) -> [Cell; 3] {
     let Some(estimate) = estimate else { return Default::default() };
     let percentile = |name: &str| estimate.percentiles.as_ref()?.get(name).copied();
     let shown = |value: Option<f64>| -> Cell {
-        value.map(|it| units::quantity(it, Unit::Second, 3)).unwrap_or_default().into()
+        value.map(|it| precision::of_none(it, Unit::Second)).unwrap_or_default().into()
     };
     // Some tools report no more than a mean.
     let is_mean = text(estimate, Attribute::Statistic).is_some_and(|it| it.starts_with("mean"));
     let median = match is_mean {
-        true => format!("{} (mean)", units::quantity(estimate.median, Unit::Second, 3)).into(),
-        false => shown(Some(estimate.median)),
+        true => format!("{} (mean)", precision::value(estimate)).into(),
+        false => precision::value(estimate).into(),
     };
     [median, shown(percentile("p99")), shown(percentile("p99.9"))]
 }
@@ -406,7 +406,7 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
             it.map(precision::value).unwrap_or_default().into()
         };
         let in_flight = test.number(Attribute::InFlight).map(|it| format!("{it:.2}"));
-        let cpu = test.cpu.map(|it| units::quantity(it.median, Unit::Second, 3));
+        let cpu = test.cpu.map(precision::value);
         let headroom = test.number(Attribute::GeneratorHeadroom).map(times);
         table.rows.push(vec![
             test.name().into(),

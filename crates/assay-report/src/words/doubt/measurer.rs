@@ -73,6 +73,8 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::FileOperationFailed { .. }
         | Doubt::LittlesLaw { .. }
         | Doubt::RateMissed { .. }
+        | Doubt::NotStarted { .. }
+        | Doubt::WarmUpDiscarded { .. }
         | Doubt::GeneratorNear { .. } => Said::new("", ""),
     }
 }

@@ -40,6 +40,11 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
             "the storage or the depth is the limit: latency from the intended start grows as long \
              as it runs; ask for less, or for more depth",
         ),
+        Doubt::NotStarted { count, due } => Said::new(
+            format!("{count} of {due} that were due had not started when the time was up"),
+            "they count with the time they had waited until then, so that latencies from the intended \
+             start are at least what is printed; ask for less, or for more depth",
+        ),
         Doubt::GeneratorNear { alone_per_s, factor } => Said::new(
             format!(
                 "the generator alone does {:.3}, only {factor:.1} times what was reached",

@@ -66,6 +66,7 @@ fn tried(asked_per_s: f64, seen: &[Stretch], goal: &LatencyGoal) -> Try {
     Try {
         asked_per_s,
         elapsed_s: seen.iter().map(Stretch::length_s).sum(),
+        done: seen.iter().map(Stretch::count).sum(),
         stretches: seen.iter().map(|it| it.lateness(goal.most_s)).collect(),
     }
 }
@@ -113,7 +114,7 @@ fn record_step(
     let mut start_s = 0.0;
     for stretch in seen {
         let (value, weight) = (stretch.rate_per_s(), stretch.length_s());
-        recorder.record(Entry::Measured(key("rate"), Seen::Sample { value, weight }));
+        recorder.record(Entry::Measured(key("rate"), Seen::over(value, weight)));
         if asked_per_s.is_some() {
             let Lateness { late, all } = stretch.lateness(goal.most_s);
             let span = Span::of_seconds(start_s, weight, false);
