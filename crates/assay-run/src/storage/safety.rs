@@ -18,9 +18,9 @@ use assay_model::workload::storage::{
 };
 
 use super::created::{Created, Record};
+use super::holding;
 use super::options::RunOptions;
 use super::volume::Volumes;
-use super::{advice, holding};
 use crate::failure::Failure;
 
 /// Room that stays free for the file system's own needs.
@@ -154,7 +154,7 @@ impl Judge<'_> {
                 self.refuse_to_make()?;
                 self.lay_out(None, 0).map(Some)
             }
-            Err(error) => Err(advice::added(self.cannot_use().because(&error))),
+            Err(error) => Err(self.cannot_use().because(&error).with_known_advice()),
             Ok(found) if found.file_type().is_block_device() => self.device(&found),
             Ok(found) if found.is_file() => self.file(&found),
             Ok(found) => Err(self

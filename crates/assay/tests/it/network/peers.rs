@@ -176,7 +176,7 @@ fn a_server_that_lies_about_lengths_or_gives_up_is_named() {
         stream.write_all(&[9, 11]).unwrap();
         thread::sleep(Duration::from_millis(200));
     };
-    check(against(terminates, &["-t", "1"]), &["server has terminated"]);
+    check(against(terminates, &["-t", "1"]), &["has terminated the test"]);
 }
 
 #[test]
