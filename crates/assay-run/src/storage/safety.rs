@@ -154,7 +154,9 @@ impl Judge<'_> {
                 self.refuse_to_make()?;
                 self.lay_out(None, 0).map(Some)
             }
-            Err(error) => Err(self.cannot_use().because(&error).with_known_advice()),
+            Err(error) => {
+                Err(Failure::measurement(self.unusable()).because(&error).with_known_advice())
+            }
             Ok(found) if found.file_type().is_block_device() => self.device(&found),
             Ok(found) if found.is_file() => self.file(&found),
             Ok(found) => Err(self
@@ -299,7 +301,11 @@ impl Judge<'_> {
     }
 
     fn cannot_use(&self) -> Failure {
-        Failure::measurement(format!("the target {} cannot be used", self.path.display()))
+        Failure::usage(self.unusable())
+    }
+
+    fn unusable(&self) -> String {
+        format!("the target {} cannot be used", self.path.display())
     }
 
     fn refused(&self, why: &str) -> Failure {

@@ -126,7 +126,7 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
     for (arguments, code, says) in [
         (&["storage", "read"][..], 2, "TARGET"),
         (&["storage", "read", "--engine", "libaio"], 2, "name a file"),
-        (&["storage", "read", "/dev/no-such-device"], 4, "lsblk"),
+        (&["storage", "read", "/dev/no-such-device"], 2, "lsblk"),
         (&["storage", "read", "file", "--bs", "0"], 2, "block"),
         (&["storage", "read", "file", "--bs", "2MiB", "--size", "1MiB"], 2, "too small"),
         (&["storage", "read", "file", "--depth", "0"], 2, "depth"),
@@ -140,8 +140,12 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         (&["run", "storage-local", "--target", "no/folder"], 2, "folder"),
         (&["run", "storage-volume", "--target", "no/folder"], 2, "folder"),
         (&["run", "storage-files", "--target", "no/folder"], 2, "folder"),
-        (&["storage", "read", "/dev/zero"], 4, "character device"),
-        (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 4, "nothing is mounted"),
+        (&["storage", "read", "/dev/zero"], 2, "character device"),
+        (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 2, "nothing is mounted"),
+        (&["storage", "read", "/mnt/no-volume"], 2, "there is no /mnt/no-volume"),
+        (&["storage", "files", "/mnt/no-volume"], 2, "make the folder /mnt/no-volume"),
+        (&["storage", "files", "no/folder"], 2, "make the folder above it"),
+        (&["storage", "files", ".", "--operations", "unlink"], 2, "stat-directory"),
         (&["run", "storage-local"], 2, "--target"),
         (&["run", "storage-local", "--target", ".", "--provisioned", "5"], 2, "unit"),
     ] {
@@ -441,7 +445,7 @@ fn devices_are_written_only_by_name_and_never_while_they_are_used() {
     let folder = world.path("mounted");
     let read_only = Command::new("mount").args(["-o", "remount,ro"]).arg(&folder).status();
     assert!(read_only.unwrap().success());
-    let refused = storage(&world, "read", &["mounted"]).failed_with(4);
+    let refused = storage(&world, "read", &["mounted"]).failed_with(2);
     assert!(refused.err.contains("is mounted read-only"), "{refused:?}");
     assert_eq!(records(&world), 0);
 }
