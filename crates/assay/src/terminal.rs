@@ -74,6 +74,13 @@ impl Terminal {
         }
     }
 
+    /// Writes what only people need, where they read along.
+    pub(crate) fn aside(&self, text: &str) {
+        if io::stderr().is_terminal() {
+            to_stderr(text);
+        }
+    }
+
     /// Writes a failure.
     pub(crate) fn complain(&mut self, failure: &Failure) {
         self.end_progress();

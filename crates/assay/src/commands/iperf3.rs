@@ -108,7 +108,7 @@ fn client(
     let store = stored::kept(&typed.keep)?;
     let phases = vec![iperf3_record::phase(&test)];
     let opening = stored::opening((&typed.keep, store.as_ref()), "iperf3", phases);
-    let mut quiet = Silently::beside();
+    let mut quiet = Silently::beside(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start(0)?;
     let mut page = Page::new(typed, true);
