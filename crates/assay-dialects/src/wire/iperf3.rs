@@ -15,6 +15,7 @@ use super::buffer::Buffer;
 
 mod client;
 pub mod datagram;
+pub mod login;
 pub mod parameters;
 pub mod results;
 mod server;
@@ -31,6 +32,8 @@ pub const DEFAULT_PORT: u16 = 5201;
 pub const COOKIE_BYTES: usize = 37;
 /// What the characters of a cookie are taken from; 32 of them, so that five random bits give one.
 const COOKIE_ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+/// A server's error number for a user that it does not admit (`IEAUTHTEST`).
+pub const NOT_AUTHORIZED: i32 = 142;
 /// iperf3 itself refuses parameters above 8 KiB since 3.18.
 const PARAMETERS_LIMIT: usize = 8 * 1024;
 /// 128 streams take about 30 KiB; a peer's whole report may come along when it was requested.

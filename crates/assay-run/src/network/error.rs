@@ -7,6 +7,8 @@ use assay_dialects::wire::{iperf3, qperf};
 use assay_model::failure::{Area, Failure, Lack, Unreached};
 use thiserror::Error;
 
+use super::iperf3_login::{LoginError, Refusal};
+
 /// Why a test over the network ended without a result.
 #[derive(Debug, Error)]
 pub enum NetworkError {
@@ -31,6 +33,12 @@ pub enum NetworkError {
     Broken { peer: String, expected: String, source: io::Error },
     #[error("the test with {peer} failed")]
     Iperf3 { peer: String, source: iperf3::ProtocolError },
+    #[error("{peer} is not admitted")]
+    NotAdmitted { peer: String, source: Refusal },
+    #[error("there is no login for {peer}")]
+    NoLogin { peer: String, source: LoginError },
+    #[error("{peer} closed the connection when it had user and password")]
+    ClosedAfterLogin { peer: String },
     #[error("the test with {peer} failed")]
     Qperf { peer: String, source: qperf::ProtocolError },
     #[error("stream {number} failed")]
@@ -44,6 +52,8 @@ pub enum NetworkError {
     #[error("interrupted")]
     Interrupted,
 }
+
+const CHECK_LOGIN: &str = "see --username, --rsa-public-key-path and IPERF3_PASSWORD, and that both clocks agree; with servers before iperf3 3.17 add --use-pkcs1-padding";
 
 impl NetworkError {
     /// Nobody at this address let us in.
@@ -101,7 +111,13 @@ impl NetworkError {
             Self::Late { .. } | Self::Closed { .. } | Self::Broken { .. } => {
                 "see what the other end says; a firewall may also cut connections"
             }
+            Self::NotAdmitted { source, .. } => source.advice(),
+            Self::ClosedAfterLogin { .. } => CHECK_LOGIN,
+            Self::NoLogin { .. } => "name another key, user or password",
             Self::Iperf3 { source, .. } => match source {
+                iperf3::ProtocolError::Server { iperf3: iperf3::NOT_AUTHORIZED, .. } => {
+                    CHECK_LOGIN
+                }
                 iperf3::ProtocolError::Server { .. } => {
                     "the server's own output says what it refused"
                 }
