@@ -8,6 +8,7 @@ pub mod echoes;
 pub mod error;
 pub mod iperf3_client;
 pub mod iperf3_flows;
+pub mod iperf3_login;
 pub mod iperf3_record;
 pub mod iperf3_server;
 pub mod iperf3_told;

@@ -15,6 +15,7 @@ use super::buffer::Buffer;
 
 mod client;
 pub mod datagram;
+pub mod login;
 pub mod parameters;
 pub mod results;
 mod server;
@@ -31,6 +32,8 @@ pub const DEFAULT_PORT: u16 = 5201;
 pub const COOKIE_BYTES: usize = 37;
 /// What the characters of a cookie are taken from; 32 of them, so that five random bits give one.
 const COOKIE_ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+/// A server's error number for a user that it does not admit (`IEAUTHTEST`).
+pub const NOT_AUTHORIZED: i32 = 142;
 /// iperf3 itself refuses parameters above 8 KiB since 3.18.
 const PARAMETERS_LIMIT: usize = 8 * 1024;
 /// 128 streams take about 30 KiB; a peer's whole report may come along when it was requested.
@@ -174,7 +177,7 @@ pub enum ProtocolError {
         reason: String,
     },
     /// The server serves somebody else.
-    #[error("the server is busy running a test, or refuses this client")]
+    #[error("denied")]
     Denied,
     /// The server gave up with its own error numbers.
     #[error("the server gave up: {}", server_error::words(*iperf3, *system))]
@@ -185,7 +188,7 @@ pub enum ProtocolError {
         system: i32,
     },
     /// The other end gave up.
-    #[error("the {who} has terminated the test")]
+    #[error("terminated by the {who}")]
     Terminated {
         /// `server` or `client`.
         who: &'static str,

@@ -17,10 +17,12 @@ use assay_kernels::clock;
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::transfer::{Flow, Socket};
 use assay_model::cpu_account::CpuAccount;
+use assay_model::failure::Failure;
 
 use super::control::{ANSWER_TIMEOUT, Control, Step};
 use super::error::NetworkError;
 use super::iperf3_flows::{self, Idle};
+use super::iperf3_login::Credentials;
 use super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
 use super::target::Target;
 
@@ -35,6 +37,8 @@ pub struct Iperf3Test {
     pub pinned: bool,
     /// Seconds that nothing may arrive before a receiver gives up.
     pub idle_timeout: Duration,
+    /// For a server that asks who comes.
+    pub credentials: Option<Credentials>,
 }
 
 /// What happens while it runs.
@@ -114,7 +118,7 @@ impl Conversation<'_> {
     fn run(&mut self, observe: &mut dyn FnMut(Observed<'_>)) -> Result<Outcome, NetworkError> {
         self.control.send(&self.client.cookie().0.clone())?;
         self.expect(&ClientEvent::SendParameters)?;
-        self.control.send(&Client::parameters(&self.test.parameters))?;
+        self.control.send(&Client::parameters(&self.parameters()?))?;
         self.expect(&ClientEvent::OpenStreams)?;
         let flows = self.open_streams()?;
         let lanes: Vec<Lane> = flows.iter().map(iperf3_flows::lane).collect();
@@ -138,6 +142,16 @@ impl Conversation<'_> {
         self.outcome(measured, &theirs, congestion)
     }
 
+    /// What is asked for, with who asks.
+    fn parameters(&self) -> Result<Parameters, NetworkError> {
+        let token = self.test.credentials.as_ref().map(Credentials::token).transpose();
+        let token = token.map_err(|source| NetworkError::NoLogin {
+            peer: self.control.peer.clone(),
+            source,
+        })?;
+        Ok(Parameters { token, ..self.test.parameters.clone() })
+    }
+
     fn next(&mut self) -> Result<ClientEvent, NetworkError> {
         let step = Step::of(ANSWER_TIMEOUT);
         loop {
@@ -148,8 +162,10 @@ impl Conversation<'_> {
             let cancel = self.cancel;
             let expected = self.client.expected();
             let is_cancelled = || cancel.load(Ordering::Relaxed);
-            let bytes = self.control.wait(&step, expected, &is_cancelled)?;
-            self.client.receive(&bytes);
+            match self.control.wait(&step, expected, &is_cancelled) {
+                Ok(bytes) => self.client.receive(&bytes),
+                Err(error) => return Err(self.ended(error)),
+            }
         }
     }
 
@@ -158,6 +174,19 @@ impl Conversation<'_> {
         match self.next()? {
             got if got == *event => Ok(()),
             _ => unreachable_order(&self.control.peer),
+        }
+    }
+
+    /// What an end of the connection means here.
+    fn ended(&self, error: NetworkError) -> NetworkError {
+        // iperf3 3.21 closes without a word when it does not admit a user.
+        let asked = self.client.is_asking() && self.test.credentials.is_some();
+        match (self.client.closed(), error) {
+            (Some(source), _) => self.refused(source),
+            (None, NetworkError::Closed { peer, .. }) if asked => {
+                NetworkError::ClosedAfterLogin { peer }
+            }
+            (None, error) => error,
         }
     }
 
@@ -359,7 +388,7 @@ impl Conversation<'_> {
             .iter()
             .any(|sends| end.received(*sends).is_some_and(|sum| sum.bytes > 0));
         if !moved {
-            return Err(NetworkError::NoData);
+            return Err(NetworkError::Known(Failure::NoData));
         }
         let address = self.address;
         Ok(Outcome { end, account_here, account_there: theirs.account, address })

@@ -7,7 +7,7 @@
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,9 @@ use assay_dialects::iperf3::{End, Interval, Start};
 use assay_dialects::wire::iperf3::{COOKIE_BYTES, Cookie, Server, ServerEvent};
 
 use super::control::{self, Control, Step};
-use super::door::{Door, Guest, Guests, LOOK, Share};
+use super::door::{self, Door, Guest, Guests, LOOK, Share};
 use super::error::NetworkError;
+use super::iperf3_login::{Gate, Refusal};
 use super::qperf_server;
 use test::Test;
 
@@ -37,6 +38,8 @@ pub struct Iperf3Service {
     pub interval_s: Option<f64>,
     /// Whether the streams are pinned, one CPU each, in turn.
     pub pinned: bool,
+    /// Who may measure; `None` = everybody, with qperf too, which knows no users.
+    pub gate: Option<Arc<Gate>>,
 }
 
 /// What happens while it serves.
@@ -95,9 +98,8 @@ pub fn serve_on(
             number += 1;
             let (desk, peer) = (&desk, peer.to_string());
             let name = peer.clone();
-            // A thread that cannot be started drops the connection, which closes it.
-            let started = thread::Builder::new()
-                .spawn_scoped(scope, move || desk.welcome((stream, name), guest, number));
+            let welcome = move || desk.welcome((stream, name), guest, number);
+            let started = door::start(scope, welcome);
             if let Err(source) = started {
                 observe(Served::Failed(NetworkError::Serve { peer, source }));
             }
@@ -214,8 +216,15 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// A request of qperf, of which these bytes have arrived. Nobody ends this server by one.
+    /// A request of qperf, of which these bytes have arrived. Nobody ends this server by one, and where
+    /// users are asked for nobody has one.
     fn serve_qperf(&self, control: Control, taken: &[u8]) -> Result<(), NetworkError> {
+        if self.service.gate.is_some() {
+            return Err(NetworkError::NotAdmitted {
+                peer: control.peer,
+                source: Refusal::NoLogin,
+            });
+        }
         let peer = control.stream().peer_addr().ok();
         let Some(guest) = peer.and_then(|peer| self.requests.admit(peer.ip())) else {
             return Ok(());

@@ -4,7 +4,6 @@
 /// The command, every spelling of an option, why it is not taken, what to do instead.
 type Row = (&'static str, &'static [&'static str], &'static str, &'static str);
 
-const NO_KEYS: &str = "no user, password or key is read or sent";
 const RDMA: &str = "it is about RDMA, and tests of sockets alone are spoken";
 const TABLE: &[Row] = &[
     (
@@ -110,19 +109,6 @@ const TABLE: &[Row] = &[
         &["--timestamps"],
         "lines tell the time since the start",
         "`… | ts`, or --json-stream, whose start tells the time",
-    ),
-    (
-        "iperf3",
-        &[
-            "--username",
-            "--rsa-public-key-path",
-            "--rsa-private-key-path",
-            "--authorized-users-path",
-            "--time-skew-threshold",
-            "--use-pkcs1-padding",
-        ],
-        NO_KEYS,
-        "let the server run without users, on an address that only the test reaches",
     ),
     (
         "qperf",

@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 use assay_dialects::iperf3::units::{self, Format};
 use assay_model::quantity::{Bytes, Quantity, Unit};
@@ -58,6 +59,9 @@ pub(crate) struct Iperf3Arguments {
     /// Idle timeout of the data connections, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 120_000)]
     pub(crate) rcv_timeout: u64,
+    /// Pad logins as iperf3 before 3.17
+    #[arg(long)]
+    pub(crate) use_pkcs1_padding: bool,
     /// Prefix of every output line
     #[arg(short = 'T', long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
@@ -77,6 +81,20 @@ pub(crate) struct Iperf3Serving {
     /// Server: exit after so many seconds without a client
     #[arg(long, value_name = "SECONDS", requires = "server")]
     pub(crate) idle_timeout: Option<u64>,
+    /// Server: admit only users, whose logins are encrypted for this RSA key (PEM)
+    #[arg(long, value_name = "FILE", requires_all = ["server", "authorized_users_path"])]
+    pub(crate) rsa_private_key_path: Option<PathBuf>,
+    /// Server: its users, lines of NAME,SHA-256 of {NAME}PASSWORD
+    #[arg(long, value_name = "FILE", requires_all = ["server", "rsa_private_key_path"])]
+    pub(crate) authorized_users_path: Option<PathBuf>,
+    /// Server: seconds that a user's clock may differ
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 10,
+        requires = "rsa_private_key_path"
+    )]
+    pub(crate) time_skew_threshold: u64,
 }
 
 /// What the client decides, and tells the server.
@@ -155,6 +173,12 @@ pub(crate) struct Iperf3Test {
     /// Also print the server's output
     #[arg(long)]
     pub(crate) get_server_output: bool,
+    /// Log in as this user; the password comes from IPERF3_PASSWORD or the terminal
+    #[arg(long, value_name = "NAME", requires = "rsa_public_key_path")]
+    pub(crate) username: Option<String>,
+    /// RSA public key of the server (PEM), for --username
+    #[arg(long, value_name = "FILE", requires = "username")]
+    pub(crate) rsa_public_key_path: Option<PathBuf>,
     /// Text for the extra_data field of the JSON
     #[arg(long, value_name = "TEXT")]
     pub(crate) extra_data: Option<String>,

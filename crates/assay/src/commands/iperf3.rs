@@ -1,6 +1,8 @@
 //! `assay iperf3`: iperf3's options in, iperf3's output out, client and server.
 
+use std::env::VarError;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -27,6 +29,7 @@ use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::iperf3_client::{self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed};
+use assay_run::network::iperf3_login::{Credentials, Gate, LoginError, Padding};
 use assay_run::network::iperf3_server::{self, Iperf3Service, Served};
 use assay_run::network::target::{Family, Target};
 use assay_run::network::{iperf3_flows, iperf3_record, iperf3_told};
@@ -34,6 +37,8 @@ use assay_run::recording::Recording;
 
 /// What the document says of a test that was interrupted.
 const INTERRUPTED: &str = "interrupted";
+/// Where a password comes from.
+const PASSWORD: &str = "IPERF3_PASSWORD";
 /// What iperf3's clients send over UDP without `-b`, in bit/s.
 const UDP_RATE_BIT_PER_S: u64 = 1_048_576;
 
@@ -53,13 +58,8 @@ pub(crate) fn iperf3(
 
 /// A failure between two hosts, with its advice.
 pub(crate) fn failed(error: &NetworkError) -> Failure {
-    use std::error::Error as _;
-    let advice = words::failure(&error.of_case()).advice;
-    let failure = Failure::measurement(error.to_string()).advise(advice);
-    match error.source() {
-        Some(source) => failure.because(source),
-        None => failure,
-    }
+    let said = words::failure(&error.of_case());
+    Failure::measurement(said.text).advise(said.advice)
 }
 
 /// Stores what was found in a test, and how it ended.
@@ -103,17 +103,19 @@ fn client(
         connect_timeout: Duration::from_millis(typed.test.connect_timeout.max(1)),
         ..Target::new(host, typed.port)
     };
+    let credentials = credentials(typed, terminal)?;
     let test = Iperf3Test {
         target,
         parameters: asked_parameters(typed)?,
         interval_s: interval_s(typed),
         pinned: typed.pinned,
         idle_timeout: idle_timeout(typed),
+        credentials,
     };
     let store = stored::kept(&typed.keep)?;
     let phases = vec![iperf3_record::phase(&test)];
     let opening = stored::opening((&typed.keep, store.as_ref()), "iperf3", phases);
-    let mut quiet = Silently::beside();
+    let mut quiet = Silently::beside(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start(0)?;
     let mut page = Page::new(typed, true);
@@ -138,6 +140,60 @@ fn client(
     end(&mut recording, 0, (entries, &raw), outcome.as_ref().err())?;
     recording.finish(matches!(outcome, Err(NetworkError::Interrupted)))?;
     outcome.map(|_| 0).map_err(|error| failed(&error))
+}
+
+const fn padding(typed: &Iperf3Arguments) -> Padding {
+    if typed.use_pkcs1_padding { Padding::Pkcs1 } else { Padding::Oaep }
+}
+
+/// What `--username` logs in with.
+fn credentials(
+    typed: &Iperf3Arguments,
+    terminal: &mut Terminal,
+) -> Result<Option<Credentials>, Failure> {
+    let test = &typed.test;
+    let (Some(user), Some(key)) = (&test.username, &test.rsa_public_key_path) else {
+        return Ok(None);
+    };
+    let unread =
+        |error: std::io::Error| Failure::usage("the password cannot be read").because(&error);
+    let password = match std::env::var(PASSWORD) {
+        Ok(password) => password,
+        Err(VarError::NotPresent) => terminal
+            .secret(&format!("Password of {user}: "))
+            .map_err(unread)?
+            .ok_or_else(|| {
+                Failure::usage(format!("there is no password for {user}"))
+                    .advise(format!("set {PASSWORD}, or start it at a terminal"))
+            })?,
+        Err(error) => return Err(Failure::usage(PASSWORD).because(&error)),
+    };
+    let credentials = Credentials::new((user, &password), key, padding(typed));
+    credentials.map(Some).map_err(|error| no_login(&error))
+}
+
+/// Whom a server with `--rsa-private-key-path` admits.
+fn gate(typed: &Iperf3Arguments) -> Result<Option<Gate>, Failure> {
+    let serving = &typed.serving;
+    let (Some(key), Some(users)) =
+        (&serving.rsa_private_key_path, &serving.authorized_users_path)
+    else {
+        return Ok(None);
+    };
+    let gate = Gate::open(key, users, serving.time_skew_threshold, padding(typed));
+    gate.map(Some).map_err(|error| no_login(&error))
+}
+
+fn no_login(error: &LoginError) -> Failure {
+    let advice = match error {
+        LoginError::Read { .. } => "name a file that may be read",
+        LoginError::NoKey { .. } | LoginError::KeyRejected { .. } => {
+            "`openssl genrsa -out private.pem 2048` makes a private key, and `openssl rsa -in private.pem -pubout -out public.pem` its public one"
+        }
+        LoginError::TooLong => "take a key of more bits, or a shorter password",
+        LoginError::NoWord { .. } => "iperf3 reads both up to the first white space",
+    };
+    Failure::usage("nobody can log in").because(error).advise(advice)
 }
 
 /// A stored test as text, or with `as_document` as JSON.
@@ -254,6 +310,7 @@ fn server(
         idle_timeout: idle_timeout(typed),
         interval_s: interval_s(typed),
         pinned: typed.pinned,
+        gate: gate(typed)?.map(Arc::new),
     };
     if service.listen.ip().is_loopback() && typed.bind.is_none() {
         terminal.note("listening on loopback alone; -B 0.0.0.0 lets other hosts in");
@@ -267,7 +324,7 @@ fn server(
         Served::End(end) => terminal.print(&page.end(&end)),
         Served::Failed(error) => {
             failures += 1;
-            terminal.print(&page.fail(&error.to_string()));
+            terminal.print(&page.fail(&words::failure(&error.of_case()).text));
             terminal.note(&render(&failed(&error), false));
         }
     });

@@ -8,6 +8,7 @@ mod ethtool;
 mod examining;
 mod interoperation;
 pub(crate) mod link;
+mod login;
 mod path;
 mod peers;
 mod serving;
@@ -25,6 +26,21 @@ pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
+/// Waits until `port` on loopback is listened to.
+fn wait_until_listening(port: u16) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let hexadecimal = format!(":{port:04X} ");
+    // Looking into the table of sockets disturbs no server, as connecting would.
+    let listens = |line: &str| line.contains(&hexadecimal) && line.contains(" 0A ");
+    while !["tcp", "tcp6"].iter().any(|name| {
+        let table = std::fs::read_to_string(format!("/proc/net/{name}")).unwrap_or_default();
+        table.lines().any(listens)
+    }) {
+        assert!(Instant::now() < deadline, "the server does not listen on {port}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// A server that is ended with the test, whatever becomes of it.
 pub(crate) struct Serving(Child);
 
@@ -33,18 +49,7 @@ impl Serving {
     pub(crate) fn start(mut command: Command, port: u16) -> Self {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let serving = Self(child.spawn().unwrap());
-        let deadline = Instant::now() + Duration::from_secs(20);
-        let hexadecimal = format!(":{port:04X} ");
-        // Looking into the table of sockets disturbs no server, as connecting would.
-        let listens = |line: &str| line.contains(&hexadecimal) && line.contains(" 0A ");
-        while !["tcp", "tcp6"].iter().any(|name| {
-            let table =
-                std::fs::read_to_string(format!("/proc/net/{name}")).unwrap_or_default();
-            table.lines().any(listens)
-        }) {
-            assert!(Instant::now() < deadline, "the server does not listen on {port}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        wait_until_listening(port);
         serving
     }
 

@@ -153,6 +153,22 @@ impl Client {
         Ok(Some(event))
     }
 
+    /// Whether the parameters are sent and not answered yet.
+    #[must_use]
+    pub fn is_asking(&self) -> bool {
+        self.phase == Phase::Streams
+    }
+
+    /// Why a server has closed that sent only the first of its two numbers, as iperf3 3.12 does when it
+    /// does not admit a user.
+    #[must_use]
+    pub fn closed(&self) -> Option<ProtocolError> {
+        let (first, number) = self.buffer.peek().split_first_chunk::<1>()?;
+        let iperf3 = i32::from_be_bytes(*number.first_chunk::<4>()?);
+        (first == &[State::ServerError.byte()])
+            .then_some(ProtocolError::Server { iperf3, system: 0 })
+    }
+
     fn their_results(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
         let Some(message) = unframed(&mut self.buffer, "results", RESULTS_LIMIT)? else {
             return Ok(None);

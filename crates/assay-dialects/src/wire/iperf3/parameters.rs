@@ -83,6 +83,8 @@ pub struct Parameters {
     pub title: Option<String>,
     /// Put into the JSON output (`--extra-data`).
     pub extra_data: Option<String>,
+    /// User, password and time under the server's key, in base64 (`--username`).
+    pub token: Option<String>,
     /// The client's version.
     pub client_version: String,
     /// The version of assay, when the client is one.
@@ -114,6 +116,7 @@ impl Default for Parameters {
             get_server_output: false,
             title: None,
             extra_data: None,
+            token: None,
             client_version: CLIENT_VERSION.to_owned(),
             assay: None,
         }
@@ -190,6 +193,7 @@ impl Parameters {
             ("congestion", &self.congestion),
             ("title", &self.title),
             ("extra_data", &self.extra_data),
+            ("authtoken", &self.token),
         ];
         for (key, text) in texts {
             text.as_ref().map(|text| put(key, json!(text)));
@@ -244,6 +248,7 @@ impl Parameters {
             get_server_output: keys.set("get_server_output"),
             title: keys.text("title"),
             extra_data: keys.text("extra_data"),
+            token: keys.text("authtoken"),
             client_version: keys.text("client_version").unwrap_or_default(),
             assay: map
                 .get("assay")

@@ -33,7 +33,7 @@ const WORDS: [(i32, &str); 29] = [
         141,
         "it did not get the socket buffers that were asked for (net.core.rmem_max, wmem_max)",
     ),
-    (142, "it wants user and password, which are not sent"),
+    (super::NOT_AUTHORIZED, "it does not take user and password, or got none"),
     (144, "no message came for too long"),
 ];
 

@@ -39,6 +39,21 @@ fn serve(bytes: &[u8], piece: usize) -> (Vec<ServerEvent>, Option<ProtocolError>
     (events, None)
 }
 
+#[test]
+fn a_server_that_closes_after_the_first_of_two_numbers_has_said_why() {
+    let closed = |bytes: &[u8]| {
+        let mut client = Client::new(Cookie(*COOKIE));
+        client.receive(bytes);
+        while let Ok(Some(_)) = client.next_event() {}
+        client.closed()
+    };
+    let refused = ProtocolError::Server { iperf3: NOT_AUTHORIZED, system: 0 };
+    assert_eq!(closed(&[9, 0xFE, 0, 0, 0, 142]), Some(refused));
+    for bytes in [&[9][..], &[9, 0xFE], &[9, 0xFE, 0, 0, 0], &[9, 10]] {
+        assert_eq!(closed(bytes), None);
+    }
+}
+
 fn ask(bytes: &[u8], piece: usize) -> (Vec<ClientEvent>, Option<ProtocolError>) {
     let (mut client, mut events) = (Client::new(Cookie(*COOKIE)), Vec::new());
     for part in bytes.chunks(piece) {

@@ -85,6 +85,7 @@ impl OwnServer {
             idle_timeout: IDLE_TIMEOUT,
             interval_s: None,
             pinned: false,
+            gate: None,
         };
         let told = Arc::clone(&stop);
         let thread = std::thread::Builder::new()

@@ -102,6 +102,7 @@ fn test(asked: &Throughput, far_end: &FarEnd, protocol: Protocol) -> Iperf3Test 
         interval_s: Some(INTERVAL_S),
         pinned: false,
         idle_timeout: IDLE_TIMEOUT,
+        credentials: None,
     }
 }
 

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use assay_dialects::iperf3::{End, Interval, Start, StreamEnd};
 use assay_dialects::wire::iperf3::parameters::{Direction, Length, TIME_LIMIT_S};
 use assay_dialects::wire::iperf3::{
-    Cookie, Parameters, Protocol, ProtocolError, Server, ServerEvent, State, datagram,
+    Cookie, NOT_AUTHORIZED, Parameters, Protocol, ProtocolError, Server, ServerEvent, State,
+    datagram,
 };
 use assay_kernels::clock;
 use assay_kernels::network::socket;
@@ -17,6 +18,7 @@ use super::super::control::{ANSWER_TIMEOUT, Control, Step};
 use super::super::door::LOOK;
 use super::super::error::NetworkError;
 use super::super::iperf3_flows::{self, Idle};
+use super::super::iperf3_login::Refusal;
 use super::super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
 use super::told::Told;
 use super::{Desk, Served, broke, lock};
@@ -45,6 +47,7 @@ impl Test<'_> {
             Ok(_) => return Ok(()),
             Err(error) => return Err(self.refuse(error)),
         };
+        self.admit(&parameters)?;
         let mut flows = self.open_streams(&parameters).map_err(|error| self.refuse(error))?;
         if self.desk.service.pinned {
             iperf3_flows::pin_in_turn(&mut flows);
@@ -86,6 +89,18 @@ impl Test<'_> {
             let bytes = self.control.wait(&step, expected, &|| desk.is_closing())?;
             self.server.receive(&bytes);
         }
+    }
+
+    /// Where users are asked for, nothing is opened for anybody else.
+    fn admit(&mut self, parameters: &Parameters) -> Result<(), NetworkError> {
+        let Some(gate) = &self.desk.service.gate else { return Ok(()) };
+        let since = Instant::now();
+        gate.admit(parameters.token.as_deref()).map_err(|source| {
+            std::thread::sleep(Refusal::AFTER.saturating_sub(since.elapsed()));
+            // A client that has gone needs no answer.
+            drop(self.control.send(&Server::refuse(NOT_AUTHORIZED, 0)));
+            NetworkError::NotAdmitted { peer: self.control.peer.clone(), source }
+        })
     }
 
     /// Tells the client that its parameters cannot be had.

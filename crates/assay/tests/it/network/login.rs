@@ -1,0 +1,269 @@
+//! iperf3's users: who may measure at a server with a key, beside the real iperf3 at either end.
+
+use std::process::{Command, Output, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{Serving, attacks, free_port, installed, wait_until_listening};
+use crate::program::{World, files_below};
+
+const PASSWORD: &str = "rossi-8hZ";
+
+/// A pair of keys and a file of users, made with OpenSSL as iperf3's manual says; `None` without it.
+struct Keys {
+    world: World,
+}
+
+impl Keys {
+    fn new(test: &str) -> Option<Self> {
+        if !installed("openssl", test) {
+            return None;
+        }
+        let keys = Self { world: World::new() };
+        keys.openssl(
+            "genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out key.pem",
+        );
+        keys.openssl("rsa -in key.pem -pubout -out public.pem");
+        // SHA-256 of `{mario}rossi-8hZ`.
+        let hash = keys.hash(&format!("{{mario}}{PASSWORD}"));
+        keys.world.write("users.csv", &format!("# users\nluigi,{hash}\nmario,{hash}\n"));
+        Some(keys)
+    }
+
+    fn openssl(&self, words: &str) -> String {
+        let mut command = Command::new("openssl");
+        let command = command.args(words.split(' ')).current_dir(self.world.path(""));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{words}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn hash(&self, text: &str) -> String {
+        self.world.write("salted", text);
+        let told = self.openssl("dgst -sha256 -r salted");
+        told.split(' ').next().unwrap().to_owned()
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.world.path(name).to_string_lossy().into_owned()
+    }
+
+    fn serving(&self, port: u16, more: &[&str]) -> Command {
+        let (key, users) = (self.path("key.pem"), self.path("users.csv"));
+        let port = port.to_string();
+        let words = ["iperf3", "-s", "-p", &port, "--idle-timeout", "60"];
+        let keys = ["--rsa-private-key-path", &key, "--authorized-users-path", &users];
+        self.world.command(&[&words[..], &keys, more].concat())
+    }
+
+    /// A client that logs in with this password.
+    fn log_in(&self, mut command: Command, user: &str, password: &str) -> Output {
+        let key = self.path("public.pem");
+        command.args(["--username", user, "--rsa-public-key-path", &key]);
+        command.env("IPERF3_PASSWORD", password).output().unwrap()
+    }
+
+    fn client(&self, port: u16, more: &[&str]) -> Command {
+        let port = port.to_string();
+        let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-n", "100K", "-i", "0"];
+        self.world.command(&[&words[..], more].concat())
+    }
+}
+
+fn real_client(port: u16) -> Command {
+    let mut command = Command::new("iperf3");
+    command.args(["-c", "127.0.0.1", "-p", &port.to_string(), "-t", "1", "-b", "1M"]);
+    command
+}
+
+/// Whether this iperf3 pads as those before 3.17, which have no option for it.
+fn is_padded_as_before() -> bool {
+    let output = Command::new("iperf3").arg("--help").output().unwrap();
+    !String::from_utf8_lossy(&output.stdout).contains("use-pkcs1-padding")
+}
+
+/// What a server said of one client; its own output, as nothing else says why.
+fn refused(keys: &Keys, more: &[&str], ask: impl FnOnce(u16) -> Output) -> (Output, String) {
+    let port = free_port();
+    let mut serving = keys.serving(port, &[&["-1"], more].concat());
+    let child = serving.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until_listening(port);
+    let output = ask(port);
+    let said = child.wait_with_output().unwrap();
+    (output, String::from_utf8(said.stderr).unwrap())
+}
+
+#[test]
+fn a_user_is_admitted_and_no_password_is_kept() {
+    let Some(keys) = Keys::new("a_user_is_admitted_and_no_password_is_kept") else { return };
+    for padding in [&[][..], &["--use-pkcs1-padding"]] {
+        let port = free_port();
+        let _serving = Serving::start(keys.serving(port, padding), port);
+        for _ in 0..2 {
+            let output = keys.log_in(keys.client(port, padding), "mario", PASSWORD);
+            assert!(output.status.success(), "{output:?}");
+        }
+    }
+    for path in files_below(&keys.world.path("assay")) {
+        let bytes = std::fs::read(&path).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains(PASSWORD) && !text.contains("authtoken"), "{}", path.display());
+    }
+}
+
+#[test]
+fn a_real_iperf3_client_logs_in() {
+    const TEST: &str = "a_real_iperf3_client_logs_in";
+    let Some(keys) = Keys::new(TEST).filter(|_| installed("iperf3", TEST)) else { return };
+    let padding: &[&str] = if is_padded_as_before() { &["--use-pkcs1-padding"] } else { &[] };
+    let port = free_port();
+    let _serving = Serving::start(keys.serving(port, padding), port);
+    let output = keys.log_in(real_client(port), "mario", PASSWORD);
+    assert!(output.status.success(), "{output:?}");
+    let output = keys.log_in(real_client(port), "mario", "wrong");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("authorization failed"), "{output:?}");
+}
+
+#[test]
+fn a_real_iperf3_server_admits_a_user() {
+    const TEST: &str = "a_real_iperf3_server_admits_a_user";
+    let Some(keys) = Keys::new(TEST).filter(|_| installed("iperf3", TEST)) else { return };
+    let port = free_port();
+    let mut server = Command::new("iperf3");
+    server.args(["-s", "-p", &port.to_string()]);
+    server.args(["--rsa-private-key-path", &keys.path("key.pem")]);
+    server.args(["--authorized-users-path", &keys.path("users.csv")]);
+    let _serving = Serving::start(server, port);
+    let padding: &[&str] = if is_padded_as_before() { &["--use-pkcs1-padding"] } else { &[] };
+    let output = keys.log_in(keys.client(port, padding), "mario", PASSWORD);
+    assert!(output.status.success(), "{output:?}");
+    let output = keys.log_in(keys.client(port, padding), "mario", "wrong");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // iperf3 3.12 says so, 3.21 closes.
+    assert!(said.contains("user and password") && said.contains("see --username"), "{said}");
+}
+
+#[test]
+fn who_is_refused_is_told_to_the_server_alone() {
+    let Some(keys) = Keys::new("who_is_refused_is_told_to_the_server_alone") else { return };
+    let log_in = |user: &'static str, password: &'static str, more: &'static [&'static str]| {
+        let keys = &keys;
+        move |port| keys.log_in(keys.client(port, more), user, password)
+    };
+    let without = |port| keys.client(port, &[]).output().unwrap();
+    for (told, (output, said)) in [
+        ("no user and password", refused(&keys, &[], without)),
+        ("user `bowser` is unknown", refused(&keys, &[], log_in("bowser", PASSWORD, &[]))),
+        (
+            "password of the user `mario` is wrong",
+            refused(&keys, &[], log_in("mario", "no", &[])),
+        ),
+        (
+            "not encrypted for this key and padding",
+            refused(&keys, &["--use-pkcs1-padding"], log_in("mario", PASSWORD, &[])),
+        ),
+        (
+            "not encrypted for this key and padding",
+            refused(&keys, &[], log_in("mario", PASSWORD, &["--use-pkcs1-padding"])),
+        ),
+    ] {
+        assert!(said.contains(told), "{said}");
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(4), "{err}");
+        assert!(err.contains("does not take user and password"), "{err}");
+        assert!(!err.contains("unknown") && !err.contains("is wrong"), "{err}");
+    }
+}
+
+/// What a client sends that knows the key, with any time on its clock.
+fn login_at(keys: &Keys, at_s: u64) -> String {
+    let text = format!("user: mario\npwd:  {PASSWORD}\nts:   {at_s}");
+    keys.world.write("login", &text);
+    keys.openssl(
+        "pkeyutl -encrypt -pubin -inkey public.pem -in login -out encrypted -pkeyopt rsa_padding_mode:oaep",
+    );
+    keys.openssl("base64 -A -in encrypted")
+}
+
+#[test]
+fn a_wrong_clock_and_an_overheard_login_are_refused() {
+    let Some(keys) = Keys::new("a_wrong_clock_and_an_overheard_login_are_refused") else {
+        return;
+    };
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let port = free_port();
+    let more = ["--time-skew-threshold", "1000"];
+    let mut serving = keys.serving(port, &more);
+    let child = serving.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until_listening(port);
+    // With the cookie of a running test it would be one of its streams.
+    let mut cookie = *attacks::COOKIE;
+    let mut asks_for_streams = |token: &str| {
+        cookie[0] += 1;
+        let parameters = format!(r#"{{"tcp":true,"time":1,"authtoken":"{}"}}"#, token.trim());
+        attacks::asking(port, &cookie, &parameters).1 == Some(attacks::ASK_STREAMS)
+    };
+    for (at_s, is_admitted) in
+        [(now_s - 900, true), (now_s - 2000, false), (now_s + 2000, false)]
+    {
+        let token = login_at(&keys, at_s);
+        assert_eq!(asks_for_streams(&token), is_admitted, "{at_s}");
+        assert!(!asks_for_streams(&token), "a second time");
+    }
+    for rubbish in ["", "!", "AAAA", &"A".repeat(344)] {
+        assert!(!asks_for_streams(rubbish), "{rubbish}");
+    }
+    let words =
+        ["qperf", "127.0.0.1", "tcp_lat", "-t", "1", "--listen-port", &port.to_string()];
+    keys.world.assay(&words).failed_with(4);
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    let said = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    for told in ["its clock differs by", "was used before", "it sent no user and password"] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+}
+
+#[test]
+fn keys_and_files_that_are_none_are_named() {
+    let Some(keys) = Keys::new("keys_and_files_that_are_none_are_named") else { return };
+    keys.openssl("genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out short.pem");
+    keys.openssl("genpkey -algorithm ED25519 -out other.pem");
+    keys.openssl("rsa -in key.pem -traditional -out old.pem");
+    let path = |name: &str| keys.path(name);
+    let server = |key: &str, users: &str| {
+        let (key, users) = (path(key), path(users));
+        let words = ["--rsa-private-key-path", &key, "--authorized-users-path", &users];
+        keys.world.command(
+            &[&["iperf3", "-s", "-p", "0", "--idle-timeout", "0"][..], &words].concat(),
+        )
+    };
+    let client = |user: &str, key: &str| {
+        let key = path(key);
+        let words = ["--username", user, "--rsa-public-key-path", &key];
+        let mut command = keys.client(1, &words);
+        command.env("IPERF3_PASSWORD", PASSWORD);
+        command
+    };
+    let mut no_password = client("mario", "public.pem");
+    no_password.env_remove("IPERF3_PASSWORD");
+    let long = "x".repeat(200);
+    for (mut command, told) in [
+        (server("missing.pem", "users.csv"), "missing.pem"),
+        (server("key.pem", "missing.csv"), "the file of users cannot be read"),
+        (server("public.pem", "users.csv"), "holds no private key in PEM"),
+        (server("short.pem", "users.csv"), "no RSA key of 2048 to 8192 bits"),
+        (server("other.pem", "users.csv"), "no RSA key of 2048 to 8192 bits"),
+        (client("mario", "missing.pem"), "missing.pem"),
+        (client("mario", "key.pem"), "holds no public key in PEM"),
+        (client("ma rio", "public.pem"), "without white space"),
+        (client(&long, "public.pem"), "too long for this key"),
+        (no_password, "there is no password for mario"),
+    ] {
+        let output = command.output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{told}: {err}");
+        assert!(err.contains(told), "{told}: {err}");
+        assert!(!err.contains(PASSWORD), "{err}");
+    }
+    assert!(server("old.pem", "users.csv").status().unwrap().success());
+}
