@@ -233,7 +233,7 @@ fn shown(value: &Value) -> String {
         Value::Integer(integer) => integer.to_string(),
         Value::Number(number) => format!("{number:.4e}"),
         Value::Text(text) => text.clone(),
-        Value::Reason(_) | Value::Pairs(_) => format!("{value:?}"),
+        Value::Reason(_) | Value::Pairs(_) | Value::Ranks(_) => format!("{value:?}"),
     }
 }
 
