@@ -378,7 +378,7 @@ attributes! {
     /// The lowest rate not shown to keep it.
     GoalMissedAt, "goal_missed_at", Fact, IO_RATE;
     /// The rate that a closed loop reached.
-    GreatestRate, "greatest_rate", Fact, IO_RATE;
+    MaximumRate, "greatest_rate", Fact, IO_RATE;
     /// Whether a run of its own has shown again that the rate found keeps the goal.
     GoalConfirmed, "goal_confirmed", Fact, Kind::Plain;
     /// What a try of a search has shown: `keeps`, `misses`, `unclear`.

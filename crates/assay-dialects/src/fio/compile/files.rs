@@ -66,9 +66,9 @@ pub(super) fn of_clone(
         let exists = if job.engine == "null" { None } else { (places.size_of)(&path) };
         let offset = at_block(job, offset(placed, clone, exists)?);
         let region = region(placed, count, exists, offset)?;
-        let least = largest_io(job);
-        if region < least {
-            let why = format!("{region} B of {} hold no I/O of {least} B", path.display());
+        let minimum = largest_io(job);
+        if region < minimum {
+            let why = format!("{region} B of {} hold no I/O of {minimum} B", path.display());
             return Err(combine(placed, why, "raise size= or lower bs="));
         }
         let needed = offset.saturating_add(region);
