@@ -8,7 +8,7 @@ use crate::random::Random;
 
 #[test]
 fn dips_are_those_of_the_reference() {
-    // Values of the Python package diptest 0.10 for the same data; it calls the least possible
+    // Values of the Python package diptest 0.10 for the same data; it calls the minimum possible
     // dip, 1 / 2n, zero.
     for (values, expected) in [
         (&[1.0, 2.0, 3.0, 4.0][..], 0.125),
@@ -49,11 +49,11 @@ fn one_mode_is_hardly_ever_taken_for_several() {
 #[test]
 fn two_clear_modes_are_found() {
     // Two peaks some widths apart; of 200 samples at least this share is found out.
-    for (n, widths, share_low, least) in
+    for (n, widths, share_low, minimum) in
         [(33, 4.0, 0.5, 0.8), (33, 4.0, 0.4, 0.8), (100, 3.0, 0.4, 0.95), (100, 1.7, 0.5, 0.75)]
     {
         let found = Modal::Peaks { widths, share_low }.called(n, 200, 31);
-        assert!(found >= least, "{n}, {widths}, {share_low}: {found}");
+        assert!(found >= minimum, "{n}, {widths}, {share_low}: {found}");
     }
 }
 
@@ -87,8 +87,8 @@ proptest! {
     fn it_stays_within_its_bounds(mut values in prop::collection::vec(-1e6_f64..1e6, 1..60)) {
         values.sort_by(f64::total_cmp);
         let dip = dip(&values);
-        let least = 0.5 / values.len() as f64;
-        prop_assert!(dip >= least * 0.999 && dip <= 0.25_f64.max(least) * 1.001, "{}", dip);
+        let minimum = 0.5 / values.len() as f64;
+        prop_assert!(dip >= minimum * 0.999 && dip <= 0.25_f64.max(minimum) * 1.001, "{}", dip);
     }
 }
 
