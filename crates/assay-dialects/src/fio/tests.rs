@@ -188,6 +188,13 @@ fn every_option_has_one_row_and_a_reason() {
     assert!(names.len() > 250, "fio has more options than {}", names.len());
 }
 
+/// `waitfor.fio` and `steadystate.fio` of fio's own examples have it.
+#[test]
+fn an_option_of_a_profile_changes_nothing() {
+    let plan = plan("--name=x --threads=1 --ioengine=null --size=1m", &[]).unwrap();
+    assert!(plan.notes.iter().any(|note| note.contains("tiobench")), "{:?}", plan.notes);
+}
+
 #[test]
 fn the_command_line_that_netapp_pages_give() {
     check(
@@ -203,6 +210,22 @@ fn the_command_line_that_netapp_pages_give() {
                 besides times_submission true
                 8krandomreads.1.0 Some((0, 4294967296)) make Some(4294967296) direct
             report 8krandomreads group 0 jobs 2 parts 2
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_left_of_a_file_behind_its_last_whole_block_is_not_worked_on() {
+    check(
+        "--name=etcd --rw=write --ioengine=sync --fdatasync=1 --size=1m --bs=2300 --nrfiles=2",
+        "",
+        &expect![[r#"
+            etcd: None warm 0 s, Closed, Threads, seed 137
+              etcd.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(2300, 2300, 1.0)] read 0 depth 1×1 sync 1 share 1.00 own None stop Some(1044200)
+                besides syncs_data_only true, turns "round"
+                etcd.0.0 Some((0, 522100)) make Some(524288)
+                etcd.0.1 Some((0, 522100)) make Some(524288)
+            report etcd group 0 jobs 1 parts 1
         "#]],
     );
 }

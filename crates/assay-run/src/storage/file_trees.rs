@@ -19,6 +19,7 @@ use assay_model::workload::storage::StoragePlan;
 use fs_err as fs;
 
 use super::created::{Created, Made};
+use super::made_tree;
 use super::options::RunOptions;
 use super::safety;
 use crate::failure::Failure;
@@ -71,6 +72,12 @@ pub fn prepare(
     check(plan, options, above)?;
     let uses = uses(plan);
     let created = Created::open(options.store.as_deref())?;
+    for anchor in uses.keys().filter(|anchor| is_marked(anchor, &created)) {
+        made_tree::rename(anchor).map_err(|error| {
+            Failure::measurement(format!("folders in {} cannot be renamed", anchor.display()))
+                .because(&error)
+        })?;
+    }
     for usage in uses.values().filter(|usage| usage.is_written) {
         make_and_mark(&usage.tree.anchor, above, &created)?;
     }
@@ -134,7 +141,11 @@ fn uses(plan: &FilePlan) -> BTreeMap<&Path, Use<'_>> {
                 usage.tree = tree;
             }
             usage.is_written |= streams().any(writes);
-            usage.is_made |= streams().any(|it| it.operation == FileOperation::Create);
+            // What is written in order may be a new file.
+            usage.is_made |= streams().any(|it| {
+                let fills = it.operation == FileOperation::Create && it.stop_after.is_none();
+                fills || it.operation == FileOperation::Write
+            });
         }
     }
     uses

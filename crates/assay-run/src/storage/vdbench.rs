@@ -106,16 +106,21 @@ pub fn carry_out(
     stop: &AtomicBool,
     on: &mut Listener<'_>,
 ) -> Result<(), Failure> {
-    let mut underway =
-        Underway { question, stop, on, told: Vec::new(), is_over: false, errors: 0 };
-    around::run(question.execution.commands.start.as_ref(), &mut underway)?;
     let (began, mut done) = (Instant::now(), 0);
     loop {
         done += 1;
+        let execution = question.execution.pass(done);
+        let opening = Opening { plan: plan(&execution), ..question.opening.clone() };
+        let options = question.options.clone();
+        let question = &Question { execution: &execution, opening, options, ..*question };
+        let mut underway =
+            Underway { question, stop, on, told: Vec::new(), is_over: false, errors: 0 };
+        if done == 1 {
+            around::run(question.execution.commands.start.as_ref(), &mut underway)?;
+        }
         // What must not be done leaves no run.
         underway.prepare()?;
         let mut recording = Recording::begin(question.opening.clone(), &mut *sink)?;
-        underway.errors = 0;
         let verdict = match question.execution.files.phases.is_empty() {
             true => runs::all(&mut underway, &mut recording),
             false => trees::all(&mut underway, &mut recording),

@@ -204,7 +204,7 @@ fn a_copied_tree_is_nobodys_and_links_inside_one_are_not_followed() {
     assert!(copy.unwrap().success());
     let refused = parameters("copy", "write", "no").failed_with(2);
     assert!(refused.err.contains("--destroy-data"), "{refused:?}");
-    let file = |tree: &str| world.path(tree).join("vdb1_1.dir/vdb_f0001.file");
+    let file = |tree: &str| world.path(tree).join("vdb.1_1.dir/vdb_f0001.file");
     assert!(file("tree").exists() && file("copy").exists());
     let precious = world.write("precious", &"x".repeat(4096));
     std::fs::remove_file(file("tree")).unwrap();

@@ -191,6 +191,7 @@ const NOTED: &[Row] = &[
     noted("slat_percentiles", "", "submission has least, greatest, mean and deviation"),
     noted("softrandommap", "", "the map of written blocks takes no memory here"),
     noted("thread", "", "jobs are threads of one process here"),
+    noted("threads", "", "it belongs to fio's profile tiobench, and jobs are threads here"),
     noted("unique_filename", "", "it concerns clients and servers alone"),
     noted("unit_base", "", "bytes are printed"),
     noted("userspace_reap", "", "completions are read as the engine reads them"),

@@ -85,8 +85,8 @@ fn foreign_files_stay() {
     );
     prepare(&plan(&deep, FileOperation::Create, 2), &options, FoldersAbove::Made).unwrap();
     // What was marked can be found and removed; the folder itself only where assay made it.
-    std::fs::create_dir(new.join("vdb1_1.dir")).unwrap();
-    std::fs::write(new.join("vdb1_1.dir/vdb_f0001.file"), "x").unwrap();
+    std::fs::create_dir(new.join("vdb.1_1.dir")).unwrap();
+    std::fs::write(new.join("vdb.1_1.dir/vdb_f0001.file"), "x").unwrap();
     let made = Created::open(Some(store.path())).unwrap();
     assert!(made.remove_own().is_empty() && made.list().is_empty());
     assert!(full.join("precious").exists() && !full.join(MARK).exists());
