@@ -188,7 +188,7 @@ const NOTED: &[Row] = &[
     noted("rwmixcycle", "", "fio does not use it any more"),
     noted("scramble_buffers", "", "every block is filled anew"),
     noted("significant_figures", "", "four figures are printed"),
-    noted("slat_percentiles", "", "submission has least, greatest, mean and deviation"),
+    noted("slat_percentiles", "", "submission has minimum, maximum, mean and deviation"),
     noted("softrandommap", "", "the map of written blocks takes no memory here"),
     noted("thread", "", "jobs are threads of one process here"),
     noted("threads", "", "it belongs to fio's profile tiobench, and jobs are threads here"),
