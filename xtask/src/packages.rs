@@ -39,6 +39,8 @@ const SLURM_CONTROLLER: Package =
 const SLURM_NODE: Package = package("slurmd", "its node");
 const SLURM_CLIENT: Package = package("slurm-client", "`srun`, `salloc` and `sbatch`");
 const MUNGE: Package = package("munge", "by which Slurm's daemons trust each other");
+const SSH: Package = package("openssh-client", "the way to other hosts");
+const SSH_SERVER: Package = package("openssh-server", "what stands at their end of it");
 const PMIX: Package = package(
     "libpmix-dev",
     "the unversioned name by which Slurm's plugin opens PMIx for Open MPI",
@@ -84,6 +86,8 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     SLURM_NODE,
     SLURM_CLIENT,
     MUNGE,
+    SSH,
+    SSH_SERVER,
     PMIX,
     VENV,
     LIKWID,

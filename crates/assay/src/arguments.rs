@@ -287,10 +287,31 @@ pub(crate) struct KeepArguments {
     pub(crate) label: Option<String>,
 }
 
+/// Other hosts and the way to them.
+#[derive(Debug, Args)]
+pub(crate) struct HostsArguments {
+    /// Hosts: a list like vm1,vm[2-24], a file of lists (with a / in its name), or slurm
+    #[arg(long, value_name = "LIST")]
+    pub(crate) hosts: Option<String>,
+    /// Command that gives a pipe to a process on a host, like 'kubectl exec -i {host} --'
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        default_value = "ssh -o BatchMode=yes {host}",
+        requires = "hosts"
+    )]
+    pub(crate) via: String,
+    /// How long a host may take to answer
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds, requires = "hosts")]
+    pub(crate) host_deadline: f64,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
+    #[command(flatten)]
+    pub(crate) hosts: HostsArguments,
     /// Also check the path to this host: device, round trip and path MTU
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", conflicts_with = "hosts")]
     pub(crate) to: Option<String>,
     /// Round trip to size buffers for, like 20ms [default: measured with --to]
     #[arg(long, value_name = "TIME", value_parser = seconds)]

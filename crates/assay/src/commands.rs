@@ -1,7 +1,9 @@
 //! One file per group of commands. A command asks, calls the pipeline, and prints.
 
+pub(crate) mod agent;
 pub(crate) mod compare;
 pub(crate) mod doctor;
+mod doctor_hosts;
 pub(crate) mod fio;
 pub(crate) mod help;
 pub(crate) mod history;

@@ -30,6 +30,9 @@ use assay_run::mpi::launched::Launched;
 fn main() -> ExitCode {
     let words = arguments::vdbench::as_called(std::env::args_os());
     let words = arguments::network::spelled_out(words);
+    if let Some(words) = commands::agent::called(&words) {
+        return ended(commands::agent::agent(words), &mut Terminal::attached());
+    }
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
     let typed = match Arguments::try_parse_from(words) {
         Ok(typed) => typed,
@@ -40,7 +43,11 @@ fn main() -> ExitCode {
         Err(error) => return commands::help::refused(&error, &command),
     };
     let mut terminal = Terminal::attached();
-    match carry_out(typed.command, &mut terminal) {
+    ended(carry_out(typed.command, &mut terminal), &mut terminal)
+}
+
+fn ended(outcome: Result<u8, Failure>, terminal: &mut Terminal) -> ExitCode {
+    match outcome {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             terminal.complain(&failure);

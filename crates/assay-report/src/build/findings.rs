@@ -4,7 +4,8 @@ use assay_model::finding::{Finding, Outcome, Severity};
 
 use crate::document::{Align, Block, Document, Facts, Table, Tone};
 
-const NO_CHANGE: &str = "Nothing was changed. Decide about each printed change yourself.";
+pub(super) const NO_CHANGE: &str =
+    "Nothing was changed. Decide about each printed change yourself.";
 const NO_DEVIATION: &str = "No deviations found.";
 
 /// The report of the checks of one host.
@@ -50,7 +51,7 @@ fn counts(findings: &[Finding]) -> String {
     )
 }
 
-const fn severity(severity: Severity) -> (Tone, &'static str) {
+pub(super) const fn severity(severity: Severity) -> (Tone, &'static str) {
     match severity {
         Severity::Blocks => (Tone::Bad, "invalidates measurements"),
         Severity::Skews => (Tone::Doubt, "skews measurements"),

@@ -128,6 +128,7 @@ fn the_head_of_a_page_lets_nothing_in() {
 fn small_documents() {
     check_document("listing", &small::listing());
     check_document("findings", &small::findings());
+    check_document("hosts", &small::hosts());
     check_document("plan", &build::plan(&small::plan()));
     check_document("methods", &build::methods());
     check_document("raw", &small::raw());

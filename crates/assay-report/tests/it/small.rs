@@ -1,13 +1,15 @@
 //! The small documents: list of runs, findings, plan, methods.
 
 use assay_model::event::Status;
+use assay_model::facts::HostFacts;
+use assay_model::facts::difference::Compared;
 use assay_model::finding::{Finding, Outcome, Severity};
 use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::workload::{
     Domain, LatencyWorkload, LinpackWorkload, PeakFlopsWorkload, StreamWorkload, Workload,
 };
-use assay_report::build::{self, ListedRun};
+use assay_report::build::{self, Host, ListedRun, Unreached};
 use assay_report::document::{Block, Details, Document};
 
 /// Raw output of a tool, with what could upset a terminal, a fence or a page, inside details.
@@ -49,6 +51,31 @@ pub(crate) fn listing() -> Document {
 }
 
 pub(crate) fn findings() -> Document {
+    build::findings("node-7", &found())
+}
+
+/// Three hosts, one of them set up otherwise, and one that gave no answer.
+pub(crate) fn hosts() -> Document {
+    let alike = HostFacts { name: "node-7".to_owned(), ..HostFacts::default() };
+    let mut other = HostFacts { name: "node-9".to_owned(), ..HostFacts::default() };
+    other.system.kernel = "6.12.9".to_owned();
+    other.settings.insert("transparent_hugepage/enabled".to_owned(), "never".to_owned());
+    let (many, few) = (found(), found().split_off(3));
+    let host = |name, facts, findings| Host {
+        compared: Compared { name, facts, findings },
+        clock_offset_s: (0.0123, 0.0004),
+    };
+    let examined =
+        [host("vm1", &alike, &many), host("vm2", &alike, &many), host("vm9", &other, &few)];
+    let unreached = [Unreached {
+        name: "vm8",
+        reason: "the connection ended: Host key verification failed.".to_owned(),
+        advice: "compare the key with the host's own".to_owned(),
+    }];
+    build::hosts(&examined, &unreached, &|names| names.join("+"))
+}
+
+fn found() -> Vec<Finding> {
     let finding = |id: &str, outcome, severity, observed: &str| {
         Finding {
         id: id.to_owned(),
@@ -61,7 +88,7 @@ pub(crate) fn findings() -> Document {
         change: "cpupower frequency-set --governor performance".to_owned(),
     }
     };
-    let list = [
+    vec![
         finding("cpu.smt", Outcome::Deviates, Severity::Note, "on"),
         finding("cpu.governor", Outcome::Deviates, Severity::Skews, "powersave"),
         finding("memory.available", Outcome::Deviates, Severity::Blocks, "12 MiB"),
@@ -73,8 +100,7 @@ pub(crate) fn findings() -> Document {
             "there is no cpufreq directory in this guest",
         ),
         finding("memory.modules", Outcome::Unreadable, Severity::Note, "permission denied"),
-    ];
-    build::findings("node-7", &list)
+    ]
 }
 
 pub(crate) fn plan() -> Plan {

@@ -10,6 +10,7 @@ mod conditions;
 mod explaining;
 mod fio;
 mod fio_logs;
+mod hosts;
 mod interruption;
 mod ior;
 mod measuring;

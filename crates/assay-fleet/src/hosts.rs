@@ -1,0 +1,305 @@
+//! Lists of hosts as people write them: `vm1,vm2`, `vm[01-24]`, a file of them, the nodes of a Slurm job.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Hosts that one list may name; what is beyond is a slip of the keyboard in a range.
+const MAXIMUM_HOSTS: usize = 10_000;
+
+/// Where Slurm tells a job its nodes, in the notation of ranges (sbatch(1), output environment variables).
+const SLURM_NODES: &str = "SLURM_JOB_NODELIST";
+
+/// Why a list names no hosts.
+#[derive(Debug, thiserror::Error)]
+pub enum HostsError {
+    #[error("{list:?}: column {column}: {reason}")]
+    Syntax { list: String, column: usize, reason: &'static str },
+    #[error("{list:?} names more than {MAXIMUM_HOSTS} hosts")]
+    TooMany { list: String },
+    #[error("{host} is named twice")]
+    Twice { host: String },
+    #[error("no host is named")]
+    Empty,
+    #[error("the hosts cannot be read from {}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("line {line} of {}", path.display())]
+    Line { path: PathBuf, line: usize, source: Box<Self> },
+    #[error("this is no job of Slurm's: {SLURM_NODES} is not set")]
+    NotSlurm,
+}
+
+/// The hosts of a list, in its order: names and ranges between commas; `slurm` for the nodes of the job that
+/// this process is part of; anything with a `/` is a file with such a list on each line, and `#` before remarks.
+///
+/// # Errors
+/// [`HostsError`], which says where.
+pub fn parse(list: &str) -> Result<Vec<String>, HostsError> {
+    let hosts = match list {
+        "slurm" => expand(&std::env::var(SLURM_NODES).map_err(|_| HostsError::NotSlurm)?)?,
+        file if file.contains('/') => read(Path::new(file))?,
+        names => expand(names)?,
+    };
+    let mut seen = HashSet::new();
+    match hosts.iter().find(|host| !seen.insert(host.as_str())) {
+        Some(twice) => Err(HostsError::Twice { host: twice.clone() }),
+        None if hosts.is_empty() => Err(HostsError::Empty),
+        None => Ok(hosts),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<String>, HostsError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| HostsError::File { path: path.to_owned(), source })?;
+    let mut hosts = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let list = line.split('#').next().unwrap_or_default().trim();
+        if !list.is_empty() {
+            let place = |source| HostsError::Line {
+                path: path.to_owned(),
+                line: number + 1,
+                source: Box::new(source),
+            };
+            hosts.extend(expand(list).map_err(place)?);
+        }
+        if hosts.len() > MAXIMUM_HOSTS {
+            return Err(HostsError::TooMany { list: path.display().to_string() });
+        }
+    }
+    Ok(hosts)
+}
+
+/// Names and ranges between commas that stand outside of brackets.
+fn expand(list: &str) -> Result<Vec<String>, HostsError> {
+    let mut hosts = Vec::new();
+    let (mut start, mut is_inside) = (0, false);
+    let ends = list.char_indices().chain([(list.len(), ',')]);
+    for (at, character) in ends {
+        let fault = |reason| fault(list, at, reason);
+        match character {
+            '[' if is_inside => return Err(fault("a bracket within brackets")),
+            ']' if !is_inside => return Err(fault("nothing is opened that could be closed")),
+            '[' | ']' => is_inside = character == '[',
+            ',' if !is_inside => {
+                hosts.extend(names(list, start, at, hosts.len())?);
+                start = at + 1;
+            }
+            ',' if at == list.len() => return Err(fault("a bracket is not closed")),
+            _ => {}
+        }
+    }
+    Ok(hosts)
+}
+
+fn fault(list: &str, at: usize, reason: &'static str) -> HostsError {
+    let column = list.get(..at).map_or(1, |before| before.chars().count() + 1);
+    HostsError::Syntax { list: list.to_owned(), column, reason }
+}
+
+/// The names of one item, which may hold several ranges: `r[1-2]n[1-4]`.
+fn names(
+    list: &str,
+    start: usize,
+    end: usize,
+    before: usize,
+) -> Result<Vec<String>, HostsError> {
+    let mut names = vec![String::new()];
+    let mut at = start;
+    while at < end {
+        let rest = &list[at..end];
+        let plain = rest.find('[').unwrap_or(rest.len());
+        if let Some(odd) = rest[..plain]
+            .find(|c: char| c.is_whitespace() || c.is_control() || c == '-' && at + plain == at)
+        {
+            return Err(fault(list, at + odd, "a name has no spaces"));
+        }
+        names.iter_mut().for_each(|name| name.push_str(&rest[..plain]));
+        at += plain;
+        if plain == rest.len() {
+            break;
+        }
+        let close = rest[plain..].find(']').map_or(end, |close| at + close);
+        let numbers = ranges(list, at + 1, close)?;
+        if before + names.len() * numbers.len() > MAXIMUM_HOSTS {
+            return Err(HostsError::TooMany { list: list.to_owned() });
+        }
+        names = names
+            .iter()
+            .flat_map(|name| numbers.iter().map(move |number| format!("{name}{number}")))
+            .collect();
+        at = close + 1;
+    }
+    match names.first() {
+        Some(first) if first.is_empty() => Err(fault(list, start, "a name is missing")),
+        // Whatever runs on the way to a host would take it for an option.
+        Some(first) if first.starts_with('-') => {
+            Err(fault(list, start, "a name does not begin with '-'"))
+        }
+        _ => Ok(names),
+    }
+}
+
+/// `1-3,07`, as wide as it is written.
+fn ranges(list: &str, start: usize, end: usize) -> Result<Vec<String>, HostsError> {
+    let mut numbers = Vec::new();
+    let mut at = start;
+    for part in list[start..end].split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let number = |text: &str| match text.parse::<u64>() {
+            Ok(number) if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(number),
+            _ => Err(fault(list, at, "brackets hold numbers, as in [1-3,7]")),
+        };
+        let (low, high) = (number(first)?, number(last)?);
+        if low > high {
+            return Err(fault(list, at, "a range goes upwards"));
+        }
+        if high - low >= MAXIMUM_HOSTS as u64 || numbers.len() > MAXIMUM_HOSTS {
+            return Err(HostsError::TooMany { list: list.to_owned() });
+        }
+        let width = first.len();
+        numbers.extend((low..=high).map(|number| format!("{number:0width$}")));
+        at += part.len() + 1;
+    }
+    Ok(numbers)
+}
+
+/// The hosts as a short list, which [`parse`] reads back: names that differ in their last number make a range.
+#[must_use]
+pub fn compact(hosts: &[&str]) -> String {
+    /// What stands before the number, how wide it is written, and what stands behind it.
+    type Kin<'a> = (&'a str, usize, &'a str);
+    let mut kin: BTreeMap<Kin<'_>, Vec<u64>> = BTreeMap::new();
+    let mut order: Vec<Result<Kin<'_>, &str>> = Vec::new();
+    for host in hosts {
+        let found = numbered(host);
+        let place = found.map_or(Err(*host), |(family, _)| Ok(family));
+        if let Some((family, number)) = found {
+            kin.entry(family).or_default().push(number);
+        }
+        if !order.contains(&place) {
+            order.push(place);
+        }
+    }
+    let texts = order.into_iter().map(|place| match place {
+        Err(host) => host.to_owned(),
+        Ok(family) => family_text(family, kin.remove(&family).unwrap_or_default()),
+    });
+    texts.collect::<Vec<_>>().join(",")
+}
+
+/// A name around its last number, if that has a width of its own: `n007.site` → (`n`, 3, `.site`) and 7.
+fn numbered(host: &str) -> Option<((&str, usize, &str), u64)> {
+    let end = host.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let start = host[..end]
+        .rfind(|c: char| !c.is_ascii_digit())
+        .map_or(0, |at| at + host[at..].chars().next().map_or(1, char::len_utf8));
+    // An address of the Internet is no member of a family, and a number alone is no name.
+    let is_name = host.starts_with(|c: char| c.is_alphabetic()) && !host.contains(':');
+    let digits = &host[start..end];
+    let width = if digits.starts_with('0') { digits.len() } else { 0 };
+    let number = digits.parse().ok().filter(|_| is_name)?;
+    Some(((&host[..start], width, &host[end..]), number))
+}
+
+fn family_text((before, width, behind): (&str, usize, &str), mut numbers: Vec<u64>) -> String {
+    numbers.sort_unstable();
+    let stretches = numbers.chunk_by(|one, next| one + 1 == *next).map(|stretch| {
+        let (first, last) = (stretch[0], stretch[stretch.len() - 1]);
+        if first == last {
+            format!("{first:0width$}")
+        } else {
+            format!("{first:0width$}-{last:0width$}")
+        }
+    });
+    let text = stretches.collect::<Vec<_>>().join(",");
+    if numbers.len() > 1 {
+        format!("{before}[{text}]{behind}")
+    } else {
+        format!("{before}{text}{behind}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(list: &str, expected: &str) {
+        let found = match parse(list) {
+            Ok(hosts) => hosts.join(" "),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(found, expected, "{list}");
+    }
+
+    #[test]
+    fn lists_are_those_that_people_write() {
+        check("vm1", "vm1");
+        check("vm1,vm2,192.0.2.7,::1", "vm1 vm2 192.0.2.7 ::1");
+        check("vm[1-3,7]", "vm1 vm2 vm3 vm7");
+        check("n[008-011].site,login", "n008.site n009.site n010.site n011.site login");
+        check("r[1-2]n[1-2]", "r1n1 r1n2 r2n1 r2n2");
+        check("user@vm[1-2]", "user@vm1 user@vm2");
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        check("", r#""": column 1: a name is missing"#);
+        check("a,,b", r#""a,,b": column 3: a name is missing"#);
+        check("a[1-3", r#""a[1-3": column 6: a bracket is not closed"#);
+        check("a1-3]", r#""a1-3]": column 5: nothing is opened that could be closed"#);
+        check("a[[1]]", r#""a[[1]]": column 3: a bracket within brackets"#);
+        check("é[3-1]", r#""é[3-1]": column 3: a range goes upwards"#);
+        check("a[1-x]", r#""a[1-x]": column 3: brackets hold numbers, as in [1-3,7]"#);
+        check("a[]", r#""a[]": column 3: brackets hold numbers, as in [1-3,7]"#);
+        check("a b", r#""a b": column 2: a name has no spaces"#);
+        check(
+            "-oProxyCommand=x",
+            r#""-oProxyCommand=x": column 1: a name does not begin with '-'"#,
+        );
+        check("a[1-2],a2", "a2 is named twice");
+        check("a[1-99999]", r#""a[1-99999]" names more than 10000 hosts"#);
+        check("a[1-200]b[1-200]", r#""a[1-200]b[1-200]" names more than 10000 hosts"#);
+        check("no/such/file", "the hosts cannot be read from no/such/file");
+    }
+
+    #[test]
+    fn files_have_a_list_on_each_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hosts");
+        std::fs::write(&path, "# ours\nvm[1-2]\n\n  far1,far2 # over there\n").unwrap();
+        check(path.to_str().unwrap(), "vm1 vm2 far1 far2");
+        std::fs::write(&path, "vm1\nvm[\n").unwrap();
+        check(path.to_str().unwrap(), &format!("line 2 of {}", path.display()));
+        std::fs::write(&path, "# none\n").unwrap();
+        check(path.to_str().unwrap(), "no host is named");
+    }
+
+    #[test]
+    fn short_lists_are_read_back() {
+        for (hosts, short) in [
+            ("vm1 vm2 vm3 vm7", "vm[1-3,7]"),
+            ("n008.site n009.site n010.site login", "n[008-010].site,login"),
+            ("192.0.2.7 192.0.2.8 ::1", "192.0.2.7,192.0.2.8,::1"),
+            ("vm1", "vm1"),
+            ("vm01 vm2", "vm01,vm2"),
+        ] {
+            let hosts: Vec<&str> = hosts.split(' ').collect();
+            assert_eq!(compact(&hosts), short);
+            assert_eq!(parse(short).unwrap(), hosts);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_list_is_a_crash(list in r"[a-c0-9\[\],é -]{0,24}") {
+            if let Ok(hosts) = expand(&list) {
+                let names: Vec<&str> = hosts.iter().map(String::as_str).collect();
+                let mut again = expand(&compact(&names)).unwrap();
+                again.sort();
+                let mut sorted = hosts.clone();
+                sorted.sort();
+                proptest::prop_assert_eq!(again, sorted);
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Other hosts, reached over any command that gives a pipe to a process there: `ssh {host}`, `srun -w {host}`,
+//! `kubectl exec -i {host} --`, `ip netns exec {host}`, or a chain of them.
+//!
+//! [`controller::ask`] starts the command once for each host, has a shell at its far end start an agent
+//! ([`bootstrap`]), and asks it. The agent is this same program ([`agent::serve`]). Nothing listens on a port,
+//! nothing is installed, and nothing is left behind: when the pipe closes, the agent ends.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use assay_model::facts::HostFacts;
+use assay_model::finding::Finding;
+use assay_model::network_setup::NetworkSetup;
+use serde::{Deserialize, Serialize};
+
+pub mod agent;
+mod bootstrap;
+pub mod controller;
+mod failure;
+mod frame;
+
+pub use failure::HostFailure;
+pub use frame::FrameError;
+
+/// What an agent is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Request {
+    /// The time of its clock.
+    Clock,
+    /// The checks of `assay doctor`.
+    Examine,
+}
+
+/// What an agent says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reply {
+    /// The first word of every agent: the hash of its program.
+    Hello(String),
+    /// Nanoseconds since 1970 of its clock.
+    Clock(u64),
+    /// What the checks found.
+    Examined(Box<Examined>),
+    /// What was asked could not be done.
+    Failed { reason: String, advice: String },
+}
+
+/// What `assay doctor` sees of a host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Examined {
+    /// Facts of the host.
+    pub host: HostFacts,
+    /// One for each check.
+    pub findings: Vec<Finding>,
+    /// Its network devices.
+    pub network: NetworkSetup,
+}
+
+/// The command that gives a pipe to a process on a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Via(Vec<String>);
+
+/// Why a template cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ViaError {
+    #[error("it does not say where the host's name goes: write {{host}}, as in 'ssh {{host}}'")]
+    NoHost,
+    #[error("a quotation mark is not closed")]
+    Quotes,
+}
+
+impl Via {
+    /// Words as a shell would split them; `{host}` stands for the name of the host.
+    ///
+    /// # Errors
+    /// [`ViaError`].
+    pub fn parse(template: &str) -> Result<Self, ViaError> {
+        let words = shlex::split(template).ok_or(ViaError::Quotes)?;
+        let names_host = words.iter().any(|word| word.contains("{host}"));
+        if names_host { Ok(Self(words)) } else { Err(ViaError::NoHost) }
+    }
+
+    /// The words for one host.
+    fn words(&self, host: &str) -> Vec<String> {
+        self.0.iter().map(|word| word.replace("{host}", host)).collect()
+    }
+}
+
+/// This program, as it is carried to hosts that do not have it.
+#[derive(Debug)]
+pub struct Program {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    hash: String,
+}
+
+impl Program {
+    /// Reads the program that is running, even if its file has been replaced since.
+    ///
+    /// # Errors
+    /// When the system does not let it be read.
+    pub fn running() -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        File::open("/proc/self/exe")?.read_to_end(&mut bytes)?;
+        let hash = hash(&bytes);
+        Ok(Self { path: std::env::current_exe()?, bytes, hash })
+    }
+}
+
+/// The hash by which two builds are told apart.
+fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// A word that nothing else prints into the pipe.
+fn nonce() -> String {
+    let mut seed = String::new();
+    let now = std::time::SystemTime::now();
+    write!(seed, "{now:?} {:?} {}", std::thread::current().id(), std::process::id())
+        .expect("a string takes everything");
+    hash(seed.as_bytes())[..16].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_split_as_a_shell_does() {
+        let via = Via::parse("ssh -o 'ProxyCommand=nc %h' adm@{host}").unwrap();
+        assert_eq!(via.words("vm1"), ["ssh", "-o", "ProxyCommand=nc %h", "adm@vm1"]);
+        assert_eq!(Via::parse("sudo"), Err(ViaError::NoHost));
+        assert_eq!(Via::parse("ssh '{host}"), Err(ViaError::Quotes));
+    }
+}

@@ -1,0 +1,106 @@
+//! How an agent comes to run at the far end of a pipe: a shell there is given one script, which says what
+//! machine it is on, looks for this very program, and otherwise takes it from the pipe.
+//!
+//! The words travel on the shell's standard input, because only that survives every way of quoting: ssh joins
+//! its words and has them split again, `kubectl exec` does not. The script is one group, so that a shell has
+//! read all of it before anything is run: what comes afterwards is for those it runs.
+
+use std::io::{BufRead, Read, Write};
+
+use super::failure::HostFailure;
+use super::frame::FrameError;
+use super::{Program, nonce};
+
+/// What a login may print before the script speaks; shells read profiles that greet.
+const MAXIMUM_GREETING: u64 = 64 << 10;
+
+/// The group of commands; `NONCE`, `PROGRAM`, `BYTES` are filled in.
+const SCRIPT: &str = r#"{
+LC_ALL=C; export LC_ALL; umask 077
+say() { printf '\nassay NONCE %s\n' "$*"; }
+say machine "$(uname -s) $(uname -m)"
+for p in PROGRAM "$(command -v assay)"; do
+  if [ -f "$p" ] && [ -x "$p" ] && [ "$(wc -c <"$p")" -eq BYTES ]; then say agent; exec "$p" agent; fi
+done
+tried=; f=
+for d in "${TMPDIR:-/tmp}" /dev/shm /var/tmp "$HOME"; do
+  f=$(mktemp -d -p "$d" 2>/dev/null) || { f=; continue; }
+  if printf '#!/bin/sh\nexit 0\n' >"$f/assay" && chmod 700 "$f/assay" && "$f/assay" 2>/dev/null; then break; fi
+  tried="$tried $d"; rm -rf "$f"; f=
+done
+if [ -z "$f" ]; then say nowhere "$tried"; exit 1; fi
+trap 'rm -rf "$f"' EXIT HUP TERM
+say send
+if head -c BYTES >"$f/assay" && [ "$(wc -c <"$f/assay")" -eq BYTES ]; then say agent
+else say unwritten "$f"; exit 1; fi
+"$f/assay" agent --remove "$f"
+exit
+}
+"#;
+
+/// Has the shell at the far end of the pipe start an agent; `is_copied` when one that is there is not to be used.
+///
+/// # Errors
+/// [`HostFailure`]; the pipe is of no further use then.
+pub(super) fn start(
+    (input, output): (&mut impl Write, &mut impl BufRead),
+    program: &Program,
+    is_copied: bool,
+) -> Result<(), HostFailure> {
+    let nonce = nonce();
+    let path = if is_copied { "/nowhere".into() } else { program.path.to_string_lossy() };
+    let path = shlex::try_quote(&path).unwrap_or("/nowhere".into());
+    let mut script = SCRIPT.replace("NONCE", &nonce).replace("PROGRAM", &path);
+    script = script.replace("BYTES", &program.bytes.len().to_string());
+    if is_copied {
+        script = script.replace(r#" "$(command -v assay)"#, "");
+    }
+    send(input, script.as_bytes())?;
+    let mark = format!("assay {nonce} ");
+    loop {
+        let said = next_word(output, &mark)?;
+        let (word, rest) = said.split_once(' ').unwrap_or((&said, ""));
+        match word {
+            "machine" => same_machine(rest)?,
+            "agent" => return Ok(()),
+            "send" => send(input, &program.bytes)?,
+            "nowhere" => return Err(HostFailure::NoFolder { tried: rest.trim().to_owned() }),
+            "unwritten" => return Err(HostFailure::NotCopied { folder: rest.to_owned() }),
+            _ => return Err(HostFailure::Foreign(FrameError::Closed)),
+        }
+    }
+}
+
+fn send(input: &mut impl Write, bytes: &[u8]) -> Result<(), HostFailure> {
+    // Why the pipe broke is known from what the other end said.
+    input.write_all(bytes).and_then(|()| input.flush()).map_err(|_| HostFailure::Closed)
+}
+
+/// The next line with the mark; what a profile prints in between is passed over.
+fn next_word(output: &mut impl BufRead, mark: &str) -> Result<String, HostFailure> {
+    let mut greeting = 0;
+    loop {
+        let mut line = Vec::new();
+        let read = output.take(MAXIMUM_GREETING).read_until(b'\n', &mut line);
+        greeting += read.map_err(|_| HostFailure::Closed)? as u64;
+        if line.is_empty() {
+            return Err(HostFailure::Closed);
+        }
+        if let Some(word) = String::from_utf8_lossy(&line).trim_end().strip_prefix(mark) {
+            return Ok(word.to_owned());
+        }
+        if greeting > MAXIMUM_GREETING {
+            return Err(HostFailure::Greeting { bytes: greeting });
+        }
+    }
+}
+
+fn same_machine(theirs: &str) -> Result<(), HostFailure> {
+    let known = rustix::system::uname();
+    let name = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
+    let ours = format!("{} {}", name(known.sysname()), name(known.machine()));
+    if theirs == ours {
+        return Ok(());
+    }
+    Err(HostFailure::Machine { theirs: theirs.to_owned(), ours })
+}

@@ -1,0 +1,120 @@
+//! Why a host gave no answer, and what to do about it.
+
+use std::io;
+
+use super::frame::FrameError;
+
+/// What became of a host that gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum HostFailure {
+    #[error("{program} cannot be started")]
+    Start { program: String, source: io::Error },
+    #[error("no answer within {seconds} s{}", after(said))]
+    Silent { seconds: u64, said: String },
+    #[error("the connection ended{}", after(said))]
+    Ended { said: String },
+    /// The pipe ended, and nobody knows yet why.
+    #[error("the connection ended")]
+    Closed,
+    #[error("it prints {bytes} bytes before it does what it is asked")]
+    Greeting { bytes: u64 },
+    #[error("it is a {theirs}, and this program is for {ours}")]
+    Machine { theirs: String, ours: String },
+    #[error("it has no folder for programs{}", after(tried))]
+    NoFolder { tried: String },
+    #[error("the program could not be written to {folder}")]
+    NotCopied { folder: String },
+    #[error("its program is another one than was sent")]
+    Changed,
+    #[error("what comes through the pipe is no answer")]
+    Foreign(#[source] FrameError),
+    #[error("{reason}")]
+    Refused { reason: String, advice: String },
+    #[error("interrupted")]
+    Interrupted,
+}
+
+fn after(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!(": {said}") }
+}
+
+/// What transports say (OpenSSH's, the shells', the resolver's own words), and what helps.
+const REMEDIES: [(&str, &str); 9] = [
+    (
+        "Host key verification failed",
+        "compare the key with the host's own, then renew it with ssh-keygen -R HOST and connect once by hand",
+    ),
+    (
+        "Permission denied (",
+        "let it in by key: ssh-copy-id HOST, or give another user with --via 'ssh USER@{host}'",
+    ),
+    (
+        "Could not resolve hostname",
+        "check the name, or give it an address in ~/.ssh/config or /etc/hosts",
+    ),
+    (
+        "Connection refused",
+        "nothing listens on that port: start the ssh server there, or name its port in --via",
+    ),
+    ("Connection timed out", "check that the host is up and that no firewall is in between"),
+    ("No route to host", "check that the host is up and that no firewall is in between"),
+    ("Cannot open network namespace", "ip netns list names those that there are"),
+    (
+        "not found",
+        "the command of --via, or a shell (sh) on that host, is not there: check both by hand",
+    ),
+    ("No space left on device", "free space in its temporary folder, or set TMPDIR there"),
+];
+
+impl HostFailure {
+    /// The same, with what the transport said where that explains it.
+    pub(super) fn explained(self, said: String) -> Self {
+        match self {
+            Self::Closed => Self::Ended { said },
+            other => other,
+        }
+    }
+
+    /// A stable name for scripts.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        match self {
+            Self::Start { .. } => "transport-not-started",
+            Self::Silent { .. } => "no-answer",
+            Self::Ended { .. } | Self::Closed => "connection-ended",
+            Self::Greeting { .. } => "profile-prints",
+            Self::Machine { .. } => "another-machine",
+            Self::NoFolder { .. } => "no-folder-for-programs",
+            Self::NotCopied { .. } => "not-copied",
+            Self::Changed => "program-changed",
+            Self::Foreign(_) => "not-an-answer",
+            Self::Refused { .. } => "refused",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// What to do.
+    #[must_use]
+    pub fn advice(&self) -> &str {
+        match self {
+            Self::Start { .. } => "install it, or name another command with --via",
+            Self::Silent { said, .. } | Self::Ended { said } => {
+                let known = REMEDIES.iter().find(|(words, _)| said.contains(words));
+                known.map_or(
+                    "try the command of --via by hand, with a shell at its end",
+                    |(_, help)| help,
+                )
+            }
+            Self::Closed => "try the command of --via by hand, with a shell at its end",
+            Self::Greeting { .. } | Self::Foreign(_) => {
+                "let its shell's profile print only where a person looks: [ -t 1 ] || return"
+            }
+            Self::Machine { .. } => "run assay of that machine's kind there by hand",
+            Self::NoFolder { .. } => "set TMPDIR there to a folder that is not mounted noexec",
+            Self::NotCopied { .. } => "free space there, or set TMPDIR to another folder",
+            Self::Changed => "something on the way alters what passes: try another --via",
+            Self::Refused { advice, .. } => advice,
+            Self::Interrupted => "",
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! In what hosts differ that should be alike.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::HostFacts;
+use crate::finding::{Finding, Outcome};
+
+/// One thing in which hosts differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference<'a> {
+    /// What it is: `kernel`, `transparent_hugepage/enabled`, `check cpu.governor`.
+    pub what: String,
+    /// Each value with the hosts that have it, the most frequent first.
+    pub values: Vec<(String, Vec<&'a str>)>,
+}
+
+/// What is compared of a host.
+#[derive(Debug, Clone, Copy)]
+pub struct Compared<'a> {
+    /// The name by which it was asked for.
+    pub name: &'a str,
+    /// What it is.
+    pub facts: &'a HostFacts,
+    /// What was found on it.
+    pub findings: &'a [Finding],
+}
+
+/// Everything in which the hosts differ: what they are, how they are set up, which checks they pass. Never what
+/// varies by itself: load, memory that is available, measured frequencies.
+#[must_use]
+pub fn differences<'a>(hosts: &[Compared<'a>]) -> Vec<Difference<'a>> {
+    let mut columns: BTreeMap<(u8, String), BTreeMap<String, Vec<&'a str>>> = BTreeMap::new();
+    let all: Vec<_> = hosts.iter().map(|host| (host.name, values(host))).collect();
+    for key in all.iter().flat_map(|(_, values)| values.keys()) {
+        columns.entry(key.clone()).or_default();
+    }
+    for (key, column) in &mut columns {
+        for (name, values) in &all {
+            let value = values.get(key).map_or("-", String::as_str);
+            column.entry(value.to_owned()).or_default().push(name);
+        }
+    }
+    let differing = columns.into_iter().filter(|(_, column)| column.len() > 1);
+    differing
+        .map(|((_, what), column)| {
+            let mut values: Vec<_> = column.into_iter().collect();
+            values.sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
+            Difference { what, values }
+        })
+        .collect()
+}
+
+/// Names and values, in groups that keep their order.
+fn values(host: &Compared<'_>) -> BTreeMap<(u8, String), String> {
+    let facts = host.facts;
+    let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+    let switch =
+        |value: Option<bool>| value.map_or("-", |on| if on { "on" } else { "off" }).to_owned();
+    let mut sockets: Vec<u32> = facts.topology.cpus.iter().map(|cpu| cpu.socket).collect();
+    sockets.sort_unstable();
+    sockets.dedup();
+    let of_host = [
+        ("kind of machine", facts.fingerprint.clone()),
+        ("product", shown(&facts.system.product)),
+        ("virtualization", shown(&facts.system.virtualization)),
+        ("CPU", facts.cpu.model.clone()),
+        ("microcode", shown(&facts.cpu.microcode)),
+        ("CPUs", facts.topology.cpus.len().to_string()),
+        ("sockets", sockets.len().to_string()),
+        ("NUMA nodes", facts.topology.numa.len().to_string()),
+        ("SMT", switch(facts.cpu.smt)),
+        ("boost", switch(facts.cpu.boost)),
+        ("governor", shown(&facts.cpu.governor)),
+        // Firmware keeps some, and not the same on every boot.
+        ("memory", format!("{:.1} GiB", facts.memory.total_bytes as f64 / f64::from(1 << 30))),
+        ("distribution", shown(&facts.system.distribution)),
+        ("kernel", facts.system.kernel.clone()),
+        ("kernel parameters", shown(&facts.system.kernel_command_line)),
+        ("clock source", shown(&facts.system.clock_source)),
+    ];
+    let mut values: BTreeMap<(u8, String), String> =
+        of_host.into_iter().map(|(name, value)| ((0, name.to_owned()), value)).collect();
+    for (group, map) in [(1, &facts.versions), (2, &facts.settings), (3, &facts.mitigations)] {
+        values.extend(map.iter().map(|(name, value)| ((group, name.clone()), value.clone())));
+    }
+    let checks = host.findings.iter().map(|it| {
+        let outcome = match it.outcome {
+            Outcome::Ok => "as expected",
+            Outcome::Deviates => "deviates",
+            Outcome::NotVisible => "not observable",
+            Outcome::Unreadable => "could not be read",
+        };
+        ((4, format!("check {}", it.id)), outcome.to_owned())
+    });
+    values.extend(checks);
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_differs_is_listed_with_the_most_frequent_first() {
+        let old = HostFacts {
+            name: "a".to_owned(),
+            settings: [("vm.swappiness".to_owned(), "60".to_owned())].into(),
+            ..HostFacts::default()
+        };
+        let mut new = HostFacts { name: "b".to_owned(), ..HostFacts::default() };
+        new.system.kernel = "6.12".to_owned();
+        new.memory.available_bytes = 5;
+        let host = |name, facts| Compared { name, facts, findings: &[] };
+        let found = differences(&[host("vm1", &new), host("vm2", &old), host("vm3", &old)]);
+        let expected = [
+            ("kernel", [("", vec!["vm2", "vm3"]), ("6.12", vec!["vm1"])]),
+            ("vm.swappiness", [("60", vec!["vm2", "vm3"]), ("-", vec!["vm1"])]),
+        ];
+        let expected = expected.map(|(what, values)| Difference {
+            what: what.to_owned(),
+            values: values.map(|(value, hosts)| (value.to_owned(), hosts)).into(),
+        });
+        assert_eq!(found, expected);
+        assert!(differences(&[host("vm2", &old), host("vm3", &old)]).is_empty());
+    }
+}

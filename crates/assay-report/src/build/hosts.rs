@@ -1,0 +1,170 @@
+//! What `assay doctor --hosts` found: hosts that gave no answer, what differs, and what deviates where.
+
+use std::collections::BTreeMap;
+
+use assay_model::facts::difference::{Compared, differences};
+use assay_model::finding::{Finding, Outcome, Severity};
+use assay_model::quantity::Unit;
+
+use super::findings::{NO_CHANGE, severity};
+use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
+use crate::units::quantity;
+
+/// A host that was examined.
+#[derive(Debug, Clone, Copy)]
+pub struct Host<'a> {
+    /// Its name in the list, what it is, and what was found.
+    pub compared: Compared<'a>,
+    /// What its clock shows beyond this host's, and how well that is known, in seconds.
+    pub clock_offset_s: (f64, f64),
+}
+
+/// A host that gave no answer.
+#[derive(Debug, Clone)]
+pub struct Unreached<'a> {
+    /// Its name in the list.
+    pub name: &'a str,
+    /// Why, and what to do.
+    pub reason: String,
+    /// What to do.
+    pub advice: String,
+}
+
+/// The report over many hosts. `short` writes a list of hosts.
+#[must_use]
+pub fn hosts(
+    examined: &[Host<'_>],
+    unreached: &[Unreached<'_>],
+    short: &dyn Fn(&[&str]) -> String,
+) -> Document {
+    let count = examined.len() + unreached.len();
+    let mut document = Document::new(format!("Benchmark configuration of {count} hosts"));
+    if !unreached.is_empty() {
+        let text = format!("{} of {count} hosts gave no answer.", unreached.len());
+        document.paragraph(Tone::Bad, text);
+        document.heading("Hosts without an answer");
+        document.blocks.extend(unreached.iter().map(no_answer));
+    }
+    if examined.is_empty() {
+        return document;
+    }
+    document.heading("Hosts");
+    document.blocks.push(Block::Table(overview(examined)));
+    let compared: Vec<Compared<'_>> = examined.iter().map(|host| host.compared).collect();
+    what_differs(&mut document, &compared, short);
+    deviations(&mut document, &compared, short);
+    document
+}
+
+fn no_answer(host: &Unreached<'_>) -> Block {
+    let facts = [("why", &host.reason), ("help", &host.advice)];
+    let known = facts.into_iter().filter(|(_, text)| !text.is_empty());
+    Block::Facts(Facts {
+        title: Some(host.name.to_owned()),
+        tone: Tone::Bad,
+        facts: known.map(|(name, text)| (name.to_owned(), text.clone())).collect(),
+    })
+}
+
+fn overview(hosts: &[Host<'_>]) -> Table {
+    let columns = [
+        ("host", Align::Left),
+        ("host name", Align::Left),
+        ("CPUs", Align::Right),
+        ("invalidate", Align::Right),
+        ("skew", Align::Right),
+        ("notes", Align::Right),
+        ("clock offset", Align::Right),
+    ];
+    let mut table = Table::new("Deviations by how much they matter for measurements", &columns);
+    for host in hosts {
+        let Compared { name, facts, findings } = host.compared;
+        let count = |severity| {
+            let deviates =
+                |it: &&Finding| it.outcome == Outcome::Deviates && it.severity == severity;
+            findings.iter().filter(deviates).count()
+        };
+        let [blocks, skews, notes] =
+            [Severity::Blocks, Severity::Skews, Severity::Note].map(count);
+        let (offset_s, bound_s) = host.clock_offset_s;
+        let clock = format!(
+            "{} ± {}",
+            quantity(offset_s, Unit::Second, 2),
+            quantity(bound_s, Unit::Second, 2)
+        );
+        let counts = [facts.topology.cpus.len(), blocks, skews, notes].map(|n| n.to_string());
+        let cells =
+            [name.to_owned(), facts.name.clone()].into_iter().chain(counts).chain([clock]);
+        table.rows.push(cells.map(Cell::from).collect());
+    }
+    table
+}
+
+fn what_differs(
+    document: &mut Document,
+    hosts: &[Compared<'_>],
+    short: &dyn Fn(&[&str]) -> String,
+) {
+    if hosts.len() < 2 {
+        return;
+    }
+    document.heading("What differs");
+    let columns = [("what", Align::Left), ("value", Align::Left), ("hosts", Align::Left)];
+    let mut table = Table::new("", &columns);
+    for difference in differences(hosts) {
+        for (number, (value, names)) in difference.values.into_iter().enumerate() {
+            let what = if number == 0 { difference.what.clone() } else { String::new() };
+            table.rows.push(vec![what.into(), value.into(), short(&names).into()]);
+        }
+    }
+    if table.rows.is_empty() {
+        document.paragraph(Tone::Plain, "Nothing: these hosts are set up alike.");
+    } else {
+        document.blocks.push(Block::Table(table));
+    }
+}
+
+/// Each check once, with the hosts where it deviates.
+fn deviations(
+    document: &mut Document,
+    hosts: &[Compared<'_>],
+    short: &dyn Fn(&[&str]) -> String,
+) {
+    let mut found: BTreeMap<_, Vec<(&str, &Finding)>> = BTreeMap::new();
+    for host in hosts {
+        let deviating = host.findings.iter().filter(|it| it.outcome == Outcome::Deviates);
+        for it in deviating {
+            let place = (std::cmp::Reverse(it.severity), it.id.as_str());
+            found.entry(place).or_default().push((host.name, it));
+        }
+    }
+    if found.is_empty() {
+        document.paragraph(Tone::Plain, "No deviations found.");
+        return;
+    }
+    document.heading("Deviations");
+    for all in found.into_values() {
+        let first = all[0].1;
+        let mut observed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (name, it) in &all {
+            observed.entry(&it.observed).or_default().push(name);
+        }
+        let observed =
+            observed.into_iter().map(|(text, names)| format!("{}: {text}", short(&names)));
+        let observed = observed.collect::<Vec<_>>().join("; ");
+        let facts = [
+            ("observed", &observed),
+            ("expected", &first.expected),
+            ("why", &first.why),
+            ("change", &first.change),
+        ];
+        let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
+        let (tone, words) = severity(first.severity);
+        document.blocks.push(Block::Facts(Facts {
+            title: Some(format!("{}: {words}", first.id)),
+            tone,
+            facts: known.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
+        }));
+    }
+    document.paragraph(Tone::Quiet, NO_CHANGE);
+}

@@ -1,0 +1,111 @@
+//! `assay doctor --hosts`: the checks on many hosts at once, and in what these differ.
+
+use std::time::Duration;
+
+use assay_fleet::hosts;
+use assay_fleet::remote::controller::{self, Answer, Course};
+use assay_fleet::remote::{HostFailure, Program, Via};
+use assay_model::facts::difference::{Compared, Difference, differences};
+use assay_report::build::{self, Host, Unreached};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::arguments::DoctorArguments;
+use crate::failure::exit_code;
+use crate::terminal::Terminal;
+use crate::{pipeline, signals};
+use assay_run::failure::{Failure, Kind};
+
+/// What scripts get.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    hosts: Vec<Value>,
+    differences: Vec<Difference<'a>>,
+}
+
+pub(super) fn doctor(
+    list: &str,
+    typed: &DoctorArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let names = hosts::parse(list).map_err(|error| {
+        Failure::usage("--hosts names no hosts")
+            .because(&error)
+            .advise("name them like vm1,vm[2-24], or give a file by its path (./hosts)")
+    })?;
+    let via = Via::parse(&typed.hosts.via).map_err(|error| {
+        Failure::usage(format!("--via {:?}", typed.hosts.via)).because(&error)
+    })?;
+    let program = Program::running().map_err(|error| {
+        Failure::new(Kind::Internal, "this program cannot be read").because(&error)
+    })?;
+    let cancel = signals::cancel_on_signals()?;
+    let deadline = Duration::from_secs_f64(typed.hosts.host_deadline);
+    let course = Course { via: &via, program: &program, deadline, cancel: &cancel };
+    let mut done = 0;
+    let answers = controller::ask(&names, &course, &mut |name, answer| {
+        done += 1;
+        let said = if answer.is_ok() { "examined" } else { "no answer" };
+        terminal.note(&format!("{done} of {}: {name}: {said}", names.len()));
+    });
+    if typed.json {
+        terminal.print(&pipeline::json(&document(&names, &answers))?);
+    } else {
+        let (examined, unreached) = sorted(&names, &answers);
+        let document = build::hosts(&examined, &unreached, &hosts::compact);
+        let text = terminal.text(&document);
+        terminal.print(&text);
+    }
+    let is_whole = answers.iter().all(Result::is_ok);
+    Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })
+}
+
+type Answers = [Result<Answer, HostFailure>];
+
+fn sorted<'a>(
+    names: &'a [String],
+    answers: &'a Answers,
+) -> (Vec<Host<'a>>, Vec<Unreached<'a>>) {
+    let (mut examined, mut unreached) = (Vec::new(), Vec::new());
+    for (name, answer) in names.iter().zip(answers) {
+        match answer {
+            Ok(answer) => examined.push(Host {
+                compared: Compared {
+                    name,
+                    facts: &answer.examined.host,
+                    findings: &answer.examined.findings,
+                },
+                clock_offset_s: answer.clock_offset_s,
+            }),
+            Err(failure) => unreached.push(Unreached {
+                name,
+                reason: failed(failure).reason(),
+                advice: failure.advice().to_owned(),
+            }),
+        }
+    }
+    (examined, unreached)
+}
+
+fn failed(failure: &HostFailure) -> Failure {
+    let what = failure.to_string();
+    match std::error::Error::source(failure) {
+        Some(source) => Failure::measurement(what).because(source),
+        None => Failure::measurement(what),
+    }
+}
+
+fn document<'a>(names: &'a [String], answers: &'a Answers) -> Document<'a> {
+    let hosts = names.iter().zip(answers).map(|(name, answer)| match answer {
+        Ok(Answer { examined, clock_offset_s: (offset, bound) }) => json!({
+            "name": name, "host": examined.host, "findings": examined.findings,
+            "network": examined.network, "clock_offset_s": offset, "clock_offset_bound_s": bound,
+        }),
+        Err(failure) => json!({ "name": name, "failure": {
+            "id": failure.id(), "reason": failed(failure).reason(), "advice": failure.advice(),
+        }}),
+    });
+    let (examined, _) = sorted(names, answers);
+    let compared: Vec<Compared<'_>> = examined.iter().map(|host| host.compared).collect();
+    Document { hosts: hosts.collect(), differences: differences(&compared) }
+}
