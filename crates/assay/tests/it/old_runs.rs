@@ -246,7 +246,7 @@ fn old_runs_show_the_same_results() {
         assert!(same(&old["run"], &new["run"]), "{run}: {} {}", old["run"], new["run"]);
         let (was, is) = (array(&old["results"]), array(&new["results"]));
         assert_eq!(was.len(), is.len(), "{run}");
-        pinned.push_str(&format!("{run}: statistics {}\n", new["statistics"]));
+        pinned.extend([format!("{run}: statistics {}\n", new["statistics"])]);
         pinned.extend(is.iter().map(|result| estimated(&run, result)));
         for old in was {
             if run == CONTENDED && old["benchmark"].as_str().unwrap().starts_with("compute") {
