@@ -64,6 +64,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::OtherLoad { .. }
         | Doubt::AnotherAssay
         | Doubt::Paused { .. }
+        | Doubt::CpusTaken { .. }
         | Doubt::ClockStepped { .. }
         | Doubt::OverBudget { .. }
         | Doubt::MeasuredOnce { .. }
