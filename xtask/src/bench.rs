@@ -13,6 +13,7 @@ use options::Options;
 mod assay;
 mod compute;
 mod cpus;
+mod dialects;
 mod footprint;
 mod hpcc;
 mod lapack;
@@ -37,6 +38,7 @@ cargo xtask bench compute    beside OpenBLAS and HPL → docs/benchmarks/compute
 cargo xtask bench network    beside iperf3, qperf and a bare loop, loopback and veth → docs/benchmarks/network.md
 cargo xtask bench mpi        beside C compiled with each MPI's mpicc → docs/benchmarks/mpi.md
 cargo xtask bench storage    beside fio → docs/benchmarks/storage.md
+cargo xtask bench dialects   assay fio beside fio, small jobs of every kind → docs/benchmarks/dialects.md
 cargo xtask bench build      start-up, size and cold build → docs/benchmarks/build.md
     --turns N       how often everything is measured (10; at least 6 for an interval)
     --threads N     how many CPUs are used, one per core first (all cores)
@@ -58,6 +60,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         "network" => network::run(root, &options),
         "mpi" => mpi::run(root, &options),
         "storage" => storage::run(root, &options),
+        "dialects" => dialects::run(root, &options),
         "build" => footprint::run(root, &options),
         other => bail!("no such comparison: {other}\n{USAGE}"),
     }

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use assay_model::seed;
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{StoragePlan, Verify};
 use serde::{Deserialize, Serialize};
@@ -109,6 +110,25 @@ pub struct Execution {
     pub notes: Vec<Diagnostic>,
 }
 
+impl Execution {
+    /// What the pass of this number does, counted from 1: every pass goes on with other random numbers, so that
+    /// none finds the blocks of another in a cache.
+    #[must_use]
+    pub fn pass(&self, number: u64) -> Self {
+        let mut own = self.clone();
+        if number > 1 {
+            own.seeds().for_each(|it| *it = seed::derived(*it, number));
+        }
+        own
+    }
+
+    /// The seed of every run.
+    fn seeds(&mut self) -> impl Iterator<Item = &mut u64> {
+        let raw = self.plan.phases.iter_mut().map(|it| &mut it.workload.seed);
+        raw.chain(self.files.phases.iter_mut().map(|it| &mut it.workload.seed))
+    }
+}
+
 /// A host and where it was defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedHost {
@@ -150,6 +170,17 @@ pub struct RunLabel {
     /// Hosts, storage and workloads it uses.
     pub used: Used,
 }
+
+impl RunLabel {
+    /// Whether it makes or removes trees for the runs behind it.
+    #[must_use]
+    pub fn is_format(&self) -> bool {
+        self.name.starts_with(FORMAT)
+    }
+}
+
+/// What the names of runs that make trees begin with.
+pub(crate) const FORMAT: &str = "format_for_";
 
 /// How a run's rate came about.
 #[derive(Debug, Clone, Copy, PartialEq)]

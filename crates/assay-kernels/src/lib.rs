@@ -10,6 +10,7 @@
 pub mod barrier;
 pub mod clock;
 pub mod compute;
+pub mod heap;
 mod library;
 pub mod loop_device;
 pub mod mapping;

@@ -80,6 +80,8 @@ pub struct Definition {
 pub enum Section {
     /// Memory bandwidth by placement.
     Bandwidth,
+    /// A matrix of copies between domains.
+    Copies,
     /// Latency over the working set.
     Ladder,
     /// Multiply-add peak and LINPACK.
@@ -90,6 +92,8 @@ pub enum Section {
     Mpi,
     /// Tests of storage and response curves.
     Storage,
+    /// Operations on file trees.
+    Files,
     /// A table with a column for every dimension that differs.
     General,
 }
@@ -284,8 +288,9 @@ and named, and every element is compared afterwards.",
         Unit::BytePerSecond,
         Better::Higher,
         "c[i] = a[i], a near the source, c near the placement; 16 bytes per element over the time of a pass",
-    )],
-    section: Section::General,
+    )
+    .headline("slowest copy")],
+    section: Section::Copies,
     luck: Luck::Pages,
     preparations: PREPARATIONS,
     asks: Asks::Nothing,

@@ -3,6 +3,8 @@
 //! Messages of the system, a library or a tool are stored verbatim, like raw output: `causes`,
 //! outermost first.
 
+pub mod refusal;
+
 use serde::{Deserialize, Serialize};
 
 /// One failure. The variants are the documentation.

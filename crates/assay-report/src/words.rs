@@ -9,7 +9,7 @@ mod failure;
 
 pub use choices::{aspect, basis, difference, engine_reason, factors, knee, shown, verdict};
 pub use doubt::doubt;
-pub use failure::{failure, refusal};
+pub use failure::failure;
 
 /// What is doubtful or failed, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]

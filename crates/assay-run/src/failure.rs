@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
-use assay_model::failure::{Area, Failure as CaseFailure};
+use assay_model::failure::{Area, Failure as CaseFailure, refusal};
 use assay_store::StoreError;
 
 /// What went wrong, as the caller may have to distinguish it.
@@ -73,6 +73,14 @@ impl Failure {
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice.push(advice.into());
         self
+    }
+
+    /// Adds what can be done about a refusal of the operating system, where that is known.
+    pub fn with_known_advice(self) -> Self {
+        match refusal::advice(&self.reason()) {
+            Some(advice) => self.advise(advice),
+            None => self,
+        }
     }
 
     /// Points at the place in a file.

@@ -23,8 +23,9 @@ use assay_store::Store;
 use crate::execution::{self, Execution};
 use crate::failure::{Failure, Kind};
 use crate::sink::Sink;
+use crate::storage::file_trees::{self, FoldersAbove};
 use crate::storage::options::RunOptions;
-use crate::storage::{file_trees, precondition, runner, volume};
+use crate::storage::{precondition, runner, volume};
 use crate::tools::{self, Tools};
 
 /// What is asked, by whom, and under which condition.
@@ -121,7 +122,7 @@ pub fn measure(
     let storage = &question.storage;
     let (of_storage, of_files) = (storage_of(&plan), files_of(&plan));
     runner::check(&of_storage, storage)?;
-    file_trees::check(&of_files, storage, false)?;
+    file_trees::check(&of_files, storage, FoldersAbove::REFUSED)?;
     volume::told(&of_storage, &of_files).iter().for_each(|line| sink.note(line));
     let execution = Execution {
         plan,

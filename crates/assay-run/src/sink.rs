@@ -35,21 +35,3 @@ impl Sink for Silent {
 
     fn doubt(&mut self, _: &Doubt) {}
 }
-
-/// Keeps the doubts for whoever prints by itself while the run goes on.
-#[derive(Debug, Clone, Default)]
-pub struct Doubts(pub Vec<Doubt>);
-
-impl Sink for Doubts {
-    fn event(&mut self, _: &RunEvent) -> Result<(), Failure> {
-        Ok(())
-    }
-
-    fn progress(&mut self, _: &str) {}
-
-    fn note(&mut self, _: &str) {}
-
-    fn doubt(&mut self, doubt: &Doubt) {
-        self.0.push(doubt.clone());
-    }
-}

@@ -1,7 +1,6 @@
 //! Execution of storage plans: which files may be written, which are created and removed, and the
 //! phases one after another. The kernels do the I/O itself.
 
-mod advice;
 pub mod aim;
 pub mod created;
 pub mod file_trees;

@@ -307,9 +307,11 @@ fn told_apart(workload: &Workload, text: &str) -> Attributes {
         }
         Section::Network => (Attribute::End, text.into()),
         Section::Bandwidth
+        | Section::Copies
         | Section::Ladder
         | Section::Compute
         | Section::Storage
+        | Section::Files
         | Section::General => (Attribute::Placement, text.into()),
     };
     Attributes::from([(name, value)])

@@ -16,7 +16,7 @@ pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
     (1, "a bug in assay"),
     (
         2,
-        "wrong usage: an unknown command, option, suite, run, placement or unit, or an impossible value",
+        "wrong usage: an unknown command, option, suite, run, placement or unit, an impossible value, or a target that assay must not use",
     ),
     (3, "a suite file does not parse, or names what does not exist"),
     (4, "a host, library, tool, disk or measurement failed, or the run was interrupted"),

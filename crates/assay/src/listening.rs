@@ -6,6 +6,7 @@ use assay_report::words;
 use assay_run::failure::{Failure, Kind};
 use assay_run::sink::Sink;
 
+use crate::arguments::KeepArguments;
 use crate::terminal::Terminal;
 
 /// The terminal as it listens to a run.
@@ -44,21 +45,43 @@ impl Sink for Listening<'_> {
 }
 
 /// A run in the language of a tool: the command prints meanwhile, and of the run only the store has
-/// anything to say.
+/// anything to say. Where it was stored is said last, to people alone: a tool says no such thing, and
+/// scripts read what it says on either output.
 #[derive(Debug)]
 pub(crate) struct Silently {
     terminal: Terminal,
+    stores: bool,
+    /// The run that goes on.
+    run: String,
+    /// Runs that were stored to their end.
+    stored: Vec<String>,
 }
 
 impl Silently {
     /// Beside the terminal that the command prints on.
-    pub(crate) fn beside() -> Self {
-        Self { terminal: Terminal::attached() }
+    pub(crate) fn beside(keep: &KeepArguments) -> Self {
+        let (run, stored) = (String::new(), Vec::new());
+        Self { terminal: Terminal::attached(), stores: !keep.no_store, run, stored }
+    }
+}
+
+impl Drop for Silently {
+    fn drop(&mut self) {
+        for run in &self.stored {
+            self.terminal.aside(&format!("Stored as {run}: assay show {run}"));
+        }
     }
 }
 
 impl Sink for Silently {
-    fn event(&mut self, _: &RunEvent) -> Result<(), Failure> {
+    fn event(&mut self, event: &RunEvent) -> Result<(), Failure> {
+        match event {
+            RunEvent::RunStarted(started) => self.run.clone_from(&started.run),
+            RunEvent::RunFinished { .. } if self.stores => {
+                self.stored.push(std::mem::take(&mut self.run));
+            }
+            _ => {}
+        }
         Ok(())
     }
 

@@ -74,6 +74,13 @@ impl Terminal {
         }
     }
 
+    /// Writes what only people need, where they read along.
+    pub(crate) fn aside(&self, text: &str) {
+        if io::stderr().is_terminal() {
+            to_stderr(text);
+        }
+    }
+
     /// Asks for what is not to be shown; `None` where there is no terminal to ask at.
     pub(crate) fn secret(&mut self, question: &str) -> io::Result<Option<String>> {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {

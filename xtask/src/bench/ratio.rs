@@ -70,6 +70,18 @@ impl Ratio {
         }
     }
 
+    /// Whether both are alike within these limits, either way; undecided where the interval contains one.
+    pub(crate) fn agreement(&self, (lowest, highest): (f64, f64)) -> &'static str {
+        match self.interval {
+            Some((low, high)) if lowest <= low && high <= highest => "alike",
+            Some((low, high)) if high < lowest || highest < low => "apart",
+            _ if (lowest..=highest).contains(&self.of_medians) => {
+                "undecided, the median is alike"
+            }
+            _ => "undecided, the median is apart",
+        }
+    }
+
     /// `0.987…1.012`, or a dash.
     pub(crate) fn interval_text(&self) -> String {
         self.interval.map_or("–".into(), |(low, high)| format!("{low:.3}…{high:.3}"))
@@ -128,6 +140,21 @@ mod tests {
         ] {
             let ratio = Ratio { of_medians, interval };
             assert_eq!(ratio.verdict(0.99), expected, "{ratio:?}");
+        }
+    }
+
+    #[test]
+    fn agreement_has_two_limits() {
+        for (of_medians, interval, expected) in [
+            (1.0, Some((0.95, 1.05)), "alike"),
+            (0.8, Some((0.7, 0.89)), "apart"),
+            (1.3, Some((1.2, 1.4)), "apart"),
+            (1.0, Some((0.8, 1.05)), "undecided, the median is alike"),
+            (1.2, Some((1.0, 1.3)), "undecided, the median is apart"),
+            (1.0, None, "undecided, the median is alike"),
+        ] {
+            let ratio = Ratio { of_medians, interval };
+            assert_eq!(ratio.agreement((0.9, 1.1)), expected, "{ratio:?}");
         }
     }
 

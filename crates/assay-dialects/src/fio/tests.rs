@@ -208,6 +208,22 @@ fn the_command_line_that_netapp_pages_give() {
 }
 
 #[test]
+fn what_is_left_of_a_file_behind_its_last_whole_block_is_not_worked_on() {
+    check(
+        "--name=etcd --rw=write --ioengine=sync --fdatasync=1 --size=1m --bs=2300 --nrfiles=2",
+        "",
+        &expect![[r#"
+            etcd: None warm 0 s, Closed, Threads, seed 137
+              etcd.0: Sequential { cursor: Shared, at_end: Wrap, gap_bytes: 0 } [(2300, 2300, 1.0)] read 0 depth 1×1 sync 1 share 1.00 own None stop Some(1044200)
+                besides syncs_data_only true, turns "round"
+                etcd.0.0 Some((0, 522100)) make Some(524288)
+                etcd.0.1 Some((0, 522100)) make Some(524288)
+            report etcd group 0 jobs 1 parts 1
+        "#]],
+    );
+}
+
+#[test]
 fn sections_inherit_and_stonewall_separates() {
     let file = "; a comment\n[global]\nioengine=io_uring\nbs=4k\nsize=${SIZE}\ndirect=1\n\
                 [fill]\nrw=write ; to the end\n[global]\nruntime=10\ntime_based\n\

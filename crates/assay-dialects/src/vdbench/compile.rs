@@ -108,9 +108,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
             self.format_all();
         }
         // Every run has its own, so that none finds the blocks of another in a cache.
-        let raw = self.execution.plan.phases.iter_mut().map(|it| &mut it.workload.seed);
-        let files = self.execution.files.phases.iter_mut().map(|it| &mut it.workload.seed);
-        for (nth, own) in (0..).zip(raw.chain(files)) {
+        for (nth, own) in (0..).zip(self.execution.seeds()) {
             *own = seed::derived(self.input.seed, nth);
         }
         self.execution.hosts = self.hosts_used();

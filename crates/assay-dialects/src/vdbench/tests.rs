@@ -100,6 +100,20 @@ fn patterns_of_access() {
 }
 
 #[test]
+fn every_run_of_every_pass_has_its_own_seed() {
+    let execution = fine(
+        "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n\
+         rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1,forthreads=(1,2,3)",
+    );
+    assert_eq!(execution.pass(1), execution);
+    let seeds = (1..=4).flat_map(|number| {
+        let phases = execution.pass(number).plan.phases;
+        phases.into_iter().map(|phase| phase.workload.seed)
+    });
+    assert_eq!(seeds.collect::<std::collections::BTreeSet<_>>().len(), 12);
+}
+
+#[test]
 fn sizes_of_an_io() {
     let one = |bytes, share| SizeShare {
         min_bytes: bytes,

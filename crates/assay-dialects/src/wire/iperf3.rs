@@ -177,7 +177,7 @@ pub enum ProtocolError {
         reason: String,
     },
     /// The server serves somebody else.
-    #[error("the server is busy running a test, or refuses this client")]
+    #[error("denied")]
     Denied,
     /// The server gave up with its own error numbers.
     #[error("the server gave up: {}", server_error::words(*iperf3, *system))]
@@ -188,7 +188,7 @@ pub enum ProtocolError {
         system: i32,
     },
     /// The other end gave up.
-    #[error("the {who} has terminated the test")]
+    #[error("terminated by the {who}")]
     Terminated {
         /// `server` or `client`.
         who: &'static str,

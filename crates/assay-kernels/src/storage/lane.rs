@@ -35,7 +35,7 @@ pub(super) struct Lane {
     /// Places that are found in another way, which most lanes do not do.
     elsewhere: Option<Box<Elsewhere>>,
     draws: Draws,
-    /// Bytes until the range begins anew and the page cache drops it; beyond all where it keeps it.
+    /// Bytes until the ranges of all targets begin anew and the page cache drops them; beyond all where it keeps it.
     pass_left: u64,
     pass_bytes: u64,
 }
@@ -100,9 +100,10 @@ impl Lane {
         // Only what goes over all of its range comes to an end of it.
         let passes =
             !matches!(stream.pattern, AccessPattern::Random | AccessPattern::Mixed { .. });
-        let drops =
-            target.opening.drops_cache && !target.direct && passes && rotation.is_none();
-        let pass_bytes = if drops { area.end - area.start } else { u64::MAX };
+        let drops = target.opening.drops_cache && !target.direct && passes;
+        let others = plan.others.iter().map(|(_, other, _)| other.end - other.start);
+        let all_bytes = others.fold(area.end - area.start, u64::saturating_add);
+        let pass_bytes = if drops { all_bytes } else { u64::MAX };
         let position = plan.position.clone();
         // A position at the start of a range with a hot area would begin inside it.
         position.fetch_max(
@@ -178,13 +179,24 @@ impl Lane {
                 return Next::Done;
             }
             if self.pass_left == 0 {
-                target.opened.drop_cache();
-                self.pass_left = self.pass_bytes;
+                self.begin_anew(phase);
             }
             self.pass_left = self.pass_left.saturating_sub(bytes);
             return Next::Io(planned);
         }
         Next::Busy
+    }
+
+    /// As fio, which opens all files of a job anew for another pass (`io_reopen` of backend.c).
+    #[cold]
+    fn begin_anew(&mut self, phase: &Phase<'_>) {
+        match self.elsewhere.as_deref() {
+            Some(Elsewhere::InTurn(rotation)) => {
+                rotation.targets().for_each(|at| phase.targets[at].opened.drop_cache());
+            }
+            Some(Elsewhere::Skewed(_)) | None => phase.targets[self.target].opened.drop_cache(),
+        }
+        self.pass_left = self.pass_bytes;
     }
 
     /// Leaves a target that was given up; whether another takes its turn.

@@ -37,6 +37,11 @@ impl Rotation {
         Self { turns, seats, ends, at: 0 }
     }
 
+    /// Those that have not been left.
+    pub(super) fn targets(&self) -> impl Iterator<Item = usize> {
+        self.seats.iter().map(|seat| seat.target)
+    }
+
     /// Passes over a target from now on; whether another is left.
     pub(super) fn leave(&mut self, target: usize) -> bool {
         self.seats.retain(|seat| seat.target != target);

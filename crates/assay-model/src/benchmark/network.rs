@@ -197,7 +197,7 @@ pub(super) const ICMP: Definition = Definition {
 Echo requests are sent one at a time; each is timed by one clock on this end, from before the send to \
 after the receive of the reply. The far end's kernel replies, so no program there adds to the time. \
 An unprivileged socket is used if the kernel allows it, otherwise a raw one.",
-    metrics: &[ROUND_TRIP, LOSS],
+    metrics: &[ROUND_TRIP.headline("ping"), LOSS],
     section: Section::Network,
     luck: Luck::Connections,
     preparations: PREPARATIONS,

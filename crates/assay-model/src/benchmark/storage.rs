@@ -145,7 +145,7 @@ advance, and latency is also reported from then.",
         CPU_USER,
         CPU_SYSTEM,
     ],
-    section: Section::General,
+    section: Section::Files,
     luck: Luck::Pages,
     // Every pass creates what it needs.
     preparations: 1,

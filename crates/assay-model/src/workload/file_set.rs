@@ -134,7 +134,7 @@ pub enum FileOperation {
     Mkdir,
     /// Removes an empty directory.
     Rmdir,
-    /// Makes a file and writes all of it.
+    /// Makes a file and writes all of it; with an end of 0 bytes it stays empty.
     Create,
     /// Opens a file.
     Open,
@@ -380,7 +380,7 @@ impl FileTree {
         for step in 1..=level {
             // The place in base `width`, one digit per level, the highest first.
             let digit = place / self.width.saturating_pow(level - step) % self.width;
-            path.push(format!("vdb{step}_{}.dir", digit + 1));
+            path.push(format!("vdb.{step}_{}.dir", digit + 1));
         }
         path
     }
@@ -433,14 +433,14 @@ mod tests {
     fn names_and_numbers() {
         let deep = tree(2, 3, 2, false);
         assert_eq!((deep.directories(), deep.file_count()), (Some(12), Some(18)));
-        assert_eq!(deep.directory(0), PathBuf::from("/a/vdb1_1.dir"));
-        assert_eq!(deep.directory(3), PathBuf::from("/a/vdb1_1.dir/vdb2_1.dir"));
-        assert_eq!(deep.directory(11), PathBuf::from("/a/vdb1_3.dir/vdb2_3.dir"));
+        assert_eq!(deep.directory(0), PathBuf::from("/a/vdb.1_1.dir"));
+        assert_eq!(deep.directory(3), PathBuf::from("/a/vdb.1_1.dir/vdb.2_1.dir"));
+        assert_eq!(deep.directory(11), PathBuf::from("/a/vdb.1_3.dir/vdb.2_3.dir"));
         assert_eq!((deep.parent(2), deep.parent(11)), (None, Some(2)));
-        assert_eq!(deep.file(17), PathBuf::from("/a/vdb1_3.dir/vdb2_3.dir/vdb_f0002.file"));
+        assert_eq!(deep.file(17), PathBuf::from("/a/vdb.1_3.dir/vdb.2_3.dir/vdb_f0002.file"));
         let all = tree(2, 3, 2, true);
         assert_eq!(all.file_count(), Some(24));
-        assert_eq!(all.file(0), PathBuf::from("/a/vdb1_1.dir/vdb_f0001.file"));
+        assert_eq!(all.file(0), PathBuf::from("/a/vdb.1_1.dir/vdb_f0001.file"));
         assert_eq!(tree(0, 1, 2, false).file(1), PathBuf::from("/a/vdb_f0002.file"));
         assert_eq!(tree(64, 1000, 2, false).directories(), None);
         // Counted, not walked: this were hours.

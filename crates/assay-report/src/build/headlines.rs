@@ -7,7 +7,7 @@ use assay_model::benchmark::{Benchmark, Better, Metric, Section};
 use assay_model::quantity::Quantity;
 use assay_model::summary::{Estimate, Summary};
 
-use super::run::context::{number, section_of};
+use super::run::context::{domains, number, section_of};
 
 /// What makes one result stand for more of the machine than another.
 const SIZES: [Attribute; 4] =
@@ -41,11 +41,13 @@ pub fn representative(results: &[&Estimate]) -> usize {
 /// What stands for the machine as a whole: the whole node, then most threads, the largest working
 /// set or system, but the shortest message where its latency is reported; among equals our own
 /// measurement, then the better one. Storage has no whole: of its tests the best one stands for it.
+/// Of a matrix of copies it is the slowest pair: what a process pays at most that is placed wrongly.
+/// Of operations on files it is the creation, which every file system has to make durable.
 fn compare(a: &Estimate, b: &Estimate) -> Ordering {
     let size = |estimate: &Estimate| {
         let sign = match (section_of(estimate), estimate.better) {
             (Some(Section::Mpi), Better::Lower) => -1.0,
-            (Some(Section::Storage), _) => 0.0,
+            (Some(Section::Storage | Section::Files | Section::Copies), _) => 0.0,
             _ => 1.0,
         };
         SIZES.map(|name| sign * number(estimate, name).unwrap_or(0.0))
@@ -54,11 +56,18 @@ fn compare(a: &Estimate, b: &Estimate) -> Ordering {
     let is_node = |estimate: &Estimate| placement(estimate) == Some("node");
     let is_own = |estimate: &Estimate| estimate.tool.name == "assay";
     let quality = match a.better {
+        Better::Higher if section_of(a) == Some(Section::Copies) => {
+            b.median.total_cmp(&a.median)
+        }
         Better::Higher => a.median.total_cmp(&b.median),
         Better::Lower => b.median.total_cmp(&a.median),
     };
+    let is_creation = |it: &Estimate| {
+        it.parameters.get(&Attribute::Operation).and_then(Value::text) == Some("create")
+    };
     is_node(a)
         .cmp(&is_node(b))
+        .then(is_creation(a).cmp(&is_creation(b)))
         .then(sizes().fold(Ordering::Equal, Ordering::then))
         .then(is_own(a).cmp(&is_own(b)))
         .then(quality)
@@ -72,8 +81,10 @@ fn placement(estimate: &Estimate) -> Option<&str> {
 fn label(name: &str, estimate: &Estimate) -> String {
     let of = |name| estimate.parameters.get(&name).and_then(Value::text);
     let name = of(Attribute::Test).or_else(|| of(Attribute::Phase)).unwrap_or(name);
-    match placement(estimate) {
-        None | Some("node") => name.to_owned(),
-        Some(placement) => format!("{name} ({placement})"),
+    let is_files = section_of(estimate) == Some(Section::Files);
+    let operation = || of(Attribute::Operation).filter(|_| is_files).map(str::to_owned);
+    match domains(estimate).filter(|it| it != "node").or_else(operation) {
+        None => name.to_owned(),
+        Some(place) => format!("{name} ({place})"),
     }
 }

@@ -3,6 +3,8 @@
 mod clock;
 mod compute;
 pub(super) mod context;
+mod copies;
+mod files;
 mod head;
 mod latency;
 mod machine;
@@ -30,11 +32,13 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     let mut document = Document::new(head::title(summary));
     head::add(&mut document, summary, run);
     stream::add(&mut document, &context);
+    copies::add(&mut document, &context);
     latency::add(&mut document, &context);
     compute::add(&mut document, &context);
     network::add(&mut document, &context);
     mpi::add(&mut document, &context);
     storage::add(&mut document, &context);
+    files::add(&mut document, &context);
     other::add(&mut document, &context);
     measurers::add(&mut document, &context);
     context.notes.add(&mut document);

@@ -4,12 +4,10 @@ mod area;
 mod launch;
 mod network;
 
-use assay_model::failure::{Failure, Lack, TriedRate};
+use assay_model::failure::{Failure, Lack, TriedRate, refusal};
 use assay_model::quantity::{Quantity, Unit};
 
 use super::Said;
-
-pub use area::refusal;
 
 const LOOK_AT_OUTPUT: &str = "look at the stored raw output";
 const MAKE_AGAIN: &str = "the plan was made by another version of assay; make it again";
@@ -126,8 +124,8 @@ fn storage(failure: &Failure) -> Said {
 /// What the kernel or the verifier said of it, and what can be done about that.
 fn refused(what: &str, causes: &[String]) -> Said {
     let causes = causes.join(": ");
-    let advice =
-        refusal(&causes).unwrap_or("look at the kernel's messages with `dmesg`, then repeat");
+    let advice = refusal::advice(&causes)
+        .unwrap_or("look at the kernel's messages with `dmesg`, then repeat");
     Said::new(format!("{what}: {causes}"), advice)
 }
 

@@ -61,6 +61,19 @@ fn a_steady_state_and_a_search() {
     check_document("courses", &build::run(&storage::courses(), None));
 }
 
+/// A matrix is printed as one, in parts where it is wider than the page.
+#[test]
+fn copies_between_domains() {
+    for (name, domains) in [("copies", 4), ("copies.many", 16)] {
+        check_document(name, &build::run(&node::copies(domains), None));
+    }
+}
+
+#[test]
+fn operations_on_file_trees() {
+    check_document("files", &build::run(&storage::files(), None));
+}
+
 #[test]
 fn failures_and_warnings() {
     check("troubled", &troubled::run());
@@ -150,6 +163,8 @@ fn headlines_stand_for_the_whole_machine() {
         Triad 771 GB/s
         latency 105 ns"#]],
     );
+    check(&node::copies(4), expect_test::expect!["slowest copy (l3:3 → l3:0) 9.88 GB/s"]);
+    check(&storage::files(), expect_test::expect![[r#"files (create) 28.0 kIO/s"#]]);
     check(
         &troubled::run(),
         expect_test::expect![[r#"

@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr;
 
-use crate::{guest, maker, node};
+use crate::{guest, maker, node, storage};
 
 fn words() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -226,9 +226,14 @@ proptest! {
 
 #[test]
 fn ordinary_summaries_fit_every_width() {
-    for summary in
-        [guest::quick(), guest::beside_hpcc(), node::memory(), crate::troubled::run()]
-    {
+    for summary in [
+        guest::quick(),
+        guest::beside_hpcc(),
+        node::memory(),
+        node::copies(16),
+        storage::files(),
+        crate::troubled::run(),
+    ] {
         let document = build::run(&summary, None);
         for width in 60..140 {
             let options = text::Options { width, colour: false, details: false };

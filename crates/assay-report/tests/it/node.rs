@@ -1,7 +1,7 @@
 //! A large node: 24 last-level caches, four NUMA nodes, a visible DRAM limit, scaling.
 
 use assay_model::attribute::Attribute;
-use assay_model::benchmark::Benchmark::MemoryStream;
+use assay_model::benchmark::Benchmark::{MemoryCopy, MemoryStream};
 use assay_model::doubt::Doubt;
 use assay_model::event::Status;
 use assay_model::facts::{Cache, Cpu, HostFacts, MemoryModule, NumaNode};
@@ -99,5 +99,33 @@ pub(crate) fn memory() -> Summary {
         &[(32 << 10, 1.08e-9), (1 << 20, 3.9e-9), (96 << 20, 15.2e-9)],
         121e-9,
     ));
+    summary
+}
+
+/// A matrix of copies; the far half of the domains is slower, one pair is doubtful.
+pub(crate) fn copies(domains: usize) -> Summary {
+    let mut summary = summary("memory", Status::Complete, host());
+    for (to, from) in (0..domains).flat_map(|to| (0..domains).map(move |from| (to, from))) {
+        let is_far = (to < domains / 2) != (from < domains / 2);
+        let median = match (to == from, is_far) {
+            (true, _) => 38.21e9,
+            (false, false) => 33.4e9,
+            (false, true) => 9.876e9 + to as f64 * 1e6,
+        };
+        let mut pair = estimate(MemoryCopy, "bandwidth", median, 0.004)
+            .with(Attribute::Placement, format!("l3:{to}"))
+            .with(Attribute::Source, format!("l3:{from}"))
+            .with(Attribute::Threads, 8_u64)
+            .with(Attribute::Kernel, "avx512-nt");
+        if (to, from) == (1, 0) {
+            pair = pair.doubted(Doubt::NoInterval {
+                n: 1,
+                n_effective: 1.0,
+                needed: 6,
+                by_tool: true,
+            });
+        }
+        summary.results.push(pair);
+    }
     summary
 }

@@ -2,7 +2,7 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::attribute::Value;
-use assay_model::benchmark::Benchmark::Storage;
+use assay_model::benchmark::Benchmark::{Storage, StorageFiles};
 use assay_model::doubt::Doubt;
 use assay_model::engine_choice::EngineReason;
 use assay_model::event::Status;
@@ -197,5 +197,36 @@ pub(crate) fn courses() -> Summary {
             summary.steps.push(it);
         }
     }
+    summary
+}
+
+/// Every operation of mdtest on one tree, and a phase of Vdbench that does several things.
+pub(crate) fn files() -> Summary {
+    let mut summary = summary("storage-files", Status::Complete, host());
+    let mut add = |operation: &str, metric: &str, median: f64| {
+        let it = estimate(StorageFiles, metric, median, 0.01)
+            .case(&format!("storage.files/tree/{operation}"))
+            .with(Attribute::Files, 10_000_u64)
+            .with(Attribute::Operation, operation);
+        summary.results.push(it);
+    };
+    for (operation, rate) in [
+        ("mkdir", 41e3),
+        ("stat-directory", 720e3),
+        ("create", 28e3),
+        ("stat", 690e3),
+        ("read", 95e3),
+        ("delete", 37e3),
+    ] {
+        add(operation, "rate", rate);
+        add(operation, "latency", 4.0 / rate);
+        if matches!(operation, "create" | "read") {
+            add(operation, "bandwidth", rate * 4096.0);
+        }
+    }
+    let all =
+        estimate(StorageFiles, "rate", 5e3, 0.02).case("rd1").with(Attribute::Phase, "rd1");
+    let busy = estimate(StorageFiles, "cpu_user", 0.2, 0.02).case("rd1");
+    summary.results.extend([all, busy.with(Attribute::Phase, "rd1")]);
     summary
 }

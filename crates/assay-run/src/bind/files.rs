@@ -14,8 +14,9 @@ use assay_model::workload::file_set::{FilePlan, FileTest, FileWorkload};
 use assay_stats::stopping::Next;
 
 use crate::recorder::{CaseError, Recorder};
+use crate::storage::file_trees::{self, FoldersAbove};
 use crate::storage::options::RunOptions;
-use crate::storage::{file_trees, series, volume};
+use crate::storage::{series, volume};
 
 /// Passes over the tree until the rate is known, or one stretch of time.
 pub(super) fn measure(
@@ -24,7 +25,7 @@ pub(super) fn measure(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     let plan = FilePlan { phases: file_trees::phases(test) };
-    file_trees::prepare(&plan, options, false)
+    file_trees::prepare(&plan, options, FoldersAbove::REFUSED)
         .map_err(|failure| CaseError::of_case(Area::Storage, &failure))?;
     loop {
         let began_s = recorder.elapsed_s();

@@ -5,8 +5,11 @@ use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
+use assay_kernels::heap;
+use assay_kernels::mapping::{Mapping, PageAdvice};
 use assay_kernels::network::socket;
 
 use super::error::NetworkError;
@@ -125,7 +128,8 @@ pub(super) struct Door<'a> {
 }
 
 impl<'a> Door<'a> {
-    pub(super) const fn new(listener: &'a TcpListener, guests: &'a Guests) -> Self {
+    pub(super) fn new(listener: &'a TcpListener, guests: &'a Guests) -> Self {
+        heap::keep_one_arena();
         Self { listener, guests, told: None }
     }
 
@@ -160,6 +164,22 @@ impl<'a> Door<'a> {
             }
         }
     }
+}
+
+/// Starts what serves a connection. An error drops the connection, which closes it.
+///
+/// # Errors
+/// When there can be no further thread, or when it would take the memory that the server needs to go on:
+/// an allocation that fails ends a process.
+pub(super) fn start<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() + Send + 'scope,
+) -> io::Result<()> {
+    /// The stack of a thread (2 MiB), and some times what the threads that are there may still ask for.
+    const SPARE_BYTES: usize = 16 << 20;
+    // Not of the heap, which would keep the memory and give it again.
+    drop(Mapping::new(SPARE_BYTES, PageAdvice::Default).map_err(|refused| refused.source)?);
+    Builder::new().spawn_scoped(scope, work).map(drop)
 }
 
 fn is_passing(error: &io::Error) -> bool {

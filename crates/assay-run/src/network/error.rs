@@ -12,12 +12,9 @@ use super::iperf3_login::{LoginError, Refusal};
 /// Why a test over the network ended without a result.
 #[derive(Debug, Error)]
 pub enum NetworkError {
-    #[error("the host {host} is not known")]
-    Resolve { host: String, source: io::Error },
-    #[error("the host {host} has no address of the family asked for")]
-    NoAddress { host: String },
-    #[error("cannot connect to {address}")]
-    Connect { address: SocketAddr, source: io::Error },
+    /// What a stored failure says by itself; the report has its words.
+    #[error("{}", .0.id().replace('-', " "))]
+    Known(Failure),
     #[error("cannot listen on {address}")]
     Listen { address: SocketAddr, source: io::Error },
     #[error("{expected} did not come from {peer} within {seconds} s")]
@@ -52,16 +49,6 @@ pub enum NetworkError {
     Start { source: io::Error },
     #[error("the ping-pong with {peer} failed")]
     PingPong { peer: String, source: io::Error },
-    #[error(
-        "nothing at {host} answers ping-pongs: its port {} is not served, and what listens on port {} speaks iperf3 alone",
-        qperf::DEFAULT_PORT,
-        iperf3::DEFAULT_PORT
-    )]
-    NoEcho { host: String },
-    #[error("no data arrived")]
-    NoData,
-    #[error("nothing has moved between here and {peer} for {seconds} s")]
-    Stalled { peer: String, seconds: f64 },
     #[error("interrupted")]
     Interrupted,
 }
@@ -69,38 +56,36 @@ pub enum NetworkError {
 const CHECK_LOGIN: &str = "see --username, --rsa-public-key-path and IPERF3_PASSWORD, and that both clocks agree; with servers before iperf3 3.17 add --use-pkcs1-padding";
 
 impl NetworkError {
+    /// Nobody at this address let us in.
+    pub fn not_connected(address: SocketAddr, source: &io::Error) -> Self {
+        Self::Known(Failure::NotConnected {
+            address: address.to_string(),
+            how: match source.kind() {
+                io::ErrorKind::ConnectionRefused => Unreached::Refused,
+                io::ErrorKind::TimedOut => Unreached::TimedOut,
+                _ => Unreached::Other,
+            },
+            causes: Failure::causes(source),
+        })
+    }
+
     /// What the host lacks, if it is that.
     pub fn lack(&self) -> Option<Lack> {
-        match self {
-            Self::Resolve { .. } | Self::NoAddress { .. } => Some(Lack::Address),
-            Self::Connect { address, .. } => Some(Lack::Port(address.port())),
-            Self::NoEcho { .. } => Some(Lack::Echo),
+        let Self::Known(failure) = self else { return None };
+        match failure {
+            Failure::UnknownHost { .. } | Failure::NoAddress { .. } => Some(Lack::Address),
+            Failure::NotConnected { address, .. } => {
+                address.parse().ok().map(|it: SocketAddr| Lack::Port(it.port()))
+            }
+            Failure::NoPingPong { .. } => Some(Lack::Echo),
             _ => None,
         }
     }
 
     /// As the failure of a case, which has words elsewhere.
     pub fn of_case(&self) -> Failure {
-        let said = |source: &io::Error| Failure::causes(source);
         match self {
-            Self::Resolve { host, source } => {
-                Failure::UnknownHost { host: host.clone(), causes: said(source) }
-            }
-            Self::NoAddress { host } => Failure::NoAddress { host: host.clone() },
-            Self::Connect { address, source } => Failure::NotConnected {
-                address: address.to_string(),
-                how: match source.kind() {
-                    io::ErrorKind::ConnectionRefused => Unreached::Refused,
-                    io::ErrorKind::TimedOut => Unreached::TimedOut,
-                    _ => Unreached::Other,
-                },
-                causes: said(source),
-            },
-            Self::NoEcho { host } => Failure::NoPingPong { host: host.clone() },
-            Self::NoData => Failure::NoData,
-            Self::Stalled { peer, seconds } => {
-                Failure::Stalled { peer: peer.clone(), seconds: *seconds }
-            }
+            Self::Known(failure) => failure.clone(),
             Self::Iperf3 { peer, source: iperf3::ProtocolError::Denied } => {
                 Failure::PeerBusy { peer: peer.clone() }
             }
@@ -149,12 +134,7 @@ impl NetworkError {
             Self::Quit { .. } => "start it with --allow-quit where other hosts may end it",
             Self::PingPong { .. } => "see what the other end says",
             Self::Interrupted => "start it again when it may run to its end",
-            Self::Resolve { .. }
-            | Self::NoAddress { .. }
-            | Self::Connect { .. }
-            | Self::NoEcho { .. }
-            | Self::NoData
-            | Self::Stalled { .. } => "",
+            Self::Known(_) => "",
         }
     }
 }

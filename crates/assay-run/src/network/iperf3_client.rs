@@ -17,6 +17,7 @@ use assay_kernels::clock;
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::transfer::{Flow, Socket};
 use assay_model::cpu_account::CpuAccount;
+use assay_model::failure::Failure;
 
 use super::control::{ANSWER_TIMEOUT, Control, Step};
 use super::error::NetworkError;
@@ -387,7 +388,7 @@ impl Conversation<'_> {
             .iter()
             .any(|sends| end.received(*sends).is_some_and(|sum| sum.bytes > 0));
         if !moved {
-            return Err(NetworkError::NoData);
+            return Err(NetworkError::Known(Failure::NoData));
         }
         let address = self.address;
         Ok(Outcome { end, account_here, account_there: theirs.account, address })

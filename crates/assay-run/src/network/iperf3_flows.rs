@@ -13,6 +13,7 @@ use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::stream::Copying;
 use assay_kernels::network::transfer::{Flow, Socket};
 use assay_kernels::{clock, pin};
+use assay_model::failure::Failure;
 
 use super::error::NetworkError;
 use super::meter::{Lane, Measured};
@@ -40,13 +41,12 @@ impl Idle {
 
     /// What to say then: whether anything has ever moved is another matter for whoever looks for the cause.
     pub(super) fn stalled(&self, peer: &str) -> NetworkError {
-        match self.moved_bytes {
-            0 => NetworkError::NoData,
-            _ => NetworkError::Stalled {
-                peer: peer.to_owned(),
-                seconds: self.timeout.as_secs_f64(),
-            },
-        }
+        NetworkError::Known(match self.moved_bytes {
+            0 => Failure::NoData,
+            _ => {
+                Failure::Stalled { peer: peer.to_owned(), seconds: self.timeout.as_secs_f64() }
+            }
+        })
     }
 }
 

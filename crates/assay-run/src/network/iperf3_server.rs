@@ -15,7 +15,7 @@ use assay_dialects::iperf3::{End, Interval, Start};
 use assay_dialects::wire::iperf3::{COOKIE_BYTES, Cookie, Server, ServerEvent};
 
 use super::control::{self, Control, Step};
-use super::door::{Door, Guest, Guests, LOOK, Share};
+use super::door::{self, Door, Guest, Guests, LOOK, Share};
 use super::error::NetworkError;
 use super::iperf3_login::{Gate, Refusal};
 use super::qperf_server;
@@ -98,9 +98,8 @@ pub fn serve_on(
             number += 1;
             let (desk, peer) = (&desk, peer.to_string());
             let name = peer.clone();
-            // A thread that cannot be started drops the connection, which closes it.
-            let started = thread::Builder::new()
-                .spawn_scoped(scope, move || desk.welcome((stream, name), guest, number));
+            let welcome = move || desk.welcome((stream, name), guest, number);
+            let started = door::start(scope, welcome);
             if let Err(source) = started {
                 observe(Served::Failed(NetworkError::Serve { peer, source }));
             }

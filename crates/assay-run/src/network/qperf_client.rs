@@ -15,6 +15,7 @@ use assay_kernels::network::socket::{self, SocketOptions};
 use assay_kernels::network::stream::Copying;
 use assay_kernels::network::transfer::{Flow, Snapshot, Socket, Transfer};
 use assay_model::cpu_times::TICKS_PER_S;
+use assay_model::failure::Failure;
 
 use super::control::{Control, Step};
 use super::error::NetworkError;
@@ -196,7 +197,7 @@ impl Conversation<'_> {
         let there = self.statistics()?;
         let messages = (measured.times_ns.len() as u64).saturating_add(there.received.messages);
         if measured.times_ns.is_empty() || messages == 0 {
-            return Err(NetworkError::NoData);
+            return Err(NetworkError::Known(Failure::NoData));
         }
         let mean_half_s = match self.test.rate_per_s {
             Some(_) => Distribution::of(&measured.times_ns).mean_ns() * 1e-9 / 2.0,
@@ -234,7 +235,7 @@ impl Conversation<'_> {
         let there = self.statistics()?;
         let here = Span { cpus: times_cpus(), ticks_per_s: TICKS_PER_S, start, end };
         if there.received.bytes == 0 {
-            return Err(NetworkError::NoData);
+            return Err(NetworkError::Known(Failure::NoData));
         }
         Ok(QperfOutcome::Bandwidth(Box::new(Bandwidth { sent, elapsed_s, there, here })))
     }

@@ -21,7 +21,7 @@ use assay_kernels::network::transfer::{Flow, Socket, Transfer};
 use assay_model::cpu_times::TICKS_PER_S;
 
 use super::control::{self, Control, Step};
-use super::door::{Door, Guest, Guests, LOOK, Share};
+use super::door::{self, Door, Guest, Guests, LOOK, Share};
 use super::error::NetworkError;
 use super::qperf_client::{times, times_cpus};
 
@@ -90,10 +90,8 @@ pub fn serve(
                     continue;
                 }
             };
-            // A thread that cannot be started drops the connection, which closes it.
             let answer = &answer;
-            let started =
-                thread::Builder::new().spawn_scoped(scope, move || answer(stream, peer, guest));
+            let started = door::start(scope, move || answer(stream, peer, guest));
             if let Err(source) = started {
                 observe(Err(&NetworkError::Serve { peer: peer.to_string(), source }));
             }
@@ -180,14 +178,14 @@ impl Conversation<'_> {
         if !self.guest.reserve(wanted) {
             return Err(NetworkError::Memory { peer: self.control.peer.clone(), wanted });
         }
-        let door = self.open(request).map_err(|source| self.not_opened(source))?;
-        let port = match &door {
+        let awaited = self.open(request).map_err(|source| self.not_opened(source))?;
+        let port = match &awaited {
             Awaited::Tcp(listener) => listener.local_addr(),
             Awaited::Udp(socket) => socket.local_addr(),
         };
         let port = port.map_err(|source| self.not_opened(source))?.port();
         self.control.send(&Server::port(port))?;
-        let data = self.enter(door, request)?;
+        let data = self.enter(awaited, request)?;
         self.control.send(&Server::ready())?;
         match self.next("the start of the test")? {
             ServerEvent::Run => {}
@@ -215,8 +213,8 @@ impl Conversation<'_> {
     }
 
     /// A stream has to come; a datagram socket waits for its first datagram later.
-    fn enter(&self, door: Awaited, request: &Request) -> Result<Socket, NetworkError> {
-        let listener = match door {
+    fn enter(&self, awaited: Awaited, request: &Request) -> Result<Socket, NetworkError> {
+        let listener = match awaited {
             Awaited::Udp(socket) => return Ok(Socket::Udp { socket, wide: true }),
             Awaited::Tcp(listener) => listener,
         };

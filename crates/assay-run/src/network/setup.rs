@@ -8,6 +8,7 @@ use std::time::Duration;
 use assay_fleet::network_device;
 use assay_fleet::root::Root;
 use assay_kernels::network::{device, ethtool, path_mtu};
+use assay_model::failure::Failure;
 use assay_model::network_setup::{DeviceSetup, NetworkPath, NetworkSetup};
 
 use super::error::NetworkError;
@@ -50,8 +51,9 @@ fn path(asked: &PathAsked, root: &Root) -> Result<NetworkPath, NetworkError> {
     if let Some(host) = &asked.host {
         // The port plays no part in the choice of a route.
         let addresses = Target::new(host, 9).addresses()?;
-        let address =
-            addresses.first().ok_or(NetworkError::NoAddress { host: host.clone() })?;
+        let address = addresses
+            .first()
+            .ok_or(NetworkError::Known(Failure::NoAddress { host: host.clone() }))?;
         look_along(*address, root, &mut path);
     }
     Ok(path)

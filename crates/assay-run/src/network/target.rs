@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use assay_kernels::network::socket::{self, SocketOptions};
+use assay_model::failure::Failure;
 
 use super::error::NetworkError;
 
@@ -47,7 +48,11 @@ impl Target {
         let name = self.host.trim_start_matches('[').trim_end_matches(']');
         let found = (name, self.port)
             .to_socket_addrs()
-            .map_err(|source| NetworkError::Resolve { host: host(), source })?;
+            .map_err(|source| Failure::UnknownHost {
+                host: host(),
+                causes: Failure::causes(&source),
+            })
+            .map_err(NetworkError::Known)?;
         let fits = |address: &SocketAddr| match self.family {
             Family::Any => true,
             Family::V4 => address.is_ipv4(),
@@ -58,7 +63,7 @@ impl Target {
         };
         let addresses: Vec<_> = found.filter(fits).filter(fits_local).collect();
         if addresses.is_empty() {
-            return Err(NetworkError::NoAddress { host: host() });
+            return Err(NetworkError::Known(Failure::NoAddress { host: host() }));
         }
         Ok(addresses)
     }
@@ -67,11 +72,11 @@ impl Target {
     pub fn connect(&self) -> Result<(TcpStream, SocketAddr), NetworkError> {
         let local = self.local.map(|address| SocketAddr::new(address.ip(), 0));
         let options = SocketOptions { local, no_delay: true, ..SocketOptions::default() };
-        let mut last = NetworkError::NoAddress { host: self.host.clone() };
+        let mut last = NetworkError::Known(Failure::NoAddress { host: self.host.clone() });
         for address in self.addresses()? {
             match socket::connect_tcp(address, &options, self.connect_timeout) {
                 Ok(stream) => return Ok((stream, address)),
-                Err(source) => last = NetworkError::Connect { address, source },
+                Err(source) => last = NetworkError::not_connected(address, &source),
             }
         }
         Err(last)
@@ -101,7 +106,7 @@ mod tests {
         check("127.0.0.1", Family::V6, &[]);
         assert!(matches!(
             Target::new("no-such-host.invalid", 7).addresses(),
-            Err(NetworkError::Resolve { .. })
+            Err(NetworkError::Known(Failure::UnknownHost { .. }))
         ));
     }
 

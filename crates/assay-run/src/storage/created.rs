@@ -17,7 +17,7 @@ use fs_err as fs;
 use rustix::fs::{AtFlags, OFlags, XattrFlags};
 use serde::{Deserialize, Serialize};
 
-use super::{advice, made_tree, opening};
+use super::{made_tree, opening};
 use crate::failure::Failure;
 
 /// An announced file is made at once. One that was born later than this is somebody else's.
@@ -157,7 +157,7 @@ impl Created {
     pub fn create(&self, path: &Path, most_bytes: u64) -> Result<(Record, File), Failure> {
         let cannot = |error: &io::Error| {
             let what = format!("the file {} cannot be made", path.display());
-            advice::added(Failure::measurement(what).because(error))
+            Failure::measurement(what).because(error).with_known_advice()
         };
         let mut record = self.announce(path, most_bytes).map_err(|error| cannot(&error))?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;

@@ -19,6 +19,7 @@ use assay_model::workload::storage::StoragePlan;
 use fs_err as fs;
 
 use super::created::{Created, Made};
+use super::made_tree;
 use super::options::RunOptions;
 use super::safety;
 use crate::failure::Failure;
@@ -28,19 +29,35 @@ const MARK: &str = "vdb_control.file";
 /// What is in it.
 const WORDS: &str = "assay made the directories and files below this folder\n";
 
+/// What becomes of folders above that of a tree that are not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FoldersAbove {
+    Made,
+    /// With what a user of this language can do about it.
+    Refused {
+        advice: &'static str,
+    },
+}
+
+impl FoldersAbove {
+    /// Where nobody can ask for them.
+    pub const REFUSED: Self =
+        Self::Refused { advice: "make the folder above it, or mount the volume, first" };
+}
+
 /// Refuses trees that must not be written or do not fit, before anything is written.
 pub fn check(
     plan: &FilePlan,
     options: &RunOptions,
-    create_anchors: bool,
+    above: FoldersAbove,
 ) -> Result<(), Failure> {
     let uses = uses(plan);
     super::volume::check(&StoragePlan::default(), plan, options)?;
     let created = Created::open(options.store.as_deref())?;
     for (anchor, usage) in &uses {
         may_use(usage, options, &created)?;
-        if !create_anchors {
-            refuse_to_make_above(anchor)?;
+        if let FoldersAbove::Refused { advice } = above {
+            refuse_to_make_above(anchor, advice)?;
         }
     }
     enough_space(&uses, &created)
@@ -50,13 +67,19 @@ pub fn check(
 pub fn prepare(
     plan: &FilePlan,
     options: &RunOptions,
-    create_anchors: bool,
+    above: FoldersAbove,
 ) -> Result<(), Failure> {
-    check(plan, options, create_anchors)?;
+    check(plan, options, above)?;
     let uses = uses(plan);
     let created = Created::open(options.store.as_deref())?;
+    for anchor in uses.keys().filter(|anchor| is_marked(anchor, &created)) {
+        made_tree::rename(anchor).map_err(|error| {
+            Failure::measurement(format!("folders in {} cannot be renamed", anchor.display()))
+                .because(&error)
+        })?;
+    }
     for usage in uses.values().filter(|usage| usage.is_written) {
-        make_and_mark(&usage.tree.anchor, create_anchors, &created)?;
+        make_and_mark(&usage.tree.anchor, above, &created)?;
     }
     Ok(())
 }
@@ -118,7 +141,11 @@ fn uses(plan: &FilePlan) -> BTreeMap<&Path, Use<'_>> {
                 usage.tree = tree;
             }
             usage.is_written |= streams().any(writes);
-            usage.is_made |= streams().any(|it| it.operation == FileOperation::Create);
+            // What is written in order may be a new file.
+            usage.is_made |= streams().any(|it| {
+                let fills = it.operation == FileOperation::Create && it.stop_after.is_none();
+                fills || it.operation == FileOperation::Write
+            });
         }
     }
     uses
@@ -168,14 +195,14 @@ fn may_use(usage: &Use<'_>, options: &RunOptions, created: &Created) -> Result<(
 }
 
 /// Folders above that of a tree are the user's matter: a name that was mistyped would make new ones.
-fn refuse_to_make_above(anchor: &Path) -> Result<(), Failure> {
+fn refuse_to_make_above(anchor: &Path, advice: &str) -> Result<(), Failure> {
     let above = anchor.parent().filter(|above| !above.as_os_str().is_empty());
     let Some(above) = above.filter(|above| !anchor.is_dir() && !above.is_dir()) else {
         return Ok(());
     };
     Err(Failure::usage(format!("the folder {} cannot be made", anchor.display()))
         .explain(format!("there is no folder {}", above.display()))
-        .advise("make the folder above it, or mount the volume, first; in a parameter file of Vdbench, create_anchors=yes makes it"))
+        .advise(advice))
 }
 
 /// Whether assay made the mark there, and nobody changed it since: a copy of a tree has one that it did not.
@@ -184,18 +211,14 @@ fn is_marked(anchor: &Path, created: &Created) -> bool {
     mark.is_some_and(|mark| mark.is_of_tree())
 }
 
-fn make_and_mark(
-    anchor: &Path,
-    create_anchors: bool,
-    created: &Created,
-) -> Result<(), Failure> {
+fn make_and_mark(anchor: &Path, above: FoldersAbove, created: &Created) -> Result<(), Failure> {
     if is_marked(anchor, created) {
         return Ok(());
     }
     let is_there = anchor.is_dir();
     let made = match is_there {
         true => Ok(()),
-        false if create_anchors => fs::create_dir_all(anchor),
+        false if above == FoldersAbove::Made => fs::create_dir_all(anchor),
         false => fs::create_dir(anchor),
     };
     let folder = made.and_then(|()| anchor.canonicalize()).map_err(|error| {

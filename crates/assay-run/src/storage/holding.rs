@@ -16,7 +16,7 @@ use assay_model::workload::storage::{EngineChoice, StorageWorkload};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::{advice, opening, safety};
+use super::{opening, safety};
 use crate::failure::Failure;
 
 /// Claims a device for as long as `held` lives: nobody can mount it, or build on it, meanwhile.
@@ -30,7 +30,7 @@ pub(super) fn claim(held: &Held, device: &Path) -> Result<(), Failure> {
             return never_written(device, why);
         }
         let what = format!("the device {} cannot be opened", device.display());
-        advice::added(Failure::measurement(what).because(&error))
+        Failure::measurement(what).because(&error).with_known_advice()
     })?;
     held.hold(device, Arc::new(file));
     Ok(())
@@ -75,7 +75,7 @@ pub(super) fn hold(held: &Held, workload: &StorageWorkload) -> Result<(), Failur
             Some(file) => file,
             None => Arc::new(opening::open(&path, OFlags::PATH).map_err(|error| {
                 let what = format!("the target {} cannot be used", path.display());
-                advice::added(Failure::measurement(what).because(&error))
+                Failure::measurement(what).because(&error).with_known_advice()
             })?),
         };
         if let Some(before) = held.file(&target.path) {

@@ -9,7 +9,6 @@ use assay_dialects::ior::compile::{self, Access, compile};
 use assay_dialects::ior::options::Options;
 use assay_dialects::ior::result::{AccessResult, Test};
 use assay_fleet::capacity;
-use assay_model::doubt::Doubt;
 use assay_model::facts::Capacity;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
@@ -23,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use self::test::Running;
 use crate::failure::Failure;
 use crate::recording::{self, Opening, Recording};
-use crate::sink::Doubts;
+use crate::sink::Sink;
 
 mod test;
 
@@ -43,8 +42,6 @@ pub enum Notice<'n> {
     TimeIsUp { repetitions: u32 },
     /// A test has ended.
     Ends { test: &'n Test },
-    /// A doubt that concerns the store.
-    Doubt(&'n Doubt),
 }
 
 /// Who is told.
@@ -86,11 +83,10 @@ struct Step {
 /// What cannot be carried out or stored.
 pub fn carry_out(
     tests: &[Options],
-    (opening, folder): (Opening<'_>, Option<&Path>),
+    (opening, folder, sink): (Opening<'_>, Option<&Path>, &mut dyn Sink),
     stop: &AtomicBool,
     on: &mut Listener<'_>,
 ) -> Result<Finished, Failure> {
-    let mut doubts = Doubts::default();
     let steps = steps(tests);
     let mut opening = Some(opening);
     let mut recording = None;
@@ -100,7 +96,7 @@ pub fn carry_out(
         // What must not be done leaves no run.
         verdict = test.prepare();
         if let (Ok(()), Some(opening)) = (&verdict, opening.take_if(|_| verdict.is_ok())) {
-            recording = Some(Recording::begin(opening, &mut doubts)?);
+            recording = Some(Recording::begin(opening, sink)?);
         }
         if let (Ok(()), Some(recording)) = (&verdict, &mut recording) {
             on(Notice::Starts { test: &test.test, number });
@@ -118,7 +114,6 @@ pub fn carry_out(
         return Err(verdict.err().unwrap_or_else(|| Failure::measurement("there is no test")));
     };
     let run = close(recording, verdict.is_ok(), stop)?;
-    doubts.0.iter().for_each(|doubt| on(Notice::Doubt(doubt)));
     verdict?;
     let tests = with_results(&run, tests, &|test, _| found.get(test).cloned());
     Ok(Finished { run, tests, failed })

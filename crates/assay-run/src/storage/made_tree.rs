@@ -10,12 +10,12 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::opening;
 
-/// Removes directories `vdb1_1.dir` and files `vdb_f0001.file` below `folder`.
+/// Removes directories `vdb.1_1.dir` and files `vdb_f0001.file` below `folder`.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     let folder = opening::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
     remove_in(&folder, folder.metadata()?.dev())
@@ -57,8 +57,38 @@ fn is_file(name: &str) -> bool {
     number.is_some_and(is_number)
 }
 
+/// Gives directories below `folder` that still have the name of a former assay, `vdb1_1.dir`, Vdbench's name,
+/// so that the tree is found again.
+pub(super) fn rename(folder: &Path) -> io::Result<()> {
+    let folder = opening::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    rename_in(&folder, folder.metadata()?.dev())
+}
+
+fn rename_in(folder: &File, device: u64) -> io::Result<()> {
+    // All names are read before any is changed: a directory that is renamed could come up again.
+    let entries = Dir::read_from(folder)?.collect::<Result<Vec<_>, _>>()?;
+    for entry in entries {
+        let name = entry.file_name();
+        let Ok(text) = name.to_str() else { continue };
+        let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let is_ours = FileType::from_raw_mode(found.st_mode) == FileType::Directory
+            && found.st_dev == device
+            && is_directory(text);
+        let former = text.strip_prefix("vdb").filter(|rest| !rest.starts_with('.'));
+        let Some(former) = former.filter(|_| is_ours) else { continue };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let inner = File::from(fs::openat(folder, name, flags, Mode::empty())?);
+        rename_in(&inner, device)?;
+        let now = format!("vdb.{former}");
+        fs::renameat_with(folder, name, folder, now, RenameFlags::NOREPLACE)?;
+    }
+    Ok(())
+}
+
 fn is_directory(name: &str) -> bool {
     let numbers = name.strip_prefix("vdb").and_then(|rest| rest.strip_suffix(".dir"));
+    // A former assay left the dot out.
+    let numbers = numbers.map(|rest| rest.strip_prefix('.').unwrap_or(rest));
     let numbers = numbers.and_then(|numbers| numbers.split_once('_'));
     numbers.is_some_and(|(level, place)| is_number(level) && is_number(place))
 }
@@ -77,28 +107,50 @@ mod tests {
     fn what_is_not_of_the_tree_stays() {
         let root = tempfile::tempdir().unwrap();
         let at = |path: &str| root.path().join(path);
-        for folder in ["vdb1_1.dir/vdb2_1.dir", "vdb1_2.dir", "vdb1_x.dir"] {
+        for folder in ["vdb.1_1.dir/vdb.2_1.dir", "vdb1_2.dir", "vdb.1_x.dir"] {
             std_fs::create_dir_all(at(folder)).unwrap();
         }
         for file in
-            ["vdb1_1.dir/vdb2_1.dir/vdb_f0001.file", "vdb1_2.dir/mine", "vdb_f1.file.old"]
+            ["vdb.1_1.dir/vdb.2_1.dir/vdb_f0001.file", "vdb1_2.dir/mine", "vdb_f1.file.old"]
         {
             std_fs::write(at(file), "x").unwrap();
         }
         std::os::unix::fs::symlink(at("vdb1_2.dir"), at("vdb_f0002.file")).unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         std_fs::write(elsewhere.path().join("vdb_f0001.file"), "x").unwrap();
-        std::os::unix::fs::symlink(elsewhere.path(), at("vdb1_3.dir")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), at("vdb.1_3.dir")).unwrap();
         remove(root.path()).unwrap();
         for (path, stays) in [
-            ("vdb1_1.dir", false),
+            ("vdb.1_1.dir", false),
             ("vdb1_2.dir/mine", true),
-            ("vdb1_x.dir", true),
+            ("vdb.1_x.dir", true),
             ("vdb_f1.file.old", true),
             ("vdb_f0002.file", true),
-            ("vdb1_3.dir/vdb_f0001.file", true),
+            ("vdb.1_3.dir/vdb_f0001.file", true),
         ] {
             assert_eq!(at(path).exists(), stays, "{path}");
         }
+    }
+
+    #[test]
+    fn former_names_become_those_of_vdbench() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for folder in ["vdb1_1.dir/vdb2_1.dir", "vdb1_2.dir/mine", "vdb.1_3.dir", "vdbs"] {
+            std_fs::create_dir_all(at(folder)).unwrap();
+        }
+        std_fs::write(at("vdb1_1.dir/vdb2_1.dir/vdb_f0001.file"), "x").unwrap();
+        std_fs::write(at("vdb1_4.dir"), "a file").unwrap();
+        rename(root.path()).unwrap();
+        for path in [
+            "vdb.1_1.dir/vdb.2_1.dir/vdb_f0001.file",
+            "vdb.1_2.dir/mine",
+            "vdb.1_3.dir",
+            "vdbs",
+            "vdb1_4.dir",
+        ] {
+            assert!(at(path).exists(), "{path}");
+        }
+        assert!(!at("vdb1_1.dir").exists());
     }
 }

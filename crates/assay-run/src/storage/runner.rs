@@ -19,9 +19,9 @@ use assay_model::workload::storage::{
 };
 
 use super::created::{Created, Record};
+use super::holding;
 use super::options::RunOptions;
 use super::safety::{self, ToLayOut};
-use super::{advice, holding};
 use crate::failure::Failure;
 
 /// I/O that failed is reported with its place, up to this many.
@@ -241,7 +241,7 @@ pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Fai
         )
     });
     let failure = Failure::measurement(what).explain(told.collect::<Vec<_>>().join("; "));
-    Some(advice::added(failure))
+    Some(failure.with_known_advice())
 }
 
 /// What is done at one time or another in a plan.
@@ -353,7 +353,9 @@ fn foresee(plan: &StoragePlan) -> Result<(), Failure> {
 }
 
 fn phase_failed(phase: &StoragePhase, error: &StorageError) -> Failure {
-    advice::added(Failure::measurement(format!("phase {} failed", phase.name)).because(error))
+    Failure::measurement(format!("phase {} failed", phase.name))
+        .because(error)
+        .with_known_advice()
 }
 
 fn lay_out(
@@ -391,7 +393,7 @@ fn lay_out(
 
 fn cannot_lay_out(target: &StorageTarget, error: &StorageError) -> Failure {
     let what = format!("the file {} cannot be laid out", target.path.display());
-    advice::added(Failure::measurement(what).because(error))
+    Failure::measurement(what).because(error).with_known_advice()
 }
 
 fn noted(result: std::io::Result<()>) -> Result<(), Failure> {

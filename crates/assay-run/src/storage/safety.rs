@@ -18,9 +18,9 @@ use assay_model::workload::storage::{
 };
 
 use super::created::{Created, Record};
+use super::holding;
 use super::options::RunOptions;
 use super::volume::Volumes;
-use super::{advice, holding};
 use crate::failure::Failure;
 
 /// Room that stays free for the file system's own needs.
@@ -154,7 +154,9 @@ impl Judge<'_> {
                 self.refuse_to_make()?;
                 self.lay_out(None, 0).map(Some)
             }
-            Err(error) => Err(advice::added(self.cannot_use().because(&error))),
+            Err(error) => {
+                Err(Failure::measurement(self.unusable()).because(&error).with_known_advice())
+            }
             Ok(found) if found.file_type().is_block_device() => self.device(&found),
             Ok(found) if found.is_file() => self.file(&found),
             Ok(found) => Err(self
@@ -299,7 +301,11 @@ impl Judge<'_> {
     }
 
     fn cannot_use(&self) -> Failure {
-        Failure::measurement(format!("the target {} cannot be used", self.path.display()))
+        Failure::usage(self.unusable())
+    }
+
+    fn unusable(&self) -> String {
+        format!("the target {} cannot be used", self.path.display())
     }
 
     fn refused(&self, why: &str) -> Failure {

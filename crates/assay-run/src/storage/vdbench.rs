@@ -10,7 +10,6 @@ use assay_dialects::vdbench::output::files::FileMeasured;
 use assay_dialects::vdbench::output::{self, Average, Measured};
 use assay_dialects::vdbench::{Execution, RunLabel};
 use assay_model::attribute::{Attribute, Attributes};
-use assay_model::doubt::Doubt;
 use assay_model::entry::Entry;
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::file_outcome::{FileInterval, FileOutcome};
@@ -22,12 +21,13 @@ use assay_model::workload::{self, Workload};
 use jiff::Timestamp;
 
 use self::told::{Course, Told};
+use super::file_trees::FoldersAbove;
 use super::options::RunOptions;
 use super::runner::{self, StorageEvent};
 use super::series;
 use crate::failure::Failure;
 use crate::recording::{self, Opening, Recording};
-use crate::sink::Doubts;
+use crate::sink::Sink;
 
 mod again;
 mod around;
@@ -57,6 +57,10 @@ pub struct Question<'q> {
     /// How it is stored; its plan is that of [`plan`].
     pub opening: Opening<'q>,
 }
+
+/// What makes the folders above a tree.
+const CREATE_ANCHORS: &str =
+    "make the folder above it, or mount the volume, first; create_anchors=yes makes it";
 
 /// Something that happened.
 #[derive(Debug)]
@@ -88,8 +92,6 @@ pub enum Notice<'n> {
         average: Option<&'n Average<FileMeasured>>,
         is_stopped: bool,
     },
-    /// A doubt that concerns the store.
-    Doubt(&'n Doubt),
 }
 
 /// Who is told.
@@ -100,21 +102,25 @@ pub type Listener<'l> = dyn FnMut(Notice<'_>) + 'l;
 /// # Errors
 /// What cannot be carried out or stored, I/O that failed, and the user's wish to stop.
 pub fn carry_out(
-    question: &Question<'_>,
+    (question, sink): (&Question<'_>, &mut dyn Sink),
     stop: &AtomicBool,
     on: &mut Listener<'_>,
 ) -> Result<(), Failure> {
-    let mut underway =
-        Underway { question, stop, on, told: Vec::new(), is_over: false, errors: 0 };
-    around::run(question.execution.commands.start.as_ref(), &mut underway)?;
     let (began, mut done) = (Instant::now(), 0);
     loop {
         done += 1;
+        let execution = question.execution.pass(done);
+        let opening = Opening { plan: plan(&execution), ..question.opening.clone() };
+        let options = question.options.clone();
+        let question = &Question { execution: &execution, opening, options, ..*question };
+        let mut underway =
+            Underway { question, stop, on, told: Vec::new(), is_over: false, errors: 0 };
+        if done == 1 {
+            around::run(question.execution.commands.start.as_ref(), &mut underway)?;
+        }
         // What must not be done leaves no run.
         underway.prepare()?;
-        let mut doubts = Doubts::default();
-        let mut recording = Recording::begin(question.opening.clone(), &mut doubts)?;
-        underway.errors = 0;
+        let mut recording = Recording::begin(question.opening.clone(), &mut *sink)?;
         let verdict = match question.execution.files.phases.is_empty() {
             true => runs::all(&mut underway, &mut recording),
             false => trees::all(&mut underway, &mut recording),
@@ -128,7 +134,6 @@ pub fn carry_out(
             false => verdict,
         };
         let closed = underway.close(recording, verdict.is_ok());
-        doubts.0.iter().for_each(|doubt| (underway.on)(Notice::Doubt(doubt)));
         if is_last {
             return verdict.and(closed);
         }
@@ -232,11 +237,11 @@ impl Underway<'_, '_> {
     fn prepare(&mut self) -> Result<(), Failure> {
         let Question { execution, options, .. } = self.question;
         if !execution.files.phases.is_empty() {
-            return super::file_trees::prepare(
-                &execution.files,
-                options,
-                execution.create_anchors,
-            );
+            let above = match execution.create_anchors {
+                true => FoldersAbove::Made,
+                false => FoldersAbove::Refused { advice: CREATE_ANCHORS },
+            };
+            return super::file_trees::prepare(&execution.files, options, above);
         }
         let stop = self.stop;
         runner::prepare(&execution.plan, options, stop, &mut |event| self.laid_out(&event))

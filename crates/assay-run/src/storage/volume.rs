@@ -157,9 +157,19 @@ impl Volumes {
             return Self::read().refuse_root(path, options);
         }
         let on = self.on(path).map_or_else(|| "the root".to_owned(), |it| it.words());
-        Err(Failure::measurement(format!("nothing is mounted on {}", point.display()))
-            .explain(format!("{} would lie on {on}", path.display()))
-            .advise("mount the volume, or say --target-on-root if that is what you want"))
+        // A name right in `/mnt` is more likely a volume whose folder nobody made than a file.
+        let is_new_there = path.parent() == Some(point.as_path()) && !path.exists();
+        let (path, mount) = (path.display(), point.display());
+        let (what, help) = match is_new_there {
+            true => (
+                format!("there is no {path}, and nothing is mounted on {mount}"),
+                format!("make the folder {path} and mount the volume on it"),
+            ),
+            false => (format!("nothing is mounted on {mount}"), "mount the volume".to_owned()),
+        };
+        Err(Failure::usage(what)
+            .explain(format!("{path} would lie on {on}"))
+            .advise(format!("{help}, or say --target-on-root if that is what you want")))
     }
 
     /// Whether an automatic mount was waiting there and is mounted now that somebody has looked.

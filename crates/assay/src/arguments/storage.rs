@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::suite::FileStep;
 use assay_model::workload::course::{self, Course, LatencyGoal, SteadyRule};
 use assay_model::workload::storage::{Arrivals, EngineChoice};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{MeasuringArguments, StoreArguments, seconds};
@@ -15,6 +17,7 @@ use super::{MeasuringArguments, StoreArguments, seconds};
                   assay storage write /data/new --bs 1MiB --size 10GiB\n  \
                   assay storage mix /data --read-share 70% --rate 5000      I/O is due 5000 times a second\n  \
                   assay storage read /dev/nvme1n1 --for 60s --by assay,fio\n  \
+                  assay storage files /data --threads 4                     files created, queried, read and removed\n  \
                   assay storage read --engine null --random                 what the generator itself can do")]
 pub(crate) struct StorageArguments {
     #[command(subcommand)]
@@ -29,6 +32,8 @@ pub(crate) enum StorageCommand {
     Write(StorageTestArguments),
     /// Read and write
     Mix(StorageMixArguments),
+    /// Create, query, read and remove a tree of files, as mdtest
+    Files(StorageFilesArguments),
     /// Remove files that assay created and did not remove, for example after a crash
     Clean(StorageCleanArguments),
 }
@@ -100,6 +105,55 @@ pub(crate) struct StorageMixArguments {
     pub(crate) read_share: f64,
     #[command(flatten)]
     pub(crate) test: StorageTestArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StorageFilesArguments {
+    /// Folder that the tree is made in, and removed from
+    #[arg(value_name = "DIR")]
+    pub(crate) anchor: PathBuf,
+    /// What is done, in the order of mdtest [default: mkdir, stat-directory, rmdir, create, stat, read, delete]
+    #[arg(
+        long,
+        value_name = "OPERATION",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(FileStep::ALL.map(|step| step.name)).map(|it| step(&it))
+    )]
+    pub(crate) operations: Vec<FileStep>,
+    /// Levels of directories
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) levels: u32,
+    /// Directories in each directory
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) width: u64,
+    /// Files in each directory of the last level
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) files: u64,
+    /// Size of a file
+    #[arg(long, value_name = "SIZE", default_value = "4KiB")]
+    pub(crate) size: Bytes,
+    /// Size of one read or write [default: the whole file]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) bs: Option<Bytes>,
+    /// Number of threads, each with one operation at a time
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) threads: u32,
+    /// Files in random order [default: one after another]
+    #[arg(long)]
+    pub(crate) random: bool,
+    /// Operations per second, as an open loop [default: unlimited]
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub(crate) rate: Option<f64>,
+    /// Measured time of each operation, like 60s [default: passes over the whole tree]
+    #[arg(long = "for", value_name = "TIME", value_parser = seconds)]
+    pub(crate) length: Option<f64>,
+    /// fsync every file that was written before it is closed
+    #[arg(long)]
+    pub(crate) sync: bool,
+    #[command(flatten)]
+    pub(crate) permissions: StoragePermissions,
+    #[command(flatten)]
+    pub(crate) measuring: MeasuringArguments,
 }
 
 /// What may be overwritten, and what stays.
@@ -198,6 +252,12 @@ impl Gaps {
             Self::Constant => Arrivals::Constant,
         }
     }
+}
+
+/// The operation of this name, which is one of those that are accepted.
+fn step(name: &str) -> FileStep {
+    let all = FileStep::ALL.into_iter();
+    all.clone().find(|step| step.name == name).unwrap_or(FileStep::ALL[0])
 }
 
 fn rate(text: &str) -> Result<f64, String> {

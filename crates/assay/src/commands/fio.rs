@@ -122,7 +122,7 @@ impl Asking<'_> {
         let store = stored::kept(&keep(request))?;
         let cancel = signals::cancel_on_signals()?;
         let planned = record::plan(plan);
-        let mut quiet = Silently::beside();
+        let mut quiet = Silently::beside(&keep(request));
         let mut recording =
             Recording::begin(self.opening(&planned, store.as_ref())?, &mut quiet)?;
         let on_screen =

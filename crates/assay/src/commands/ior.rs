@@ -10,17 +10,19 @@ use assay_fleet::root::Root;
 use assay_model::event::Asked;
 use assay_model::run::Run;
 use assay_model::workload::file_set::FilePlan;
-use assay_report::words;
 use assay_run::failure::Failure;
 use assay_run::recording::Opening;
+use assay_run::sink::Sink;
 use assay_run::storage::ior::{self as driver, Notice};
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::volume;
 use assay_store::Store;
 
 use super::help;
+use crate::arguments::KeepArguments;
 use crate::arguments::ior::{IorArguments, own_words};
 use crate::job_file;
+use crate::listening::Silently;
 use crate::output_file;
 use crate::signals;
 use crate::storage_plan::explain;
@@ -90,11 +92,11 @@ pub(crate) fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, F
     let opening = Opening {
         plan: driver::plan(&tests),
         asked: Asked { language: driver::LANGUAGE.to_owned(), words },
-        label: keep.label,
+        label: keep.label.clone(),
         files,
         store: store.as_ref(),
     };
-    carry_out(&tests, (opening, keep.store.folder.as_deref()), &circumstances, terminal)
+    carry_out(&tests, (opening, &keep), &circumstances, terminal)
 }
 
 fn read(words: &[String], load: &mut command_line::Load<'_>) -> Result<Vec<Options>, Failure> {
@@ -105,7 +107,7 @@ fn read(words: &[String], load: &mut command_line::Load<'_>) -> Result<Vec<Optio
 /// Carries out the tests and writes what they came to; where and how says the first.
 fn carry_out(
     tests: &[Options],
-    kept: (Opening<'_>, Option<&Path>),
+    (opening, keep): (Opening<'_>, &KeepArguments),
     circumstances: &Circumstances,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
@@ -115,9 +117,6 @@ fn carry_out(
     let mut see = |notice: Notice<'_>| match notice {
         Notice::TimeIsUp { repetitions } => {
             terminal.note(&format!("-T: {repetitions} repetitions in the time"));
-        }
-        Notice::Doubt(doubt) => {
-            terminal.note(&format!("warning: {}", words::doubt(doubt).text));
         }
         Notice::Starts { .. } | Notice::Result { .. } | Notice::Ends { .. } if !on_screen => {}
         Notice::Starts { test, number } => {
@@ -129,6 +128,8 @@ fn carry_out(
         Notice::Result { options, result } => terminal.print(&text::result(options, result)),
         Notice::Ends { test } => terminal.print(&text::greatest(test)),
     };
+    let mut quiet = Silently::beside(keep);
+    let kept = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Sink);
     let found = driver::carry_out(tests, kept, &stop, &mut see)?;
     if found.tests.iter().all(|test| test.results.is_empty()) {
         return Err(found

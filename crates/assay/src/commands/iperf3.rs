@@ -58,13 +58,8 @@ pub(crate) fn iperf3(
 
 /// A failure between two hosts, with its advice.
 pub(crate) fn failed(error: &NetworkError) -> Failure {
-    use std::error::Error as _;
-    let advice = words::failure(&error.of_case()).advice;
-    let failure = Failure::measurement(error.to_string()).advise(advice);
-    match error.source() {
-        Some(source) => failure.because(source),
-        None => failure,
-    }
+    let said = words::failure(&error.of_case());
+    Failure::measurement(said.text).advise(said.advice)
 }
 
 /// Stores what was found in a test, and how it ended.
@@ -120,7 +115,7 @@ fn client(
     let store = stored::kept(&typed.keep)?;
     let phases = vec![iperf3_record::phase(&test)];
     let opening = stored::opening((&typed.keep, store.as_ref()), "iperf3", phases);
-    let mut quiet = Silently::beside();
+    let mut quiet = Silently::beside(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start(0)?;
     let mut page = Page::new(typed, true);
@@ -329,7 +324,7 @@ fn server(
         Served::End(end) => terminal.print(&page.end(&end)),
         Served::Failed(error) => {
             failures += 1;
-            terminal.print(&page.fail(&error.to_string()));
+            terminal.print(&page.fail(&words::failure(&error.of_case()).text));
             terminal.note(&render(&failed(&error), false));
         }
     });

@@ -59,7 +59,7 @@ fn rank(
     let failed_code = exit_code(Kind::Measurement);
     let duty = Duty { asked: &asked, launched, raw: typed.raw.as_deref(), failed_code };
     let prints = !typed.json && typed.raw.is_none();
-    let mut quiet = Silently::beside();
+    let mut quiet = Silently::beside(&typed.keep);
     let mut quiet = Some(&mut quiet);
     let mut recording: Option<Recording<'_>> = None;
     let done = job::run(&duty, &mut |heard| {

@@ -50,7 +50,7 @@ pub(crate) fn ping(
     };
     let store = stored::kept(&typed.keep)?;
     let opening = stored::opening((&typed.keep, store.as_ref()), "ping", vec![asked.phase()]);
-    let mut quiet = Silently::beside();
+    let mut quiet = Silently::beside(&typed.keep);
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start(0)?;
     let pinger = match pinger(typed) {

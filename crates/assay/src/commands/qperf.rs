@@ -81,7 +81,7 @@ fn client(
     let tests = tests(typed)?;
     let store = stored::kept(&typed.keep)?;
     let phases: Vec<_> = tests.iter().filter_map(qperf_record::phase).collect();
-    let mut quiet = Silently::beside();
+    let mut quiet = Silently::beside(&typed.keep);
     // Nothing is measured of a configuration.
     let mut recording = match phases.is_empty() {
         true => None,

@@ -2,14 +2,16 @@
 //! left behind.
 
 use assay_model::benchmark::Benchmark;
-use assay_model::suite::{Measure, Order, Request, StorageRequest, Suite};
+use assay_model::suite::{
+    FileStep, FilesRequest, Measure, Order, Request, StorageRequest, Suite,
+};
 use assay_model::workload::course::SteadyRule;
 
-use crate::arguments::StoreArguments;
 use crate::arguments::storage::{
-    Engine, StorageArguments, StorageCleanArguments, StorageCommand, StoragePermissions,
-    StorageTestArguments,
+    Engine, StorageArguments, StorageCleanArguments, StorageCommand, StorageFilesArguments,
+    StoragePermissions, StorageTestArguments,
 };
+use crate::arguments::{MeasuringArguments, StoreArguments};
 use crate::pipeline;
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
@@ -33,6 +35,7 @@ pub(crate) fn storage(
         StorageCommand::Read(test) => measure(test, 1.0, terminal),
         StorageCommand::Write(test) => measure(test, 0.0, terminal),
         StorageCommand::Mix(mix) => measure(&mix.test, mix.read_share, terminal),
+        StorageCommand::Files(typed) => files(typed, terminal),
         StorageCommand::Clean(typed) => clean(typed, terminal),
     }
 }
@@ -82,26 +85,58 @@ fn measure(
         course,
         provisioned_bytes_per_s: None,
     };
-    let mut suite = Suite {
-        name: "storage".to_owned(),
-        title: Benchmark::Storage.definition().title.to_owned(),
-        budget_s: length_s * (1.0 + WARMING) * f64::from(course.most_measurements()),
-        measures: vec![Measure {
-            by: Vec::new(),
-            share: 1.0,
-            target: TARGET,
-            request: Request::Storage(Box::new(request)),
-        }],
-    };
+    let budget_s = length_s * (1.0 + WARMING) * f64::from(course.most_measurements());
+    let mut suite = suite(Benchmark::Storage, budget_s, Request::Storage(Box::new(request)));
     let aim = Aim {
         targets: typed.targets.clone(),
         size_bytes: typed.size.map(|size| size.0),
         provisioned_bytes_per_s: None,
     };
     aim.apply(&mut suite);
-    let storage = options(&typed.permissions, &typed.measuring.store);
-    let question = Question { storage, ..pipeline::of_options(&suite, &typed.measuring) };
-    pipeline::run(&question, &typed.measuring, terminal)
+    run(&suite, (&typed.permissions, &typed.measuring), terminal)
+}
+
+/// The same as a measure of `storage.files` in a suite.
+fn files(typed: &StorageFilesArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let is_asked = |step: &FileStep| match typed.operations.as_slice() {
+        [] => step.usual,
+        operations => operations.contains(step),
+    };
+    let steps: Vec<FileStep> = FileStep::ALL.into_iter().filter(is_asked).collect();
+    let budget_s = typed.length.unwrap_or(LENGTH_S) * steps.len() as f64;
+    let request = FilesRequest {
+        folder: Some(typed.anchor.clone()),
+        levels: typed.levels,
+        width: typed.width,
+        files: typed.files,
+        size: typed.size,
+        steps,
+        threads: typed.threads,
+        bytes: typed.bs,
+        random: typed.random,
+        rate_per_s: typed.rate,
+        length_s: typed.length,
+        sync: typed.sync,
+    };
+    let suite = suite(Benchmark::StorageFiles, budget_s, Request::Files(request));
+    run(&suite, (&typed.permissions, &typed.measuring), terminal)
+}
+
+/// One question about storage.
+fn suite(benchmark: Benchmark, budget_s: f64, request: Request) -> Suite {
+    let title = benchmark.definition().title.to_owned();
+    let measure = Measure { by: Vec::new(), share: 1.0, target: TARGET, request };
+    Suite { name: "storage".to_owned(), title, budget_s, measures: vec![measure] }
+}
+
+fn run(
+    suite: &Suite,
+    (permissions, measuring): (&StoragePermissions, &MeasuringArguments),
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let storage = options(permissions, &measuring.store);
+    let question = Question { storage, ..pipeline::of_options(suite, measuring) };
+    pipeline::run(&question, measuring, terminal)
 }
 
 /// Removes what assay made, unless another assay uses it just now.

@@ -33,13 +33,17 @@ fn labelled_runs_are_compared_in_every_format() {
         (&list["runs"][0]["label"], &list["runs"][1]["label"]),
         (&"off".into(), &"on".into())
     );
-    // With a margin that no machine exceeds the verdict is known.
+    // No machine exceeds this margin, but a busy one can leave it open whether it does.
     let compared = |more: &[&str]| {
         let words = [&["compare", "on", "off", "--margin", "99%"], more].concat();
-        world.assay(&words).succeeded().out
+        let outcome = world.assay(&words);
+        assert!(matches!(outcome.code, 0 | 6), "{outcome:?}");
+        outcome
     };
-    let document: serde_json::Value = serde_json::from_str(&compared(&["--json"])).unwrap();
-    assert_eq!(document["pairs"][0]["verdict"], "equivalent", "{document}");
+    let document = compared(&["--json"]);
+    let verdict = if document.code == 0 { "equivalent" } else { "cannot-tell" };
+    let document: serde_json::Value = serde_json::from_str(&document.out).unwrap();
+    assert_eq!(document["pairs"][0]["verdict"], verdict, "{document}");
     assert_eq!((&document["a"]["name"], &document["b"]["name"]), (&"on".into(), &"off".into()));
     assert_eq!(
         document["b"]["runs"].as_array().unwrap().len(),
@@ -50,9 +54,9 @@ fn labelled_runs_are_compared_in_every_format() {
     let ratio = document["pairs"][0]["ratio"].as_f64().unwrap();
     let ends = &document["pairs"][0]["ratio_ci"];
     assert!(ends[0].as_f64().unwrap() <= ratio && ratio <= ends[1].as_f64().unwrap());
-    assert!(compared(&[]).contains("off ÷"));
+    assert!(compared(&[]).out.contains("off ÷"));
     for (format, sign) in [("markdown", "| ---"), ("html", "<table"), ("csv", "ratio_low")] {
-        assert!(compared(&["--format", format]).contains(sign), "{format}");
+        assert!(compared(&["--format", format]).out.contains(sign), "{format}");
     }
     // A run that is named twice is one run.
     let twice = world.assay(&["compare", "latest~1,on", "latest", "--json"]);

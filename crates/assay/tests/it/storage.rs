@@ -28,7 +28,7 @@ fn records(world: &World) -> usize {
 
 #[test]
 fn one_number_leaves_nothing_behind() {
-    let world = World::new();
+    let world = World::in_memory();
     for (verb, operation) in [("read", "read"), ("write", "write"), ("mix", "mix")] {
         let arguments = [&["storage", verb, "file", "--random", "--json"], SHORT].concat();
         let document = world.json(&arguments);
@@ -53,7 +53,7 @@ fn one_number_leaves_nothing_behind() {
 
 #[test]
 fn an_open_loop_tells_both_latencies_and_a_rate_that_was_missed() {
-    let world = World::new();
+    let world = World::in_memory();
     let arguments = [&["storage", "read", "file", "--rate", "500", "--json"], SHORT].concat();
     let document = world.json(&arguments);
     let due = results(&document, "storage", "latency_from_intended");
@@ -78,7 +78,7 @@ fn is_missed(document: &serde_json::Value) -> bool {
 
 #[test]
 fn the_null_engine_opens_nothing() {
-    let world = World::new();
+    let world = World::in_memory();
     let document =
         world.json(&["storage", "read", "--engine", "null", "--for", "200ms", "--json"]);
     assert_eq!(results(&document, "storage", "rate")[0]["parameters"]["target"], "none");
@@ -87,7 +87,7 @@ fn the_null_engine_opens_nothing() {
 
 #[test]
 fn kept_files_are_used_again_and_cleaned_on_request() {
-    let world = World::new();
+    let world = World::in_memory();
     storage(&world, "read", &["file", "--keep"]).succeeded();
     assert_eq!(std::fs::metadata(world.path("file")).unwrap().len(), 1 << 20);
     // Assay made it, so it needs no further word.
@@ -105,7 +105,7 @@ fn kept_files_are_used_again_and_cleaned_on_request() {
 
 #[test]
 fn foreign_files_are_read_and_not_written() {
-    let world = World::new();
+    let world = World::in_memory();
     let path = world.path("foreign");
     std::fs::write(&path, vec![7; 1 << 20]).unwrap();
     storage(&world, "read", &["foreign"]).succeeded();
@@ -122,11 +122,11 @@ fn foreign_files_are_read_and_not_written() {
 
 #[test]
 fn what_cannot_be_done_is_said_before_anything_is_written() {
-    let world = World::new();
+    let world = World::in_memory();
     for (arguments, code, says) in [
         (&["storage", "read"][..], 2, "TARGET"),
         (&["storage", "read", "--engine", "libaio"], 2, "name a file"),
-        (&["storage", "read", "/dev/no-such-device"], 4, "lsblk"),
+        (&["storage", "read", "/dev/no-such-device"], 2, "lsblk"),
         (&["storage", "read", "file", "--bs", "0"], 2, "block"),
         (&["storage", "read", "file", "--bs", "2MiB", "--size", "1MiB"], 2, "too small"),
         (&["storage", "read", "file", "--depth", "0"], 2, "depth"),
@@ -140,8 +140,12 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         (&["run", "storage-local", "--target", "no/folder"], 2, "folder"),
         (&["run", "storage-volume", "--target", "no/folder"], 2, "folder"),
         (&["run", "storage-files", "--target", "no/folder"], 2, "folder"),
-        (&["storage", "read", "/dev/zero"], 4, "character device"),
-        (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 4, "nothing is mounted"),
+        (&["storage", "read", "/dev/zero"], 2, "character device"),
+        (&["storage", "read", "/mnt/nothing-is-mounted-here/file"], 2, "nothing is mounted"),
+        (&["storage", "read", "/mnt/no-volume"], 2, "there is no /mnt/no-volume"),
+        (&["storage", "files", "/mnt/no-volume"], 2, "make the folder /mnt/no-volume"),
+        (&["storage", "files", "no/folder"], 2, "make the folder above it"),
+        (&["storage", "files", ".", "--operations", "unlink"], 2, "stat-directory"),
         (&["run", "storage-local"], 2, "--target"),
         (&["run", "storage-local", "--target", ".", "--provisioned", "5"], 2, "unit"),
     ] {
@@ -154,7 +158,7 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
 
 #[test]
 fn what_the_file_system_will_refuse_is_refused_before_the_file_is_laid_out() {
-    let world = World::new();
+    let world = World::in_memory();
     let arguments = ["storage", "read", "file", "--bs", "3", "--size", "1MiB", "--for", "1s"];
     let outcome = world.assay(&arguments).failed_with(4);
     // Some file systems do not go past the page cache at all.
@@ -167,7 +171,7 @@ fn what_the_file_system_will_refuse_is_refused_before_the_file_is_laid_out() {
 
 #[test]
 fn suites_resolve_every_case() {
-    let world = World::new();
+    let world = World::in_memory();
     for (suite, cases) in
         [("storage-local", 7), ("storage-volume", 6 * 11), ("storage-files", 2 * 7)]
     {
@@ -181,7 +185,7 @@ fn suites_resolve_every_case() {
 
 #[test]
 fn a_curve_is_measured_to_its_end() {
-    let world = World::new();
+    let world = World::in_memory();
     world.write(
         "curve.toml",
         r#"
@@ -210,7 +214,7 @@ provisioned = "1TB/s"
 
 #[test]
 fn points_are_added_where_a_curve_bends_and_drawn() {
-    let world = World::new();
+    let world = World::in_memory();
     world.write(
         "curve.toml",
         r#"
@@ -246,7 +250,7 @@ bend-points = 6
 
 #[test]
 fn a_rate_that_keeps_a_latency_is_found() {
-    let world = World::new();
+    let world = World::in_memory();
     let goal = ["storage", "read", "file", "--find-rate", "p99<=10s", "--json"];
     let document = world.json(&[&goal[..], SHORT].concat());
     let parameters = &results(&document, "storage", "rate")[0]["parameters"];
@@ -276,7 +280,7 @@ fn a_rate_that_keeps_a_latency_is_found() {
 
 #[test]
 fn rounds_end_when_they_are_steady_or_too_many() {
-    let world = World::new();
+    let world = World::in_memory();
     let rounds =
         ["storage", "write", "file", "--random", "--steady-state", "--precondition", "--json"];
     let document = world.json(&[&rounds[..], SHORT].concat());
@@ -297,7 +301,7 @@ fn rounds_end_when_they_are_steady_or_too_many() {
 
 #[test]
 fn no_round_goes_to_the_blocks_of_another() {
-    let world = World::new();
+    let world = World::in_memory();
     const BLOCKS: u64 = 16_384;
     let file = std::fs::File::create(world.path("file")).unwrap();
     file.set_len(BLOCKS * 4096).unwrap();
@@ -319,7 +323,7 @@ fn no_round_goes_to_the_blocks_of_another() {
 
 #[test]
 fn a_seed_repeats_a_plan_and_without_one_every_plan_is_another() {
-    let world = World::new();
+    let world = World::in_memory();
     let plan = |more: &[&str]| {
         let read = ["storage", "read", "file", "--dry-run", "--json"];
         world.json(&[&read[..], more].concat())
@@ -337,7 +341,7 @@ fn a_seed_repeats_a_plan_and_without_one_every_plan_is_another() {
 
 #[test]
 fn a_suite_file_that_makes_no_sense_is_exit_code_3() {
-    let world = World::new();
+    let world = World::in_memory();
     world.write(
         "bad.toml",
         "name = \"x\"\n[[measure]]\nbenchmark = \"storage\"\noperation = 5\n",
@@ -366,7 +370,7 @@ fn end(mut child: Child, signal: &str) {
 
 #[test]
 fn a_kill_leaves_a_file_that_clean_finds() {
-    let world = World::new();
+    let world = World::in_memory();
     let child = started(&world);
     let file: PathBuf = world.path("file");
     // Somebody else may not pull it away while it is used.
@@ -380,7 +384,7 @@ fn a_kill_leaves_a_file_that_clean_finds() {
 
 #[test]
 fn an_interrupted_run_cleans_up_itself() {
-    let world = World::new();
+    let world = World::in_memory();
     end(started(&world), "INT");
     assert!(!world.path("file").exists());
     assert_eq!(records(&world), 0);
@@ -413,7 +417,7 @@ impl Drop for Loop {
 #[test]
 fn devices_are_written_only_by_name_and_never_while_they_are_used() {
     let test = "devices_are_written_only_by_name_and_never_while_they_are_used";
-    let world = World::new();
+    let world = World::in_memory();
     let Some(device) = Loop::over(&world.path("disk"), test) else { return };
     let arguments = |verb: &'static str, more: &[&'static str]| {
         let mut all = vec!["storage", verb, device.0.as_str(), "--for", "200ms"];
@@ -441,7 +445,7 @@ fn devices_are_written_only_by_name_and_never_while_they_are_used() {
     let folder = world.path("mounted");
     let read_only = Command::new("mount").args(["-o", "remount,ro"]).arg(&folder).status();
     assert!(read_only.unwrap().success());
-    let refused = storage(&world, "read", &["mounted"]).failed_with(4);
+    let refused = storage(&world, "read", &["mounted"]).failed_with(2);
     assert!(refused.err.contains("is mounted read-only"), "{refused:?}");
     assert_eq!(records(&world), 0);
 }
@@ -454,7 +458,7 @@ fn fio_measures_the_same_beside_assay() {
         eprintln!("SKIPPED {test}: fio is not installed");
         return;
     }
-    let world = World::new();
+    let world = World::in_memory();
     let arguments =
         [&["storage", "read", "file", "--by", "assay,fio", "--json"], SHORT].concat();
     // fio counts its time in whole seconds.
@@ -473,7 +477,7 @@ fn fio_measures_the_same_beside_assay() {
 #[test]
 fn a_device_that_fails_is_told_with_the_offset_and_the_others_go_on() {
     let test = "a_device_that_fails_is_told_with_the_offset_and_the_others_go_on";
-    let world = World::new();
+    let world = World::in_memory();
     let Some(device) = Loop::over(&world.path("disk"), test) else { return };
     std::fs::File::options()
         .write(true)
@@ -501,7 +505,7 @@ fn a_device_that_fails_is_told_with_the_offset_and_the_others_go_on() {
 
 #[test]
 fn a_file_with_holes_is_doubted() {
-    let world = World::new();
+    let world = World::in_memory();
     std::fs::File::create(world.path("sparse")).unwrap().set_len(4 << 20).unwrap();
     let document =
         world.json(&[&["storage", "read", "sparse", "--json"], &SHORT[2..]].concat());

@@ -109,3 +109,24 @@ fn foreign_files_are_not_touched_and_impossible_trees_are_refused() {
     // Nothing was begun.
     assert!(!world.assay(&["list"]).out.contains("files"), "{failed:?}");
 }
+
+#[test]
+fn a_verb_asks_the_same_without_a_suite() {
+    let world = World::new();
+    let line = "storage files . --files 5 --width 2 --operations stat,create";
+    let words: Vec<&str> = line.split(' ').collect();
+    let plan = world.json(&[&words[..], &["--dry-run", "--json"]].concat());
+    let cases: Vec<&str> = plan["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| case["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(cases.len(), 2, "{cases:?}");
+    assert!(cases[0].contains("create") && cases[1].contains("stat"), "{cases:?}");
+    let shown = world.assay(&[&words[..], &["--budget", "400ms"]].concat()).succeeded().out;
+    assert!(shown.contains("File trees"), "{shown}");
+    let listed = world.assay(&["list"]).succeeded().out;
+    assert!(listed.contains("files (create)"), "{listed}");
+    assert_eq!(std::fs::read_dir(world.path("")).unwrap().count(), 1, "the store alone stays");
+}

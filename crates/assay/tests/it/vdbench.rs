@@ -220,7 +220,7 @@ fn trees_of_files_are_made_worked_on_and_removed() {
     assert!(summary.contains("Starting RD=format_for_rd1"), "{summary}");
     assert!(summary.contains("Starting RD=rd1; elapsed=2; fwdrate=200; For loops: None"));
     assert!(summary.contains("avg_2-2"), "{summary}");
-    assert!(world.path("tree/vdb1_2.dir/vdb2_2.dir/vdb_f0005.file").exists());
+    assert!(world.path("tree/vdb.1_2.dir/vdb.2_2.dir/vdb_f0005.file").exists());
 
     write(&world.path("clean"), &text.replace("format=yes", "format=clean"));
     let outcome = vdbench(&world, &["-f", "clean"]);
@@ -286,7 +286,7 @@ fn trees_that_were_made_are_cleaned_up() {
     let outcome = vdbench(&world, &["-f", "file", "-cy"]);
     assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
     assert!(outcome.out.contains("Starting RD=format_for_rd1"), "{}", outcome.out);
-    assert!(tree.join("vdb1_2.dir/vdb_f0003.file").exists());
+    assert!(tree.join("vdb.1_2.dir/vdb_f0003.file").exists());
     let outcome = vdbench(&world, &["-f", "file", "-co", "-s"]);
     assert!(!outcome.out.contains("Simulating RD=rd1"), "{}", outcome.out);
     let outcome = world.assay(&["storage", "clean"]);

@@ -65,13 +65,16 @@ pub(super) fn of_clone(
     for path in paths {
         let exists = if job.engine == "null" { None } else { (places.size_of)(&path) };
         let offset = at_block(job, offset(placed, clone, exists)?);
-        let region = region(placed, count, exists, offset)?;
+        let whole = region(placed, count, exists, offset)?;
+        // The file has the bytes of a last block that is not whole; nobody works on them, as in fio
+        // (setup_files of filesetup.c).
+        let region = whole - whole % smallest_io(job).max(1);
         let least = largest_io(job);
         if region < least {
-            let why = format!("{region} B of {} hold no I/O of {least} B", path.display());
+            let why = format!("{whole} B of {} hold no I/O of {least} B", path.display());
             return Err(combine(placed, why, "raise size= or lower bs="));
         }
-        let needed = offset.saturating_add(region);
+        let needed = offset.saturating_add(whole);
         let target = StorageTarget {
             name: path.display().to_string(),
             size_bytes: if exists.is_some_and(|size| size >= needed) {
@@ -79,7 +82,7 @@ pub(super) fn of_clone(
             } else {
                 Some(needed)
             },
-            range_bytes: Some((offset, needed)),
+            range_bytes: Some((offset, offset.saturating_add(region))),
             path,
             align_bytes: job.align_bytes,
             direct: job.direct,

@@ -2,7 +2,7 @@
 
 use assay_model::workload::file_set::{
     FileAccess, FileLoad, FileOperation, FileOrder, FilePhase, FileStream, FileTree,
-    FileWorkload,
+    FileWorkload, StopAfter,
 };
 use assay_model::workload::storage::{RateRounding, StorageTiming, Verify, WriteSync};
 
@@ -10,7 +10,7 @@ use super::super::attributes::Sizes;
 use super::super::definitions::{FileSystem, FileWork};
 use super::super::runs::{self, Format, Rate, Run};
 use super::super::values::{Shown, Value};
-use super::super::{RateLabel, RunLabel, RunParameters, Used};
+use super::super::{FORMAT, RateLabel, RunLabel, RunParameters, Used};
 use super::phase::shares_of_sizes;
 use super::{Combination, Compiler, timing};
 
@@ -90,7 +90,7 @@ impl Compiler<'_, '_> {
     }
 
     fn is_format(&self, run: usize) -> bool {
-        self.execution.runs[run].name.starts_with("format_for_")
+        self.execution.runs[run].is_format()
     }
 
     fn file_phase(
@@ -204,7 +204,7 @@ impl Compiler<'_, '_> {
             compressible: 1.0 - 1.0 / self.all.general.compression,
             seed: self.input.seed,
         };
-        let name = format!("format_for_{}", run.name.text);
+        let name = format!("{FORMAT}{}", run.name.text);
         self.add_files(run, name, workload, &[], RateLabel::UncontrolledMax);
     }
 
@@ -348,7 +348,7 @@ impl Compiler<'_, '_> {
     fn short_paths(&mut self, system: &FileSystem, tree: &FileTree) -> Option<()> {
         /// What Linux takes for a path, with the zero at its end.
         const MOST_BYTES: usize = 4096;
-        let folders = "/vdb1_1.dir".len().saturating_mul(tree.depth as usize);
+        let folders = "/vdb.1_1.dir".len().saturating_mul(tree.depth as usize);
         let bytes = folders.saturating_add(system.anchor.as_ref()?.text.len());
         if bytes.saturating_add("/vdb_f0001.file".len()) < MOST_BYTES {
             return Some(());
@@ -389,7 +389,11 @@ impl Compiler<'_, '_> {
                             .filter(|_| transfers)
                             .map(|percent| percent / 100.0),
                         sizes: shares_of_sizes(&work.sizes),
-                        stop_after: work.stop_after,
+                        // Only a format fills what it creates (OpCreate of Vdbench).
+                        stop_after: match operation {
+                            FileOperation::Create => Some(StopAfter::Bytes(0)),
+                            _ => work.stop_after,
+                        },
                         rate_share: share / parts as f64,
                         of_directories: false,
                     });

@@ -54,11 +54,20 @@ pub struct FileMeasured {
 
 impl FileMeasured {
     /// One interval more.
-    pub fn add(&mut self, interval: &FileInterval) {
+    fn add(&mut self, interval: &FileInterval) {
         self.tally.join(&interval.tally);
         self.seconds += interval.length_s;
         self.cpu_s.0 += interval.cpu_user * interval.length_s;
         self.cpu_s.1 += interval.cpu_system * interval.length_s;
+    }
+
+    /// One interval more of the run called `label`. What Vdbench calls the rate of a format is that of its
+    /// writes, whatever it makes or removes besides (`getTotalRate` of `FwdStats`).
+    pub fn add_of(&mut self, label: &RunLabel, interval: &FileInterval) {
+        self.add(interval);
+        if label.is_format() {
+            self.tally.requested = self.tally.of(FileOperation::Write);
+        }
     }
 
     /// Seconds it took.

@@ -7,6 +7,7 @@ use assay_model::workload::file_set::{
 
 use super::text::MOMENT;
 use super::*;
+use crate::vdbench::RunLabel;
 use crate::vdbench::output::files::{self, FileMeasured};
 
 const TREE: &str = "fsd=fsd1,anchor=/a,depth=2,width=3,files=4,size=128k\n";
@@ -148,11 +149,15 @@ fn the_table_and_the_flat_file() {
         cpu_user: 0.02,
         cpu_system: 0.03,
     };
-    let mut measured = FileMeasured::default();
-    measured.add(&interval);
     let label = fine(&format!("{TREE}{WORK}rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1"))
         .runs
         .remove(0);
+    let mut measured = FileMeasured::default();
+    let format = RunLabel { name: "format_for_rd1".into(), ..label.clone() };
+    measured.add_of(&format, &interval);
+    assert!(measured.rate_per_s() < 1e-9, "the rate of a format is that of its writes");
+    measured = FileMeasured::default();
+    measured.add_of(&label, &interval);
     let shown = files::shown(&FilePlan::default());
     let text = format!(
         "{}\n{}\n{}\n",
@@ -172,6 +177,20 @@ fn the_table_and_the_flat_file() {
     assert_eq!(names.split_whitespace().count(), row.split_whitespace().count());
     let widths: Vec<usize> = text.lines().skip(1).map(str::len).collect();
     assert!(widths.iter().all(|width| *width == widths[0]), "{widths:?}");
+}
+
+/// `OpCreate` of Vdbench opens and closes a file; only a format writes it.
+#[test]
+fn what_is_created_is_filled_by_a_format_alone() {
+    let text = format!(
+        "{TREE}fwd=fwd1,fsd=fsd1,operation=create,stopafter=5\n\
+         rd=rd1,fwd=fwd1,fwdrate=max,format=yes,elapsed=10,interval=1"
+    );
+    let phases = one(&text).unwrap().files.phases;
+    let creates = phases.iter().flat_map(|phase| &phase.workload.streams);
+    let creates = creates.filter(|stream| stream.operation == FileOperation::Create);
+    let left: Vec<_> = creates.map(|stream| stream.stop_after).collect();
+    assert_eq!(left, [None, Some(StopAfter::Bytes(0))]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use assay_model::workload::file_set::{FileAccess, FileStream, StopAfter};
 use assay_model::workload::storage::SizeShare;
 
-use super::tree::TreeState;
+use super::tree::{Presence, TreeState};
 use crate::storage::random::Draws;
 
 /// A file that a thread works on.
@@ -17,6 +17,8 @@ pub(super) struct OpenFile {
     file: File,
     bytes: u64,
     position: u64,
+    /// What it was when it was opened; where it was there in part, how much of it is there is found out.
+    was: Presence,
     /// Reads and writes that are still to be done.
     operations_left: u64,
     /// Bytes that are still to be moved.
@@ -54,7 +56,12 @@ pub(super) fn open(
 
 impl OpenFile {
     /// A file that was just opened.
-    pub(super) fn new(file: File, number: u64, bytes: u64, stream: &FileStream) -> Self {
+    pub(super) fn new(
+        file: File,
+        (number, was): (u64, Presence),
+        bytes: u64,
+        stream: &FileStream,
+    ) -> Self {
         // Without a limit a file is left when as much was moved as it holds.
         let (operations_left, bytes_left) = match stream.stop_after {
             None => (u64::MAX, bytes),
@@ -62,7 +69,7 @@ impl OpenFile {
             Some(StopAfter::Bytes(bytes)) => (u64::MAX, bytes),
             Some(StopAfter::Share(share)) => (u64::MAX, (bytes as f64 * share) as u64),
         };
-        Self { number, file, bytes, position: 0, operations_left, bytes_left }
+        Self { number, file, bytes, position: 0, was, operations_left, bytes_left }
     }
 
     /// The next read or write; `None` when the file is to be closed.
@@ -98,6 +105,14 @@ impl OpenFile {
     /// Writes a piece whole.
     pub(super) fn write(&self, buffer: &[u8], piece: Piece) -> io::Result<()> {
         self.file.write_all_at(&buffer[..piece.bytes as usize], piece.offset)
+    }
+
+    /// What it is now.
+    pub(super) fn presence(&self) -> Presence {
+        match (self.was, self.file.metadata()) {
+            (Presence::Part, Ok(found)) => Presence::of_size(found.len(), self.bytes),
+            (was, _) => was,
+        }
     }
 
     /// Closes it, after its data is on stable storage if that is wanted.

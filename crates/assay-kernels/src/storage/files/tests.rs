@@ -101,7 +101,9 @@ fn a_tree_is_made_whole_and_removed_whole() {
     let outcome = made(&folder.0);
     assert_eq!((outcome.error_count, outcome.ended), (0, Ended::Work));
     assert_eq!(outcome.total.of(FileOperation::Mkdir).count, 12);
-    assert_eq!(outcome.total.of(FileOperation::Create).count, 36);
+    for operation in [FileOperation::Open, FileOperation::Create, FileOperation::Close] {
+        assert_eq!(outcome.total.of(operation).count, 36, "{operation:?}");
+    }
     assert_eq!(
         outcome.total.of(FileOperation::Write).count,
         3 * 36,
@@ -109,7 +111,7 @@ fn a_tree_is_made_whole_and_removed_whole() {
     );
     assert_eq!(outcome.total.written_bytes, 360_000);
     assert_eq!(outcome.total.requested.count, 48, "writes come along");
-    let last = folder.0.join("vdb1_3.dir/vdb2_3.dir/vdb_f0004.file");
+    let last = folder.0.join("vdb.1_3.dir/vdb.2_3.dir/vdb_f0004.file");
     assert_eq!(std::fs::metadata(last).unwrap().len(), 10_000);
     let again = made(&folder.0);
     assert_eq!(again.total.requested.count, 0, "nothing is missing");
@@ -144,6 +146,55 @@ fn each_operation_is_counted_as_what_it_is() {
     }
 }
 
+/// Counts of the real Vdbench 5.04.06 on such a tree with `format=directories`: creates, opens and closes
+/// are as many as the files, which are empty; attributes are asked for, nothing is read.
+#[test]
+fn what_is_created_by_itself_stays_empty_until_it_is_written() {
+    let folder = Folder::new("empty");
+    let all =
+        |operation, stop_after| FileStream { stop_after, ..stream(operation, FileOrder::Once) };
+    let directories = all(FileOperation::Mkdir, None);
+    carried_out(&workload(&folder.0, vec![directories], None));
+    let file = folder.0.join("vdb.1_1.dir/vdb.2_1.dir/vdb_f0001.file");
+    let table = [
+        // Operation, its count, opens, creates, bytes of a file afterwards.
+        (all(FileOperation::Create, Some(StopAfter::Bytes(0))), 36, 36, 36, 0),
+        (all(FileOperation::Create, Some(StopAfter::Bytes(0))), 0, 0, 0, 0),
+        (all(FileOperation::Getattr, None), 36, 0, 0, 0),
+        (all(FileOperation::Open, None), 36, 36, 0, 0),
+        (all(FileOperation::Read, None), 0, 0, 0, 0),
+        (all(FileOperation::Write, None), 108, 36, 0, 10_000),
+        (all(FileOperation::Read, None), 108, 36, 0, 10_000),
+    ];
+    for (one, count, opens, creates, bytes) in table {
+        let operation = one.operation;
+        let outcome = carried_out(&workload(&folder.0, vec![one], Some(30.0)));
+        assert_eq!(outcome.error_count, 0, "{operation:?} {:?}", outcome.errors);
+        let counted = [operation, FileOperation::Open, FileOperation::Create]
+            .map(|it| outcome.total.of(it).count);
+        assert_eq!(counted, [count, opens, creates], "{operation:?}");
+        assert_eq!(std::fs::metadata(&file).unwrap().len(), bytes, "{operation:?}");
+    }
+}
+
+#[test]
+fn what_is_written_in_order_may_be_new() {
+    let folder = Folder::new("new");
+    let directories = stream(FileOperation::Mkdir, FileOrder::Once);
+    carried_out(&workload(&folder.0, vec![directories], None));
+    let write = stream(FileOperation::Write, FileOrder::Once);
+    let outcome = carried_out(&workload(&folder.0, vec![write.clone()], Some(30.0)));
+    assert_eq!(outcome.total.of(FileOperation::Create).count, 36);
+    assert_eq!((outcome.total.written_bytes, outcome.error_count), (360_000, 0));
+    let again = carried_out(&workload(&folder.0, vec![write], Some(30.0)));
+    assert_eq!(again.total.of(FileOperation::Create).count, 0);
+    let mut anywhere = stream(FileOperation::Write, FileOrder::Once);
+    anywhere.access = FileAccess::Random;
+    std::fs::remove_file(folder.0.join("vdb.1_1.dir/vdb.2_1.dir/vdb_f0001.file")).unwrap();
+    let outcome = carried_out(&workload(&folder.0, vec![anywhere], Some(30.0)));
+    assert_eq!(outcome.total.of(FileOperation::Open).count, 35, "those that are there");
+}
+
 #[test]
 fn files_are_left_after_as_much_as_is_asked_for() {
     let folder = Folder::new("left");
@@ -163,6 +214,7 @@ fn files_are_left_after_as_much_as_is_asked_for() {
     anew.access = FileAccess::SequentialAnew;
     let outcome = carried_out(&workload(&folder.0, vec![anew], Some(30.0)));
     assert_eq!(outcome.total.of(FileOperation::Delete).count, 36);
+    assert_eq!(outcome.total.of(FileOperation::Create).count, 36);
     assert_eq!(outcome.total.written_bytes, 360_000);
 }
 

@@ -19,9 +19,29 @@ const TRIES: u32 = 32;
 #[repr(u8)]
 pub(super) enum Presence {
     Missing,
+    /// A file that is there and has not all of its bytes: it can be opened and removed, and not read.
+    Part,
     Present,
     /// A thread works on it.
     Busy,
+}
+
+impl Presence {
+    /// A file or directory that is there whole.
+    pub(super) const WHOLE: &'static [Self] = &[Self::Present];
+    /// One that is there.
+    pub(super) const THERE: &'static [Self] = &[Self::Present, Self::Part];
+    /// One that is not there.
+    pub(super) const ABSENT: &'static [Self] = &[Self::Missing];
+    /// One that is not there whole.
+    pub(super) const NOT_WHOLE: &'static [Self] = &[Self::Missing, Self::Part];
+    /// Any that nobody works on.
+    pub(super) const ANY: &'static [Self] = &[Self::Present, Self::Part, Self::Missing];
+
+    /// What a file of so many bytes is.
+    pub(super) const fn of_size(bytes: u64, expected: u64) -> Self {
+        if bytes == expected { Self::Present } else { Self::Part }
+    }
 }
 
 /// A tree and what is there of it.
@@ -43,8 +63,8 @@ pub(super) struct Slots {
 /// What a search found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pick {
-    /// This one, which is now busy.
-    One(u64),
+    /// This one, which is now busy, and what it was.
+    One(u64, Presence),
     /// All that could be are busy.
     Later,
     /// There is none, and none will come of itself.
@@ -52,7 +72,7 @@ pub(super) enum Pick {
 }
 
 impl<'w> TreeState<'w> {
-    /// Looks at every directory and file; a file of the wrong size counts as missing. A link in the place of
+    /// Looks at every directory and file; a file of the wrong size is one in part. A link in the place of
     /// one is an error: what it leads to is not of the tree.
     pub(super) fn look(tree: &'w FileTree) -> Result<Self, StorageError> {
         let countable = |count: Option<u64>| {
@@ -80,8 +100,8 @@ impl<'w> TreeState<'w> {
         for number in 0..files.len() {
             let found = no_link(&tree.file(number))?;
             let expected = tree.file_bytes(number);
-            if found.is_some_and(|found| found.is_file() && found.len() == expected) {
-                files.set(number, Presence::Present);
+            if let Some(found) = found.filter(std::fs::Metadata::is_file) {
+                files.set(number, Presence::of_size(found.len(), expected));
             }
         }
         Ok(Self { tree, anchor, directories, files })
@@ -106,10 +126,10 @@ impl Slots {
         self.states[number as usize].load(Ordering::Acquire) == Presence::Present as u8
     }
 
-    /// Makes one of the first `limit` busy that is `wanted` now; `backwards` from the last.
+    /// Makes one of the first `limit` busy that is one of `wanted` now; `backwards` from the last.
     pub(super) fn take(
         &self,
-        wanted: Presence,
+        wanted: &[Presence],
         (limit, backwards): (u64, bool),
         (order, cursor): (FileOrder, &AtomicU64),
         draws: &mut Draws,
@@ -125,8 +145,8 @@ impl Slots {
                 if step >= limit {
                     return Pick::Never;
                 }
-                if self.claim(place(step), wanted) {
-                    return Pick::One(place(step));
+                if let Some(was) = self.claim(place(step), wanted) {
+                    return Pick::One(place(step), was);
                 }
             },
             FileOrder::Sequential => {
@@ -136,8 +156,8 @@ impl Slots {
             FileOrder::Random | FileOrder::Skewed(_) => {
                 for _ in 0..TRIES {
                     let number = drawn(order, limit, draws);
-                    if self.claim(number, wanted) {
-                        return Pick::One(number);
+                    if let Some(was) = self.claim(number, wanted) {
+                        return Pick::One(number, was);
                     }
                 }
                 let mut number = drawn(order, limit, draws);
@@ -149,12 +169,12 @@ impl Slots {
         }
     }
 
-    fn search(&self, wanted: Presence, limit: u64, mut next: impl FnMut() -> u64) -> Pick {
+    fn search(&self, wanted: &[Presence], limit: u64, mut next: impl FnMut() -> u64) -> Pick {
         let mut any_busy = false;
         for _ in 0..limit {
             let number = next();
-            if self.claim(number, wanted) {
-                return Pick::One(number);
+            if let Some(was) = self.claim(number, wanted) {
+                return Pick::One(number, was);
             }
             let state = self.states[number as usize].load(Ordering::Relaxed);
             any_busy |= state == Presence::Busy as u8;
@@ -162,10 +182,13 @@ impl Slots {
         if any_busy { Pick::Later } else { Pick::Never }
     }
 
-    fn claim(&self, number: u64, wanted: Presence) -> bool {
-        let (wanted, busy) = (wanted as u8, Presence::Busy as u8);
+    fn claim(&self, number: u64, wanted: &[Presence]) -> Option<Presence> {
         let state = &self.states[number as usize];
-        state.compare_exchange(wanted, busy, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        let takes = |was: &&Presence| {
+            let (was, busy) = (**was as u8, Presence::Busy as u8);
+            state.compare_exchange(was, busy, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        };
+        wanted.iter().find(takes).copied()
     }
 }
 

@@ -88,7 +88,7 @@ impl<'s, 'w> Worker<'s, 'w> {
             self.work_off(tally);
         }
         if let Some(open) = self.open.take() {
-            self.stream.tree.files.set(open.number, Presence::Present);
+            self.stream.tree.files.set(open.number, open.presence());
         }
         self.shared.ended_ns.fetch_max(self.shared.elapsed_ns(), Ordering::AcqRel);
         if self.stream.active.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -157,49 +157,43 @@ impl<'s, 'w> Worker<'s, 'w> {
             FileOperation::Mkdir | FileOperation::Rmdir => self.directory(tally),
             FileOperation::Create => self.create(tally),
             FileOperation::Delete => {
-                self.on_file(tally, Presence::Missing, |worker, number| {
+                self.on_file(tally, Some(Presence::Missing), |worker, number| {
                     fs::remove_file(worker.stream.tree.tree.file(number))
                 })
             }
             FileOperation::Getattr if self.stream.stream.of_directories => {
                 self.examine_directory(tally)
             }
-            FileOperation::Getattr => {
-                self.on_file(tally, Presence::Present, |worker, number| {
-                    fs::symlink_metadata(worker.stream.tree.tree.file(number)).map(drop)
-                })
-            }
-            FileOperation::Setattr => {
-                self.on_file(tally, Presence::Present, |worker, number| {
-                    worker.stream.tree.anchor.set_mode(&worker.stream.tree.tree.file(number))
-                })
-            }
-            FileOperation::Access => {
-                self.on_file(tally, Presence::Present, |worker, number| {
-                    worker.stream.tree.tree.file(number).try_exists().map(drop)
-                })
-            }
+            FileOperation::Getattr => self.on_file(tally, None, |worker, number| {
+                fs::symlink_metadata(worker.stream.tree.tree.file(number)).map(drop)
+            }),
+            FileOperation::Setattr => self.on_file(tally, None, |worker, number| {
+                worker.stream.tree.anchor.set_mode(&worker.stream.tree.tree.file(number))
+            }),
+            FileOperation::Access => self.on_file(tally, None, |worker, number| {
+                worker.stream.tree.tree.file(number).try_exists().map(drop)
+            }),
             FileOperation::Open | FileOperation::Close => self.open_and_close(tally),
         }
     }
 
-    /// Takes a file that is there.
-    fn take_file(&mut self, wanted: Presence) -> Pick {
+    /// Takes a file that is one of `wanted`.
+    fn take_file(&mut self, wanted: &[Presence]) -> Pick {
         let tree = self.stream.tree;
         let limit = tree.tree.used_files.unwrap_or(u64::MAX);
         let order = (self.stream.stream.order, &self.stream.cursor);
         tree.files.take(wanted, (limit, false), order, &mut self.draws)
     }
 
-    /// One call on one file that is there; afterwards it is `then`.
+    /// One call on one file that is there; afterwards it is `then`, or what it was.
     fn on_file(
         &mut self,
         tally: &Mutex<FileTally>,
-        then: Presence,
+        then: Option<Presence>,
         call: impl FnOnce(&Self, u64) -> io::Result<()>,
     ) -> Step {
-        let number = match self.take_file(Presence::Present) {
-            Pick::One(number) => number,
+        let (number, was) = match self.take_file(Presence::THERE) {
+            Pick::One(number, was) => (number, was),
             Pick::Later => return Step::Later,
             Pick::Never => return Step::Never,
         };
@@ -210,11 +204,11 @@ impl<'s, 'w> Worker<'s, 'w> {
         match done {
             Ok(()) => {
                 count(tally, operation, began);
-                files.set(number, then);
+                files.set(number, then.unwrap_or(was));
                 Step::Requested(began)
             }
             Err(error) => {
-                files.set(number, Presence::Present);
+                files.set(number, was);
                 self.failed(number, operation, &error)
             }
         }
@@ -223,14 +217,10 @@ impl<'s, 'w> Worker<'s, 'w> {
     fn examine_directory(&mut self, tally: &Mutex<FileTally>) -> Step {
         let state = self.stream.tree;
         let order = (self.stream.stream.order, &self.stream.cursor);
-        let taken = state.directories.take(
-            Presence::Present,
-            (u64::MAX, false),
-            order,
-            &mut self.draws,
-        );
+        let taken =
+            state.directories.take(Presence::WHOLE, (u64::MAX, false), order, &mut self.draws);
         let number = match taken {
-            Pick::One(number) => number,
+            Pick::One(number, _) => number,
             Pick::Later => return Step::Later,
             Pick::Never => return Step::Never,
         };
@@ -254,8 +244,10 @@ impl<'s, 'w> Worker<'s, 'w> {
     fn open_and_close(&mut self, tally: &Mutex<FileTally>) -> Step {
         let operation = self.stream.stream.operation;
         let mut closing = None;
-        let step = self.on_file(tally, Presence::Present, |worker, number| {
-            let file = open(worker.stream.tree, number, false, false)?;
+        // As Vdbench does: what is opened is opened for reading, what is closed for writing.
+        let writes = operation == FileOperation::Close;
+        let step = self.on_file(tally, None, |worker, number| {
+            let file = open(worker.stream.tree, number, writes, false)?;
             closing = Some(Instant::now());
             drop(file);
             Ok(())
@@ -270,38 +262,50 @@ impl<'s, 'w> Worker<'s, 'w> {
         step
     }
 
+    /// Makes a file and writes all of it, or leaves it empty; opening, writing and closing come along with it.
     fn create(&mut self, tally: &Mutex<FileTally>) -> Step {
-        let number = match self.take_file(Presence::Missing) {
-            Pick::One(number) => number,
+        let fills = self.stream.stream.stop_after.is_none();
+        let wanted = if fills { Presence::NOT_WHOLE } else { Presence::ABSENT };
+        let (number, was) = match self.take_file(wanted) {
+            Pick::One(number, was) => (number, was),
             Pick::Later => return Step::Later,
             Pick::Never => return Step::Never,
         };
         let began = Instant::now();
-        let files = &self.stream.tree.files;
-        match self.write_whole(number, tally) {
+        let state = self.stream.tree;
+        match self.write_whole(number, fills, tally) {
             Ok(()) => {
                 count(tally, FileOperation::Create, began);
-                files.set(number, Presence::Present);
+                let expected = state.tree.file_bytes(number);
+                let bytes = if fills { expected } else { 0 };
+                state.files.set(number, Presence::of_size(bytes, expected));
                 Step::Requested(began)
             }
             Err(error) => {
-                files.set(number, Presence::Missing);
+                state.files.set(number, was);
                 self.failed(number, FileOperation::Create, &error)
             }
         }
     }
 
-    /// Makes a file and writes all of it, in order.
-    fn write_whole(&mut self, number: u64, tally: &Mutex<FileTally>) -> io::Result<()> {
+    /// Makes a file and, unless it stays empty, writes all of it, in order.
+    fn write_whole(
+        &mut self,
+        number: u64,
+        fills: bool,
+        tally: &Mutex<FileTally>,
+    ) -> io::Result<()> {
         let state = self.stream.tree;
-        let bytes = state.tree.file_bytes(number);
+        let bytes = if fills { state.tree.file_bytes(number) } else { 0 };
+        let began = Instant::now();
         let file = open(state, number, true, true)?;
+        count(tally, FileOperation::Open, began);
         let whole = assay_model::workload::file_set::FileStream {
             access: FileAccess::Sequential,
             stop_after: None,
             ..self.stream.stream.clone()
         };
-        let mut file = OpenFile::new(file, number, bytes, &whole);
+        let mut file = OpenFile::new(file, (number, Presence::Part), bytes, &whole);
         while let Some(piece) = file.next(&whole, &mut self.draws) {
             self.prepare_write(piece.offset, piece.bytes);
             let began = Instant::now();
@@ -310,7 +314,10 @@ impl<'s, 'w> Worker<'s, 'w> {
             tally.operations[FileOperation::Write.index()].add(nanoseconds(began.elapsed()));
             tally.written_bytes += piece.bytes;
         }
-        file.close(state.tree.sync_at_close)
+        let began = Instant::now();
+        file.close(state.tree.sync_at_close)?;
+        count(tally, FileOperation::Close, began);
+        Ok(())
     }
 
     fn prepare_write(&mut self, offset: u64, bytes: u64) {
@@ -350,55 +357,66 @@ impl<'s, 'w> Worker<'s, 'w> {
             }
             Err(error) => {
                 let number = open.number;
-                self.stream.tree.files.set(number, Presence::Present);
+                self.stream.tree.files.set(number, open.presence());
                 self.failed(number, operation, &error)
             }
         }
     }
 
     fn open_next(&mut self, tally: &Mutex<FileTally>) -> Step {
-        let number = match self.take_file(Presence::Present) {
-            Pick::One(number) => number,
-            Pick::Later => return Step::Later,
-            Pick::Never => return Step::Never,
-        };
         let (state, stream) = (self.stream.tree, self.stream.stream);
-        let is_shared = stream.access == FileAccess::RandomShared;
-        if is_shared {
-            state.files.set(number, Presence::Present);
-        }
         let writes = match stream.read_share {
             Some(share) => share < 1.0,
             None => stream.operation == FileOperation::Write,
         };
+        let in_order =
+            matches!(stream.access, FileAccess::Sequential | FileAccess::SequentialAnew);
+        // A file that is written in order may be a new one; what is read, or written anywhere, must be whole.
+        let makes = in_order && stream.read_share.is_none() && writes;
+        let wanted = if makes { Presence::ANY } else { Presence::WHOLE };
+        let (number, was) = match self.take_file(wanted) {
+            Pick::One(number, was) => (number, was),
+            Pick::Later => return Step::Later,
+            Pick::Never => return Step::Never,
+        };
+        let is_shared = stream.access == FileAccess::RandomShared;
+        if is_shared {
+            state.files.set(number, was);
+        }
         let anew = stream.access == FileAccess::SequentialAnew && writes;
-        let began = Instant::now();
-        let opened = if anew {
+        let is_missing = was == Presence::Missing;
+        let removed = if anew && !is_missing {
+            let began = Instant::now();
             fs::remove_file(state.tree.file(number))
                 .inspect(|()| count(tally, FileOperation::Delete, began))
-                .and_then(|()| open(state, number, true, true))
         } else {
-            open(state, number, writes, false)
+            Ok(())
         };
+        let began = Instant::now();
+        let opened = removed.and_then(|()| open(state, number, writes, anew || is_missing));
         match opened {
             Ok(file) => {
                 count(tally, FileOperation::Open, began);
+                if anew || is_missing {
+                    count(tally, FileOperation::Create, began);
+                }
                 let bytes = state.tree.file_bytes(number);
-                self.open = Some(OpenFile::new(file, number, bytes, stream));
+                let was = if anew || is_missing { Presence::Part } else { was };
+                self.open = Some(OpenFile::new(file, (number, was), bytes, stream));
                 Step::Aside
             }
             Err(error) => {
-                state.files.set(number, Presence::Present);
+                state.files.set(number, was);
                 self.failed(number, FileOperation::Open, &error)
             }
         }
     }
 
     fn close(&mut self, open: OpenFile, tally: &Mutex<FileTally>) -> Step {
-        let (state, number) = (self.stream.tree, open.number);
+        let (state, number, presence) = (self.stream.tree, open.number, open.presence());
         let began = Instant::now();
         let done = open.close(state.tree.sync_at_close);
-        state.files.set(number, Presence::Present);
+        state.files.set(number, presence);
         match done {
             Ok(()) => {
                 count(tally, FileOperation::Close, began);
@@ -413,14 +431,14 @@ impl<'s, 'w> Worker<'s, 'w> {
         let (state, operation) = (self.stream.tree, self.stream.stream.operation);
         let makes = operation == FileOperation::Mkdir;
         let (wanted, then) = if makes {
-            (Presence::Missing, Presence::Present)
+            (Presence::ABSENT, Presence::Present)
         } else {
-            (Presence::Present, Presence::Missing)
+            (Presence::WHOLE, Presence::Missing)
         };
         let order = (self.stream.stream.order, &self.stream.cursor);
         let picked = state.directories.take(wanted, (u64::MAX, !makes), order, &mut self.draws);
-        let number = match picked {
-            Pick::One(number) => number,
+        let (number, wanted) = match picked {
+            Pick::One(number, was) => (number, was),
             Pick::Later => return Step::Later,
             Pick::Never => return Step::Never,
         };

@@ -15,7 +15,7 @@ pub(super) struct Context<'a> {
     pub(super) notes: Notes,
     /// Results come from more than one measurer, so each must say from which.
     pub(super) several_measurers: bool,
-    several_hosts: bool,
+    pub(super) several_hosts: bool,
 }
 
 impl<'a> Context<'a> {
@@ -60,13 +60,13 @@ impl<'a> Context<'a> {
         found
     }
 
-    /// Where it was measured: `node`, `l3:0, all at once`.
+    /// Where it was measured: `node`, `l3:0, all at once`, `numa:0 → numa:1`.
     pub(super) fn place(&self, estimate: &Estimate) -> String {
         let mut parts = Vec::new();
         if self.several_hosts {
             parts.push(estimate.host.clone());
         }
-        parts.extend(text(estimate, Attribute::Placement));
+        parts.extend(domains(estimate));
         if is_concurrent(estimate) {
             parts.push(units::joined(words::ALL_AT_ONCE));
         }
@@ -97,6 +97,15 @@ pub(in crate::build) fn metric_name(estimate: &Estimate) -> String {
         other => return units::joined(&other.replace('_', " ")),
     };
     units::joined(known)
+}
+
+/// The domain it was measured in, after the one that data came from.
+pub(in crate::build) fn domains(estimate: &Estimate) -> Option<String> {
+    let placement = text(estimate, Attribute::Placement)?;
+    Some(match text(estimate, Attribute::Source) {
+        Some(source) => units::joined(&format!("{source} → {placement}")),
+        None => placement,
+    })
 }
 
 /// An attribute as text for people.

@@ -4,7 +4,7 @@ use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::summary::{CaseFailure, Estimate, Summary};
 
-use super::context::{metric_name, text};
+use super::context::{domains, metric_name, text};
 use super::mpi::Labels;
 use super::{network, words};
 use crate::document::{Block, Document, Note, Tone};
@@ -163,8 +163,7 @@ fn case(estimate: &Estimate, labels: &Labels) -> String {
         None => test,
     });
     let bytes = text(estimate, Attribute::Bytes).filter(|_| test.is_none());
-    let parts =
-        [labels.label(estimate), text(estimate, Attribute::Placement), bytes, equations, test];
+    let parts = [labels.label(estimate), domains(estimate), bytes, equations, test];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -5,13 +5,14 @@ use assay_model::benchmark::Section;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, section_of, text};
-use super::{rows, storage, words};
+use super::{files, rows, storage, words};
 use crate::document::{Align, Block, Cell, Document, Table};
 use crate::units;
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let mut estimates = context.section(Section::General);
     estimates.extend(storage::without_a_place(context));
+    estimates.extend(files::without_a_place(context));
     let unknown = |estimate: &&Estimate| section_of(estimate).is_none();
     estimates.extend(context.summary.results.iter().filter(unknown));
     if !estimates.is_empty() {
@@ -54,7 +55,7 @@ fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
 }
 
 /// The dimensions in which these results differ, in the order of the table of attributes.
-fn differing(estimates: &[&Estimate]) -> Vec<Attribute> {
+pub(super) fn differing(estimates: &[&Estimate]) -> Vec<Attribute> {
     let differs = |name: &Attribute| {
         let value = |estimate: &Estimate| estimate.parameters.get(name).cloned();
         name.row().role != Role::Fact

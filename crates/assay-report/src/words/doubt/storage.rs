@@ -1,9 +1,10 @@
 //! Doubts about storage: steady states, holes, rates, and the generator itself.
 
 use assay_model::doubt::{Doubt, SteadyWindow};
+use assay_model::failure::refusal;
 use assay_model::quantity::{Bytes, Quantity, Unit};
 
-use crate::words::{Said, refusal};
+use crate::words::Said;
 
 const LOOK: &str = "look at the kernel's messages with `dmesg`, then repeat";
 
@@ -51,11 +52,11 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
             format!(
                 "{operation} of {bytes} bytes at byte {offset} of target {target} failed: {cause}"
             ),
-            refusal(cause).unwrap_or(LOOK),
+            refusal::advice(cause).unwrap_or(LOOK),
         ),
         Doubt::FileOperationFailed { path, operation, cause } => Said::new(
             format!("{operation} of {} failed: {cause}", path.display()),
-            refusal(cause).unwrap_or(LOOK),
+            refusal::advice(cause).unwrap_or(LOOK),
         ),
         Doubt::MeasuredOnce { by } => Said::new(
             format!("{by} measures once, without looking for a steady state"),

@@ -33,7 +33,7 @@ pub(super) fn said(failure: &Failure) -> Said {
         ),
         Failure::NoPingPong { host } => Said::new(
             format!("nothing at {host} answers ping-pongs"),
-            "run `qperf` beside `iperf3 -s` there, or `assay iperf3 -s`, which serves both; ICMP echoes need neither",
+            "an iperf3 server alone does not: run `qperf` beside `iperf3 -s` there, or `assay iperf3 -s`, which serves both; ICMP echoes need neither",
         ),
         Failure::Stalled { peer, seconds } => Said::new(
             format!("nothing has moved between here and {peer} for {seconds} s"),

@@ -72,21 +72,21 @@ impl Conversation<'_> {
 
     /// One ping-pong with the first server that speaks.
     fn exchange(&mut self, cancel: &AtomicBool) -> Result<qperf_client::Latency, NetworkError> {
-        let mut last = NetworkError::NoData;
+        let mut last = NetworkError::Known(Failure::NoData);
         for target in self.targets.clone() {
             match qperf_client::run(&self.test(&target), cancel) {
                 Ok(QperfOutcome::Latency(latency)) => {
                     self.targets = vec![target];
                     return Ok(latency);
                 }
-                Ok(_) => return Err(NetworkError::NoData),
+                Ok(_) => return Err(NetworkError::Known(Failure::NoData)),
                 // Only a port that nobody serves is worth trying the next one.
-                Err(error @ NetworkError::Connect { .. }) => last = error,
+                Err(error @ NetworkError::Known(Failure::NotConnected { .. })) => last = error,
                 // iperf3 hangs up on what is no cookie of its own.
                 Err(NetworkError::Broken { .. } | NetworkError::Closed { .. })
                     if self.far_end.serves_streams_at(&target) && self.repetition == 0 =>
                 {
-                    return Err(NetworkError::NoEcho { host: target.host });
+                    return Err(NetworkError::Known(Failure::NoPingPong { host: target.host }));
                 }
                 Err(error) => return Err(error),
             }
@@ -141,7 +141,7 @@ impl Conversation<'_> {
             match loading.join() {
                 Ok(Err(NetworkError::Interrupted)) if is_running && was_running => measured,
                 Ok(Err(error)) => Err(error),
-                Ok(Ok(_)) | Err(_) => Err(NetworkError::NoData),
+                Ok(Ok(_)) | Err(_) => Err(NetworkError::Known(Failure::NoData)),
             }
         })
     }

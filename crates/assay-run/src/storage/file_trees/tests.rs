@@ -59,7 +59,7 @@ fn foreign_files_stay() {
     let options =
         RunOptions { store: Some(store.path().to_path_buf()), ..RunOptions::default() };
     let check = |anchor: &Path, operation, options: &RunOptions| {
-        prepare(&plan(anchor, operation, 2), options, false)
+        prepare(&plan(anchor, operation, 2), options, FoldersAbove::REFUSED)
             .map_err(|failure| failure.to_string())
     };
     let full = root.path().join("full");
@@ -79,12 +79,14 @@ fn foreign_files_stay() {
     assert!(new.join(MARK).exists());
     let deep = root.path().join("a/b/c");
     assert!(
-        check(&deep, FileOperation::Create, &options).unwrap_err().contains("create_anchors")
+        check(&deep, FileOperation::Create, &options)
+            .unwrap_err()
+            .contains("make the folder above it")
     );
-    prepare(&plan(&deep, FileOperation::Create, 2), &options, true).unwrap();
+    prepare(&plan(&deep, FileOperation::Create, 2), &options, FoldersAbove::Made).unwrap();
     // What was marked can be found and removed; the folder itself only where assay made it.
-    std::fs::create_dir(new.join("vdb1_1.dir")).unwrap();
-    std::fs::write(new.join("vdb1_1.dir/vdb_f0001.file"), "x").unwrap();
+    std::fs::create_dir(new.join("vdb.1_1.dir")).unwrap();
+    std::fs::write(new.join("vdb.1_1.dir/vdb_f0001.file"), "x").unwrap();
     let made = Created::open(Some(store.path())).unwrap();
     assert!(made.remove_own().is_empty() && made.list().is_empty());
     assert!(full.join("precious").exists() && !full.join(MARK).exists());
@@ -96,7 +98,8 @@ fn what_does_not_fit_is_not_begun() {
     let root = tempfile::tempdir().unwrap();
     let anchor = root.path().join("large");
     let large = plan(&anchor, FileOperation::Create, 1 << 45);
-    let failure = prepare(&large, &RunOptions::default(), false).unwrap_err().to_string();
+    let failure =
+        prepare(&large, &RunOptions::default(), FoldersAbove::REFUSED).unwrap_err().to_string();
     assert!(failure.contains("has no room"), "{failure}");
     assert!(!anchor.exists());
 }
@@ -104,6 +107,8 @@ fn what_does_not_fit_is_not_begun() {
 #[test]
 fn what_is_not_mounted_is_not_filled() {
     let plan = plan(Path::new("/mnt/assay-nobody-mounts-this"), FileOperation::Create, 2);
-    let failure = prepare(&plan, &RunOptions::default(), false).unwrap_err().to_string();
+    let failure =
+        prepare(&plan, &RunOptions::default(), FoldersAbove::REFUSED).unwrap_err().to_string();
     assert!(failure.contains("nothing is mounted"), "{failure}");
+    assert!(failure.contains("there is no /mnt/assay-nobody-mounts-this"), "{failure}");
 }

@@ -155,7 +155,7 @@ pub(super) fn averaged(label: &RunLabel, intervals: &[FileInterval]) -> Average<
         label,
         intervals,
         |interval| interval.length_s,
-        FileMeasured::add,
+        |measured: &mut FileMeasured, interval| measured.add_of(label, interval),
         |measured| measured.tally.requested.count,
     )
 }

@@ -17,6 +17,7 @@ use super::folder::Folder;
 use super::report::Report;
 use crate::arguments::given_words;
 use crate::arguments::vdbench::VdbenchArguments;
+use crate::listening::Silently;
 use crate::signals;
 use crate::stored;
 use crate::terminal::Terminal;
@@ -72,7 +73,9 @@ pub(super) fn execute(
             store: store.as_ref(),
         },
     };
-    let verdict = driver::carry_out(&question, &stop, &mut |notice| report.notice(&notice));
+    let mut quiet = Silently::beside(&typed.keep);
+    let verdict =
+        driver::carry_out((&question, &mut quiet), &stop, &mut |notice| report.notice(&notice));
     if typed.test.is_some() {
         // Vdbench's proof of installation leaves nothing behind.
         runner::remove_made(&options)?;

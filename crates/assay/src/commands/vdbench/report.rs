@@ -9,7 +9,6 @@ use assay_model::plain;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::file_set::FileOperation;
 use assay_model::workload::storage::StoragePhase;
-use assay_report::words;
 use assay_run::storage::vdbench::Notice;
 use assay_run::storage::vdbench::told::Told;
 use jiff::{Zoned, tz::TimeZone};
@@ -78,9 +77,6 @@ impl<'t> Report<'t> {
             Notice::TreesInterval(interval) => self.trees_interval(interval),
             Notice::TreesDone { outcome, average, is_stopped, .. } => {
                 self.trees_done(outcome, *average, *is_stopped);
-            }
-            Notice::Doubt(doubt) => {
-                self.terminal.note(&format!("warning: {}", words::doubt(doubt).text));
             }
         }
     }

@@ -21,7 +21,7 @@ impl Report<'_> {
         }
         current.number += 1;
         let mut measured = FileMeasured::default();
-        measured.add(interval);
+        measured.add_of(&current.label, interval);
         let (tod, number) = (self.time_of_day(), current.number.to_string());
         self.say(&output::line(&tod, &number, &measured, &self.shown));
         self.trees_flat_row(&tod, &current, &number, &measured);

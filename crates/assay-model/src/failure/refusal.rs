@@ -1,8 +1,7 @@
-//! Advice for errors of the operating system, by error number.
+//! What a user can do about a refusal of the operating system, by error number.
 //!
-//! Never changes what failed or why; it only adds to it.
-
-use crate::failure::Failure;
+//! The engine adds it to what it prints while it measures, the report to what was stored. It never
+//! changes what failed or why.
 
 /// Numbers of errors (`errno(3)`) and what to do about them.
 const BY_NUMBER: &[(u32, &str)] = &[
@@ -24,18 +23,13 @@ const BY_NUMBER: &[(u32, &str)] = &[
 
 const PERMISSION: &str =
     "name a target that this user may open, or be a user who may, with `sudo`";
-const GONE: &str = "see that the target is there and stays there while it is measured";
+/// What to do where a target went away.
+pub const GONE: &str = "see that the target is there and stays there while it is measured";
 const SHORT: &str = "the target is shorter than it was when the test began: see who changes it";
 
-/// The failure with what can be done about it, where that is known.
-pub(super) fn added(failure: Failure) -> Failure {
-    match about(&failure.reason()) {
-        Some(advice) => failure.advise(advice),
-        None => failure,
-    }
-}
-
-fn about(reason: &str) -> Option<&'static str> {
+/// What a user can do about a refusal of the operating system, by the number in its words.
+#[must_use]
+pub fn advice(reason: &str) -> Option<&'static str> {
     if let Some((_, rest)) = reason.split_once("(os error ") {
         let number: u32 = rest.split(')').next()?.parse().ok()?;
         return BY_NUMBER.iter().find(|(it, _)| *it == number).map(|(_, advice)| *advice);
@@ -61,7 +55,7 @@ mod tests {
             ("cannot say (os error x)", None),
             ("nothing known", None),
         ] {
-            let found = about(reason);
+            let found = advice(reason);
             assert_eq!(found.is_some(), expected.is_some(), "{reason}");
             assert!(found.unwrap_or("").contains(expected.unwrap_or("")), "{reason}");
         }

@@ -1,0 +1,132 @@
+//! Copies between domains: a matrix of medians for each host and measurer, as Intel MLC prints it.
+
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::Section;
+use assay_model::quantity::{Quantity, Unit};
+use assay_model::summary::Estimate;
+
+use super::context::{Context, text};
+use super::{rows, words};
+use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
+use crate::precision;
+
+const HEADING: &str = "Copies between domains";
+const MATRIX: &str = "Bandwidth in GB/s of copies into the memory of a domain, by its CPUs (rows), from the memory of another (columns)";
+const PAIRS: &str = "Every pair of domains";
+const EXPLANATION: &str = "Values are medians. Bytes are counted as STREAM counts Copy, reads and writes; on the diagonal both are in the domain's own memory.";
+
+pub(super) fn add(document: &mut Document, context: &Context<'_>) {
+    let all = context.section(Section::Copies);
+    if all.is_empty() {
+        return;
+    }
+    document.heading(HEADING);
+    let groups = apart(&all);
+    let matrices: Vec<Matrix<'_>> =
+        groups.iter().filter_map(|group| Matrix::of(group)).collect();
+    for matrix in &matrices {
+        document.blocks.push(Block::Table(matrix.table(context)));
+    }
+    let pairs = Block::Table(pairs(context, &all));
+    if matrices.is_empty() {
+        document.blocks.push(pairs);
+    } else {
+        document.paragraph(Tone::Quiet, EXPLANATION);
+        let details = Details { title: PAIRS.to_owned(), blocks: vec![pairs] };
+        document.blocks.push(Block::Details(details));
+    }
+}
+
+/// The results of each host and measurer, in order of appearance.
+fn apart<'a>(all: &[&'a Estimate]) -> Vec<Vec<&'a Estimate>> {
+    let key = |it: &Estimate| (it.host.clone(), it.tool.clone(), it.metric.clone());
+    let mut groups: Vec<Vec<&Estimate>> = Vec::new();
+    for estimate in all {
+        match groups.iter_mut().find(|group| key(group[0]) == key(estimate)) {
+            Some(group) => group.push(estimate),
+            None => groups.push(vec![estimate]),
+        }
+    }
+    groups
+}
+
+/// What was measured of all pairs of some domains.
+struct Matrix<'a> {
+    estimates: &'a [&'a Estimate],
+    /// From where, in order of appearance.
+    sources: Vec<String>,
+    /// To where.
+    domains: Vec<String>,
+}
+
+impl<'a> Matrix<'a> {
+    /// Where there are at least two domains.
+    fn of(estimates: &'a [&'a Estimate]) -> Option<Self> {
+        let [sources, domains] = [Attribute::Source, Attribute::Placement].map(|name| {
+            let mut names: Vec<String> = Vec::new();
+            for found in estimates.iter().filter_map(|it| text(it, name)) {
+                if !names.contains(&found) {
+                    names.push(found);
+                }
+            }
+            names
+        });
+        (sources.len() > 1 || domains.len() > 1).then_some(Self { estimates, sources, domains })
+    }
+
+    fn table(&self, context: &Context<'_>) -> Table {
+        let sources = self.sources.iter().map(|it| (it.as_str(), Align::Right));
+        let columns: Vec<_> = std::iter::once(("", Align::Left)).chain(sources).collect();
+        let mut caption = vec![MATRIX.to_owned()];
+        caption.extend(context.several_hosts.then(|| self.estimates[0].host.clone()));
+        let by = || self.estimates[0].tool.name.clone();
+        caption.extend(context.several_measurers.then(by));
+        let mut table = Table::new(caption.join(", "), &columns);
+        for domain in &self.domains {
+            let cells = self.sources.iter().map(|source| self.cell(context, source, domain));
+            table.rows.push(std::iter::once(domain.into()).chain(cells).collect());
+        }
+        table
+    }
+
+    /// Empty where the pair has no result.
+    fn cell(&self, context: &Context<'_>, source: &str, domain: &str) -> Cell {
+        let is = |it: &Estimate, name, value| text(it, name).as_deref() == Some(value);
+        let found = self.estimates.iter().find(|it| {
+            is(it, Attribute::Source, source) && is(it, Attribute::Placement, domain)
+        });
+        let Some(estimate) = found else { return Cell::default() };
+        let shown = match estimate.median.is_finite() {
+            true => format!("{:.3}", Quantity::new(estimate.median / 1e9, Unit::Ratio)),
+            false => precision::value(estimate),
+        };
+        Cell { text: shown, ..rows::notes(context, estimate) }
+    }
+}
+
+/// One row per pair, with its interval.
+fn pairs(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
+    let interval = rows::interval_title(estimates);
+    let columns = [
+        ("where", Align::Left),
+        ("value", Align::Right),
+        (interval.as_str(), Align::Right),
+        ("n", Align::Right),
+        ("by", Align::Left),
+        ("kernel", Align::Left),
+        ("note", Align::Left),
+    ];
+    let mut table = Table::new(words::STREAM_TABLE, &columns);
+    for estimate in estimates {
+        let mut row: Vec<Cell> = vec![context.place(estimate).into()];
+        row.extend(rows::estimate(estimate));
+        row.extend([
+            rows::samples(estimate),
+            rows::measurer(context, estimate),
+            text(estimate, Attribute::Kernel).unwrap_or_default().into(),
+            rows::notes(context, estimate),
+        ]);
+        table.rows.push(row);
+    }
+    table.without_empty_columns()
+}

@@ -1,0 +1,125 @@
+//! File trees: one row per operation, as mdtest prints them, with its rate and latency.
+
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::Section;
+use assay_model::quantity::Unit;
+use assay_model::summary::Estimate;
+
+use super::context::{Context, text};
+use super::other::differing;
+use super::rows;
+use crate::document::{Align, Block, Cell, Document, Table};
+use crate::{precision, units};
+
+const HEADING: &str = "File trees";
+const TABLE: &str = "Rate and latency of operations on files and directories";
+/// What is done where a phase does several things.
+const ALL: &str = "all";
+
+/// The figures of one operation.
+struct Row<'a> {
+    rate: &'a Estimate,
+    bandwidth: Option<&'a Estimate>,
+    latency: Option<&'a Estimate>,
+    from_due: Option<&'a Estimate>,
+}
+
+pub(super) fn add(document: &mut Document, context: &Context<'_>) {
+    let (rows, _) = rows(context);
+    if !rows.is_empty() {
+        document.heading(HEADING);
+        document.blocks.push(Block::Table(table(context, &rows)));
+    }
+}
+
+/// Results of file trees that have no place in this table.
+pub(super) fn without_a_place<'a>(context: &Context<'a>) -> Vec<&'a Estimate> {
+    rows(context).1
+}
+
+/// The operations in order of appearance, and everything else.
+fn rows<'a>(context: &Context<'a>) -> (Vec<Row<'a>>, Vec<&'a Estimate>) {
+    let all = context.section(Section::Files);
+    let (rates, mut rest): (Vec<&Estimate>, Vec<&Estimate>) =
+        all.into_iter().partition(|it| it.metric == "rate");
+    let mut take = |rate: &Estimate, metric: &str| {
+        let index = rest.iter().position(|it| it.metric == metric && is_same(it, rate))?;
+        Some(rest.remove(index))
+    };
+    let rows = rates
+        .into_iter()
+        .map(|rate| Row {
+            rate,
+            bandwidth: take(rate, "bandwidth"),
+            latency: take(rate, "latency"),
+            from_due: take(rate, "latency_from_intended"),
+        })
+        .collect();
+    (rows, rest)
+}
+
+/// Whether two figures are of the same operation of the same case.
+fn is_same(a: &Estimate, b: &Estimate) -> bool {
+    let of = |it: &Estimate, name| it.parameters.get(&name).cloned();
+    let names = [Attribute::Operation, Attribute::Phase, Attribute::Loops];
+    (&a.case, &a.host, &a.tool) == (&b.case, &b.host, &b.tool)
+        && names.into_iter().all(|name| of(a, name) == of(b, name))
+}
+
+fn table(context: &Context<'_>, rows: &[Row<'_>]) -> Table {
+    let rates: Vec<&Estimate> = rows.iter().map(|row| row.rate).collect();
+    let mut dimensions = differing(&rates);
+    dimensions.retain(|name| *name != Attribute::Operation);
+    let titles: Vec<String> = dimensions.iter().map(|it| it.name().replace('_', " ")).collect();
+    let interval = rows::interval_title(&rates);
+    let mut columns = vec![("operation", Align::Left)];
+    columns.extend(titles.iter().map(|title| (title.as_str(), Align::Left)));
+    columns.extend([
+        ("rate", Align::Right),
+        (interval.as_str(), Align::Right),
+        ("bandwidth", Align::Right),
+        ("median", Align::Right),
+        ("p99", Align::Right),
+        ("median from due", Align::Right),
+        ("p99 from due", Align::Right),
+        ("by", Align::Left),
+        ("note", Align::Left),
+    ]);
+    let mut table = Table::new(TABLE, &columns);
+    for row in rows {
+        let operation = text(row.rate, Attribute::Operation);
+        let mut cells: Vec<Cell> = vec![operation.unwrap_or_else(|| ALL.to_owned()).into()];
+        let dimension = |name: &Attribute| {
+            Cell::from(units::joined(&text(row.rate, *name).unwrap_or_default()))
+        };
+        cells.extend(dimensions.iter().map(dimension));
+        cells.extend(rows::estimate(row.rate));
+        cells.push(row.bandwidth.map(precision::value).unwrap_or_default().into());
+        cells.extend(latency(row.latency));
+        cells.extend(latency(row.from_due));
+        cells.push(rows::measurer(context, row.rate));
+        cells.push(row.notes(context));
+        table.rows.push(cells);
+    }
+    table.without_empty_columns()
+}
+
+/// Median and p99.
+fn latency(estimate: Option<&Estimate>) -> [Cell; 2] {
+    let p99 = estimate.and_then(|it| it.percentiles.as_ref()?.get("p99").copied());
+    [estimate.map(|it| it.median), p99].map(|value| {
+        value.map(|it| units::quantity(it, Unit::Second, 3)).unwrap_or_default().into()
+    })
+}
+
+impl Row<'_> {
+    /// Every note of every figure, each once.
+    fn notes(&self, context: &Context<'_>) -> Cell {
+        let all = [Some(self.rate), self.bandwidth, self.latency, self.from_due];
+        let marks = all.into_iter().flatten().flat_map(|it| context.notes.marks(it));
+        let mut marks: Vec<usize> = marks.collect();
+        marks.sort_unstable();
+        marks.dedup();
+        Cell::marks(marks)
+    }
+}

@@ -1,0 +1,232 @@
+//! `assay fio` beside fio: the same words must mean the same work.
+//!
+//! Small jobs of every kind, in turns, each tool on files of its own. It does not ask who is faster: a ratio
+//! far from 1, either way, is a job that was understood differently, or an overhead that the page explains.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use assay_model::seed;
+use serde_json::Value;
+
+use crate::{command, packages};
+
+use self::questions::{Found, QUESTIONS, Question, What};
+use super::cpus::Cpus;
+use super::machine;
+use super::options::Options;
+use super::order::order;
+use super::page::Page;
+use super::ratio::{self, Ratio};
+use super::workplace::Workplace;
+
+mod questions;
+
+/// Within these limits the words mean the same: what two runs of one tool differ by on a shared disk.
+const ALIKE: (f64, f64) = (0.9, 1.1);
+/// Long enough for thousands of I/O, short enough that all turns together take minutes.
+const GLOBAL: &str = "[global]\nruntime=500ms\nsize=64m\n";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tool {
+    Assay,
+    Fio,
+}
+
+/// In the order of their figures.
+const TOOLS: [Tool; 2] = [Tool::Assay, Tool::Fio];
+
+/// By job and what is compared: ours, theirs.
+type Figures = BTreeMap<(usize, usize), [Vec<f64>; 2]>;
+
+/// Compares and writes the page.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    packages::install(root, packages::FOR_BENCH_STORAGE)?;
+    let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
+    let assay = workplace.build_assay()?;
+    let mut facts = machine::facts(&workplace);
+    facts.push(machine::assay_version(&workplace, &assay));
+    facts.push(("packages", machine::package_versions(&workplace, &["fio"])?));
+    let figures = measure(&workplace, &assay, options)?;
+    facts.push(("load after", machine::load()));
+    let mut page = Page::new("fio's words compared with fio", "cargo xtask bench dialects");
+    page.facts(&facts);
+    page.heading("Figures");
+    let head = ["job", "", "assay", "fio", "ratio", "95 %", ""];
+    page.table(&head, &rows(&figures)?);
+    page.paragraph(ABOUT);
+    page.heading("Why some are apart");
+    page.paragraph(WHY);
+    page.heading("Question files");
+    page.paragraph("All begin with `[global]`, `runtime=500ms` and `size=64m`; those on existing files have `time_based=1`.");
+    let lines = |job: &Question| format!("{:36} {}", job.name, job.lines);
+    page.commands(&QUESTIONS.iter().map(lines).collect::<Vec<_>>());
+    page.publish(root, "dialects")
+}
+
+const ABOUT: &str = "\
+All figures are medians over the turns; the ratio is that of assay over fio, and its interval that of the median
+ratio within a turn, from order statistics. Within a turn both tools run a job one behind the other, on the same CPUs;
+the order of the jobs, and of the tools in each, is drawn from a seed and reversed every other turn. Each tool works on files that it has made itself: they are kept
+between the turns, or removed before each where a job begins with nothing. `alike` means that the interval lies
+between 0.9 and 1.1, `apart` that it lies outside, `undecided` that it contains a limit.";
+
+const WHY: &str = "\
+What one I/O costs the tool itself is part of every figure. Where the page cache answers, or a RAM disk, that is most
+of the time, and assay needs less of it. With `posixaio` fio uses threads of the C library, assay the kernel's own
+asynchronous I/O. With `rate` and `rate_iops` assay's I/O is due at times that are fixed in advance, fio's follows the
+one before. What differs on purpose is in `docs/fio.md`. Vdbench is not here: no package of a registry has it.";
+
+fn measure(workplace: &Workplace, assay: &Path, options: &Options) -> Result<Figures> {
+    let mut figures = Figures::new();
+    // Nobody is measured while the files are made.
+    for (job, _) in QUESTIONS.iter().enumerate().filter(|(_, job)| job.found == Found::Files) {
+        for tool in TOOLS {
+            figure(workplace, assay, (job, tool))?;
+        }
+    }
+    for turn in 0..options.turns {
+        println!("turn {} of {}", turn + 1, options.turns);
+        for job in order(options.seed, turn, QUESTIONS.len()) {
+            // Both tools one behind the other, so that they meet the same disk.
+            for at in order(seed::derived(options.seed, job as u64), turn, TOOLS.len()) {
+                let values = figure(workplace, assay, (job, TOOLS[at]))?;
+                for (what, value) in values.into_iter().enumerate() {
+                    figures.entry((job, what)).or_default()[at].push(value);
+                }
+            }
+        }
+    }
+    Ok(figures)
+}
+
+/// What one run of a job gives.
+fn figure(workplace: &Workplace, assay: &Path, (nth, tool): (usize, Tool)) -> Result<Vec<f64>> {
+    let job = &QUESTIONS[nth];
+    let (mut command, folder) = match tool {
+        Tool::Assay => (workplace.pinned(assay), "assay"),
+        Tool::Fio => (workplace.pinned("fio"), "fio"),
+    };
+    let folder = workplace.folder.join(format!("{folder}-{nth}"));
+    if job.found == Found::Nothing && folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    if tool == Tool::Assay {
+        // Which files are its own is written down there, whether runs are stored or not.
+        command.env("XDG_DATA_HOME", workplace.folder.join("data")).args(["fio", "--no-store"]);
+    }
+    command.arg("--output-format=json").arg(question_file(workplace, nth, &folder)?);
+    let output = command::output(&mut command)?;
+    read(&output, job.compared).with_context(|| command::shown(&command))
+}
+
+fn question_file(workplace: &Workplace, nth: usize, folder: &Path) -> Result<PathBuf> {
+    let job = &QUESTIONS[nth];
+    let mut text = format!("{GLOBAL}directory={}\n", folder.display());
+    if job.found == Found::Files {
+        text += "time_based=1\n";
+    }
+    let has_sections = job.lines.contains('[');
+    text += &job.lines.split(' ').collect::<Vec<_>>().join("\n");
+    text += if has_sections { "\n" } else { "\n[job]\n" };
+    let path = workplace.folder.join(format!("{nth}.fio"));
+    fs::write(&path, text)?;
+    Ok(path)
+}
+
+/// fio's own form of a result; both write it.
+fn read(output: &str, compared: &[What]) -> Result<Vec<f64>> {
+    // fio may say something before the document.
+    let start = output.find('{').context("no JSON")?;
+    let document: Value = serde_json::from_str(&output[start..]).context("no JSON")?;
+    let jobs = document["jobs"].as_array().context("no jobs")?;
+    if let Some(failed) = jobs.iter().find(|job| job["error"].as_i64() != Some(0)) {
+        bail!("a job failed: {}", failed["error"]);
+    }
+    compared.iter().map(|what| value(jobs, *what)).collect()
+}
+
+fn value(jobs: &[Value], what: What) -> Result<f64> {
+    let number = |job: &Value, pointer: &str| {
+        job.pointer(pointer).and_then(Value::as_f64).with_context(|| format!("no {pointer}"))
+    };
+    if what == What::SyncP99 {
+        return Ok(number(&jobs[0], "/sync/lat_ns/percentile/99.000000")? * 1e-9);
+    }
+    let (mut rate, mut weighted) = (0.0, 0.0);
+    for job in jobs {
+        for direction in ["read", "write"] {
+            let iops = number(job, &format!("/{direction}/iops"))?;
+            rate += iops;
+            weighted += iops * number(job, &format!("/{direction}/clat_ns/mean"))? * 1e-9;
+        }
+    }
+    Ok(if what == What::Rate { rate } else { weighted / rate })
+}
+
+fn rows(figures: &Figures) -> Result<Vec<Vec<String>>> {
+    let mut rows = Vec::new();
+    for ((nth, what), [ours, theirs]) in figures {
+        let job = &QUESTIONS[*nth];
+        let what = job.compared[*what];
+        let ratio = Ratio::of_neighbours(ours, theirs).context("nothing was measured")?;
+        rows.push(vec![
+            job.name.to_owned(),
+            name(what).to_owned(),
+            shown(ours, what),
+            shown(theirs, what),
+            format!("{:.3}", ratio.of_medians),
+            ratio.interval_text(),
+            ratio.agreement(ALIKE).to_owned(),
+        ]);
+    }
+    Ok(rows)
+}
+
+const fn name(what: What) -> &'static str {
+    match what {
+        What::Rate => "rate",
+        What::Latency => "mean latency",
+        What::SyncP99 => "p99 of fdatasync",
+    }
+}
+
+fn shown(values: &[f64], what: What) -> String {
+    let median = ratio::median(values).unwrap_or(f64::NAN);
+    match what {
+        What::Rate => format!("{median:.0} IO/s"),
+        What::Latency | What::SyncP99 => format!("{:.0} µs", median * 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_together_have_the_sum_of_their_rates() {
+        let document = r#"note {"jobs":[
+            {"error":0,"read":{"iops":100.0,"clat_ns":{"mean":2000}},
+             "write":{"iops":0.0,"clat_ns":{"mean":0}},
+             "sync":{"lat_ns":{"percentile":{"99.000000":5000}}}},
+            {"error":0,"read":{"iops":0.0,"clat_ns":{"mean":0}},
+             "write":{"iops":300.0,"clat_ns":{"mean":6000}}}]}"#;
+        let compared = [What::Rate, What::Latency, What::SyncP99];
+        let values = read(document, &compared).unwrap();
+        for (value, expected) in values.iter().zip([400.0, 5e-6, 5e-6]) {
+            assert!((value - expected).abs() < 1e-12, "{values:?}");
+        }
+        assert!(read(&document.replace("\"error\":0", "\"error\":5"), &compared).is_err());
+        assert!(read(&document.replace("99.0", "9"), &compared).is_err());
+    }
+
+    #[test]
+    fn there_are_many_and_each_has_its_name() {
+        let names: std::collections::BTreeSet<_> =
+            QUESTIONS.iter().map(|job| job.name).collect();
+        assert!(QUESTIONS.len() >= 20 && names.len() == QUESTIONS.len());
+    }
+}

@@ -1,0 +1,115 @@
+//! The jobs that both run, in fio's words.
+
+/// What is compared of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    /// I/O per second, of all jobs of the file together.
+    Rate,
+    /// Mean completion latency: where a rate is set, the rate says nothing.
+    Latency,
+    /// 99th percentile of `fsync` and `fdatasync`.
+    SyncP99,
+}
+
+/// What a job finds where its files should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The files that the same tool left there the time before.
+    Files,
+    /// Nothing.
+    Nothing,
+}
+
+/// One job file and what is compared of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Question {
+    pub name: &'static str,
+    /// Its lines, separated by blanks; options before the first section are global.
+    pub lines: &'static str,
+    pub found: Found,
+    pub compared: &'static [What],
+}
+
+const RATE: &[What] = &[What::Rate];
+
+const fn timed(name: &'static str, lines: &'static str) -> Question {
+    Question { name, lines, found: Found::Files, compared: RATE }
+}
+
+/// Ends when its work is done.
+const fn anew(name: &'static str, lines: &'static str) -> Question {
+    Question { name, lines, found: Found::Nothing, compared: RATE }
+}
+
+const fn paced(name: &'static str, lines: &'static str) -> Question {
+    Question { name, lines, found: Found::Files, compared: &[What::Rate, What::Latency] }
+}
+
+pub(super) const QUESTIONS: &[Question] = &[
+    // Caches
+    timed("buffered random read", "rw=randread bs=4k ioengine=psync"),
+    timed(
+        "buffered random read, cache kept",
+        "rw=randread bs=4k ioengine=psync invalidate=0 size=8m",
+    ),
+    timed("buffered sequential read", "rw=read bs=128k ioengine=psync size=256m"),
+    timed("buffered sequential read, no hints", "rw=read bs=16k ioengine=sync fadvise_hint=0"),
+    timed("buffered random write", "rw=randwrite bs=4k ioengine=psync"),
+    // Layouts
+    anew("new file, fsync at the end", "rw=write bs=128k ioengine=psync end_fsync=1 size=128m"),
+    anew(
+        "new file, not allocated",
+        "rw=write bs=64k ioengine=psync fallocate=none direct=1 size=48m",
+    ),
+    anew(
+        "new file, written before",
+        "rw=randwrite bs=16k ioengine=psync overwrite=1 direct=1 size=32m",
+    ),
+    anew("new file, random writes", "rw=randwrite bs=16k ioengine=psync direct=1 size=32m"),
+    timed("64 files", "rw=randread bs=4k ioengine=libaio iodepth=8 direct=1 nrfiles=64"),
+    timed(
+        "strided zones",
+        "rw=read bs=16k ioengine=psync direct=1 zonemode=strided zonesize=256k zoneskip=768k time_based=0 size=256m",
+    ),
+    // Synchronising
+    Question {
+        name: "etcd's line",
+        lines: "rw=write bs=2300 ioengine=sync fdatasync=1 size=1m",
+        found: Found::Nothing,
+        compared: &[What::Rate, What::SyncP99],
+    },
+    timed("fsync after 8 writes", "rw=randwrite bs=4k ioengine=psync fsync=8"),
+    timed("O_SYNC", "rw=randwrite bs=4k ioengine=psync sync=1"),
+    timed("O_DSYNC, direct", "rw=write bs=8k ioengine=psync sync=dsync direct=1"),
+    // Sizes
+    timed("256 KiB, direct", "rw=read bs=256k ioengine=libaio iodepth=16 direct=1 size=256m"),
+    timed("mixed sizes", "rw=randread bssplit=4k/60:16k/30:64k/10 ioengine=psync direct=1"),
+    timed("a range of sizes", "rw=randwrite bsrange=4k-32k ioengine=psync direct=1"),
+    // Engines
+    timed("sync", "rw=randread bs=4k ioengine=sync direct=1"),
+    timed("pvsync2", "rw=randread bs=4k ioengine=pvsync2 direct=1"),
+    timed("libaio", "rw=randread bs=4k ioengine=libaio iodepth=16 direct=1"),
+    timed("io_uring", "rw=randread bs=4k ioengine=io_uring iodepth=16 direct=1"),
+    timed("posixaio", "rw=randread bs=4k ioengine=posixaio iodepth=4 direct=1"),
+    // Several jobs
+    timed(
+        "four jobs",
+        "rw=randread bs=4k ioengine=psync direct=1 numjobs=4 size=16m group_reporting=1",
+    ),
+    timed(
+        "reader beside writer",
+        "bs=4k ioengine=psync direct=1 [reader] rw=randread [writer] rw=randwrite",
+    ),
+    // Rates
+    paced("rate_iops", "rw=randread bs=4k ioengine=psync direct=1 rate_iops=1000"),
+    paced("rate", "rw=write bs=64k ioengine=libaio iodepth=4 direct=1 rate=16m"),
+    paced("thinktime", "rw=randread bs=4k ioengine=psync direct=1 thinktime=500"),
+    // Mixes
+    timed("mix", "rw=randrw rwmixread=70 bs=4k ioengine=libaio iodepth=8 direct=1"),
+    timed(
+        "hot spots",
+        "rw=randread random_distribution=zipf:1.1 bs=4k ioengine=psync direct=1",
+    ),
+    // Checking
+    anew("verify", "rw=write bs=16k ioengine=psync direct=1 verify=crc32c size=32m"),
+];
