@@ -47,7 +47,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     judged(&all)
 }
 
-/// The part of it that runs on every change: some of each kind, and no page.
+/// Some of each kind, and no page.
 pub(crate) fn run_briefly(root: &Path) -> Result<()> {
     judged(&tried(root, true)?)
 }

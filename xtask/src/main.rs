@@ -30,7 +30,7 @@ cargo xtask truth            decide the known truths, on a quiet machine, beside
 cargo xtask truth statistics how often intervals, verdicts and change points are right, simulated
 cargo xtask faults [--brief] kills, full disks, storage, CPUs and links that fail, into docs/reliability.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   every reader against changed inputs
-cargo xtask ci               fmt, tidy, clippy, doc, fuzz, faults, test, truth: all that has to pass before a change lands
+cargo xtask ci               fmt, tidy, clippy, doc, fuzz, test, truth: all that has to pass before a change lands
 ";
 
 fn main() -> ExitCode {

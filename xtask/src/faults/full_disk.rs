@@ -8,7 +8,7 @@ use super::{End, Tried, World, first_line};
 
 /// More calls than a short run makes; the first n that nothing fails at ends the series.
 const MOST: u32 = 400;
-/// In CI two calls of each kind are enough to see that failing works at all.
+/// Two calls of each kind show that failing works at all.
 const BRIEF_STEP: usize = 20;
 const BRIEF_MOST: u32 = 40;
 const RUN: &[&str] = &["storage", "read", "--engine", "null", "--for", "300ms"];

@@ -147,7 +147,7 @@ fn read_only(program: &Path) -> Result<End> {
         return Ok(End::NotTried(why));
     }
     let run = world.assay(&["storage", "read", "mounted", "--size", "1MiB", "--for", "1s"])?;
-    let is_told = run.code == Some(4) && run.err.contains("is mounted read-only");
+    let is_told = matches!(run.code, Some(2 | 4)) && run.err.contains("is mounted read-only");
     Ok(End::of(is_told, first_line(&run.err)))
 }
 
@@ -164,7 +164,8 @@ fn not_mounted(program: &Path) -> Result<End> {
         &["ior", "-b", "1m", "-t", "1m", "-o", NOWHERE],
     ] {
         let run = world.assay(arguments)?;
-        let is_refused = run.code == Some(4) && run.err.contains("nothing is mounted");
+        let is_refused =
+            matches!(run.code, Some(2 | 4)) && run.err.contains("nothing is mounted");
         if !is_refused || Path::new(NOWHERE).exists() {
             return Ok(End::Broke(format!("{}: {}", arguments.join(" "), run.err.trim())));
         }

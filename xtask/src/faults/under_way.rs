@@ -16,7 +16,7 @@ use super::{End, Tried, World, system, wait_until};
 const NEAR: &str = "198.18.9.1";
 const FAR: &str = "198.18.9.2";
 
-/// A fault, its expected end, how it is made, and whether also on every change.
+/// A fault, its expected end, how it is made, and whether `--brief` makes it, too.
 type Row = (&'static str, &'static str, fn(&Path) -> Result<End>, bool);
 
 const ROWS: &[Row] = &[

@@ -29,8 +29,8 @@ fn goldens_are_read() {
 
 /// What `name` says of an input.
 fn said(name: &str, input: &str) -> String {
-    let reader = READERS.iter().find(|reader| reader.name == name).unwrap();
-    campaign::once(reader, input.as_bytes()).unwrap()
+    let reader = READERS.iter().find(|reader| reader.name == name).expect("it has a row");
+    campaign::once(reader, input.as_bytes()).expect("no reader panics")
 }
 
 /// Every count that multiplies work or memory is refused with words of its own, before the work is done.
