@@ -15,8 +15,8 @@ const NO_LIMIT_BYTES: u64 = 1 << 62;
 
 /// CPU time per wall time (2.0 = two CPUs); `None` when no group limits it.
 pub(crate) fn cpu_quota(root: &Root) -> Option<f64> {
-    let strictest = |least: Option<f64>, quota: f64| {
-        Some(least.map_or(quota, |least: f64| least.min(quota)))
+    let strictest = |minimum: Option<f64>, quota: f64| {
+        Some(minimum.map_or(quota, |minimum: f64| minimum.min(quota)))
     };
     groups(root, "cpu").iter().filter_map(|group| quota(root, group)).fold(None, strictest)
 }

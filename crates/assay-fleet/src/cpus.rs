@@ -7,7 +7,7 @@ use crate::cpu_list::{self, listed};
 use crate::root::Root;
 
 /// The CPUs that the kernel schedules on. Where no such list is visible, the CPUs that have a
-/// directory, and at the very least CPU 0.
+/// directory, and at the very minimum CPU 0.
 pub(crate) fn online(root: &Root) -> BTreeSet<u32> {
     listed(root, "sys/devices/system/cpu/online")
         .or_else(|| not_empty(root.numbered("sys/devices/system/cpu", "cpu")))

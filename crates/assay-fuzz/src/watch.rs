@@ -60,7 +60,7 @@ impl Watch {
     }
 }
 
-/// The resident memory of this process; pages of 4 KiB are the least that there are.
+/// The resident memory of this process; pages of 4 KiB are the minimum that there are.
 fn resident_bytes() -> u64 {
     let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: Option<u64> =

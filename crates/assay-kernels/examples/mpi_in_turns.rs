@@ -6,7 +6,7 @@
 //! `mpicc` has linked. Batches are short, so that both meet the same moods of the host. Never part of the
 //! program that users get, and never decides what a ratio should be.
 //!
-//!     mpi_in_turns LIBRARY OBJECT latency|bw LEAST GREATEST SECONDS
+//!     mpi_in_turns LIBRARY OBJECT latency|bw MINIMUM MAXIMUM SECONDS
 //!
 //! Rank 0 prints a line per block of three batches: bytes, and seconds of one turn in C, in assay, and in
 //! C once more, which reports how well two equals can be distinguished.
@@ -25,7 +25,7 @@ const WINDOW: u32 = 64;
 /// Length of a batch: a thousand readings of the clock, and far below the time the host stays in one mood.
 const BATCH_S: f64 = 3e-4;
 /// Blocks that a size gets, however long they take.
-const LEAST_BLOCKS: u64 = 6;
+const MINIMUM_BLOCKS: u64 = 6;
 /// Turns of the rough measurement that finds out what a batch holds, and of windows of large messages.
 const ROUGH: u64 = 40;
 const ROUGH_WINDOWS: u64 = 2;
@@ -87,21 +87,21 @@ struct Plan {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [library, object, benchmark, least, greatest, seconds] = &words[..] else {
+    let [library, object, benchmark, minimum, maximum, seconds] = &words[..] else {
         return Err(
-            "usage: mpi_in_turns LIBRARY OBJECT latency|bw LEAST GREATEST SECONDS".into()
+            "usage: mpi_in_turns LIBRARY OBJECT latency|bw MINIMUM MAXIMUM SECONDS".into()
         );
     };
     let kind = if benchmark == "latency" { Kind::Latency } else { Kind::Bandwidth };
     let plan = Plan { kind, seconds: seconds.parse()? };
-    let (mut bytes, greatest): (usize, usize) = (least.parse()?, greatest.parse()?);
+    let (mut bytes, maximum): (usize, usize) = (minimum.parse()?, maximum.parse()?);
     let world = Mpi::open(library)?.start()?;
     let foreign = Foreign::open(object)?;
     // SAFETY: takes nothing, and may be called at any time.
     if world.size() != 2 || unsafe { (foreign.is_ready)() } == 0 {
         return Err(format!("{object} and {library} are not of one job of two ranks").into());
     }
-    while bytes <= greatest {
+    while bytes <= maximum {
         measure(&world, &foreign, &plan, bytes)?;
         bytes *= 2;
     }
@@ -134,7 +134,7 @@ fn measure(
     let start = Instant::now();
     let mut lines = String::new();
     for block in 0.. {
-        let is_over = start.elapsed().as_secs_f64() > plan.seconds && block >= LEAST_BLOCKS;
+        let is_over = start.elapsed().as_secs_f64() > plan.seconds && block >= MINIMUM_BLOCKS;
         if world.agree(u64::from(is_over))? == 1 {
             break;
         }

@@ -30,6 +30,31 @@ pub enum Value {
     Reason(EngineReason),
     /// Names of the outside world with their values: variables of an environment, command lines.
     Pairs(BTreeMap<String, String>),
+    /// Where the ranks of an MPI program were bound, in their order.
+    Ranks(Vec<BoundRank>),
+}
+
+/// Where one rank of an MPI program was bound.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoundRank {
+    /// Its host, where they have several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The CPUs that it may run on.
+    pub cpus: Vec<u32>,
+}
+
+impl BoundRank {
+    /// All ranks in one line: `0; 1`, with the hosts where there are several: `a:0,1; b:4`.
+    #[must_use]
+    pub fn line(ranks: &[Self]) -> String {
+        let one = |rank: &Self| {
+            let cpus: Vec<String> = rank.cpus.iter().map(ToString::to_string).collect();
+            let host = rank.host.as_ref().map(|host| format!("{host}:")).unwrap_or_default();
+            host + &cpus.join(",")
+        };
+        ranks.iter().map(one).collect::<Vec<_>>().join("; ")
+    }
 }
 
 impl Value {
@@ -39,7 +64,11 @@ impl Value {
         match self {
             Self::Integer(number) => Some(*number as f64),
             Self::Number(number) => Some(*number),
-            Self::Flag(_) | Self::Text(_) | Self::Reason(_) | Self::Pairs(_) => None,
+            Self::Flag(_)
+            | Self::Text(_)
+            | Self::Reason(_)
+            | Self::Pairs(_)
+            | Self::Ranks(_) => None,
         }
     }
 
@@ -52,7 +81,8 @@ impl Value {
             | Self::Integer(_)
             | Self::Number(_)
             | Self::Reason(_)
-            | Self::Pairs(_) => None,
+            | Self::Pairs(_)
+            | Self::Ranks(_) => None,
         }
     }
 }
@@ -348,7 +378,7 @@ attributes! {
     /// The lowest rate not shown to keep it.
     GoalMissedAt, "goal_missed_at", Fact, IO_RATE;
     /// The rate that a closed loop reached.
-    GreatestRate, "greatest_rate", Fact, IO_RATE;
+    MaximumRate, "greatest_rate", Fact, IO_RATE;
     /// Whether a run of its own has shown again that the rate found keeps the goal.
     GoalConfirmed, "goal_confirmed", Fact, Kind::Plain;
     /// What a try of a search has shown: `keeps`, `misses`, `unclear`.
@@ -506,6 +536,10 @@ mod tests {
                 libaio: None,
             }),
             Value::Pairs(BTreeMap::from([("id".to_owned(), "x".to_owned())])),
+            Value::Ranks(vec![
+                BoundRank { host: None, cpus: vec![0, 1] },
+                BoundRank { host: Some("b".to_owned()), cpus: Vec::new() },
+            ]),
         ] {
             let text = serde_json::to_string(&value).unwrap();
             assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value, "{text}");

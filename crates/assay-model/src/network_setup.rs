@@ -109,7 +109,7 @@ pub struct NetworkPath {
     pub believed_mtu_bytes: Option<u64>,
     /// Largest packet that was sent whole and answered, in bytes.
     pub carried_mtu_bytes: Option<u64>,
-    /// There and back, in seconds: the least of a few, or as given.
+    /// There and back, in seconds: the minimum of a few, or as given.
     pub round_trip_s: Option<f64>,
     /// Its speed in bit/s: the device's, or as given.
     pub link_bit_per_s: Option<f64>,

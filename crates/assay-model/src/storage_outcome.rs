@@ -136,9 +136,9 @@ pub struct StreamCount {
     /// The same of writes.
     pub write_service_ns: u64,
     /// The largest service time of a read in ns, to two digits.
-    pub read_greatest_ns: u64,
+    pub read_maximum_ns: u64,
     /// The same of a write.
-    pub write_greatest_ns: u64,
+    pub write_maximum_ns: u64,
 }
 
 /// Reads from or writes to.

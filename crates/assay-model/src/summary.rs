@@ -86,7 +86,7 @@ pub struct Estimate {
     pub ci: Option<[f64; 2]>,
     /// Confidence level of `ci`.
     pub ci_level: f64,
-    /// Least sample.
+    /// Minimum sample.
     pub min: f64,
     /// Largest sample.
     pub max: f64,

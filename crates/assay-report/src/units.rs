@@ -1,6 +1,6 @@
 //! The ONE writer of values for people: numbers with units, and attributes by what the table says.
 
-use assay_model::attribute::{Attribute, Kind, Value};
+use assay_model::attribute::{Attribute, BoundRank, Kind, Value};
 use assay_model::quantity::{Bytes, Quantity, Unit};
 
 use crate::words;
@@ -49,6 +49,7 @@ fn plain(value: &Value) -> String {
             let pair = |(name, value): (&String, &String)| format!("{name}={value}");
             pairs.iter().map(pair).collect::<Vec<_>>().join("; ")
         }
+        Value::Ranks(ranks) => BoundRank::line(ranks),
     }
 }
 

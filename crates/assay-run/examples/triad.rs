@@ -10,13 +10,7 @@ use assay_run::sink::Silent;
 use assay_stats::summarize::summarize;
 use assay_store::Store;
 
-const SUITE: &str = r#"
-name = "triad"
-title = "Triad"
-budget = "10s"
-[[measure]]
-benchmark = "memory.stream"
-"#;
+const SUITE: &str = "name = 'triad'\nbudget = '10s'\n[[measure]]\nbenchmark = 'memory.stream'";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let suite = suite::read(SUITE).map_err(|error| error.message)?;

@@ -36,11 +36,11 @@ impl Distribution {
         self.sorted_ns.get(at).copied().unwrap_or(0)
     }
 
-    pub fn least_ns(&self) -> u64 {
+    pub fn minimum_ns(&self) -> u64 {
         self.sorted_ns.first().copied().unwrap_or(0)
     }
 
-    pub fn greatest_ns(&self) -> u64 {
+    pub fn maximum_ns(&self) -> u64 {
         self.sorted_ns.last().copied().unwrap_or(0)
     }
 
@@ -57,7 +57,10 @@ impl Distribution {
 
 /// The percentiles that so many values can carry.
 fn carried(n: usize) -> impl Iterator<Item = (&'static str, f64)> {
-    PERCENTILES.iter().filter(move |(_, _, least)| n >= *least).map(|(name, q, _)| (*name, *q))
+    PERCENTILES
+        .iter()
+        .filter(move |(_, _, minimum)| n >= *minimum)
+        .map(|(name, q, _)| (*name, *q))
 }
 
 /// What is reported of the round trips of a test.
@@ -122,7 +125,7 @@ mod tests {
         for (q, expected) in [(0.0, 1), (0.01, 1), (0.5, 50), (0.991, 100), (1.0, 100)] {
             assert_eq!(distribution.quantile_ns(q), expected, "{q}");
         }
-        assert_eq!((distribution.least_ns(), distribution.greatest_ns()), (1, 100));
+        assert_eq!((distribution.minimum_ns(), distribution.maximum_ns()), (1, 100));
         assert!((distribution.mean_ns() - 50.5).abs() < 1e-9);
     }
 

@@ -5,7 +5,7 @@
 const LONGEST_LAG: usize = 1000;
 /// One in ten: see [`memory`].
 const MARGIN: f64 = 1.3;
-/// Greatest correlation of neighbours that is told from a drift.
+/// Maximum correlation of neighbours that is told from a drift.
 const STRONGEST: f64 = 0.99;
 /// Shorter stretches cannot show their own correlation: the bias is as large as the effect.
 const SHORTEST: usize = 8;

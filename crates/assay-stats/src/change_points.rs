@@ -95,7 +95,7 @@ impl Part {
         Self { begin, values: values.to_vec(), sorted, to_all, places }
     }
 
-    /// The division with the greatest energy distance, scaled by its sizes, and that distance:
+    /// The division with the maximum energy distance, scaled by its sizes, and that distance:
     /// Q = m n / (m + n) × (2 Σ|x − y| / (m n) − Σ|x − x′| / C(m, 2) − Σ|y − y′| / C(n, 2)).
     fn clearest(&self) -> Option<(usize, f64)> {
         let all = self.places.len();

@@ -71,7 +71,7 @@ pub const RISE: f64 = 2.0;
 /// leads to at rate 0, from the two lowest rates, and the knee is where the latency, made monotone by the
 /// regression of least squares of its logarithm (pool adjacent violators: Ayer et al. 1955), is twice that.
 /// Between two points 1 / latency is taken for linear in the rate, as it is near any saturation and
-/// everywhere in an M/M/1 queue. A rate that falls although more was requested counts as the greatest
+/// everywhere in an M/M/1 queue. A rate that falls although more was requested counts as the maximum
 /// before.
 #[must_use]
 pub fn knee(points: &[CurvePoint]) -> Knee {
@@ -130,10 +130,10 @@ const WHOLE: f64 = 100.0;
 
 /// Each rate, or a greater one before it.
 fn rising(points: &[CurvePoint]) -> Vec<f64> {
-    let mut greatest = f64::NEG_INFINITY;
+    let mut maximum = f64::NEG_INFINITY;
     let raised = |point: &CurvePoint| {
-        greatest = greatest.max(point.rate_per_s);
-        greatest
+        maximum = maximum.max(point.rate_per_s);
+        maximum
     };
     points.iter().map(raised).collect()
 }

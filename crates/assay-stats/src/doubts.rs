@@ -8,7 +8,7 @@ use assay_model::quantity::Unit;
 
 use crate::analysis::Analysis;
 use crate::modality::several_modes;
-use crate::quantile::LEAST;
+use crate::quantile::MINIMUM;
 
 /// A series worth less than this share of its samples is called heavily dependent.
 const HEAVILY: f64 = 0.2;
@@ -44,7 +44,7 @@ pub fn doubts(
 /// `no-interval` of `n` samples that are worth `n_effective` independent ones.
 #[must_use]
 pub fn no_interval(n: usize, n_effective: f64, stopped: Stopped) -> Doubt {
-    Doubt::NoInterval { n, n_effective, needed: LEAST, by_tool: stopped == Stopped::Tool }
+    Doubt::NoInterval { n, n_effective, needed: MINIMUM, by_tool: stopped == Stopped::Tool }
 }
 
 fn precision(analysis: &Analysis, stopping: &Stopping, stopped: Stopped) -> Option<Doubt> {

@@ -4,7 +4,7 @@
 //! Both correlations make n samples worth fewer than n independent ones.
 
 use crate::autocorrelation::{integrated_time, memory};
-use crate::quantile::LEAST;
+use crate::quantile::MINIMUM;
 use crate::rank::mid_ranks;
 
 /// Fewer than this many values are a short series.
@@ -53,7 +53,7 @@ pub struct Effective {
 /// more often than not when there are few preparations.
 ///
 /// A short series whose dependence does not stand out from chance keeps its interval: it is worth at
-/// least [`LEAST`] samples. What the interval covers with the real stopping rule is the table of
+/// least [`MINIMUM`] samples. What the interval covers with the real stopping rule is the table of
 /// [`crate::proof`]; with one preparation ρ cannot be seen and is taken as 0, with three it is seen
 /// badly, and intervals are rather refused than wrong.
 #[must_use]
@@ -76,8 +76,8 @@ pub fn effective_size(preparations: &[Vec<f64>]) -> Option<Effective> {
     let effect = (differ + (1.0 - between) * within).max(memory.time);
     let seen = memory.errors.max(errors);
     let stands_out = memory.errors > STANDS_OUT || errors > DIFFERS;
-    let least = if !stands_out { LEAST as f64 } else { 1.0 };
-    let worth = (n / effect).max(least).clamp(1.0, n);
+    let minimum = if !stands_out { MINIMUM as f64 } else { 1.0 };
+    let worth = (n / effect).max(minimum).clamp(1.0, n);
     Some(Effective { n: worth, time: within.max(memory.time), between, errors: seen })
 }
 

@@ -4,7 +4,7 @@
 /// smaller ones real makes the expected share of false ones at most q, and where nothing differs at all,
 /// the probability of a single false one (Benjamini and Hochberg, J. R. Statist. Soc. B 57:289, 1995).
 ///
-/// The i-th smallest of m becomes the least of pⱼ m / j for j from i on. Holds where tests are independent
+/// The i-th smallest of m becomes the minimum of pⱼ m / j for j from i on. Holds where tests are independent
 /// or depend on each other positively, as metrics of one machine do.
 #[must_use]
 pub fn adjusted(probabilities: &[f64]) -> Vec<f64> {
@@ -12,10 +12,10 @@ pub fn adjusted(probabilities: &[f64]) -> Vec<f64> {
     order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
     let all = probabilities.len() as f64;
     let mut adjusted = vec![1.0; probabilities.len()];
-    let mut least = 1.0_f64;
+    let mut minimum = 1.0_f64;
     for (rank, at) in (1..=order.len()).rev().zip(order) {
-        least = least.min(probabilities[at] * all / rank as f64);
-        adjusted[at] = least;
+        minimum = minimum.min(probabilities[at] * all / rank as f64);
+        adjusted[at] = minimum;
     }
     adjusted
 }

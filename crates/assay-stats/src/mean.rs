@@ -54,23 +54,23 @@ pub fn of_costs(values: &[f64]) -> Option<f64> {
 /// a negative value, which no rate has, it is the arithmetic mean.
 #[must_use]
 pub fn of_rates(values: &[f64]) -> Option<f64> {
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    if least < 0.0 {
+    let minimum = values.iter().copied().fold(f64::INFINITY, f64::min);
+    if minimum < 0.0 {
         return of_costs(values);
     }
-    if least == 0.0 {
+    if minimum == 0.0 {
         return Some(0.0);
     }
     // Relative to the minimum value, so that no reciprocal overflows.
-    let sum: f64 = values.iter().map(|value| least / value).sum();
-    within(values, least * (values.len() as f64 / sum))
+    let sum: f64 = values.iter().map(|value| minimum / value).sum();
+    within(values, minimum * (values.len() as f64 / sum))
 }
 
 /// Rounding must not carry a mean past the values it is made of.
 fn within(values: &[f64], mean: f64) -> Option<f64> {
-    let least = values.iter().copied().min_by(f64::total_cmp)?;
-    let greatest = values.iter().copied().max_by(f64::total_cmp)?;
-    Some(mean.max(least).min(greatest))
+    let minimum = values.iter().copied().min_by(f64::total_cmp)?;
+    let maximum = values.iter().copied().max_by(f64::total_cmp)?;
+    Some(mean.max(minimum).min(maximum))
 }
 
 #[cfg(test)]
@@ -120,13 +120,13 @@ mod tests {
     proptest! {
         #[test]
         fn both_lie_between_the_extremes(values in prop::collection::vec(1e-12_f64..1e15, 1..50)) {
-            let (least, greatest) = values
+            let (minimum, maximum) = values
                 .iter()
                 .fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
             let harmonic = of_rates(&values).unwrap();
             let arithmetic = of_costs(&values).unwrap();
-            prop_assert!(least <= harmonic && harmonic <= arithmetic * (1.0 + 1e-12));
-            prop_assert!(arithmetic <= greatest);
+            prop_assert!(minimum <= harmonic && harmonic <= arithmetic * (1.0 + 1e-12));
+            prop_assert!(arithmetic <= maximum);
         }
 
         #[test]

@@ -1,7 +1,7 @@
 //! Whether a sample has more than one mode, and where.
 
 /// Fewer independent values have no groups.
-const LEAST: f64 = 10.0;
+const MINIMUM: f64 = 10.0;
 
 /// Two groups of values that a sample falls into.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,12 +20,12 @@ pub struct Modes {
 /// the empirical distribution and the nearest unimodal one. Values that neighbours influence count
 /// for `n_independent` only. Equal values are spread over the smallest step between values, so
 /// that a coarse clock does not look like many modes. The groups are then split where their
-/// variances sum to the least (Otsu, IEEE Trans. SMC 9:62, 1979). Each group has at least the dip as
+/// variances sum to the minimum (Otsu, IEEE Trans. SMC 9:62, 1979). Each group has at least the dip as
 /// its share, since moving a smaller one elsewhere could not make the sample unimodal: a single
 /// value far out is not a group.
 #[must_use]
 pub fn several_modes(sorted: &[f64], n_independent: f64) -> Option<Modes> {
-    if n_independent < LEAST {
+    if n_independent < MINIMUM {
         return None;
     }
     let scaled = normalised(sorted)?;
@@ -144,9 +144,9 @@ fn stray(sorted: &[f64], edge: &[usize], side: f64) -> f64 {
     (edge[0]..=edge[1]).map(away).fold(0.0, f64::max)
 }
 
-/// The split of ascending values with the least sum of squares inside both groups, of those that
-/// leave each group at least the share `least`.
-fn split(sorted: &[f64], scaled: &[f64], least: f64) -> Modes {
+/// The split of ascending values with the minimum sum of squares inside both groups, of those that
+/// leave each group at least the share `minimum`.
+fn split(sorted: &[f64], scaled: &[f64], minimum: f64) -> Modes {
     let n = scaled.len() as f64;
     let total: f64 = scaled.iter().sum();
     let mut below = 0.0;
@@ -154,7 +154,7 @@ fn split(sorted: &[f64], scaled: &[f64], least: f64) -> Modes {
     for (index, value) in scaled.iter().enumerate().take(scaled.len() - 1) {
         below += value;
         let count = (index + 1) as f64;
-        if count.min(n - count) < least * n {
+        if count.min(n - count) < minimum * n {
             continue;
         }
         // Least inside both groups is the same as most between them.

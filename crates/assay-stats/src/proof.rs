@@ -14,7 +14,7 @@ use crate::synthetic::{Machine, Shape};
 /// What preparing costs, which decides how many preparations a case has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preparing {
-    /// Nothing: every preparation has only its least share of the samples.
+    /// Nothing: every preparation has only its minimum share of the samples.
     Free,
     /// So much that the budget is for the three preparations that were asked for.
     Dear,

@@ -12,8 +12,8 @@ pub use binomial::interval_rank;
 /// The confidence level of every interval assay prints.
 pub const LEVEL: f64 = 0.95;
 
-/// Least number of independent samples whose median has an interval at [`LEVEL`].
-pub const LEAST: usize = 6;
+/// Minimum number of independent samples whose median has an interval at [`LEVEL`].
+pub const MINIMUM: usize = 6;
 
 /// Risk that a printed percentile is above every sample.
 const PERCENTILE_RISK: f64 = 0.05;
@@ -113,7 +113,7 @@ pub fn carried(
     quantile: impl Fn(f64) -> Option<f64>,
 ) -> Option<BTreeMap<String, f64>> {
     // A hair is added so that 6 lost to rounding as 5.999… still counts as 6.
-    if n_effective * (1.0 + 1e-9) < LEAST as f64 {
+    if n_effective * (1.0 + 1e-9) < MINIMUM as f64 {
         return None;
     }
     let entry = |(name, p): (&str, f64)| Some((name.to_owned(), quantile(p)?));

@@ -60,8 +60,8 @@ impl RankStatistic {
     /// between, which ties make, count as the next one nearer to the middle.
     #[must_use]
     pub fn two_sided(&self, value: f64) -> f64 {
-        let greatest = (self.at_most.len() - 1) as f64;
-        let below = value.min(greatest - value).ceil().max(0.0);
+        let maximum = (self.at_most.len() - 1) as f64;
+        let below = value.min(maximum - value).ceil().max(0.0);
         (2.0 * self.at_most[below as usize]).min(1.0)
     }
 
@@ -73,9 +73,9 @@ impl RankStatistic {
         (below > 0).then_some(below)
     }
 
-    /// The least probability that any outcome has, both sides together.
+    /// The minimum probability that any outcome has, both sides together.
     #[must_use]
-    pub fn least(&self) -> f64 {
+    pub fn minimum(&self) -> f64 {
         self.two_sided(0.0)
     }
 }
@@ -115,7 +115,7 @@ mod tests {
         let many = RankStatistic::of_groups(60, 60);
         assert!(many.at_most.windows(2).all(|it| it[0] <= it[1] + 1e-12), "it never falls");
         assert!((many.at_most.last().unwrap() - 1.0).abs() < 1e-9);
-        assert!(many.least() < 1e-30);
+        assert!(many.minimum() < 1e-30);
     }
 
     #[test]

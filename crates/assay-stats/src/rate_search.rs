@@ -131,10 +131,10 @@ pub(crate) fn student(freedom: f64) -> f64 {
 /// Narrows the range between a rate that keeps the goal and one that does not, and confirms the end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
-    greatest: f64,
-    /// The greatest rate that was shown to keep the goal; 0 = none.
+    maximum: f64,
+    /// The maximum rate that was shown to keep the goal; 0 = none.
     pub keeps: f64,
-    /// The least rate that was not shown to keep it; the greatest rate of all at the start.
+    /// The lowest rate that was not shown to keep it; the maximum rate of all at the start.
     pub misses: f64,
     /// Rates that were shown to keep it, ascending, the last of which is `keeps`.
     kept: Vec<f64>,
@@ -149,17 +149,17 @@ pub struct Search {
 const NARROW: f64 = 1.04;
 /// Of two rates between which nothing is known the lower is so much lower, once one has missed.
 const DOWN: f64 = 4.0;
-/// Share of the greatest rate below which nothing is looked for.
-const LEAST: f64 = 1e-3;
+/// Share of the maximum rate below which nothing is looked for.
+const MINIMUM: f64 = 1e-3;
 
 impl Search {
-    /// Below `greatest`, which a closed loop reached: as an open loop it has a queue that grows.
+    /// Below `maximum`, which a closed loop reached: as an open loop it has a queue that grows.
     #[must_use]
-    pub const fn below(greatest: f64) -> Self {
+    pub const fn below(maximum: f64) -> Self {
         Self {
-            greatest,
+            maximum,
             keeps: 0.0,
-            misses: greatest,
+            misses: maximum,
             kept: Vec::new(),
             is_confirmed: false,
             unclear: None,
@@ -180,10 +180,10 @@ impl Search {
             }
             (None, true) if self.is_confirmed => return None,
             (None, true) => self.keeps,
-            (None, false) if self.misses < self.greatest => self.misses / DOWN,
-            (None, false) => self.greatest / 2.0,
+            (None, false) if self.misses < self.maximum => self.misses / DOWN,
+            (None, false) => self.maximum / 2.0,
         };
-        (self.steps < most && rate > LEAST * self.greatest).then_some(rate)
+        (self.steps < most && rate > MINIMUM * self.maximum).then_some(rate)
     }
 
     /// Whether the rate of [`Search::next`] is tried for the second time.
@@ -237,7 +237,7 @@ impl Search {
         Attributes::from([
             (Attribute::GoalRate, self.keeps.into()),
             (Attribute::GoalMissedAt, self.misses.into()),
-            (Attribute::GreatestRate, self.greatest.into()),
+            (Attribute::MaximumRate, self.maximum.into()),
             (Attribute::GoalConfirmed, self.is_confirmed.into()),
         ])
     }

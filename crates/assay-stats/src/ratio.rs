@@ -18,7 +18,7 @@ pub struct Pooled {
     pub n_effective: f64,
     /// Interval of the share at 95 %.
     pub interval: (f64, f64),
-    /// Least share of a stretch.
+    /// Minimum share of a stretch.
     pub min: f64,
     /// Maximum share of a stretch.
     pub max: f64,

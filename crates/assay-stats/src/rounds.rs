@@ -128,11 +128,11 @@ fn drift(rates: &[f64], rule: &SteadyRule) -> Option<f64> {
     (drift.abs() > DRIFT && is_trend).then_some(drift)
 }
 
-/// Greatest less least over the mean.
+/// Maximum less minimum over the mean.
 fn range(rates: &[f64]) -> f64 {
-    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let minimum = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let most = rates.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    (most - least) * rates.len() as f64 / rates.iter().sum::<f64>()
+    (most - minimum) * rates.len() as f64 / rates.iter().sum::<f64>()
 }
 
 /// The line of least squares through the rates of neighbouring rounds.

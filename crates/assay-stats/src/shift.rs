@@ -45,8 +45,8 @@ pub fn of_pairs(differences: &[f64], level: f64) -> Option<Shift> {
         n if n < FEWEST_RANKED => {
             let (mean, variance) = moments(differences);
             let error = (variance / n as f64).sqrt();
-            let least = 2.0 / f64::from(1_u32 << n);
-            Some(by_student(mean, error, n as u32 - 1, (risk, least)))
+            let minimum = 2.0 / f64::from(1_u32 << n);
+            Some(by_student(mean, error, n as u32 - 1, (risk, minimum)))
         }
         n => {
             let pairs = (0..n).flat_map(|i| (i..n).map(move |j| (i, j)));
@@ -76,9 +76,9 @@ pub fn of_groups(a: &[f64], b: &[f64], level: f64) -> Option<Shift> {
             let share = |of: f64, n: usize| of.powi(2) / (n as f64 - 1.0);
             let freedom = (of_a + of_b).powi(2) / (share(of_a, a.len()) + share(of_b, b.len()));
             let freedom = if freedom.is_finite() { freedom as u32 } else { n as u32 - 1 };
-            let least = RankStatistic::of_groups(a.len(), b.len()).least();
+            let minimum = RankStatistic::of_groups(a.len(), b.len()).minimum();
             let error = (of_a + of_b).sqrt();
-            Some(by_student(mean_b - mean_a, error, freedom.max(1), (risk, least)))
+            Some(by_student(mean_b - mean_a, error, freedom.max(1), (risk, minimum)))
         }
         _ => {
             let distribution = RankStatistic::of_groups(a.len(), b.len());
@@ -92,15 +92,15 @@ pub fn of_groups(a: &[f64], b: &[f64], level: f64) -> Option<Shift> {
     }
 }
 
-/// `least` is the probability that stands for 0: values that do not differ among themselves at all are no
+/// `minimum` is the probability that stands for 0: values that do not differ among themselves at all are no
 /// proof, for few can agree by chance where a figure is coarse.
-fn by_student(mean: f64, error: f64, freedom: u32, (risk, least): (f64, f64)) -> Shift {
+fn by_student(mean: f64, error: f64, freedom: u32, (risk, minimum): (f64, f64)) -> Shift {
     let half = student::critical(risk, freedom) * error;
     // Equal values differ by rounding.
     let are_equal = error <= 1e-12 * mean.abs();
     let p = match (mean == 0.0, are_equal) {
         (true, _) => 1.0,
-        (false, true) => least,
+        (false, true) => minimum,
         (false, false) => student::beyond(mean / error, freedom),
     };
     Shift { by: mean, known: Some(Known { interval: [mean - half, mean + half], p }) }

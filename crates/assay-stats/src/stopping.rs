@@ -66,7 +66,7 @@ const SHOWN: f64 = 3.0;
 ///   share ρ of the variance is between preparations (Cochran, Sampling Techniques, 3rd ed.,
 ///   §10.6; for benchmarks Kalibera and Jones, ISMM 2013), but at least
 ///   `stopping.repetitions` / `stopping.preparations`. The first `stopping.preparations` have only
-///   this least share where the budget has room for as many full ones again, so that a quiet machine
+///   this minimum share where the budget has room for as many full ones again, so that a quiet machine
 ///   is done soon; where it has not, they share what there is evenly.
 ///
 /// Because of the distance between the looks, 91 to 98 of 100 intervals still cover their median
@@ -121,7 +121,7 @@ struct Progress {
     in_this_one: usize,
     /// Preparations requested, at least 1.
     asked: usize,
-    least_share: usize,
+    minimum_share: usize,
     left_s: f64,
     repetition_s: f64,
     preparation_s: f64,
@@ -153,7 +153,7 @@ impl Progress {
             preparations,
             in_this_one: series.iter().map(present).max().unwrap_or(0).div_ceil(batch),
             asked,
-            least_share: (stopping.repetitions as usize).div_ceil(asked * batch).max(1),
+            minimum_share: (stopping.repetitions as usize).div_ceil(asked * batch).max(1),
             left_s: stopping.budget_s - spent.elapsed_s,
             repetition_s,
             preparation_s: (share_s - repeating_s).max(0.0),
@@ -181,10 +181,10 @@ impl Progress {
 
     /// Whether this preparation has been repeated as often as pays.
     fn has_its_share<S: AsRef<[Vec<f64>]>>(&self, series: &[S]) -> bool {
-        if !passes_look(self.in_this_one, 1, self.least_share) {
+        if !passes_look(self.in_this_one, 1, self.minimum_share) {
             return false;
         }
-        let best = self.best_share(PRESUMED_BETWEEN).max(self.least_share as f64);
+        let best = self.best_share(PRESUMED_BETWEEN).max(self.minimum_share as f64);
         let further = (self.owed() + self.asked) as f64;
         let early = self.preparations <= self.asked;
         if early && further * self.costs_s(best) <= self.left_s {
@@ -192,7 +192,7 @@ impl Progress {
         }
         // A greater ρ only makes the share smaller, so often there is nothing to analyse.
         let has = self.in_this_one as f64;
-        has >= best || has >= self.best_share(greatest_between(series))
+        has >= best || has >= self.best_share(maximum_between(series))
     }
 
     /// Repetitions that pay at this ρ; without end when a repetition takes no time.
@@ -202,7 +202,7 @@ impl Progress {
     }
 }
 
-fn greatest_between<S: AsRef<[Vec<f64>]>>(series: &[S]) -> f64 {
+fn maximum_between<S: AsRef<[Vec<f64>]>>(series: &[S]) -> f64 {
     let analyses = series.iter().filter_map(|one| analyse(one.as_ref()));
     analyses.map(|analysis| analysis.effective.between).fold(PRESUMED_BETWEEN, f64::max)
 }
@@ -218,18 +218,18 @@ fn passes_look(n: usize, batch: usize, first: usize) -> bool {
 
 fn precise(samples: &[Vec<f64>], stopping: &Stopping) -> bool {
     let narrow = |analysis: &Analysis| {
-        let (n, least) = (analysis.sorted.len() as f64, f64::from(stopping.repetitions));
+        let (n, minimum) = (analysis.sorted.len() as f64, f64::from(stopping.repetitions));
         let Some(width) = analysis.relative_half_width() else {
             // Around a median of 0 no share of it can be asked for.
-            return n >= least && analysis.interval.is_some();
+            return n >= minimum && analysis.interval.is_some();
         };
         let effective = &analysis.effective;
         // A hair is added for what rounding took.
         let worth = effective.n * (1.0 + 1e-9);
-        let is_shown = worth >= least && (effective.errors <= 0.0 || n > least)
-            || n >= least * SHOWN
+        let is_shown = worth >= minimum && (effective.errors <= 0.0 || n > minimum)
+            || n >= minimum * SHOWN
             || width <= 0.0;
-        n >= least && is_shown && width <= stopping.target
+        n >= minimum && is_shown && width <= stopping.target
     };
     analyse(samples).as_ref().is_some_and(narrow)
 }

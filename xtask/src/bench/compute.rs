@@ -18,9 +18,9 @@ use super::ratio::{self, Ratio};
 use super::workplace::Workplace;
 use super::{assay, hpcc, lapack, machine};
 
-/// Least ratio to each peer.
+/// Minimum ratio to each peer.
 const TARGET: f64 = 1.0;
-/// Least share of the measured peak, at this order.
+/// Minimum share of the measured peak, at this order.
 const TARGET_OF_PEAK: (f64, usize) = (0.9, 16_000);
 /// Most memory, as a multiple of the matrix.
 const MOST_MEMORY: f64 = 1.05;

@@ -74,7 +74,7 @@ between the turns, or removed before each where a job begins with nothing. `alik
 between 0.9 and 1.1, `apart` that it lies outside, `undecided` that it contains a limit.";
 
 const WHY: &str = "\
-What one I/O costs the tool itself is part of every figure. Where the page cache answers, or a RAM disk, that is most
+What one I/O costs the tool itself is part of every figure. Where the page cache answers, that is most
 of the time, and assay needs less of it. With `posixaio` fio uses threads of the C library, assay the kernel's own
 asynchronous I/O. With `rate` and `rate_iops` assay's I/O is due at times that are fixed in advance, fio's follows the
 one before. What differs on purpose is in `docs/fio.md`. Vdbench is not here: no package of a registry has it.";

@@ -27,7 +27,7 @@ struct Operation {
     targets: Option<Targets>,
 }
 
-/// Least ratios.
+/// Minimum ratios.
 #[derive(Clone, Copy)]
 struct Targets {
     likwid: f64,

@@ -26,8 +26,8 @@ mod contender;
 /// A benchmark, its sizes in bytes, and what a turn amounts to.
 struct Ladder {
     benchmark: &'static str,
-    least: u64,
-    greatest: u64,
+    minimum: u64,
+    maximum: u64,
     /// Sizes with their own row; all of them are measured and count in the mean.
     shown: &'static [u64],
     /// What seconds of a turn with messages of some bytes are called.
@@ -37,15 +37,15 @@ struct Ladder {
 const LADDERS: [Ladder; 2] = [
     Ladder {
         benchmark: "latency",
-        least: 1,
-        greatest: 8192,
+        minimum: 1,
+        maximum: 8192,
         shown: &[1, 8, 64, 512, 4096, 8192],
         figure: |turn_s, _| format!("{:.3} µs", turn_s / 2.0 * 1e6),
     },
     Ladder {
         benchmark: "bw",
-        least: 1,
-        greatest: 4 << 20,
+        minimum: 1,
+        maximum: 4 << 20,
         shown: &[1, 64, 4096, 64 << 10, 1 << 20, 4 << 20],
         figure: |turn_s, bytes| format!("{:.1} MB/s", bytes as f64 * WINDOW / turn_s / 1e6),
     },
@@ -158,7 +158,7 @@ impl Contest<'_> {
         command.arg(&self.ranks).arg(&mpi.library).arg(&self.objects[at]);
         command
             .arg(ladder.benchmark)
-            .args([ladder.least, ladder.greatest].map(|b| b.to_string()));
+            .args([ladder.minimum, ladder.maximum].map(|b| b.to_string()));
         let output = command::output(command.arg(SIZE_S.to_string()))?;
         read(&output).with_context(|| format!("{} under {}", ladder.benchmark, mpi.name))
     }

@@ -46,8 +46,8 @@ pub(super) fn print() -> u32 {
                 let share = share.join().expect("a simulation does not panic");
                 let (holds, asked) = match bound {
                     Bound::AtMost(most) => (share <= most, format!("≤ {:.0} %", 100.0 * most)),
-                    Bound::AtLeast(least) => {
-                        (share >= least, format!("≥ {:.0} %", 100.0 * least))
+                    Bound::AtLeast(minimum) => {
+                        (share >= minimum, format!("≥ {:.0} %", 100.0 * minimum))
                     }
                 };
                 faults += u32::from(!holds);

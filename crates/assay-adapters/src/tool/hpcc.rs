@@ -42,8 +42,8 @@ pub(super) fn takes(workload: &Workload) -> bool {
 /// Whether every rank gets enough memory for all tests: with a few elements, some of hpcc's tests
 /// fail (seen at N = 4 on two ranks) or crash (N = 1), and the run with them.
 fn enough(bytes: u64, cpus: &[u32]) -> bool {
-    const LEAST_BYTES_PER_RANK: u64 = 16 << 10;
-    bytes.checked_div(cpus.len() as u64).is_some_and(|share| share >= LEAST_BYTES_PER_RANK)
+    const MINIMUM_BYTES_PER_RANK: u64 = 16 << 10;
+    bytes.checked_div(cpus.len() as u64).is_some_and(|share| share >= MINIMUM_BYTES_PER_RANK)
 }
 
 pub(super) fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {

@@ -237,7 +237,7 @@ fn latency(rows: &[&IorRow], rates: &[f64], tasks: u64, parsed: &mut Parsed) {
     };
     let is_lawful = |(mean, rate): (&f64, &f64)| mean * rate <= tasks as f64 * (1.0 + ROUNDING);
     if means.iter().zip(rates).all(is_lawful) {
-        // Of the task for which it is least.
+        // Of the task for which it is smallest.
         parsed.measure("latency", means);
         parsed.learn_of("latency", Attribute::Statistic, "mean");
     } else {

@@ -104,10 +104,10 @@ fn arguments(
 ) -> Vec<String> {
     /// Ten passes as in STREAM, or more where arrays are small: as many as move 8 GB, some tenths
     /// of a second, so that the start of the threads is not what is measured.
-    const LEAST_PASSES: u64 = 10;
-    const LEAST_TRAFFIC_BYTES: u64 = 8_000_000_000;
+    const MINIMUM_PASSES: u64 = 10;
+    const MINIMUM_TRAFFIC_BYTES: u64 = 8_000_000_000;
     let bytes = work.bytes_per_array.saturating_mul(operation.arrays);
-    let passes = (LEAST_TRAFFIC_BYTES / bytes.max(1)).max(LEAST_PASSES);
+    let passes = (MINIMUM_TRAFFIC_BYTES / bytes.max(1)).max(MINIMUM_PASSES);
     let workgroup = format!("N:{}kB:{threads}", bytes.div_ceil(1000));
     let words = ["-t", kernel, "-i", &passes.to_string(), "-W", &workgroup];
     words.map(str::to_owned).to_vec()

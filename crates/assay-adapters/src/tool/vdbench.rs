@@ -20,8 +20,8 @@ const NAME: &str = "vdbench";
 const PARAMETERS: &str = "assay.vdbench";
 const FLAT_FILE: &str = "output/flatfile.html";
 const ERRORS: &str = "output/errorlog.html";
-/// Without a warm-up the first interval does not count, and two is the least that Vdbench accepts.
-const LEAST_S: f64 = 3.0;
+/// Without a warm-up the first interval does not count, and two is the minimum that Vdbench accepts.
+const MINIMUM_S: f64 = 3.0;
 
 pub(super) const fn detect() -> Detect {
     Detect {
@@ -189,7 +189,7 @@ fn parameters(work: &StorageWorkload) -> Option<String> {
         }
         Load::Capped { .. } | Load::ShareOf { .. } => return None,
     };
-    let elapsed_s = work.timing.duration_s?.ceil().max(LEAST_S);
+    let elapsed_s = work.timing.duration_s?.ceil().max(MINIMUM_S);
     let mut run = format!("rd=run,wd=wd1,iorate={rate},elapsed={elapsed_s},interval=1");
     if work.timing.warmup_s > 0.0 {
         let _ = write!(run, ",warmup={}", work.timing.warmup_s.ceil());

@@ -189,14 +189,14 @@ fn counts(side: &Side, [slat, clat, lat]: [Json; 3], percent: f64) -> Json {
         ("slat_ns", slat),
         ("clat_ns", clat),
         ("lat_ns", lat),
-        ("bw_min", Json::Whole(bandwidth.least as u64)),
-        ("bw_max", Json::Whole(bandwidth.greatest as u64)),
+        ("bw_min", Json::Whole(bandwidth.minimum as u64)),
+        ("bw_max", Json::Whole(bandwidth.maximum as u64)),
         ("bw_agg", Json::Number(percent)),
         ("bw_mean", Json::Number(bandwidth.mean)),
         ("bw_dev", Json::Number(bandwidth.deviation)),
         ("bw_samples", Json::Whole(bandwidth.count)),
-        ("iops_min", Json::Whole(rate.least as u64)),
-        ("iops_max", Json::Whole(rate.greatest as u64)),
+        ("iops_min", Json::Whole(rate.minimum as u64)),
+        ("iops_max", Json::Whole(rate.maximum as u64)),
         ("iops_mean", Json::Number(rate.mean)),
         ("iops_stddev", Json::Number(rate.deviation)),
         ("iops_samples", Json::Whole(rate.count)),
@@ -207,10 +207,10 @@ fn no_latency() -> Json {
     moments(0, 0, 0.0, 0.0, 0)
 }
 
-fn moments(least: u64, greatest: u64, mean: f64, deviation: f64, count: u64) -> Json {
+fn moments(minimum: u64, maximum: u64, mean: f64, deviation: f64, count: u64) -> Json {
     Json::object([
-        ("min", Json::Whole(least)),
-        ("max", Json::Whole(greatest)),
+        ("min", Json::Whole(minimum)),
+        ("max", Json::Whole(maximum)),
         ("mean", Json::Number(mean)),
         ("stddev", Json::Number(deviation)),
         ("N", Json::Whole(count)),

@@ -170,7 +170,7 @@ struct Sum {
     ios: u64,
     bytes: u64,
     service_ns: u64,
-    greatest_ns: u64,
+    maximum_ns: u64,
     /// IO/s and B/s of the best interval.
     best: (f64, f64),
 }
@@ -178,25 +178,25 @@ struct Sum {
 impl Sum {
     fn add(
         &mut self,
-        (ios, bytes, service_ns, greatest_ns): (u64, u64, u64, u64),
+        (ios, bytes, service_ns, maximum_ns): (u64, u64, u64, u64),
         length_s: f64,
     ) {
         self.ios += ios;
         self.bytes += bytes;
         self.service_ns += service_ns;
-        self.greatest_ns = self.greatest_ns.max(greatest_ns);
+        self.maximum_ns = self.maximum_ns.max(maximum_ns);
         let per_s = |amount: u64| amount as f64 / length_s;
         self.best = (self.best.0.max(per_s(ios)), self.best.1.max(per_s(bytes)));
     }
 
-    fn value(&self, kind: Kind, greatest: bool, length_s: f64) -> u64 {
-        let value = match (kind, greatest) {
+    fn value(&self, kind: Kind, maximum: bool, length_s: f64) -> u64 {
+        let value = match (kind, maximum) {
             (Kind::Bandwidth, false) => self.bytes as f64 / 1024.0 / length_s,
             (Kind::Bandwidth, true) => self.best.1 / 1024.0,
             (Kind::Rate, false) => self.ios as f64 / length_s,
             (Kind::Rate, true) => self.best.0,
             (_, false) => self.service_ns as f64 / self.ios as f64,
-            (_, true) => self.greatest_ns as f64,
+            (_, true) => self.maximum_ns as f64,
         };
         value as u64
     }
@@ -205,10 +205,10 @@ impl Sum {
 fn of(count: &StreamCount, operation: Operation) -> (u64, u64, u64, u64) {
     match operation {
         Operation::Read => {
-            (count.reads, count.read_bytes, count.read_service_ns, count.read_greatest_ns)
+            (count.reads, count.read_bytes, count.read_service_ns, count.read_maximum_ns)
         }
         Operation::Write => {
-            (count.writes, count.write_bytes, count.write_service_ns, count.write_greatest_ns)
+            (count.writes, count.write_bytes, count.write_service_ns, count.write_maximum_ns)
         }
     }
 }
@@ -246,7 +246,7 @@ fn means(
         let at_ms = (at_s * 1e3).round() as u64;
         for (sum, operation) in sums.iter().zip([Operation::Read, Operation::Write]) {
             if sum.ios > 0 {
-                let value = sum.value(kind, line.logs.greatest, length_s);
+                let value = sum.value(kind, line.logs.maximum, length_s);
                 line.write(to, (at_ms, value), operation, (0, 0))?;
             }
         }

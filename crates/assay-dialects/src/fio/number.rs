@@ -53,10 +53,10 @@ pub(super) enum TimeUnit {
 
 impl TimeUnit {
     /// For minimum, maximum and deviation in nanoseconds; the bounds are fio's.
-    pub(super) fn of(least: u64, greatest: u64, deviation: f64) -> Self {
-        if least > 2_000_000 && greatest > 99_999_999 && deviation > 1e6 {
+    pub(super) fn of(minimum: u64, maximum: u64, deviation: f64) -> Self {
+        if minimum > 2_000_000 && maximum > 99_999_999 && deviation > 1e6 {
             Self::Milli
-        } else if least > 2000 && greatest > 99_999 && deviation > 1e3 {
+        } else if minimum > 2000 && maximum > 99_999 && deviation > 1e3 {
             Self::Micro
         } else {
             Self::Nano

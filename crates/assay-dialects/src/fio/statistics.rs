@@ -225,13 +225,13 @@ pub struct WorkerResult<'a> {
 pub struct GroupSide {
     /// B/s of all its jobs.
     pub bytes_per_s: u64,
-    /// Least B/s of a job.
-    pub least: u64,
+    /// Minimum B/s of a job.
+    pub minimum: u64,
     /// Largest.
-    pub greatest: u64,
+    pub maximum: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Least milliseconds of a job.
+    /// Minimum milliseconds of a job.
     pub shortest_ms: u64,
     /// Largest.
     pub longest_ms: u64,
@@ -260,8 +260,8 @@ pub fn groups(results: &[WorkerResult<'_>]) -> Vec<(usize, [Option<GroupSide>; 3
         let bytes = sides.iter().map(|side| side.bytes).sum();
         Some(GroupSide {
             bytes_per_s: per_second(bytes, longest_s) as u64,
-            least: sides.iter().map(Side::bytes_per_s).min()?,
-            greatest: sides.iter().map(Side::bytes_per_s).max()?,
+            minimum: sides.iter().map(Side::bytes_per_s).min()?,
+            maximum: sides.iter().map(Side::bytes_per_s).max()?,
             bytes,
             shortest_ms: sides.iter().map(|side| side.runtime_ms).min()?,
             longest_ms,

@@ -86,8 +86,8 @@ fn side(
     let _ = write!(text, ";{};{};{};{}", count.0, count.1, count.2, count.3);
     let none = ";0;0;0.000000;0.000000".to_owned();
     let told = |all: &Histogram<u64>, mean_ns: f64, deviation_ns: f64| {
-        let (least, most) = (all.min() / 1000, all.max() / 1000);
-        format!(";{least};{most};{:.6};{:.6}", mean_ns / 1e3, deviation_ns / 1e3)
+        let (minimum, most) = (all.min() / 1000, all.max() / 1000);
+        format!(";{minimum};{most};{:.6};{:.6}", mean_ns / 1e3, deviation_ns / 1e3)
     };
     let submission = done.and_then(|side| side.submission.as_ref());
     let slat = submission
@@ -117,8 +117,8 @@ fn samples(text: &mut String, done: Option<&Side>, of_group: u64, version: u32) 
     let _ = write!(
         text,
         ";{};{};{:.6}%;{:.6};{:.6}",
-        bandwidth.least as u64,
-        bandwidth.greatest as u64,
+        bandwidth.minimum as u64,
+        bandwidth.maximum as u64,
         of_group_percent(&bandwidth, of_group),
         bandwidth.mean,
         bandwidth.deviation
@@ -128,8 +128,8 @@ fn samples(text: &mut String, done: Option<&Side>, of_group: u64, version: u32) 
             text,
             ";{};{};{};{:.6};{:.6};{}",
             bandwidth.count,
-            rate.least as u64,
-            rate.greatest as u64,
+            rate.minimum as u64,
+            rate.maximum as u64,
             rate.mean,
             rate.deviation,
             rate.count

@@ -188,6 +188,13 @@ fn every_option_has_one_row_and_a_reason() {
     assert!(names.len() > 250, "fio has more options than {}", names.len());
 }
 
+/// `waitfor.fio` and `steadystate.fio` of fio's own examples have it.
+#[test]
+fn an_option_of_a_profile_changes_nothing() {
+    let plan = plan("--name=x --threads=1 --ioengine=null --size=1m", &[]).unwrap();
+    assert!(plan.notes.iter().any(|note| note.contains("tiobench")), "{:?}", plan.notes);
+}
+
 #[test]
 fn the_command_line_that_netapp_pages_give() {
     check(

@@ -38,9 +38,9 @@ pub fn start(plan: &FioPlan, version: &str) -> String {
 }
 
 fn sizes(sizes: &[SizeShare], job: &Worker) -> String {
-    let least = sizes.iter().map(|size| size.min_bytes).min().unwrap_or(0);
+    let minimum = sizes.iter().map(|size| size.min_bytes).min().unwrap_or(0);
     let most = sizes.iter().map(|size| size.max_bytes).max().unwrap_or(0);
-    format!("{}-{}", bytes(least, job, false), bytes(most, job, false))
+    format!("{}-{}", bytes(minimum, job, false), bytes(most, job, false))
 }
 
 /// The results of all jobs and groups.
@@ -235,8 +235,8 @@ fn samples(text: &mut String, side: &Side, group: Option<GroupSide>) {
     let _ = writeln!(
         text,
         "   bw ({unit:>5}/s): min={:5}, max={:5}, per={:.2}%, avg={:5.2}, stdev={:5.2}, samples={}",
-        (bandwidth.least / by) as u64,
-        (bandwidth.greatest / by) as u64,
+        (bandwidth.minimum / by) as u64,
+        (bandwidth.maximum / by) as u64,
         of_group_percent(bandwidth, group.map_or(0, |side| side.bytes_per_s)),
         bandwidth.mean / by,
         bandwidth.deviation / by,
@@ -245,16 +245,16 @@ fn samples(text: &mut String, side: &Side, group: Option<GroupSide>) {
     let _ = writeln!(
         text,
         "   iops        : min={:5}, max={:5}, avg={:5.2}, stdev={:5.2}, samples={}",
-        rate.least as u64, rate.greatest as u64, rate.mean, rate.deviation, rate.count
+        rate.minimum as u64, rate.maximum as u64, rate.mean, rate.deviation, rate.count
     );
 }
 
 fn percentiles(text: &mut String, kind: &str, all: &Histogram<u64>, list: &[f64]) {
     let at = |percent: &f64| all.value_at_quantile(percent / 100.0).min(all.max());
     let values: Vec<u64> = list.iter().map(at).collect();
-    let least = values.iter().copied().min().unwrap_or(0);
+    let minimum = values.iter().copied().min().unwrap_or(0);
     let most = values.iter().copied().max().unwrap_or(0);
-    let unit = match (least, most) {
+    let unit = match (minimum, most) {
         (2_000_001.., 100_000_000..) => TimeUnit::Milli,
         (2001.., 100_000..) => TimeUnit::Micro,
         _ => TimeUnit::Nano,
@@ -282,12 +282,12 @@ fn classes(text: &mut String, unit: &str, names: &[&str], shares: &[f64]) {
 
 fn group_line(text: &mut String, name: &str, side: &GroupSide, job: &Worker) {
     let (all, all_other) = both(side.bytes_per_s, job, "B/s");
-    let (least, least_other) = both(side.least, job, "B/s");
-    let (most, most_other) = both(side.greatest, job, "B/s");
+    let (minimum, minimum_other) = both(side.minimum, job, "B/s");
+    let (most, most_other) = both(side.maximum, job, "B/s");
     let (amount, amount_other) = both(side.bytes, job, "B");
     let _ = writeln!(
         text,
-        "{name}: bw={all} ({all_other}), {least}-{most} ({least_other}-{most_other}), \
+        "{name}: bw={all} ({all_other}), {minimum}-{most} ({minimum_other}-{most_other}), \
          io={amount} ({amount_other}), run={}-{}msec",
         side.shortest_ms, side.longest_ms
     );

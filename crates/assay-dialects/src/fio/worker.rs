@@ -90,7 +90,7 @@ pub struct Worker {
     pub size: Option<Size>,
     /// `io_size`.
     pub io_size: Option<Size>,
-    /// `filesize`: least and most are the same here.
+    /// `filesize`: minimum and maximum are the same here.
     pub file_size_bytes: Option<u64>,
     /// `offset`.
     pub offset: Size,

@@ -44,7 +44,7 @@ fn one_test(test: &Test, number: usize, platform: &str) -> Value {
         "Results": test.results.iter().map(|it| one_result(options, it)).collect::<Vec<_>>(),
     });
     if options.verbose > 0 {
-        shown["max"] = greatest(test);
+        shown["max"] = maximum(test);
     }
     if let Some(capacity) = test.capacity {
         shown["Capacity"] =
@@ -59,11 +59,11 @@ fn one_test(test: &Test, number: usize, platform: &str) -> Value {
 }
 
 /// The largest bandwidths, which IOR adds with -v.
-fn greatest(test: &Test) -> Value {
+fn maximum(test: &Test) -> Value {
     let mut shown = Map::new();
     for (name, access) in [("write", Access::Write), ("read", Access::Read)] {
         if let Some(summary) = summary(test, access) {
-            let rate = summary.bytes_per_s.greatest;
+            let rate = summary.bytes_per_s.maximum;
             shown.insert(format!("{name}MiB"), (rate / MIB).into());
             shown.insert(format!("{name}MB"), (rate / 1e6).into());
         }
@@ -168,7 +168,7 @@ fn one_result(options: &Options, result: &AccessResult) -> Value {
 fn one_summary(test: &Test, number: usize, access: Access) -> Option<Value> {
     let summary = summary(test, access)?;
     let Test { options, results, .. } = test;
-    let Moments { greatest, least, mean, deviation } = summary.bytes_per_s;
+    let Moments { maximum, minimum, mean, deviation } = summary.bytes_per_s;
     let transfers = summary.transfers_per_s;
     let done = results.iter().filter(|it| it.access == access).count();
     let mut shown = json!({
@@ -187,12 +187,12 @@ fn one_summary(test: &Test, number: usize, access: Access) -> Option<Value> {
         "taskPerNodeOffset": options.reorder_offset,
         "reorderTasksRandom": options.reorder_random,
         "reorderTasksRandomSeed": options.reorder_seed,
-        "bwMaxMIB": greatest / MIB,
-        "bwMinMIB": least / MIB,
+        "bwMaxMIB": maximum / MIB,
+        "bwMinMIB": minimum / MIB,
         "bwMeanMIB": mean / MIB,
         "bwStdMIB": deviation / MIB,
-        "OPsMax": transfers.greatest,
-        "OPsMin": transfers.least,
+        "OPsMax": transfers.maximum,
+        "OPsMin": transfers.minimum,
         "OPsMean": transfers.mean,
         "OPsSD": transfers.deviation,
         "MeanTime": summary.mean_s,

@@ -25,7 +25,7 @@ pub struct Stonewall {
     /// Seconds until then.
     pub elapsed_s: f64,
     /// Transfers of the rank with the fewest.
-    pub least: u64,
+    pub minimum: u64,
     /// Transfers of the rank with the most.
     pub most: u64,
     /// Transfers of all.
@@ -49,7 +49,7 @@ pub struct AccessResult {
     pub elapsed_s: f64,
     /// Seconds in which all files were closed.
     pub close_s: f64,
-    /// Mean seconds of a transfer of the rank for which it is least, as IOR reports it.
+    /// Mean seconds of a transfer of the rank for which it is smallest, as IOR reports it.
     pub latency_s: f64,
     /// With wear-out after a deadline.
     pub stonewall: Option<Stonewall>,
@@ -90,7 +90,7 @@ impl AccessResult {
         self.stonewall = Some(Stonewall {
             // What is behind the deadline is `fsync`.
             elapsed_s: self.elapsed_s.min(f64::from(options.deadline_s)),
-            least: done.iter().copied().min().unwrap_or(0),
+            minimum: done.iter().copied().min().unwrap_or(0),
             most: done.iter().copied().max().unwrap_or(0),
             all: done.iter().sum(),
         });
@@ -147,9 +147,9 @@ pub struct Summary {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
     /// The largest.
-    pub greatest: f64,
-    /// The least.
-    pub least: f64,
+    pub maximum: f64,
+    /// The minimum.
+    pub minimum: f64,
     /// The mean.
     pub mean: f64,
     /// The standard deviation of these values themselves, not of what they are a sample of: IOR
@@ -187,8 +187,8 @@ impl Moments {
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         Self {
-            greatest: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            least: values.iter().copied().fold(f64::INFINITY, f64::min),
+            maximum: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            minimum: values.iter().copied().fold(f64::INFINITY, f64::min),
             mean,
             deviation: (squares / count).sqrt(),
         }

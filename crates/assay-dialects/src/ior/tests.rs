@@ -255,7 +255,7 @@ fn lines_are_as_ior_prints_them() {
     let test = Test { options, began, capacity: None, results };
     shown += &text::start(&test, 0);
     shown.extend(test.results.iter().map(|it| text::result(&test.options, it)));
-    shown += &text::greatest(&test);
+    shown += &text::maximum(&test);
     shown += &text::end(&[test], "Sat Nov 21 14:47:45 2026");
     expect![[r#"
         IOR-4.1.0+dev: MPI Coordinated Test of Parallel I/O
@@ -336,7 +336,7 @@ fn done(line: &str) -> Test {
         latency_s: 0.01,
         stonewall: options.wear_out.then_some(Stonewall {
             elapsed_s: 0.05,
-            least: 1,
+            minimum: 1,
             most: 2,
             all: 3,
         }),

@@ -137,11 +137,11 @@ const fn access(options: &Options) -> &'static str {
 /// The line that IOR prints when a deadline with wear-out has come.
 fn wall(options: &Options, wall: Stonewall) -> String {
     let gib = |transfers: u64| (transfers * options.transfer_bytes) as f64 / 1_073_741_824.0;
-    let Stonewall { least, most, all, elapsed_s } = wall;
+    let Stonewall { minimum, most, all, elapsed_s } = wall;
     format!(
-        "stonewalling pairs accessed min: {least} max: {most} -- min data: {:.1} GiB mean data: {:.1} GiB \
+        "stonewalling pairs accessed min: {minimum} max: {most} -- min data: {:.1} GiB mean data: {:.1} GiB \
          time: {elapsed_s:.1}s\n",
-        gib(least),
+        gib(minimum),
         gib(all / u64::from(options.ranks.max(1)))
     )
 }
@@ -186,11 +186,11 @@ fn number(value: f64) -> String {
 
 /// What is behind the results of one test: the lines that scripts for IOR 3 look for.
 #[must_use]
-pub fn greatest(test: &Test) -> String {
+pub fn maximum(test: &Test) -> String {
     let mut text = String::new();
     for (name, access) in [("Max Write: ", Access::Write), ("Max Read:  ", Access::Read)] {
         if let Some(summary) = summary(test, access) {
-            let rate = summary.bytes_per_s.greatest;
+            let rate = summary.bytes_per_s.maximum;
             let (mib, mb) = (rate / MIB, rate / 1e6);
             let _ = writeln!(text, "{name}{mib:.2} MiB/sec ({mb:.2} MB/sec)");
         }
@@ -223,7 +223,7 @@ pub fn document(circumstances: &Circumstances, tests: &[Test], finished: &str) -
         text.push_str(&start(test, number));
         let results = test.results.iter().map(|it| result(&test.options, it));
         text.extend(results);
-        text.push_str(&greatest(test));
+        text.push_str(&maximum(test));
     }
     text + &end(tests, finished)
 }
@@ -261,9 +261,9 @@ fn summary_line(text: &mut String, test: &Test, number: usize, access: Access) {
 }
 
 fn moments(of: Moments, by: f64) -> String {
-    let Moments { greatest, least, mean, deviation } = of;
+    let Moments { maximum, minimum, mean, deviation } = of;
     let mut text = String::new();
-    for value in [greatest, least, mean, deviation] {
+    for value in [maximum, minimum, mean, deviation] {
         let _ = write!(text, "{:10.2} ", value / by);
     }
     text

@@ -238,10 +238,10 @@ fn stream_end(stream: &StreamEnd, udp: bool) -> Value {
         value
     };
     let mut sender = side(stream.sent, true);
-    if let Some((least, mean, greatest)) = stream.rtt_us {
-        sender["min_rtt"] = json!(least);
+    if let Some((minimum, mean, maximum)) = stream.rtt_us {
+        sender["min_rtt"] = json!(minimum);
         sender["mean_rtt"] = json!(mean);
-        sender["max_rtt"] = json!(greatest);
+        sender["max_rtt"] = json!(maximum);
         sender["max_snd_cwnd"] = json!(stream.windows_bytes.0);
         sender["max_snd_wnd"] = json!(stream.windows_bytes.1);
     }

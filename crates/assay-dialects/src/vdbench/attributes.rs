@@ -146,7 +146,7 @@ pub(super) fn sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Sizes> {
     };
     if !right || !ordered {
         let message = if right {
-            "the least size is the greatest"
+            "the minimum size is the maximum"
         } else {
             "a size is no multiple of 512"
         };
@@ -241,18 +241,18 @@ pub(super) fn band(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64
     Some(band)
 }
 
-/// `stride=(least,most)` in bytes.
+/// `stride=(minimum,maximum)` in bytes.
 pub(super) fn strides(lines: &mut Lines, parameter: &Parameter) -> Option<(u64, u64)> {
-    let (least, most) = pair(lines, parameter)?;
-    if least < 0.0 || most < least {
-        let message = format!("the gaps from {least} to {most} bytes are impossible");
+    let (minimum, most) = pair(lines, parameter)?;
+    if minimum < 0.0 || most < minimum {
+        let message = format!("the gaps from {minimum} to {most} bytes are impossible");
         let error = lines.error("V153", parameter.spot, message).vdbench("stops");
-        lines.found.push(error.help("write stride=(least,most)"));
+        lines.found.push(error.help("write stride=(minimum,maximum)"));
         return None;
     }
-    let (least, most) = (least as u64, most as u64);
-    sectors(lines, parameter, least);
-    Some((least, most))
+    let (minimum, most) = (minimum as u64, most as u64);
+    sectors(lines, parameter, minimum);
+    Some((minimum, most))
 }
 
 /// What `startcmd=` and `endcmd=` say: commands, and where their output goes.

@@ -358,7 +358,7 @@ fn curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
                 let message = format!("`{}` is no percentage of a curve", shown.text);
                 let error = lines
                     .error("V123", parameter.spot, message)
-                    .help("curve=(10,50,70,80,90,100) holds percentages of the greatest rate")
+                    .help("curve=(10,50,70,80,90,100) holds percentages of the maximum rate")
                     .vdbench("stops");
                 lines.found.push(error);
             }

@@ -180,7 +180,7 @@ fn a_curve_is_its_greatest_rate_and_shares_of_it() {
     let names: Vec<_> = execution.runs.iter().map(|run| run.name.as_str()).collect();
     assert_eq!(names, ["rd1", "rd1_(10%)", "rd1_(20%)", "rd1_(30%)"]);
     assert_eq!(execution.runs[0].rate, RateLabel::UncontrolledCurve);
-    assert_eq!(execution.runs[0].stop_curve_ms, None, "the greatest rate never ends a curve");
+    assert_eq!(execution.runs[0].stop_curve_ms, None, "the maximum rate never ends a curve");
     assert_eq!(execution.runs[1].stop_curve_ms, Some(5.0));
     for phase in &execution.plan.phases[1..] {
         let vdbench = RateRounding::Vdbench;

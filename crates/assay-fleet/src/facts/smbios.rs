@@ -80,7 +80,7 @@ fn structures(table: &[u8]) -> impl Iterator<Item = Structure<'_>> {
     let mut rest = table;
     std::iter::from_fn(move || {
         let (kind, length) = (*rest.first()?, usize::from(*rest.get(1)?));
-        // Four bytes of header are the least; less would also never end this loop.
+        // Four bytes of header are the minimum; less would also never end this loop.
         if kind == END_OF_TABLE || length < 4 {
             return None;
         }

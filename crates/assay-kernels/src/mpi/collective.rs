@@ -305,9 +305,9 @@ impl<H: Handle> Prepared<'_, H> {
 
 /// Mean, minimum and maximum over the ranks; on rank 0 alone.
 fn over_ranks<H: Handle>(comm: &Communicator<H>, own_s: f64) -> Done<Figures> {
-    let (least_s, greatest_s) = comm.extremes(own_s)?;
+    let (minimum_s, maximum_s) = comm.extremes(own_s)?;
     let mean_s = comm.sum(&[own_s])?[0] / f64::from(comm.size);
-    Ok(Figures::Call { mean_s, least_s, greatest_s })
+    Ok(Figures::Call { mean_s, minimum_s, maximum_s })
 }
 
 /// Means over the ranks of a call with computation and without, and of `computation, start, tests, wait`; on rank 0
@@ -321,7 +321,7 @@ fn over_ranks_apart<H: Handle>(
     let ranks = f64::from(comm.size);
     let sums = comm.sum(&[overall_s, compute_s, pure_s, start_s, tests_s, wait_s])?;
     let mean_s = |i: usize| sums[i] / ranks;
-    let (least_s, greatest_s) = comm.extremes(pure_s)?;
+    let (minimum_s, maximum_s) = comm.extremes(pure_s)?;
     let [overall_s, compute_s, pure_s] = [0, 1, 2].map(mean_s);
     let [start_s, tests_s, wait_s] = [3, 4, 5].map(mean_s);
     Ok(Figures::Overlap {
@@ -329,7 +329,7 @@ fn over_ranks_apart<H: Handle>(
         compute_s,
         pure_s,
         share: (1.0 - (overall_s - compute_s) / pure_s).clamp(0.0, 1.0),
-        parts: parts.then_some(OverlapParts { start_s, tests_s, wait_s, least_s, greatest_s }),
+        parts: parts.then_some(OverlapParts { start_s, tests_s, wait_s, minimum_s, maximum_s }),
     })
 }
 

@@ -224,9 +224,9 @@ impl<H: Handle> Communicator<H> {
 
     /// The minimum and maximum over all ranks; on rank 0 alone.
     pub(super) fn extremes(&self, number: f64) -> Done<(f64, f64)> {
-        let least = self.reduce(&[number], self.names.min)?;
-        let greatest = self.reduce(&[number], self.names.max)?;
-        Ok((least[0], greatest[0]))
+        let minimum = self.reduce(&[number], self.names.min)?;
+        let maximum = self.reduce(&[number], self.names.max)?;
+        Ok((minimum[0], maximum[0]))
     }
 
     fn reduce(&self, numbers: &[f64], operation: H) -> Done<Vec<f64>> {

@@ -29,10 +29,10 @@ pub enum Figures {
     Call {
         /// Mean over the ranks.
         mean_s: f64,
-        /// The rank with the least.
-        least_s: f64,
+        /// The rank with the minimum.
+        minimum_s: f64,
         /// The rank with the largest.
-        greatest_s: f64,
+        maximum_s: f64,
     },
     /// A non-blocking call with computation between its start and its end, means over the ranks.
     Overlap {
@@ -58,10 +58,10 @@ pub struct OverlapParts {
     pub tests_s: f64,
     /// Seconds of `MPI_Wait`.
     pub wait_s: f64,
-    /// The call without computation, in seconds, on the rank with the least.
-    pub least_s: f64,
+    /// The call without computation, in seconds, on the rank with the minimum.
+    pub minimum_s: f64,
     /// The same on the rank with the largest.
-    pub greatest_s: f64,
+    pub maximum_s: f64,
 }
 
 /// A benchmark ready to be measured.

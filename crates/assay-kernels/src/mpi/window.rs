@@ -10,9 +10,9 @@ use super::communicator::Communicator;
 /// Rank 0 acts, rank 1's memory is acted upon.
 pub(super) const TARGET: c_int = 1;
 
-/// Least size of a rank's part. OSU allocates one window for its largest message; and MPICH 4.0.2 writes to
+/// Minimum size of a rank's part. OSU allocates one window for its largest message; and MPICH 4.0.2 writes to
 /// the wrong place in windows of less than 16 bytes, as a short C program shows, too.
-const LEAST_BYTES: usize = 4096;
+const MINIMUM_BYTES: usize = 4096;
 
 /// Memory that all ranks can reach, allocated by the library.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl<'j, H: Handle> Window<'j, H> {
         // SAFETY: an address and a handle to be written; the size has no sign bit, as it is an `i32`.
         done("MPI_Win_allocate", unsafe {
             (calls.win_allocate)(
-                bytes.max(LEAST_BYTES) as isize,
+                bytes.max(MINIMUM_BYTES) as isize,
                 1,
                 names.null_info,
                 names.world,
@@ -42,7 +42,7 @@ impl<'j, H: Handle> Window<'j, H> {
         })?;
         let window = Self { comm, handle, own: own.cast(), bytes };
         // SAFETY: the library gave as many bytes; nobody reaches them before the next barrier.
-        unsafe { window.own.write_bytes(b'b', bytes.max(LEAST_BYTES)) };
+        unsafe { window.own.write_bytes(b'b', bytes.max(MINIMUM_BYTES)) };
         Ok(window)
     }
 

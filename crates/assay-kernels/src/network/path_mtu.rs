@@ -32,7 +32,7 @@ const MOST_ROUTERS: u16 = 16;
 /// IP has no longer packets, whatever a device could carry.
 const LARGEST_PACKET_BYTES: u32 = 65535;
 /// What every path carries: RFC 791 asks for 68 bytes; nothing below 576 is met in practice.
-const LEAST_BYTES: u32 = 576;
+const MINIMUM_BYTES: u32 = 576;
 
 /// Sends echoes to `remote`, a small one first; `patience` is how long one may take.
 ///
@@ -49,7 +49,7 @@ pub fn prove(remote: IpAddr, patience: Duration) -> io::Result<PathEchoes> {
     let round_trip_ns = echoes.round_trip_ns;
     let (believed_bytes, is_carried) = echoes.settle()?;
     let carried_bytes =
-        if is_carried { believed_bytes } else { echoes.greatest_below(believed_bytes)? };
+        if is_carried { believed_bytes } else { echoes.maximum_below(believed_bytes)? };
     Ok(PathEchoes { believed_bytes, carried_bytes: Some(carried_bytes), round_trip_ns })
 }
 
@@ -96,14 +96,14 @@ impl Echoes {
     }
 
     /// Halves the range between what passed and what did not.
-    fn greatest_below(&mut self, too_large_bytes: u32) -> io::Result<u32> {
+    fn maximum_below(&mut self, too_large_bytes: u32) -> io::Result<u32> {
         let small_bytes = u32::try_from(self.pinger.heads_bytes()).unwrap_or(u32::MAX);
         let passes =
             |echoes: &mut Self, bytes| Ok::<_, io::Error>(echoes.packet(bytes)? == Fate::Back);
-        if too_large_bytes <= LEAST_BYTES || !passes(self, LEAST_BYTES)? {
+        if too_large_bytes <= MINIMUM_BYTES || !passes(self, MINIMUM_BYTES)? {
             return Ok(small_bytes);
         }
-        let (mut passed, mut failed) = (LEAST_BYTES, too_large_bytes);
+        let (mut passed, mut failed) = (MINIMUM_BYTES, too_large_bytes);
         while failed - passed > 1 {
             let middle = passed.midpoint(failed);
             if passes(self, middle)? {
@@ -131,8 +131,8 @@ impl Echoes {
         self.sequence = self.sequence.wrapping_add(1);
         match self.pinger.ping(self.sequence, payload_bytes, self.patience) {
             Ok(Some(reply)) => {
-                let least_ns = self.round_trip_ns.unwrap_or(u64::MAX);
-                self.round_trip_ns = Some(least_ns.min(reply.round_trip_ns));
+                let minimum_ns = self.round_trip_ns.unwrap_or(u64::MAX);
+                self.round_trip_ns = Some(minimum_ns.min(reply.round_trip_ns));
                 Ok(Fate::Back)
             }
             Ok(None) => Ok(Fate::Lost),

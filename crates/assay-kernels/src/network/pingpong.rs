@@ -297,11 +297,11 @@ impl<'a> Pinger<'a> {
     /// ours. What takes longer has stalled, and figures that leave it out would be too good.
     fn longest_end(&self) -> Duration {
         /// Timers of both ends start one half round trip apart; a busy machine adds to that.
-        const LEAST: Duration = Duration::from_millis(500);
+        const MINIMUM: Duration = Duration::from_millis(500);
         match self.measured.times_ns.iter().max() {
             // Nothing was measured, and whoever asked says so.
             None => Duration::MAX,
-            Some(longest_ns) => LEAST.max(Duration::from_nanos(*longest_ns) * 4),
+            Some(longest_ns) => MINIMUM.max(Duration::from_nanos(*longest_ns) * 4),
         }
     }
 }

@@ -15,8 +15,8 @@ pub struct TcpInfo {
     pub rtt_us: u32,
     /// Its mean deviation in microseconds.
     pub rtt_deviation_us: u32,
-    /// Least round trip seen, in microseconds.
-    pub least_rtt_us: Option<u32>,
+    /// Minimum round trip seen, in microseconds.
+    pub minimum_rtt_us: Option<u32>,
     /// Congestion window in bytes: segments × segment size.
     pub congestion_window_bytes: u64,
     /// The window that the peer advertises, in bytes.
@@ -55,7 +55,7 @@ fn from_bytes(bytes: &[u8]) -> TcpInfo {
     TcpInfo {
         rtt_us: u32_at(68).unwrap_or(0),
         rtt_deviation_us: u32_at(72).unwrap_or(0),
-        least_rtt_us: u32_at(148).filter(|least| *least != u32::MAX),
+        minimum_rtt_us: u32_at(148).filter(|minimum| *minimum != u32::MAX),
         congestion_window_bytes: u64::from(u32_at(80).unwrap_or(0)) * u64::from(segment_bytes),
         send_window_bytes: u32_at(228),
         retransmits: u32_at(100).unwrap_or(0),
@@ -88,7 +88,7 @@ mod tests {
         let bytes: Vec<u8> = (0..104).collect();
         let info = from_bytes(&bytes);
         assert_eq!(info.retransmits, u32::from_ne_bytes([100, 101, 102, 103]));
-        assert_eq!((info.delivery_bytes_per_s, info.least_rtt_us), (None, None));
+        assert_eq!((info.delivery_bytes_per_s, info.minimum_rtt_us), (None, None));
         assert_eq!(from_bytes(&[]), TcpInfo::default());
     }
 }

@@ -14,9 +14,9 @@ use super::target::Opened;
 
 /// One I/O is at most this long: results of the kernel are signed 32-bit numbers, and fixed buffers end
 /// here.
-const GREATEST_IO_BYTES: u64 = 1 << 30;
+const MAXIMUM_IO_BYTES: u64 = 1 << 30;
 /// The largest submission ring of the kernel (`IORING_MAX_ENTRIES`).
-const GREATEST_DEPTH: u64 = 32_768;
+const MAXIMUM_DEPTH: u64 = 32_768;
 
 /// Verification keeps a byte per block; with more blocks than this it would need more memory than
 /// machines commonly have to spare, 4 GiB.
@@ -58,14 +58,14 @@ fn stream(workload: &StorageWorkload, stream: &StorageStream) -> Result<(), Stor
         format!("stream `{name}` has nothing in flight")
     })?;
     let depth = u64::from(stream.in_flight_per_target) * stream.targets.len() as u64;
-    refuse_if(depth.div_ceil(u64::from(stream.threads)) > GREATEST_DEPTH, || {
+    refuse_if(depth.div_ceil(u64::from(stream.threads)) > MAXIMUM_DEPTH, || {
         format!(
-            "stream `{name}`: {depth} I/O in flight need more threads, one per {GREATEST_DEPTH}"
+            "stream `{name}`: {depth} I/O in flight need more threads, one per {MAXIMUM_DEPTH}"
         )
     })?;
     refuse_if(stream.sizes.is_empty(), || format!("stream `{name}` has no size"))?;
     for bytes in stream.every_size().flat_map(|size| [size.min_bytes, size.max_bytes]) {
-        refuse_if(bytes == 0 || bytes > GREATEST_IO_BYTES, || {
+        refuse_if(bytes == 0 || bytes > MAXIMUM_IO_BYTES, || {
             format!("stream `{name}`: I/O of {bytes} B; 1 B to 1 GiB can be had")
         })?;
     }
@@ -125,9 +125,9 @@ pub(super) fn targets(
             let (target, opened) = (&workload.targets[index], &opened[index]);
             let path = target.path.display();
             let room = opened.area.end - opened.area.start;
-            let greatest = crew::greatest_bytes(stream);
-            refuse_if(greatest > room, || {
-                format!("{path}: I/O of {greatest} B do not fit into the {room} B in use")
+            let maximum = crew::maximum_bytes(stream);
+            refuse_if(maximum > room, || {
+                format!("{path}: I/O of {maximum} B do not fit into the {room} B in use")
             })?;
             let stamped =
                 if workload.data.verify == Verify::Off { 1 } else { SECTOR_BYTES as u64 };

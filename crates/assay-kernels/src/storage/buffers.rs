@@ -77,14 +77,14 @@ impl Buffers {
 
     /// What slot `slot` has read; the slot must not be in flight.
     pub(super) fn readable(&self, slot: u32, bytes: usize) -> &[u8] {
-        assert!(bytes <= self.stride, "a part holds the greatest I/O");
+        assert!(bytes <= self.stride, "a part holds the maximum I/O");
         // SAFETY: the part is within the slab, is initialised, and the kernel has given it back.
         unsafe { std::slice::from_raw_parts(self.read_part(slot), bytes) }
     }
 
     /// What slot `slot` will write; the slot must not be in flight.
     pub(super) fn writable(&mut self, slot: u32, bytes: usize) -> &mut [u8] {
-        assert!(bytes <= self.stride, "a part holds the greatest I/O");
+        assert!(bytes <= self.stride, "a part holds the maximum I/O");
         // SAFETY: as for `read`; `&mut self` keeps other views of this thread away, and parts of other
         // slots, which the kernel may be reading, lie apart.
         unsafe { std::slice::from_raw_parts_mut(self.write_part(slot), bytes) }

@@ -129,7 +129,7 @@ fn parts(stream: &StorageStream, whole: Area, count: u64) -> Vec<(Area, Position
     let shared = fresh(whole);
     let part_bytes = (whole.end - whole.start) / count.max(1);
     // Parts begin at multiples of the size, so that no I/O is lost between them.
-    let part_bytes = part_bytes / greatest_bytes(stream) * greatest_bytes(stream);
+    let part_bytes = part_bytes / maximum_bytes(stream) * maximum_bytes(stream);
     (0..count)
         .map(|nth| match stream.pattern {
             AccessPattern::Random
@@ -153,7 +153,7 @@ fn parts(stream: &StorageStream, whole: Area, count: u64) -> Vec<(Area, Position
 }
 
 /// The largest I/O of a stream, at least one byte.
-pub(super) fn greatest_bytes(stream: &StorageStream) -> u64 {
+pub(super) fn maximum_bytes(stream: &StorageStream) -> u64 {
     stream.every_size().map(|size| size.max_bytes.max(size.min_bytes)).max().unwrap_or(1).max(1)
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Generations {
 
 const BUSY: u8 = 0x80;
 /// Counts begin again at 1 after this; 0 means not written by this phase.
-const GREATEST: u8 = 0x7F;
+const MAXIMUM: u8 = 0x7F;
 
 impl Generations {
     /// All blocks of `area`, none of them written. I/O starts at and is a multiple of `block_bytes`
@@ -54,13 +54,13 @@ impl Generations {
 
     /// The stamp of the next write of a claimed place: one more than any block's there.
     pub(super) fn next(&self, offset: u64, bytes: u64) -> u64 {
-        let greatest = self
+        let maximum = self
             .blocks(offset, bytes)
             .iter()
             .map(|block| block.load(Ordering::Relaxed) & !BUSY)
             .max()
             .unwrap_or(0);
-        self.mark | u64::from(if greatest == GREATEST { 1 } else { greatest + 1 })
+        self.mark | u64::from(if maximum == MAXIMUM { 1 } else { maximum + 1 })
     }
 
     /// Notes that a claimed place holds the write with this stamp now, or with `None` that it may hold

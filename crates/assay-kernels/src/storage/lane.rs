@@ -79,10 +79,10 @@ impl Lane {
         let target = &targets[plan.target];
         let mix = Mix::new(stream, plan.area);
         let area: Area = mix.rest(plan.area);
-        let greatest = crew::greatest_bytes(stream);
+        let maximum = crew::maximum_bytes(stream);
         let places = |target: &StorageTarget, area, position| {
             let align = target.align_bytes;
-            Places::new((area, stream.pattern), position, align, greatest, seed)
+            Places::new((area, stream.pattern), position, align, maximum, seed)
         };
         let rotation = stream.conduct.turns.map(|turns| {
             let own = std::iter::once((plan.target, plan.area, plan.position.clone()));

@@ -6,7 +6,7 @@
 //! the first hand-over after the I/O was decided, whichever piece it goes with.
 
 /// Pieces below this cost more calls than they win.
-const LEAST: usize = 4;
+const MINIMUM: usize = 4;
 /// A device with seven eighths of its depth at hand has work while the last eighth is handed over.
 const SHARE: usize = 8;
 /// After so many hand-overs all at once it is tried again whether that is right.
@@ -15,7 +15,7 @@ const ASK_AGAIN_AFTER: u32 = 1000;
 /// The size of the next piece.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    least: usize,
+    minimum: usize,
     size: usize,
     grown_for: u32,
 }
@@ -23,8 +23,8 @@ pub(super) struct Pieces {
 impl Pieces {
     /// For a worker with so many I/O in flight at most.
     pub(super) fn new(slots: usize) -> Self {
-        let least = LEAST.max(slots / SHARE);
-        Self { least, size: least, grown_for: 0 }
+        let minimum = MINIMUM.max(slots / SHARE);
+        Self { minimum, size: minimum, grown_for: 0 }
     }
 
     /// I/O that are handed over next, at most.
@@ -39,12 +39,12 @@ impl Pieces {
     #[inline]
     pub(super) fn learn(&mut self, held_back: usize, in_flight: usize) {
         if held_back > 0 {
-            self.size = if in_flight == held_back { self.size * 2 } else { self.least };
+            self.size = if in_flight == held_back { self.size * 2 } else { self.minimum };
             self.grown_for = 0;
-        } else if self.size > self.least {
+        } else if self.size > self.minimum {
             self.grown_for += 1;
             if self.grown_for == ASK_AGAIN_AFTER {
-                self.size = self.least;
+                self.size = self.minimum;
                 self.grown_for = 0;
             }
         }

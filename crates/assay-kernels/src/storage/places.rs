@@ -51,11 +51,10 @@ impl Places {
         (area, pattern): (Area, AccessPattern),
         position: Position,
         align: Option<u64>,
-        greatest_bytes: u64,
+        maximum_bytes: u64,
         seed: u64,
     ) -> Self {
-        let pitch =
-            align.map_or(greatest_bytes, |align| greatest_bytes.next_multiple_of(align));
+        let pitch = align.map_or(maximum_bytes, |align| maximum_bytes.next_multiple_of(align));
         Self { area, pattern, position, align, pitch, seed }
     }
 
@@ -134,18 +133,18 @@ impl Places {
         Some(first + permute(n % slots, slots, seed) * self.pitch)
     }
 
-    /// Onward with a gap of whole steps of `bytes` from `least` to `most` bytes, drawn again each time; at
+    /// Onward with a gap of whole steps of `bytes` from `minimum` to `most` bytes, drawn again each time; at
     /// the end on from the start, without a gap. `None` where nothing fits.
     #[inline]
     fn with_gaps(
         &self,
         bytes: u64,
-        (least, most): (u64, u64),
+        (minimum, most): (u64, u64),
         draws: &mut Draws,
     ) -> Option<u64> {
         let Area { start, end } = self.area;
-        let steps = most.saturating_sub(least) / bytes;
-        let gap = least.saturating_add(draws.below(steps + 1) * bytes);
+        let steps = most.saturating_sub(minimum) / bytes;
+        let gap = minimum.saturating_add(draws.below(steps + 1) * bytes);
         end.checked_sub(start)?.checked_sub(bytes)?;
         let place = |at: u64| {
             let next = if at == start { at } else { at.saturating_add(gap) };

@@ -71,9 +71,9 @@ impl Series {
         count.write_bytes += writes.bytes;
         count.read_service_ns += reads.service_sum_ns;
         count.write_service_ns += writes.service_sum_ns;
-        let greatest = |tally: &Tally| if tally.count > 0 { tally.service_ns.max() } else { 0 };
-        count.read_greatest_ns = count.read_greatest_ns.max(greatest(reads));
-        count.write_greatest_ns = count.write_greatest_ns.max(greatest(writes));
+        let maximum = |tally: &Tally| if tally.count > 0 { tally.service_ns.max() } else { 0 };
+        count.read_maximum_ns = count.read_maximum_ns.max(maximum(reads));
+        count.write_maximum_ns = count.write_maximum_ns.max(maximum(writes));
         contributor.next = if is_last { usize::MAX } else { index + 1 };
         frame.clear();
         // A worker that has ended takes nothing back.

@@ -474,7 +474,7 @@ fn set_up<E: StorageEngine>(
     let verifies_writes = phase.workload.data.verify == Verify::AfterWrite;
     let need = Need {
         slots,
-        bytes: crew::greatest_bytes(stream),
+        bytes: crew::maximum_bytes(stream),
         reads: stream.read_share > 0.0 || verifies_writes,
         writes: (stream.read_share < 1.0).then_some(phase.workload.data.compressible),
         seed: phase.workload.seed ^ plan.lanes[0].id,

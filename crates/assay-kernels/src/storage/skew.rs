@@ -100,11 +100,11 @@ fn zone(area: Area, zones: &[Zone], draws: &mut Draws) -> Option<Area> {
 /// integral of x^−θ (Hörmann and Derflinger 1996). Less than 1.2 draws on average.
 fn zipf(n: u64, theta: f64, draws: &mut Draws) -> u64 {
     let integral = Integral { theta };
-    let greatest = integral.at(n as f64 + 0.5);
-    let least = integral.at(1.5) - 1.0;
+    let maximum = integral.at(n as f64 + 0.5);
+    let minimum = integral.at(1.5) - 1.0;
     let squeeze = 2.0 - integral.inverse(integral.at(2.5) - 2.0_f64.powf(-theta));
     loop {
-        let drawn = greatest + draws.unit() * (least - greatest);
+        let drawn = maximum + draws.unit() * (minimum - maximum);
         let x = integral.inverse(drawn);
         let k = x.round().clamp(1.0, n as f64);
         if k - x <= squeeze || drawn >= integral.at(k + 0.5) - k.powf(-theta) {

@@ -10,12 +10,12 @@ const TOTAL_DIGITS: u8 = 3;
 /// Digits in the series: an hour of seconds at three digits would fill gigabytes.
 const SERIES_DIGITS: u8 = 2;
 /// The maximum latency that is distinguished: an hour, in nanoseconds.
-const GREATEST_NS: u64 = 3_600_000_000_000;
+const MAXIMUM_NS: u64 = 3_600_000_000_000;
 
 /// A tally for a total, with its memory in place, so that recording never asks for any.
 pub(super) fn total() -> Tally {
     empty(|| {
-        Histogram::new_with_bounds(1, GREATEST_NS, TOTAL_DIGITS)
+        Histogram::new_with_bounds(1, MAXIMUM_NS, TOTAL_DIGITS)
             .expect("the bounds and the digits are constants that the histogram allows")
     })
 }
@@ -60,8 +60,8 @@ pub(super) fn record(
 #[inline]
 fn put(histogram: &mut Histogram<u64>, ns: u64) {
     histogram
-        .record(ns.min(GREATEST_NS))
-        .expect("a histogram of the series grows, one of the totals reaches the greatest");
+        .record(ns.min(MAXIMUM_NS))
+        .expect("a histogram of the series grows, one of the totals reaches the maximum");
 }
 
 /// Adds what another tally counted.
@@ -119,7 +119,7 @@ mod tests {
             let mut tally = make();
             record(&mut tally, 1, u64::MAX / 4, Some(0));
             assert_eq!(tally.service_ns.len(), 1);
-            assert!(tally.service_ns.max() >= GREATEST_NS / 1000 * 999);
+            assert!(tally.service_ns.max() >= MAXIMUM_NS / 1000 * 999);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! (dimension `timed`), and compared contents counts that are part of no result.
 
 use super::{FORMAT, MpiLibrary, MpiOutcome, MpiRank, MpiSize, MpiValidation};
-use crate::attribute::{Attribute, Attributes, Value};
+use crate::attribute::{Attribute, Attributes, BoundRank, Value};
 use crate::benchmark::{Benchmark, MpiTest};
 use crate::distribution::Distribution;
 use crate::doubt::Doubt;
@@ -55,7 +55,7 @@ impl MpiOutcome {
             ]);
         }
         facts.push((Attribute::Launcher, self.launcher.as_str().into()));
-        facts.push((Attribute::Cpus, self.bound().into()));
+        facts.push((Attribute::Cpus, Value::Ranks(self.bound())));
         if MpiTest::from_name(&self.benchmark).is_some_and(is_windowed) {
             facts.push((Attribute::Window, self.window.into()));
         }
@@ -66,16 +66,15 @@ impl MpiOutcome {
         facts.into_iter().map(|(name, value)| Entry::Fact(name, value)).collect()
     }
 
-    /// What every rank was really bound to: `0; 1`, with the hosts where there are several.
+    /// What every rank was really bound to, with the hosts where there are several.
     #[must_use]
-    pub fn bound(&self) -> String {
+    pub fn bound(&self) -> Vec<BoundRank> {
         let several = self.ranks.iter().any(|rank| rank.host != self.ranks[0].host);
-        let one = |rank: &MpiRank| {
-            let cpus: Vec<String> = rank.cpus.iter().map(ToString::to_string).collect();
-            let cpus = cpus.join(",");
-            if several { format!("{}:{cpus}", rank.host) } else { cpus }
+        let one = |rank: &MpiRank| BoundRank {
+            host: several.then(|| rank.host.clone()),
+            cpus: rank.cpus.clone(),
         };
-        self.ranks.iter().map(one).collect::<Vec<_>>().join("; ")
+        self.ranks.iter().map(one).collect()
     }
 
     /// Ranks that may wander from CPU to CPU take their caches' contents nowhere.
@@ -152,7 +151,7 @@ impl MpiOutcome {
                 standard: text(Attribute::Standard).unwrap_or_default(),
             }),
             launcher: text(Attribute::Launcher).unwrap_or_default(),
-            ranks: ranks(&text(Attribute::Cpus).unwrap_or_default(), host),
+            ranks: ranks(record.facts.get(&Attribute::Cpus), host),
             environment: std::collections::BTreeMap::new(),
             window: number(Attribute::Window).map_or(0, |it| it as u32),
             sizes: Vec::new(),
@@ -260,13 +259,31 @@ fn is(attributes: &Attributes, name: Attribute, word: &str) -> bool {
 }
 
 /// The ranks of [`MpiOutcome::bound`]; those of one host are on `host`.
-fn ranks(bound: &str, host: &str) -> Vec<MpiRank> {
-    let one = |(rank, text): (u32, &str)| {
-        let (host, cpus) = text.rsplit_once(':').unwrap_or((host, text));
-        let cpus = cpus.split(',').filter_map(|cpu| cpu.parse().ok()).collect();
-        MpiRank { rank, host: host.to_owned(), cpus, seen_on: Vec::new() }
+fn ranks(bound: Option<&Value>, host: &str) -> Vec<MpiRank> {
+    let one = |(rank, bound): (u32, BoundRank)| MpiRank {
+        rank,
+        host: bound.host.unwrap_or_else(|| host.to_owned()),
+        cpus: bound.cpus,
+        seen_on: Vec::new(),
     };
-    (0..).zip(bound.split("; ")).map(one).collect()
+    let bound = match bound {
+        Some(Value::Ranks(bound)) => bound.clone(),
+        Some(Value::Text(line)) => of_line(line),
+        _ => Vec::new(),
+    };
+    (0..).zip(bound).map(one).collect()
+}
+
+/// The ranks of a line, as the first runs of format 2 kept them.
+fn of_line(line: &str) -> Vec<BoundRank> {
+    let one = |text: &str| {
+        let (host, cpus) = text
+            .rsplit_once(':')
+            .map_or((None, text), |(host, cpus)| (Some(host.to_owned()), cpus));
+        let cpus = cpus.split(',').filter_map(|cpu| cpu.parse().ok()).collect();
+        BoundRank { host, cpus }
+    };
+    line.split("; ").map(one).collect()
 }
 
 #[cfg(test)]
@@ -370,11 +387,18 @@ mod tests {
     }
 
     #[test]
-    fn ranks_of_several_hosts_are_told_with_their_hosts() {
+    fn ranks_of_several_hosts_have_their_hosts() {
         let mut outcome = outcome(MpiTest::Latency, "latency", 1e-6);
-        assert_eq!(outcome.bound(), "0,1; 4");
-        outcome.ranks[1].host = "b".to_owned();
-        assert_eq!(outcome.bound(), "a:0,1; b:4");
-        assert_eq!(ranks(&outcome.bound(), "c"), outcome.ranks);
+        let mut check = |host: &str, expected: &str| {
+            host.clone_into(&mut outcome.ranks[1].host);
+            let line = BoundRank::line(&outcome.bound());
+            assert_eq!(line, expected);
+            // Older runs have the line alone.
+            for stored in [Value::Ranks(outcome.bound()), Value::Text(line)] {
+                assert_eq!(ranks(Some(&stored), "a"), outcome.ranks);
+            }
+        };
+        check("a", "0,1; 4");
+        check("b", "a:0,1; b:4");
     }
 }

@@ -107,14 +107,14 @@ pub enum PlanError {
         usable: String,
     },
     /// Too small to be measured.
-    #[error("{what} is too small: {given} given, at least {least} needed")]
+    #[error("{what} is too small: {given} given, at least {minimum} needed")]
     TooSmall {
         /// What is too small.
         what: &'static str,
         /// What was given.
         given: String,
         /// What is needed.
-        least: String,
+        minimum: String,
     },
     /// A size that nobody serves.
     #[error("{what} is too large: {given} given, at most {most} possible")]

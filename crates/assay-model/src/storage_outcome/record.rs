@@ -283,12 +283,12 @@ impl StreamCount {
             histogram: None,
         };
         [
-            moments(self.reads, self.read_bytes, self.read_service_ns, self.read_greatest_ns),
+            moments(self.reads, self.read_bytes, self.read_service_ns, self.read_maximum_ns),
             moments(
                 self.writes,
                 self.write_bytes,
                 self.write_service_ns,
-                self.write_greatest_ns,
+                self.write_maximum_ns,
             ),
         ]
     }
@@ -299,11 +299,11 @@ impl StreamCount {
         match operation {
             Operation::Read => {
                 (self.reads, self.read_bytes) = (it.count, bytes);
-                (self.read_service_ns, self.read_greatest_ns) = (sum_ns, max_ns);
+                (self.read_service_ns, self.read_maximum_ns) = (sum_ns, max_ns);
             }
             Operation::Write => {
                 (self.writes, self.write_bytes) = (it.count, bytes);
-                (self.write_service_ns, self.write_greatest_ns) = (sum_ns, max_ns);
+                (self.write_service_ns, self.write_maximum_ns) = (sum_ns, max_ns);
             }
         }
     }

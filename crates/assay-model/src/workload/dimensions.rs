@@ -139,7 +139,7 @@ pub(super) fn storage(test: &StorageTest) -> Attributes {
     let rate = work.load.rate_per_s();
     asked.extend(rate.map(|rate| (Attribute::RequestedRate, rate.into())));
     asked.extend(test.point.and_then(|point| match point {
-        CurvePoint::Greatest => Some((Attribute::Point, "max".into())),
+        CurvePoint::Maximum => Some((Attribute::Point, "max".into())),
         CurvePoint::Share { percent } => Some((Attribute::PercentOfMax, percent.into())),
         // It is found while measuring.
         CurvePoint::Bend { .. } => None,

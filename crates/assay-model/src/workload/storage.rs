@@ -60,7 +60,8 @@ pub struct StorageTest {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum CurvePoint {
     /// The maximum rate, found by a closed loop.
-    Greatest,
+    #[serde(rename = "greatest")]
+    Maximum,
     /// A share of it, as an open loop.
     Share {
         /// In percent.

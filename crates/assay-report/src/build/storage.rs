@@ -216,9 +216,9 @@ fn pattern(pattern: &AccessPattern) -> String {
         AccessPattern::Random => "random".to_owned(),
         AccessPattern::Permutation => "random, each once,".to_owned(),
         AccessPattern::Strides { least_bytes, most_bytes } => {
-            let [least, most] =
+            let [minimum, most] =
                 [least_bytes, most_bytes].map(|it| joined(&Bytes(*it).to_string()));
-            format!("strided with gaps of {least} to {most}")
+            format!("strided with gaps of {minimum} to {most}")
         }
         AccessPattern::Sequential { cursor, at_end, gap_bytes } => {
             let cursor = match cursor {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_model::attribute::{Attribute, Value};
+use assay_model::attribute::{Attribute, BoundRank, Value};
 use assay_model::comparison::{Comparison, Pair};
 use assay_model::history::History;
 use assay_model::plain;
@@ -230,5 +230,6 @@ fn parameter(value: &Value) -> String {
             .map(|(name, value)| format!("{name}={value}"))
             .collect::<Vec<_>>()
             .join(";"),
+        Value::Ranks(ranks) => BoundRank::line(ranks),
     }
 }

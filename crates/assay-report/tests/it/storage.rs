@@ -184,7 +184,7 @@ pub(crate) fn courses() -> Summary {
             .with(Attribute::Goal, "p99 <= 1.000 ms")
             .with(Attribute::GoalRate, 100e3)
             .with(Attribute::GoalMissedAt, 150e3)
-            .with(Attribute::GreatestRate, 300e3)
+            .with(Attribute::MaximumRate, 300e3)
     };
     summary.results.extend(search.estimates().into_iter().map(kept));
     // In the order in which a search looks, which is not that of the rates.

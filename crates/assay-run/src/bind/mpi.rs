@@ -7,7 +7,7 @@ use std::time::Duration;
 use assay_adapters::mpi_launch;
 use assay_fleet::process::{self, Command, Completed, ProcessError};
 use assay_fleet::shared_memory::Segments;
-use assay_model::attribute::{Attribute, Value};
+use assay_model::attribute::{Attribute, BoundRank, Value};
 use assay_model::doubt::Doubt;
 use assay_model::event::Stopped;
 use assay_model::failure::{Area, Failure};
@@ -195,5 +195,5 @@ fn other_binding(outcome: &MpiOutcome, work: &MpiWorkload) -> Option<Doubt> {
     if asked.is_empty() || !outcome.ranks.iter().zip(asked).any(differs) {
         return None;
     }
-    Some(Doubt::OtherBinding { bound: outcome.bound(), asked: asked.clone() })
+    Some(Doubt::OtherBinding { bound: BoundRank::line(&outcome.bound()), asked: asked.clone() })
 }

@@ -53,7 +53,7 @@ pub(super) fn measure(
     };
     results::record(&outcome, &workload, recorder)?;
     results::doubt_holes(&workload, recorder);
-    if matches!(test.point, None | Some(CurvePoint::Greatest)) {
+    if matches!(test.point, None | Some(CurvePoint::Maximum)) {
         results::learn_headroom(&outcome, &workload, recorder)?;
     }
     let next = recorder.next(recorder.elapsed_s() - began_s)?;
@@ -117,14 +117,14 @@ fn resolved(
     };
     let id = case.workload.benchmark().id();
     let by = if case.by == "assay" { String::new() } else { format!("/{}", case.by) };
-    let greatest = recorder.median_of(&format!("{id}/{}/max{by}", test.name), "rate");
-    let greatest = greatest.ok_or(Failure::CurveWithoutMaximum)?;
+    let maximum = recorder.median_of(&format!("{id}/{}/max{by}", test.name), "rate");
+    let maximum = maximum.ok_or(Failure::CurveWithoutMaximum)?;
     if let Some(CurvePoint::Bend { .. }) = test.point {
         let Some(share) = curve::next_share(case, &test, recorder) else { return Ok(None) };
         recorder.learn(Attribute::PercentOfMax, share);
         percent = share;
     }
-    let rate_per_s = rounding.share(greatest, percent);
+    let rate_per_s = rounding.share(maximum, percent);
     test.workload.load = Load::Open { rate_per_s, arrivals };
     Ok(Some(test))
 }

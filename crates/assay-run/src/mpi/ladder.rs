@@ -30,7 +30,7 @@ const SINGLES: f64 = 3000.0;
 /// Share of a size's time that single messages may take.
 const SINGLES_SHARE: f64 = 0.25;
 /// Single messages that are timed, however long they take.
-const LEAST_SINGLES: f64 = 20.0;
+const MINIMUM_SINGLES: f64 = 20.0;
 /// Turns whose contents are compared.
 const VALIDATED: u64 = 10;
 
@@ -137,7 +137,7 @@ fn singles(size: &MpiSize, step: &Step<'_>) -> u64 {
     let window_s = || last("bandwidth").map(|bytes_per_s| window_bytes / bytes_per_s);
     let turn_s = last("latency").or_else(window_s).unwrap_or(1.0);
     let turns = step.budget_s * SINGLES_SHARE / (2.0 * turn_s).max(1e-9);
-    turns.clamp(LEAST_SINGLES, SINGLES) as u64
+    turns.clamp(MINIMUM_SINGLES, SINGLES) as u64
 }
 
 fn keep(size: &mut MpiSize, step: &Step<'_>, figures: Figures) {
@@ -155,8 +155,8 @@ fn named(test: MpiTest, bytes: u64, figures: Figures) -> Vec<(&'static str, f64)
             vec![("bandwidth", bytes_per_s), ("message_rate", per_s)]
         }
         Figures::Bandwidth { bytes_per_s } => vec![("bandwidth", bytes_per_s)],
-        Figures::Call { mean_s, least_s, greatest_s } => {
-            vec![("latency", mean_s), ("latency_min", least_s), ("latency_max", greatest_s)]
+        Figures::Call { mean_s, minimum_s, maximum_s } => {
+            vec![("latency", mean_s), ("latency_min", minimum_s), ("latency_max", maximum_s)]
         }
         Figures::Overlap { overall_s, compute_s, pure_s, share, parts } => {
             let always = [
@@ -170,8 +170,8 @@ fn named(test: MpiTest, bytes: u64, figures: Figures) -> Vec<(&'static str, f64)
                     ("start", it.start_s),
                     ("test", it.tests_s),
                     ("wait", it.wait_s),
-                    ("communication_min", it.least_s),
-                    ("communication_max", it.greatest_s),
+                    ("communication_min", it.minimum_s),
+                    ("communication_max", it.maximum_s),
                 ]
             };
             always.into_iter().chain(parts.map(of).into_iter().flatten()).collect()
@@ -188,15 +188,15 @@ mod tests {
         let figures = |test: MpiTest| match method::kind(test) {
             kind if kind.is_windowed() => Figures::Bandwidth { bytes_per_s: 1.0 },
             assay_kernels::mpi::Kind::Collective(_) => {
-                Figures::Call { mean_s: 1.0, least_s: 1.0, greatest_s: 1.0 }
+                Figures::Call { mean_s: 1.0, minimum_s: 1.0, maximum_s: 1.0 }
             }
             assay_kernels::mpi::Kind::Overlap(_) => {
                 let parts = OverlapParts {
                     start_s: 1.0,
                     tests_s: 1.0,
                     wait_s: 1.0,
-                    least_s: 1.0,
-                    greatest_s: 1.0,
+                    minimum_s: 1.0,
+                    maximum_s: 1.0,
                 };
                 Figures::Overlap {
                     overall_s: 1.0,

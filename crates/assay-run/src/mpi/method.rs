@@ -83,7 +83,7 @@ pub fn sizes(typed: &Options) -> Vec<u64> {
     if !typed.test.has_sizes() {
         return vec![0];
     }
-    let least_bytes = match kind {
+    let minimum_bytes = match kind {
         // From 7.4 on OSU's programs count elements of a type, and send one at least.
         Kind::Latency | Kind::PairsLatency if typed.preset != MpiPreset::Osu7 => 0,
         kind if is_reduction(kind) => 4,
@@ -93,13 +93,13 @@ pub fn sizes(typed: &Options) -> Vec<u64> {
         Some(_) => COLLECTIVE_MOST_BYTES,
         None => PAIR_MOST_BYTES,
     };
-    let least = typed.least_bytes.unwrap_or(least_bytes);
-    let most = typed.greatest_bytes.unwrap_or(most_bytes.max(least));
+    let minimum = typed.minimum_bytes.unwrap_or(minimum_bytes);
+    let most = typed.maximum_bytes.unwrap_or(most_bytes.max(minimum));
     let doubled = |size: &u64| match size {
         0 => Some(1),
         size => size.checked_mul(2),
     };
-    std::iter::successors(Some(least.max(least_bytes)), doubled)
+    std::iter::successors(Some(minimum.max(minimum_bytes)), doubled)
         .take_while(|size| *size <= most)
         .collect()
 }

@@ -13,9 +13,9 @@ pub struct Options {
     /// Whose method.
     pub preset: MpiPreset,
     /// Smallest message [default: the preset's].
-    pub least_bytes: Option<u64>,
+    pub minimum_bytes: Option<u64>,
     /// Largest message [default: the preset's].
-    pub greatest_bytes: Option<u64>,
+    pub maximum_bytes: Option<u64>,
     /// Iterations that are timed together.
     pub iterations: Option<u64>,
     /// Iterations before them that are not timed.

@@ -8,7 +8,7 @@ use assay_dialects::iperf3::{
     End, Interval, Start, StreamEnd, Stretch, TcpNumbers, UdpNumbers,
 };
 use assay_dialects::wire::iperf3::parameters::{
-    Direction, Length, UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT,
+    Direction, Length, UDP_BLOCK_LIMIT, UDP_BLOCK_MINIMUM,
 };
 use assay_dialects::wire::iperf3::{
     Client, ClientEvent, Cookie, Parameters, Protocol, Results, datagram,
@@ -66,7 +66,7 @@ pub const DATAGRAM_OF_ONE_SEGMENT: u32 = 0;
 fn one_segment_bytes(control: &TcpStream) -> u32 {
     /// Ethernet's segment without options, where the system does not report it.
     const ETHERNET: u32 = 1460;
-    let told = socket::segment_bytes(control).ok().filter(|bytes| *bytes >= UDP_BLOCK_LEAST);
+    let told = socket::segment_bytes(control).ok().filter(|bytes| *bytes >= UDP_BLOCK_MINIMUM);
     told.unwrap_or(ETHERNET).min(UDP_BLOCK_LIMIT)
 }
 

@@ -84,7 +84,7 @@ pub struct LaneEnd {
     pub whole: Stretch,
     /// As it travels.
     pub result: StreamResult,
-    /// Least, mean and largest round trip at the ends of intervals, in microseconds.
+    /// Minimum, mean and largest round trip at the ends of intervals, in microseconds.
     pub rtt_us: Option<(u32, u32, u32)>,
     pub windows_bytes: (u64, u64),
 }
@@ -284,11 +284,11 @@ impl Meter {
     fn look(&mut self, now: &Reading) {
         for (extremes, tcp) in self.extremes.iter_mut().zip(&now.tcp) {
             let Some(tcp) = tcp else { continue };
-            let (least, greatest) = extremes.rtts;
+            let (minimum, maximum) = extremes.rtts;
             let first = extremes.looks == 0;
             extremes.rtts = (
-                if first { tcp.rtt_us } else { least.min(tcp.rtt_us) },
-                greatest.max(tcp.rtt_us),
+                if first { tcp.rtt_us } else { minimum.min(tcp.rtt_us) },
+                maximum.max(tcp.rtt_us),
             );
             extremes.rtt_sum += u64::from(tcp.rtt_us);
             extremes.looks += 1;

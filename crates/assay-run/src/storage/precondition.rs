@@ -22,7 +22,7 @@ pub fn phases(test: &StorageTest) -> Vec<StoragePhase> {
     };
     let own_bytes = stream.sizes.iter().map(|size| size.max_bytes).max().unwrap_or(1);
     let sizes = test.workload.targets.iter().filter_map(|target| target.size_bytes);
-    let is_roomy = sizes.min().is_none_or(|least| least >= BLOCK_BYTES);
+    let is_roomy = sizes.min().is_none_or(|minimum| minimum >= BLOCK_BYTES);
     let block_bytes = if is_roomy { BLOCK_BYTES } else { own_bytes };
     let in_order =
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Stop, gap_bytes: 0 };

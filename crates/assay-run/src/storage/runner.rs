@@ -295,7 +295,7 @@ impl PhaseRun<'_, '_> {
         let reached = self.reached_per_s.get(*phase).copied().flatten();
         let reached = reached.ok_or_else(|| {
             Failure::measurement("there is no rate to take a share of").explain(
-                "the phase that was to find the greatest rate did no I/O, or did not end well",
+                "the phase that was to find the maximum rate did no I/O, or did not end well",
             )
         })?;
         let rate_per_s = rounding.share(reached, *percent);

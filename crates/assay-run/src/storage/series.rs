@@ -77,11 +77,11 @@ pub fn stretch_s(counting_s: f64) -> f64 {
     (counting_s / STRETCHES).min(LONGEST_S)
 }
 
-/// The intervals that count, joined to stretches of at least `least_s` with some I/O in each; what is
+/// The intervals that count, joined to stretches of at least `minimum_s` with some I/O in each; what is
 /// left over at the end is joined to the last one.
-pub fn stretches<I: Interval>(intervals: &[I], least_s: f64) -> Vec<Stretch> {
+pub fn stretches<I: Interval>(intervals: &[I], minimum_s: f64) -> Vec<Stretch> {
     // An interval ends a little late or early, and ten of them need not make another.
-    let enough_s = 0.95 * least_s;
+    let enough_s = 0.95 * minimum_s;
     let mut stretches: Vec<Stretch> = Vec::new();
     let mut open: Option<Stretch> = None;
     for interval in intervals.iter().filter(|it| !it.is_warmup()) {
@@ -153,12 +153,12 @@ pub fn file_samples(
     outcome: &FileOutcome,
     intervals: &[FileInterval],
 ) -> Vec<Entry> {
-    let least_s = match workload.timing.duration_s {
+    let minimum_s = match workload.timing.duration_s {
         Some(_) => stretch_s(outcome.elapsed_s),
         None => outcome.elapsed_s,
     };
     let mut entries = Vec::new();
-    for stretch in stretches(intervals, least_s) {
+    for stretch in stretches(intervals, minimum_s) {
         stretch.samples(&mut entries);
     }
     let asked: BTreeSet<FileOperation> =
@@ -168,7 +168,7 @@ pub fn file_samples(
             intervals.iter().map(|interval| interval.of(*operation)).collect();
         let operation = Attributes::from([(Attribute::Operation, operation.name().into())]);
         let mut found = Vec::new();
-        for stretch in stretches(&alone, least_s) {
+        for stretch in stretches(&alone, minimum_s) {
             stretch.rates(&mut found);
         }
         entries.extend(found.into_iter().map(|entry| entry.of(&operation)));

@@ -27,15 +27,15 @@ pub(super) fn runs(pair: &Pair, margin: f64, tested: usize) -> Option<u64> {
     };
     let would_tell = |n: u64| {
         let half = student::critical(risk, n as u32 - 1) * error / (n as f64).sqrt();
-        half <= distance && (n < FEWEST_RANKED as u64 || least_of_ranks(n as usize) <= risk)
+        half <= distance && (n < FEWEST_RANKED as u64 || minimum_of_ranks(n as usize) <= risk)
     };
-    let least = (present + 1).max(3);
-    (would_tell(MOST)).then(|| (least..=MOST).find(|n| would_tell(*n)).unwrap_or(MOST))
+    let minimum = (present + 1).max(3);
+    (would_tell(MOST)).then(|| (minimum..=MOST).find(|n| would_tell(*n)).unwrap_or(MOST))
 }
 
 /// From 30 runs on nothing of interest is too improbable for ranks.
-fn least_of_ranks(n: usize) -> f64 {
-    RankStatistic::of_pairs(n.min(30)).least()
+fn minimum_of_ranks(n: usize) -> f64 {
+    RankStatistic::of_pairs(n.min(30)).minimum()
 }
 
 /// The standard error of a shift between single runs, from the interval of all.

@@ -7,7 +7,7 @@ use crate::random::Random;
 
 #[test]
 fn dips_are_those_of_the_reference() {
-    // Values of the Python package diptest 0.10 for the same data; it calls the least possible
+    // Values of the Python package diptest 0.10 for the same data; it calls the minimum possible
     // dip, 1 / 2n, zero.
     for (values, expected) in [
         (&[1.0, 2.0, 3.0, 4.0][..], 0.125),
@@ -51,7 +51,7 @@ const WIDTH: f64 = 2.355;
 #[test]
 fn two_clear_modes_are_found() {
     // Two peaks some widths apart; of 200 samples at least so many are found out.
-    for (n, widths, share_low, least) in
+    for (n, widths, share_low, minimum) in
         [(33, 4.0, 0.5, 160), (33, 4.0, 0.4, 160), (100, 3.0, 0.4, 190), (100, 1.7, 0.5, 150)]
     {
         let two = |s: &mut Random| {
@@ -59,7 +59,7 @@ fn two_clear_modes_are_found() {
             mode + s.normal()
         };
         let times = found(n, 200, two);
-        assert!(times >= least, "{n}, {widths}, {share_low}: {times}");
+        assert!(times >= minimum, "{n}, {widths}, {share_low}: {times}");
     }
 }
 
@@ -93,8 +93,8 @@ proptest! {
     fn it_stays_within_its_bounds(mut values in prop::collection::vec(-1e6_f64..1e6, 1..60)) {
         values.sort_by(f64::total_cmp);
         let dip = dip(&values);
-        let least = 0.5 / values.len() as f64;
-        prop_assert!(dip >= least * 0.999 && dip <= 0.25_f64.max(least) * 1.001, "{}", dip);
+        let minimum = 0.5 / values.len() as f64;
+        prop_assert!(dip >= minimum * 0.999 && dip <= 0.25_f64.max(minimum) * 1.001, "{}", dip);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The quick form of the proof; `cargo xtask truth statistics` is the long one.
 
 use super::*;
-use crate::quantile::LEAST;
+use crate::quantile::MINIMUM;
 
 /// Cases per cell, and what chance may add to a share of them: three standard errors of 95 %.
 const TRIALS: u32 = 200;
@@ -40,5 +40,5 @@ fn short_independent_series_keep_their_interval() {
         let share = f64::from(refused) / 2000.0;
         assert!(share < most, "{preparations} × {repetitions}: {share}");
     }
-    assert_eq!(LEAST, 6, "the least that is asked for above");
+    assert_eq!(MINIMUM, 6, "the minimum that is asked for above");
 }

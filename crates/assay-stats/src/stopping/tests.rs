@@ -115,7 +115,7 @@ fn the_budget_is_divided_over_the_preparations() {
         (1.0, 0.2, 1.7, vec![3], "one fits, and repetitions of it"),
         (1.0, 0.2, 2.9, vec![1, 3], "two fit"),
         (9.0, 9.0, 1.0, vec![1], "a case always gets its first repetition"),
-        (0.0, 1.0, 12.0, vec![4, 4, 4], "preparing costs nothing: least shares"),
+        (0.0, 1.0, 12.0, vec![4, 4, 4], "preparing costs nothing: minimum shares"),
     ] {
         let course = noisy(costs(preparation_s, repetition_s), budget_s);
         assert_eq!((course.shape(), course.stopped), (shape, Stopped::Budget), "{what}");
@@ -134,7 +134,7 @@ fn shares_follow_costs_and_spread() {
         };
         let course = carry_out(costs(preparation_s, 1.0), stopping(1e-9, 2000.0), 1, measure);
         let mut shape = course.shape();
-        assert_eq!(shape[..3], [4, 4, 4], "the first ones only get the least share");
+        assert_eq!(shape[..3], [4, 4, 4], "the first ones only get the minimum share");
         shape.sort_unstable();
         shape[shape.len() / 2]
     };
@@ -165,7 +165,7 @@ fn strange_input_ends_the_case() {
 /// keeps the rate at which intervals miss at most at one in ten, also when preparations differ.
 #[test]
 fn intervals_still_cover_after_stopping() {
-    for (between, neighbours, least) in
+    for (between, neighbours, minimum) in
         [(0.0, 0.0, 0.93), (0.1, 0.0, 0.9), (0.5, 0.0, 0.9), (0.0, 0.6, 0.9)]
     {
         let world =
@@ -184,7 +184,7 @@ fn intervals_still_cover_after_stopping() {
             analysis.interval.map(|(low, high)| low <= TRUTH && TRUTH <= high)
         });
         assert!(
-            rate.covered >= least && rate.withheld < 0.01,
+            rate.covered >= minimum && rate.withheld < 0.01,
             "{between} {neighbours} {rate:?}"
         );
     }

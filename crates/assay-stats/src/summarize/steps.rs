@@ -56,12 +56,12 @@ fn rounds(series: &[&SeriesRecord], rule: &SteadyRule) -> Option<Told> {
 /// `None` where the maximum rate of a closed loop, which a search begins with, is not there.
 fn search(series: &[&SeriesRecord], goal: &LatencyGoal) -> Option<Told> {
     let is_closed = |it: &&&SeriesRecord| it.metric == "rate" && requested(it).is_none();
-    let greatest = series
+    let maximum = series
         .iter()
         .filter(is_closed)
         .find_map(|it| step(it).is_some().then(|| rate_per_s(it)).flatten())?;
     let tries: BTreeMap<u64, Try> = series.iter().filter_map(|it| tried(it)).collect();
-    let mut search = Search::below(greatest);
+    let mut search = Search::below(maximum);
     let shown = tries.into_iter().map(|(step, tried)| (step, search.judge(tried, goal)));
     let shown = shown.collect();
     Some(Told { facts: search.facts(), shown, ..Told::default() })

@@ -233,7 +233,7 @@ fn shown(value: &Value) -> String {
         Value::Integer(integer) => integer.to_string(),
         Value::Number(number) => format!("{number:.4e}"),
         Value::Text(text) => text.clone(),
-        Value::Reason(_) | Value::Pairs(_) => format!("{value:?}"),
+        Value::Reason(_) | Value::Pairs(_) | Value::Ranks(_) => format!("{value:?}"),
     }
 }
 
@@ -507,7 +507,7 @@ proptest! {
 
 /// One point of a curve on a volume provisioned for 1 GB/s.
 fn on_a_curve(percent: Option<f64>, rate: f64, latency_s: f64) -> Script {
-    let point = percent.map_or(CurvePoint::Greatest, |percent| CurvePoint::Share { percent });
+    let point = percent.map_or(CurvePoint::Maximum, |percent| CurvePoint::Share { percent });
     let id = format!("storage/RndRead/{percent:?}");
     let metric = if percent.is_some() { "latency_from_intended" } else { "latency" };
     let ns = |factor: f64| (latency_s * factor * 1e9) as u64;
@@ -718,7 +718,7 @@ fn tries_are_steps_and_tell_the_rate_that_keeps_the_goal() {
     let told = &summary.results[0].parameters;
     assert_eq!(told[&Name::GoalRate], 500.0.into());
     assert_eq!(told[&Name::GoalMissedAt], 750.0.into());
-    assert_eq!(told[&Name::GreatestRate], 1000.0.into());
+    assert_eq!(told[&Name::MaximumRate], 1000.0.into());
     let late = summary.steps.iter().filter(|it| it.metric == "late");
     let shown: Vec<&str> = late.filter_map(|it| it.parameters[&Name::Shown].text()).collect();
     assert_eq!((shown, summary.results.len()), (vec!["keeps", "unclear", "misses"], 1));

@@ -203,7 +203,9 @@ fn written(value: &Value) -> String {
         Value::Integer(number) => number.to_string(),
         Value::Number(number) => number.to_string(),
         Value::Text(text) => text.clone(),
-        Value::Reason(_) | Value::Pairs(_) => serde_json::to_string(value).unwrap_or_default(),
+        Value::Reason(_) | Value::Pairs(_) | Value::Ranks(_) => {
+            serde_json::to_string(value).unwrap_or_default()
+        }
     }
 }
 

@@ -130,8 +130,8 @@ pub(crate) enum ElementType {
 /// Smallest and largest message; what is not given is the preset's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sizes {
-    pub(crate) least_bytes: Option<u64>,
-    pub(crate) greatest_bytes: Option<u64>,
+    pub(crate) minimum_bytes: Option<u64>,
+    pub(crate) maximum_bytes: Option<u64>,
 }
 
 fn test() -> impl TypedValueParser<Value = MpiTest> {
@@ -148,16 +148,16 @@ fn sizes(text: &str) -> Result<Sizes, String> {
             text => text.parse::<Bytes>().map(|size| Some(size.0)).map_err(|e| e.to_string()),
         }
     };
-    let (least, greatest) = text.split_once(':').unwrap_or(("", text));
-    let sizes = Sizes { least_bytes: size(least)?, greatest_bytes: size(greatest)? };
+    let (minimum, maximum) = text.split_once(':').unwrap_or(("", text));
+    let sizes = Sizes { minimum_bytes: size(minimum)?, maximum_bytes: size(maximum)? };
     match sizes {
-        Sizes { least_bytes: None, greatest_bytes: None } => {
+        Sizes { minimum_bytes: None, maximum_bytes: None } => {
             Err("write it like 1:4MiB, with the smallest before the largest".to_owned())
         }
-        Sizes { least_bytes: Some(least), greatest_bytes: Some(greatest) }
-            if least > greatest =>
+        Sizes { minimum_bytes: Some(minimum), maximum_bytes: Some(maximum) }
+            if minimum > maximum =>
         {
-            Err(format!("{least} B is more than {greatest} B; the smallest goes first"))
+            Err(format!("{minimum} B is more than {maximum} B; the smallest goes first"))
         }
         sizes => Ok(sizes),
     }
@@ -187,7 +187,7 @@ mod tests {
             ("", None),
             ("a:b", None),
         ] {
-            let read = sizes(text).ok().map(|sizes| (sizes.least_bytes, sizes.greatest_bytes));
+            let read = sizes(text).ok().map(|sizes| (sizes.minimum_bytes, sizes.maximum_bytes));
             assert_eq!(read, expected, "{text}");
         }
     }

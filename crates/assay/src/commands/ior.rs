@@ -126,7 +126,7 @@ fn carry_out(
             terminal.print(&text::start(test, number));
         }
         Notice::Result { options, result } => terminal.print(&text::result(options, result)),
-        Notice::Ends { test } => terminal.print(&text::greatest(test)),
+        Notice::Ends { test } => terminal.print(&text::maximum(test)),
     };
     let mut quiet = Silently::beside(keep);
     let kept = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Sink);

@@ -10,7 +10,7 @@ use assay_dialects::iperf3::text::Style;
 use assay_dialects::iperf3::{End, Interval, Start, Told, json, text};
 use assay_dialects::wire::iperf3::parameters::{
     Direction, Length, OMIT_LIMIT_S, PACING_TIMER_US, STREAMS_LIMIT, TCP_BLOCK_BYTES,
-    TCP_BLOCK_LIMIT, TIME_LIMIT_S, UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT,
+    TCP_BLOCK_LIMIT, TIME_LIMIT_S, UDP_BLOCK_LIMIT, UDP_BLOCK_MINIMUM,
 };
 use assay_dialects::wire::iperf3::{Parameters, Protocol};
 
@@ -242,18 +242,18 @@ fn asked_parameters(typed: &Iperf3Arguments) -> Result<Parameters, Failure> {
 
 fn parameters(typed: &Typed) -> Result<Parameters, Failure> {
     let protocol = if typed.udp { Protocol::Udp } else { Protocol::Tcp };
-    let (default_block, least, most) = match protocol {
+    let (default_block, minimum, most) = match protocol {
         Protocol::Tcp => (TCP_BLOCK_BYTES, 1, TCP_BLOCK_LIMIT),
-        Protocol::Udp => (DATAGRAM_OF_ONE_SEGMENT, UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT),
+        Protocol::Udp => (DATAGRAM_OF_ONE_SEGMENT, UDP_BLOCK_MINIMUM, UDP_BLOCK_LIMIT),
     };
-    let within = |what: &str, value: u64, least: u32, most: u32| match u32::try_from(value) {
-        Ok(value) if (least..=most).contains(&value) => Ok(value),
+    let within = |what: &str, value: u64, minimum: u32, most: u32| match u32::try_from(value) {
+        Ok(value) if (minimum..=most).contains(&value) => Ok(value),
         _ => Err(Failure::usage(format!(
-            "{what} of {value} is impossible; it must be {least} to {most}"
+            "{what} of {value} is impossible; it must be {minimum} to {most}"
         ))),
     };
-    let bounded = |what: &str, value: Option<u64>, least: u32, most: u32| {
-        value.map(|value| within(what, value, least, most)).transpose()
+    let bounded = |what: &str, value: Option<u64>, minimum: u32, most: u32| {
+        value.map(|value| within(what, value, minimum, most)).transpose()
     };
     let (rate, burst) =
         typed.bitrate.unwrap_or((if typed.udp { UDP_RATE_BIT_PER_S } else { 0 }, 0));
@@ -278,7 +278,7 @@ fn parameters(typed: &Typed) -> Result<Parameters, Failure> {
         length,
         omit_s: within("an omitted time", u64::from(typed.omit), 0, OMIT_LIMIT_S)?,
         streams: within("a number of streams", u64::from(typed.parallel), 1, STREAMS_LIMIT)?,
-        block_bytes: bounded("a length", typed.length, least, most)?.unwrap_or(default_block),
+        block_bytes: bounded("a length", typed.length, minimum, most)?.unwrap_or(default_block),
         rate_bit_per_s: Some(rate).filter(|rate| *rate > 0),
         burst,
         kernel_rate_bit_per_s: typed.fq_rate.filter(|rate| *rate > 0),

@@ -28,11 +28,13 @@ pub(crate) fn ping(
     cancel: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let wait = |what: &str, seconds: f64, least: f64| match Duration::try_from_secs_f64(seconds)
-    {
-        Ok(wait) if (least..=3600.0).contains(&seconds) => Ok(wait),
-        _ => Err(Failure::usage(format!("{what} must lie between {least} and 3600 seconds"))),
-    };
+    let wait =
+        |what: &str, seconds: f64, minimum: f64| match Duration::try_from_secs_f64(seconds) {
+            Ok(wait) if (minimum..=3600.0).contains(&seconds) => Ok(wait),
+            _ => Err(Failure::usage(format!(
+                "{what} must lie between {minimum} and 3600 seconds"
+            ))),
+        };
     let interval = wait("the interval", typed.interval, 0.0)?;
     let timeout = wait("the timeout", typed.timeout, 0.001)?;
     if typed.size as usize > PAYLOAD_LIMIT_BYTES {
@@ -203,9 +205,9 @@ fn summary(host: &str, tally: &Tally) -> String {
         let _ = writeln!(
             text,
             "rtt min/avg/max/mdev = {}/{}/{}/{} ms",
-            millis(all.least_ns() as f64),
+            millis(all.minimum_ns() as f64),
             millis(mean_ns),
-            millis(all.greatest_ns() as f64),
+            millis(all.maximum_ns() as f64),
             millis(deviation_ns)
         );
         let percentiles: Vec<String> = all

@@ -229,7 +229,11 @@ fn every_mpi_is_started_by_srun_when_asked(slurm: &Slurm) {
         });
         let parameters = &of.unwrap_or_else(|| panic!("no {name}: {document}"))["parameters"];
         assert_eq!(parameters["launcher"], "slurm", "{parameters}");
-        assert_eq!(parameters["cpus"], "0; 1", "{parameters}");
+        assert_eq!(
+            parameters["cpus"],
+            serde_json::json!([{"cpus": [0]}, {"cpus": [1]}]),
+            "{parameters}"
+        );
     }
 }
 

@@ -25,8 +25,8 @@ const FINALISTS: usize = 2;
 const TRIES: usize = 3;
 /// Time of assay's run in one turn, for all operations together.
 const BUDGET: &str = "10s";
-/// Least size of one array, where caches are small or unknown.
-const LEAST_ARRAY_BYTES: u64 = 256 << 20;
+/// Minimum size of one array, where caches are small or unknown.
+const MINIMUM_ARRAY_BYTES: u64 = 256 << 20;
 
 /// A kernel of likwid.
 #[derive(Debug, Clone)]
@@ -78,7 +78,7 @@ impl<'a> Contest<'a> {
     pub(crate) fn prepare(workplace: &'a Workplace, options: &Options) -> Result<Self> {
         let caches = machine::last_level_cache_bytes(workplace).unwrap_or(0);
         let array_bytes =
-            options.bytes.map_or((4 * caches).max(LEAST_ARRAY_BYTES), |bytes| bytes.0);
+            options.bytes.map_or((4 * caches).max(MINIMUM_ARRAY_BYTES), |bytes| bytes.0);
         let mut contest = Self {
             workplace,
             assay: workplace.build_assay()?,

@@ -69,9 +69,9 @@ pub(super) fn of_clone(
         // The file has the bytes of a last block that is not whole; nobody works on them, as in fio
         // (setup_files of filesetup.c).
         let region = whole - whole % smallest_io(job).max(1);
-        let least = largest_io(job);
-        if region < least {
-            let why = format!("{whole} B of {} hold no I/O of {least} B", path.display());
+        let minimum = largest_io(job);
+        if region < minimum {
+            let why = format!("{whole} B of {} hold no I/O of {minimum} B", path.display());
             return Err(combine(placed, why, "raise size= or lower bs="));
         }
         let needed = offset.saturating_add(whole);

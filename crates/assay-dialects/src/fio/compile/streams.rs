@@ -198,15 +198,15 @@ fn work(placed: &Placed, sizes: &[SizeShare], used: &Used) -> Result<Option<u64>
 /// where both have one, the rates decide the mix.
 fn rate(placed: &Placed) -> Result<(Option<f64>, f64), Fault> {
     let (job, _) = placed;
-    let least = |per_s: Option<f64>, bytes_per_s: Option<f64>, sizes: &[SizeShare]| {
+    let minimum = |per_s: Option<f64>, bytes_per_s: Option<f64>, sizes: &[SizeShare]| {
         let by_bytes = bytes_per_s.map(|rate| rate / mean_bytes(sizes));
         match (per_s, by_bytes) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         }
     };
-    let reads = least(job.rate_iops.read, job.rate_bytes.read, &job.sizes.read);
-    let writes = least(job.rate_iops.write, job.rate_bytes.write, &job.sizes.write);
+    let reads = minimum(job.rate_iops.read, job.rate_bytes.read, &job.sizes.read);
+    let writes = minimum(job.rate_iops.write, job.rate_bytes.write, &job.sizes.write);
     match (job.way.reads, job.way.writes, reads, writes) {
         (true, true, Some(reads), Some(writes)) => {
             Ok((Some(reads + writes), reads / (reads + writes)))

@@ -8,10 +8,10 @@ use super::super::worker::Worker;
 /// What a series of samples amounts to.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Samples {
-    /// The least.
-    pub least: f64,
+    /// The minimum.
+    pub minimum: f64,
     /// The largest.
-    pub greatest: f64,
+    pub maximum: f64,
     /// The mean.
     pub mean: f64,
     /// The standard deviation.
@@ -29,8 +29,8 @@ impl Samples {
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         Self {
-            least: values.iter().copied().fold(f64::INFINITY, f64::min),
-            greatest: values.iter().copied().fold(0.0, f64::max),
+            minimum: values.iter().copied().fold(f64::INFINITY, f64::min),
+            maximum: values.iter().copied().fold(0.0, f64::max),
             mean,
             deviation: (squares / (count - 1.0).max(1.0)).sqrt(),
             count: values.len() as u64,

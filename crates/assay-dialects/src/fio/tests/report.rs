@@ -32,7 +32,7 @@ fn outcome(streams: usize) -> StorageOutcome {
         reads: 3,
         read_bytes: 3 * 8192,
         read_service_ns: 90_000,
-        read_greatest_ns: 40_000,
+        read_maximum_ns: 40_000,
         ..StreamCount::default()
     };
     let interval = |start_s| IntervalTally {

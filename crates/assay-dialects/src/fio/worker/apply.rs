@@ -99,7 +99,7 @@ impl Worker {
         let size = || base.size(text).ok_or("it must be a size like 4k or 1g, or a percentage");
         let bytes = || base.bytes(text).ok_or("it must be a size like 4k or 1g");
         let percent = || percentage(text);
-        let whole = |least, most| number(text, least, most);
+        let whole = |minimum, most| number(text, minimum, most);
         let time = || value::seconds(text).ok_or("it must be a time like 30s or 5m");
         match name {
             "size" => self.size = Some(size()?),

@@ -23,7 +23,7 @@ pub struct Logs {
     /// `log_hist_coarseness`, 0 to 6.
     pub coarseness: u32,
     /// `log_max_value`: the maximum value of a time rather than the mean.
-    pub greatest: bool,
+    pub maximum: bool,
     /// `log_offset`.
     pub offset: bool,
     /// `log_unix_epoch`: times since 1970.
@@ -43,7 +43,7 @@ impl Default for Logs {
             average_ms: 0,
             histogram_ms: 0,
             coarseness: 0,
-            greatest: false,
+            maximum: false,
             offset: false,
             unix_epoch: false,
             without: [false; 3],
@@ -68,7 +68,7 @@ impl Logs {
             "log_avg_msec" => self.average_ms = times(DAY_MS)?,
             "log_hist_msec" => self.histogram_ms = times(DAY_MS)?,
             "log_hist_coarseness" => self.coarseness = times(6)? as u32,
-            "log_max_value" => self.greatest = flag()?,
+            "log_max_value" => self.maximum = flag()?,
             "log_offset" => self.offset = flag()?,
             "log_unix_epoch" | "log_alternate_epoch" => self.unix_epoch = flag()?,
             "disable_lat" => self.without[0] = flag()?,

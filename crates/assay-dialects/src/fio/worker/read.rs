@@ -53,10 +53,10 @@ pub(super) fn sizes(
     Ok(PerWay { read, write })
 }
 
-/// `1k-4k`: multiples of the least, equally likely.
+/// `1k-4k`: multiples of the minimum, equally likely.
 fn range(text: &str, base: Base) -> Result<Vec<SizeShare>, String> {
-    let (least, most) = text.split_once('-').ok_or("it must be a range like 1k-4k")?;
-    match (base.bytes(least), base.bytes(most)) {
+    let (minimum, most) = text.split_once('-').ok_or("it must be a range like 1k-4k")?;
+    match (base.bytes(minimum), base.bytes(most)) {
         (Some(min_bytes), Some(max_bytes)) if 0 < min_bytes && min_bytes <= max_bytes => {
             Ok(vec![SizeShare { min_bytes, max_bytes, step_bytes: min_bytes, share: 1.0 }])
         }
@@ -143,11 +143,11 @@ pub(super) fn percentage(text: &str) -> Result<f64, String> {
     inside.ok_or_else(|| "it must be a percentage from 0 to 100".to_owned())
 }
 
-pub(super) fn number(text: &str, least: u64, most: u64) -> Result<u64, String> {
-    let value = value::whole(text).filter(|value| (least..=most).contains(value));
+pub(super) fn number(text: &str, minimum: u64, most: u64) -> Result<u64, String> {
+    let value = value::whole(text).filter(|value| (minimum..=most).contains(value));
     value.ok_or_else(|| match most {
-        u64::MAX => format!("it must be a whole number from {least}"),
-        most => format!("it must be a whole number from {least} to {most}"),
+        u64::MAX => format!("it must be a whole number from {minimum}"),
+        most => format!("it must be a whole number from {minimum} to {most}"),
     })
 }
 

@@ -135,7 +135,7 @@ pub const STREAMS_LIMIT: u32 = 128;
 /// A write of TCP, at most.
 pub const TCP_BLOCK_LIMIT: u32 = 1024 * 1024;
 /// A datagram, at least: the head with the wide counter.
-pub const UDP_BLOCK_LEAST: u32 = 16;
+pub const UDP_BLOCK_MINIMUM: u32 = 16;
 /// A datagram, at most: what fits an IP packet.
 pub const UDP_BLOCK_LIMIT: u32 = 65507;
 /// A day.
@@ -217,7 +217,7 @@ impl Parameters {
         }
         let blocks = match protocol {
             Protocol::Tcp => (1, TCP_BLOCK_LIMIT),
-            Protocol::Udp => (UDP_BLOCK_LEAST, UDP_BLOCK_LIMIT),
+            Protocol::Udp => (UDP_BLOCK_MINIMUM, UDP_BLOCK_LIMIT),
         };
         let block_bytes = match (keys.number("len")?, protocol) {
             (None | Some(0), Protocol::Tcp) => TCP_BLOCK_BYTES,
@@ -265,10 +265,10 @@ fn malformed(reason: &str) -> ProtocolError {
     ProtocolError::Malformed { what: "parameters", reason: reason.to_owned() }
 }
 
-fn within(key: &str, value: u64, (least, most): (u32, u32)) -> Result<u32, ProtocolError> {
+fn within(key: &str, value: u64, (minimum, most): (u32, u32)) -> Result<u32, ProtocolError> {
     match u32::try_from(value) {
-        Ok(value) if (least..=most).contains(&value) => Ok(value),
-        _ => Err(malformed(&format!("{key} is {value}, and must be {least} to {most}"))),
+        Ok(value) if (minimum..=most).contains(&value) => Ok(value),
+        _ => Err(malformed(&format!("{key} is {value}, and must be {minimum} to {most}"))),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::clock;
 const LONGEST_NS: u64 = 200_000;
 
 /// Less than this is what one segment brings anyway.
-const LEAST_BYTES: u32 = 16 << 10;
+const MINIMUM_BYTES: u32 = 16 << 10;
 
 /// The rate is looked at this often.
 const LOOK_EVERY_NS: u64 = 10_000_000;
@@ -63,7 +63,7 @@ fn low_water_bytes(arrived_bytes: u64, elapsed_ns: u64, buffer_bytes: u32) -> u3
     let most = GATHERED_BYTES.min(buffer_bytes / 8);
     let mark = u32::try_from(per_span).unwrap_or(u32::MAX).min(most);
     match mark.checked_ilog2() {
-        Some(exponent) if mark >= LEAST_BYTES => 1 << exponent,
+        Some(exponent) if mark >= MINIMUM_BYTES => 1 << exponent,
         _ => 1,
     }
 }

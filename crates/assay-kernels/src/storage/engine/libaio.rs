@@ -162,7 +162,7 @@ impl Libaio {
     }
 
     fn reap(&mut self, wait: Wait, done: &mut Vec<Completion>) -> io::Result<()> {
-        let (least, ns) = match wait {
+        let (minimum, ns) = match wait {
             Wait::No => (0, Some(0)),
             Wait::Done => (1, None),
             Wait::AtMost { ns } => (1, Some(ns)),
@@ -177,7 +177,7 @@ impl Libaio {
             libc::syscall(
                 libc::SYS_io_getevents,
                 self.context,
-                least as libc::c_long,
+                minimum as libc::c_long,
                 self.events.len(),
                 self.events.as_mut_ptr(),
                 limit,

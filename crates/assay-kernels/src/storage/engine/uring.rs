@@ -13,7 +13,7 @@ use io_uring::{CompletionQueue, EnterFlags, IoUring, SubmissionQueue, Submitter,
 use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait};
 
 /// Largest size of one registered buffer (`io_uring_register(2)`).
-const GREATEST_REGISTERED_BYTES: usize = 1 << 30;
+const MAXIMUM_REGISTERED_BYTES: usize = 1 << 30;
 
 /// The engine of `io_uring`.
 pub(crate) struct Uring {
@@ -149,8 +149,8 @@ impl StorageEngine for Uring {
         let result = match wait {
             // SAFETY: no argument is passed; entries in the queue were checked in `queue`.
             Wait::No | Wait::Done => unsafe {
-                let least = u32::from(wait == Wait::Done);
-                submitter.enter::<libc::sigset_t>(handed, least, flags, None)
+                let minimum = u32::from(wait == Wait::Done);
+                submitter.enter::<libc::sigset_t>(handed, minimum, flags, None)
             },
             // The call for a limited wait hands over all there is, and whoever holds I/O back does not
             // wait.
@@ -205,7 +205,7 @@ fn register_files(submitter: &Submitter<'_>, files: &[Files]) -> bool {
 fn register_slab(submitter: &Submitter<'_>, (start, bytes): (*mut u8, usize)) -> bool {
     let slab = libc::iovec { iov_base: start.cast(), iov_len: bytes };
     // SAFETY: the setup promises that its memory outlives the engine.
-    bytes <= GREATEST_REGISTERED_BYTES && unsafe { submitter.register_buffers(&[slab]) }.is_ok()
+    bytes <= MAXIMUM_REGISTERED_BYTES && unsafe { submitter.register_buffers(&[slab]) }.is_ok()
 }
 
 impl Drop for Uring {

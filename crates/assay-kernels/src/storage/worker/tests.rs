@@ -123,8 +123,8 @@ fn an_io_that_waits_for_its_piece_takes_longer() {
     assert_eq!(total.count, ios);
     // The first ones wait for those before them, the others for as many as are in flight.
     let depth = u64::from(depth);
-    let least_ns = (depth * (depth + 1) / 2 + (ios - depth) * depth) * EACH_NS;
-    assert!(total.service_sum_ns >= least_ns, "{} of {least_ns}", total.service_sum_ns);
+    let minimum_ns = (depth * (depth + 1) / 2 + (ios - depth) * depth) * EACH_NS;
+    assert!(total.service_sum_ns >= minimum_ns, "{} of {minimum_ns}", total.service_sum_ns);
     // Little's law: what was in flight over time is what all I/O took together.
     assert!(total.service_sum_ns.abs_diff(in_flight_ns) <= in_flight_ns / 50);
 }

@@ -169,7 +169,7 @@ fn check(asked: &FilesRequest) -> Result<u64, PlanError> {
         return Err(PlanError::TooSmall {
             what: "a file that is read or written",
             given: asked.size.to_string(),
-            least: "1 B".to_owned(),
+            minimum: "1 B".to_owned(),
         });
     }
     if asked.threads > MOST_THREADS {

@@ -69,7 +69,7 @@ fn sizes(asked: &MpiRequest, choices: &MpiChoices) -> Result<(u64, u64), PlanErr
         return Err(PlanError::TooSmall {
             what: "the largest message",
             given: format!("{to} B"),
-            least: format!("{from} B"),
+            minimum: format!("{from} B"),
         });
     }
     Ok((from, to))
@@ -107,8 +107,8 @@ fn places(
 ) -> Result<Vec<(Domain, u32)>, PlanError> {
     let ranks = choices.ranks.or(asked.ranks);
     if ranks.is_some_and(|ranks| ranks < 2) {
-        let (given, least) = ("1".to_owned(), "2".to_owned());
-        return Err(PlanError::TooSmall { what: "the number of ranks", given, least });
+        let (given, minimum) = ("1".to_owned(), "2".to_owned());
+        return Err(PlanError::TooSmall { what: "the number of ranks", given, minimum });
     }
     if let Some(given) = ranks.map(u64::from).filter(|ranks| *ranks > RANKS_LIMIT) {
         let what = "the number of ranks".to_owned();

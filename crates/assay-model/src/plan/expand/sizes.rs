@@ -30,7 +30,7 @@ pub(super) fn array_bytes(
         Some(Bytes(bytes)) if bytes < SMALLEST_ARRAY => Err(PlanError::TooSmall {
             what: "an array",
             given: Bytes(bytes).to_string(),
-            least: Bytes(SMALLEST_ARRAY).to_string(),
+            minimum: Bytes(SMALLEST_ARRAY).to_string(),
         }),
         Some(Bytes(bytes)) if bytes > fits => Err(PlanError::TooLarge {
             what: format!("STREAM with {} arrays of {}", ARRAYS * domains, Bytes(bytes)),
@@ -67,7 +67,7 @@ pub(super) fn ladder(
         return Err(PlanError::TooSmall {
             what: "the smallest working set",
             given: from.to_string(),
-            least: Bytes(SMALLEST_SET).to_string(),
+            minimum: Bytes(SMALLEST_SET).to_string(),
         });
     }
     if to.0 > usable {
@@ -82,7 +82,7 @@ pub(super) fn ladder(
         return Err(PlanError::TooSmall {
             what: "the largest working set",
             given: to.to_string(),
-            least: from.to_string(),
+            minimum: from.to_string(),
         });
     }
     Ok(sizes)

@@ -29,8 +29,8 @@ pub(super) fn resolve(asked: &StorageRequest, budget_s: f64) -> Result<Vec<Named
     check(asked)?;
     let bends = if asked.curve.is_empty() { 0 } else { asked.bend_points as usize };
     // A case takes its share of the budget even if it needs all of its rounds or steps.
-    let greatest = asked.course.most_measurements() as usize + asked.curve.len() + bends;
-    let measurements = asked.bytes.len() * asked.depths.len() * greatest;
+    let maximum = asked.course.most_measurements() as usize + asked.curve.len() + bends;
+    let measurements = asked.bytes.len() * asked.depths.len() * maximum;
     if measurements > super::MOST_CASES {
         let (what, given) = ("a number of cases".to_owned(), measurements as u64);
         return Err(PlanError::Beyond { what, given, most: super::MOST_CASES as u64 });
@@ -63,7 +63,7 @@ fn points_of(
     let test = |point: Option<CurvePoint>, load: Load| StorageTest {
         name: name.clone(),
         course: match point {
-            None | Some(CurvePoint::Greatest) => asked.course,
+            None | Some(CurvePoint::Maximum) => asked.course,
             Some(CurvePoint::Share { .. } | CurvePoint::Bend { .. }) => Course::Once,
         },
         point,
@@ -74,8 +74,8 @@ fn points_of(
     if asked.curve.is_empty() {
         return vec![(name.clone(), Workload::Storage(Box::new(test(None, load))))];
     }
-    let greatest = test(Some(CurvePoint::Greatest), load);
-    let greatest = (format!("{name}/max"), Workload::Storage(Box::new(greatest)));
+    let maximum = test(Some(CurvePoint::Maximum), load);
+    let maximum = (format!("{name}/max"), Workload::Storage(Box::new(maximum)));
     let load = |percent| Load::ShareOf {
         phase: 0,
         percent,
@@ -91,7 +91,7 @@ fn points_of(
         let test = test(Some(CurvePoint::Bend { nth }), load(100.0));
         (format!("{name}/bend-{nth}"), Workload::Storage(Box::new(test)))
     };
-    std::iter::once(greatest)
+    std::iter::once(maximum)
         .chain(asked.curve.iter().map(share))
         .chain((1..=asked.bend_points).map(bend))
         .collect()
@@ -218,7 +218,7 @@ fn check(asked: &StorageRequest) -> Result<(), PlanError> {
                     return Err(PlanError::TooSmall {
                         what: "the target",
                         given: Bytes(size).to_string(),
-                        least: format!("one block of {bytes}"),
+                        minimum: format!("one block of {bytes}"),
                     });
                 }
             }

@@ -361,7 +361,7 @@ fn storage_becomes_a_case_per_block_depth_and_point() {
         (
             "name = \"RndRead\"\noperation = \"read\"\npath = \"/v\"\ncurve = [90, 50]",
             expect![[r#"
-                storage/RndRead/max RndRead Some(Greatest) Closed 2.0 + 16.0 s, every 0.50 s 20.0 s
+                storage/RndRead/max RndRead Some(Maximum) Closed 2.0 + 16.0 s, every 0.50 s 20.0 s
                 storage/RndRead/50% RndRead Some(Share { percent: 50.0 }) ShareOf { phase: 0, percent: 50.0, rounding: Exact, arrivals: Exponential } 2.0 + 16.0 s, every 0.50 s 20.0 s
                 storage/RndRead/90% RndRead Some(Share { percent: 90.0 }) ShareOf { phase: 0, percent: 90.0, rounding: Exact, arrivals: Exponential } 2.0 + 16.0 s, every 0.50 s 20.0 s
             "#]],
@@ -375,7 +375,7 @@ fn storage_becomes_a_case_per_block_depth_and_point() {
         (
             "name = \"RndRead\"\noperation = \"read\"\npath = \"/v\"\ncurve = [50]\nbend-points = 2",
             expect![[r#"
-                storage/RndRead/max RndRead Some(Greatest) Closed 1.5 + 12.0 s, every 0.20 s 15.0 s
+                storage/RndRead/max RndRead Some(Maximum) Closed 1.5 + 12.0 s, every 0.20 s 15.0 s
                 storage/RndRead/50% RndRead Some(Share { percent: 50.0 }) ShareOf { phase: 0, percent: 50.0, rounding: Exact, arrivals: Exponential } 1.5 + 12.0 s, every 0.20 s 15.0 s
                 storage/RndRead/bend-1 RndRead Some(Bend { nth: 1 }) ShareOf { phase: 0, percent: 100.0, rounding: Exact, arrivals: Exponential } 1.5 + 12.0 s, every 0.20 s 15.0 s
                 storage/RndRead/bend-2 RndRead Some(Bend { nth: 2 }) ShareOf { phase: 0, percent: 100.0, rounding: Exact, arrivals: Exponential } 1.5 + 12.0 s, every 0.20 s 15.0 s

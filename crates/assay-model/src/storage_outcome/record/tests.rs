@@ -26,7 +26,7 @@ fn outcome(intended: bool) -> StorageOutcome {
         reads: 2,
         read_bytes: 8192,
         read_service_ns: 300,
-        read_greatest_ns: 200,
+        read_maximum_ns: 200,
         ..StreamCount::default()
     };
     let interval = |start_s: f64, warmup, reads: &[u64], writes: &[u64]| IntervalTally {

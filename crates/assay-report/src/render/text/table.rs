@@ -78,7 +78,7 @@ fn widths(table: &Table, form: Form, width: usize) -> Option<Vec<usize>> {
     };
     let mut widths = Vec::new();
     let mut with_wrapped_titles = Vec::new();
-    let mut least = Vec::new();
+    let mut minimum = Vec::new();
     for (i, column) in table.columns.iter().enumerate() {
         let full = cells(i).map(|text| columns(&text)).max().unwrap_or(0);
         let word = cells(i).map(|text| widest_word(&text)).max().unwrap_or(0);
@@ -87,9 +87,9 @@ fn widths(table: &Table, form: Form, width: usize) -> Option<Vec<usize>> {
         let title_word = widest_word(&column.title);
         widths.push(full.max(columns(&column.title)));
         with_wrapped_titles.push(full.max(title_word));
-        least.push(narrow.max(title_word));
+        minimum.push(narrow.max(title_word));
     }
-    for floor in [with_wrapped_titles, least] {
+    for floor in [with_wrapped_titles, minimum] {
         while widths.iter().sum::<usize>() + gaps > width {
             let shrinkable = (0..widths.len()).filter(|i| widths[*i] > floor[*i]);
             let Some(widest) = shrinkable.max_by_key(|i| widths[*i]) else { break };

@@ -34,7 +34,7 @@ pub(super) fn next_share(
 
 fn percent(id: &str, place: Place, recorder: &Recorder<'_, '_>) -> Option<f64> {
     match place {
-        Place::Greatest => None,
+        Place::Maximum => None,
         Place::Share { percent } => Some(percent),
         Place::Bend { .. } => recorder.past().iter().find_map(|event| match event {
             RunEvent::Fact(Fact { about: About::Case(case), name, value })

@@ -12,8 +12,8 @@ pub(crate) fn options(typed: &MpiArguments) -> Options {
     Options {
         test: typed.test,
         preset: typed.preset.stored(),
-        least_bytes: typed.sizes.and_then(|sizes| sizes.least_bytes),
-        greatest_bytes: typed.sizes.and_then(|sizes| sizes.greatest_bytes),
+        minimum_bytes: typed.sizes.and_then(|sizes| sizes.minimum_bytes),
+        maximum_bytes: typed.sizes.and_then(|sizes| sizes.maximum_bytes),
         iterations: typed.iterations,
         warm_up: typed.warm_up,
         window: typed.window,
@@ -60,7 +60,7 @@ pub(crate) fn check_options(typed: &MpiArguments) -> Result<(), Failure> {
         (
             typed.full && kind.collective().is_none(),
             "-f",
-            "least and greatest over the ranks are of collectives",
+            "minimum and maximum over the ranks are of collectives",
         ),
         (
             typed.tests.is_some() && !matches!(kind, Kind::Overlap(_)),

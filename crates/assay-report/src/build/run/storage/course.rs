@@ -75,7 +75,7 @@ fn search(document: &mut Document, test: &Test<'_>) {
             units::joined(&goal),
             of(Attribute::GoalRate),
             of(Attribute::GoalMissedAt),
-            of(Attribute::GreatestRate)
+            of(Attribute::MaximumRate)
         ),
     );
     let columns = [
