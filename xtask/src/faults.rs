@@ -17,6 +17,7 @@ use crate::{command, packages};
 mod full_disk;
 mod kills;
 mod tricks;
+mod under_way;
 
 /// The page that is written.
 const PAGE: &str = "docs/reliability.md";
@@ -41,17 +42,33 @@ pub(crate) struct Tried {
 
 /// Makes all faults and writes the page; any other end than the expected one is an error.
 pub(crate) fn run(root: &Path) -> Result<()> {
+    let all = tried(root, false)?;
+    write(root, &all)?;
+    judged(&all)
+}
+
+/// Some of each kind, and no page.
+pub(crate) fn run_briefly(root: &Path) -> Result<()> {
+    judged(&tried(root, true)?)
+}
+
+/// The sections of the page.
+type Sections = Vec<(&'static str, Vec<Tried>)>;
+
+fn tried(root: &Path, is_brief: bool) -> Result<Sections> {
     packages::install(root, packages::FOR_FAULTS)?;
     command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
     let program = root.join("target/debug/assay");
     let mut all = Vec::new();
     for (section, faults) in [
-        ("Kills at random moments", kills::all as fn(&Path) -> Result<Vec<Tried>>),
+        ("Kills at random moments", kills::all as fn(&Path, bool) -> Result<Vec<Tried>>),
         ("A disk that is full", full_disk::all),
-        ("Storage that changes under a run", tricks::all),
+        ("Storage that changes under a run", |program, _| tricks::all(program)),
+        ("Faults in the middle of a measurement", under_way::all),
     ] {
-        println!("== {section}");
-        let tried = faults(&program).with_context(|| format!("{section}: cannot be tried"))?;
+        println!("-- {section}");
+        let tried = faults(&program, is_brief)
+            .with_context(|| format!("{section}: cannot be tried"))?;
         for it in &tried {
             println!("{:>9}  {}", it.end.word(), it.fault);
             if let End::Broke(what) = &it.end {
@@ -60,11 +77,14 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         }
         all.push((section, tried));
     }
-    write(root, &all)?;
+    Ok(all)
+}
+
+fn judged(all: &Sections) -> Result<()> {
     let broke = all.iter().flat_map(|(_, tried)| tried);
     match broke.filter(|it| matches!(it.end, End::Broke(_))).count() {
         0 => Ok(()),
-        count => bail!("{count} faults had another end than expected, see {PAGE}"),
+        count => bail!("{count} faults had another end than expected, see above"),
     }
 }
 

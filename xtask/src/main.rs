@@ -28,9 +28,9 @@ cargo xtask tidy             check the rules of the house that no other tool kno
 cargo xtask test             install what the tests need, run them all, list what was skipped
 cargo xtask truth            decide the known truths, on a quiet machine, beside the real tools
 cargo xtask truth statistics how often intervals, verdicts and change points are right, simulated
-cargo xtask faults           kills, full disks and storage that changes, into docs/reliability.md
+cargo xtask faults [--brief] kills, full disks, storage, CPUs and links that fail, into docs/reliability.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   every reader against changed inputs
-cargo xtask ci               fmt, tidy, clippy, doc, test, truth: all that has to pass before a change lands
+cargo xtask ci               fmt, tidy, clippy, doc, fuzz, test, truth: all that has to pass before a change lands
 ";
 
 fn main() -> ExitCode {
@@ -49,6 +49,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
         ["tidy"] => tidy::run(root())?,
         ["test"] => return test::run(root()),
         ["faults"] => faults::run(root())?,
+        ["faults", "--brief"] => faults::run_briefly(root())?,
         ["truth"] => return truth::run(root()),
         ["truth", "statistics"] => return Ok(truth::statistics::run()),
         ["fuzz", rest @ ..] => fuzz::run(root(), rest)?,

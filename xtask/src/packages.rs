@@ -72,7 +72,7 @@ pub(crate) const FOR_BENCH_COMPUTE: &[Package] =
     &[GCC, LIBC, HPCC, OPENMPI, OPENBLAS, TASKSET, TIME];
 
 /// What the faults are made with.
-pub(crate) const FOR_FAULTS: &[Package] = &[STRACE, TASKSET];
+pub(crate) const FOR_FAULTS: &[Package] = &[STRACE, TASKSET, IPROUTE, FIO];
 
 /// What the tests use; a test that misses its package skips itself by name.
 pub(crate) const FOR_TESTS: &[Package] = &[

@@ -243,19 +243,24 @@ fn suite_file(bytes: &[u8]) -> String {
 }
 
 fn events(bytes: &[u8]) -> String {
-    let sealed = resealed(bytes);
-    [bytes, &sealed]
-        .map(|bytes| {
-            told(assay_store::decode(bytes), |(run, problems)| {
-                let summary = summarize(&run);
+    // What lies between a mark and its checksum is mostly damaged here, and then nothing is left to show.
+    let damaged =
+        told(assay_store::decode(bytes), |(run, found)| run.cases.len() + found.len());
+    let sealed = told(assay_store::decode(&resealed(bytes)), |(run, found)| {
+        let summary = summarize(&run);
+        // Pages take a hundred times as long as reading: each input gets one, and not all of them.
+        let shown = match bytes.len() % 16 {
+            0 => {
                 let page = build::run(&summary, Some(&run));
                 render::html::document(&page, Some(&summary)).len()
-                    + render::json::summary(&summary).len()
-                    + render::csv::summary(&summary).len()
-                    + problems.len()
-            })
-        })
-        .concat()
+            }
+            1 => render::json::summary(&summary).len(),
+            2 => render::csv::summary(&summary).len(),
+            _ => run.cases.len(),
+        };
+        shown + found.len()
+    });
+    damaged + &sealed
 }
 
 /// The same lines with numbers and checksums that are right, so that what they say is read.

@@ -208,6 +208,11 @@ pub enum Doubt {
         /// How long of it the machine was suspended.
         suspended_s: f64,
     },
+    /// CPUs that assay could use at first were taken away meanwhile.
+    CpusTaken {
+        /// Their numbers.
+        cpus: Vec<u32>,
+    },
     /// The clock of the day was set meanwhile.
     ClockStepped {
         /// By how much; backwards is negative.
@@ -459,6 +464,7 @@ impl Doubt {
             Self::OtherLoad { .. } => "other-load",
             Self::AnotherAssay => "another-assay",
             Self::Paused { .. } => "paused",
+            Self::CpusTaken { .. } => "cpus-taken",
             Self::ClockStepped { .. } => "clock-stepped",
             Self::OverBudget { .. } => "over-budget",
             Self::RoundedOutput { .. } => "rounded-output",

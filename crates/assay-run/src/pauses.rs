@@ -1,13 +1,14 @@
 //! Notices that time passed in which nobody measured: the process was stopped, the machine was suspended or
-//! its clock was set.
+//! its clock was set. And that CPUs were taken away, on which threads were to run.
 //!
-//! A thread wakes a few times a second and compares the clocks. It measures nothing and ends no case.
+//! A thread wakes a few times a second and compares clocks and CPUs. It measures nothing and ends no case.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use assay_kernels::pin;
 use assay_model::doubt::Doubt;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -30,12 +31,13 @@ struct Moment {
 }
 
 /// What was found since it was last asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Found {
     pauses: u64,
     paused_s: f64,
     suspended_s: f64,
     stepped_s: f64,
+    cpus_taken: Vec<u32>,
 }
 
 /// When it was looked last, and what was found.
@@ -61,9 +63,15 @@ impl Pauses {
         let over = Arc::<AtomicBool>::default();
         let (to, until) = (Arc::clone(&state), Arc::clone(&over));
         let work = move || {
+            // This thread is pinned nowhere, so its CPUs are those of the process.
+            let mut cpus = pin::allowed_cpus().unwrap_or_default();
             while !until.load(Ordering::Relaxed) {
                 thread::park_timeout(Duration::from_secs_f64(PERIOD_S));
-                to.lock().unwrap_or_else(PoisonError::into_inner).look();
+                let now = pin::allowed_cpus().unwrap_or_else(|_| cpus.clone());
+                let mut state = to.lock().unwrap_or_else(PoisonError::into_inner);
+                state.look();
+                state.found.cpus_taken.extend(taken(&cpus, &now));
+                cpus = now;
             }
         };
         let thread = thread::Builder::new().name("pauses".to_owned()).spawn(work).ok();
@@ -77,6 +85,12 @@ impl Pauses {
         state.look();
         std::mem::take(&mut state.found).doubts()
     }
+}
+
+/// The CPUs that there were before and are no longer.
+fn taken(before: &[usize], now: &[usize]) -> Vec<u32> {
+    let gone = before.iter().filter(|cpu| !now.contains(cpu));
+    gone.filter_map(|cpu| u32::try_from(*cpu).ok()).collect()
 }
 
 impl Drop for Pauses {
@@ -130,17 +144,31 @@ impl Found {
     }
 
     fn doubts(self) -> Vec<Doubt> {
-        let Self { pauses: times, paused_s, suspended_s, stepped_s } = self;
+        let Self { pauses: times, paused_s, suspended_s, stepped_s, cpus_taken } = self;
         let paused =
             (times > 0).then_some(Doubt::Paused { times, seconds: paused_s, suspended_s });
         let stepped = (stepped_s != 0.0).then_some(Doubt::ClockStepped { seconds: stepped_s });
-        paused.into_iter().chain(stepped).collect()
+        let taken = (!cpus_taken.is_empty()).then_some(Doubt::CpusTaken { cpus: cpus_taken });
+        paused.into_iter().chain(stepped).chain(taken).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cpus_that_went_are_named_and_those_that_came_are_not() {
+        for (before, now, expected) in [
+            (&[0, 1, 2][..], &[0, 1, 2][..], &[][..]),
+            (&[0, 1, 2], &[1], &[0, 2]),
+            (&[0], &[0, 1], &[]),
+        ] {
+            assert_eq!(taken(before, now), expected);
+        }
+        let found = Found { cpus_taken: vec![3], ..Found::default() };
+        assert_eq!(found.doubts(), [Doubt::CpusTaken { cpus: vec![3] }]);
+    }
 
     #[test]
     fn gaps_have_their_causes() {

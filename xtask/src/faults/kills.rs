@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::under_way::into_the_run;
 use super::{End, Tried, World, contents, system};
 
 /// Moments of a run at which it is killed.
@@ -13,12 +14,12 @@ const KILLS: u64 = 12;
 const SHORT: &[&str] =
     &["storage", "write", "file", "--size", "4MiB", "--for", "600ms", "--buffered"];
 
-pub(super) fn all(program: &Path) -> Result<Vec<Tried>> {
+pub(super) fn all(program: &Path, is_brief: bool) -> Result<Vec<Tried>> {
     Ok(vec![
         Tried {
             fault: "SIGKILL, every 80 ms of a run later",
             expected: "the store can be read; `clean` removes the file; the next run works",
-            end: killed(program)?,
+            end: killed(program, is_brief)?,
         },
         Tried {
             fault: "SIGSTOP for 2 s, then SIGCONT",
@@ -28,8 +29,9 @@ pub(super) fn all(program: &Path) -> Result<Vec<Tried>> {
     ])
 }
 
-fn killed(program: &Path) -> Result<End> {
-    for nth in 0..KILLS {
+fn killed(program: &Path, is_brief: bool) -> Result<End> {
+    let step = if is_brief { KILLS / 3 } else { 1 };
+    for nth in (0..KILLS).step_by(step as usize) {
         let world = World::new(program)?;
         std::fs::write(world.path("precious"), "precious")?;
         let mut child = world.start(SHORT)?;
@@ -64,9 +66,9 @@ fn killed(program: &Path) -> Result<End> {
 
 fn stopped(program: &Path) -> Result<End> {
     let world = World::new(program)?;
-    let mut child = world.start(&["storage", "read", "--engine", "null", "--for", "4s"])?;
+    let mut child = world.start(&["storage", "read", "--engine", "null", "--for", "5s"])?;
     let id = child.id().to_string();
-    thread::sleep(Duration::from_millis(1500));
+    into_the_run(&world);
     for signal in ["-STOP", "-CONT"] {
         if let Err(why) = system(&["kill", signal, &id]) {
             return Ok(End::NotTried(why));

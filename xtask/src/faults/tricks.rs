@@ -8,6 +8,7 @@ use anyhow::Result;
 
 use super::{End, Tried, World, first_line, system, wait_until};
 
+const DISK_BYTES: u64 = 16 << 20;
 const PRECIOUS: &str = "what somebody would miss";
 
 pub(super) fn all(program: &Path) -> Result<Vec<Tried>> {
@@ -77,11 +78,11 @@ fn copied_over(program: &Path) -> Result<End> {
 }
 
 /// A loop device, detached at the end.
-struct Loop(String);
+pub(super) struct Loop(pub(super) String);
 
 impl Loop {
-    fn over(file: &Path) -> Result<std::result::Result<Self, String>> {
-        fs::File::create(file)?.set_len(16 << 20)?;
+    pub(super) fn over(file: &Path, bytes: u64) -> Result<std::result::Result<Self, String>> {
+        fs::File::create(file)?.set_len(bytes)?;
         let path = file.to_string_lossy();
         Ok(system(&["losetup", "-f", "--show", &path]).map(Self))
     }
@@ -97,7 +98,7 @@ impl Drop for Loop {
 fn mounted(program: &Path) -> Result<End> {
     let world = World::new(program)?;
     let disk = world.path("disk");
-    let device = match Loop::over(&disk)? {
+    let device = match Loop::over(&disk, DISK_BYTES)? {
         Ok(device) => device,
         Err(why) => return Ok(End::NotTried(why)),
     };
@@ -114,7 +115,7 @@ fn mounted(program: &Path) -> Result<End> {
 fn gone(program: &Path) -> Result<End> {
     let world = World::new(program)?;
     let disk = world.path("disk");
-    let device = match Loop::over(&disk)? {
+    let device = match Loop::over(&disk, DISK_BYTES)? {
         Ok(device) => device,
         Err(why) => return Ok(End::NotTried(why)),
     };
@@ -132,7 +133,7 @@ fn gone(program: &Path) -> Result<End> {
 
 fn read_only(program: &Path) -> Result<End> {
     let world = World::new(program)?;
-    let device = match Loop::over(&world.path("disk"))? {
+    let device = match Loop::over(&world.path("disk"), DISK_BYTES)? {
         Ok(device) => device,
         Err(why) => return Ok(End::NotTried(why)),
     };
@@ -146,7 +147,7 @@ fn read_only(program: &Path) -> Result<End> {
         return Ok(End::NotTried(why));
     }
     let run = world.assay(&["storage", "read", "mounted", "--size", "1MiB", "--for", "1s"])?;
-    let is_told = run.code == Some(4) && run.err.contains("is mounted read-only");
+    let is_told = matches!(run.code, Some(2 | 4)) && run.err.contains("is mounted read-only");
     Ok(End::of(is_told, first_line(&run.err)))
 }
 
@@ -163,7 +164,8 @@ fn not_mounted(program: &Path) -> Result<End> {
         &["ior", "-b", "1m", "-t", "1m", "-o", NOWHERE],
     ] {
         let run = world.assay(arguments)?;
-        let is_refused = run.code == Some(4) && run.err.contains("nothing is mounted");
+        let is_refused =
+            matches!(run.code, Some(2 | 4)) && run.err.contains("nothing is mounted");
         if !is_refused || Path::new(NOWHERE).exists() {
             return Ok(End::Broke(format!("{}: {}", arguments.join(" "), run.err.trim())));
         }

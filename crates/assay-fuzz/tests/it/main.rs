@@ -27,6 +27,37 @@ fn goldens_are_read() {
     }
 }
 
+/// What `name` says of an input.
+fn said(name: &str, input: &str) -> String {
+    let reader = READERS.iter().find(|reader| reader.name == name).expect("it has a row");
+    campaign::once(reader, input.as_bytes()).expect("no reader panics")
+}
+
+/// Every count that multiplies work or memory is refused with words of its own, before the work is done.
+#[test]
+fn what_multiplies_work_has_a_bound_with_its_words() {
+    let storage = |more: &str| {
+        format!(
+            "name = \"a\"\n[[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\n\
+             path = \"/a\"\n{more}\n"
+        )
+    };
+    let doubling = "hd=h0,system=localhost\n".to_owned() + &"hd=h$host\n".repeat(64);
+    for (reader, input, words) in [
+        ("vdbench", doubling.as_str(), "for each of"),
+        ("suite", &storage("curve = [50]\nbend-points = 1000000000"), "must be at most 100"),
+        ("suite", &storage("share = 1e308"), "must lie between 0.001 and 1000"),
+        ("suite", &storage("size = \"99999999999999999999TiB\""), "is out of range"),
+        ("fio", "[a]\nrw=read\nsize=16384P\nnumjobs=4\n", "is no value of `size`"),
+        ("fio", "[a]\nrw=read\nsize=1m\nnumjobs=1000000000\n", "numjobs"),
+        ("ior-words", "-b 16384P -s 1024 -t 1m", "is no value of `-b`"),
+        ("ior-words", "-b 1m -t 1m -i 2147483647", "repetitions are enough"),
+    ] {
+        let said = said(reader, input);
+        assert!(said.contains(words), "{input}: {said}");
+    }
+}
+
 /// Wrong at one place that only changes of several kinds lead to.
 fn faulty(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);

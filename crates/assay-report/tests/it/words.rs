@@ -49,6 +49,8 @@ fn of_the_machine() -> Vec<Doubt> {
         Doubt::AnotherAssay,
         Doubt::Paused { times: 1, seconds: 2.5, suspended_s: 0.0 },
         Doubt::Paused { times: 2, seconds: 60.0, suspended_s: 60.0 },
+        Doubt::CpusTaken { cpus: vec![1] },
+        Doubt::CpusTaken { cpus: vec![1, 3] },
         Doubt::ClockStepped { seconds: -3600.0 },
         Doubt::OverBudget { elapsed_s: 100.0, budget_s: 50.0 },
     ]
@@ -192,7 +194,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `told` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 46);
+    assert_eq!(said.len(), 47);
     let told = Doubt::Told { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&told).text, "a");
 }

@@ -58,6 +58,7 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
             },
             "measure again: times in which nobody measured are part of these results",
         ),
+        Doubt::CpusTaken { ref cpus } => cpus_taken(cpus),
         Doubt::ClockStepped { seconds } => Said::new(
             format!("the clock of the day was set by {seconds:+.1} s meanwhile"),
             "durations are of another clock and stay right; times of day in the run are of both",
@@ -71,4 +72,15 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
         ),
         _ => return None,
     })
+}
+
+fn cpus_taken(cpus: &[u32]) -> Said {
+    let (end, cpus) = (super::super::plural(cpus.len()), cpus.iter().map(u32::to_string));
+    let cpus = cpus.collect::<Vec<_>>().join(", ");
+    Said::new(
+        format!(
+            "assay could no longer use CPU{end} {cpus}: taken offline, or away from its cpuset or affinity"
+        ),
+        "measure again: threads that belong on such a CPU shared another with the rest",
+    )
 }

@@ -16,13 +16,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::UnreadOutput { .. }
         | Doubt::StoreIndex { .. }
         | Doubt::EventsLost { .. } => of_output(doubt),
-        Doubt::OtherBinding { bound, asked } => Said::new(
-            format!(
-                "the ranks were bound to the CPUs {bound} where {asked:?} were asked for, one each"
-            ),
-            "the launcher or its configuration binds otherwise: the placement named is not what \
-             was measured",
-        ),
+        Doubt::OtherBinding { bound, asked } => other_binding(bound, asked),
         Doubt::UnboundRanks { unbound, moved, ranks } => Said::new(
             format!(
                 "{unbound} of {ranks} ranks are not bound to one CPU, and {moved} of them moved"
@@ -64,6 +58,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::OtherLoad { .. }
         | Doubt::AnotherAssay
         | Doubt::Paused { .. }
+        | Doubt::CpusTaken { .. }
         | Doubt::ClockStepped { .. }
         | Doubt::OverBudget { .. }
         | Doubt::MeasuredOnce { .. }
@@ -77,6 +72,16 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::WarmUpDiscarded { .. }
         | Doubt::GeneratorNear { .. } => Said::new("", ""),
     }
+}
+
+fn other_binding(bound: &str, asked: &[u32]) -> Said {
+    Said::new(
+        format!(
+            "the ranks were bound to the CPUs {bound} where {asked:?} were asked for, one each"
+        ),
+        "the launcher or its configuration binds otherwise: the placement named is not what \
+         was measured",
+    )
 }
 
 fn of_output(doubt: &Doubt) -> Said {
