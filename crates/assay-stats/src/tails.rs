@@ -236,7 +236,7 @@ mod tests {
         let moments = Distribution { histogram: None, ..known.clone() };
         let empty = Distribution::of_values(&[]);
         assert!(tails(&[known.clone(), moments]).is_none());
-        assert!(tails(&[empty.clone()]).is_none() && tails(&[]).is_none());
+        assert!(tails(std::slice::from_ref(&empty)).is_none() && tails(&[]).is_none());
         let found = tails(&[known, empty]).unwrap();
         assert_eq!((found.count, found.percentiles), (3, None));
     }

@@ -83,7 +83,7 @@ fn workload(depth: u32, ios: u64) -> StorageWorkload {
 }
 
 /// What one worker counted, and the parts of its series.
-fn worked(workload: &StorageWorkload) -> (Ledger, Vec<Box<Frame>>) {
+fn worked(workload: &StorageWorkload) -> (Ledger, Vec<Frame>) {
     let opened = [Opened::without_file(&workload.targets[0]).unwrap()];
     let phase = Phase::new(workload, &opened, 0);
     let plan = crew::divide(workload, &[opened[0].area], false).remove(0);
@@ -116,7 +116,7 @@ fn worked(workload: &StorageWorkload) -> (Ledger, Vec<Box<Frame>>) {
     );
     let (ledger, _, result) = worker.work(timeline.start_ns);
     result.unwrap();
-    (ledger, frames.try_iter().map(|handed| handed.frame).collect())
+    (ledger, frames.try_iter().map(|handed| *handed.frame).collect())
 }
 
 #[test]
