@@ -29,6 +29,19 @@ pub enum HostsError {
     NotSlurm,
 }
 
+impl HostsError {
+    /// What to do.
+    #[must_use]
+    pub const fn advice(&self) -> &'static str {
+        match self {
+            Self::NotSlurm => {
+                "start assay within the job, by salloc or sbatch, or name the hosts"
+            }
+            _ => "name them like vm1,vm[2-24], or give a file by its path (./hosts)",
+        }
+    }
+}
+
 /// The hosts of a list, in its order: names and ranges between commas; `slurm` for the nodes of the job that
 /// this process is part of; anything with a `/` is a file with such a list on each line, and `#` before remarks.
 ///
@@ -108,9 +121,8 @@ fn names(
     while at < end {
         let rest = &list[at..end];
         let plain = rest.find('[').unwrap_or(rest.len());
-        if let Some(odd) = rest[..plain]
-            .find(|c: char| c.is_whitespace() || c.is_control() || c == '-' && at + plain == at)
-        {
+        let is_odd = |c: char| c.is_whitespace() || c.is_control();
+        if let Some(odd) = rest[..plain].find(is_odd) {
             return Err(fault(list, at + odd, "a name has no spaces"));
         }
         names.iter_mut().for_each(|name| name.push_str(&rest[..plain]));

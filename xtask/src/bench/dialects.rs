@@ -57,8 +57,6 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let head = ["job", "", "assay", "fio", "ratio", "95 %", ""];
     page.table(&head, &rows(&figures)?);
     page.paragraph(ABOUT);
-    page.heading("Why some are apart");
-    page.paragraph(WHY);
     page.heading("Question files");
     page.paragraph("All begin with `[global]`, `runtime=500ms` and `size=64m`; those on existing files have `time_based=1`.");
     let lines = |job: &Question| format!("{:36} {}", job.name, job.lines);
@@ -71,13 +69,8 @@ All figures are medians over the turns; the ratio is that of assay over fio, and
 ratio within a turn, from order statistics. Within a turn both tools run a job one behind the other, on the same CPUs;
 the order of the jobs, and of the tools in each, is drawn from a seed and reversed every other turn. Each tool works on files that it has made itself: they are kept
 between the turns, or removed before each where a job begins with nothing. `alike` means that the interval lies
-between 0.9 and 1.1, `apart` that it lies outside, `undecided` that it contains a limit.";
-
-const WHY: &str = "\
-What one I/O costs the tool itself is part of every figure. Where the page cache answers, that is most
-of the time, and assay needs less of it. With `posixaio` fio uses threads of the C library, assay the kernel's own
-asynchronous I/O. With `rate` and `rate_iops` assay's I/O is due at times that are fixed in advance, fio's follows the
-one before. What differs on purpose is in `docs/fio.md`. Vdbench is not here: no package of a registry has it.";
+between 0.9 and 1.1, `apart` that it lies outside, `undecided` that it contains a limit. What differs on purpose is in `docs/fio.md`. Vdbench is not here: no
+package of a registry has it.";
 
 fn measure(workplace: &Workplace, assay: &Path, options: &Options) -> Result<Figures> {
     let mut figures = Figures::new();

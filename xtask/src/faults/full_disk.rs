@@ -31,20 +31,6 @@ pub(super) fn all(program: &Path, is_brief: bool) -> Result<Vec<Tried>> {
     Ok(tried)
 }
 
-/// Whether a run works now. A busy machine may give such a short one no CPU at all: what the fault left
-/// behind would be there the third time as well.
-fn next_run(world: &World) -> Result<std::result::Result<(), String>> {
-    let mut said = String::new();
-    for _ in 0..3 {
-        let next = world.assay(RUN)?;
-        if next.code == Some(0) {
-            return Ok(Ok(()));
-        }
-        said = next.err.trim().to_owned();
-    }
-    Ok(Err(said))
-}
-
 fn every(program: &Path, call: &str, is_brief: bool) -> Result<End> {
     if !crate::command::exists("strace") {
         return Ok(End::NotTried("strace is not installed".to_owned()));
@@ -89,7 +75,9 @@ fn every(program: &Path, call: &str, is_brief: bool) -> Result<End> {
         if run.err.contains("panicked") {
             return Ok(End::Broke(format!("n = {nth}: {}", first_line(&run.err))));
         }
-        if let Err(what) = next_run(&world)? {
+        let next = world.assay(RUN)?;
+        if next.code != Some(0) {
+            let what = next.err.trim();
             return Ok(End::Broke(format!("n = {nth}: the next run: {what}")));
         }
         if !was_made {

@@ -73,10 +73,14 @@ fn ended(world: &World, child: &mut Child) -> Result<(Option<i32>, String)> {
     Ok((code, world.assay(&["show", "--json"])?.out))
 }
 
-/// Time for a run to begin, on a busy machine too.
+/// Into the measurement of the one run of this world, on a busy machine too.
 pub(super) fn into_the_run(world: &World) {
-    let store = world.path("assay");
-    wait_until(|| store.is_dir());
+    let runs = world.path("assay/runs");
+    let has_begun = |run: fs::DirEntry| {
+        let events = fs::read_to_string(run.path().join("events.jsonl"));
+        events.is_ok_and(|events| events.contains("\"case-started\""))
+    };
+    wait_until(|| fs::read_dir(&runs).is_ok_and(|runs| runs.flatten().any(has_begun)));
     thread::sleep(Duration::from_secs(2));
 }
 
@@ -246,5 +250,7 @@ fn interface_down(program: &Path, words: &[&str]) -> Result<End> {
         return Ok(End::NotTried(why));
     }
     let why = shown.lines().find(|line| line.contains("\"reason\"")).unwrap_or_default();
-    Ok(End::of(code == Some(4) && !why.is_empty(), why.trim().trim_matches(',')))
+    // It had been up when the test began.
+    let is_under_way = !why.is_empty() && !why.contains("cannot connect");
+    Ok(End::of(code == Some(4) && is_under_way, why.trim().trim_matches(',')))
 }

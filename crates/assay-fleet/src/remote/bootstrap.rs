@@ -8,7 +8,6 @@
 use std::io::{BufRead, Read, Write};
 
 use super::failure::HostFailure;
-use super::frame::FrameError;
 use super::{Program, nonce};
 
 /// What a login may print before the script speaks; shells read profiles that greet.
@@ -66,7 +65,8 @@ pub(super) fn start(
             "send" => send(input, &program.bytes)?,
             "nowhere" => return Err(HostFailure::NoFolder { tried: rest.trim().to_owned() }),
             "unwritten" => return Err(HostFailure::NotCopied { folder: rest.to_owned() }),
-            _ => return Err(HostFailure::Foreign(FrameError::Closed)),
+            // No word of the script.
+            _ => return Err(HostFailure::Changed),
         }
     }
 }

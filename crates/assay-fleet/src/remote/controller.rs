@@ -99,7 +99,7 @@ pub fn ask(
                     }
                 }
             };
-            // One thread is enough, and the first one starts where any does.
+            // Those that run take over the hosts of one that cannot be started.
             drop(thread::Builder::new().stack_size(512 << 10).spawn_scoped(scope, work));
         }
         drop(answers);
@@ -114,7 +114,7 @@ pub fn ask(
             }
         }
     });
-    found.into_iter().map(|answer| answer.unwrap_or(Err(HostFailure::Interrupted))).collect()
+    found.into_iter().map(|answer| answer.unwrap_or(Err(HostFailure::NoThread))).collect()
 }
 
 /// Ends the lines whose time is over, or all of them. Whoever waits for one sees its pipes close.

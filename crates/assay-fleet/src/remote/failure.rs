@@ -30,6 +30,8 @@ pub enum HostFailure {
     Foreign(#[source] FrameError),
     #[error("{reason}")]
     Refused { reason: String, advice: String },
+    #[error("this machine has no thread left to talk to it")]
+    NoThread,
     #[error("interrupted")]
     Interrupted,
 }
@@ -89,6 +91,7 @@ impl HostFailure {
             Self::Changed => "program-changed",
             Self::Foreign(_) => "not-an-answer",
             Self::Refused { .. } => "refused",
+            Self::NoThread => "no-thread",
             Self::Interrupted => "interrupted",
         }
     }
@@ -114,6 +117,9 @@ impl HostFailure {
             Self::NotCopied { .. } => "free space there, or set TMPDIR to another folder",
             Self::Changed => "something on the way alters what passes: try another --via",
             Self::Refused { advice, .. } => advice,
+            Self::NoThread => {
+                "end other programs here, or raise the limit of processes (ulimit -u)"
+            }
             Self::Interrupted => "",
         }
     }

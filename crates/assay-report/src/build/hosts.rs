@@ -24,7 +24,7 @@ pub struct Host<'a> {
 pub struct Unreached<'a> {
     /// Its name in the list.
     pub name: &'a str,
-    /// Why, and what to do.
+    /// Why.
     pub reason: String,
     /// What to do.
     pub advice: String,
@@ -38,9 +38,10 @@ pub fn hosts(
     short: &dyn Fn(&[&str]) -> String,
 ) -> Document {
     let count = examined.len() + unreached.len();
-    let mut document = Document::new(format!("Benchmark configuration of {count} hosts"));
+    let noun = if count == 1 { "host" } else { "hosts" };
+    let mut document = Document::new(format!("Benchmark configuration of {count} {noun}"));
     if !unreached.is_empty() {
-        let text = format!("{} of {count} hosts gave no answer.", unreached.len());
+        let text = format!("{} of {count} {noun} gave no answer.", unreached.len());
         document.paragraph(Tone::Bad, text);
         document.heading("Hosts without an answer");
         document.blocks.extend(unreached.iter().map(no_answer));

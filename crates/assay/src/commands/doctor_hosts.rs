@@ -29,12 +29,10 @@ pub(super) fn doctor(
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let names = hosts::parse(list).map_err(|error| {
-        Failure::usage("--hosts names no hosts")
-            .because(&error)
-            .advise("name them like vm1,vm[2-24], or give a file by its path (./hosts)")
+        Failure::usage("--hosts names no hosts").because(&error).advise(error.advice())
     })?;
     let via = Via::parse(&typed.hosts.via).map_err(|error| {
-        Failure::usage(format!("--via {:?}", typed.hosts.via)).because(&error)
+        Failure::usage(format!("--via {:?} leads to no host", typed.hosts.via)).because(&error)
     })?;
     let program = Program::running().map_err(|error| {
         Failure::new(Kind::Internal, "this program cannot be read").because(&error)

@@ -1,10 +1,11 @@
 //! Help, man pages and completions: complete, and from one definition.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use expect_test::expect_file;
 
-use crate::program::World;
+use crate::program::{World, files_below};
 
 /// The commands that a help text lists, in its order; none where it lists none.
 fn listed(help: &str) -> Vec<&str> {
@@ -50,6 +51,15 @@ fn the_reference_in_the_documentation_is_what_help_says() {
         reference(&world, &[command], &mut text);
     }
     expect_file!["../../../../docs/reference/commands.md"].assert_eq(&text);
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference");
+    for page in files_below(Path::new(folder)) {
+        let name = page.file_stem().unwrap().to_str().unwrap().to_owned();
+        assert!(
+            name == "commands" || topics.contains(&name),
+            "{} is of nothing",
+            page.display()
+        );
+    }
     for topic in topics {
         let help = world.assay(&["help", &topic]).succeeded().out;
         let text = format!(

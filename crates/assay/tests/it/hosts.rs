@@ -56,11 +56,18 @@ fn what_cannot_be_meant_is_refused_before_anything_is_started() {
         let outcome = world.assay(&[&["doctor"], arguments].concat()).failed_with(2);
         assert!(outcome.err.contains(says), "{arguments:?}: {outcome:?}");
     }
-    let outcome = world.assay(&["doctor", "--hosts", "slurm"]);
-    assert!(
-        outcome.code == 2 || std::env::var_os("SLURM_JOB_NODELIST").is_some(),
-        "{outcome:?}"
-    );
+    let slurm = |nodes: Option<&str>| {
+        let mut command = world.command(&["doctor", "--hosts", "slurm"]);
+        match nodes {
+            Some(nodes) => command.env("SLURM_JOB_NODELIST", nodes),
+            None => command.env_remove("SLURM_JOB_NODELIST"),
+        };
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(slurm(None).contains("salloc"));
+    assert!(slurm(Some("n[1-2],n2")).contains("n2 is named twice"));
     assert!(!world.path("started").exists());
 }
 

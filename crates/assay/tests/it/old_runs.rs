@@ -298,14 +298,16 @@ fn without_littles_law(page: &str) -> String {
     kept
 }
 
-/// Whether both are the same value where one of them has fewer digits. Without an interval there are two, which
-/// may be those of a whole number.
-fn is_rounded(a: &str, b: &str) -> bool {
+/// Whether both are the same value where one of them has fewer digits. Without an interval the new one has two,
+/// which may be those of a whole number: 200 for 198.2.
+fn is_rounded(old: &str, new: &str) -> bool {
     let decimals = |number: &str| number.split('.').nth(1).map_or(0, str::len);
-    let unit = 0.1_f64.powi(decimals(a).min(decimals(b)) as i32);
+    let unit = 0.1_f64.powi(decimals(old).min(decimals(new)) as i32);
     let number = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
-    let second_digit = 10_f64.powf(number(a).abs().log10().floor() - 1.0);
-    a == b || (number(a) - number(b)).abs() <= unit.max(second_digit) * 0.500_001
+    let has_two = !new.contains('.') && new.trim_end_matches('0').len() <= 2;
+    let second_digit = 10_f64.powf(number(old).abs().log10().floor() - 1.0);
+    let unit = if has_two { unit.max(second_digit) } else { unit };
+    old == new || (number(old) - number(new)).abs() <= unit * 0.500_001
 }
 
 #[test]
