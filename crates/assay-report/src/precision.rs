@@ -58,7 +58,8 @@ fn written(value: f64, unit: Unit, digits: usize) -> String {
 }
 
 /// 198.2 to two digits is 200, and not 198.
-fn rounded(value: f64, digits: usize) -> f64 {
+#[must_use]
+pub fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 

@@ -97,7 +97,11 @@ impl<'a> Matrix<'a> {
         });
         let Some(estimate) = found else { return Cell::default() };
         let shown = match estimate.median.is_finite() {
-            true => format!("{:.3}", Quantity::new(estimate.median / 1e9, Unit::Ratio)),
+            true => {
+                let digits = precision::digits_of(estimate);
+                let value = precision::rounded(estimate.median / 1e9, digits);
+                format!("{:.digits$}", Quantity::new(value, Unit::Ratio))
+            }
             false => precision::value(estimate),
         };
         Cell { text: shown, ..rows::notes(context, estimate) }

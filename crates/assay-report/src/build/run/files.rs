@@ -2,12 +2,12 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Section;
-use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, text};
 use super::other::differing;
 use super::rows;
+use super::storage::latency;
 use crate::document::{Align, Block, Cell, Document, Table};
 use crate::{precision, units};
 
@@ -95,21 +95,15 @@ fn table(context: &Context<'_>, rows: &[Row<'_>]) -> Table {
         cells.extend(dimensions.iter().map(dimension));
         cells.extend(rows::estimate(row.rate));
         cells.push(row.bandwidth.map(precision::value).unwrap_or_default().into());
-        cells.extend(latency(row.latency));
-        cells.extend(latency(row.from_due));
+        for figure in [row.latency, row.from_due] {
+            let [median, p99, _] = latency(figure);
+            cells.extend([median, p99]);
+        }
         cells.push(rows::measurer(context, row.rate));
         cells.push(row.notes(context));
         table.rows.push(cells);
     }
     table.without_empty_columns()
-}
-
-/// Median and p99.
-fn latency(estimate: Option<&Estimate>) -> [Cell; 2] {
-    let p99 = estimate.and_then(|it| it.percentiles.as_ref()?.get("p99").copied());
-    [estimate.map(|it| it.median), p99].map(|value| {
-        value.map(|it| units::quantity(it, Unit::Second, 3)).unwrap_or_default().into()
-    })
 }
 
 impl Row<'_> {

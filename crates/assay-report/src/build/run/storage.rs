@@ -370,7 +370,7 @@ fn bandwidth(test: &Test<'_>) -> [Cell; 2] {
 }
 
 /// Median, p99 and p99.9, as far as there is enough I/O for them.
-fn latency(estimate: Option<&Estimate>) -> [Cell; 3] {
+pub(super) fn latency(estimate: Option<&Estimate>) -> [Cell; 3] {
     let Some(estimate) = estimate else { return Default::default() };
     let percentile = |name: &str| estimate.percentiles.as_ref()?.get(name).copied();
     let shown = |value: Option<f64>| -> Cell {
