@@ -147,8 +147,10 @@ fn ping_tells_the_distribution_or_what_is_missing() {
         (&found["parameters"]["bytes"], &found["parameters"]["io"]),
         (&56.into(), &300.into())
     );
-    let at = |name: &str| found["percentiles"][name].as_f64().unwrap();
-    assert!(at("p50") <= at("p99") && at("p99") <= found["max"].as_f64().unwrap(), "{found}");
+    // Which ones there are depends on what these 300 are worth, which a burst makes less.
+    let named = ["p50", "p90", "p95", "p99"].map(|name| &found["percentiles"][name]);
+    let known = named.into_iter().chain([&found["max"]]).filter_map(serde_json::Value::as_f64);
+    assert!(known.is_sorted() && found["median"].as_f64() <= found["max"].as_f64(), "{found}");
     let loss = results(&document, "network.icmp", "loss")[0];
     assert_eq!((&loss["median"], &loss["n"]), (&0.0.into(), &300.into()));
     // It is a run like any other, and reports the same again.
