@@ -163,9 +163,9 @@ fn shown(text: &str, is_coloured: bool) -> Cow<'_, str> {
 
 /// A result that reached nobody.
 pub(crate) fn unwritable(error: &io::Error) -> Failure {
-    Failure::measurement("standard output cannot be written")
-        .because(error)
-        .advise("what was written there is not whole; a stored run can be printed again: `assay list`")
+    Failure::measurement("standard output cannot be written").because(error).advise(
+        "what was written there is not whole; a stored run can be printed again: `assay list`",
+    )
 }
 
 fn to_stdout(text: &str) -> io::Result<()> {

@@ -6,8 +6,9 @@ use assay_model::environment::Aspect;
 use assay_model::limit::{Basis, Rpeak};
 use assay_model::plan::Missing;
 use assay_model::quantity::{Quantity, Unit};
+use assay_model::trust::Distrust;
 
-use super::{Said, plural};
+use super::{Said, percent, plural};
 
 /// What a limit consists of, or who says so.
 #[must_use]
@@ -65,6 +66,20 @@ pub fn missing(missing: Missing) -> Said {
         Missing::Tool => {
             Said::new("no tool was found that measures it", "`assay help tools` lists them")
         }
+    }
+}
+
+/// Why a value is not to be relied on.
+#[must_use]
+pub fn distrust(distrust: Distrust) -> String {
+    match distrust {
+        Distrust::AboveLimit => "impossible: above its limit".to_owned(),
+        Distrust::OneSample => "unsure: one sample".to_owned(),
+        Distrust::NoInterval => "unsure: too few samples".to_owned(),
+        Distrust::WideInterval { width } => match width.is_finite() && width < 10.0 {
+            true => format!("unsure: the interval is ±{}", percent(width)),
+            false => "unsure: the interval is wider than the value".to_owned(),
+        },
     }
 }
 
