@@ -108,11 +108,10 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// A suite by name (quick, memory, compute, network, storage-local, storage-volume,
-    /// storage-files, mpi) or a suite file
+    /// Suites by name (`assay help suites` lists them) or files; several are measured in one run
     #[arg(value_name = "SUITE", default_value = "quick")]
-    pub(crate) suite: String,
-    /// Far end of network benchmarks [default: this machine, over loopback]
+    pub(crate) suites: Vec<String>,
+    /// Far end of network benchmarks [default: this machine, over loopback; suite all leaves them out]
     #[arg(long, value_name = "HOST")]
     pub(crate) to: Option<String>,
     /// Label of this condition, like on; with --switch two labels, like on,off

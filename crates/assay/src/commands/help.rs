@@ -150,8 +150,12 @@ fn suite_help(_: &Terminal) -> String {
     let mut text = String::from("Built-in suites:\n\n");
     for (name, _) in suites::BUILT_IN {
         if let Ok(suite) = suites::open(name) {
-            let _ = writeln!(text, "  {name:<16}{}, {} s", suite.title, suite.budget_s);
+            let _ = writeln!(text, "  {name:<24}{}, {} s", suite.title, suite.budget_s);
         }
+    }
+    for (page, suite) in suites::PAGES {
+        let _ =
+            writeln!(text, "  {page:<24}as {suite}, by the name of the page that has its rows");
     }
     text.push_str("\nYour own suite is a file like this one:\n\n");
     for line in suites::EXAMPLE.lines() {

@@ -23,6 +23,7 @@ mod old_runs;
 mod planning;
 mod program;
 mod reports;
+mod several_suites;
 mod slurm;
 mod storage;
 mod storage_files;

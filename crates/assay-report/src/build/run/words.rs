@@ -7,6 +7,7 @@ pub(super) const OTHER: &str = "Other results";
 pub(super) const MEASURERS: &str = "Measurers side by side";
 pub(super) const DOUBTS: &str = "Warnings";
 pub(super) const FAILURES: &str = "Failures";
+pub(super) const OMITTED: &str = "Not measured";
 pub(super) const METHOD: &str = "Method";
 pub(super) const MACHINE: &str = "Machine";
 
