@@ -155,7 +155,7 @@ fn plan(format: &Format, found: &[Found]) -> Plan {
         Case { id, by: format.tool.to_owned(), workload: Workload::Imported(work), stopping }
     };
     let cases = found.iter().map(case).collect();
-    Plan { suite: SUITE.to_owned(), budget_s: 0.0, seed: None, cases }
+    Plan { suite: SUITE.to_owned(), budget_s: 0.0, seed: None, cases, omitted: Vec::new() }
 }
 
 fn file_name(path: &str) -> String {
