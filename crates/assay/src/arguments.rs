@@ -19,6 +19,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod fio;
 pub(crate) mod foreign;
+pub(crate) mod import;
 pub(crate) mod ior;
 pub(crate) mod mpi;
 pub(crate) mod mpi_refused;
@@ -29,6 +30,7 @@ pub(crate) mod storage;
 pub(crate) mod vdbench;
 
 use fio::FioArguments;
+use import::ImportArguments;
 use ior::IorArguments;
 use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Plan(PlanArguments),
     /// Check whether this machine is configured for measuring; changes nothing
     Doctor(DoctorArguments),
+    /// Store results of other tools as runs: fio, iperf3, OSU, STREAM, HPL, IOR and more
+    Import(ImportArguments),
     /// List stored runs, newest first
     List(ListArguments),
     /// Print a stored run
@@ -94,7 +98,7 @@ pub(crate) enum Command {
     History(HistoryArguments),
     /// Write a stored run as text, Markdown, HTML, SVG, CSV or JSON
     Report(ReportArguments),
-    /// Explain a command or a topic: methods, tools, suites, exit-codes
+    /// Explain a command or a topic: methods, tools, formats, suites, exit-codes
     Help(HelpArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
@@ -460,7 +464,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct HelpArguments {
-    /// A command, or one of: methods, tools, suites, exit-codes
+    /// A command, or one of: methods, tools, formats, suites, exit-codes
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: Option<String>,
 }

@@ -71,12 +71,17 @@ fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) ->
 
 /// What people call it who have not read the table of benchmarks.
 fn question(benchmark: Benchmark, label: &str) -> String {
-    match benchmark.definition().section {
-        Section::Bandwidth => format!("memory bandwidth, {label}"),
-        Section::Ladder => format!("memory {label}"),
-        Section::Compute if benchmark == Benchmark::Linpack => format!("LINPACK, {label}"),
-        Section::Compute => format!("{label} peak"),
-        _ => label.to_owned(),
+    let section = benchmark.definition().section;
+    if section == Section::Bandwidth {
+        format!("memory bandwidth, {label}")
+    } else if section == Section::Ladder {
+        format!("memory {label}")
+    } else if benchmark == Benchmark::Linpack {
+        format!("LINPACK, {label}")
+    } else if section == Section::Compute {
+        format!("{label} peak")
+    } else {
+        label.to_owned()
     }
 }
 

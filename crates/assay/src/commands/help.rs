@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
 
+use assay_adapters::import::FORMATS;
 use assay_adapters::tool::TOOLS;
 use assay_model::suite::did_you_mean;
 use assay_report::build;
@@ -21,9 +22,10 @@ use assay_run::failure::{Failure, Kind};
 type Explain = fn(&Terminal) -> String;
 
 /// Topics that are no commands, with what prints them.
-const TOPICS: [(&str, Explain); 4] = [
+const TOPICS: [(&str, Explain); 5] = [
     ("methods", methods),
     ("tools", tools),
+    ("formats", formats),
     ("suites", suite_help),
     ("exit-codes", exit_codes),
 ];
@@ -141,6 +143,15 @@ fn tools(terminal: &Terminal) -> String {
         document.paragraph(Tone::Plain, tool.detect.hint);
     }
     terminal.text(&document)
+}
+
+fn formats(_: &Terminal) -> String {
+    let mut text =
+        String::from("Files that `assay import` reads, recognised by their content:\n\n");
+    for format in FORMATS {
+        let _ = writeln!(text, "  {:<18}{}", format.name, format.about);
+    }
+    text
 }
 
 fn suite_help(_: &Terminal) -> String {

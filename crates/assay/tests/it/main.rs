@@ -11,6 +11,7 @@ mod explaining;
 mod fio;
 mod fio_logs;
 mod hosts;
+mod import;
 mod interruption;
 mod ior;
 mod measuring;

@@ -98,6 +98,7 @@ fn line(case: &Case) -> String {
                 timing.interval_s
             )
         }
+        Workload::Imported(work) => format!("{:?}", work.dimensions),
         Workload::Files(test) => {
             let streams = |work: &FileWorkload| -> Vec<&str> {
                 work.streams.iter().map(|stream| stream.operation.name()).collect()

@@ -174,6 +174,12 @@ pub(super) fn clock(name: &str, resolution: &str, cost: &str, null: &str) -> Str
     )
 }
 
+pub(super) fn imported(files: &str) -> String {
+    format!(
+        "Another tool measured this; it was imported from {files}, which is stored with the run. Nothing is known of its clock, and of the machine only what the file says."
+    )
+}
+
 pub(super) fn steal(share: &str) -> String {
     format!("The hypervisor took {share} of the CPU time during the run.")
 }
