@@ -211,3 +211,17 @@ area-process = run the recorded command by hand to see what is wrong
 area-tool = look at the stored raw output; if it is a version of the tool that assay does not know, report it with that output
 area-temporary-folder = free some space in the folder for temporary files
 area-own-program = start assay by its path, from a folder that still exists
+
+## What a suite asks for and a run could do without
+missing-host = no second host is named
+    .advice = name one with `--to HOST`
+missing-target = no file, folder or device is named
+    .advice = name one with `--target`; a file in a folder is created there, and removed
+missing-mpi = no MPI was found
+    .advice = install one, or name its prefix with `--mpi`; `assay doctor` lists what is found
+missing-domain = this machine has no such domains, or hides them
+    .advice = `assay doctor` shows what it has
+missing-memory = there is too little memory
+    .advice = free some of it
+missing-tool = no tool was found that measures it
+    .advice = `assay help tools` lists them

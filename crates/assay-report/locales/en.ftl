@@ -77,6 +77,7 @@ heading-other = Other results
 heading-measurers = Measurers side by side
 heading-warnings = Warnings
 heading-failures = Failures
+heading-omitted = Not measured
 heading-method = Method
 details-machine = Machine
 details-bandwidth = All domains and numbers of cores
@@ -225,6 +226,7 @@ status-interrupted = The run was interrupted{ $reached }; the finished cases are
 status-unfinished = The run has no end{ $reached }: assay was killed or is still running. The finished cases are valid.
 statistics = Values are medians. Confidence intervals come from order statistics and assume no distribution; fewer than { $least } samples give none. n is the number of samples after the warm-up, in brackets the number of effective samples if they are correlated.
 statistics-version = This is statistics version { $version }.
+imported = Another tool measured this; it was imported from { $files }, which is stored with the run. Nothing is known of its clock, and of the machine only what the file says.
 clock = The clock is { $name }: its resolution is { $resolution }, and reading it takes { $cost }. A repetition of the empty null kernel takes { $null }: the overhead of each timed pass.
 stolen = The hypervisor took { $share } of the CPU time during the run.
 throttled-times = { $n ->
@@ -273,6 +275,7 @@ mpi-in-bits = The same in { $unit }:
 mpi-rule = ◀ marks the best of a row; ×{ $ratio } is the ratio to it; ≈: the two intervals overlap; ±?: too few effective samples for an interval. Latency is half a round trip. The transport is the library's choice between hosts; within a host all of them use shared memory.
 mpi-no-such-pair = This machine has no two CPUs that are { $distances } to each other.
 mpi-standard-abi = { $mpi }, standard ABI
+ranks = { $ranks } ranks
 curve-goes = { $name } goes from { $low } at { $small } to { $high } at { $large }.
 
 ## Storage

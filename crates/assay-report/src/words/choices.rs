@@ -4,8 +4,10 @@ use assay_model::comparison::{Difference, Verdict};
 use assay_model::engine_choice::EngineReason;
 use assay_model::environment::Aspect;
 use assay_model::limit::{Basis, Rpeak};
+use assay_model::plan::Missing;
 use assay_model::quantity::Unit;
 
+use super::{Said, told};
 use crate::locale as units;
 use crate::locale::{fixed, word};
 
@@ -41,6 +43,19 @@ pub fn factors(rpeak: Rpeak) -> String {
         flop = units::with_symbol(&rpeak.flop_per_cycle.to_string(), "FLOP"),
         clock = units::quantity(rpeak.clock_hz, Unit::Hertz, 3),
     )
+}
+
+/// What a measure needs that is not here, and how it can be.
+#[must_use]
+pub fn missing(missing: Missing) -> Said {
+    match missing {
+        Missing::Host => told!("missing-host"),
+        Missing::Target => told!("missing-target"),
+        Missing::Mpi => told!("missing-mpi"),
+        Missing::Domain => told!("missing-domain"),
+        Missing::Memory => told!("missing-memory"),
+        Missing::Tool => told!("missing-tool"),
+    }
 }
 
 /// Why I/O was issued by this engine.

@@ -184,6 +184,7 @@ fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
         [first, .., last] if places.len() > MANY => {
             say!("conditions", how = how, places = format!("{first} … {last}"))
         }
+        [only] if only.is_empty() => how + word("full-stop"),
         places => say!("conditions", how = how, places = places.join("; ")),
     };
     let told = groups.into_iter().filter(|(how, _)| !how.is_empty());
@@ -200,6 +201,8 @@ fn add_limits(document: &mut Document, context: &Context<'_>, estimates: &[&Esti
     }
     if told.is_empty()
         && let Some(host) = estimates.first().and_then(|estimate| context.host(estimate))
+        // Of a machine that was only read about there is nothing to say.
+        && !host.topology.cpus.is_empty()
     {
         let guest = host.system.virtualization.as_deref();
         told.insert(words::no_memory_limit(host.memory.modules.is_some(), guest));

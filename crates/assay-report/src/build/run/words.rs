@@ -195,6 +195,10 @@ pub(super) fn clock(name: &str, resolution: &str, cost: &str, null: &str) -> Str
     say!("clock", name = name, resolution = resolution, cost = cost, null = null)
 }
 
+pub(super) fn imported(files: &str) -> String {
+    say!("imported", files = files)
+}
+
 pub(super) fn steal(share: &str) -> String {
     say!("stolen", share = share)
 }
