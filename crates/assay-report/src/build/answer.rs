@@ -9,7 +9,9 @@ use super::headlines::{headline_label, representative};
 use super::run::context::{number, section_of, text};
 use super::run::{head, notes};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::{precision, units, words};
+use crate::locale as units;
+use crate::locale::word;
+use crate::{precision, words};
 
 /// Rows that fit the first screen beside the machine, the verdict and the next steps.
 const ROWS: usize = 12;
@@ -73,13 +75,13 @@ fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) ->
 fn question(benchmark: Benchmark, label: &str) -> String {
     let section = benchmark.definition().section;
     if section == Section::Bandwidth {
-        format!("memory bandwidth, {label}")
+        say!("answer-bandwidth", label = label)
     } else if section == Section::Ladder {
-        format!("memory {label}")
+        word("answer-memory-latency").to_owned()
     } else if benchmark == Benchmark::Linpack {
         format!("LINPACK, {label}")
     } else if section == Section::Compute {
-        format!("{label} peak")
+        say!("answer-peak", label = label)
     } else {
         label.to_owned()
     }
@@ -111,7 +113,7 @@ fn told_apart(estimate: &Estimate) -> Option<String> {
     match section_of(estimate)? {
         Section::Mpi => text(estimate, Attribute::Mpi),
         Section::Network => match number(estimate, Attribute::LoadStreams) {
-            Some(streams) if streams > 0.0 => Some(format!("{streams} streams beside it")),
+            Some(streams) if streams > 0.0 => Some(say!("under-load", n = streams as u64)),
             _ => text(estimate, Attribute::Direction),
         },
         _ => None,
@@ -129,7 +131,13 @@ pub fn distrusted(summary: &Summary) -> Vec<String> {
         let why = first.distrust.map(words::distrust).unwrap_or_default();
         reasons.push(match doubted.len() {
             1 => format!("{}: {why}", first.label),
-            more => format!("{more} of {} values, first {}: {why}", rows.len(), first.label),
+            some => say!(
+                "answer-doubted",
+                some = some,
+                all = rows.len(),
+                first = &first.label,
+                why = why
+            ),
         });
     }
     reasons
@@ -144,30 +152,28 @@ pub fn answer(summary: &Summary) -> Document {
     }
     let reasons = distrusted(summary);
     if !reasons.is_empty() {
-        document.paragraph(Tone::Bad, format!("{UNTRUSTED}: {}", reasons.join("; ")));
+        document.paragraph(Tone::Bad, say!("answer-untrusted", reasons = reasons.join("; ")));
     }
     let rows = rows(summary);
     document.blocks.push(Block::Table(table(&rows)));
     if rows.len() > ROWS {
-        document.paragraph(Tone::Quiet, format!("… and {} more", rows.len() - ROWS));
+        document.paragraph(Tone::Quiet, say!("and-more", n = rows.len() - ROWS));
     }
     if !summary.omitted.is_empty() {
         let names: Vec<&str> = summary.omitted.iter().map(|it| it.benchmark.as_str()).collect();
-        document.paragraph(Tone::Quiet, format!("not measured: {}", names.join(", ")));
+        document.paragraph(Tone::Quiet, say!("answer-omitted", benchmarks = names.join(", ")));
     }
     notes::add_failures(&mut document, summary);
     document
 }
 
-const UNTRUSTED: &str = "untrusted";
-
 fn table(rows: &[Row<'_>]) -> Table {
     let columns = [
-        ("what", Align::Left),
-        ("value", Align::Right),
-        ("interval", Align::Right),
-        ("of its limit", Align::Left),
-        ("verdict", Align::Left),
+        (word("column-what"), Align::Left),
+        (word("column-value"), Align::Right),
+        (word("interval"), Align::Right),
+        (word("column-of-limit"), Align::Left),
+        (word("column-verdict"), Align::Left),
     ];
     let mut table = Table::new("", &columns);
     for row in rows.iter().take(ROWS) {
@@ -190,9 +196,9 @@ fn verdict(row: &Row<'_>) -> (Tone, String) {
     let is_rate = row.estimate.better == Better::Higher;
     match row.estimate.percent_of_limit {
         Some(percent) if is_rate && percent < SLOW_PERCENT => {
-            (Tone::Doubt, "slow: under half of its limit".to_owned())
+            (Tone::Doubt, word("verdict-slow").to_owned())
         }
-        _ => (Tone::Plain, "fine".to_owned()),
+        _ => (Tone::Plain, word("verdict-fine").to_owned()),
     }
 }
 
