@@ -256,6 +256,8 @@ attributes! {
     Hostfile, "hostfile", Dimension, Kind::Plain;
     /// Threads that ran.
     Threads, "threads", Dimension, Kind::Plain;
+    /// Kind of connection of RDMA: `rc`, `ud`.
+    Connection, "connection", Identity, Kind::Plain;
     /// Connections side by side.
     Streams, "streams", Identity, Kind::Plain;
     /// I/O in flight on each target.
@@ -421,6 +423,14 @@ attributes! {
     MtuBytes, "mtu_bytes", Fact, Kind::Plain;
     /// Its driver.
     KernelModule, "kernel_module", Fact, Kind::Plain;
+    /// Version of its firmware.
+    Firmware, "firmware", Fact, Kind::Plain;
+    /// What its link is: `Ethernet`, `InfiniBand`.
+    LinkLayer, "link_layer", Fact, Kind::Plain;
+    /// Index of its address that an RDMA connection uses.
+    GidIndex, "gid_index", Fact, Kind::Plain;
+    /// Messages up to this size are copied into the request.
+    InlineBytes, "inline_bytes", Fact, Kind::Plain;
     /// What serves at the far end.
     FarEnd, "far_end", Fact, Kind::Plain;
     /// Largest packet of the path, as TCP found it.

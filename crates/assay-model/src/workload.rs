@@ -10,10 +10,12 @@ mod dimensions;
 pub mod file_set;
 mod mpi;
 mod network;
+mod rdma;
 pub mod storage;
 
 pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
 pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
+pub use rdma::{RdmaConnection, RdmaDevice, RdmaWorkload};
 
 /// One fully resolved request. The serialised form carries the benchmark's identifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,6 +54,9 @@ pub enum Workload {
     /// Messages of MPI; which benchmark, it says itself.
     #[serde(untagged)]
     Mpi(MpiWorkload),
+    /// Verbs of RDMA; likewise.
+    #[serde(untagged)]
+    Rdma(RdmaWorkload),
 }
 
 impl Workload {
@@ -88,6 +93,7 @@ impl Workload {
             Self::Storage(_) => Benchmark::Storage,
             Self::Files(_) => Benchmark::StorageFiles,
             Self::Mpi(work) => Benchmark::Mpi(work.test),
+            Self::Rdma(work) => Benchmark::Rdma(work.test),
         }
     }
 
@@ -113,6 +119,7 @@ impl Workload {
                 dimensions::network(work)
             }
             Self::Mpi(work) => dimensions::mpi(work),
+            Self::Rdma(work) => work.dimensions(),
             Self::Storage(test) => dimensions::storage(test),
             Self::Files(test) => dimensions::files(test),
         }
@@ -133,7 +140,8 @@ impl Workload {
             | Self::NetworkUdp(_)
             | Self::NetworkIcmp(_)
             | Self::Storage(_)
-            | Self::Files(_) => Vec::new(),
+            | Self::Files(_)
+            | Self::Rdma(_) => Vec::new(),
             Self::Mpi(work) => {
                 // Over hosts it is the same CPU of each.
                 let mut cpus = work.placement.cpus.clone();

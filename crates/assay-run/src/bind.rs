@@ -8,6 +8,7 @@ mod linpack;
 mod mpi;
 mod network;
 mod peak_flops;
+mod rdma;
 mod storage;
 mod stream;
 mod tool;
@@ -72,6 +73,7 @@ fn of_kind(
         Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, known, recorder),
         Workload::NetworkIcmp(work) => network::icmp(work, known, recorder),
         Workload::Mpi(work) => all(mpi::turns(case, work), recorder),
+        Workload::Rdma(work) => rdma::measure(work, recorder),
         Workload::Storage(test) => storage::measure(case, test, options, recorder),
         Workload::Files(test) => files::measure(test, options, recorder),
     }
@@ -94,7 +96,8 @@ pub(crate) fn turns<'c>(case: &'c Case, tools: &Tools) -> Option<Turns<'c>> {
         | Workload::NetworkUdp(_)
         | Workload::NetworkIcmp(_)
         | Workload::Storage(_)
-        | Workload::Files(_) => None,
+        | Workload::Files(_)
+        | Workload::Rdma(_) => None,
     }
 }
 

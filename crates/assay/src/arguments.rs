@@ -25,6 +25,7 @@ pub(crate) mod mpi_refused;
 pub(crate) mod mpi_run;
 pub(crate) mod network;
 pub(crate) mod plan;
+pub(crate) mod rdma;
 pub(crate) mod storage;
 pub(crate) mod vdbench;
 
@@ -34,6 +35,7 @@ use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
 use plan::PlanArguments;
+use rdma::RdmaArguments;
 use storage::{StorageAimArguments, StorageArguments};
 use vdbench::VdbenchArguments;
 
@@ -78,6 +80,8 @@ pub(crate) enum Command {
     Ping(PingArguments),
     /// Measure MPI point-to-point and collective operations as the OSU benchmarks do, under any MPI
     Mpi(MpiArguments),
+    /// Measure latency and bandwidth of RDMA (InfiniBand, RoCE) as perftest does
+    Rdma(RdmaArguments),
     /// Calculate I/O in flight (Little's law) and volume sizes before measuring
     Plan(PlanArguments),
     /// Check whether this machine is configured for measuring; changes nothing
@@ -105,7 +109,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     /// A suite by name (quick, memory, compute, network, storage-local, storage-volume,
-    /// storage-files, mpi) or a suite file
+    /// storage-files, mpi, rdma) or a suite file
     #[arg(value_name = "SUITE", default_value = "quick")]
     pub(crate) suite: String,
     /// Far end of network benchmarks [default: this machine, over loopback]

@@ -10,7 +10,7 @@ use assay_run::failure::{Failure, Kind};
 pub(crate) const EXAMPLE: &str = include_str!("../../../suites/example.toml");
 
 /// Name and text of every built-in suite, in the order of `assay help suites`.
-pub(crate) const BUILT_IN: [(&str, &str); 8] = [
+pub(crate) const BUILT_IN: [(&str, &str); 9] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("memory", include_str!("../../../suites/memory.toml")),
     ("compute", include_str!("../../../suites/compute.toml")),
@@ -19,6 +19,7 @@ pub(crate) const BUILT_IN: [(&str, &str); 8] = [
     ("storage-volume", include_str!("../../../suites/storage-volume.toml")),
     ("storage-files", include_str!("../../../suites/storage-files.toml")),
     ("mpi", include_str!("../../../suites/mpi.toml")),
+    ("rdma", include_str!("../../../suites/rdma.toml")),
 ];
 
 /// Reads a suite by name or from a file.

@@ -24,6 +24,9 @@ pub(super) fn advice(area: Area, causes: &[String]) -> &'static str {
         Area::Icmp => {
             "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root"
         }
+        Area::Rdma => {
+            "`rdma link` lists the devices of RDMA and their state; `assay help rdma` says more"
+        }
         Area::Launcher => "see whether the launcher can be executed",
         Area::Rank | Area::Process => "run the recorded command by hand to see what is wrong",
         Area::Tool => {
