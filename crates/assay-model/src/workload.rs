@@ -51,12 +51,24 @@ pub enum Workload {
     /// Operations on file trees.
     #[serde(rename = "storage.files")]
     Files(Box<file_set::FileTest>),
+    /// Whatever another tool has measured before, as far as its output tells.
+    #[serde(rename = "imported")]
+    Imported(ImportedWorkload),
     /// Messages of MPI; which benchmark, it says itself.
     #[serde(untagged)]
     Mpi(MpiWorkload),
     /// Verbs of RDMA; likewise.
     #[serde(untagged)]
     Rdma(RdmaWorkload),
+}
+
+/// What a file of results says was measured. Nothing carries it out again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImportedWorkload {
+    /// The benchmark that the results belong to.
+    pub of: Benchmark,
+    /// What the file says of all results of the case.
+    pub dimensions: Attributes,
 }
 
 impl Workload {
@@ -92,6 +104,7 @@ impl Workload {
             Self::NetworkIcmp(_) => Benchmark::NetworkIcmp,
             Self::Storage(_) => Benchmark::Storage,
             Self::Files(_) => Benchmark::StorageFiles,
+            Self::Imported(work) => work.of,
             Self::Mpi(work) => Benchmark::Mpi(work.test),
             Self::Rdma(work) => Benchmark::Rdma(work.test),
         }
@@ -118,6 +131,7 @@ impl Workload {
             Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
                 dimensions::network(work)
             }
+            Self::Imported(work) => work.dimensions.clone(),
             Self::Mpi(work) => dimensions::mpi(work),
             Self::Rdma(work) => work.dimensions(),
             Self::Storage(test) => dimensions::storage(test),
@@ -141,7 +155,8 @@ impl Workload {
             | Self::NetworkIcmp(_)
             | Self::Storage(_)
             | Self::Files(_)
-            | Self::Rdma(_) => Vec::new(),
+            | Self::Rdma(_)
+            | Self::Imported(_) => Vec::new(),
             Self::Mpi(work) => {
                 // Over hosts it is the same CPU of each.
                 let mut cpus = work.placement.cpus.clone();

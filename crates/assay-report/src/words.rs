@@ -7,7 +7,9 @@ mod choices;
 mod doubt;
 mod failure;
 
-pub use choices::{aspect, basis, difference, engine_reason, factors, knee, shown, verdict};
+pub use choices::{
+    aspect, basis, difference, engine_reason, factors, knee, missing, shown, verdict,
+};
 pub use doubt::doubt;
 pub use failure::failure;
 

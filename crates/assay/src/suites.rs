@@ -10,8 +10,9 @@ use assay_run::failure::{Failure, Kind};
 pub(crate) const EXAMPLE: &str = include_str!("../../../suites/example.toml");
 
 /// Name and text of every built-in suite, in the order of `assay help suites`.
-pub(crate) const BUILT_IN: [(&str, &str); 9] = [
+pub(crate) const BUILT_IN: [(&str, &str); 12] = [
     ("quick", include_str!("../../../suites/quick.toml")),
+    ("all", include_str!("../../../suites/all.toml")),
     ("memory", include_str!("../../../suites/memory.toml")),
     ("compute", include_str!("../../../suites/compute.toml")),
     ("network", include_str!("../../../suites/network.toml")),
@@ -20,12 +21,35 @@ pub(crate) const BUILT_IN: [(&str, &str); 9] = [
     ("storage-files", include_str!("../../../suites/storage-files.toml")),
     ("mpi", include_str!("../../../suites/mpi.toml")),
     ("rdma", include_str!("../../../suites/rdma.toml")),
+    ("hpc-node", include_str!("../../../suites/hpc-node.toml")),
+    ("accelerated-networking", include_str!("../../../suites/accelerated-networking.toml")),
 ];
 
-/// Reads a suite by name or from a file.
+/// Pages by the names people know them by, and the suites that measure their rows.
+pub(crate) const PAGES: [(&str, &str); 3] =
+    [("hb", "hpc-node"), ("hc", "hpc-node"), ("anf", "storage-volume")];
+
+/// Whether a name means a suite that comes with assay.
+pub(crate) fn is_built_in(name: &str) -> bool {
+    BUILT_IN.iter().chain(&PAGES).any(|(known, _)| *known == name)
+}
+
+/// Several suites as one.
+pub(crate) fn open_all(names: &[String]) -> Result<Suite, Failure> {
+    let suites = names.iter().map(|name| open(name)).collect::<Result<Vec<_>, _>>()?;
+    match <[Suite; 1]>::try_from(suites) {
+        Ok([only]) => Ok(only),
+        Err(several) => Ok(Suite::joined(&several)),
+    }
+}
+
+/// Reads a suite by name or from a file; of a page's name it bears that name.
 ///
 /// A name wins over a file without an ending, so that a folder called `quick` changes nothing.
 pub(crate) fn open(name: &str) -> Result<Suite, Failure> {
+    if let Some((page, of_page)) = PAGES.iter().find(|(page, _)| *page == name) {
+        return open(of_page).map(|suite| Suite { name: (*page).to_owned(), ..suite });
+    }
     if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
         return suite::read(text).map_err(|error| invalid(name, text, error));
     }
@@ -41,7 +65,7 @@ pub(crate) fn open(name: &str) -> Result<Suite, Failure> {
 }
 
 fn unknown(name: &str) -> Failure {
-    let known = BUILT_IN.map(|(known, _)| known);
+    let known: Vec<&str> = BUILT_IN.iter().chain(&PAGES).map(|(known, _)| *known).collect();
     Failure::usage(format!("there is no suite `{name}`"))
         .advise(suite::did_you_mean(name, &known))
         .advise("a suite file is named by its path, like ./mine.toml; `assay help suites` shows how to write one")

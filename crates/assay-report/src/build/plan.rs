@@ -7,6 +7,7 @@ use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkloa
 use super::storage;
 use crate::document::{Align, Block, Document, Table, Tone};
 use crate::units::{display, joined, percent, quantity};
+use crate::words::{self, Said};
 
 const NOTHING_RUN: &str = "Nothing was run.";
 
@@ -43,6 +44,11 @@ pub fn plan(plan: &Plan) -> Document {
         ]);
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));
+    for omitted in &plan.omitted {
+        let Said { text, advice } = words::missing(omitted.reason);
+        let text = format!("Left out: {}, because {text}; {advice}", omitted.benchmark);
+        document.paragraph(Tone::Doubt, text);
+    }
     document.paragraph(Tone::Quiet, stopping_rule(common.as_deref()));
     document
 }

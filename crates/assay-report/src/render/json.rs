@@ -13,6 +13,7 @@ use assay_model::facts::HostFacts;
 use assay_model::failure::Failure;
 use assay_model::history::{Change, History, Method, Point, Turnover};
 use assay_model::limit::Limit;
+use assay_model::plan::Omitted;
 use assay_model::quantity::Unit;
 use assay_model::summary::{CaseFailure, Estimate, RunHead, Summary, Tool};
 use serde::Serialize;
@@ -29,6 +30,7 @@ struct SummaryOut<'a> {
     results: Vec<EstimateOut<'a>>,
     steps: Vec<EstimateOut<'a>>,
     failures: Vec<FailureOut<'a>>,
+    omitted: Vec<OmittedOut<'a>>,
     warnings: Vec<SaidOut<'a>>,
 }
 
@@ -54,6 +56,14 @@ struct EstimateOut<'a> {
     host: &'a str,
     tool: &'a Tool,
     warnings: Vec<SaidOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct OmittedOut<'a> {
+    #[serde(flatten)]
+    omitted: &'a Omitted,
+    text: String,
+    advice: String,
 }
 
 #[derive(Serialize)]
@@ -209,8 +219,14 @@ fn summary_out(summary: &Summary) -> SummaryOut<'_> {
         results: summary.results.iter().map(estimate).collect(),
         steps: summary.steps.iter().map(estimate).collect(),
         failures: summary.failures.iter().map(failure).collect(),
+        omitted: summary.omitted.iter().map(omitted).collect(),
         warnings: summary.warnings.iter().map(doubt).collect(),
     }
+}
+
+fn omitted(omitted: &Omitted) -> OmittedOut<'_> {
+    let words::Said { text, advice } = words::missing(omitted.reason);
+    OmittedOut { omitted, text, advice }
 }
 
 fn difference(difference: &Difference) -> DifferenceOut<'_> {

@@ -4,9 +4,10 @@ use assay_model::comparison::{Difference, Verdict};
 use assay_model::engine_choice::EngineReason;
 use assay_model::environment::Aspect;
 use assay_model::limit::{Basis, Rpeak};
+use assay_model::plan::Missing;
 use assay_model::quantity::{Quantity, Unit};
 
-use super::plural;
+use super::{Said, plural};
 
 /// What a limit consists of, or who says so.
 #[must_use]
@@ -41,6 +42,30 @@ pub fn factors(rpeak: Rpeak) -> String {
         plural(rpeak.cores),
         rpeak.flop_per_cycle
     )
+}
+
+/// What a measure needs that is not here, and how it can be.
+#[must_use]
+pub fn missing(missing: Missing) -> Said {
+    match missing {
+        Missing::Host => Said::new("no second host is named", "name one with --to HOST"),
+        Missing::Target => Said::new(
+            "no file, folder or device is named",
+            "name one with --target; a file in a folder is created there, and removed",
+        ),
+        Missing::Mpi => Said::new(
+            "no MPI was found",
+            "install one, or name its prefix with --mpi; `assay doctor` lists what is found",
+        ),
+        Missing::Domain => Said::new(
+            "this machine has no such domains, or hides them",
+            "`assay doctor` shows what it has",
+        ),
+        Missing::Memory => Said::new("there is too little memory", "free some of it"),
+        Missing::Tool => {
+            Said::new("no tool was found that measures it", "`assay help tools` lists them")
+        }
+    }
 }
 
 /// Why I/O was issued by this engine.

@@ -30,9 +30,10 @@ const ONE_NUMBER_S: f64 = 30.0;
 const TARGET: f64 = 0.01;
 
 pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let built_in = suites::BUILT_IN.iter().any(|(name, _)| *name == typed.suite);
+    let built_in = typed.suites.iter().all(|name| suites::is_built_in(name));
     let blame = if built_in { Kind::Usage } else { Kind::Suite };
-    let mut suite = suites::open(&typed.suite)?;
+    let mut suite = suites::open_all(&typed.suites)?;
+    refuse_what_has_no_meaning(&suite, typed)?;
     let aim = Aim {
         targets: typed.storage.targets.clone(),
         size_bytes: typed.storage.size.map(|size| size.0),
@@ -62,6 +63,22 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     }
 }
 
+/// Options that the suite cannot use were meant for another one.
+fn refuse_what_has_no_meaning(suite: &Suite, typed: &RunArguments) -> Result<(), Failure> {
+    let asks = |has: fn(&Request) -> bool| suite.measures.iter().any(|it| has(&it.request));
+    let storage = asks(|it| matches!(it, Request::Storage(_) | Request::Files(_)));
+    let network = asks(|it| matches!(it, Request::Network(_)));
+    let (option, what) = match (typed.storage.first_given(), typed.to.is_some()) {
+        (Some(option), _) if !storage => (option, "storage"),
+        (_, true) if !network => ("--to", "the network"),
+        _ => return Ok(()),
+    };
+    let text =
+        format!("suite {} asks nothing of {what}, so {option} has no meaning", suite.name);
+    Err(Failure::usage(text)
+        .advise("`assay run all` measures every topic; `assay help suites` lists the others"))
+}
+
 /// The same suite, every metric measured to half the margin at least: wider intervals show nothing of it.
 fn fitting(suite: &Suite, margin: f64) -> Suite {
     let mut suite = suite.clone();
@@ -82,11 +99,18 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
             None => Ok(MpiChoices::default()),
         };
     }
-    let installations = mpi_installations::find(
+    let found = mpi_installations::find(
         &typed.prefixes,
         typed.launcher.as_deref(),
         typed.abi.map_or(Interfaces::Own, InterfacesArgument::interfaces),
-    )?;
+    );
+    let is_needed = |measure: &Measure| asks(measure) && !measure.optional;
+    let installations = match found {
+        Err(_) if typed.prefixes.is_empty() && !suite.measures.iter().any(is_needed) => {
+            Vec::new()
+        }
+        found => found?,
+    };
     let file = typed.hostfile.as_deref().map(absolute).transpose()?;
     Ok(MpiChoices {
         installations,
@@ -138,7 +162,7 @@ pub(crate) fn linpack(
 }
 
 fn measure(share: f64, request: Request) -> Measure {
-    Measure { by: Vec::new(), share, target: TARGET, request }
+    Measure { by: Vec::new(), share, target: TARGET, optional: false, request }
 }
 
 fn one(name: &str, benchmark: Benchmark, measures: Vec<Measure>) -> Suite {

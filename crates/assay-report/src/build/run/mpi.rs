@@ -45,7 +45,10 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         return;
     }
     document.heading(HEADING);
-    document.blocks.push(Block::Table(who(&groups)));
+    let who = who(&groups);
+    if !who.rows.is_empty() {
+        document.blocks.push(Block::Table(who));
+    }
     let (shown, more): (Vec<_>, Vec<_>) =
         groups.iter().partition(|group| SHOWN.contains(&group.metric));
     document.paragraph(Tone::Quiet, RULE);
@@ -164,14 +167,17 @@ impl<'a> Group<'a> {
         };
         let mut letters = what.chars();
         let first = letters.next().map(|letter| letter.to_uppercase().to_string());
-        format!(
-            "{}{} ({}), {}, {}\u{a0}ranks",
-            first.unwrap_or_default(),
-            letters.as_str(),
-            self.benchmark.id(),
-            self.place,
-            self.ranks
-        )
+        let (first, rest, id) =
+            (first.unwrap_or_default(), letters.as_str(), self.benchmark.id());
+        let mut title = format!("{first}{rest} ({id})");
+        // Files of other tools do not say everything.
+        if !self.place.is_empty() {
+            title = format!("{title}, {}", self.place);
+        }
+        if !self.ranks.is_empty() {
+            title = format!("{title}, {}\u{a0}ranks", self.ranks);
+        }
+        title
     }
 }
 

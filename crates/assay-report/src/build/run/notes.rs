@@ -2,6 +2,7 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
+use assay_model::plan::Omitted;
 use assay_model::summary::{CaseFailure, Estimate, Summary};
 
 use super::context::{domains, metric_name, text};
@@ -131,6 +132,20 @@ pub(super) fn add_failures(document: &mut Document, summary: &Summary) {
     };
     let notes = summary.failures.iter().filter(own).map(note);
     document.blocks.push(Block::Notes(notes.collect()));
+}
+
+/// What the suite asks for and this run could do without.
+pub(super) fn add_omitted(document: &mut Document, summary: &Summary) {
+    if summary.omitted.is_empty() {
+        return;
+    }
+    document.heading(words::OMITTED);
+    let note = |omitted: &Omitted| {
+        let said = catalogue::missing(omitted.reason);
+        let (mark, name) = (None, omitted.benchmark.clone());
+        Note { mark, name, tone: Tone::Doubt, lines: vec![said.text], advice: said.advice }
+    };
+    document.blocks.push(Block::Notes(summary.omitted.iter().map(note).collect()));
 }
 
 fn skipped_because_of(case: &str, summary: &Summary) -> Option<String> {

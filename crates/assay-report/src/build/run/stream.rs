@@ -181,6 +181,7 @@ fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
     }
     let line = |(how, places): (String, Vec<String>)| match places.as_slice() {
         [first, .., last] if places.len() > MANY => format!("{how}: {first} … {last}."),
+        [only] if only.is_empty() => format!("{how}."),
         places => format!("{how}: {}.", places.join("; ")),
     };
     let told = groups.into_iter().filter(|(how, _)| !how.is_empty());
@@ -197,6 +198,8 @@ fn add_limits(document: &mut Document, context: &Context<'_>, estimates: &[&Esti
     }
     if told.is_empty()
         && let Some(host) = estimates.first().and_then(|estimate| context.host(estimate))
+        // Of a machine that was only read about there is nothing to say.
+        && !host.topology.cpus.is_empty()
     {
         let guest = host.system.virtualization.as_deref();
         told.insert(words::no_memory_limit(host.memory.modules.is_some(), guest));

@@ -7,6 +7,7 @@ pub(super) const OTHER: &str = "Other results";
 pub(super) const MEASURERS: &str = "Measurers side by side";
 pub(super) const DOUBTS: &str = "Warnings";
 pub(super) const FAILURES: &str = "Failures";
+pub(super) const OMITTED: &str = "Not measured";
 pub(super) const METHOD: &str = "Method";
 pub(super) const MACHINE: &str = "Machine";
 
@@ -170,6 +171,12 @@ pub(super) const NOTHING: &str = "Nothing was measured.";
 pub(super) fn clock(name: &str, resolution: &str, cost: &str, null: &str) -> String {
     format!(
         "The clock is {name}: its resolution is {resolution}, and reading it takes {cost}. A repetition of the empty null kernel takes {null}: the overhead of each timed pass."
+    )
+}
+
+pub(super) fn imported(files: &str) -> String {
+    format!(
+        "Another tool measured this; it was imported from {files}, which is stored with the run. Nothing is known of its clock, and of the machine only what the file says."
     )
 }
 
