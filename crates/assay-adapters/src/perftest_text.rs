@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use thiserror::Error;
+use crate::outputs::{ToolError, not_negative};
 
 /// What a column holds, in base units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,84 +61,57 @@ const MEBI: f64 = 1_048_576.0;
 /// One size.
 pub type Row = BTreeMap<Column, f64>;
 
-/// Why there is no table.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum PerftestError {
-    /// Nothing like one.
-    #[error("there is no table of perftest in it")]
-    NoTable,
-    /// Nothing below its head.
-    #[error("the table has no figures")]
-    NoRows,
-    /// A line of figures that does not fit the head.
-    #[error("line {line}: {found} figures below {expected} columns")]
-    Figures {
-        /// From 1.
-        line: usize,
-        /// How many there are.
-        found: usize,
-        /// How many there should be.
-        expected: usize,
-    },
-    /// Not a number.
-    #[error("line {line}: `{text}` is no figure")]
-    Figure {
-        /// From 1.
-        line: usize,
-        /// What stands there.
-        text: String,
-    },
-}
-
 /// All rows of the first table.
 ///
 /// # Errors
 /// When there is no table, or a line of figures does not fit its head.
-pub fn rows(text: &str) -> Result<Vec<Row>, PerftestError> {
-    let mut lines = (1..).zip(text.lines());
-    let columns = lines
-        .by_ref()
-        .map(|(_, line)| columns(line))
-        .find(|columns| columns.len() > 2)
-        .ok_or(PerftestError::NoTable)?;
+pub fn rows(text: &str) -> Result<Vec<Row>, ToolError> {
+    let find =
+        |what: &str| ToolError::Find { what: what.to_owned(), place: "the output of perftest" };
+    let mut lines = text.lines();
+    let head = lines.find(|line| is_head(line)).ok_or_else(|| find("table"))?;
+    let columns = columns(head);
+    if columns.len() < 3 {
+        return Err(find("column that assay knows"));
+    }
     let mut rows = Vec::new();
-    for (line, text) in lines {
-        if text.starts_with("-----") {
-            break;
-        }
+    for text in lines.take_while(|line| !line.trim_start().starts_with("-----")) {
         // A program may say something meanwhile.
         if text.trim_start().starts_with(|first: char| first.is_ascii_digit()) {
-            rows.push(row(line, text, &columns)?);
+            rows.push(row(text, &columns)?);
         }
     }
-    if rows.is_empty() { Err(PerftestError::NoRows) } else { Ok(rows) }
+    if rows.is_empty() { Err(find("figures below the head of a table")) } else { Ok(rows) }
 }
 
-/// The columns of a head, from left to right; none of another line.
-fn columns(line: &str) -> Vec<(Column, f64)> {
-    if !line.trim_start().starts_with("#bytes") {
-        return Vec::new();
-    }
-    let mut found: Vec<(usize, Column, f64)> = COLUMNS
+/// Whether a line is the head of a table.
+pub(crate) fn is_head(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("#bytes") && line.contains("#iterations")
+}
+
+/// The columns of a head, from left to right: name, meaning, factor.
+fn columns(head: &str) -> Vec<(&'static str, Column, f64)> {
+    let mut found: Vec<_> = COLUMNS
         .iter()
-        .filter_map(|(label, column, factor)| Some((line.find(label)?, *column, *factor)))
+        .filter_map(|(label, column, factor)| {
+            Some((head.find(label)?, (*label, *column, *factor)))
+        })
         .collect();
-    found.sort_by_key(|(at, ..)| *at);
-    found.into_iter().map(|(_, column, factor)| (column, factor)).collect()
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, column)| column).collect()
 }
 
-fn row(line: usize, text: &str, columns: &[(Column, f64)]) -> Result<Row, PerftestError> {
+/// Columns beyond those that are known, such as that of `--cpu_util`, come last.
+fn row(text: &str, columns: &[(&str, Column, f64)]) -> Result<Row, ToolError> {
     let figures: Vec<&str> = text.split_whitespace().collect();
-    if figures.len() != columns.len() {
-        let (found, expected) = (figures.len(), columns.len());
-        return Err(PerftestError::Figures { line, found, expected });
+    if figures.len() < columns.len() {
+        let missing = format!("a row has {} of {} columns", figures.len(), columns.len());
+        return Err(ToolError::ReachEnd { missing });
     }
-    let one = |(figure, (column, factor)): (&&str, &(Column, f64))| {
-        let wrong = || PerftestError::Figure { line, text: (*figure).to_owned() };
-        let value: f64 = figure.parse().map_err(|_| wrong())?;
-        // perftest prints -nan of nothing, and negative times of very long tests.
-        let is_possible = value.is_finite() && value >= 0.0;
-        if is_possible { Ok((*column, value * factor)) } else { Err(wrong()) }
+    // perftest prints -nan of nothing, and negative times of very long tests.
+    let one = |(figure, (label, column, factor)): (&&str, &(&str, Column, f64))| {
+        Ok((*column, not_negative(label, figure)? * factor))
     };
     figures.iter().zip(columns).map(one).collect()
 }
@@ -177,23 +150,26 @@ mod tests {
     #[test]
     fn damaged_tables_are_refused_with_the_reason() {
         for (text, expected) in [
-            ("", PerftestError::NoTable),
-            ("Couldn't connect to 10.0.0.1:18515\n", PerftestError::NoTable),
-            (" #bytes #iterations    t_min[usec]\n-----\n", PerftestError::NoRows),
+            ("", "no table in the output of perftest"),
+            ("Couldn't connect to 10.0.0.1:18515\n", "no table in the output of perftest"),
+            (
+                " #bytes #iterations    t_min[usec]\n-----\n",
+                "no figures below the head of a table in the output of perftest",
+            ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000\n",
-                PerftestError::Figures { line: 2, found: 2, expected: 3 },
+                "the output breaks off: a row has 2 of 3 columns",
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 -nan\n",
-                PerftestError::Figure { line: 2, text: "-nan".to_owned() },
+                "t_min[usec] is \"-nan\", which is no plain number",
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 -3.5\n",
-                PerftestError::Figure { line: 2, text: "-3.5".to_owned() },
+                "t_min[usec] is \"-3.5\", which is no plain number",
             ),
         ] {
-            assert_eq!(rows(text), Err(expected), "{text}");
+            assert_eq!(rows(text).unwrap_err().to_string(), expected, "{text}");
         }
     }
 }

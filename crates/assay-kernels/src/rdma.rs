@@ -12,7 +12,7 @@ mod error;
 mod made;
 mod passes;
 
-pub use device::{Device, Port, devices, ports};
+pub use device::has_devices;
 pub use endpoint::{Card, Connection, Endpoint, Wanted};
 pub use error::RdmaError;
 pub use passes::{Mark, Operation, Pass};

@@ -11,7 +11,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_kernels::clock;
-use assay_kernels::rdma::{Connection, Endpoint, Operation, Pass, RdmaError, Wanted, devices};
+use assay_kernels::rdma::{
+    Connection, Endpoint, Operation, Pass, RdmaError, Wanted, has_devices,
+};
 use assay_model::benchmark::RdmaTest;
 use assay_model::failure::{Area, Failure as CaseFailure};
 use assay_model::workload::{RdmaConnection, RdmaDevice, RdmaWorkload};
@@ -101,7 +103,7 @@ fn open(
     (most_bytes, depth): (u64, u64),
 ) -> Result<Endpoint, RdmaError> {
     // Without any, not even the library has to be there.
-    if devices().is_empty() {
+    if !has_devices() {
         return Err(RdmaError::NoDevice);
     }
     Endpoint::open(&Wanted {

@@ -14,94 +14,16 @@ use crate::library::{Library, Scope};
 /// Where the kernel lists devices.
 const SYSFS: &str = "/sys/class/infiniband";
 
-/// A device by its name, with its ports.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Device {
-    /// `mlx5_0`, `rxe0`.
-    pub name: String,
-    /// What the kernel says of each port.
-    pub ports: Vec<Port>,
-}
-
-/// A port as the kernel shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Port {
-    /// From 1.
-    pub number: u8,
-    /// `4: ACTIVE`.
-    pub state: String,
-    /// `100 Gb/sec (4X EDR)`.
-    pub rate: String,
-    /// `Ethernet`, `InfiniBand`.
-    pub link_layer: String,
-    /// How many GIDs are not empty.
-    pub gids: usize,
-    /// Counters of errors that are not zero, by their names.
-    pub errors: Vec<(String, u64)>,
-}
-
-/// The devices that the kernel lists; none where there is no RDMA.
+/// Whether the kernel lists any device.
 #[must_use]
-pub fn devices() -> Vec<Device> {
-    let mut names = entries(Path::new(SYSFS));
-    names.sort();
-    names.into_iter().map(|name| Device { ports: ports(&name), name }).collect()
-}
-
-/// The ports of a device.
-#[must_use]
-pub fn ports(device: &str) -> Vec<Port> {
-    let folder = Path::new(SYSFS).join(device).join("ports");
-    let one = |name: String| {
-        let port = folder.join(&name);
-        let text = |file: &str| {
-            fs::read_to_string(port.join(file)).unwrap_or_default().trim().to_owned()
-        };
-        let gids = entries(&port.join("gids")).into_iter();
-        Some(Port {
-            number: name.parse().ok()?,
-            state: text("state"),
-            rate: text("rate"),
-            link_layer: text("link_layer"),
-            gids: gids.filter(|gid| !is_empty(&text(&format!("gids/{gid}")))).count(),
-            errors: errors(&port.join("counters")),
-        })
-    };
-    let mut ports: Vec<Port> = entries(&folder).into_iter().filter_map(one).collect();
-    ports.sort_by_key(|port| port.number);
-    ports
-}
-
-/// Counters that only errors move, by the kernel's names.
-fn errors(folder: &Path) -> Vec<(String, u64)> {
-    let is_error = |name: &String| {
-        ["error", "discard", "downed", "recovery"].iter().any(|part| name.contains(part))
-    };
-    let value = |name: String| {
-        let text = fs::read_to_string(folder.join(&name)).ok()?;
-        let count = text.trim().parse().ok().filter(|count| *count > 0)?;
-        Some((name, count))
-    };
-    let mut errors: Vec<_> =
-        entries(folder).into_iter().filter(is_error).filter_map(value).collect();
-    errors.sort();
-    errors
-}
-
-/// A GID that stands for nothing.
-fn is_empty(gid: &str) -> bool {
-    gid.chars().all(|letter| matches!(letter, '0' | ':'))
+pub fn has_devices() -> bool {
+    fs::read_dir(SYSFS).is_ok_and(|mut found| found.next().is_some())
 }
 
 /// Whether a GID of RoCE is one of version 2, whose packets are routed as UDP.
 pub(super) fn is_routable(device: &str, port: u8, index: u32) -> bool {
     let file = Path::new(SYSFS).join(format!("{device}/ports/{port}/gid_attrs/types/{index}"));
     fs::read_to_string(file).is_ok_and(|kind| kind.trim() == "RoCE v2")
-}
-
-fn entries(folder: &Path) -> Vec<String> {
-    let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
-    found.flatten().map(|it| it.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// The library's functions; opened once and never closed.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use assay_kernels::rdma::{Endpoint, Pass, RdmaError, devices};
+use assay_kernels::rdma::{Endpoint, Pass, RdmaError, has_devices};
 use assay_model::workload::RdmaDevice;
 
 use super::wire::{Hello, Line, Message};
@@ -42,7 +42,7 @@ pub fn serve(
     cancel: &AtomicBool,
 ) -> Result<Served, TestError> {
     // Who waits for hours is to know that it is of no use before.
-    if devices().is_empty() {
+    if !has_devices() {
         return Err(RdmaError::NoDevice.into());
     }
     serve_one(&control::listen(address)?, device, cancel)
