@@ -48,7 +48,8 @@ pub(crate) fn run(
         bail!("the script ended with {}; it said:\n{said}", code.trim());
     }
     println!("lab: {:.0} s", began.elapsed().as_secs_f64());
-    Ok(said.to_owned())
+    // Sections begin after the end of a line, the first one, too.
+    Ok(format!("\n{said}"))
 }
 
 /// The image, and on it the program without its debugging information and the script.
