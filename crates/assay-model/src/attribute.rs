@@ -339,6 +339,10 @@ attributes! {
     RpeakClock, "rpeak_clock", Fact, Kind::Measured(Unit::Hertz);
     /// The median over Rpeak, in percent.
     PercentOfRpeak, "percent_of_rpeak", Fact, Kind::Percent;
+    /// How well a figure is known that somebody else printed: `approximate`.
+    Qualifier, "qualifier", Fact, Kind::Plain;
+    /// Significant digits that somebody else printed it with.
+    PrintedDigits, "printed_digits", Fact, Kind::Plain;
     /// What a tool's figure is of its repetitions: `mean`, `median`.
     Statistic, "statistic", Fact, Kind::Plain;
     /// Passes that a tool's figure is a mean over.

@@ -426,9 +426,13 @@ impl Shape {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// A run: its identifier or a unique prefix of it, latest, or latest~1 for the one before
-    #[arg(value_name = "RUN", default_value = "latest")]
-    pub(crate) run: String,
+    /// A run: its identifier or a unique prefix of it, latest, or latest~1 for the one before; several
+    /// with --format learn
+    #[arg(value_name = "RUN", default_value = "latest", num_args = 1..)]
+    pub(crate) runs: Vec<String>,
+    /// What a page of --format learn is about, like "HB120rs_v3" [default: the product of the first host]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) subject: Option<String>,
     /// Replace names of hosts, addresses, paths and serial numbers, each by the same word everywhere
     #[arg(long)]
     pub(crate) anonymous: bool,
@@ -462,6 +466,8 @@ pub(crate) enum Format {
     Markdown,
     /// One self-contained page with plots
     Html,
+    /// Markdown for publication: front matter, and the tables that vendors print
+    Learn,
     /// One image with all plots
     Svg,
     /// One row per result, base units
