@@ -18,6 +18,6 @@ pub use history::history;
 pub use hosts::{Host, Unreached, hosts};
 pub use listing::{ListedRun, listing};
 pub use methods::methods;
-pub use plan::plan;
+pub use plan::{fleet_plan, plan};
 pub use run::run;
 pub use storage::storage_plan;

@@ -10,6 +10,7 @@
 mod bind;
 mod execution;
 pub mod failure;
+pub mod fleet;
 mod log;
 mod measuring;
 pub mod mpi;

@@ -1,5 +1,6 @@
 //! The suites that come with assay, and those in files.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use assay_model::suite::{self, Suite, SuiteError};
@@ -25,18 +26,32 @@ pub(crate) const BUILT_IN: [(&str, &str); 8] = [
 ///
 /// A name wins over a file without an ending, so that a folder called `quick` changes nothing.
 pub(crate) fn open(name: &str) -> Result<Suite, Failure> {
+    let text = text(name)?;
+    read(name, &text)
+}
+
+pub(crate) fn is_built_in(name: &str) -> bool {
+    BUILT_IN.iter().any(|(known, _)| *known == name)
+}
+
+/// Reads the text of a suite of this name.
+pub(crate) fn read(name: &str, text: &str) -> Result<Suite, Failure> {
+    suite::read(text).map_err(|error| invalid(name, text, error))
+}
+
+/// The text of a suite by name or from a file.
+pub(crate) fn text(name: &str) -> Result<Cow<'static, str>, Failure> {
     if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-        return suite::read(text).map_err(|error| invalid(name, text, error));
+        return Ok(Cow::Borrowed(text));
     }
     let path = Path::new(name);
     if !path.exists() {
         return Err(unknown(name));
     }
-    let text = fs_err::read_to_string(path).map_err(|error| {
+    fs_err::read_to_string(path).map(Cow::Owned).map_err(|error| {
         Failure::new(Kind::Suite, format!("the suite file {name} cannot be read"))
             .because(&error)
-    })?;
-    suite::read(&text).map_err(|error| invalid(name, &text, error))
+    })
 }
 
 fn unknown(name: &str) -> Failure {

@@ -96,6 +96,13 @@ fn of_the_measurer() -> Vec<Doubt> {
         Doubt::WarmUpDiscarded { discarded: 781, all: 2698 },
         Doubt::GeneratorNear { alone_per_s: 1e6, factor: 2.0 },
         Doubt::EventsLost { count: 2 },
+        Doubt::HostLost {
+            host: "vm1".into(),
+            why: "connection-ended".into(),
+            reason: "the connection ended".into(),
+            advice: "try it by hand".into(),
+        },
+        Doubt::OnHost { host: "vm1".into(), doubt: Box::new(Doubt::AnotherAssay) },
         Doubt::StoreIndex { path: "/x".into(), cause: "no space".into() },
     ]
 }

@@ -9,7 +9,7 @@ use assay_model::plan::expand::MpiChoices;
 use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
 use assay_model::workload::MpiHosts;
 
-use super::switched;
+use super::{run_hosts, switched};
 use crate::arguments::mpi::Preset;
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
@@ -30,22 +30,11 @@ const ONE_NUMBER_S: f64 = 30.0;
 const TARGET: f64 = 0.01;
 
 pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let built_in = suites::BUILT_IN.iter().any(|(name, _)| *name == typed.suite);
-    let blame = if built_in { Kind::Usage } else { Kind::Suite };
-    let mut suite = suites::open(&typed.suite)?;
-    let aim = Aim {
-        targets: typed.storage.targets.clone(),
-        size_bytes: typed.storage.size.map(|size| size.0),
-        provisioned_bytes_per_s: typed.storage.provisioned,
-    };
-    aim.apply(&mut suite);
-    let question = Question {
-        blame,
-        to: typed.to.as_deref(),
-        mpi: mpi_choices(&suite, &typed.mpi)?,
-        storage: storage::options(&typed.storage.permissions, &typed.measuring.store),
-        ..pipeline::of_options(&suite, &typed.measuring)
-    };
+    if let Some(list) = &typed.fleet.hosts.hosts {
+        return run_hosts::run(list, typed, terminal);
+    }
+    let suite = aimed(typed, suites::open(&typed.suite)?);
+    let question = question(typed, &suite)?;
     match (&typed.switch, typed.label.as_slice()) {
         (Some(commands), names) => {
             let conditions = switching::conditions(commands, names)?;
@@ -60,6 +49,32 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         (None, _) => Err(Failure::usage("--label takes one name")
             .advise("two names are for two conditions, which --switch tells how to reach")),
     }
+}
+
+/// The suite with the storage that it is to measure.
+pub(super) fn aimed(typed: &RunArguments, mut suite: Suite) -> Suite {
+    let aim = Aim {
+        targets: typed.storage.targets.clone(),
+        size_bytes: typed.storage.size.map(|size| size.0),
+        provisioned_bytes_per_s: typed.storage.provisioned,
+    };
+    aim.apply(&mut suite);
+    suite
+}
+
+/// What is asked of this machine.
+pub(super) fn question<'a>(
+    typed: &'a RunArguments,
+    suite: &'a Suite,
+) -> Result<Question<'a>, Failure> {
+    let blame = if suites::is_built_in(&typed.suite) { Kind::Usage } else { Kind::Suite };
+    Ok(Question {
+        blame,
+        to: typed.to.as_deref(),
+        mpi: mpi_choices(suite, &typed.mpi)?,
+        storage: storage::options(&typed.storage.permissions, &typed.measuring.store),
+        ..pipeline::of_options(suite, &typed.measuring)
+    })
 }
 
 /// The same suite, every metric measured to half the margin at least: wider intervals show nothing of it.
@@ -90,7 +105,7 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
     let file = typed.hostfile.as_deref().map(absolute).transpose()?;
     Ok(MpiChoices {
         installations,
-        hosts: MpiHosts { list: typed.hosts.clone(), file },
+        hosts: MpiHosts { list: typed.mpi_hosts.clone(), file },
         near_network: network_numa(&Root::machine()),
         ranks: typed.ranks,
         sizes: typed.sizes,

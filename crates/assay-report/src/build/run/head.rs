@@ -10,13 +10,36 @@ use crate::document::{Document, Tone};
 use crate::units;
 
 pub(super) fn title(summary: &Summary) -> String {
+    /// More names than a title has room for.
+    const NAMED: usize = 4;
     let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
-    words::title(&summary.run.suite, &hosts.join(", "))
+    let hosts = match hosts.len() {
+        0..=NAMED => hosts.join(", "),
+        count => words::count(count, "host", "hosts"),
+    };
+    words::title(&summary.run.suite, &hosts)
 }
 
 pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
+    // Hosts that are the same machine in this line share it.
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for host in &summary.hosts {
-        document.paragraph(Tone::Plain, host_line(host));
+        let line = host_line(host);
+        match lines.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, hosts)) => hosts.push(&host.name),
+            None => lines.push((line, vec![&host.name])),
+        }
+    }
+    let is_one = lines.len() == 1;
+    for (line, hosts) in lines {
+        let line = match hosts.len() {
+            1 if is_one => line,
+            count if is_one => {
+                format!("{}, each: {line}", words::count(count, "host", "hosts"))
+            }
+            _ => format!("{}: {line}", hosts.join(", ")),
+        };
+        document.paragraph(Tone::Plain, line);
     }
     let head = &summary.run;
     document.paragraph(Tone::Quiet, times(head));
@@ -38,6 +61,7 @@ fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, String) {
             let skipped = summary.failures.iter().filter(|it| it.because.is_some()).count();
             (Tone::Bad, words::status_failed(summary.failures.len() - skipped, skipped))
         }
+        Status::Partial => (Tone::Bad, words::status_partial(&summary.failures)),
         Status::Interrupted => (Tone::Doubt, words::status_interrupted(&reached)),
         Status::Unfinished => (Tone::Doubt, words::status_unfinished(&reached)),
     }

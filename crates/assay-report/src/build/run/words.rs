@@ -1,5 +1,9 @@
 //! Every sentence of the report of a run. Numbers come in as finished text.
 
+use std::collections::BTreeSet;
+
+use assay_model::summary::CaseFailure;
+
 pub(super) const STREAM: &str = "Memory bandwidth";
 pub(super) const LATENCY: &str = "Memory latency";
 pub(super) const COMPUTE: &str = "Compute";
@@ -149,6 +153,16 @@ fn are(n: usize) -> String {
 /// The cases that were skipped because of a failure.
 pub(super) fn skipped(n: usize, cases: &str) -> String {
     format!("{} skipped because of it: {cases}", count(n, "case was", "cases were"))
+}
+
+/// Hosts are missing altogether, or from some of the cases.
+pub(super) fn status_partial(failures: &[CaseFailure]) -> String {
+    let hosts: BTreeSet<&str> = failures.iter().map(|it| it.host.as_str()).collect();
+    let which = match hosts.len() {
+        0 => String::new(),
+        _ => format!(" ({})", hosts.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    format!("The run is partial: hosts are missing{which}. What the others measured counts.")
 }
 
 pub(super) fn status_interrupted(reached: &str) -> String {

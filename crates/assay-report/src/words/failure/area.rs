@@ -30,6 +30,7 @@ pub(super) fn advice(area: Area, causes: &[String]) -> &'static str {
             "look at the stored raw output; if it is a version of the tool that assay does not know, report it with that output"
         }
         Area::TemporaryFolder => "free some space in the folder for temporary files",
+        Area::Host => "see the warning about that host",
         Area::OwnProgram => "start assay by its path, from a folder that still exists",
     }
 }
