@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::outputs::ToolError;
 
 /// Everything that one run of fio amounts to: all jobs, reads and writes together.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct FioResult {
     /// `3.33`.
     pub(crate) version: Option<String>,
@@ -56,6 +56,55 @@ impl FioResult {
     }
 }
 
+/// One group of jobs of a document: what its jobs ask, and what they amount to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FioGroup {
+    /// The name of its jobs.
+    pub(crate) name: String,
+    /// Options by name; those of the job win over global ones.
+    pub(crate) options: BTreeMap<String, String>,
+    /// How many entries the document has for it.
+    pub(crate) entries: u64,
+    /// All of them together.
+    pub(crate) result: FioResult,
+}
+
+/// Every group of a document, and when it ended, in seconds since 1970.
+pub(crate) fn groups(text: &str) -> Result<(Vec<FioGroup>, Option<u64>), ToolError> {
+    let document = document(text)?;
+    let jobs = document.get("jobs").and_then(Value::as_array).ok_or_else(|| missing("jobs"))?;
+    let version = document.get("fio version").and_then(Value::as_str);
+    let version = version.map(|text| text.strip_prefix("fio-").unwrap_or(text).to_owned());
+    let global = options_of(document.get("global options"));
+    let mut sums: Vec<(u64, FioGroup, Sum)> = Vec::new();
+    for job in jobs {
+        let name = job.get("jobname").and_then(Value::as_str).unwrap_or("job");
+        let group = job.get("groupid").and_then(Value::as_u64).unwrap_or(0);
+        let known = sums.iter().position(|(number, of, _)| of.name == name && *number == group);
+        let at = known.unwrap_or_else(|| {
+            let mut options = global.clone();
+            options.extend(options_of(job.get("job options")));
+            let result = FioResult { version: version.clone(), ..FioResult::default() };
+            let of = FioGroup { name: name.to_owned(), options, entries: 0, result };
+            sums.push((group, of, Sum::default()));
+            sums.len() - 1
+        });
+        sums[at].1.entries += 1;
+        sums[at].2.add_entry(job)?;
+    }
+    let read = |(_, group, sum): (u64, FioGroup, Sum)| {
+        let result = sum.result(group.result.version.clone())?;
+        Ok(FioGroup { result, ..group })
+    };
+    let groups: Result<Vec<FioGroup>, ToolError> = sums.into_iter().map(read).collect();
+    Ok((groups?, document.get("timestamp").and_then(Value::as_u64)))
+}
+
+fn options_of(of: Option<&Value>) -> BTreeMap<String, String> {
+    let pairs = of.and_then(Value::as_object).into_iter().flatten();
+    pairs.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
+}
+
 /// The first document in the text.
 fn document(text: &str) -> Result<Value, ToolError> {
     let begins = |(at, _): &(usize, &str)| *at == 0 || text.as_bytes()[at - 1] == b'\n';
@@ -83,6 +132,10 @@ struct Sum {
     /// The shortest and the longest, which bins tell only to their width.
     range_ns: Option<(f64, f64)>,
     bins: BTreeMap<u64, u64>,
+    /// How many sides had I/O, and the median and p99 that the last of them printed: of several
+    /// they cannot be pooled.
+    sides: u32,
+    printed_ns: Option<(f64, f64)>,
     cpu_s: Option<f64>,
     failed: Option<String>,
 }
@@ -128,6 +181,9 @@ impl Sum {
         let (min, max) = (number(clat, "min")?, number(clat, "max")?);
         let known = self.range_ns.unwrap_or((min, max));
         self.range_ns = Some((known.0.min(min), known.1.max(max)));
+        self.sides += 1;
+        let printed = |name: &str| clat.pointer(&format!("/percentile/{name}"))?.as_f64();
+        self.printed_ns = printed("50.000000").zip(printed("99.000000"));
         let bins = clat.get("bins").and_then(Value::as_object);
         for (latency_ns, count) in bins.into_iter().flatten() {
             let refused = || ToolError::ReadNumber {
@@ -171,7 +227,12 @@ impl Sum {
             // A bin is told by its middle, which may be beyond every value in it.
             found.map(|(latency_ns, _)| (*latency_ns as f64 / 1e9).max(min_s).min(max_s))
         };
-        let (median_s, p99_s) = (at(0.5)?, at(0.99)?);
+        let printed = self.printed_ns.filter(|_| self.sides == 1);
+        let (median_s, p99_s) = match printed.filter(|_| total <= 0.0) {
+            Some((median, p99)) => (median / 1e9, p99 / 1e9),
+            None => (at(0.5)?, at(0.99)?),
+        };
+        let total = if total > 0.0 { total } else { self.ios as f64 };
         let mean_s = self.latency_ns / total / 1e9;
         (total > 0.0 && median_s > 0.0 && mean_s.is_finite()).then_some(Latency {
             min_s,

@@ -10,6 +10,7 @@
 mod fio_json;
 pub mod hpcc_text;
 pub mod hpl_text;
+pub mod import;
 pub mod invocation;
 mod ior_text;
 pub mod launcher;

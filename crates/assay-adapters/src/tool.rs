@@ -3,6 +3,7 @@
 //! A row says how to find the tool, what it can measure, how to ask for it and how to read the
 //! answer. Adding a tool is adding a file under `tool/` and a row here.
 
+use assay_model::benchmark::MpiTest;
 use assay_model::workload::{NetworkWorkload, Workload};
 
 use crate::invocation::{Invocation, Request, plain_language};
@@ -18,6 +19,7 @@ mod mpi_rows;
 mod osu;
 mod ping;
 mod qperf;
+pub(crate) mod storage;
 mod stream;
 mod vdbench;
 mod xhpl;
@@ -204,6 +206,16 @@ pub const TOOLS: &[Tool] = &[
         parse: ping::parse,
     },
 ];
+
+/// The test that IMB calls so.
+pub(crate) fn imb_test(name: &str) -> Option<MpiTest> {
+    MpiTest::ALL.into_iter().find(|test| imb::name(*test) == Some(name))
+}
+
+/// What intervals of Vdbench amount to.
+pub(crate) fn vdbench_figures(stretches: &[crate::vdbench_flat::Interval]) -> Parsed {
+    vdbench::figures(stretches)
+}
 
 /// The row with this name.
 #[must_use]

@@ -5,6 +5,7 @@
 //! ([`bootstrap`]), and asks it. The agent is this same program ([`agent::serve`]). Nothing listens on a port,
 //! nothing is installed, and nothing is left behind: when the pipe closes, the agent ends.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
@@ -52,8 +53,8 @@ pub struct RunAsked {
     pub host: String,
     /// The words after the name of the program.
     pub words: Vec<String>,
-    /// The text of the suite's file, where it is one.
-    pub suite: Option<String>,
+    /// The texts of suites that are files, by their names.
+    pub suites: BTreeMap<String, String>,
     /// What everything random follows from.
     pub seed: u64,
 }

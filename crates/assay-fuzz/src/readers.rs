@@ -64,9 +64,35 @@ pub const READERS: &[Reader] = &[
     reader("vdbench-output", &["assay-adapters/tests/golden/vdbench/*"], &[], tools::vdbench),
     reader("iperf3-output", &["assay-adapters/tests/golden/iperf3/*"], &[], tools::iperf3),
     reader("qperf-output", &["assay-adapters/tests/golden/qperf/*"], &[], tools::qperf),
+    reader("import", IMPORTED, IMPORTED_WORDS, tools::import),
     reader("ping-output", &["assay-adapters/tests/golden/ping/*"], &[], tools::ping),
 ];
 
+const IMPORTED: &[&str] = &[
+    "assay-adapters/tests/golden/fio/*.out",
+    "assay-adapters/tests/golden/imb/*.out",
+    "assay-adapters/tests/golden/ior/*.out",
+    "assay-adapters/tests/golden/iperf3/*.out",
+    "assay-adapters/tests/golden/osu/*.out",
+    "assay-adapters/tests/golden/qperf/*.out",
+    "assay-adapters/tests/golden/stream/*.out",
+    "assay-adapters/tests/golden/vdbench/*.out",
+    "assay-adapters/tests/golden/xhpl/*.out",
+];
+const IMPORTED_WORDS: &[&str] = &[
+    "<PhoronixTestSuite><Result><Title>a</Title><Scale>MB/s</Scale><Proportion>HIB</Proportion><Data><Entry>\
+     <Identifier>x</Identifier><RawString>9:10</RawString></Entry></Data></Result></PhoronixTestSuite>",
+    "descr|a_value|a_unit\nx|1|GB/s\n",
+    "Send Latency Test\n #bytes #iterations t_min[usec] t_max[usec] t_typical[usec] t_avg[usec]\n2 1000 1 2 3 4\n",
+    "Connecting to host h, port 5201\n[ ID] Interval\n[SUM] 0.00-10.00 sec 1 GBytes 9.4 Gbits/sec 23 sender\n\
+     [SUM] 0.00-10.00 sec 1 GBytes 9.4 Gbits/sec 0.01 ms 0/8327 (0%) receiver\nLost/Total Datagrams\n",
+    "j: (g=0): rw=randrw, bs=(R) 4096B-4096B, ioengine=libaio, iodepth=32\nj: (groupid=0, jobs=2): err= 0:\n\
+     read: IOPS=70.1k, BW=274MiB/s (287MB/s)\nclat (usec): min=52, max=9k, avg=400.5\n\
+     clat percentiles (usec):\n| 50.00th=[ 388], 99.00th=[ 701]\n",
+    "sockperf: x\nsockperf: Summary: Latency is 20.5 usec\npercentile 50.000 = 20.1\nBandWidth is 10 MBps\n",
+    "2 tasks, 10 files/directories\nSUMMARY rate\nFile creation : 2.0 1.0 1.5 0.1\n",
+    "Starting RD=a; elapsed=4\n12:00:01.001 1 4000.0 31.25 8192 100.0 0.9\n12:00:03.002 avg_1-1 1 1 1 1 1\n",
+];
 const VDBENCH: &[&str] = &[
     "hd=a\nhd=b$host\nsd=sd1,lun=/a,size=1g\nwd=wd1,sd=*,xfersize=(4k,50,8k,50),skew=10,seekpct=eof\n\
      rd=rd1,wd=wd*,iorate=(100,200,max),elapsed=10,interval=1,forthreads=(1-64,d)\n",

@@ -146,6 +146,17 @@ fn read(name: &str, invocations: &[Invocation], bytes: &[u8]) -> String {
     said.collect()
 }
 
+/// What an import makes of a text.
+pub(crate) fn import(bytes: &[u8]) -> String {
+    match assay_adapters::import::read(&String::from_utf8_lossy(bytes)) {
+        Ok((format, found)) => format!("{} {}", format.name, found.len().ilog2()),
+        Err(error) => {
+            assert!(error.line().is_none_or(|line| line > 0), "lines are counted from 1");
+            error.to_string()
+        }
+    }
+}
+
 macro_rules! tools {
     ($($reader:ident $name:literal),*) => {$(
         pub(crate) fn $reader(bytes: &[u8]) -> String {

@@ -18,6 +18,7 @@ pub mod memory;
 pub mod mpi;
 pub mod network;
 pub mod null;
+pub mod openssl;
 pub mod pin;
 pub mod process_use;
 pub mod storage;

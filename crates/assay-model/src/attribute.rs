@@ -499,6 +499,10 @@ attributes! {
     Configuration, "configuration", Fact, Kind::Plain;
     /// What the far end says of itself.
     FarConfiguration, "far_configuration", Fact, Kind::Plain;
+    /// The file of results that was imported.
+    SourceFile, "source_file", Fact, Kind::Plain;
+    /// The format of that file.
+    SourceFormat, "source_format", Fact, Kind::Plain;
     /// What format 1 stored under names that are none of these.
     Told, "told", Fact, Kind::Plain;
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::Unit;
 
+mod foreign;
 mod mpi;
 mod network;
 mod storage;
@@ -45,6 +46,9 @@ pub enum Benchmark {
     /// Operations on file trees.
     #[serde(rename = "storage.files")]
     StorageFiles,
+    /// Figures of other tools that belong to no benchmark here.
+    #[serde(rename = "foreign")]
+    Foreign,
     /// Messages of MPI; the tests carry their own identifiers.
     #[serde(untagged)]
     Mpi(MpiTest),
@@ -350,8 +354,8 @@ given as a share of the measured multiply-add peak and of Rpeak.",
 
 impl Benchmark {
     /// Every benchmark, in the order in which they are printed.
-    pub const ALL: [Self; 10 + MpiTest::ALL.len()] = {
-        let mut all = [Self::MemoryStream; 10 + MpiTest::ALL.len()];
+    pub const ALL: [Self; 11 + MpiTest::ALL.len()] = {
+        let mut all = [Self::MemoryStream; 11 + MpiTest::ALL.len()];
         all[1] = Self::MemoryLatency;
         all[2] = Self::MemoryCopy;
         all[3] = Self::PeakFlops;
@@ -361,10 +365,11 @@ impl Benchmark {
         all[7] = Self::NetworkIcmp;
         all[8] = Self::Storage;
         all[9] = Self::StorageFiles;
+        all[10] = Self::Foreign;
         let mut i = 0;
         // A `for` cannot be evaluated by the compiler.
         while i < MpiTest::ALL.len() {
-            all[10 + i] = Self::Mpi(MpiTest::ALL[i]);
+            all[11 + i] = Self::Mpi(MpiTest::ALL[i]);
             i += 1;
         }
         all
@@ -384,6 +389,7 @@ impl Benchmark {
             Self::NetworkIcmp => &network::ICMP,
             Self::Storage => &storage::STORAGE,
             Self::StorageFiles => &storage::FILES,
+            Self::Foreign => &foreign::FOREIGN,
             Self::Mpi(test) => test.definition(),
         }
     }

@@ -18,6 +18,36 @@ pub struct Plan {
     pub seed: Option<u64>,
     /// In order of execution.
     pub cases: Vec<Case>,
+    /// Measures that the suite can do without, and that this machine or command line does not allow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub omitted: Vec<Omitted>,
+}
+
+/// A measure without a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Omitted {
+    /// Identifier of the benchmark.
+    pub benchmark: String,
+    /// What is missing.
+    pub reason: Missing,
+}
+
+/// What a measure needs and is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// A second host.
+    Host,
+    /// A file, folder or device to measure.
+    Target,
+    /// An installation of MPI.
+    Mpi,
+    /// Domains of the kind that is requested, like last-level caches.
+    Domain,
+    /// Memory for what is requested.
+    Memory,
+    /// A tool that measures it.
+    Tool,
 }
 
 /// One unit of execution: one workload, measured by one measurer.

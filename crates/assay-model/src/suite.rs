@@ -39,8 +39,32 @@ pub struct Measure {
     pub share: f64,
     /// Relative half-width of the interval to reach.
     pub target: f64,
+    /// Whether the suite can do without it where something is missing.
+    pub optional: bool,
     /// What is asked.
     pub request: Request,
+}
+
+impl Suite {
+    /// Several suites in one run, each with the time it has alone.
+    #[must_use]
+    pub fn joined(suites: &[Self]) -> Self {
+        let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
+        let measures = suites.iter().flat_map(|suite| {
+            let shares: f64 = suite.measures.iter().map(|measure| measure.share).sum();
+            let in_seconds = suite.budget_s / shares;
+            suite.measures.iter().map(move |measure| {
+                let share = measure.share * in_seconds;
+                Measure { share, ..measure.clone() }
+            })
+        });
+        Self {
+            name: names.join("+"),
+            title: String::new(),
+            budget_s: suites.iter().map(|suite| suite.budget_s).sum(),
+            measures: measures.collect(),
+        }
+    }
 }
 
 /// What is asked, per benchmark.
@@ -90,6 +114,28 @@ pub enum Request {
     Files(FilesRequest),
     /// `mpi.latency`, `mpi.bw` …
     Mpi(MpiRequest),
+}
+
+impl Request {
+    /// What it asks for.
+    #[must_use]
+    pub fn benchmark(&self) -> Benchmark {
+        match self {
+            Self::Machine(benchmark) => *benchmark,
+            Self::Stream { .. } => Benchmark::MemoryStream,
+            Self::Latency { .. } => Benchmark::MemoryLatency,
+            Self::PeakFlops { .. } => Benchmark::PeakFlops,
+            Self::Linpack { .. } => Benchmark::Linpack,
+            Self::Network(asked) => match asked.protocol {
+                Protocol::Tcp => Benchmark::NetworkTcp,
+                Protocol::Udp => Benchmark::NetworkUdp,
+                Protocol::Icmp => Benchmark::NetworkIcmp,
+            },
+            Self::Storage(_) => Benchmark::Storage,
+            Self::Files(_) => Benchmark::StorageFiles,
+            Self::Mpi(asked) => Benchmark::Mpi(asked.test),
+        }
+    }
 }
 
 /// Which instruction sets to measure.

@@ -13,6 +13,7 @@ use crate::event::Status;
 use crate::facts::HostFacts;
 use crate::failure::Failure;
 use crate::limit::Limit;
+use crate::plan::Omitted;
 use crate::quantity::Unit;
 
 /// The version of the machine-readable result.
@@ -36,6 +37,8 @@ pub struct Summary {
     pub steps: Vec<Estimate>,
     /// Cases that failed.
     pub failures: Vec<CaseFailure>,
+    /// What the suite does without, because something is missing here.
+    pub omitted: Vec<Omitted>,
     /// Doubts about the run as a whole.
     pub warnings: Vec<Doubt>,
 }

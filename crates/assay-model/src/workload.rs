@@ -49,9 +49,21 @@ pub enum Workload {
     /// Operations on file trees.
     #[serde(rename = "storage.files")]
     Files(Box<file_set::FileTest>),
+    /// Whatever another tool has measured before, as far as its output tells.
+    #[serde(rename = "imported")]
+    Imported(ImportedWorkload),
     /// Messages of MPI; which benchmark, it says itself.
     #[serde(untagged)]
     Mpi(MpiWorkload),
+}
+
+/// What a file of results says was measured. Nothing carries it out again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImportedWorkload {
+    /// The benchmark that the results belong to.
+    pub of: Benchmark,
+    /// What the file says of all results of the case.
+    pub dimensions: Attributes,
 }
 
 impl Workload {
@@ -87,6 +99,7 @@ impl Workload {
             Self::NetworkIcmp(_) => Benchmark::NetworkIcmp,
             Self::Storage(_) => Benchmark::Storage,
             Self::Files(_) => Benchmark::StorageFiles,
+            Self::Imported(work) => work.of,
             Self::Mpi(work) => Benchmark::Mpi(work.test),
         }
     }
@@ -112,6 +125,7 @@ impl Workload {
             Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
                 dimensions::network(work)
             }
+            Self::Imported(work) => work.dimensions.clone(),
             Self::Mpi(work) => dimensions::mpi(work),
             Self::Storage(test) => dimensions::storage(test),
             Self::Files(test) => dimensions::files(test),
@@ -133,7 +147,8 @@ impl Workload {
             | Self::NetworkUdp(_)
             | Self::NetworkIcmp(_)
             | Self::Storage(_)
-            | Self::Files(_) => Vec::new(),
+            | Self::Files(_)
+            | Self::Imported(_) => Vec::new(),
             Self::Mpi(work) => {
                 // Over hosts it is the same CPU of each.
                 let mut cpus = work.placement.cpus.clone();

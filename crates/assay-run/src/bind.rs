@@ -15,6 +15,7 @@ mod tool;
 use assay_dialects::wire::iperf3::Protocol;
 use assay_model::event::Stopped;
 use assay_model::facts::HostFacts;
+use assay_model::failure::Failure as CaseFailure;
 use assay_model::plan::Case;
 use assay_model::workload::Workload;
 
@@ -25,6 +26,7 @@ use crate::tools::Tools;
 
 pub(crate) use clock::characterise_clock;
 pub(crate) use network::Known;
+pub(crate) use tool::record_once as record;
 
 /// What is the same for all cases of a run.
 pub(crate) struct Surroundings<'a> {
@@ -75,6 +77,8 @@ fn of_kind(
         Workload::Mpi(work) => all(mpi::turns(case, work), recorder),
         Workload::Storage(test) => storage::measure(case, test, options, recorder),
         Workload::Files(test) => files::measure(test, options, recorder),
+        // What others measured before is not carried out again.
+        Workload::Imported(_) => Err(CaseFailure::NoSamples.into()),
     }
 }
 
@@ -95,7 +99,8 @@ pub(crate) fn turns<'c>(case: &'c Case, tools: &Tools) -> Option<Turns<'c>> {
         | Workload::NetworkUdp(_)
         | Workload::NetworkIcmp(_)
         | Workload::Storage(_)
-        | Workload::Files(_) => None,
+        | Workload::Files(_)
+        | Workload::Imported(_) => None,
     }
 }
 

@@ -234,7 +234,13 @@ mod tests {
 
     #[test]
     fn a_run_far_over_its_budget_says_so() {
-        let plan = Plan { suite: "test".into(), budget_s: 60.0, seed: None, cases: vec![] };
+        let plan = Plan {
+            suite: "test".into(),
+            budget_s: 60.0,
+            seed: None,
+            cases: vec![],
+            omitted: vec![],
+        };
         for (elapsed_s, expected) in [(59.0, false), (95.0, false), (101.0, true)] {
             assert_eq!(over_budget(&plan, elapsed_s).is_some(), expected, "{elapsed_s}");
         }

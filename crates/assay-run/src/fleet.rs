@@ -49,8 +49,8 @@ pub struct FleetQuestion<'a> {
     pub names: &'a [String],
     /// The words after the name of the program.
     pub words: Vec<String>,
-    /// The text of the suite's file, where it is one.
-    pub suite: Option<String>,
+    /// The texts of suites that are files, by their names.
+    pub suites: BTreeMap<String, String>,
     /// What everything random follows from; each host draws its own words from it.
     pub seed: u64,
     /// What the user calls the condition.
@@ -220,7 +220,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
                 let asked = Request::Run(RunAsked {
                     host: self.question.names[host].clone(),
                     words: self.question.words.clone(),
-                    suite: self.question.suite.clone(),
+                    suites: self.question.suites.clone(),
                     seed: seed::named(self.question.seed, &self.question.names[host]) >> 32,
                 });
                 self.hosts.tell(host, &asked);

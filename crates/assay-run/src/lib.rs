@@ -11,6 +11,7 @@ mod bind;
 mod execution;
 pub mod failure;
 pub mod fleet;
+pub mod importing;
 mod log;
 mod measuring;
 pub mod mpi;

@@ -270,7 +270,7 @@ pub fn plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
         Case { id, by: "assay".to_owned(), workload, stopping }
     };
     let cases = phases.into_iter().map(&mut case).collect();
-    Plan { suite: language.to_owned(), budget_s: 0.0, seed: None, cases }
+    Plan { suite: language.to_owned(), budget_s: 0.0, seed: None, cases, omitted: vec![] }
 }
 
 /// Recording itself cannot fail; only the store can.

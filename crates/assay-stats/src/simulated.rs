@@ -147,6 +147,7 @@ fn run(levels: &[f64], turn: Option<Turn>) -> Run {
             budget_s: 60.0,
             cases: cases.clone(),
             seed: None,
+            omitted: Vec::new(),
         },
         asked: None,
         turn,

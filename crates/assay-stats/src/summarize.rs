@@ -32,6 +32,7 @@ pub fn summarize(run: &Run) -> Summary {
         results,
         steps,
         failures,
+        omitted: run.started.plan.omitted.clone(),
         warnings,
     }
 }

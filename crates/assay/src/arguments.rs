@@ -20,7 +20,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) mod fio;
 pub(crate) mod foreign;
 pub(crate) mod hosts;
+pub(crate) mod import;
 pub(crate) mod ior;
+mod language;
 pub(crate) mod mpi;
 pub(crate) mod mpi_refused;
 pub(crate) mod mpi_run;
@@ -31,7 +33,9 @@ pub(crate) mod vdbench;
 
 use fio::FioArguments;
 use hosts::{FleetArguments, HostsArguments};
+use import::ImportArguments;
 use ior::IorArguments;
+use language::LanguageArguments;
 use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
@@ -84,6 +88,8 @@ pub(crate) enum Command {
     Plan(PlanArguments),
     /// Check whether this machine is configured for measuring; changes nothing
     Doctor(DoctorArguments),
+    /// Store results of other tools as runs: fio, iperf3, OSU, STREAM, HPL, IOR and more
+    Import(ImportArguments),
     /// List stored runs, newest first
     List(ListArguments),
     /// Print a stored run
@@ -96,7 +102,7 @@ pub(crate) enum Command {
     History(HistoryArguments),
     /// Write a stored run as text, Markdown, HTML, SVG, CSV or JSON
     Report(ReportArguments),
-    /// Explain a command or a topic: methods, tools, suites, exit-codes
+    /// Explain a command or a topic: methods, tools, formats, suites, exit-codes
     Help(HelpArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
@@ -106,11 +112,10 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// A suite by name (quick, memory, compute, network, storage-local, storage-volume,
-    /// storage-files, mpi) or a suite file
+    /// Suites by name (`assay help suites` lists them) or files; several are measured in one run
     #[arg(value_name = "SUITE", default_value = "quick")]
-    pub(crate) suite: String,
-    /// Far end of network benchmarks [default: this machine, over loopback]
+    pub(crate) suites: Vec<String>,
+    /// Far end of network benchmarks [default: this machine, over loopback; suite all leaves them out]
     #[arg(long, value_name = "HOST")]
     pub(crate) to: Option<String>,
     /// Label of this condition, like on; with --switch two labels, like on,off
@@ -402,6 +407,8 @@ pub(crate) struct ReportArguments {
     #[arg(long)]
     pub(crate) anonymous: bool,
     #[command(flatten)]
+    pub(crate) language: LanguageArguments,
+    #[command(flatten)]
     pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
@@ -439,7 +446,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct HelpArguments {
-    /// A command, or one of: methods, tools, suites, exit-codes
+    /// A command, or one of: methods, tools, formats, suites, exit-codes
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: Option<String>,
 }

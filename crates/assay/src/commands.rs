@@ -7,6 +7,7 @@ mod doctor_hosts;
 pub(crate) mod fio;
 pub(crate) mod help;
 pub(crate) mod history;
+pub(crate) mod import;
 pub(crate) mod ior;
 pub(crate) mod iperf3;
 pub(crate) mod list;

@@ -79,6 +79,7 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::Plan(typed) => commands::plan::plan(&typed, terminal),
         Command::Doctor(typed) => commands::doctor::doctor(&typed, terminal),
         Command::Verify(typed) => commands::verify::verify(&typed, terminal),
+        Command::Import(typed) => commands::import::import(&typed, terminal),
         Command::List(typed) => commands::list::list(&typed, terminal),
         Command::Show(typed) => commands::show::show(&typed, terminal),
         Command::Compare(typed) => commands::compare::compare(&typed, terminal),

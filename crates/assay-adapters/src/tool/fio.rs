@@ -4,15 +4,13 @@
 
 use std::fmt::Write as _;
 
-use assay_model::attribute::Attribute;
-use assay_model::event::Figures;
 use assay_model::workload::Workload;
 use assay_model::workload::storage::{
     AccessPattern, Arrivals, Cursor, EngineChoice, Load, SizeShare, StorageStream,
     StorageTarget, StorageWorkload, Verify, WriteSync,
 };
 
-use super::{Detect, Version, not_taken};
+use super::{Detect, Version, not_taken, storage};
 use crate::fio_json::FioResult;
 use crate::invocation::{Invocation, Request, TextFile, plain_language};
 use crate::outputs::{Outputs, Parsed, ToolError};
@@ -271,43 +269,11 @@ fn sizes(sizes: &[SizeShare]) -> Option<String> {
     }
 }
 
-/// One process is one sample of each metric: of all its jobs, reads and writes together.
 pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
     let Workload::Storage(test) = &invocation.workload else {
         return Err(not_taken("fio", &invocation.workload));
     };
     outputs.ended_well()?;
-    // Without a time every process does the same work.
-    let time = || test.workload.timing.duration_s.into_iter().collect::<Vec<_>>();
-    let result = FioResult::read(&outputs.stdout)?;
-    if let Some(verdict) = result.failed {
-        return Err(ToolError::PassCheck { verdict });
-    }
-    let mut parsed = Parsed { version: result.version, ..Parsed::default() };
-    let ios = vec![result.ios as f64];
-    parsed.measure("rate", vec![result.rate_per_s]);
-    parsed.over(time());
-    parsed.measure("bandwidth", vec![result.bytes_per_s]);
-    parsed.over(time());
-    if let Some(latency) = &result.latency {
-        parsed.measure("latency", vec![latency.median_s]);
-        parsed.over(ios.clone());
-        // Of all I/O, by fio's completion latency.
-        parsed.learn_of("latency", Attribute::Statistic, "median");
-        parsed.figures(
-            "latency",
-            Figures {
-                min: Some(latency.min_s),
-                mean: Some(latency.mean_s),
-                max: Some(latency.max_s),
-                percentiles: [("p99".to_owned(), latency.p99_s)].into(),
-            },
-        );
-    }
-    if let Some(cpu_per_io_s) = result.cpu_per_io_s {
-        parsed.measure("cpu_per_io", vec![cpu_per_io_s]);
-        parsed.over(ios);
-    }
-    parsed.learn(Attribute::Ios, result.ios);
-    Ok(parsed)
+    let time: Vec<f64> = test.workload.timing.duration_s.into_iter().collect();
+    storage::fio(FioResult::read(&outputs.stdout)?, &time)
 }

@@ -40,7 +40,7 @@ const WORDS: &Words = &[
 ];
 
 /// IMB's name of a test.
-const fn name(test: MpiTest) -> Option<&'static str> {
+pub(super) const fn name(test: MpiTest) -> Option<&'static str> {
     match test {
         MpiTest::Latency => Some("PingPong"),
         MpiTest::Bandwidth => Some("Uniband"),

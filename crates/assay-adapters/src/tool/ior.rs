@@ -9,7 +9,7 @@ use assay_model::workload::storage::{
     Verify, WriteSync,
 };
 
-use super::{Detect, Version, not_taken};
+use super::{Detect, Version, not_taken, storage};
 use crate::invocation::{Invocation, Request, plain_language};
 use crate::ior_text::{IorRow, IorText};
 use crate::launcher::Launch;
@@ -198,20 +198,11 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
         let what = if writes { "row of a write" } else { "row of a read" };
         return Err(ToolError::Find { what: what.to_owned(), place: "IOR's output" });
     }
-    let mut parsed = Parsed { version: text.version, ..Parsed::default() };
-    let rates: Result<Vec<f64>, _> = rows.iter().map(|row| rate(row)).collect();
-    let rates = rates?;
-    parsed.measure("rate", rates.clone());
-    parsed.over(rows.iter().map(|row| row.access_s).collect());
-    parsed.measure("bandwidth", rows.iter().map(|row| row.bytes_per_s).collect());
-    parsed.over(rows.iter().map(|row| row.total_s).collect());
-    latency(&rows, &rates, tasks, &mut parsed);
-    parsed.learn(Attribute::Tasks, tasks);
-    Ok(parsed)
+    storage::ior(&rows, Some(tasks), text.version)
 }
 
 /// Transfers per second while there were any; data and times of a row must belong together.
-fn rate(row: &IorRow) -> Result<f64, ToolError> {
+pub(super) fn rate(row: &IorRow) -> Result<f64, ToolError> {
     /// Rates have two decimals or six digits, times above a second two decimals.
     const ROUNDING: f64 = 0.02;
     let bytes = row.bytes_per_s * row.total_s;
@@ -232,7 +223,7 @@ fn rate(row: &IorRow) -> Result<f64, ToolError> {
 
 /// A task always has one transfer in flight, so that no mean can be above tasks over rate. That of IOR
 /// 3.3 and 4.0 is where a block is one transfer: they take the whole time for one.
-fn latency(rows: &[&IorRow], rates: &[f64], tasks: u64, parsed: &mut Parsed) {
+pub(super) fn latency(rows: &[&IorRow], rates: &[f64], tasks: u64, parsed: &mut Parsed) {
     const ROUNDING: f64 = 0.1;
     let Some(means) = rows.iter().map(|row| row.latency_s).collect::<Option<Vec<f64>>>() else {
         return;

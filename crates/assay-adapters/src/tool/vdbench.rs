@@ -229,7 +229,12 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     }
     outputs.ended_well()?;
     let stretches = FlatFile::read(outputs.file(FLAT_FILE)?, "run")?.stretches();
-    let mut parsed = Parsed { version: version(&outputs.stdout), ..Parsed::default() };
+    Ok(Parsed { version: version(&outputs.stdout), ..figures(&stretches) })
+}
+
+/// What such stretches amount to.
+pub(super) fn figures(stretches: &[Interval]) -> Parsed {
+    let mut parsed = Parsed::default();
     let all = |value: fn(&Interval) -> f64| stretches.iter().map(value).collect::<Vec<_>>();
     parsed.measure("rate", all(|it| it.rate_per_s));
     parsed.over(all(|it| it.length));
@@ -245,7 +250,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
         let problem = "the latency is left out: it is below what the flatfile can tell, 100 ns";
         parsed.problems.push(problem.to_owned());
     }
-    Ok(parsed)
+    parsed
 }
 
 /// `Vdbench distribution: vdbench50406 Wed July 20 …` → `5.04.06`.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Case, Plan, Stopping};
+use super::{Case, Missing, Omitted, Plan, Stopping};
 use crate::benchmark::Benchmark;
 use crate::facts::HostFacts;
 use crate::mpi_installation::MpiInstallation;
@@ -159,6 +159,23 @@ pub enum PlanError {
     },
 }
 
+impl PlanError {
+    /// What this machine lacks, where another one could do it.
+    const fn missing(&self) -> Option<Missing> {
+        match self {
+            Self::NoSuchDomain { .. } | Self::TooManyThreads { .. } => Some(Missing::Domain),
+            Self::TooLarge { .. } => Some(Missing::Memory),
+            Self::NoSuchMeasurer { .. } => Some(Missing::Tool),
+            Self::NoTarget => Some(Missing::Target),
+            Self::Zero { .. }
+            | Self::TooSmall { .. }
+            | Self::SizeBeyond { .. }
+            | Self::Beyond { .. }
+            | Self::Nothing { .. } => None,
+        }
+    }
+}
+
 /// More than anybody waits for: with a second each, three hours.
 const MOST_CASES: usize = 10_000;
 
@@ -172,11 +189,32 @@ pub fn expand(
     choices: &Choices<'_>,
 ) -> Result<Plan, PlanError> {
     let budget_s = choices.budget_s.unwrap_or(suite.budget_s);
-    let shares: f64 = suite.measures.iter().map(|measure| measure.share).sum();
-    let mut cases = Vec::new();
+    let mut omitted = Vec::new();
+    let mut omit = |measure: &Measure, reason| {
+        let benchmark = measure.request.benchmark().id();
+        let omission = Omitted { benchmark: benchmark.to_owned(), reason };
+        if !omitted.contains(&omission) {
+            omitted.push(omission);
+        }
+    };
+    let mut measures = Vec::new();
     for measure in &suite.measures {
+        match missing(measure, choices).filter(|_| measure.optional) {
+            Some(reason) => omit(measure, reason),
+            None => measures.push(measure),
+        }
+    }
+    let shares: f64 = measures.iter().map(|measure| measure.share).sum();
+    let mut cases = Vec::new();
+    for measure in measures {
         let budget_s = budget_s * measure.share / shares;
-        cases.extend(measure_cases(measure, host, choices, budget_s)?);
+        match measure_cases(measure, host, choices, budget_s) {
+            Ok(more) => cases.extend(more),
+            Err(error) => {
+                let reason = error.missing().filter(|_| measure.optional).ok_or(error)?;
+                omit(measure, reason);
+            }
+        }
         if cases.len() > MOST_CASES {
             let (what, given) = ("a number of cases".to_owned(), cases.len() as u64);
             return Err(PlanError::Beyond { what, given, most: MOST_CASES as u64 });
@@ -187,7 +225,21 @@ pub fn expand(
         return Err(PlanError::Nothing { by, suite: suite.name.clone() });
     }
     let seed = Some(choices.seed);
-    Ok(Plan { suite: suite.name.clone(), budget_s, seed, cases: distinct(cases) })
+    Ok(Plan { suite: suite.name.clone(), budget_s, seed, cases: distinct(cases), omitted })
+}
+
+/// What the command line does not name, or the machine does not have.
+fn missing(measure: &Measure, choices: &Choices<'_>) -> Option<Missing> {
+    match &measure.request {
+        Request::Network(asked) if choices.to.is_none() => {
+            let here = asked.questions.iter().all(|question| question.to.is_none());
+            here.then_some(Missing::Host)
+        }
+        Request::Storage(asked) if asked.targets.is_empty() => Some(Missing::Target),
+        Request::Files(asked) if asked.folder.is_none() => Some(Missing::Target),
+        Request::Mpi(_) if choices.mpi.installations.is_empty() => Some(Missing::Mpi),
+        _ => None,
+    }
 }
 
 /// Keeps the first of several cases with the same identifier: they ask for the same.

@@ -32,7 +32,7 @@ pub struct SuiteError {
 }
 
 const SUITE_KEYS: &[&str] = &["name", "title", "budget", "measure"];
-const MEASURE_KEYS: &[&str] = &["benchmark", "by", "share", "target"];
+const MEASURE_KEYS: &[&str] = &["benchmark", "by", "share", "target", "optional"];
 
 type Value<'a> = Spanned<DeValue<'a>>;
 
@@ -76,6 +76,7 @@ fn measure(value: &Value<'_>) -> Result<Measure, SuiteError> {
         by: table.optional("by", list_of(text_value))?.unwrap_or_default(),
         share: table.optional("share", share)?.unwrap_or(1.0),
         target: table.optional("target", ratio)?.unwrap_or(benchmark.definition().target),
+        optional: table.optional("optional", storage::flag)?.unwrap_or(false),
         request: request(benchmark, &table)?,
     })
 }

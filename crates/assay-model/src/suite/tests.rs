@@ -37,6 +37,7 @@ bytes = "64MiB"
                         by: [],
                         share: 1.0,
                         target: 0.01,
+                        optional: false,
                         request: Stream {
                             placements: [
                                 Node,

@@ -8,6 +8,7 @@ use super::hosts::{Unreached, unreached_hosts};
 use super::storage;
 use crate::document::{Align, Block, Document, Table, Tone};
 use crate::units::{display, joined, percent, quantity};
+use crate::words::{self, Said};
 
 const NOTHING_RUN: &str = "Nothing was run.";
 
@@ -55,6 +56,11 @@ pub fn fleet_plan(plan: &Plan, hosts: &[String], unreached: &[Unreached<'_>]) ->
         ]);
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));
+    for omitted in &plan.omitted {
+        let Said { text, advice } = words::missing(omitted.reason);
+        let text = format!("Left out: {}, because {text}; {advice}", omitted.benchmark);
+        document.paragraph(Tone::Doubt, text);
+    }
     document.paragraph(Tone::Quiet, stopping_rule(common.as_deref()));
     document
 }

@@ -43,6 +43,7 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     measurers::add(&mut document, &context);
     context.notes.add(&mut document);
     notes::add_failures(&mut document, summary);
+    notes::add_omitted(&mut document, summary);
     clock::add(&mut document, summary, run);
     machine::add(&mut document, summary);
     document

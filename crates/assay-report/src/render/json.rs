@@ -13,6 +13,7 @@ use assay_model::facts::HostFacts;
 use assay_model::failure::Failure;
 use assay_model::history::{Change, History, Method, Point, Turnover};
 use assay_model::limit::Limit;
+use assay_model::plan::Omitted;
 use assay_model::quantity::Unit;
 use assay_model::summary::{CaseFailure, Estimate, RunHead, Summary, Tool};
 use serde::Serialize;
@@ -29,6 +30,7 @@ struct SummaryOut<'a> {
     results: Vec<EstimateOut<'a>>,
     steps: Vec<EstimateOut<'a>>,
     failures: Vec<FailureOut<'a>>,
+    omitted: Vec<OmittedOut<'a>>,
     warnings: Vec<SaidOut<'a>>,
 }
 
@@ -54,6 +56,14 @@ struct EstimateOut<'a> {
     host: &'a str,
     tool: &'a Tool,
     warnings: Vec<SaidOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct OmittedOut<'a> {
+    #[serde(flatten)]
+    omitted: &'a Omitted,
+    text: String,
+    advice: String,
 }
 
 #[derive(Serialize)]
@@ -209,12 +219,18 @@ fn summary_out(summary: &Summary) -> SummaryOut<'_> {
         results: summary.results.iter().map(estimate).collect(),
         steps: summary.steps.iter().map(estimate).collect(),
         failures: summary.failures.iter().map(failure).collect(),
+        omitted: summary.omitted.iter().map(omitted).collect(),
         warnings: summary.warnings.iter().map(doubt).collect(),
     }
 }
 
+fn omitted(omitted: &Omitted) -> OmittedOut<'_> {
+    let words::Said { text, advice } = words::missing(omitted.reason);
+    OmittedOut { omitted, text, advice }
+}
+
 fn difference(difference: &Difference) -> DifferenceOut<'_> {
-    DifferenceOut { difference, text: words::difference(difference) }
+    DifferenceOut { difference, text: words::plainly(&words::difference(difference)) }
 }
 
 fn pair(pair: &Pair) -> PairOut<'_> {
@@ -261,7 +277,7 @@ fn parameters(attributes: &Attributes) -> BTreeMap<&'static str, Value> {
     let plain = |stored: &Attribute| match stored {
         Attribute::Reason(reason) => {
             let (id, arguments) = tagged(reason);
-            json!({ "id": id, "text": words::engine_reason(reason), "arguments": arguments })
+            json!({ "id": id, "text": words::plainly(&words::engine_reason(reason)), "arguments": arguments })
         }
         other => value(other),
     };
@@ -272,14 +288,14 @@ fn limit(limit: &Limit) -> LimitOut {
     let (basis_id, basis_arguments) = tagged(&limit.basis);
     LimitOut {
         value: limit.value,
-        basis: words::basis(&limit.basis),
+        basis: words::plainly(&words::basis(&limit.basis)),
         basis_id,
         basis_arguments,
     }
 }
 
 fn doubt(doubt: &Doubt) -> SaidOut<'_> {
-    let said = words::doubt(doubt);
+    let said = words::doubt(doubt).plainly();
     let arguments = match doubt {
         // Its words are all there is.
         Doubt::Told { .. } => Value::Null,
@@ -289,7 +305,7 @@ fn doubt(doubt: &Doubt) -> SaidOut<'_> {
 }
 
 fn failure(it: &CaseFailure) -> FailureOut<'_> {
-    let said = words::failure(&it.failure);
+    let said = words::failure(&it.failure).plainly();
     let arguments = match it.failure {
         Failure::Told { .. } => Value::Null,
         _ => tagged(&it.failure).1,

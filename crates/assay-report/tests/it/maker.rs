@@ -26,6 +26,7 @@ pub(crate) fn summary(suite: &str, status: Status, host: HostFacts) -> Summary {
         results: vec![],
         steps: vec![],
         failures: vec![],
+        omitted: vec![],
         warnings: vec![],
     }
 }

@@ -94,6 +94,11 @@ fn keep(
     Ok(())
 }
 
+/// What a tool's output says, as events of its case.
+pub(crate) fn record_once(parsed: &Parsed, span: Span, recorder: &mut Recorder<'_, '_>) {
+    record(parsed, span, true, recorder);
+}
+
 fn record(parsed: &Parsed, span: Span, first: bool, recorder: &mut Recorder<'_, '_>) {
     for measured in &parsed.values {
         let key = Key { metric: measured.metric, extra: measured.apart.clone() };

@@ -82,6 +82,7 @@ mod tests {
             suite: "x".to_owned(),
             budget_s: 1.0,
             seed: None,
+            omitted: Vec::new(),
             cases: cases.iter().map(case).collect(),
         }
     }

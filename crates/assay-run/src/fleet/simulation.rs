@@ -222,7 +222,13 @@ fn plan() -> Plan {
         stopping: Stopping { target: 0.1, repetitions: 1, preparations: 1, budget_s: 1.0 },
     };
     let cases = (0..CASES).map(case).collect();
-    Plan { suite: "simulated".to_owned(), budget_s: 1.0, seed: None, cases }
+    Plan {
+        suite: "simulated".to_owned(),
+        budget_s: 1.0,
+        seed: None,
+        cases,
+        omitted: Vec::new(),
+    }
 }
 
 impl Hosts for World {
@@ -298,7 +304,7 @@ fn check(seed: u64) {
     let question = FleetQuestion {
         names: &names,
         words: Vec::new(),
-        suite: None,
+        suites: BTreeMap::new(),
         seed,
         label: None,
         stops_on_failure: false,

@@ -23,7 +23,13 @@ fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>])
         run: "run".into(),
         label: None,
         started: "2026-01-01T00:00:00Z".into(),
-        plan: Plan { suite: "test".into(), budget_s: 60.0, seed: None, cases: vec![case] },
+        plan: Plan {
+            suite: "test".into(),
+            budget_s: 60.0,
+            seed: None,
+            cases: vec![case],
+            omitted: vec![],
+        },
         asked: None,
         turn: None,
     };

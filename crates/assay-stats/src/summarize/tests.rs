@@ -205,6 +205,7 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<Script>) -> Run {
             budget_s: 60.0,
             seed: None,
             cases: scripts.iter().map(|script| script.case.clone()).collect(),
+            omitted: vec![],
         },
         asked: None,
         turn: None,

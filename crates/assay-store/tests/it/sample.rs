@@ -38,7 +38,13 @@ pub(crate) fn started(run: &str) -> RunStarted {
         run: run.to_owned(),
         label: None,
         started: format!("2026-11-21T10:44:{:02}Z", run.len() % 60),
-        plan: Plan { suite: "memory".to_owned(), budget_s: 20.0, seed: None, cases },
+        plan: Plan {
+            suite: "memory".to_owned(),
+            budget_s: 20.0,
+            seed: None,
+            cases,
+            omitted: vec![],
+        },
         asked: None,
         turn: None,
     }

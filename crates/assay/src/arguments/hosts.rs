@@ -1,7 +1,5 @@
 //! What may be typed where other hosts take part.
 
-#![expect(clippy::doc_markdown, reason = "the comments are help texts, printed as they are")]
-
 use clap::{Args, ValueEnum};
 
 use super::seconds;

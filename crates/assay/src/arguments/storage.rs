@@ -187,6 +187,21 @@ pub(crate) struct StorageAimArguments {
     pub(crate) permissions: StoragePermissions,
 }
 
+impl StorageAimArguments {
+    /// One of the options that were given.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--target", !self.targets.is_empty()),
+            ("--size", self.size.is_some()),
+            ("--provisioned", self.provisioned.is_some()),
+            ("--destroy-data", !self.permissions.destroy_data.is_empty()),
+            ("--target-on-root", self.permissions.target_on_root),
+            ("--keep", self.permissions.keep),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct StorageCleanArguments {
     /// Only list the files

@@ -92,10 +92,7 @@ fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), Failure> {
         let named = target.to_string_lossy().replace("{host}", &asked.host);
         *target = PathBuf::from(named);
     }
-    let suite = match &asked.suite {
-        Some(text) => suites::read(&typed.suite, text)?,
-        None => suites::open(&typed.suite)?,
-    };
-    let suite = run::aimed(&typed, suite);
+    let suite = suites::read_all(&typed.suites, &asked.suites)?;
+    let suite = run::aimed(&typed, suite)?;
     member::measure(&run::question(&typed, &suite)?, line)
 }

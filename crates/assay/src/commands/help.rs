@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use assay_adapters::import::FORMATS;
 use assay_adapters::tool::TOOLS;
 use assay_model::suite::did_you_mean;
 use assay_report::build;
@@ -20,9 +21,10 @@ use assay_run::failure::{Failure, Kind};
 type Explain = fn(&Terminal) -> String;
 
 /// Topics that are no commands, with what prints them.
-const TOPICS: [(&str, Explain); 4] = [
+const TOPICS: [(&str, Explain); 5] = [
     ("methods", methods),
     ("tools", tools),
+    ("formats", formats),
     ("suites", suite_help),
     ("exit-codes", exit_codes),
 ];
@@ -135,12 +137,25 @@ fn tools(terminal: &Terminal) -> String {
     terminal.text(&document)
 }
 
+fn formats(_: &Terminal) -> String {
+    let mut text =
+        String::from("Files that `assay import` reads, recognised by their content:\n\n");
+    for format in FORMATS {
+        let _ = writeln!(text, "  {:<18}{}", format.name, format.about);
+    }
+    text
+}
+
 fn suite_help(_: &Terminal) -> String {
     let mut text = String::from("Built-in suites:\n\n");
     for (name, _) in suites::BUILT_IN {
         if let Ok(suite) = suites::open(name) {
-            let _ = writeln!(text, "  {name:<16}{}, {} s", suite.title, suite.budget_s);
+            let _ = writeln!(text, "  {name:<24}{}, {} s", suite.title, suite.budget_s);
         }
+    }
+    for (page, suite) in suites::PAGES {
+        let _ =
+            writeln!(text, "  {page:<24}as {suite}, by the name of the page that has its rows");
     }
     text.push_str("\nYour own suite is a file like this one:\n\n");
     for line in suites::EXAMPLE.lines() {

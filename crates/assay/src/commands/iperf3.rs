@@ -26,10 +26,11 @@ use crate::failure::render;
 use crate::listening::Silently;
 use crate::stored;
 use crate::terminal::Terminal;
+use assay_kernels::openssl::{OpenSslError, Padding};
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::iperf3_client::{self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed};
-use assay_run::network::iperf3_login::{Credentials, Gate, LoginError, Padding};
+use assay_run::network::iperf3_login::{Credentials, Gate, LoginError};
 use assay_run::network::iperf3_server::{self, Iperf3Service, Served};
 use assay_run::network::target::{Family, Target};
 use assay_run::network::{iperf3_flows, iperf3_record, iperf3_told};
@@ -133,7 +134,7 @@ fn client(
     match &outcome {
         Ok(outcome) => told.end = Some(outcome.end.clone()),
         Err(NetworkError::Interrupted) => told.error = Some(INTERRUPTED.to_owned()),
-        Err(error) => told.error = Some(words::failure(&error.of_case()).text),
+        Err(error) => told.error = Some(words::failure(&error.of_case()).plainly().text),
     }
     terminal.print(&page.last(&told));
     let (entries, raw) = iperf3_record::found(&test, &told, &outcome);
@@ -187,7 +188,11 @@ fn gate(typed: &Iperf3Arguments) -> Result<Option<Gate>, Failure> {
 fn no_login(error: &LoginError) -> Failure {
     let advice = match error {
         LoginError::Read { .. } => "name a file that may be read",
-        LoginError::NoKey { .. } | LoginError::KeyRejected { .. } => {
+        LoginError::NoHash { source: OpenSslError::NoLibrary(_) }
+        | LoginError::Key { source: OpenSslError::NoLibrary(_), .. } => {
+            "logins need OpenSSL 1.1 or 3 (Debian: libssl3), as iperf3 itself does"
+        }
+        LoginError::Key { .. } | LoginError::NoHash { .. } => {
             "`openssl genrsa -out private.pem 2048` makes a private key, and `openssl rsa -in private.pem -pubout -out public.pem` its public one"
         }
         LoginError::TooLong => "take a key of more bits, or a shorter password",
@@ -231,7 +236,7 @@ pub(crate) fn stored(
 fn reason(record: &CaseRecord) -> Option<String> {
     match &record.end {
         Some(CaseEnd::Finished(_)) => None,
-        Some(CaseEnd::Failed { failure, .. }) => Some(words::failure(failure).text),
+        Some(CaseEnd::Failed { failure, .. }) => Some(words::failure(failure).plainly().text),
         None => Some(INTERRUPTED.to_owned()),
     }
 }
@@ -324,7 +329,7 @@ fn server(
         Served::End(end) => terminal.print(&page.end(&end)),
         Served::Failed(error) => {
             failures += 1;
-            terminal.print(&page.fail(&words::failure(&error.of_case()).text));
+            terminal.print(&page.fail(&words::failure(&error.of_case()).plainly().text));
             terminal.note(&render(&failed(&error), false));
         }
     });

@@ -84,7 +84,13 @@ fn ask(
         name: "net".to_owned(),
         title: benchmark.definition().title.to_owned(),
         budget_s: place.length,
-        measures: vec![Measure { by: Vec::new(), share: 1.0, target: TARGET, request }],
+        measures: vec![Measure {
+            by: Vec::new(),
+            share: 1.0,
+            target: TARGET,
+            optional: false,
+            request,
+        }],
     };
     pipeline::run_options(&suite, measuring, terminal)
 }

@@ -33,7 +33,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     if let Some(list) = &typed.fleet.hosts.hosts {
         return run_hosts::run(list, typed, terminal);
     }
-    let suite = aimed(typed, suites::open(&typed.suite)?);
+    let suite = aimed(typed, suites::open_all(&typed.suites)?)?;
     let question = question(typed, &suite)?;
     match (&typed.switch, typed.label.as_slice()) {
         (Some(commands), names) => {
@@ -51,15 +51,32 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     }
 }
 
+/// Options that the suite cannot use were meant for another one.
+fn refuse_what_has_no_meaning(suite: &Suite, typed: &RunArguments) -> Result<(), Failure> {
+    let asks = |has: fn(&Request) -> bool| suite.measures.iter().any(|it| has(&it.request));
+    let storage = asks(|it| matches!(it, Request::Storage(_) | Request::Files(_)));
+    let network = asks(|it| matches!(it, Request::Network(_)));
+    let (option, what) = match (typed.storage.first_given(), typed.to.is_some()) {
+        (Some(option), _) if !storage => (option, "storage"),
+        (_, true) if !network => ("--to", "the network"),
+        _ => return Ok(()),
+    };
+    let text =
+        format!("suite {} asks nothing of {what}, so {option} has no meaning", suite.name);
+    Err(Failure::usage(text)
+        .advise("`assay run all` measures every topic; `assay help suites` lists the others"))
+}
+
 /// The suite with the storage that it is to measure.
-pub(super) fn aimed(typed: &RunArguments, mut suite: Suite) -> Suite {
+pub(super) fn aimed(typed: &RunArguments, mut suite: Suite) -> Result<Suite, Failure> {
+    refuse_what_has_no_meaning(&suite, typed)?;
     let aim = Aim {
         targets: typed.storage.targets.clone(),
         size_bytes: typed.storage.size.map(|size| size.0),
         provisioned_bytes_per_s: typed.storage.provisioned,
     };
     aim.apply(&mut suite);
-    suite
+    Ok(suite)
 }
 
 /// What is asked of this machine.
@@ -67,9 +84,9 @@ pub(super) fn question<'a>(
     typed: &'a RunArguments,
     suite: &'a Suite,
 ) -> Result<Question<'a>, Failure> {
-    let blame = if suites::is_built_in(&typed.suite) { Kind::Usage } else { Kind::Suite };
+    let built_in = typed.suites.iter().all(|name| suites::is_built_in(name));
     Ok(Question {
-        blame,
+        blame: if built_in { Kind::Usage } else { Kind::Suite },
         to: typed.to.as_deref(),
         mpi: mpi_choices(suite, &typed.mpi)?,
         storage: storage::options(&typed.storage.permissions, &typed.measuring.store),
@@ -97,11 +114,18 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
             None => Ok(MpiChoices::default()),
         };
     }
-    let installations = mpi_installations::find(
+    let found = mpi_installations::find(
         &typed.prefixes,
         typed.launcher.as_deref(),
         typed.abi.map_or(Interfaces::Own, InterfacesArgument::interfaces),
-    )?;
+    );
+    let is_needed = |measure: &Measure| asks(measure) && !measure.optional;
+    let installations = match found {
+        Err(_) if typed.prefixes.is_empty() && !suite.measures.iter().any(is_needed) => {
+            Vec::new()
+        }
+        found => found?,
+    };
     let file = typed.hostfile.as_deref().map(absolute).transpose()?;
     Ok(MpiChoices {
         installations,
@@ -153,7 +177,7 @@ pub(crate) fn linpack(
 }
 
 fn measure(share: f64, request: Request) -> Measure {
-    Measure { by: Vec::new(), share, target: TARGET, request }
+    Measure { by: Vec::new(), share, target: TARGET, optional: false, request }
 }
 
 fn one(name: &str, benchmark: Benchmark, measures: Vec<Measure>) -> Suite {

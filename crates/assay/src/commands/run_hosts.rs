@@ -34,13 +34,13 @@ pub(super) fn run(
     }
     let Way { names, via, program } = doctor_hosts::way(list, &typed.fleet.hosts)?;
     // What is wrong with the suite itself is said here, and not by every host.
-    let text = suites::text(&typed.suite)?;
-    suites::read(&typed.suite, &text)?;
+    let texts = suites::texts(&typed.suites)?;
+    suites::read_all(&typed.suites, &texts)?;
     let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
     let question = FleetQuestion {
         names: &names,
         words: std::iter::once("run".to_owned()).chain(given_words()).collect(),
-        suite: (!suites::is_built_in(&typed.suite)).then(|| text.into_owned()),
+        suites: texts,
         seed: typed.measuring.seed.unwrap_or_else(fresh_seed),
         label: typed.label.first().cloned(),
         stops_on_failure: typed.fleet.on_host_failure == OnHostFailure::Stop,

@@ -114,12 +114,12 @@ fn wrong_usage_is_2() {
         &["run", "--json", "--events"],
         2,
         &expect![[r#"
-        error: the argument '--json' cannot be used with '--events'
+            error: the argument '--json' cannot be used with '--events'
 
-        Usage: assay run --json [SUITE]
+            Usage: assay run --json [SUITE]...
 
-        For more information, try '--help'.
-    "#]],
+            For more information, try '--help'.
+        "#]],
     );
     check(
         &["run", "--tool", "stream"],

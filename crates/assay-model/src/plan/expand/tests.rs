@@ -42,7 +42,7 @@ fn plan_with(
     host: &HostFacts,
     mpi: MpiChoices,
 ) -> Result<Plan, PlanError> {
-    let measure = Measure { by: vec![], share: 1.0, target: 0.01, request };
+    let measure = Measure { by: vec![], share: 1.0, target: 0.01, optional: false, request };
     let suite = Suite {
         name: "test".into(),
         title: String::new(),
@@ -98,6 +98,7 @@ fn line(case: &Case) -> String {
                 timing.interval_s
             )
         }
+        Workload::Imported(work) => format!("{:?}", work.dimensions),
         Workload::Files(test) => {
             let streams = |work: &FileWorkload| -> Vec<&str> {
                 work.streams.iter().map(|stream| stream.operation.name()).collect()

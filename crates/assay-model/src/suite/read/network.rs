@@ -1,6 +1,7 @@
 //! Reads the network measures of a suite.
 
 use super::super::{NetworkRequest, Protocol, Request};
+use super::storage::flag;
 use super::{
     Read, Table, Value, count, did_you_mean, list_of, number, positive, size, text_value, wrong,
 };
@@ -125,11 +126,4 @@ fn rate(value: &Value<'_>) -> Read<u64> {
 
 fn busy_poll(value: &Value<'_>) -> Read<u32> {
     busy_poll_us(&text_value(value)?).map_err(|reason| wrong(value, reason, None))
-}
-
-fn flag(value: &Value<'_>) -> Read<bool> {
-    value
-        .get_ref()
-        .as_bool()
-        .ok_or_else(|| wrong(value, "`true` or `false` is wanted here", None))
 }

@@ -7,17 +7,23 @@ use assay_model::summary::{RunHead, Summary};
 
 use super::words;
 use crate::document::{Document, Tone};
+use crate::locale::word;
 use crate::units;
 
 pub(super) fn title(summary: &Summary) -> String {
-    /// More names than a title has room for.
-    const NAMED: usize = 4;
     let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
-    let hosts = match hosts.len() {
-        0..=NAMED => hosts.join(", "),
-        count => words::count(count, "host", "hosts"),
-    };
-    words::title(&summary.run.suite, &hosts)
+    words::title(&summary.run.suite, &named(&hosts))
+}
+
+/// More hosts than there is room for: the first and the last, and how many there are.
+fn named(hosts: &[&str]) -> String {
+    const ROOM: usize = 4;
+    match hosts {
+        [first, .., last] if hosts.len() > ROOM => {
+            format!("{first} … {last} ({})", hosts.len())
+        }
+        _ => hosts.join(", "),
+    }
 }
 
 pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
@@ -30,14 +36,10 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
             None => lines.push((line, vec![&host.name])),
         }
     }
-    let is_one = lines.len() == 1;
     for (line, hosts) in lines {
-        let line = match hosts.len() {
-            1 if is_one => line,
-            count if is_one => {
-                format!("{}, each: {line}", words::count(count, "host", "hosts"))
-            }
-            _ => format!("{}: {line}", hosts.join(", ")),
+        let line = match summary.hosts.len() {
+            1 => line,
+            _ => format!("{}: {line}", named(&hosts)),
         };
         document.paragraph(Tone::Plain, line);
     }
@@ -46,15 +48,13 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
     let (tone, text) = fate(summary, run);
     document.paragraph(tone, text);
     if summary.results.is_empty() {
-        document.paragraph(Tone::Bad, words::NOTHING);
+        document.paragraph(Tone::Bad, word("nothing-measured"));
     }
 }
 
 /// Nothing to say about a run that went well.
 fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, String) {
-    let reached = run.map_or_else(String::new, |run| {
-        words::reached(run.finished_cases().count(), run.started.plan.cases.len())
-    });
+    let reached = run.map(|run| [run.finished_cases().count(), run.started.plan.cases.len()]);
     match summary.run.status {
         Status::Complete => (Tone::Plain, String::new()),
         Status::Failed => {
@@ -62,8 +62,8 @@ fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, String) {
             (Tone::Bad, words::status_failed(summary.failures.len() - skipped, skipped))
         }
         Status::Partial => (Tone::Bad, words::status_partial(&summary.failures)),
-        Status::Interrupted => (Tone::Doubt, words::status_interrupted(&reached)),
-        Status::Unfinished => (Tone::Doubt, words::status_unfinished(&reached)),
+        Status::Interrupted => (Tone::Doubt, words::status("interrupted", reached)),
+        Status::Unfinished => (Tone::Doubt, words::status("unfinished", reached)),
     }
 }
 
@@ -94,12 +94,18 @@ fn host_line(host: &HostFacts) -> String {
             assay_model::quantity::Unit::Byte,
             3,
         );
-        parts.push(format!("{size} memory"));
+        parts.push(say!("host-memory", size = size));
     }
-    parts.push(format!("kernel {}", host.system.kernel));
+    parts.extend(
+        Some(&host.system.kernel)
+            .filter(|it| !it.is_empty())
+            .map(|it| say!("host-kernel", kernel = it)),
+    );
     parts.extend(host.system.product.clone());
-    parts.extend(host.system.virtualization.as_ref().map(|by| format!("guest of {by}")));
-    parts.retain(|part| !part.is_empty() && part != "kernel ");
+    parts.extend(
+        host.system.virtualization.as_ref().map(|by| say!("host-guest", hypervisor = by)),
+    );
+    parts.retain(|part| !part.is_empty());
     parts.join(", ")
 }
 
@@ -109,18 +115,18 @@ fn cores(host: &HostFacts) -> String {
         return String::new();
     }
     let cores = host.topology.one_cpu_per_core(&cpus).len();
-    let cores_text = words::count(cores, "core", "cores");
+    let cores_text = words::cores(cores);
     if cores == cpus.len() {
         cores_text
     } else {
-        format!("{cores_text} with {}", words::count(cpus.len(), "thread", "threads"))
+        say!("cores-with-threads", cores = cores_text, threads = words::threads(cpus.len()))
     }
 }
 
 fn last_level(host: &HostFacts) -> Option<String> {
     let caches: Vec<_> = host.topology.last_level().collect();
     let first = caches.first()?;
-    let size = units::joined(&assay_model::quantity::Bytes(first.bytes).to_string());
+    let size = units::size(first.bytes);
     let count = if caches.len() == 1 {
         String::new()
     } else {

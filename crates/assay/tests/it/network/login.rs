@@ -229,6 +229,7 @@ fn keys_and_files_that_are_none_are_named() {
     keys.openssl("genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out short.pem");
     keys.openssl("genpkey -algorithm ED25519 -out other.pem");
     keys.openssl("rsa -in key.pem -traditional -out old.pem");
+    keys.openssl("rsa -in key.pem -aes128 -passout pass:x -out locked.pem");
     let path = |name: &str| keys.path(name);
     let server = |key: &str, users: &str| {
         let (key, users) = (path(key), path(users));
@@ -250,11 +251,12 @@ fn keys_and_files_that_are_none_are_named() {
     for (mut command, told) in [
         (server("missing.pem", "users.csv"), "missing.pem"),
         (server("key.pem", "missing.csv"), "the file of users cannot be read"),
-        (server("public.pem", "users.csv"), "holds no private key in PEM"),
+        (server("public.pem", "users.csv"), "no such key in PEM"),
+        (server("locked.pem", "users.csv"), "without a passphrase"),
         (server("short.pem", "users.csv"), "no RSA key of 2048 to 8192 bits"),
         (server("other.pem", "users.csv"), "no RSA key of 2048 to 8192 bits"),
         (client("mario", "missing.pem"), "missing.pem"),
-        (client("mario", "key.pem"), "holds no public key in PEM"),
+        (client("mario", "key.pem"), "no such key in PEM"),
         (client("ma rio", "public.pem"), "without white space"),
         (client(&long, "public.pem"), "too long for this key"),
         (no_password, "there is no password for mario"),

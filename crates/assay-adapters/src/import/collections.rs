@@ -1,0 +1,200 @@
+//! Collections of figures with their own units: the performance logs of `ReFrame` and Phoronix's XML.
+
+use std::collections::BTreeMap;
+
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::benchmark::Benchmark;
+
+use super::{Found, missing};
+use crate::outputs::{Parsed, ToolError, number};
+
+/// What a unit's name means: the metrics of either direction, and the factor to the base unit.
+struct Known {
+    higher: Option<&'static str>,
+    lower: Option<&'static str>,
+    factor: f64,
+}
+
+/// Units as these files write them. `Gb/s` and `GB/s` are different things here, as they are printed.
+fn unit(name: &str) -> Option<Known> {
+    let higher = |metric, factor| Some(Known { higher: Some(metric), lower: None, factor });
+    let time = |factor| Some(Known { higher: None, lower: Some("time"), factor });
+    let name = name.trim();
+    let name =
+        name.strip_suffix("/sec").map_or_else(|| name.to_owned(), |it| format!("{it}/s"));
+    let small = name.to_ascii_lowercase();
+    match small.as_str() {
+        "s" | "sec" | "second" | "seconds" => return time(1.0),
+        "ms" | "milliseconds" => return time(1e-3),
+        "us" | "µs" | "μs" | "usec" | "microseconds" => return time(1e-6),
+        "ns" | "nanoseconds" => return time(1e-9),
+        "%" | "percent" => return higher("share", 0.01),
+        "iops" => return higher("io_rate", 1.0),
+        "kiops" => return higher("io_rate", 1e3),
+        _ => {}
+    }
+    let prefixes = [("", 1.0), ("k", 1e3), ("m", 1e6), ("g", 1e9), ("t", 1e12), ("p", 1e15)];
+    let binary = [("Ki", 1024f64), ("Mi", 1024f64.powi(2)), ("Gi", 1024f64.powi(3))];
+    for (prefix, factor) in binary {
+        if name.strip_prefix(prefix) == Some("B/s") {
+            return higher("bandwidth", factor);
+        }
+    }
+    for (prefix, factor) in prefixes {
+        let Some(rest) = name.get(..prefix.len()).filter(|it| it.eq_ignore_ascii_case(prefix))
+        else {
+            continue;
+        };
+        let kinds = [
+            (&["B/s"][..], "bandwidth"),
+            (&["bit/s", "b/s", "bits/s", "bps"][..], "bit_rate"),
+            (&["FLOP/s", "FLOPS", "flops", "Flop/s", "Flops", "flop/s"][..], "flop_rate"),
+            (&["IO/s", "IOPS"][..], "io_rate"),
+        ];
+        let found = kinds.into_iter().find(|(words, _)| words.contains(&&name[rest.len()..]));
+        if let Some((_, metric)) = found {
+            return higher(metric, factor);
+        }
+    }
+    None
+}
+
+/// The metric of a figure and its value in base units; a figure whose unit nobody knows is a score.
+fn place(name: &str, value: f64, lower_is_better: Option<bool>) -> Option<(&'static str, f64)> {
+    let score = Known { higher: Some("score"), lower: Some("penalty"), factor: 1.0 };
+    let known = unit(name).unwrap_or(score);
+    let metric = match lower_is_better {
+        Some(true) => known.lower,
+        Some(false) => known.higher,
+        None => known.higher.or(known.lower),
+    };
+    Some((metric?, value * known.factor))
+}
+
+fn found(test: &str, metric: &'static str, samples: Vec<f64>) -> Found {
+    let mut parsed = Parsed::default();
+    parsed.measure(metric, samples);
+    Found {
+        name: test.to_owned(),
+        benchmark: Benchmark::Foreign,
+        dimensions: Attributes::from([(Attribute::Test, test.into())]),
+        system: None,
+        began_s: None,
+        parsed,
+    }
+}
+
+pub(super) fn is_reframe(text: &str) -> bool {
+    let heading = text.lines().next().unwrap_or_default();
+    heading.split('|').any(|name| name.ends_with("_value")) && heading.contains("_unit")
+}
+
+/// One measurement for each performance variable of each test; every row is one run of it.
+pub(super) fn reframe(text: &str) -> Result<Vec<Found>, ToolError> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let names: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();
+    let at = |name: &str| names.iter().position(|it| *it == name);
+    let told: Vec<usize> = ["name", "descr", "testname", "system", "partition", "environ"]
+        .iter()
+        .filter_map(|name| at(name))
+        .collect();
+    let variables = names.iter().filter_map(|name| name.strip_suffix("_value"));
+    let variables: Vec<(&str, Option<usize>, Option<usize>)> = variables
+        .map(|name| (name, at(&format!("{name}_value")), at(&format!("{name}_unit"))))
+        .collect();
+    let mut samples: BTreeMap<(String, &'static str), Vec<f64>> = BTreeMap::new();
+    for line in lines {
+        let cells: Vec<&str> = line.split('|').collect();
+        // A new heading in the middle belongs to other columns.
+        if cells.len() != names.len() {
+            let missing = format!("a row has {} of {} columns", cells.len(), names.len());
+            return Err(ToolError::ReachEnd { missing });
+        }
+        let test: Vec<&str> =
+            told.iter().map(|at| cells[*at]).filter(|it| !it.is_empty()).collect();
+        for (name, value, unit) in &variables {
+            let value = value.map_or("", |at| cells[at]);
+            if matches!(value, "" | "null" | "None") {
+                continue;
+            }
+            let unit = unit.map_or("", |at| cells[at]);
+            let placed = place(unit, number(name, value)?, None);
+            let (metric, value) = placed.ok_or_else(|| missing("direction of a figure"))?;
+            let unknown = if metric == "score" && !unit.is_empty() {
+                format!(" [{unit}]")
+            } else {
+                String::new()
+            };
+            let test = format!("{} {name}{unknown}", test.join(" ")).trim().to_owned();
+            samples.entry((test, metric)).or_default().push(value);
+        }
+    }
+    Ok(samples
+        .into_iter()
+        .map(|((test, metric), values)| found(&test, metric, values))
+        .collect())
+}
+
+pub(super) fn is_phoronix(text: &str) -> bool {
+    text.contains("<PhoronixTestSuite")
+}
+
+/// One measurement for each result and system; the raw values are the samples.
+pub(super) fn phoronix(text: &str) -> Result<Vec<Found>, ToolError> {
+    /// A composite of thousands of results has fewer.
+    const MOST_NODES: u32 = 1_000_000;
+    let options = roxmltree::ParsingOptions {
+        nodes_limit: MOST_NODES,
+        ..roxmltree::ParsingOptions::default()
+    };
+    let document = roxmltree::Document::parse_with_options(text, options).map_err(|error| {
+        ToolError::Find { what: format!("XML: {error}"), place: "the file" }
+    })?;
+    let results = document.descendants().filter(|node| node.has_tag_name("Result"));
+    let mut all = Vec::new();
+    for result in results {
+        let told = |name: &str| {
+            let child = result.children().find(|node| node.has_tag_name(name));
+            child.and_then(|node| node.text()).unwrap_or_default().trim().to_owned()
+        };
+        let lower = match told("Proportion").as_str() {
+            "LIB" => Some(true),
+            "HIB" => Some(false),
+            _ => None,
+        };
+        let (title, description, scale) = (told("Title"), told("Description"), told("Scale"));
+        for entry in result.descendants().filter(|node| node.has_tag_name("Entry")) {
+            all.extend(entry_of(entry, &format!("{title} {description}"), &scale, lower)?);
+        }
+    }
+    Ok(all)
+}
+
+fn entry_of(
+    entry: roxmltree::Node<'_, '_>,
+    test: &str,
+    scale: &str,
+    lower: Option<bool>,
+) -> Result<Option<Found>, ToolError> {
+    let told = |name: &str| {
+        let child = entry.children().find(|node| node.has_tag_name(name));
+        child.and_then(|node| node.text()).unwrap_or_default().trim()
+    };
+    let (raw, value) = (told("RawString"), told("Value"));
+    let texts = if raw.is_empty() { value } else { raw };
+    let mut samples = Vec::new();
+    let mut placed = None;
+    for text in texts.split(':').filter(|text| !text.is_empty()) {
+        let Some((metric, value)) = place(scale, number("a value", text)?, lower) else {
+            return Ok(None);
+        };
+        placed = Some(metric);
+        samples.push(value);
+    }
+    let Some(metric) = placed else { return Ok(None) };
+    let unknown = matches!(metric, "score" | "penalty") && !scale.is_empty();
+    let test =
+        if unknown { format!("{} [{scale}]", test.trim()) } else { test.trim().to_owned() };
+    let system = Some(told("Identifier").to_owned()).filter(|name| !name.is_empty());
+    Ok(Some(Found { system, ..found(&test, metric, samples) }))
+}

@@ -1,0 +1,64 @@
+//! Logs of STREAM and HPL.
+
+use std::collections::BTreeSet;
+
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::benchmark::Benchmark;
+
+use super::{Found, parts};
+use crate::hpl_text::HplLog;
+use crate::outputs::{Parsed, ToolError};
+use crate::stream_text::StreamText;
+
+pub(super) fn is_stream(text: &str) -> bool {
+    text.contains("STREAM version") && text.contains("Function ")
+}
+
+/// Every table of the file, for people append runs to one log.
+pub(super) fn stream(text: &str) -> Result<Vec<Found>, ToolError> {
+    let tables = parts(text, |line| line.starts_with("STREAM version"));
+    tables.iter().map(|part| stream_of(part)).collect()
+}
+
+fn stream_of(text: &str) -> Result<Found, ToolError> {
+    let read = StreamText::read(text)?;
+    let mut parsed = Parsed { version: read.version.clone(), ..Parsed::default() };
+    read.report(read.functions.map(|function| function.rate), &mut parsed);
+    let bytes = read.elements.saturating_mul(read.element_bytes);
+    let dimensions = Attributes::from([
+        (Attribute::Threads, read.threads.unwrap_or(1).into()),
+        (Attribute::BytesPerArray, bytes.into()),
+    ]);
+    Ok(Found {
+        name: "stream".to_owned(),
+        benchmark: Benchmark::MemoryStream,
+        dimensions,
+        system: None,
+        began_s: None,
+        parsed,
+    })
+}
+
+pub(super) fn is_hpl(text: &str) -> bool {
+    text.contains("HPLinpack") && text.contains("||Ax-b||")
+}
+
+/// One measurement for each number of equations.
+pub(super) fn hpl(text: &str) -> Result<Vec<Found>, ToolError> {
+    let log = HplLog::read(text)?;
+    let sizes: BTreeSet<u64> = log.rows.iter().map(|row| row.n).collect();
+    let of_size = |n: &u64| {
+        let mut parsed = Parsed { version: log.version.clone(), ..Parsed::default() };
+        let rows = log.rows.iter().filter(|row| row.n == *n).cloned().collect();
+        HplLog { version: log.version.clone(), rows }.report(*n, &mut parsed)?;
+        Ok(Found {
+            name: format!("n={n}"),
+            benchmark: Benchmark::Linpack,
+            dimensions: Attributes::from([(Attribute::N, (*n).into())]),
+            system: None,
+            began_s: None,
+            parsed,
+        })
+    };
+    sizes.iter().map(of_size).collect()
+}

@@ -1,0 +1,189 @@
+//! fio's text for people: each group's line of rates and its completion latency.
+//!
+//! Rates have three or so digits (`IOPS=123k`), which is said. The bandwidth in parentheses is decimal, the
+//! one before it binary (stat.c prints both with `num2str`); that in parentheses is read.
+
+use std::collections::BTreeMap;
+
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::benchmark::Benchmark;
+use assay_model::doubt::Doubt;
+use assay_model::event::Figures;
+use assay_model::quantity::{self as parse};
+
+use super::storage::{asked, size};
+use super::{Found, missing};
+use crate::outputs::{Parsed, ToolError};
+
+pub(super) fn is(text: &str) -> bool {
+    text.contains(": (groupid=") && text.contains("IOPS=")
+}
+
+pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
+    let options = options(text);
+    let version = text.lines().find_map(|line| line.trim().strip_prefix("fio-"));
+    let mut groups: Vec<Found> = Vec::new();
+    let mut side = Side::default();
+    for line in text.lines().map(str::trim) {
+        if let Some((name, rest)) = line.split_once(": (groupid=") {
+            side.end(&mut groups)?;
+            let jobs = rest.split_once("jobs=").map_or("", |it| it.1);
+            let jobs = jobs.split([')', ',']).next().and_then(|it| it.parse().ok());
+            let parsed = Parsed { version: version.map(str::to_owned), ..Parsed::default() };
+            let dimensions = options.get(name).map(|of| asked(of, jobs.unwrap_or(1)));
+            groups.push(Found {
+                name: name.to_owned(),
+                benchmark: Benchmark::Storage,
+                dimensions: dimensions.unwrap_or_default(),
+                system: None,
+                began_s: None,
+                parsed,
+            });
+            if line.contains("err=") && !line.contains("err= 0:") {
+                return Err(ToolError::PassCheck { verdict: line.to_owned() });
+            }
+        } else if line.contains(": IOPS=") {
+            side.end(&mut groups)?;
+            side = Side { head: line.to_owned(), ..Side::default() };
+        } else if !side.head.is_empty() {
+            side.add(line);
+        }
+    }
+    side.end(&mut groups)?;
+    groups.retain(|group| !group.parsed.values.is_empty());
+    if groups.is_empty() { Err(missing("line with IOPS=")) } else { Ok(groups) }
+}
+
+/// `name: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) …, ioengine=libaio, iodepth=32` by name.
+fn options(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
+    let mut found = BTreeMap::new();
+    for line in text.lines() {
+        let Some((name, rest)) = line.split_once(": (g=") else { continue };
+        let mut options = BTreeMap::new();
+        for part in rest.split(", ").flat_map(|part| part.split("): ")) {
+            let Some((key, value)) = part.split_once('=') else { continue };
+            let value = value.trim_start_matches("(R) ").to_owned();
+            options.insert(key.trim().to_owned(), value);
+        }
+        if let Some(bytes) = options.get("bs").and_then(|text| size(text)) {
+            options.insert("bs".to_owned(), bytes.to_string());
+        }
+        // Whether the page cache was used the text does not say.
+        options.insert("direct".to_owned(), "1".to_owned());
+        found.insert(name.to_owned(), options);
+    }
+    found
+}
+
+/// Reads or writes of one group.
+#[derive(Default)]
+struct Side {
+    head: String,
+    /// `clat (usec): min=…`.
+    latency: String,
+    /// Unit of percentiles, and those that stand below it.
+    percentiles: Option<(f64, String)>,
+}
+
+impl Side {
+    fn add(&mut self, line: &str) {
+        if line.starts_with("clat (") {
+            line.clone_into(&mut self.latency);
+        } else if line.starts_with("clat percentiles (") {
+            self.percentiles = Some((time_unit(line), String::new()));
+        } else if let (true, Some((_, text))) = (line.starts_with('|'), &mut self.percentiles) {
+            text.push_str(line);
+        }
+    }
+
+    /// Adds what it was to the last group.
+    fn end(&mut self, groups: &mut [Found]) -> Result<(), ToolError> {
+        let side = std::mem::take(self);
+        if side.head.is_empty() {
+            return Ok(());
+        }
+        let Some(group) = groups.last_mut() else {
+            return Err(missing("group of jobs before the first line with IOPS="));
+        };
+        let rate = side.rate()?;
+        let bytes_per_s = side.bytes_per_s()?;
+        let operation = side.head.split(':').next().unwrap_or_default().trim().to_owned();
+        // Reads and writes of a mix are told apart here: sums of rounded rates would be rounder still.
+        let is_mix =
+            group.dimensions.get(&Attribute::Operation).and_then(|it| it.text()) == Some("mix");
+        let apart = match is_mix {
+            true => Attributes::from([(Attribute::Operation, operation.into())]),
+            false => Attributes::new(),
+        };
+        let parsed = &mut group.parsed;
+        parsed.measure_apart("rate", apart.clone(), vec![rate]);
+        parsed.measure_apart("bandwidth", apart.clone(), vec![bytes_per_s]);
+        let metric = "rate".to_owned();
+        parsed.doubts.push(Doubt::RoundedOutput { metric, at: String::new(), share: 0.005 });
+        side.latency(&apart, parsed)
+    }
+
+    fn rate(&self) -> Result<f64, ToolError> {
+        let text = self.head.split_once("IOPS=").map_or("", |it| it.1);
+        let text = text.split(',').next().unwrap_or_default();
+        // `IOPS=123k` is 123,000: fio's rates are decimal.
+        scaled("IOPS", text, |unit| parse::letter(unit, 1e3))
+    }
+
+    fn bytes_per_s(&self) -> Result<f64, ToolError> {
+        let text = self.head.split_once('(').and_then(|it| it.1.split_once(')'));
+        let text = text.map_or("", |it| it.0);
+        scaled("BW", text, |unit| parse::letter(unit.strip_suffix("b/s")?, 1e3))
+    }
+
+    fn latency(&self, apart: &Attributes, parsed: &mut Parsed) -> Result<(), ToolError> {
+        let unit_s = time_unit(&self.latency);
+        let of = |name: &str| {
+            let text = self.latency.split_once(&format!("{name}="))?.1;
+            let text = text.split(',').next()?.trim();
+            scaled(name, text, |letter| parse::letter(letter, 1e3)).ok()
+        };
+        let Some(mean_s) = of("avg").map(|mean| mean * unit_s).filter(|mean| *mean > 0.0)
+        else {
+            return Ok(());
+        };
+        let percentile = |name: &str| {
+            let (unit_s, text) = self.percentiles.as_ref()?;
+            let text = text.split_once(&format!(" {name}th=["))?.1.split(']').next()?;
+            Some(text.trim().parse::<f64>().ok()? * unit_s).filter(|it| *it > 0.0)
+        };
+        let median = percentile("50.00");
+        parsed.measure_apart("latency", apart.clone(), vec![median.unwrap_or(mean_s)]);
+        let statistic = if median.is_some() { "median" } else { "mean" };
+        parsed.learn_of("latency", Attribute::Statistic, statistic);
+        let p99 = percentile("99.00").map(|value| ("p99".to_owned(), value));
+        let figures = Figures {
+            min: of("min").map(|it| it * unit_s),
+            mean: Some(mean_s),
+            max: of("max").map(|it| it * unit_s),
+            percentiles: p99.into_iter().collect(),
+        };
+        parsed.figures("latency", figures);
+        Ok(())
+    }
+}
+
+fn time_unit(line: &str) -> f64 {
+    match line.split_once('(').map_or("", |it| it.1).split(')').next() {
+        Some("nsec") => 1e-9,
+        Some("msec") => 1e-3,
+        Some("sec") => 1.0,
+        _ => 1e-6,
+    }
+}
+
+fn scaled(
+    what: &str,
+    text: &str,
+    worth: impl Fn(&str) -> Option<f64>,
+) -> Result<f64, ToolError> {
+    let refused = || ToolError::ReadNumber { what: what.to_owned(), text: text.to_owned() };
+    let (number, factor) = parse::foreign(text, worth).ok_or_else(refused)?;
+    let value: f64 = number.parse().map_err(|_| refused())?;
+    Some(value * factor).filter(|it| it.is_finite() && *it >= 0.0).ok_or_else(refused)
+}

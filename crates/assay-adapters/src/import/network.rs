@@ -1,0 +1,183 @@
+//! Results of iperf3's JSON, qperf and sockperf.
+
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::benchmark::Benchmark;
+use assay_model::event::Figures;
+use assay_model::workload::{
+    Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput, Workload,
+};
+use serde_json::Value;
+
+use super::{Found, after, by_tool, missing};
+use crate::outputs::{Parsed, ToolError, positive};
+
+pub(super) fn is_iperf3_json(text: &str) -> bool {
+    text.contains("\"test_start\"") && text.contains("\"num_streams\"")
+}
+
+/// One document of one test.
+pub(super) fn iperf3_json(text: &str) -> Result<Vec<Found>, ToolError> {
+    let document: Value = serde_json::from_str(text)
+        .map_err(|error| ToolError::ReachEnd { missing: error.to_string() })?;
+    let start = |key: &str| document.pointer(&format!("/start/test_start/{key}"));
+    let whole = |key: &str| start(key).and_then(Value::as_u64).unwrap_or(0);
+    let direction = if document.pointer("/end/sum_received_bidir_reverse").is_some() {
+        Direction::Both
+    } else if whole("reverse") == 1 {
+        Direction::Receive
+    } else {
+        Direction::Send
+    };
+    let to = document.pointer("/start/connecting_to/host").and_then(Value::as_str);
+    let work = NetworkWorkload {
+        to: to.map(str::to_owned),
+        port: None,
+        question: NetworkQuestion::Throughput(Throughput {
+            streams: u32::try_from(whole("num_streams")).unwrap_or(u32::MAX),
+            direction,
+            seconds: u32::try_from(whole("duration")).unwrap_or(u32::MAX),
+            copy: true,
+            rate_bit_per_s: Some(whole("target_bitrate")).filter(|rate| *rate > 0),
+            congestion: None,
+        }),
+    };
+    let is_udp = start("protocol").and_then(Value::as_str) == Some("UDP");
+    let workload = if is_udp { Workload::NetworkUdp(work) } else { Workload::NetworkTcp(work) };
+    let mut found = of_workload("iperf3", workload, text)?;
+    found.began_s = document.pointer("/start/timestamp/timesecs").and_then(Value::as_u64);
+    Ok(vec![found])
+}
+
+/// What the reader of a tool makes of a text about such a workload.
+fn of_workload(tool: &str, workload: Workload, text: &str) -> Result<Found, ToolError> {
+    let mut dimensions = workload.dimensions(tool);
+    // A file that does not name the other end is not about loopback.
+    if workload.network().is_some_and(|work| work.to.is_none()) {
+        dimensions.remove(&Attribute::To);
+    }
+    let name = workload.network().map_or_else(String::new, NetworkWorkload::name);
+    let benchmark = workload.benchmark();
+    let parsed = by_tool(tool, workload, text)?;
+    Ok(Found { name, benchmark, dimensions, system: None, began_s: None, parsed })
+}
+
+const QPERF: [&str; 3] = ["tcp_lat:", "udp_lat:", "tcp_bw:"];
+
+pub(super) fn is_qperf(text: &str) -> bool {
+    text.lines().any(|line| QPERF.contains(&line.trim_end()))
+}
+
+/// Every test that assay has, too; others are named as left out.
+pub(super) fn qperf(text: &str) -> Result<Vec<Found>, ToolError> {
+    let mut found = Vec::new();
+    for head in QPERF {
+        if !text.lines().any(|line| line.trim_end() == head) {
+            continue;
+        }
+        let section = text.split_once(head).map_or("", |(_, rest)| rest);
+        let section: String =
+            section.lines().skip(1).take_while(|line| line.starts_with(' ')).collect();
+        let question = if head == "tcp_bw:" {
+            NetworkQuestion::Throughput(Throughput {
+                streams: 1,
+                direction: Direction::Send,
+                // qperf's own time where nothing else was asked (its man page).
+                seconds: 2,
+                copy: true,
+                rate_bit_per_s: None,
+                congestion: None,
+            })
+        } else {
+            let bytes = after(&section, "msg_size").and_then(|text| text.parse().ok());
+            NetworkQuestion::Latency(Latency {
+                bytes: bytes.unwrap_or(1),
+                seconds: 2,
+                spin: false,
+                rate_per_s: None,
+                load_streams: 0,
+                busy_poll_us: None,
+            })
+        };
+        let work = NetworkWorkload { to: None, port: None, question };
+        let workload = match head {
+            "udp_lat:" => Workload::NetworkUdp(work),
+            _ => Workload::NetworkTcp(work),
+        };
+        found.push(of_workload("qperf", workload, text)?);
+    }
+    Ok(found)
+}
+
+pub(super) fn is_sockperf(text: &str) -> bool {
+    text.contains("sockperf:") && text.contains("Summary:")
+}
+
+/// Its latency is half a round trip unless it was asked for whole ones (`--full-rtt`), and its `BandWidth`
+/// is in 2²⁰ B/s whatever the label says (sockperf's client.cpp divides by 1024 twice).
+pub(super) fn sockperf(text: &str) -> Result<Vec<Found>, ToolError> {
+    let text: String = text.lines().map(without_colour).collect::<Vec<_>>().join("\n");
+    let benchmark =
+        if text.contains("# TCP") { Benchmark::NetworkTcp } else { Benchmark::NetworkUdp };
+    let version =
+        after(&text, "== version #").map(|text| text.trim_end_matches('=').to_owned());
+    let mut parsed = Parsed { version, ..Parsed::default() };
+    let summary = text.lines().filter_map(|line| line.split_once("Summary:")).map(|it| it.1);
+    let mut dimensions = Attributes::new();
+    for line in summary {
+        if let Some(value) = after(line, "Latency is") {
+            latency("half_round_trip", value, &text, &mut parsed)?;
+            dimensions.insert(Attribute::LoadStreams, 0_u64.into());
+        } else if let Some(value) = after(line, "Round trip is") {
+            latency("round_trip", value, &text, &mut parsed)?;
+            dimensions.insert(Attribute::LoadStreams, 0_u64.into());
+        } else if let Some(value) = after(line, "BandWidth is") {
+            let mib_per_s = positive("BandWidth", value)?;
+            parsed.measure("goodput", vec![mib_per_s * 1024.0 * 1024.0 * 8.0]);
+            dimensions.insert(Attribute::Streams, 1_u64.into());
+        }
+    }
+    let bytes = after(&text, "--msg-size").or_else(|| after(&text, "; msg-size"));
+    let bytes = bytes.and_then(|text| text.trim_end_matches(';').parse::<u64>().ok());
+    dimensions.extend(bytes.map(|bytes| (Attribute::Bytes, bytes.into())));
+    if parsed.values.is_empty() {
+        return Err(missing("summary of latency or bandwidth"));
+    }
+    let name = "sockperf".to_owned();
+    Ok(vec![Found { name, benchmark, dimensions, system: None, began_s: None, parsed }])
+}
+
+fn latency(
+    metric: &'static str,
+    value: &str,
+    text: &str,
+    parsed: &mut Parsed,
+) -> Result<(), ToolError> {
+    let mean_s = positive("the latency", value)? * 1e-6;
+    let percentile = |name: &str| {
+        let line = text.lines().find(|line| line.contains(name))?;
+        Some(positive(name, line.rsplit('=').next()?).ok()? * 1e-6)
+    };
+    parsed.measure(metric, vec![percentile("percentile 50.000").unwrap_or(mean_s)]);
+    let statistic = if percentile("percentile 50.000").is_some() { "median" } else { "mean" };
+    parsed.learn_of(metric, Attribute::Statistic, statistic);
+    let p99 = percentile("percentile 99.000").map(|value| ("p99".to_owned(), value));
+    let figures = Figures {
+        min: percentile("<MIN> observation"),
+        mean: Some(mean_s),
+        max: percentile("<MAX> observation"),
+        percentiles: p99.into_iter().collect(),
+    };
+    parsed.figures(metric, figures);
+    Ok(())
+}
+
+/// A line without the colours of a terminal, which sockperf also writes into files.
+fn without_colour(line: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = line;
+    while let Some((before, behind)) = rest.split_once('\u{1b}') {
+        plain.push_str(before);
+        rest = behind.split_once('m').map_or("", |(_, rest)| rest);
+    }
+    plain + rest
+}

@@ -1,0 +1,205 @@
+//! JSON of fio, tables of IOR, and mdtest's summary.
+
+use std::collections::BTreeMap;
+
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::benchmark::Benchmark;
+use assay_model::event::Figures;
+use assay_model::quantity::{self as parse};
+
+use super::{Found, after, missing, parts};
+use crate::fio_json::{self, FioGroup};
+use crate::ior_text::{IorRow, IorText};
+use crate::outputs::{Parsed, ToolError, not_negative};
+use crate::tool::storage as figures;
+
+pub(super) fn is_fio_json(text: &str) -> bool {
+    text.contains("\"fio version\"") && text.contains("\"jobs\"")
+}
+
+/// One measurement for each group of jobs, as fio itself sums them up.
+pub(super) fn fio_json(text: &str) -> Result<Vec<Found>, ToolError> {
+    let (groups, began_s) = fio_json::groups(text)?;
+    let read = |group: FioGroup| {
+        Ok(Found {
+            dimensions: asked(&group.options, group.entries),
+            name: group.name,
+            benchmark: Benchmark::Storage,
+            system: None,
+            began_s,
+            parsed: figures::fio(group.result, &[])?,
+        })
+    };
+    groups.into_iter().map(read).collect()
+}
+
+/// The dimensions that options of fio say. `entries` are the clones of a job that were told one by one.
+pub(super) fn asked(options: &BTreeMap<String, String>, entries: u64) -> Attributes {
+    let of =
+        |names: &[&str]| names.iter().find_map(|name| options.get(*name)).map(String::as_str);
+    let way = of(&["rw", "readwrite"]).unwrap_or("read");
+    let way = way.split(':').next().unwrap_or(way);
+    let operation = match way {
+        "read" | "randread" => "read",
+        "rw" | "readwrite" | "randrw" => "mix",
+        _ => "write",
+    };
+    let whole = |names: &[&str]| of(names).and_then(|text| text.parse::<u64>().ok());
+    let jobs = whole(&["numjobs"]).unwrap_or(1).max(entries);
+    let depth = whole(&["iodepth"]).unwrap_or(1).saturating_mul(jobs);
+    // Jobs that each walk through the file are not one walk.
+    let pattern = match (way.starts_with("rand"), jobs) {
+        (true, _) => "random",
+        (false, 1) => "sequential",
+        (false, _) => "parts",
+    };
+    let mut asked = Attributes::from([
+        (Attribute::Operation, operation.into()),
+        (Attribute::Pattern, pattern.into()),
+        (Attribute::Depth, depth.into()),
+        (Attribute::Threads, jobs.into()),
+    ]);
+    if operation == "mix" {
+        let percent = whole(&["rwmixread"]).unwrap_or(50).min(100);
+        asked.insert(Attribute::ReadShare, (percent as f64 / 100.0).into());
+    }
+    // fio's default is 4 KiB (HOWTO, "blocksize").
+    let bytes = of(&["bs", "blocksize"]).map_or(Some(4096), size);
+    asked.extend(bytes.map(|bytes| (Attribute::Bytes, bytes.into())));
+    asked.extend(of(&["ioengine"]).map(|name| (Attribute::Engine, name.into())));
+    asked.extend(of(&["filename"]).map(|name| (Attribute::Target, name.into())));
+    if of(&["direct"]).unwrap_or("0") != "1" {
+        asked.insert(Attribute::PageCache, true.into());
+    }
+    asked
+}
+
+/// fio's `4k`, `4KiB`, `4096B` and `4kb` are all 4096, unless `kb_base` says otherwise.
+pub(super) fn size(text: &str) -> Option<u64> {
+    let text = text.split(['-', ',']).next()?;
+    let worth = |unit: &str| {
+        let letter = unit.trim_end_matches('b').trim_end_matches('i');
+        parse::letter(letter, 1024.0)
+    };
+    let (number, factor) = parse::foreign(text, worth)?;
+    let bytes = number.parse::<f64>().ok()? * factor;
+    (1.0..1e18).contains(&bytes).then_some(bytes as u64)
+}
+
+pub(super) fn is_ior(text: &str) -> bool {
+    let heading = |line: &str| line.starts_with("access") && line.contains("bw(MiB/s)");
+    let json = text.contains("\"wrRdTime\"") && text.contains("\"tests\"");
+    json || text.lines().any(heading)
+}
+
+/// Writes and reads of each test of the file.
+pub(super) fn ior(text: &str) -> Result<Vec<Found>, ToolError> {
+    let mut tests = parts(text, |line| line.starts_with("IOR-") && line.contains(": MPI"));
+    if tests.is_empty() || text.contains("\"wrRdTime\"") {
+        tests = vec![text.to_owned()];
+    }
+    let mut found = Vec::new();
+    for test in &tests {
+        let read = IorText::read(test)?;
+        for (writes, operation) in [(true, "write"), (false, "read")] {
+            let rows: Vec<&IorRow> =
+                read.rows.iter().filter(|row| row.writes == writes).collect();
+            if let Some(first) = rows.first() {
+                let dimensions = ior_asked(test, first, read.tasks, operation);
+                let parsed = figures::ior(&rows, read.tasks, read.version.clone())?;
+                found.push(Found {
+                    name: operation.to_owned(),
+                    benchmark: Benchmark::Storage,
+                    dimensions,
+                    system: None,
+                    began_s: None,
+                    parsed,
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn ior_asked(text: &str, row: &IorRow, tasks: Option<u64>, operation: &str) -> Attributes {
+    let mut asked = Attributes::from([
+        (Attribute::Operation, operation.into()),
+        (Attribute::Bytes, (row.transfer_bytes as u64).into()),
+    ]);
+    asked.extend(tasks.map(|tasks| (Attribute::Depth, tasks.into())));
+    let pattern = match after(text, "ordering in a file") {
+        Some("random") => Some("random"),
+        Some(_) => Some("sequential"),
+        None => None,
+    };
+    asked.extend(pattern.map(|pattern| (Attribute::Pattern, pattern.into())));
+    asked.extend(after(text, "test filename").map(|name| (Attribute::Target, name.into())));
+    asked
+}
+
+/// Words of mdtest's summary and what assay calls them.
+const MDTEST: [(&str, &str); 10] = [
+    ("Directory creation", "mkdir"),
+    ("Directory stat", "stat-directory"),
+    ("Directory rename", "rename-directory"),
+    ("Directory removal", "rmdir"),
+    ("File creation", "create"),
+    ("File stat", "stat"),
+    ("File read", "read"),
+    ("File removal", "delete"),
+    ("Tree creation", "create-tree"),
+    ("Tree removal", "delete-tree"),
+];
+
+pub(super) fn is_mdtest(text: &str) -> bool {
+    text.contains("SUMMARY rate") && text.contains("File creation")
+}
+
+/// Rates in operations per second; a row has maximum, minimum, mean and standard deviation over the
+/// iterations, of which the mean is the sample.
+pub(super) fn mdtest(text: &str) -> Result<Vec<Found>, ToolError> {
+    let rows = text.lines().skip_while(|line| !line.contains("SUMMARY rate")).skip(1);
+    let version = after(text, "mdtest-").map(str::to_owned);
+    let ranks = after(text, "launched with").and_then(|text| text.parse::<u64>().ok());
+    let files = text.lines().find(|line| line.contains(" tasks, ")).and_then(|line| {
+        line.split(", ").nth(1)?.split_whitespace().next()?.parse::<u64>().ok()
+    });
+    let mut found = Vec::new();
+    for line in rows {
+        let known = MDTEST.iter().find(|(word, _)| line.trim_start().starts_with(word));
+        let Some((word, operation)) = known else { continue };
+        let rest = line.trim_start()[word.len()..].trim_start_matches([' ', ':']);
+        let numbers: Result<Vec<f64>, _> =
+            rest.split_whitespace().map(|field| not_negative(word, field)).collect();
+        let [max, min, mean, _deviation] = numbers?[..] else {
+            let missing = format!("the row {word:?} has not 4 numbers");
+            return Err(ToolError::ReachEnd { missing });
+        };
+        // What was not done has a rate of 0.
+        if mean <= 0.0 {
+            continue;
+        }
+        let mut parsed = Parsed { version: version.clone(), ..Parsed::default() };
+        parsed.measure("rate", vec![mean]);
+        parsed.learn_of("rate", Attribute::Statistic, "mean");
+        let figures =
+            Figures { min: Some(min), mean: Some(mean), max: Some(max), ..Figures::default() };
+        parsed.figures("rate", figures);
+        let mut dimensions = Attributes::from([(Attribute::Operation, (*operation).into())]);
+        dimensions.extend(ranks.map(|ranks| (Attribute::Threads, ranks.into())));
+        dimensions.extend(files.map(|files| (Attribute::Files, files.into())));
+        found.push(Found {
+            name: (*operation).to_owned(),
+            benchmark: Benchmark::StorageFiles,
+            dimensions,
+            system: None,
+            began_s: None,
+            parsed,
+        });
+    }
+    if found.is_empty() {
+        Err(missing("row of mdtest's summary with a rate"))
+    } else {
+        Ok(found)
+    }
+}

@@ -1,0 +1,261 @@
+//! Every format with what it says and what it must not be taken for; whole files are among the goldens.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+
+use super::*;
+
+/// What a text is taken for and what is found in it, one line for each figure.
+fn told(text: &str) -> String {
+    let mut out = String::new();
+    match read(text) {
+        Err(error) => {
+            let _ = writeln!(out, "line {:?}: {error}", error.line());
+        }
+        Ok((format, found)) => {
+            let _ = writeln!(out, "{}", format.name);
+            for it in found {
+                let told: Vec<String> = it
+                    .dimensions
+                    .iter()
+                    .map(|(name, value)| format!("{}={value:?}", name.name()))
+                    .collect();
+                let _ = writeln!(out, "{} [{}]", it.benchmark.id(), told.join(" "));
+                for one in &it.parsed.values {
+                    let apart: Vec<String> =
+                        one.apart.values().map(|value| format!("{value:?}")).collect();
+                    let _ =
+                        writeln!(out, "  {} {} {:?}", one.metric, apart.join(" "), one.samples);
+                }
+                for doubt in &it.parsed.doubts {
+                    let _ = writeln!(out, "  doubt {}", doubt.id());
+                }
+            }
+        }
+    }
+    out
+}
+
+fn check(text: &str, expected: &Expect) {
+    expected.assert_eq(&told(text));
+}
+
+fn golden(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(path);
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// Every golden of a tool that assay starts is recognised when it is imported.
+#[test]
+fn outputs_of_tools_are_recognised_by_content() {
+    for (path, format) in [
+        ("fio/3.33-mix.out", "fio-json"),
+        ("fio/3.33-note-before.out", "fio-json"),
+        ("ior/3.3.0-read.out", "ior"),
+        ("ior/4.0.0-json.out", "ior"),
+        ("ior/4.1.0-csv.out", "ior"),
+        ("iperf3/3.12-tcp-2.out", "iperf3-json"),
+        ("iperf3/3.12-udp-loss.out", "iperf3-json"),
+        ("osu/7.5-latency.out", "osu"),
+        ("osu/7.5-barrier.out", "osu"),
+        ("osu/7.0-mbw_mr.out", "osu"),
+        ("imb/2021.11-allreduce.out", "imb"),
+        ("xhpl/2.3-three-rows.out", "hpl"),
+        ("stream/5.10-two-threads.out", "stream"),
+        ("vdbench/5.04.06-mix.out", "vdbench-flatfile"),
+        ("qperf/0.4.11-tcp_lat.out", "qperf"),
+        ("qperf/0.4.11-tcp_bw.out", "qperf"),
+    ] {
+        let read = read(&golden(path));
+        assert_eq!(read.as_ref().map(|it| it.0.name), Ok(format), "{path}: {read:?}");
+        assert!(!read.unwrap().1.is_empty(), "{path}");
+    }
+}
+
+#[test]
+fn what_no_tool_writes_is_refused_with_its_line() {
+    check(
+        "",
+        &expect![[r#"
+        line Some(1): no known tool writes this: it is empty
+    "#]],
+    );
+    check(
+        "\n\nhello, world\n",
+        &expect![[r#"
+        line Some(1): no known tool writes this; it begins with "hello, world"
+    "#]],
+    );
+    check(
+        "{\"fio version\": \"fio-3.36\", \"jobs\": [",
+        &expect![[r#"
+            line Some(1): it is fio --output-format=json or json+, but the output breaks off: the end of fio's JSON is not there
+        "#]],
+    );
+    let broken = golden("stream/5.10-two-threads.out").replace("Solution Validates", "");
+    check(
+        &broken,
+        &expect![[r#"
+        line Some(33): it is STREAM 5, but the output breaks off: STREAM's "Solution Validates" is not there
+    "#]],
+    );
+}
+
+#[test]
+fn perftest_counts_mebibytes_and_its_impossible_rows_are_flagged() {
+    check(
+        "---------------\n                    Send Latency Test\n Dual-port       : OFF\n\
+         ---------------\n #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]\n\
+         2       1000          1.80           7.50         1.85     \t       1.86        \t0.20\n\
+         256     1000          2.24           6.39         2.28     \t       2.02        \t0.18\n---------------\n",
+        &expect![[r#"
+            perftest
+            foreign [test=Text("perftest Send Latency")]
+              time_min Integer(2) [1.8e-6]
+              time_max Integer(2) [7.499999999999999e-6]
+              time Integer(2) [1.85e-6]
+              time_mean Integer(2) [1.86e-6]
+              time_deviation Integer(2) [2e-7]
+              time_min Integer(256) [2.24e-6]
+              time_max Integer(256) [6.39e-6]
+              time Integer(256) [2.2799999999999998e-6]
+              time_mean Integer(256) [2.0199999999999997e-6]
+              time_deviation Integer(256) [1.8e-7]
+              doubt out-of-order
+        "#]],
+    );
+    check(
+        "                    RDMA_Write BW Test\n #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n\
+         65536      5000             11500.00            11000.00\t\t   0.176000\n",
+        &expect![[r#"
+            perftest
+            foreign [test=Text("perftest Write BW")]
+              bandwidth Integer(65536) [11534336000.0]
+              event_rate Integer(65536) [176000.0]
+        "#]],
+    );
+}
+
+#[test]
+fn fio_text_keeps_reads_and_writes_apart() {
+    check(
+        "job: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=32\nfio-3.33\n\
+         job: (groupid=0, jobs=2): err= 0: pid=42: Sun Nov 22 10:00:00 2026\n\
+         \x20 read: IOPS=70.1k, BW=274MiB/s (287MB/s)(16.0GiB/60001msec)\n\
+         \x20   slat (nsec): min=900, max=120k, avg=1500.1, stdev=12.0\n\
+         \x20   clat (usec): min=52, max=9000, avg=400.50, stdev=80.1\n\
+         \x20   clat percentiles (usec):\n     |  1.00th=[  190], 50.00th=[  388], 99.00th=[  701], 99.99th=[ 1713]\n\
+         \x20 write: IOPS=30.0k, BW=117MiB/s (123MB/s)(6.87GiB/60001msec); 0 zone resets\n\
+         \x20   clat (msec): min=1, max=9, avg= 2.50, stdev= 0.10\n",
+        &expect![[r#"
+            fio-text
+            storage [operation=Text("mix") bytes=Integer(4096) threads=Integer(2) depth=Integer(64) read_share=Number(0.5) pattern=Text("random") engine=Text("libaio")]
+              rate Text("read") [70100.0]
+              bandwidth Text("read") [287000000.0]
+              latency Text("read") [0.000388]
+              rate Text("write") [30000.0]
+              bandwidth Text("write") [123000000.0]
+              latency Text("write") [0.0025]
+              doubt rounded-output
+              doubt rounded-output
+        "#]],
+    );
+}
+
+#[test]
+fn iperf3_text_is_decimal_bits() {
+    check(
+        "Connecting to host 10.0.0.2, port 5201\n[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n\
+         [  5]   0.00-10.00  sec  5.47 GBytes  4.70 Gbits/sec   12             sender\n\
+         [  5]   0.00-10.00  sec  5.46 GBytes  4.69 Gbits/sec                  receiver\n\
+         [  7]   0.00-10.00  sec  5.47 GBytes  4.70 Gbits/sec   11             sender\n\
+         [  7]   0.00-10.00  sec  5.46 GBytes  4.69 Gbits/sec                  receiver\n\
+         [SUM]   0.00-10.00  sec  10.9 GBytes  9.40 Gbits/sec   23             sender\n\
+         [SUM]   0.00-10.00  sec  10.9 GBytes  9.38 Gbits/sec                  receiver\n",
+        &expect![[r#"
+            iperf3-text
+            network.tcp [to=Text("10.0.0.2") direction=Text("send") streams=Integer(2) copy=Flag(true) seconds=Integer(10)]
+              goodput  [9380000000.0]
+              send_rate  [9400000000.0]
+              retransmits  [23.0]
+        "#]],
+    );
+}
+
+#[test]
+fn other_logs_have_their_true_units() {
+    check(
+        "sockperf: == version #3.7-no.git ==\nsockperf[CLIENT] send on:[ 0] IP = 10.0.0.2 PORT = 11111 # TCP\n\
+         sockperf: ====> avg-latency=20.5\nsockperf: Summary: Latency is 20.500 usec\nsockperf: Total 100 observations\n\
+         sockperf: ---> <MAX> observation =   90.100\nsockperf: ---> percentile 99.000 =   41.000\n\
+         sockperf: ---> percentile 50.000 =   20.100\nsockperf: ---> <MIN> observation =   15.000\n",
+        &expect![[r#"
+            sockperf
+            network.tcp [load_streams=Integer(0)]
+              half_round_trip  [2.01e-5]
+        "#]],
+    );
+    check(
+        "sockperf: Summary: Message Rate is 100 [msg/sec]\nsockperf: Summary: BandWidth is 10.000 MBps (80.000 Mbps)\n",
+        &expect![[r#"
+            sockperf
+            network.udp [streams=Integer(1)]
+              goodput  [83886080.0]
+        "#]],
+    );
+    check(
+        "mdtest-4.0.0 was launched with 4 total task(s) on 1 node(s)\n4 tasks, 4000 files/directories\n\n\
+         SUMMARY rate (in ops/sec): (of 3 iterations)\n   Operation                      Max            Min           Mean        Std Dev\n\
+         \x20  File creation             : 1200.500      1000.000      1100.250         82.000\n\
+         \x20  File read                 :    0.000         0.000         0.000          0.000\n",
+        &expect![[r#"
+            mdtest
+            storage.files [operation=Text("create") files=Integer(4000) threads=Integer(4)]
+              rate  [1100.25]
+        "#]],
+    );
+    check(
+        "12:00:00.000 Starting RD=RndRead; I/O rate: 5000; elapsed=4\n\n\
+         Nov 21, 2026  interval        i/o   MB/sec   bytes   read     resp\n\
+         12:00:01.001         1    4000.00    31.25    8192 100.00    0.900\n\
+         12:00:02.001         2    5000.00    39.06    8192 100.00    0.800\n\
+         12:00:03.001         3    5002.00    39.08    8192 100.00    0.810\n\
+         12:00:03.002   avg_2-3    5001.00    39.07    8192 100.00    0.805\n",
+        &expect![[r#"
+            vdbench-summary
+            storage [operation=Text("read") bytes=Integer(8192)]
+              rate  [5000.0, 5002.0]
+              bandwidth  [40957378.56, 40978350.08]
+              latency  [0.0008, 0.0008100000000000001]
+        "#]],
+    );
+    check(
+        "result|system|partition|environ|descr|triad_value|triad_unit|lat_value|lat_unit\n\
+         pass|hb|p|gnu|STREAM|260|GB/s|2.4|us\npass|hb|p|gnu|STREAM|261|GB/s|null|null\n",
+        &expect![[r#"
+            reframe
+            foreign [test=Text("STREAM hb p gnu lat")]
+              time  [2.4e-6]
+            foreign [test=Text("STREAM hb p gnu triad")]
+              bandwidth  [260000000000.0, 261000000000.0]
+        "#]],
+    );
+    check(
+        "<?xml version=\"1.0\"?><PhoronixTestSuite><Result><Title>Stream</Title><Description>Type: Copy</Description>\
+         <Scale>MB/s</Scale><Proportion>HIB</Proportion><Data><Entry><Identifier>a</Identifier><Value>10</Value>\
+         <RawString>9:10:11</RawString></Entry><Entry><Identifier>b</Identifier><Value>20</Value></Entry></Data></Result>\
+         <Result><Title>Compile</Title><Scale>Seconds</Scale><Proportion>LIB</Proportion><Data><Entry><Identifier>a</Identifier>\
+         <Value>33.5</Value></Entry></Data></Result></PhoronixTestSuite>",
+        &expect![[r#"
+            phoronix-xml
+            foreign [test=Text("Stream Type: Copy")]
+              bandwidth  [9000000.0, 10000000.0, 11000000.0]
+            foreign [test=Text("Stream Type: Copy")]
+              bandwidth  [20000000.0]
+            foreign [test=Text("Compile")]
+              time  [33.5]
+        "#]],
+    );
+}

@@ -1,0 +1,149 @@
+//! Vdbench's flatfile, and its summary for people. Its MB are 2²⁰ bytes, its times milliseconds.
+
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::benchmark::Benchmark;
+
+use super::{Found, missing};
+use crate::outputs::{Parsed, ToolError, not_negative};
+use crate::tool::vdbench_figures;
+use crate::vdbench_flat::{FlatFile, Interval};
+
+pub(super) fn is_flat(text: &str) -> bool {
+    let has = |line: &str| line.starts_with("tod ") && line.contains("MB/sec");
+    text.lines().any(|line| has(line.trim_start()))
+}
+
+/// Every run of the file.
+pub(super) fn flat(text: &str) -> Result<Vec<Found>, ToolError> {
+    let mut lines = text.lines().skip_while(|line| !line.trim_start().starts_with("tod "));
+    let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
+    let at = |name: &str| names.iter().position(|it| *it == name);
+    let run = at("Run").ok_or_else(|| missing("column Run"))?;
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split_whitespace().collect()).collect();
+    let mut found: Vec<Found> = Vec::new();
+    for row in &rows {
+        let Some(name) = row.get(run).filter(|_| row.len() >= names.len()) else { continue };
+        if found.iter().any(|it| it.name == **name) {
+            continue;
+        }
+        let cell = |column: &str| at(column).and_then(|at| row.get(at)).copied();
+        let parsed = vdbench_figures(&FlatFile::read(text, name)?.stretches());
+        found.push(of_run(name, asked(&cell), parsed));
+    }
+    Ok(found)
+}
+
+fn of_run(name: &str, dimensions: Attributes, parsed: Parsed) -> Found {
+    let name = name.to_owned();
+    Found {
+        name,
+        benchmark: Benchmark::Storage,
+        dimensions,
+        system: None,
+        began_s: None,
+        parsed,
+    }
+}
+
+/// What the columns of the parameters say.
+fn asked<'t>(cell: &impl Fn(&str) -> Option<&'t str>) -> Attributes {
+    let whole = |column: &str| cell(column).and_then(|text| text.parse::<f64>().ok());
+    let mut asked = Attributes::new();
+    if let Some(percent) = whole("rdpct") {
+        let operation = if percent >= 100.0 {
+            "read"
+        } else if percent <= 0.0 {
+            "write"
+        } else {
+            "mix"
+        };
+        asked.insert(Attribute::Operation, operation.into());
+        if operation == "mix" {
+            asked.insert(Attribute::ReadShare, (percent / 100.0).into());
+        }
+    }
+    let pattern = match whole("seekpct") {
+        Some(percent) if percent >= 100.0 => Some("random"),
+        Some(percent) if percent <= 0.0 => Some("sequential"),
+        _ => None,
+    };
+    asked.extend(pattern.map(|pattern| (Attribute::Pattern, pattern.into())));
+    asked.extend(whole("xfersize").map(|bytes| (Attribute::Bytes, (bytes as u64).into())));
+    asked.extend(whole("threads").map(|threads| (Attribute::Depth, (threads as u64).into())));
+    asked
+}
+
+/// Column of the summary: interval, I/O rate, MB/s, bytes, share of reads, response.
+const FEWEST: usize = 6;
+
+pub(super) fn is_summary(text: &str) -> bool {
+    text.contains("interval        i/o")
+        || (text.contains("Starting RD=") && text.contains("avg_"))
+}
+
+/// The intervals that the averages of each run count.
+pub(super) fn summary(text: &str) -> Result<Vec<Found>, ToolError> {
+    let mut found = Vec::new();
+    let mut name = "run".to_owned();
+    let mut rows: Vec<(u64, Interval, [f64; 2])> = Vec::new();
+    for line in text.lines() {
+        if let Some(rest) = line.split_once("Starting RD=").map(|it| it.1) {
+            name = rest.split([';', ' ', ',', '<']).next().unwrap_or("run").to_owned();
+            rows.clear();
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_time = |word: &str| word.len() >= 8 && word.matches(':').count() == 2;
+        let Some(at) = words.iter().position(|word| is_time(word)) else { continue };
+        let words = &words[at + 1..];
+        let Some(interval) = words.first().filter(|_| words.len() >= FEWEST) else { continue };
+        if let Ok(number) = interval.parse::<u64>() {
+            rows.push((number, row(words)?, shape(words)?));
+        } else if let Some(range) = interval.strip_prefix("avg_") {
+            let (first, last) =
+                range.split_once('-').ok_or_else(|| missing("range of intervals"))?;
+            let bounds = first.parse::<u64>().ok().zip(last.parse::<u64>().ok());
+            let (first, last) = bounds.ok_or_else(|| missing("range of intervals"))?;
+            rows.retain(|(number, _, _)| (first..=last).contains(number));
+            found.extend(run(&name, &rows));
+            rows.clear();
+        }
+    }
+    if found.is_empty() {
+        let missing = "no run has its line of averages (avg_…)".to_owned();
+        return Err(ToolError::ReachEnd { missing });
+    }
+    Ok(found)
+}
+
+fn run(name: &str, rows: &[(u64, Interval, [f64; 2])]) -> Option<Found> {
+    let intervals: Vec<Interval> = rows.iter().map(|(_, interval, _)| *interval).collect();
+    let stretches = FlatFile { intervals }.stretches();
+    let (_, _, [bytes, percent]) = rows.last()?;
+    let operation = if *percent >= 100.0 {
+        "read"
+    } else if *percent <= 0.0 {
+        "write"
+    } else {
+        "mix"
+    };
+    let dimensions = Attributes::from([
+        (Attribute::Operation, operation.into()),
+        (Attribute::Bytes, (*bytes as u64).into()),
+    ]);
+    (!stretches.is_empty()).then(|| of_run(name, dimensions, vdbench_figures(&stretches)))
+}
+
+fn row(words: &[&str]) -> Result<Interval, ToolError> {
+    const MIB: f64 = 1024.0 * 1024.0;
+    Ok(Interval {
+        length: 1.0,
+        rate_per_s: not_negative("the rate", words[1])?,
+        bytes_per_s: not_negative("MB/sec", words[2])? * MIB,
+        mean_s: not_negative("the response time", words[5])? / 1e3,
+    })
+}
+
+/// Bytes of an I/O and the share of reads in percent.
+fn shape(words: &[&str]) -> Result<[f64; 2], ToolError> {
+    Ok([not_negative("bytes i/o", words[3])?, not_negative("read pct", words[4])?])
+}

@@ -1,0 +1,292 @@
+//! RSA and SHA-256 by the OpenSSL of the machine, opened at run time. Nothing of it is needed to build or start this
+//! program (`docs/decisions/0013-rsa-by-the-machines-openssl.md`).
+//!
+//! Only functions that OpenSSL 1.1 and 3 both have, some under two names.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
+use std::{fmt, mem};
+
+use crate::library::{Library, Scope};
+
+/// Tried in this order.
+const FILES: [&str; 2] = ["libcrypto.so.3", "libcrypto.so.1.1"];
+
+/// `EVP_PKEY_RSA` of `openssl/evp.h`: neither an elliptic curve nor a key for signatures alone.
+const RSA: c_int = 6;
+/// `EVP_PKEY_CTRL_RSA_PADDING` of `openssl/rsa.h`.
+const SET_PADDING: c_int = 0x1001;
+/// Keys that are too small to be safe, and so large that a peer could make a server compute.
+const BITS: std::ops::RangeInclusive<c_int> = 2048..=8192;
+
+/// How a text is padded before it is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Padding {
+    /// OAEP with SHA-1.
+    Oaep,
+    /// PKCS #1 v1.5.
+    Pkcs1,
+}
+
+impl Padding {
+    /// `RSA_PKCS1_OAEP_PADDING` and `RSA_PKCS1_PADDING` of `openssl/rsa.h`.
+    const fn number(self) -> c_int {
+        match self {
+            Self::Oaep => 4,
+            Self::Pkcs1 => 1,
+        }
+    }
+}
+
+/// Which half of a key a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Half {
+    /// Encrypts.
+    Public,
+    /// Decrypts.
+    Private,
+}
+
+/// Why there is no key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenSslError {
+    /// There is no OpenSSL here, or none that can be used.
+    #[error("there is no usable OpenSSL on this machine: {0}")]
+    NoLibrary(String),
+    /// Not PEM, encrypted with a passphrase, or the other half.
+    #[error("it holds no such key in PEM without a passphrase")]
+    NoKey,
+    /// Of another kind, or too small or large.
+    #[error("it is no RSA key of {} to {} bits", BITS.start(), BITS.end())]
+    Rejected,
+}
+
+type Bio = c_void;
+type Pkey = c_void;
+type Context = c_void;
+type Passphrase = extern "C" fn(*mut c_char, c_int, c_int, *mut c_void) -> c_int;
+
+/// The functions that are used, as OpenSSL's manual pages declare them, each found by the first of its
+/// names that the library has.
+macro_rules! functions {
+    ($($field:ident: $type:ty = $($name:literal)|+;)+) => {
+        struct OpenSsl {
+            $($field: $type,)+
+        }
+
+        impl OpenSsl {
+            fn of(library: &Library) -> Result<Self, String> {
+                let find = |names: &[&CStr]| {
+                    let found = names.iter().find_map(|name| library.symbol(name));
+                    found.ok_or_else(|| format!("it has no {}", names[0].to_string_lossy()))
+                };
+                // SAFETY: under either name the function has had this type since OpenSSL 1.1.
+                Ok(Self { $($field: unsafe {
+                    mem::transmute::<*const (), $type>(find(&[$($name),+])?)
+                },)+ })
+            }
+        }
+    };
+}
+
+functions! {
+    bio_of: unsafe extern "C" fn(*const c_void, c_int) -> *mut Bio = c"BIO_new_mem_buf";
+    free_bio: unsafe extern "C" fn(*mut Bio) -> c_int = c"BIO_free";
+    read_public: ReadPem = c"PEM_read_bio_PUBKEY";
+    read_private: ReadPem = c"PEM_read_bio_PrivateKey";
+    free_key: unsafe extern "C" fn(*mut Pkey) = c"EVP_PKEY_free";
+    kind: Ask = c"EVP_PKEY_get_base_id" | c"EVP_PKEY_base_id";
+    bits: Ask = c"EVP_PKEY_get_bits" | c"EVP_PKEY_bits";
+    context_of: unsafe extern "C" fn(*mut Pkey, *mut c_void) -> *mut Context = c"EVP_PKEY_CTX_new";
+    free_context: unsafe extern "C" fn(*mut Context) = c"EVP_PKEY_CTX_free";
+    control: Control = c"EVP_PKEY_CTX_ctrl";
+    begin_encrypting: Begin = c"EVP_PKEY_encrypt_init";
+    encrypt: Convert = c"EVP_PKEY_encrypt";
+    begin_decrypting: Begin = c"EVP_PKEY_decrypt_init";
+    decrypt: Convert = c"EVP_PKEY_decrypt";
+    digest: Digest = c"EVP_Digest";
+    sha256: unsafe extern "C" fn() -> *const c_void = c"EVP_sha256";
+    clear_errors: unsafe extern "C" fn() = c"ERR_clear_error";
+}
+
+type ReadPem = unsafe extern "C" fn(
+    *mut Bio,
+    *mut *mut Pkey,
+    Option<Passphrase>,
+    *mut c_void,
+) -> *mut Pkey;
+type Ask = unsafe extern "C" fn(*const Pkey) -> c_int;
+type Control =
+    unsafe extern "C" fn(*mut Context, c_int, c_int, c_int, c_int, *mut c_void) -> c_int;
+type Begin = unsafe extern "C" fn(*mut Context) -> c_int;
+type Convert =
+    unsafe extern "C" fn(*mut Context, *mut u8, *mut usize, *const u8, usize) -> c_int;
+type Digest = unsafe extern "C" fn(
+    *const c_void,
+    usize,
+    *mut u8,
+    *mut c_uint,
+    *const c_void,
+    *mut c_void,
+) -> c_int;
+
+impl OpenSsl {
+    /// The one of this process.
+    fn get() -> Result<&'static Self, OpenSslError> {
+        static OPENED: OnceLock<Result<OpenSsl, String>> = OnceLock::new();
+        let opened = OPENED.get_or_init(|| {
+            let mut reasons = Vec::new();
+            for file in FILES {
+                match Library::open(file, Scope::Local).and_then(|library| Self::of(&library)) {
+                    Ok(found) => return Ok(found),
+                    Err(reason) => reasons.push(reason),
+                }
+            }
+            Err(reasons.join("; "))
+        });
+        opened.as_ref().map_err(|reason| OpenSslError::NoLibrary(reason.clone()))
+    }
+}
+
+/// Refuses every key with a passphrase; without it OpenSSL asks on the terminal.
+extern "C" fn no_passphrase(_: *mut c_char, _: c_int, _: c_int, _: *mut c_void) -> c_int {
+    -1
+}
+
+/// One half of an RSA key.
+pub struct Key {
+    library: &'static OpenSsl,
+    key: NonNull<Pkey>,
+    half: Half,
+}
+
+// SAFETY: a key is never changed after it was read, and OpenSSL counts its owners atomically; each use has a
+// context of its own.
+unsafe impl Send for Key {}
+// SAFETY: as above.
+unsafe impl Sync for Key {}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Key").field("half", &self.half).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        // SAFETY: this is the only owner.
+        unsafe { (self.library.free_key)(self.key.as_ptr()) };
+    }
+}
+
+impl Key {
+    /// The first key of this half in a file's text (PEM, RFC 7468).
+    ///
+    /// # Errors
+    /// When there is none, it is no RSA key of a usable size, or there is no OpenSSL.
+    pub fn read(pem: &[u8], half: Half) -> Result<Self, OpenSslError> {
+        let library = OpenSsl::get()?;
+        let length = c_int::try_from(pem.len()).map_err(|_| OpenSslError::NoKey)?;
+        // SAFETY: `pem` outlives the reader, which only reads it.
+        let bio = unsafe { (library.bio_of)(pem.as_ptr().cast(), length) };
+        if bio.is_null() {
+            return Err(OpenSslError::NoKey);
+        }
+        let read = match half {
+            Half::Public => library.read_public,
+            Half::Private => library.read_private,
+        };
+        // SAFETY: a valid reader; nothing is passed to be filled.
+        let key = unsafe { read(bio, ptr::null_mut(), Some(no_passphrase), ptr::null_mut()) };
+        // SAFETY: valid, and not used again. The errors of this thread are nobody else's.
+        unsafe {
+            (library.free_bio)(bio);
+            (library.clear_errors)();
+        }
+        let key = NonNull::new(key).ok_or(OpenSslError::NoKey)?;
+        let key = Self { library, key, half };
+        // SAFETY: a valid key.
+        let (kind, bits) =
+            unsafe { ((library.kind)(key.key.as_ptr()), (library.bits)(key.key.as_ptr())) };
+        (kind == RSA && BITS.contains(&bits)).then_some(key).ok_or(OpenSslError::Rejected)
+    }
+
+    /// A text encrypted by a public key, or decrypted by a private one; none if it is too long, or was not
+    /// made for this key and padding.
+    #[must_use]
+    pub fn convert(&self, text: &[u8], padding: Padding) -> Option<Vec<u8>> {
+        let library = self.library;
+        // SAFETY: a valid key, of which the context becomes another owner.
+        let context = unsafe { (library.context_of)(self.key.as_ptr(), ptr::null_mut()) };
+        let context = NonNull::new(context)?;
+        let converted = self.convert_in(context.as_ptr(), text, padding);
+        // SAFETY: valid, and not used again. The errors of this thread are nobody else's.
+        unsafe {
+            (library.free_context)(context.as_ptr());
+            (library.clear_errors)();
+        }
+        converted
+    }
+
+    fn convert_in(
+        &self,
+        context: *mut Context,
+        text: &[u8],
+        padding: Padding,
+    ) -> Option<Vec<u8>> {
+        let library = self.library;
+        let (begin, convert) = match self.half {
+            Half::Public => (library.begin_encrypting, library.encrypt),
+            Half::Private => (library.begin_decrypting, library.decrypt),
+        };
+        let padding = padding.number();
+        // SAFETY: a valid context; the padding is passed by value.
+        let ready = unsafe {
+            begin(context) == 1
+                && (library.control)(context, -1, -1, SET_PADDING, padding, ptr::null_mut())
+                    == 1
+        };
+        let mut length = 0;
+        // SAFETY: without room only the length is written.
+        let sized = ready
+            && unsafe {
+                convert(context, ptr::null_mut(), &raw mut length, text.as_ptr(), text.len())
+                    == 1
+            };
+        if !sized {
+            return None;
+        }
+        let mut room = vec![0; length];
+        // SAFETY: `room` has the length that was requested, and `length` says so.
+        let done = unsafe {
+            convert(context, room.as_mut_ptr(), &raw mut length, text.as_ptr(), text.len()) == 1
+        };
+        room.truncate(length);
+        done.then_some(room)
+    }
+}
+
+/// The SHA-256 of a text.
+///
+/// # Errors
+/// When there is no OpenSSL, or it refuses (a policy of the machine).
+pub fn sha256(text: &[u8]) -> Result<[u8; 32], OpenSslError> {
+    let library = OpenSsl::get()?;
+    let mut hash = [0; 32];
+    // SAFETY: the kind is OpenSSL's own and `hash` has its 32 bytes.
+    let done = unsafe {
+        let kind = (library.sha256)();
+        let (from, length) = (text.as_ptr().cast(), text.len());
+        (library.digest)(
+            from,
+            length,
+            hash.as_mut_ptr(),
+            ptr::null_mut(),
+            kind,
+            ptr::null_mut(),
+        )
+    };
+    let refused = || OpenSslError::NoLibrary("it does not compute SHA-256".to_owned());
+    (done == 1).then_some(hash).ok_or_else(refused)
+}

@@ -1,0 +1,171 @@
+//! Stores what other tools have measured before, as runs: what a file says and nothing that it does not.
+//!
+//! The machine that the file comes from is unknown but for its name, so the run carries no facts about one,
+//! no clock and no state; the file itself is its raw output, under its hash.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use assay_adapters::import::{Format, Found};
+use assay_kernels::clock;
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::entry::Span;
+use assay_model::event::{Clock, FORMAT, HostJoined, RunEvent, RunStarted, Status, Stopped};
+use assay_model::facts::{HostFacts, HostState};
+use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::run::Run;
+use assay_model::workload::{ImportedWorkload, Workload};
+use assay_store::{Store, StoreError};
+use jiff::Timestamp;
+
+use crate::bind;
+use crate::execution::new_run_id;
+use crate::failure::Failure;
+use crate::log::Log;
+use crate::recorder::{CaseError, CaseState, Recorder};
+use crate::sink::Sink;
+
+/// The suite of imported runs.
+pub const SUITE: &str = "import";
+/// The name of a host that a file does not name.
+pub const UNKNOWN_HOST: &str = "imported";
+/// Wider intervals than this share of the median are doubtful.
+const TARGET: f64 = 0.05;
+
+/// A file of results and what was found in it.
+#[derive(Debug)]
+pub struct Source<'a> {
+    /// Its name as the user gave it.
+    pub name: &'a str,
+    /// Its content.
+    pub bytes: &'a [u8],
+    /// When it was written, in seconds since 1970: when it was measured, where it does not say so.
+    pub written_s: Option<u64>,
+    /// Its format.
+    pub format: &'static Format,
+}
+
+/// What the user knows and the file does not say.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// What the condition is called.
+    pub label: Option<String>,
+    /// The host it was measured on.
+    pub host: Option<String>,
+    /// Dimensions that win over those of the file.
+    pub dimensions: Attributes,
+}
+
+/// Stores the results, one run for each machine that the file names; identifiers lie in the order of time.
+///
+/// # Errors
+/// When the store refuses.
+pub fn store(
+    source: &Source<'_>,
+    found: Vec<Found>,
+    known: &Known,
+    store: &Store,
+    sink: &mut dyn Sink,
+) -> Result<Vec<Run>, Failure> {
+    let mut systems: Vec<(Option<String>, Vec<Found>)> = Vec::new();
+    for mut it in found {
+        it.dimensions.extend(known.dimensions.clone());
+        match systems.iter_mut().find(|(system, _)| *system == it.system) {
+            Some((_, all)) => all.push(it),
+            None => systems.push((it.system.clone(), vec![it])),
+        }
+    }
+    let one = |(system, found): (Option<String>, Vec<Found>)| {
+        let host = known.host.clone().or(system).unwrap_or_else(|| UNKNOWN_HOST.to_owned());
+        run(source, &found, (host, known.label.clone()), store, sink)
+    };
+    systems.into_iter().map(one).collect()
+}
+
+fn run(
+    source: &Source<'_>,
+    found: &[Found],
+    (host, label): (String, Option<String>),
+    store: &Store,
+    sink: &mut dyn Sink,
+) -> Result<Run, Failure> {
+    let plan = plan(source.format, found);
+    let measured_s = found.iter().filter_map(|it| it.began_s).min().or(source.written_s);
+    let moment = measured_s.and_then(|seconds| i64::try_from(seconds).ok());
+    let moment = moment.and_then(|seconds| Timestamp::from_second(seconds).ok());
+    let moment = moment.unwrap_or_else(Timestamp::now);
+    let mut started = RunStarted {
+        format: FORMAT,
+        run: new_run_id(moment),
+        label,
+        started: moment.to_string(),
+        plan: plan.clone(),
+        asked: None,
+        turn: None,
+    };
+    let writer = loop {
+        match store.begin(started.clone()) {
+            Err(StoreError::RunExists { .. }) => started.run = new_run_id(moment),
+            other => break other.map_err(|error| Failure::of_store(&error))?,
+        }
+    };
+    let mut log = Log::begin(Some(writer), RunEvent::RunStarted(Box::new(started)), sink)?;
+    let facts = HostFacts { name: host.clone(), ..HostFacts::default() };
+    let (state, clock) = (HostState::default(), Clock::default());
+    let joined = HostJoined { host: host.clone(), facts, state, clock };
+    log.add(RunEvent::HostJoined(Box::new(joined)))?;
+    log.raw_of_run(file_name(source.name), source.bytes)?;
+    for (case, found) in plan.cases.iter().zip(found) {
+        record(case, found, source, &host, &mut log)?;
+    }
+    let state = HostState::default();
+    let (finished, status) = (moment.to_string(), Status::Complete);
+    log.add(RunEvent::RunFinished { finished, status, state })?;
+    log.finish()
+}
+
+fn record(
+    case: &Case,
+    found: &Found,
+    source: &Source<'_>,
+    host: &str,
+    log: &mut Log<'_>,
+) -> Result<(), Failure> {
+    log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
+    let cancel = AtomicBool::new(false);
+    let mut state = CaseState::new(case, host);
+    let mut recorder = Recorder::new(&mut state, log, &cancel, clock::now_ns());
+    recorder.learn(Attribute::SourceFile, source.name);
+    recorder.learn(Attribute::SourceFormat, source.format.name);
+    let span = Span { from_ns: 0, to_ns: 0, warmup: false };
+    bind::record(&found.parsed, span, &mut recorder);
+    recorder.flush().map_err(stored)?;
+    log.add(RunEvent::CaseFinished { case: case.id.clone(), stopped: Stopped::Tool })
+}
+
+/// One case for each measurement. A name that occurs again gets a number.
+fn plan(format: &Format, found: &[Found]) -> Plan {
+    let stopping = Stopping { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
+    let mut taken: BTreeMap<String, u32> = BTreeMap::new();
+    let case = |it: &Found| {
+        let name = format!("{}/{}/{}", it.benchmark.id(), it.name, format.tool);
+        let times = taken.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
+        let id = if *times == 1 { name } else { format!("{name}#{times}") };
+        let work = ImportedWorkload { of: it.benchmark, dimensions: it.dimensions.clone() };
+        Case { id, by: format.tool.to_owned(), workload: Workload::Imported(work), stopping }
+    };
+    let cases = found.iter().map(case).collect();
+    Plan { suite: SUITE.to_owned(), budget_s: 0.0, seed: None, cases, omitted: Vec::new() }
+}
+
+fn file_name(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or(path).to_owned()
+}
+
+/// Recording itself cannot fail; only the store can.
+fn stored(error: CaseError) -> Failure {
+    match error {
+        CaseError::Store(failure) => failure,
+        other => unreachable!("recording ends in {other:?}"),
+    }
+}

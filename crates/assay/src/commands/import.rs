@@ -1,0 +1,167 @@
+//! `assay import`: files of other tools' results become stored runs.
+
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use assay_adapters::import::{self, ImportError, MOST_BYTES};
+use assay_model::attribute::{Attribute, Attributes, Kind as AttributeKind, Role, Value};
+use assay_model::quantity::Bytes;
+use assay_model::run::Run;
+use assay_report::words;
+use assay_run::failure::{Failure, Kind};
+use assay_run::importing::{self, Known, Source};
+use assay_run::sink::Silent;
+use assay_store::Store;
+use serde::Serialize;
+
+use crate::arguments::import::ImportArguments;
+use crate::failure::exit_code;
+use crate::terminal::Terminal;
+use crate::{job_file, pipeline, stored};
+
+/// The machine-readable answer.
+#[derive(Debug, Serialize)]
+struct Document {
+    imported: Vec<Imported>,
+    refused: Vec<Refused>,
+}
+
+#[derive(Debug, Serialize)]
+struct Imported {
+    file: String,
+    format: &'static str,
+    runs: Vec<String>,
+    measurements: usize,
+    doubts: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Refused {
+    file: String,
+    reason: String,
+}
+
+/// Every file that can be read is stored; the others are named, and the exit code says that there are some.
+pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let known = Known {
+        label: typed.label.clone(),
+        host: typed.host.clone(),
+        dimensions: dimensions(&typed.set)?,
+    };
+    let store = stored::open(&typed.store)?;
+    let mut document = Document { imported: Vec::new(), refused: Vec::new() };
+    for path in &typed.files {
+        match file(path, &known, &store) {
+            Ok(imported) => {
+                if !typed.json {
+                    terminal.print(&line(&imported));
+                }
+                document.imported.push(imported);
+            }
+            Err(failure) => {
+                terminal.complain(&failure);
+                let (file, reason) = (path.display().to_string(), failure.reason());
+                document.refused.push(Refused { file, reason });
+            }
+        }
+    }
+    if typed.json {
+        terminal.print(&pipeline::json(&document)?);
+    }
+    Ok(if document.refused.is_empty() { 0 } else { exit_code(Kind::Measurement) })
+}
+
+fn line(imported: &Imported) -> String {
+    let Imported { file, format, runs, measurements, doubts } = imported;
+    let plural = if *measurements == 1 { "" } else { "s" };
+    let mut text =
+        format!("{}  {format}, {measurements} measurement{plural}, {file}\n", runs.join(" "));
+    doubts.iter().for_each(|doubt| {
+        text.push_str("  warning: ");
+        text.push_str(doubt);
+        text.push('\n');
+    });
+    text
+}
+
+fn file(path: &Path, known: &Known, store: &Store) -> Result<Imported, Failure> {
+    let name = path.display().to_string();
+    let unread = |error: std::io::Error| {
+        Failure::usage(format!("{name} cannot be read")).because(&error).with_known_advice()
+    };
+    let status = fs_err::metadata(path).map_err(unread)?;
+    if !status.is_file() {
+        return Err(Failure::usage(format!("{name} is no file"))
+            .advise("name the files in it, like results/*.json"));
+    }
+    if status.len() > MOST_BYTES {
+        return Err(Failure::usage(format!("{name} has {}", Bytes(status.len())))
+            .explain(format!("at most {} are read", Bytes(MOST_BYTES)))
+            .advise("give the tool's summary, and not its log of single I/O"));
+    }
+    let bytes = job_file::read(path).map_err(unread)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let (format, found) = import::read(&text).map_err(|error| refused(&name, &text, &error))?;
+    let written = status.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let written_s = written.map(|time| time.as_secs());
+    let source = Source { name: &name, bytes: &bytes, written_s, format };
+    let measurements = found.len();
+    let runs = importing::store(&source, found, known, store, &mut Silent)?;
+    let doubts = runs.iter().flat_map(doubts).collect();
+    let runs = runs.into_iter().map(|run| run.started.run).collect();
+    Ok(Imported { file: name, format: format.name, runs, measurements, doubts })
+}
+
+/// What cannot be, or was not read, of a run that was just stored.
+fn doubts(run: &Run) -> Vec<String> {
+    let of_cases = run.cases.iter().flat_map(|case| &case.doubts);
+    let mut said: Vec<String> = of_cases.map(|doubt| words::doubt(doubt).text).collect();
+    said.dedup();
+    said
+}
+
+/// The refusal of a file, with the line it is about.
+fn refused(name: &str, text: &str, error: &ImportError) -> Failure {
+    let failure = Failure::measurement(format!("{name} was not imported"))
+        .because(error)
+        .advise(error.advice());
+    let Some(number) = error.line() else { return failure };
+    let before: usize = text.split_inclusive('\n').take(number - 1).map(str::len).sum();
+    let line = text[before..].lines().next().unwrap_or_default();
+    // A document on one line is no place to point at.
+    const LONGEST: usize = 200;
+    match line.len() {
+        0..=LONGEST if !text.is_empty() => failure.at(name, text, before..before + line.len()),
+        _ => failure,
+    }
+}
+
+/// What the user adds, as values of their kinds.
+fn dimensions(set: &[(Attribute, String)]) -> Result<Attributes, Failure> {
+    let one = |(name, text): &(Attribute, String)| {
+        let row = name.row();
+        if matches!(row.role, Role::Fact | Role::Part) {
+            let what = format!("`{}` is no dimension of a result", row.name);
+            return Err(
+                Failure::usage(what).advise("set what identifies it, like placement=node")
+            );
+        }
+        let value = match (row.kind, text.parse::<u64>(), text.parse::<f64>()) {
+            (AttributeKind::Size, ..) => {
+                let bytes: Bytes = text.parse().map_err(|error| {
+                    Failure::usage(format!("--set {}={text}", row.name)).because(&error)
+                })?;
+                Value::Integer(bytes.0)
+            }
+            (_, Ok(whole), _) => Value::Integer(whole),
+            (_, _, Ok(number)) if number.is_finite() => Value::Number(number),
+            _ => match text.as_str() {
+                "true" => Value::Flag(true),
+                "false" => Value::Flag(false),
+                _ => Value::Text(text.clone()),
+            },
+        };
+        Ok((*name, value))
+    };
+    set.iter().map(one).collect()
+}
