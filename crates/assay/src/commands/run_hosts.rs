@@ -15,6 +15,7 @@ use crate::arguments::hosts::OnHostFailure;
 use crate::arguments::{RunArguments, given_words};
 use crate::failure::exit_code;
 use crate::listening::Listening;
+use crate::pipeline::Extent;
 use crate::terminal::Terminal;
 use crate::{pipeline, signals, stored, suites};
 use assay_run::failure::{Failure, Kind};
@@ -61,7 +62,8 @@ pub(super) fn run(
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;
     let summary = summarize(&run);
-    pipeline::present(&run, &summary, &typed.measuring, terminal)?;
+    // The answer of one screen has no room for hosts.
+    pipeline::present(&run, &summary, &typed.measuring, Extent::Report, terminal)?;
     pipeline::verdict(&summary).map(|()| 0)
 }
 
