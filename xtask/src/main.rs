@@ -16,6 +16,7 @@ mod command;
 mod faults;
 mod finding;
 mod fuzz;
+mod lab;
 mod packages;
 mod sources;
 mod test;
@@ -29,6 +30,7 @@ cargo xtask test             install what the tests need, run them all, list wha
 cargo xtask truth            decide the known truths, on a quiet machine, beside the real tools
 cargo xtask truth statistics how often intervals, verdicts and change points are right, simulated
 cargo xtask faults [--brief] kills, full disks, storage, CPUs and links that fail, into docs/reliability.md
+cargo xtask lab [SCENARIO…]  assay in virtual machines with known truths, into docs/laboratory.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   every reader against changed inputs
 cargo xtask ci               fmt, tidy, clippy, doc, fuzz, test, truth: all that has to pass before a change lands
 ";
@@ -52,6 +54,7 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
         ["faults", "--brief"] => faults::run_briefly(root())?,
         ["truth"] => return truth::run(root()),
         ["truth", "statistics"] => return Ok(truth::statistics::run()),
+        ["lab", rest @ ..] => lab::run(root(), rest)?,
         ["fuzz", rest @ ..] => fuzz::run(root(), rest)?,
         ["ci"] => return ci::run(root()),
         ["bench", rest @ ..] => bench::run(root(), rest)?,

@@ -58,6 +58,12 @@ const ETHTOOL: Package = package("ethtool", "turns off offloads on the link of k
 
 const FIO: Package = package("fio", "the storage tester of the field, run beside our own");
 
+const QEMU: Package =
+    package("qemu-system-x86", "runs the guests of the laboratory, by software where need be");
+const CPIO: Package = package("cpio", "packs their file systems");
+const KMOD: Package = package("kmod", "`depmod` and `modprobe`: which modules need which");
+const BINUTILS: Package = package("binutils", "`strip`: a guest has little memory");
+
 const STRACE: Package =
     package("strace", "makes the n-th call of a run fail, for `cargo xtask faults`");
 
@@ -73,6 +79,9 @@ pub(crate) const FOR_BENCH_COMPUTE: &[Package] =
 
 /// What the faults are made with.
 pub(crate) const FOR_FAULTS: &[Package] = &[STRACE, TASKSET, IPROUTE, FIO];
+
+/// What the laboratory uses; what its guests hold is downloaded, and not installed.
+pub(crate) const FOR_LAB: &[Package] = &[QEMU, CPIO, KMOD, BINUTILS];
 
 /// What the tests use; a test that misses its package skips itself by name.
 pub(crate) const FOR_TESTS: &[Package] = &[

@@ -18,6 +18,7 @@ pub mod likwid_text;
 pub mod mpi_launch;
 mod mpi_text;
 pub mod outputs;
+pub mod perftest_text;
 pub mod stream_text;
 pub mod tool;
 mod vdbench_flat;

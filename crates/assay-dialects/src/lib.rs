@@ -1,7 +1,7 @@
 //! The input languages, output formats and wire protocols of other tools: text → workload, results → the
 //! tool's output, bytes ⇄ messages.
 //!
-//! [`vdbench`], [`fio`] and [`ior`] are job languages with their outputs, [`iperf3`] and [`osu`] outputs
+//! [`vdbench`], [`fio`] and [`ior`] are job languages with their outputs, [`iperf3`], [`osu`] and [`perftest`] outputs
 //! alone; [`wire`] holds wire protocols as state machines.
 //!
 //! This crate never opens a socket or a file, starts a process or reads a clock: everything here is a
@@ -11,5 +11,6 @@ pub mod fio;
 pub mod ior;
 pub mod iperf3;
 pub mod osu;
+pub mod perftest;
 pub mod vdbench;
 pub mod wire;

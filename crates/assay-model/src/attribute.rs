@@ -256,6 +256,8 @@ attributes! {
     Hostfile, "hostfile", Dimension, Kind::Plain;
     /// Threads that ran.
     Threads, "threads", Dimension, Kind::Plain;
+    /// Kind of connection of RDMA: `rc`, `ud`.
+    Connection, "connection", Identity, Kind::Plain;
     /// Connections side by side.
     Streams, "streams", Identity, Kind::Plain;
     /// I/O in flight on each target.
@@ -337,6 +339,10 @@ attributes! {
     RpeakClock, "rpeak_clock", Fact, Kind::Measured(Unit::Hertz);
     /// The median over Rpeak, in percent.
     PercentOfRpeak, "percent_of_rpeak", Fact, Kind::Percent;
+    /// How well a figure is known that somebody else printed: `approximate`.
+    Qualifier, "qualifier", Fact, Kind::Plain;
+    /// Significant digits that somebody else printed it with.
+    PrintedDigits, "printed_digits", Fact, Kind::Plain;
     /// What a tool's figure is of its repetitions: `mean`, `median`.
     Statistic, "statistic", Fact, Kind::Plain;
     /// Passes that a tool's figure is a mean over.
@@ -425,6 +431,14 @@ attributes! {
     MtuBytes, "mtu_bytes", Fact, Kind::Plain;
     /// Its driver.
     KernelModule, "kernel_module", Fact, Kind::Plain;
+    /// Version of its firmware.
+    Firmware, "firmware", Fact, Kind::Plain;
+    /// What its link is: `Ethernet`, `InfiniBand`.
+    LinkLayer, "link_layer", Fact, Kind::Plain;
+    /// Index of its address that an RDMA connection uses.
+    GidIndex, "gid_index", Fact, Kind::Plain;
+    /// Messages up to this size are copied into the request.
+    InlineBytes, "inline_bytes", Fact, Kind::Plain;
     /// What serves at the far end.
     FarEnd, "far_end", Fact, Kind::Plain;
     /// Largest packet of the path, as TCP found it.

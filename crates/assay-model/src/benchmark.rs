@@ -9,9 +9,11 @@ use crate::quantity::Unit;
 mod foreign;
 mod mpi;
 mod network;
+mod rdma;
 mod storage;
 
 pub use mpi::{MpiPattern, MpiTest};
+pub use rdma::RdmaTest;
 
 /// A named thing that can be measured. The set is closed, so that a `match` finds what is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -52,6 +54,9 @@ pub enum Benchmark {
     /// Messages of MPI; the tests carry their own identifiers.
     #[serde(untagged)]
     Mpi(MpiTest),
+    /// Verbs of RDMA; likewise.
+    #[serde(untagged)]
+    Rdma(RdmaTest),
 }
 
 /// One row of the table.
@@ -354,8 +359,8 @@ given as a share of the measured multiply-add peak and of Rpeak.",
 
 impl Benchmark {
     /// Every benchmark, in the order in which they are printed.
-    pub const ALL: [Self; 11 + MpiTest::ALL.len()] = {
-        let mut all = [Self::MemoryStream; 11 + MpiTest::ALL.len()];
+    pub const ALL: [Self; 11 + MpiTest::ALL.len() + RdmaTest::ALL.len()] = {
+        let mut all = [Self::MemoryStream; 11 + MpiTest::ALL.len() + RdmaTest::ALL.len()];
         all[1] = Self::MemoryLatency;
         all[2] = Self::MemoryCopy;
         all[3] = Self::PeakFlops;
@@ -370,6 +375,11 @@ impl Benchmark {
         // A `for` cannot be evaluated by the compiler.
         while i < MpiTest::ALL.len() {
             all[11 + i] = Self::Mpi(MpiTest::ALL[i]);
+            i += 1;
+        }
+        let mut i = 0;
+        while i < RdmaTest::ALL.len() {
+            all[11 + MpiTest::ALL.len() + i] = Self::Rdma(RdmaTest::ALL[i]);
             i += 1;
         }
         all
@@ -391,6 +401,7 @@ impl Benchmark {
             Self::StorageFiles => &storage::FILES,
             Self::Foreign => &foreign::FOREIGN,
             Self::Mpi(test) => test.definition(),
+            Self::Rdma(test) => test.definition(),
         }
     }
 

@@ -258,6 +258,8 @@ pub enum Area {
     Network,
     /// ICMP's socket.
     Icmp,
+    /// Verbs of RDMA.
+    Rdma,
     /// A launcher of ranks.
     Launcher,
     /// A rank of a job of MPI.

@@ -10,10 +10,12 @@ mod dimensions;
 pub mod file_set;
 mod mpi;
 mod network;
+mod rdma;
 pub mod storage;
 
 pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
 pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
+pub use rdma::{RdmaConnection, RdmaDevice, RdmaWorkload};
 
 /// One fully resolved request. The serialised form carries the benchmark's identifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,6 +57,9 @@ pub enum Workload {
     /// Messages of MPI; which benchmark, it says itself.
     #[serde(untagged)]
     Mpi(MpiWorkload),
+    /// Verbs of RDMA; likewise.
+    #[serde(untagged)]
+    Rdma(RdmaWorkload),
 }
 
 /// What a file of results says was measured. Nothing carries it out again.
@@ -101,6 +106,7 @@ impl Workload {
             Self::Files(_) => Benchmark::StorageFiles,
             Self::Imported(work) => work.of,
             Self::Mpi(work) => Benchmark::Mpi(work.test),
+            Self::Rdma(work) => Benchmark::Rdma(work.test),
         }
     }
 
@@ -127,6 +133,7 @@ impl Workload {
             }
             Self::Imported(work) => work.dimensions.clone(),
             Self::Mpi(work) => dimensions::mpi(work),
+            Self::Rdma(work) => work.dimensions(),
             Self::Storage(test) => dimensions::storage(test),
             Self::Files(test) => dimensions::files(test),
         }
@@ -148,6 +155,7 @@ impl Workload {
             | Self::NetworkIcmp(_)
             | Self::Storage(_)
             | Self::Files(_)
+            | Self::Rdma(_)
             | Self::Imported(_) => Vec::new(),
             Self::Mpi(work) => {
                 // Over hosts it is the same CPU of each.

@@ -16,6 +16,7 @@ name-in = { $name } v { $place }
 test-at = { $test } při { $share }
 is-mean = { $value } (průměr)
 per-second = { $rate } za sekundu
+about = přibližně { $value }
 threads = { $n ->
     [one] { $n } vlákno
     [few] { $n } vlákna
@@ -331,6 +332,29 @@ aspect-load = zátěž před běhy
 aspect-steal = čas CPU odebraný během běhů
 aspect-order = čas
 
+learn-title = Výkon: { $subject }
+learn-description = Naměřené výsledky pro { $subject } s metodou a příkazy k zopakování.
+learn-intro = { $subject }: měřeno pomocí { $tool }. Každá hodnota je medián, pokud její sloupec neříká jinak; intervaly mají vlastní sloupec.
+learn-dates = Měřeno: { $dates }.
+learn-workload = Úloha
+learn-linpack = High-Performance Linpack (HPL)
+learn-rdma = Latence a propustnost RDMA
+learn-storage = { $tool } na { $target }
+learn-reads-writes = čtení { $reads }, zápis { $writes }
+learn-reads = čtení { $reads }
+learn-writes = zápis { $writes }
+learn-per-domain = { $whole } ({ $part } na { $domain })
+learn-heading-send-latency = Latence odesílání InfiniBand
+learn-heading-mpi-latency = Latence MPI
+learn-heading-mpi-bandwidth = Propustnost MPI
+learn-heading-conditions = Srovnání
+learn-heading-commands = Příkazy k zopakování
+learn-latency-of = Latence [{ $unit }] ({ $mpi })
+learn-bandwidth-in = Propustnost ({ $unit })
+learn-bandwidth-of = Propustnost ({ $unit }) ({ $mpi })
+learn-cpu-usage = Využití CPU
+learn-impossible = Tyto údaje si odporují a nesmějí se použít: { $figures }.
+learn-nothing = Pro tuto stránku není žádný výsledek.
 column-verdict = verdikt
 distrust-above-limit = nemožné: nad svým limitem
 distrust-one-sample = nejisté: jediný vzorek

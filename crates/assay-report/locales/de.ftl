@@ -16,6 +16,7 @@ name-in = { $name } in { $place }
 test-at = { $test } bei { $share }
 is-mean = { $value } (Mittelwert)
 per-second = { $rate } pro Sekunde
+about = etwa { $value }
 threads = { $n ->
     [one] { $n } Thread
    *[other] { $n } Threads
@@ -323,6 +324,29 @@ aspect-load = die Last vor den Läufen
 aspect-steal = entzogene CPU-Zeit während der Läufe
 aspect-order = die Zeit
 
+learn-title = Leistung von { $subject }
+learn-description = Gemessene Ergebnisse für { $subject }, mit der Methode und den Befehlen, die sie wiederholen.
+learn-intro = { $subject } wurde mit { $tool } gemessen. Jeder Wert ist ein Median, wenn seine Spalte nichts anderes sagt; Intervalle stehen in einer eigenen Spalte.
+learn-dates = Gemessen: { $dates }.
+learn-workload = Workload
+learn-linpack = High-Performance Linpack (HPL)
+learn-rdma = RDMA-Latenz und -Bandbreite
+learn-storage = { $tool } auf { $target }
+learn-reads-writes = Lesen { $reads }, Schreiben { $writes }
+learn-reads = Lesen { $reads }
+learn-writes = Schreiben { $writes }
+learn-per-domain = { $whole } ({ $part } pro { $domain })
+learn-heading-send-latency = InfiniBand-Sendelatenz
+learn-heading-mpi-latency = MPI-Latenz
+learn-heading-mpi-bandwidth = MPI-Bandbreite
+learn-heading-conditions = Gegenüberstellung
+learn-heading-commands = Befehle zum Wiederholen
+learn-latency-of = Latenz [{ $unit }] ({ $mpi })
+learn-bandwidth-in = Bandbreite ({ $unit })
+learn-bandwidth-of = Bandbreite ({ $unit }) ({ $mpi })
+learn-cpu-usage = CPU-Auslastung
+learn-impossible = Diese Zahlen widersprechen einander und dürfen nicht verwendet werden: { $figures }.
+learn-nothing = Für diese Seite gibt es kein Ergebnis.
 column-verdict = Urteil
 distrust-above-limit = unmöglich: über der Grenze
 distrust-one-sample = unsicher: eine einzige Stichprobe

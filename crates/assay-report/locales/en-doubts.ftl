@@ -206,6 +206,7 @@ area-linpack = choose a smaller system with `--n` or `--memory`
 area-blas = install the library (Debian: `libopenblas0-pthread`, `libblis4-pthread`) or give its full path
 area-generator = the generator alone must run anywhere: report this
 area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` allows everybody to ping; or run as root
+area-rdma = `rdma link` lists the devices of RDMA and their state; `assay help rdma` says more
 area-launcher = see whether the launcher can be executed
 area-process = run the recorded command by hand to see what is wrong
 area-tool = look at the stored raw output; if it is a version of the tool that assay does not know, report it with that output

@@ -20,6 +20,7 @@ name-in = { $name } in { $place }
 test-at = { $test } at { $share }
 is-mean = { $value } (mean)
 per-second = { $rate } per second
+about = about { $value }
 threads = { $n ->
     [one] { $n } thread
    *[other] { $n } threads
@@ -335,6 +336,30 @@ aspect-load = load before the runs
 aspect-steal = CPU time stolen during the runs
 aspect-order = the time
 
+## Pages for publication
+learn-title = Performance of { $subject }
+learn-description = Measured results for { $subject }, with their method and the commands that repeat them.
+learn-intro = { $subject } was measured with { $tool }. Each value is a median unless its column says otherwise; intervals stand in a column of their own.
+learn-dates = Measured: { $dates }.
+learn-workload = Workload
+learn-linpack = High-performance Linpack (HPL)
+learn-rdma = RDMA latency and bandwidth
+learn-storage = { $tool } on { $target }
+learn-reads-writes = { $reads } reads, { $writes } writes
+learn-reads = { $reads } reads
+learn-writes = { $writes } writes
+learn-per-domain = { $whole } ({ $part } per { $domain })
+learn-heading-send-latency = InfiniBand send latency
+learn-heading-mpi-latency = MPI latency
+learn-heading-mpi-bandwidth = MPI bandwidth
+learn-heading-conditions = Side by side
+learn-heading-commands = Commands to repeat it
+learn-latency-of = Latency [{ $unit }] ({ $mpi })
+learn-bandwidth-in = Bandwidth ({ $unit })
+learn-bandwidth-of = Bandwidth ({ $unit }) ({ $mpi })
+learn-cpu-usage = CPU usage
+learn-impossible = These figures contradict each other and must not be used: { $figures }.
+learn-nothing = There is no result for this page.
 column-verdict = verdict
 distrust-above-limit = impossible: above its limit
 distrust-one-sample = unsure: one sample

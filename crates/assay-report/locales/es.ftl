@@ -16,6 +16,7 @@ name-in = { $name } en { $place }
 test-at = { $test } al { $share }
 is-mean = { $value } (media)
 per-second = { $rate } por segundo
+about = aproximadamente { $value }
 threads = { $n ->
     [one] { $n } hilo
    *[other] { $n } hilos
@@ -323,6 +324,29 @@ aspect-load = la carga antes de las ejecuciones
 aspect-steal = el tiempo de CPU robado durante las ejecuciones
 aspect-order = la hora
 
+learn-title = Rendimiento de { $subject }
+learn-description = Resultados medidos de { $subject }, con su método y las órdenes para repetirlos.
+learn-intro = { $subject } se midió con { $tool }. Cada valor es una mediana salvo que su columna diga otra cosa; los intervalos figuran en su propia columna.
+learn-dates = Medido: { $dates }.
+learn-workload = Carga de trabajo
+learn-linpack = Linpack de alto rendimiento (HPL)
+learn-rdma = Latencia y ancho de banda de RDMA
+learn-storage = { $tool } en { $target }
+learn-reads-writes = { $reads } en lectura, { $writes } en escritura
+learn-reads = { $reads } en lectura
+learn-writes = { $writes } en escritura
+learn-per-domain = { $whole } ({ $part } por { $domain })
+learn-heading-send-latency = Latencia de envío de InfiniBand
+learn-heading-mpi-latency = Latencia de MPI
+learn-heading-mpi-bandwidth = Ancho de banda de MPI
+learn-heading-conditions = Comparación
+learn-heading-commands = Órdenes para repetirlo
+learn-latency-of = Latencia [{ $unit }] ({ $mpi })
+learn-bandwidth-in = Ancho de banda ({ $unit })
+learn-bandwidth-of = Ancho de banda ({ $unit }) ({ $mpi })
+learn-cpu-usage = Uso de CPU
+learn-impossible = Estas cifras se contradicen y no deben usarse: { $figures }.
+learn-nothing = No hay ningún resultado para esta página.
 column-verdict = veredicto
 distrust-above-limit = imposible: por encima de su límite
 distrust-one-sample = incierto: una sola muestra

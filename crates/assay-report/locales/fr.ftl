@@ -16,6 +16,7 @@ name-in = { $name } dans { $place }
 test-at = { $test } à { $share }
 is-mean = { $value } (moyenne)
 per-second = { $rate } par seconde
+about = environ { $value }
 threads = { $n ->
     [one] { $n } thread
    *[other] { $n } threads
@@ -323,6 +324,29 @@ aspect-load = la charge avant les exécutions
 aspect-steal = le temps CPU volé pendant les exécutions
 aspect-order = l’heure
 
+learn-title = Performances de { $subject }
+learn-description = Résultats mesurés pour { $subject }, avec leur méthode et les commandes pour les reproduire.
+learn-intro = { $subject } : mesures effectuées avec { $tool }. Chaque valeur est une médiane, sauf indication contraire de sa colonne ; les intervalles figurent dans leur propre colonne.
+learn-dates = Mesuré : { $dates }.
+learn-workload = Charge de travail
+learn-linpack = Linpack hautes performances (HPL)
+learn-rdma = Latence et bande passante RDMA
+learn-storage = { $tool } sur { $target }
+learn-reads-writes = { $reads } en lecture, { $writes } en écriture
+learn-reads = { $reads } en lecture
+learn-writes = { $writes } en écriture
+learn-per-domain = { $whole } ({ $part } par { $domain })
+learn-heading-send-latency = Latence des envois InfiniBand
+learn-heading-mpi-latency = Latence MPI
+learn-heading-mpi-bandwidth = Bande passante MPI
+learn-heading-conditions = Côte à côte
+learn-heading-commands = Commandes pour reproduire
+learn-latency-of = Latence [{ $unit }] ({ $mpi })
+learn-bandwidth-in = Bande passante ({ $unit })
+learn-bandwidth-of = Bande passante ({ $unit }) ({ $mpi })
+learn-cpu-usage = Utilisation du CPU
+learn-impossible = Ces chiffres se contredisent et ne doivent pas être utilisés : { $figures }.
+learn-nothing = Il n’y a aucun résultat pour cette page.
 column-verdict = verdict
 distrust-above-limit = impossible : au-dessus de sa limite
 distrust-one-sample = incertain : un seul échantillon

@@ -16,6 +16,7 @@ name-in = { $name } в { $place }
 test-at = { $test } при { $share }
 is-mean = { $value } (среднее)
 per-second = { $rate } в секунду
+about = около { $value }
 threads = { $n ->
     [one] { $n } поток
     [few] { $n } потока
@@ -339,6 +340,29 @@ aspect-load = нагрузка до прогонов
 aspect-steal = отнятое время ЦП во время прогонов
 aspect-order = время
 
+learn-title = Производительность { $subject }
+learn-description = Измеренные результаты для { $subject }, метод и команды для повторения.
+learn-intro = { $subject }: измерено с помощью { $tool }. Каждое значение — медиана, если столбец не говорит иного; интервалы стоят в отдельном столбце.
+learn-dates = Измерено: { $dates }.
+learn-workload = Рабочая нагрузка
+learn-linpack = High-Performance Linpack (HPL)
+learn-rdma = Задержка и пропускная способность RDMA
+learn-storage = { $tool } на { $target }
+learn-reads-writes = { $reads } чтение, { $writes } запись
+learn-reads = { $reads } чтение
+learn-writes = { $writes } запись
+learn-per-domain = { $whole } ({ $part } на { $domain })
+learn-heading-send-latency = Задержка отправки InfiniBand
+learn-heading-mpi-latency = Задержка MPI
+learn-heading-mpi-bandwidth = Пропускная способность MPI
+learn-heading-conditions = Сопоставление
+learn-heading-commands = Команды для повторения
+learn-latency-of = Задержка [{ $unit }] ({ $mpi })
+learn-bandwidth-in = Пропускная способность ({ $unit })
+learn-bandwidth-of = Пропускная способность ({ $unit }) ({ $mpi })
+learn-cpu-usage = Загрузка ЦП
+learn-impossible = Эти цифры противоречат друг другу, использовать их нельзя: { $figures }.
+learn-nothing = Для этой страницы нет результатов.
 column-verdict = оценка
 distrust-above-limit = невозможно: выше предела
 distrust-one-sample = ненадёжно: одно измерение

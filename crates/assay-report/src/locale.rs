@@ -12,7 +12,7 @@ mod quantity;
 mod unit;
 
 pub(crate) use catalogue::{Argument, said, word};
-pub(crate) use number::{SPACES, fixed, grouped};
+pub(crate) use number::{SPACES, date, decimal, fixed, grouped};
 pub use quantity::{
     in_percent, joined, parts, percent, quantity, read, scientific, size, with_symbol,
 };

@@ -4,6 +4,7 @@
 pub mod csv;
 pub mod html;
 pub mod json;
+pub mod learn;
 pub mod markdown;
 pub mod svg;
 pub mod text;

@@ -8,6 +8,7 @@ mod linpack;
 mod mpi;
 mod network;
 mod peak_flops;
+mod rdma;
 mod storage;
 mod stream;
 mod tool;
@@ -75,6 +76,7 @@ fn of_kind(
         Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, known, recorder),
         Workload::NetworkIcmp(work) => network::icmp(work, known, recorder),
         Workload::Mpi(work) => all(mpi::turns(case, work), recorder),
+        Workload::Rdma(work) => rdma::measure(work, recorder),
         Workload::Storage(test) => storage::measure(case, test, options, recorder),
         Workload::Files(test) => files::measure(test, options, recorder),
         // What others measured before is not carried out again.
@@ -100,6 +102,7 @@ pub(crate) fn turns<'c>(case: &'c Case, tools: &Tools) -> Option<Turns<'c>> {
         | Workload::NetworkIcmp(_)
         | Workload::Storage(_)
         | Workload::Files(_)
+        | Workload::Rdma(_)
         | Workload::Imported(_) => None,
     }
 }

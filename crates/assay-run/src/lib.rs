@@ -20,6 +20,7 @@ pub mod network;
 mod pauses;
 mod presence;
 pub mod question;
+pub mod rdma;
 mod recorder;
 pub mod recording;
 pub mod round_trips;

@@ -28,6 +28,7 @@ pub(crate) mod mpi_refused;
 pub(crate) mod mpi_run;
 pub(crate) mod network;
 pub(crate) mod plan;
+pub(crate) mod rdma;
 pub(crate) mod storage;
 pub(crate) mod vdbench;
 
@@ -40,6 +41,7 @@ use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
 use plan::PlanArguments;
+use rdma::RdmaArguments;
 use storage::{StorageAimArguments, StorageArguments};
 use vdbench::VdbenchArguments;
 
@@ -84,6 +86,8 @@ pub(crate) enum Command {
     Ping(PingArguments),
     /// Measure MPI point-to-point and collective operations as the OSU benchmarks do, under any MPI
     Mpi(MpiArguments),
+    /// Measure latency and bandwidth of RDMA (InfiniBand, RoCE) as perftest does
+    Rdma(RdmaArguments),
     /// Calculate I/O in flight (Little's law) and volume sizes before measuring
     Plan(PlanArguments),
     /// Check whether this machine is configured for measuring; changes nothing
@@ -407,9 +411,13 @@ impl Shape {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// A run: its identifier or a unique prefix of it, latest, or latest~1 for the one before
-    #[arg(value_name = "RUN", default_value = "latest")]
-    pub(crate) run: String,
+    /// A run: its identifier or a unique prefix of it, latest, or latest~1 for the one before; several
+    /// with --format learn
+    #[arg(value_name = "RUN", default_value = "latest", num_args = 1..)]
+    pub(crate) runs: Vec<String>,
+    /// What a page of --format learn is about, like "HB120rs_v3" [default: the product of the first host]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) subject: Option<String>,
     /// Replace names of hosts, addresses, paths and serial numbers, each by the same word everywhere
     #[arg(long)]
     pub(crate) anonymous: bool,
@@ -443,6 +451,8 @@ pub(crate) enum Format {
     Markdown,
     /// One self-contained page with plots
     Html,
+    /// Markdown for publication: front matter, and the tables that vendors print
+    Learn,
     /// One image with all plots
     Svg,
     /// One row per result, base units

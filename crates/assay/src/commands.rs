@@ -16,6 +16,7 @@ pub(crate) mod net;
 pub(crate) mod ping;
 pub(crate) mod plan;
 pub(crate) mod qperf;
+pub(crate) mod rdma;
 pub(crate) mod run;
 pub(crate) mod run_hosts;
 pub(crate) mod show;

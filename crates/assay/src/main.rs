@@ -76,6 +76,9 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
             commands::ping::ping(&typed, &*signals::cancel_on_signals()?, terminal)
         }
         Command::Mpi(typed) => commands::mpi::mpi(&typed, terminal),
+        Command::Rdma(typed) => {
+            commands::rdma::rdma(&typed, &*signals::cancel_on_signals()?, terminal)
+        }
         Command::Plan(typed) => commands::plan::plan(&typed, terminal),
         Command::Doctor(typed) => commands::doctor::doctor(&typed, terminal),
         Command::Verify(typed) => commands::verify::verify(&typed, terminal),

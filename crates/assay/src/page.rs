@@ -34,13 +34,7 @@ impl Page<'_> {
     ) -> Result<(), Failure> {
         let format = if typed.json { Format::Json } else { typed.format };
         let text = self.rendered(format, terminal)?;
-        match &typed.output {
-            None => {
-                terminal.print(&text);
-                Ok(())
-            }
-            Some(path) => output_file::write(path, &text),
-        }
+        put(&text, typed, terminal)
     }
 
     /// # Errors
@@ -57,8 +51,30 @@ impl Page<'_> {
             Format::Text => terminal.text(&self.document),
             Format::Markdown => render::markdown::document(&self.document),
             Format::Svg => picture(&self.document)?,
+            Format::Learn => {
+                return Err(Failure::usage("only stored runs become pages for publication")
+                    .advise("`assay report RUN… --format learn`"));
+            }
             Format::Html => render::html::document(&self.document, self.summary),
         })
+    }
+}
+
+/// Prints a page, or writes it where the command line says.
+///
+/// # Errors
+/// A file that cannot be written.
+pub(crate) fn put(
+    text: &str,
+    typed: &PageArguments,
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
+    match &typed.output {
+        None => {
+            terminal.print(text);
+            Ok(())
+        }
+        Some(path) => output_file::write(path, text),
     }
 }
 

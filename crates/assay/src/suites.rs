@@ -11,7 +11,7 @@ use assay_run::failure::{Failure, Kind};
 pub(crate) const EXAMPLE: &str = include_str!("../../../suites/example.toml");
 
 /// Name and text of every built-in suite, in the order of `assay help suites`.
-pub(crate) const BUILT_IN: [(&str, &str); 11] = [
+pub(crate) const BUILT_IN: [(&str, &str); 12] = [
     ("quick", include_str!("../../../suites/quick.toml")),
     ("all", include_str!("../../../suites/all.toml")),
     ("memory", include_str!("../../../suites/memory.toml")),
@@ -21,6 +21,7 @@ pub(crate) const BUILT_IN: [(&str, &str); 11] = [
     ("storage-volume", include_str!("../../../suites/storage-volume.toml")),
     ("storage-files", include_str!("../../../suites/storage-files.toml")),
     ("mpi", include_str!("../../../suites/mpi.toml")),
+    ("rdma", include_str!("../../../suites/rdma.toml")),
     ("hpc-node", include_str!("../../../suites/hpc-node.toml")),
     ("accelerated-networking", include_str!("../../../suites/accelerated-networking.toml")),
 ];

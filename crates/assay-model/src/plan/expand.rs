@@ -11,7 +11,7 @@ use crate::seed;
 use crate::suite::{InstructionSets, Measure, MpiPlacement, Placement, Request, Suite};
 use crate::workload::{
     CopyWorkload, Domain, LatencyWorkload, LinpackWorkload, MpiHosts, MpiPreset,
-    PeakFlopsWorkload, StreamWorkload, Workload, usual_line_bytes,
+    PeakFlopsWorkload, RdmaWorkload, StreamWorkload, Workload, usual_line_bytes,
 };
 
 mod domains;
@@ -324,7 +324,7 @@ fn workloads(
     choices: &Choices<'_>,
 ) -> Result<Vec<Named>, PlanError> {
     match request {
-        Request::Machine(benchmark) => of_machine(*benchmark, host),
+        Request::Machine(benchmark) => of_machine(*benchmark, host, choices.to.as_deref()),
         Request::Stream { placements, threads, bytes } => {
             streams(host, placements, *threads, *bytes)
         }
@@ -346,7 +346,15 @@ fn workloads(
 }
 
 /// What a benchmark measures that leaves everything to the machine.
-fn of_machine(benchmark: Benchmark, host: &HostFacts) -> Result<Vec<Named>, PlanError> {
+fn of_machine(
+    benchmark: Benchmark,
+    host: &HostFacts,
+    to: Option<&str>,
+) -> Result<Vec<Named>, PlanError> {
+    if let Benchmark::Rdma(test) = benchmark {
+        let work = RdmaWorkload::usual(test, to.map(str::to_owned));
+        return Ok(vec![(work.name(), Workload::Rdma(work))]);
+    }
     if benchmark == Benchmark::MemoryCopy { copies(host) } else { Ok(Vec::new()) }
 }
 

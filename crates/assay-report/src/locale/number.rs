@@ -1,4 +1,4 @@
-//! How numbers are written in each language: decimal mark, digit groups, percent sign.
+//! How numbers and dates are written in each language: decimal mark, digit groups, percent sign.
 //!
 //! After Unicode CLDR 48, reviewed; see `docs/decisions`. Numbers come in as the invariant writer made them.
 
@@ -80,6 +80,12 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     grouped(&format!("{value:.decimals$}"))
 }
 
+/// The same without groups, for tables that are a tool's.
+pub(crate) fn decimal(value: f64, decimals: usize) -> String {
+    let mark = marks(Language::current()).decimal.to_string();
+    format!("{value:.decimals$}").replace('.', &mark)
+}
+
 /// A written number with a percent sign.
 pub(crate) fn percent(number: &str) -> String {
     match marks(Language::current()).before_percent {
@@ -91,4 +97,61 @@ pub(crate) fn percent(number: &str) -> String {
 /// Between a number and its unit.
 pub(super) fn before_unit() -> char {
     marks(Language::current()).before_unit
+}
+
+/// A date of RFC 3339 as running text writes it; tables keep the form that sorts.
+pub(crate) fn date(rfc3339: &str) -> String {
+    let mut parts = rfc3339.get(..10).unwrap_or_default().split('-').map(str::parse::<usize>);
+    let (Some(Ok(year)), Some(Ok(month @ 1..=12)), Some(Ok(day))) =
+        (parts.next(), parts.next(), parts.next())
+    else {
+        return rfc3339.to_owned();
+    };
+    let language = Language::current();
+    let Some(months) = months(language.locale).filter(|_| language != Language::INVARIANT)
+    else {
+        return match language.locale {
+            Locale::ZhHans | Locale::Ja => format!("{year}年{month}月{day}日"),
+            Locale::Ko => format!("{year}년{NO_BREAK}{month}월{NO_BREAK}{day}일"),
+            _ => rfc3339.get(..10).unwrap_or_default().to_owned(),
+        };
+    };
+    let month = months[month - 1];
+    let text = match language.locale {
+        Locale::En => format!("{month} {day}, {year}"),
+        Locale::Fr if day == 1 => format!("1er {month} {year}"),
+        Locale::De | Locale::Cs => format!("{day}. {month} {year}"),
+        Locale::Es => format!("{day} de {month} de {year}"),
+        Locale::Ru => format!("{day} {month} {year} г."),
+        _ => format!("{day} {month} {year}"),
+    };
+    text.replace(' ', "\u{a0}")
+}
+
+/// The months as they stand in a date: in the genitive where the language has one. Chinese, Japanese and
+/// Korean number them.
+fn months(locale: Locale) -> Option<[&'static str; 12]> {
+    let names = match locale {
+        Locale::En => {
+            "January February March April May June July August September October November December"
+        }
+        Locale::Ru => {
+            "января февраля марта апреля мая июня июля августа сентября октября ноября декабря"
+        }
+        Locale::Fr => {
+            "janvier février mars avril mai juin juillet août septembre octobre novembre décembre"
+        }
+        Locale::Cs => {
+            "ledna února března dubna května června července srpna září října listopadu prosince"
+        }
+        Locale::De => {
+            "Januar Februar März April Mai Juni Juli August September Oktober November Dezember"
+        }
+        Locale::Es => {
+            "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
+        }
+        Locale::ZhHans | Locale::Ko | Locale::Ja => return None,
+    };
+    let mut names = names.split(' ');
+    Some(std::array::from_fn(|_| names.next().unwrap_or_default()))
 }

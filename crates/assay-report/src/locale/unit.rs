@@ -97,8 +97,9 @@ pub(crate) fn iops(value: f64, digits: usize) -> Option<String> {
         return None;
     }
     let rounded: f64 = format!("{value:.*e}", digits.saturating_sub(1)).parse().ok()?;
-    let decimals = (digits as i32 - 1 - rounded.abs().max(1.0).log10().floor() as i32).max(0);
-    let number = format!("{rounded:.*}", if rounded == 0.0 { 0 } else { decimals as usize });
+    let magnitude = if rounded == 0.0 { digits as f64 } else { rounded.abs().log10().floor() };
+    let decimals = (digits as f64 - 1.0 - magnitude).clamp(0.0, 300.0) as usize;
+    let number = format!("{rounded:.decimals$}");
     Some(localised(&format!("{number} {IOPS}")))
 }
 

@@ -11,6 +11,8 @@ mod maker;
 mod mpi;
 mod network;
 mod node;
+mod pages;
+
 mod small;
 mod storage;
 mod troubled;

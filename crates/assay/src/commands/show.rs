@@ -6,7 +6,7 @@ use assay_report::{anonymous, build, render};
 use assay_stats::summarize::summarize;
 
 use crate::arguments::{Format, ReportArguments, ShowArguments};
-use crate::page::Page;
+use crate::page::{self, Page};
 use crate::stored;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
@@ -25,7 +25,7 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
         }
         None => {
             let summary = summarize(&read.run);
-            let text = page(&read.run, &summary, |page| page.rendered(format, terminal))?;
+            let text = paged(&read.run, &summary, |page| page.rendered(format, terminal))?;
             terminal.print(&text);
         }
     }
@@ -34,21 +34,50 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
 
 pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     typed.language.language().set();
-    let read = stored::read(&typed.store, &typed.run)?;
-    stored::complain(&read, terminal);
-    let mut run = read.run.clone();
-    if typed.anonymous {
-        anonymous::run(&mut run).map_err(|error| {
-            Failure::new(Kind::Internal, "the run cannot be made anonymous").because(&error)
-        })?;
+    let mut code = 0;
+    let mut runs = Vec::new();
+    for run in &typed.runs {
+        let read = stored::read(&typed.store, run)?;
+        stored::complain(&read, terminal);
+        code = code.max(stored::exit_code(&read));
+        let mut run = read.run;
+        if typed.anonymous {
+            anonymous::run(&mut run).map_err(|error| {
+                Failure::new(Kind::Internal, "the run cannot be made anonymous").because(&error)
+            })?;
+        }
+        runs.push(run);
     }
-    let summary = summarize(&run);
-    page(&run, &summary, |page| page.publish(&typed.page, terminal))?;
-    Ok(stored::exit_code(&read))
+    match (runs.as_slice(), typed.page.format) {
+        (_, Format::Learn) if !typed.page.json => learn(typed, &runs, terminal)?,
+        ([run], _) => {
+            paged(run, &summarize(run), |page| page.publish(&typed.page, terminal))?;
+        }
+        _ => {
+            return Err(Failure::usage("several runs make one page with --format learn alone")
+                .advise("name one run, or look at them with `assay compare`"));
+        }
+    }
+    Ok(code)
+}
+
+/// Some runs as one page for publication.
+fn learn(
+    typed: &ReportArguments,
+    runs: &[Run],
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
+    let summaries: Vec<Summary> = runs.iter().map(summarize).collect();
+    let host = summaries.iter().find_map(|it| it.hosts.first());
+    let product =
+        host.and_then(|it| it.system.product.clone().or_else(|| Some(it.name.clone())));
+    let subject = typed.subject.clone().or(product).unwrap_or_default();
+    let published = build::learn(&subject, &summaries.iter().collect::<Vec<_>>());
+    page::put(&render::learn::document(&published), &typed.page, terminal)
 }
 
 /// The stored run as a page, for `publish`.
-fn page<T>(run: &Run, summary: &Summary, publish: impl FnOnce(Page<'_>) -> T) -> T {
+fn paged<T>(run: &Run, summary: &Summary, publish: impl FnOnce(Page<'_>) -> T) -> T {
     publish(Page {
         document: build::run(summary, Some(run)),
         json: &|| render::json::summary(summary),

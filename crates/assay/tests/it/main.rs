@@ -22,6 +22,7 @@ mod official_tools;
 mod old_runs;
 mod planning;
 mod program;
+mod rdma;
 mod reports;
 mod several_suites;
 mod slurm;

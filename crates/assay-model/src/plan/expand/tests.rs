@@ -115,6 +115,7 @@ fn line(case: &Case) -> String {
                 tree.anchor.display()
             )
         }
+        Workload::Rdma(work) => format!("{:?} B, {} times", work.sizes, work.iterations),
         Workload::Mpi(work) => format!(
             "{} ranks on {:?}, {} to {} B",
             work.ranks, work.placement.cpus, work.from_bytes, work.to_bytes

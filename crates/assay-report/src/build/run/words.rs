@@ -14,7 +14,7 @@ pub(super) fn byte_counting() -> String {
     say!("byte-counting", copy = 16_u32, add = 24_u32, read = 8_u32)
 }
 
-pub(super) fn statistics(version: u32) -> String {
+pub(in crate::build) fn statistics(version: u32) -> String {
     let values = say!("statistics", least = SAMPLES_FOR_INTERVAL);
     format!("{values} {}", say!("statistics-version", version = version))
 }

@@ -18,6 +18,7 @@ pub(super) fn advice(area: Area, causes: &[String]) -> String {
         Area::Generator => "area-generator",
         Area::Network => "advice-check-address",
         Area::Icmp => "area-icmp",
+        Area::Rdma => "area-rdma",
         Area::Launcher => "area-launcher",
         Area::Rank | Area::Process => "area-process",
         Area::Tool => "area-tool",

@@ -1,0 +1,63 @@
+//! The functions of libibverbs that are symbols, as a table.
+//!
+//! The loader gives the default version of each, 1.1 or newer; those of 1.0 are hidden.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use super::abi::{
+    CompletionQueue, Context, DeviceLimits, Opaque, PortState, QueuePair, QueuePairAsked,
+    QueuePairState, Region, Way,
+};
+use crate::library::Library;
+
+/// Declares the table and how it is filled: field, name in the library, arguments.
+macro_rules! table {
+    ($($field:ident = $name:literal ($($argument:ty),*) -> $result:ty;)*) => {
+        /// Functions of the library.
+        #[derive(Debug, Clone, Copy)]
+        pub(super) struct Calls {
+            $(pub(super) $field: unsafe extern "C" fn($($argument),*) -> $result,)*
+        }
+
+        impl Calls {
+            /// Looks all functions up; the name of the first that is missing otherwise.
+            pub(super) fn load(library: &Library) -> Result<Self, &'static str> {
+                Ok(Self {
+                    $($field: {
+                        let function = library.function($name, "").ok_or($name)?;
+                        // SAFETY: the library's interface gives this name these arguments.
+                        unsafe {
+                            std::mem::transmute::<
+                                *const (),
+                                unsafe extern "C" fn($($argument),*) -> $result,
+                            >(function)
+                        }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+table! {
+    get_device_list = "ibv_get_device_list"(*mut c_int) -> *mut *mut Opaque;
+    free_device_list = "ibv_free_device_list"(*mut *mut Opaque) -> ();
+    get_device_name = "ibv_get_device_name"(*mut Opaque) -> *const c_char;
+    open_device = "ibv_open_device"(*mut Opaque) -> *mut Context;
+    close_device = "ibv_close_device"(*mut Context) -> c_int;
+    query_device = "ibv_query_device"(*mut Context, *mut DeviceLimits) -> c_int;
+    query_port = "ibv_query_port"(*mut Context, u8, *mut PortState) -> c_int;
+    query_gid = "ibv_query_gid"(*mut Context, u8, c_int, *mut [u8; 16]) -> c_int;
+    alloc_pd = "ibv_alloc_pd"(*mut Context) -> *mut Opaque;
+    dealloc_pd = "ibv_dealloc_pd"(*mut Opaque) -> c_int;
+    reg_mr = "ibv_reg_mr"(*mut Opaque, *mut c_void, usize, c_int) -> *mut Region;
+    dereg_mr = "ibv_dereg_mr"(*mut Region) -> c_int;
+    create_cq = "ibv_create_cq"(*mut Context, c_int, *mut c_void, *mut Opaque, c_int) -> *mut CompletionQueue;
+    destroy_cq = "ibv_destroy_cq"(*mut CompletionQueue) -> c_int;
+    create_qp = "ibv_create_qp"(*mut Opaque, *mut QueuePairAsked) -> *mut QueuePair;
+    modify_qp = "ibv_modify_qp"(*mut QueuePair, *mut QueuePairState, c_int) -> c_int;
+    destroy_qp = "ibv_destroy_qp"(*mut QueuePair) -> c_int;
+    create_ah = "ibv_create_ah"(*mut Opaque, *mut Way) -> *mut Opaque;
+    destroy_ah = "ibv_destroy_ah"(*mut Opaque) -> c_int;
+    wc_status_str = "ibv_wc_status_str"(u32) -> *const c_char;
+}

@@ -1,0 +1,93 @@
+//! The library, and the devices that it finds. What sysfs says of them needs no library.
+
+use std::ffi::{CStr, c_int};
+use std::fs;
+use std::path::Path;
+use std::slice;
+use std::sync::OnceLock;
+
+use super::abi::Opaque;
+use super::calls::Calls;
+use super::error::RdmaError;
+use crate::library::{Library, Scope};
+
+/// Where the kernel lists devices.
+const SYSFS: &str = "/sys/class/infiniband";
+
+/// Whether the kernel lists any device.
+#[must_use]
+pub fn has_devices() -> bool {
+    fs::read_dir(SYSFS).is_ok_and(|mut found| found.next().is_some())
+}
+
+/// Whether a GID of RoCE is one of version 2, whose packets are routed as UDP.
+pub(super) fn is_routable(device: &str, port: u8, index: u32) -> bool {
+    let file = Path::new(SYSFS).join(format!("{device}/ports/{port}/gid_attrs/types/{index}"));
+    fs::read_to_string(file).is_ok_and(|kind| kind.trim() == "RoCE v2")
+}
+
+/// The library's functions; opened once and never closed.
+pub(super) fn calls() -> Result<&'static Calls, RdmaError> {
+    static CALLS: OnceLock<Calls> = OnceLock::new();
+    if let Some(calls) = CALLS.get() {
+        return Ok(calls);
+    }
+    let library = Library::open("libibverbs.so.1", Scope::Local)
+        .map_err(|reason| RdmaError::NoLibrary { reason })?;
+    let calls = Calls::load(&library).map_err(RdmaError::NoFunction)?;
+    Ok(CALLS.get_or_init(|| calls))
+}
+
+/// The library's list of devices, freed when dropped.
+pub(super) struct List {
+    calls: &'static Calls,
+    devices: *mut *mut Opaque,
+    count: usize,
+}
+
+impl List {
+    pub(super) fn read() -> Result<Self, RdmaError> {
+        let calls = calls()?;
+        let mut count: c_int = 0;
+        // SAFETY: the count can be written.
+        let devices = unsafe { (calls.get_device_list)(&raw mut count) };
+        let count = usize::try_from(count).unwrap_or(0);
+        if devices.is_null() || count == 0 {
+            return Err(RdmaError::NoDevice);
+        }
+        Ok(Self { calls, devices, count })
+    }
+
+    /// Name and address of every device.
+    fn all(&self) -> Vec<(String, *mut Opaque)> {
+        // SAFETY: the library's list has so many devices until it is freed.
+        let all = unsafe { slice::from_raw_parts(self.devices, self.count) };
+        let one = |device: &*mut Opaque| {
+            // SAFETY: a device of the list.
+            let name = unsafe { (self.calls.get_device_name)(*device) };
+            // SAFETY: the library's own string, which lives as long as the list.
+            let name = unsafe { CStr::from_ptr(name) };
+            (name.to_string_lossy().into_owned(), *device)
+        };
+        all.iter().map(one).collect()
+    }
+
+    /// The device of this name, or the first.
+    pub(super) fn find(&self, name: Option<&str>) -> Result<(String, *mut Opaque), RdmaError> {
+        let all = self.all();
+        let Some(asked) = name else {
+            return all.into_iter().next().ok_or(RdmaError::NoDevice);
+        };
+        let found = all.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>().join(", ");
+        let is_it = |(name, _): &(String, *mut Opaque)| name == asked;
+        let missing = || RdmaError::NoSuchDevice { asked: asked.to_owned(), found };
+        all.into_iter().find(is_it).ok_or_else(missing)
+    }
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        // SAFETY: the library's list, freed once.
+        unsafe { (self.calls.free_device_list)(self.devices) };
+    }
+}

@@ -1,0 +1,353 @@
+//! One end of a connection: a device, registered memory, and a queue pair; owns all of them.
+
+use std::ffi::CStr;
+use std::ptr;
+
+use super::abi::{
+    self, Completion, CompletionQueue, HEADER_BYTES, Piece, PortState, QueuePairState,
+    ReceiveRequest, SendRequest, Way,
+};
+use super::device::{List, calls};
+use super::error::RdmaError;
+use super::made::{Made, Poll, PostReceive, PostSend, access, done, refused};
+use crate::mapping::{Mapping, PageAdvice};
+
+/// The key of every datagram's queue pair: any number that both ends know, without the top bit, which is
+/// for privileged ones (InfiniBand 1.4, 10.2.5).
+const QUEUE_KEY: u32 = 0x1111_1111;
+/// Timeout of a packet 4.096 µs × 2¹⁴ = 67 ms, and how often it is sent again: perftest's.
+const TIMEOUT: u8 = 14;
+const RETRIES: u8 = 7;
+/// 7 = for ever: a receiver that is not ready yet is waited for, 0.64 ms each time.
+const NOT_READY_RETRIES: u8 = 7;
+const NOT_READY_TIMER: u8 = 12;
+/// Hops that a RoCE packet may make; all that fit.
+const HOP_LIMIT: u8 = 255;
+/// Reads and atomics in flight, where the device can do more: perftest's.
+const READS_LIMIT: i32 = 16;
+/// Slots of memory begin at multiples of this: a cache line of every machine.
+const ALIGNMENT: usize = 128;
+
+/// Kind of connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Connection {
+    /// Reliable, connected.
+    Rc,
+    /// Datagrams.
+    Ud,
+}
+
+/// What an end is made for.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Device; `None` = the first.
+    pub device: Option<&'a str>,
+    /// Port of the device, from 1.
+    pub port: u8,
+    /// Index of the GID; `None` = a RoCE v2 address, of IPv4 where there is one.
+    pub gid_index: Option<u32>,
+    /// Path MTU in bytes; `None` = the port's.
+    pub mtu: Option<u32>,
+    /// Kind of connection.
+    pub connection: Connection,
+    /// Size of the largest message.
+    pub most_bytes: u64,
+    /// Requests that may be in flight.
+    pub depth: u32,
+    /// Messages up to this size are copied into the request; the device may allow fewer.
+    pub inline_bytes: u32,
+}
+
+/// What an end tells the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// Local identifier on InfiniBand; 0 on RoCE.
+    pub lid: u16,
+    /// Number of the queue pair.
+    pub number: u32,
+    /// First packet sequence number.
+    pub sequence: u32,
+    /// Global identifier; on RoCE an address.
+    pub gid: [u8; 16],
+    /// Path MTU in bytes.
+    pub mtu: u32,
+    /// Where messages may be written.
+    pub address: u64,
+    /// Where messages may be read.
+    pub source: u64,
+    /// The key for both.
+    pub key: u32,
+}
+
+/// One end.
+#[expect(
+    missing_debug_implementations,
+    reason = "addresses of the library's objects say nothing"
+)]
+pub struct Endpoint {
+    pub(super) made: Made,
+    pub(super) memory: Mapping,
+    slot_bytes: usize,
+    pub(super) connection: Connection,
+    pub(super) far: Option<Card>,
+    poll: Poll,
+    post_send: PostSend,
+    post_receive: PostReceive,
+    /// The device's name.
+    pub device: String,
+    /// Version of its firmware.
+    pub firmware: String,
+    /// Whether its link is Ethernet: RoCE.
+    pub is_ethernet: bool,
+    /// Index of the GID, where there is one.
+    pub gid_index: Option<u32>,
+    /// Messages up to this size are copied into the request.
+    pub inline_bytes: u32,
+    /// What the other end has to know.
+    pub card: Card,
+    port: u8,
+    /// Reads that the device answers and asks at once.
+    reads: (u8, u8),
+}
+
+impl Endpoint {
+    /// Opens a device and makes a queue pair over registered memory for two messages: one to send, and
+    /// one to receive.
+    ///
+    /// # Errors
+    /// When there is no such device, its port carries nothing, or the driver refuses.
+    pub fn open(wanted: &Wanted<'_>) -> Result<Self, RdmaError> {
+        let devices = List::read()?;
+        let (device, at) = devices.find(wanted.device)?;
+        let mut made = Made::of_device(calls()?, at)?;
+        let limits = made.limits()?;
+        let state = made.port(wanted.port)?;
+        check_port(&device, wanted.port, &state)?;
+        let mtu = wanted.mtu.unwrap_or(u32::MAX).min(128 << state.active_mtu.clamp(1, 5));
+        if wanted.connection == Connection::Ud && wanted.most_bytes > mtu.into() {
+            return Err(RdmaError::TooLong { bytes: wanted.most_bytes, mtu });
+        }
+        let is_ethernet = state.link_layer == abi::LINK_ETHERNET;
+        let chosen = made.choose_gid(&device, wanted, &state)?;
+        let slot_bytes =
+            (wanted.most_bytes as usize + HEADER_BYTES).next_multiple_of(ALIGNMENT);
+        let mut memory = Mapping::new(2 * slot_bytes, PageAdvice::Huge)?;
+        // Touched by the thread that uses it, before the device pins it where it is.
+        memory.as_mut_slice::<u8>().fill(0);
+        made.register(&memory)?;
+        let (poll, post_send, post_receive) = made.operations()?;
+        let inline_bytes = made.queue_pair(wanted)?;
+        let (number, key) = made.names(&memory)?;
+        let address = memory.as_ptr() as u64;
+        let reads = |limit: i32| limit.clamp(0, READS_LIMIT) as u8;
+        let card = Card {
+            lid: state.lid,
+            number,
+            // 24 bits of anything; perftest draws them, too.
+            sequence: crate::clock::now_ns() as u32 & 0x00ff_ffff,
+            gid: chosen.map_or([0; 16], |(_, gid)| gid),
+            mtu,
+            address: address + slot_bytes as u64 + HEADER_BYTES as u64,
+            source: address,
+            key,
+        };
+        let endpoint = Self {
+            made,
+            memory,
+            slot_bytes,
+            connection: wanted.connection,
+            far: None,
+            poll,
+            post_send,
+            post_receive,
+            device,
+            firmware: text(&limits.firmware),
+            is_ethernet,
+            gid_index: chosen.map(|(index, _)| index),
+            inline_bytes,
+            card,
+            port: wanted.port,
+            reads: (reads(limits.reads_in), reads(limits.reads_out)),
+        };
+        endpoint.initialise()?;
+        Ok(endpoint)
+    }
+
+    /// Connects with the other end, which does the same with this one's card.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub fn connect(&mut self, far: &Card) -> Result<(), RdmaError> {
+        let way = self.way(far);
+        let path_mtu = self.card.mtu.min(far.mtu);
+        let is_connected = self.connection == Connection::Rc;
+        let mut state = QueuePairState { state: abi::STATE_RTR, ..QueuePairState::default() };
+        let mut mask = abi::MASK_STATE;
+        if is_connected {
+            state.path_mtu = path_mtu.ilog2() - 7;
+            state.far_number = far.number;
+            state.receive_number = far.sequence;
+            state.far_reads = self.reads.0;
+            state.not_ready_timer = NOT_READY_TIMER;
+            state.way = way;
+            mask |= abi::MASK_AV | abi::MASK_PATH_MTU | abi::MASK_FAR_NUMBER;
+            mask |= abi::MASK_RQ_PSN | abi::MASK_FAR_READS | abi::MASK_RNR_TIMER;
+        }
+        self.modify(&mut state, mask)?;
+        let mut state = QueuePairState {
+            state: abi::STATE_RTS,
+            send_number: self.card.sequence,
+            ..QueuePairState::default()
+        };
+        let mut mask = abi::MASK_STATE | abi::MASK_SQ_PSN;
+        if is_connected {
+            state.timeout = TIMEOUT;
+            state.retries = RETRIES;
+            state.not_ready_retries = NOT_READY_RETRIES;
+            state.reads = self.reads.1;
+            mask |= abi::MASK_TIMEOUT | abi::MASK_RETRY | abi::MASK_RNR_RETRY | abi::MASK_READS;
+        }
+        self.modify(&mut state, mask)?;
+        if !is_connected {
+            self.made.reach(way)?;
+        }
+        self.card.mtu = path_mtu;
+        self.far = Some(far.clone());
+        Ok(())
+    }
+
+    fn initialise(&self) -> Result<(), RdmaError> {
+        let mut state = QueuePairState {
+            state: abi::STATE_INIT,
+            port: self.port,
+            ..QueuePairState::default()
+        };
+        let mut mask = abi::MASK_STATE | abi::MASK_PKEY | abi::MASK_PORT;
+        match self.connection {
+            Connection::Rc => {
+                state.access = access();
+                mask |= abi::MASK_ACCESS;
+            }
+            Connection::Ud => {
+                state.queue_key = QUEUE_KEY;
+                mask |= abi::MASK_QKEY;
+            }
+        }
+        self.modify(&mut state, mask)
+    }
+
+    fn modify(&self, state: &mut QueuePairState, mask: i32) -> Result<(), RdmaError> {
+        // SAFETY: the queue pair is ours, and the structure is the library's.
+        let code = unsafe { (self.made.calls.modify_qp)(self.made.queue_pair, state, mask) };
+        done("ibv_modify_qp", code)
+    }
+
+    fn way(&self, far: &Card) -> Way {
+        let global = self.gid_index;
+        Way {
+            gid: far.gid,
+            own_gid: global.unwrap_or(0) as u8,
+            hop_limit: HOP_LIMIT,
+            lid: far.lid,
+            is_global: u8::from(global.is_some()),
+            port: self.port,
+            ..Way::default()
+        }
+    }
+
+    /// What is sent or, for reads and atomics, what answers are written over; `bytes` of it.
+    pub(super) fn source(&mut self, bytes: usize) -> &mut [u8] {
+        &mut self.memory.as_mut_slice::<u8>()[..bytes]
+    }
+
+    /// What is received.
+    pub(super) fn sink(&mut self, bytes: usize) -> &mut [u8] {
+        let from = self.slot_bytes + HEADER_BYTES;
+        &mut self.memory.as_mut_slice::<u8>()[from..from + bytes]
+    }
+
+    /// The piece of memory that messages are sent from.
+    pub(super) fn source_piece(&self, bytes: u64) -> Piece {
+        Piece { address: self.card.source, bytes: bytes as u32, key: self.local_key() }
+    }
+
+    /// The piece that they are received in, with the header of a datagram before it.
+    pub(super) fn sink_piece(&self, bytes: u64) -> Piece {
+        let header = match self.connection {
+            Connection::Rc => 0,
+            Connection::Ud => HEADER_BYTES as u64,
+        };
+        Piece {
+            address: self.card.address - header,
+            bytes: (bytes + header) as u32,
+            key: self.local_key(),
+        }
+    }
+
+    /// Whom a message goes to, as a datagram names it.
+    pub(super) fn datagram(&self) -> [u64; 4] {
+        let number = self.far.as_ref().map_or(0, |far| far.number);
+        SendRequest::datagram(self.made.handle, number, QUEUE_KEY)
+    }
+
+    fn local_key(&self) -> u32 {
+        // SAFETY: the region lives as long as this end.
+        unsafe { (*self.made.region).local_key }
+    }
+
+    /// Hands a request to the device.
+    pub(super) fn send(&self, request: &mut SendRequest) -> Result<(), RdmaError> {
+        let mut bad = ptr::null_mut();
+        // SAFETY: the request and its piece live until the call returns, the memory as long as this end.
+        let code = unsafe { (self.post_send)(self.made.queue_pair, request, &raw mut bad) };
+        done("ibv_post_send", code)
+    }
+
+    /// The same of memory for a message to receive.
+    pub(super) fn receive(&self, request: &mut ReceiveRequest) -> Result<(), RdmaError> {
+        let mut bad = ptr::null_mut();
+        // SAFETY: as above.
+        let code = unsafe { (self.post_receive)(self.made.queue_pair, request, &raw mut bad) };
+        done("ibv_post_recv", code)
+    }
+
+    /// The next completion, if there is one.
+    #[inline]
+    pub(super) fn poll(
+        &self,
+        queue: *mut CompletionQueue,
+    ) -> Result<Option<Completion>, RdmaError> {
+        let mut found = Completion::default();
+        // SAFETY: a queue of ours, and room for one completion.
+        match unsafe { (self.poll)(queue, 1, &raw mut found) } {
+            0 => Ok(None),
+            1 if found.status == 0 => Ok(Some(found)),
+            1 => Err(self.bad(&found)),
+            code => Err(refused("ibv_poll_cq", code)),
+        }
+    }
+
+    fn bad(&self, found: &Completion) -> RdmaError {
+        // SAFETY: takes any number; the string is the library's and never freed.
+        let status = unsafe { (self.made.calls.wc_status_str)(found.status) };
+        // SAFETY: the library has a string for every number.
+        let status = unsafe { CStr::from_ptr(status) }.to_string_lossy().into_owned();
+        RdmaError::Completion { code: found.status, status, vendor: found.vendor_error }
+    }
+}
+
+fn check_port(device: &str, port: u8, state: &PortState) -> Result<(), RdmaError> {
+    /// `enum ibv_port_state`.
+    const STATES: [&str; 5] = ["no state", "down", "initialising", "armed", "active"];
+    if state.state == abi::PORT_ACTIVE {
+        return Ok(());
+    }
+    let state = STATES.get(state.state as usize).copied().unwrap_or("unknown state");
+    Err(RdmaError::PortDown { device: device.to_owned(), port, state })
+}
+
+/// A string that ends at its first zero.
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}

@@ -1,0 +1,161 @@
+//! What can go wrong with verbs, in words, and what to do about it.
+
+use std::io;
+
+use thiserror::Error;
+
+use crate::mapping::MapError;
+
+/// Why nothing was measured.
+#[derive(Debug, Error)]
+pub enum RdmaError {
+    /// The library is not installed.
+    #[error("libibverbs.so.1 cannot be opened: {reason}")]
+    NoLibrary {
+        /// The loader's.
+        reason: String,
+    },
+    /// It is another library, or one that is too old.
+    #[error("libibverbs.so.1 has no function {0}")]
+    NoFunction(&'static str),
+    /// It fills its structures in another way than the interface says.
+    #[error(
+        "libibverbs.so.1 has another binary interface than version 1.1: {0} is not where it belongs"
+    )]
+    OtherInterface(&'static str),
+    /// The machine has no RDMA.
+    #[error("there is no RDMA device on this machine")]
+    NoDevice,
+    /// Not this one.
+    #[error("there is no RDMA device {asked}; there is {found}")]
+    NoSuchDevice {
+        /// What was requested.
+        asked: String,
+        /// What there is.
+        found: String,
+    },
+    /// A port that carries nothing.
+    #[error("port {port} of {device} is not active: {state}")]
+    PortDown {
+        /// The device.
+        device: String,
+        /// The port.
+        port: u8,
+        /// Its state in words.
+        state: &'static str,
+    },
+    /// RoCE has no addresses but GIDs.
+    #[error("port {port} of {device} has no GID of a RoCE v2 address")]
+    NoGid {
+        /// The device.
+        device: String,
+        /// The port.
+        port: u8,
+    },
+    /// One that was requested.
+    #[error("port {port} of {device} has no GID {index}")]
+    NoSuchGid {
+        /// The device.
+        device: String,
+        /// The port.
+        port: u8,
+        /// The index.
+        index: u32,
+    },
+    /// A message that does not fit into a datagram.
+    #[error(
+        "a message of {bytes} B does not fit the path MTU of {mtu} B, and UD does not split messages"
+    )]
+    TooLong {
+        /// Its size.
+        bytes: u64,
+        /// The path's.
+        mtu: u32,
+    },
+    /// No memory for the messages.
+    #[error(transparent)]
+    Memory(#[from] MapError),
+    /// The library or the driver refused.
+    #[error("{call} failed")]
+    Refused {
+        /// What was requested.
+        call: &'static str,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A work request ended badly.
+    #[error("a work request ended with status {code}, {status} (vendor error {vendor})")]
+    Completion {
+        /// `enum ibv_wc_status`.
+        code: u32,
+        /// The same in the library's words.
+        status: String,
+        /// The device's own number.
+        vendor: u32,
+    },
+    /// Nothing completed any more.
+    #[error("nothing completed for {seconds} s")]
+    Stalled {
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The user had enough.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl RdmaError {
+    /// What to do about it.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::NoLibrary { .. } | Self::NoFunction(_) | Self::OtherInterface(_) => {
+                "install libibverbs (Debian: `apt install libibverbs1 ibverbs-providers`)"
+            }
+            Self::NoDevice => {
+                "`rdma link` lists devices; load the driver of the network card, or try software RoCE: `modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0`"
+            }
+            Self::NoSuchDevice { .. } => "name one of those with -d",
+            Self::PortDown { .. } => {
+                "bring the link up (`ip link set DEV up` for RoCE, a subnet manager for InfiniBand), or name another port with -i"
+            }
+            Self::NoGid { .. } | Self::NoSuchGid { .. } => {
+                "give the network interface of the device an IP address; `ls /sys/class/infiniband/DEV/ports/1/gids` shows the GIDs, -x chooses one"
+            }
+            Self::TooLong { .. } => "send less with -s, or use RC (-c RC)",
+            Self::Memory(_) => "send less with -s",
+            Self::Refused { call: "ibv_reg_mr", .. } => {
+                "memory that may be locked is bounded: `ulimit -l unlimited`, or `memlock` in /etc/security/limits.conf"
+            }
+            Self::Refused { .. } => {
+                "read access to /dev/infiniband/uverbs* and the kernel's messages (`dmesg`) show why"
+            }
+            Self::Completion { code, .. } => completion_advice(*code),
+            Self::Stalled { .. } => "the far end may have gone, or drops what it gets",
+            Self::Interrupted => "start again",
+        }
+    }
+}
+
+/// `enum ibv_wc_status`, for those that have a remedy.
+const fn completion_advice(code: u32) -> &'static str {
+    match code {
+        // Local and remote length errors.
+        1 | 9 => "both ends must use the same size and version",
+        // Protection and access.
+        4 | 8 | 10 => {
+            "both ends must use the same version of assay; otherwise this is a bug worth reporting"
+        }
+        // Flushed: an earlier error of the same queue pair.
+        5 => "an earlier error has ended the queue pair; the far end's message says more",
+        // Transport retry counter exceeded.
+        12 => {
+            "the far end does not answer: it has ended, its GID or path MTU is another (-x, -m), or the network drops RoCE (UDP port 4791)"
+        }
+        // Receiver not ready.
+        13 => {
+            "the far end does not receive fast enough; try again with fewer messages in flight (-t)"
+        }
+        _ => "the kernel's messages of both ends (`dmesg`) may say more",
+    }
+}

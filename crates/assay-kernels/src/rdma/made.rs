@@ -1,0 +1,266 @@
+//! What libibverbs makes for one end, and unmakes: context, domain, memory region, queues.
+
+use std::io;
+use std::ptr;
+
+use super::abi::{
+    self, Capacity, Completion, CompletionQueue, Context, DeviceLimits, Opaque, PortState,
+    QueuePair, QueuePairAsked, ReceiveRequest, Region, SendRequest, Way,
+};
+use super::calls::Calls;
+use super::device::is_routable;
+use super::endpoint::{Connection, Wanted};
+use super::error::RdmaError;
+use crate::mapping::Mapping;
+
+pub(super) type Poll = unsafe extern "C" fn(*mut CompletionQueue, i32, *mut Completion) -> i32;
+pub(super) type PostSend =
+    unsafe extern "C" fn(*mut QueuePair, *mut SendRequest, *mut *mut SendRequest) -> i32;
+pub(super) type PostReceive =
+    unsafe extern "C" fn(*mut QueuePair, *mut ReceiveRequest, *mut *mut ReceiveRequest) -> i32;
+
+/// What the library has made; null where it has not yet. Unmade when dropped.
+pub(super) struct Made {
+    pub(super) calls: &'static Calls,
+    context: *mut Context,
+    domain: *mut Opaque,
+    pub(super) region: *mut Region,
+    pub(super) send_queue: *mut CompletionQueue,
+    pub(super) receive_queue: *mut CompletionQueue,
+    pub(super) queue_pair: *mut QueuePair,
+    pub(super) handle: *mut Opaque,
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        let Self { calls, .. } = *self;
+        if !self.handle.is_null() {
+            // SAFETY: made by the library and unmade once, as everything here, users before what they use.
+            unsafe { (calls.destroy_ah)(self.handle) };
+        }
+        if !self.queue_pair.is_null() {
+            // SAFETY: as above.
+            unsafe { (calls.destroy_qp)(self.queue_pair) };
+        }
+        for queue in [self.send_queue, self.receive_queue] {
+            if !queue.is_null() {
+                // SAFETY: as above.
+                unsafe { (calls.destroy_cq)(queue) };
+            }
+        }
+        if !self.region.is_null() {
+            // SAFETY: as above.
+            unsafe { (calls.dereg_mr)(self.region) };
+        }
+        if !self.domain.is_null() {
+            // SAFETY: as above.
+            unsafe { (calls.dealloc_pd)(self.domain) };
+        }
+        if !self.context.is_null() {
+            // SAFETY: as above.
+            unsafe { (calls.close_device)(self.context) };
+        }
+    }
+}
+
+impl Made {
+    pub(super) fn of_device(
+        calls: &'static Calls,
+        device: *mut Opaque,
+    ) -> Result<Self, RdmaError> {
+        // SAFETY: a device of a list that is not freed yet.
+        let context = unsafe { (calls.open_device)(device) };
+        let made = Self {
+            calls,
+            context: some("ibv_open_device", context)?,
+            domain: ptr::null_mut(),
+            region: ptr::null_mut(),
+            send_queue: ptr::null_mut(),
+            receive_queue: ptr::null_mut(),
+            queue_pair: ptr::null_mut(),
+            handle: ptr::null_mut(),
+        };
+        // SAFETY: just opened.
+        if unsafe { (*made.context).device } != device {
+            return Err(RdmaError::OtherInterface("the device of a context"));
+        }
+        Ok(made)
+    }
+
+    pub(super) fn limits(&self) -> Result<DeviceLimits, RdmaError> {
+        let mut limits = DeviceLimits::new();
+        // SAFETY: the structure is the library's.
+        let code = unsafe { (self.calls.query_device)(self.context, &raw mut limits) };
+        done("ibv_query_device", code).map(|()| limits)
+    }
+
+    pub(super) fn port(&self, number: u8) -> Result<PortState, RdmaError> {
+        let mut state = PortState::default();
+        // SAFETY: the structure has room for more than the library writes.
+        let code = unsafe { (self.calls.query_port)(self.context, number, &raw mut state) };
+        done("ibv_query_port", code).map(|()| state)
+    }
+
+    fn gid(&self, port: u8, index: u32) -> Option<[u8; 16]> {
+        let mut gid = [0; 16];
+        let at = i32::try_from(index).ok()?;
+        // SAFETY: room for one identifier.
+        let code = unsafe { (self.calls.query_gid)(self.context, port, at, &raw mut gid) };
+        (code == 0 && gid != [0; 16]).then_some(gid)
+    }
+
+    /// The identifier that was requested, or one of RoCE v2, of IPv4 where there is one; `None` on
+    /// InfiniBand, which has local identifiers.
+    pub(super) fn choose_gid(
+        &self,
+        device: &str,
+        wanted: &Wanted<'_>,
+        state: &PortState,
+    ) -> Result<Option<(u32, [u8; 16])>, RdmaError> {
+        /// `::ffff:0:0/96`
+        const IPV4: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+        let (device_name, port) = (device.to_owned(), wanted.port);
+        if let Some(index) = wanted.gid_index {
+            let missing = RdmaError::NoSuchGid { device: device_name, port, index };
+            return self.gid(port, index).map(|gid| Some((index, gid))).ok_or(missing);
+        }
+        if state.link_layer != abi::LINK_ETHERNET {
+            return Ok(None);
+        }
+        let indices = (0..state.gids.unsigned_abs())
+            .filter(|index| is_routable(device, port, *index))
+            .filter_map(|index| Some((index, self.gid(port, index)?)));
+        let best = indices.min_by_key(|(index, gid)| (!gid.starts_with(&IPV4), *index));
+        best.map(Some).ok_or(RdmaError::NoGid { device: device_name, port })
+    }
+
+    pub(super) fn register(&mut self, memory: &Mapping) -> Result<(), RdmaError> {
+        // SAFETY: the context is open.
+        self.domain = some("ibv_alloc_pd", unsafe { (self.calls.alloc_pd)(self.context) })?;
+        let (start, bytes) = (memory.as_ptr().cast(), memory.len_bytes());
+        // SAFETY: the memory is mapped, and [`Endpoint`] drops it after the region.
+        let region = unsafe { (self.calls.reg_mr)(self.domain, start, bytes, access() as i32) };
+        self.region = some("ibv_reg_mr", region)?;
+        Ok(())
+    }
+
+    /// The functions of the device's driver, from its table.
+    pub(super) fn operations(&self) -> Result<(Poll, PostSend, PostReceive), RdmaError> {
+        // SAFETY: the context is open.
+        let context = unsafe { &*self.context };
+        let of = |at: usize, what: &'static str| {
+            let function = context.operation(at);
+            if function.is_null() { Err(RdmaError::OtherInterface(what)) } else { Ok(function) }
+        };
+        let poll = of(Context::POLL_CQ, "poll_cq")?;
+        let send = of(Context::POST_SEND, "post_send")?;
+        let receive = of(Context::POST_RECEIVE, "post_recv")?;
+        Ok((
+            // SAFETY: the interface has this function at this place of the table.
+            unsafe { std::mem::transmute::<*const (), Poll>(poll) },
+            // SAFETY: as above.
+            unsafe { std::mem::transmute::<*const (), PostSend>(send) },
+            // SAFETY: as above.
+            unsafe { std::mem::transmute::<*const (), PostReceive>(receive) },
+        ))
+    }
+
+    /// Makes the queues; returns up to which size messages are copied into the request.
+    pub(super) fn queue_pair(&mut self, wanted: &Wanted<'_>) -> Result<u32, RdmaError> {
+        let depth = wanted.depth.max(1);
+        for queue in [&mut self.send_queue, &mut self.receive_queue] {
+            // SAFETY: the context is open; no channel, and nothing of the user's.
+            let made = unsafe {
+                (self.calls.create_cq)(
+                    self.context,
+                    depth as i32,
+                    ptr::null_mut(),
+                    ptr::null_mut(),
+                    0,
+                )
+            };
+            *queue = some("ibv_create_cq", made)?;
+        }
+        let kind = match wanted.connection {
+            Connection::Rc => abi::QUEUE_PAIR_RC,
+            Connection::Ud => abi::QUEUE_PAIR_UD,
+        };
+        let mut inline_bytes = wanted.inline_bytes;
+        loop {
+            let mut asked = QueuePairAsked {
+                context: ptr::null_mut(),
+                send_queue: self.send_queue,
+                receive_queue: self.receive_queue,
+                shared: ptr::null_mut(),
+                capacity: Capacity {
+                    sends: depth,
+                    receives: depth,
+                    send_pieces: 1,
+                    receive_pieces: 1,
+                    inline_bytes,
+                },
+                kind,
+                signals_all: 0,
+            };
+            // SAFETY: the domain and the queues live as long as the queue pair.
+            let made = unsafe { (self.calls.create_qp)(self.domain, &raw mut asked) };
+            if made.is_null() && inline_bytes > 0 {
+                // As perftest does: not every device can.
+                inline_bytes = 0;
+                continue;
+            }
+            self.queue_pair = some("ibv_create_qp", made)?;
+            return Ok(inline_bytes);
+        }
+    }
+
+    /// The number of the queue pair and the key of the memory, once the library's structures are known
+    /// to have them where they belong.
+    pub(super) fn names(&self, memory: &Mapping) -> Result<(u32, u32), RdmaError> {
+        // SAFETY: just made.
+        let (pair, region) = unsafe { (&*self.queue_pair, &*self.region) };
+        // SAFETY: as above.
+        let owner = unsafe { (*self.send_queue).context };
+        let is_known = region.address == memory.as_ptr().cast()
+            && region.length == memory.len_bytes()
+            && pair.context == self.context
+            && owner == self.context;
+        if !is_known {
+            return Err(RdmaError::OtherInterface("the owner of an object"));
+        }
+        Ok((pair.number, region.remote_key))
+    }
+
+    pub(super) fn reach(&mut self, mut way: Way) -> Result<(), RdmaError> {
+        // SAFETY: the domain lives as long as the handle.
+        let handle = unsafe { (self.calls.create_ah)(self.domain, &raw mut way) };
+        self.handle = some("ibv_create_ah", handle)?;
+        Ok(())
+    }
+}
+
+/// What the far end may do with the memory.
+pub(super) const fn access() -> u32 {
+    abi::LOCAL_WRITE | abi::REMOTE_WRITE | abi::REMOTE_READ | abi::REMOTE_ATOMIC
+}
+
+/// What the library made; the system's reason where it made nothing.
+fn some<T>(call: &'static str, made: *mut T) -> Result<*mut T, RdmaError> {
+    if made.is_null() {
+        return Err(RdmaError::Refused { call, source: io::Error::last_os_error() });
+    }
+    Ok(made)
+}
+
+/// The library returns 0 or a number of the system; some drivers return it negative.
+pub(super) fn done(call: &'static str, code: i32) -> Result<(), RdmaError> {
+    if code == 0 { Ok(()) } else { Err(refused(call, code)) }
+}
+
+pub(super) fn refused(call: &'static str, code: i32) -> RdmaError {
+    let source = match code {
+        -1 => io::Error::last_os_error(),
+        code => io::Error::from_raw_os_error(code.saturating_abs()),
+    };
+    RdmaError::Refused { call, source }
+}

@@ -1,0 +1,468 @@
+//! The timed passes over one connection: ping-pongs, single operations, and many in flight.
+//!
+//! Both ends prepare a pass, tell each other so, and carry it out; contents are checked afterwards.
+//! One end leads and reads the clock; the other answers, where the operation has anything to answer.
+
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+
+use super::abi::{self, CompletionQueue, Piece, ReceiveRequest, SendRequest};
+use super::endpoint::{Connection, Endpoint};
+use super::error::RdmaError;
+use crate::clock;
+
+/// Sends of a ping-pong of which one is signalled: completions of the others are not reported.
+const SIGNAL_EVERY: u64 = 32;
+/// Sends in flight of which one is signalled, as perftest moderates its completions.
+const MODERATION: u64 = 100;
+/// Memory for messages that is handed to the device before the first arrives.
+const RECEIVES: u64 = 64;
+/// Polls between two looks at the clock and at who wants to stop.
+const PATIENT_POLLS: u32 = 1 << 14;
+/// Longer than a queue pair repeats a packet before it gives up (8 × 2 × 67 ms and more), and than any
+/// message of 8 MiB takes.
+const PATIENCE_S: u64 = 30;
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Messages that the far end receives.
+    Send,
+    /// Writes into the far end's memory.
+    Write,
+    /// Reads of the far end's memory.
+    Read,
+    /// 8 bytes of the far end's memory are fetched and added to.
+    FetchAdd,
+}
+
+/// One size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pass {
+    /// What is done.
+    pub operation: Operation,
+    /// Requests in flight; 1 = one after another, each with its answer.
+    pub depth: u64,
+    /// Size of a message.
+    pub bytes: u64,
+    /// How many.
+    pub iterations: u64,
+}
+
+/// So many were complete so many ns after the first was posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// How many.
+    pub done: u64,
+    /// The time.
+    pub at_ns: u64,
+}
+
+impl Endpoint {
+    /// Queue pairs for passes of this depth hold so many requests.
+    #[must_use]
+    pub fn room(depth: u64) -> u32 {
+        (depth.max(RECEIVES).max(2 * SIGNAL_EVERY)) as u32
+    }
+
+    /// Fills what is sent, clears what is received, and hands memory for messages to the device.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn prepare(&mut self, pass: &Pass, leads: bool) -> Result<(), RdmaError> {
+        let bytes = pass.bytes as usize;
+        for (at, byte) in self.source(bytes).iter_mut().enumerate() {
+            *byte = content(at, leads);
+        }
+        self.sink(bytes).fill(0);
+        if self.receives(pass, leads) {
+            let mut piece = self.sink_piece(pass.bytes);
+            for _ in 0..pass.iterations.min(RECEIVES) {
+                self.receive(&mut receive_request(&mut piece))?;
+            }
+        }
+        fence(Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Leads a pass of depth 1: the time of every round trip or operation in ns, in order.
+    ///
+    /// # Errors
+    /// When a request ends badly, nothing completes any more, or somebody wants to stop.
+    pub fn lead_one_by_one(
+        &mut self,
+        pass: &Pass,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<u64>, RdmaError> {
+        let mut starts_ns = vec![0_u64; pass.iterations as usize + 1];
+        match pass.operation {
+            Operation::Send => self.ping(pass, cancel, &mut starts_ns)?,
+            Operation::Write => self.ping_by_writes(pass, cancel, &mut starts_ns)?,
+            Operation::Read | Operation::FetchAdd => {
+                self.ask_one_by_one(pass, cancel, &mut starts_ns)?;
+            }
+        }
+        Ok(starts_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect())
+    }
+
+    /// Leads a pass with many in flight: how much was complete when.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn lead_many(
+        &mut self,
+        pass: &Pass,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Mark>, RdmaError> {
+        let mut piece = self.leading_piece(pass);
+        let mut request = self.request(pass, &mut piece);
+        let plain = request.flags;
+        let (n, every) = (pass.iterations, MODERATION.min(pass.depth.div_ceil(2)).max(1));
+        let mut marks = Vec::with_capacity((n / every) as usize + 1);
+        let (mut posted, mut done) = (0, 0);
+        let start_ns = clock::now_ns();
+        while done < n {
+            while posted < n && posted - done < pass.depth {
+                posted += 1;
+                let is_last = posted % every == 0 || posted == n;
+                request.id = posted;
+                request.flags = if is_last { plain | abi::SIGNALED } else { plain };
+                self.send(&mut request)?;
+            }
+            done = self.wait(self.made.send_queue, cancel)?;
+            marks.push(Mark { done, at_ns: clock::now_ns() - start_ns });
+        }
+        Ok(marks)
+    }
+
+    /// Does what the end that does not lead has to do until the pass is over.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn follow(&mut self, pass: &Pass, cancel: &AtomicBool) -> Result<(), RdmaError> {
+        match pass.operation {
+            Operation::Send if pass.depth > 1 => self.take(pass, cancel),
+            Operation::Send => self.pong(pass, cancel),
+            Operation::Write if pass.depth == 1 => self.pong_by_writes(pass, cancel),
+            // The device answers alone.
+            Operation::Write | Operation::Read | Operation::FetchAdd => Ok(()),
+        }
+    }
+
+    /// Whether what has arrived here is what the far end sent; true where nothing had to.
+    #[must_use]
+    pub fn is_right(&mut self, pass: &Pass, leads: bool) -> bool {
+        fence(Ordering::SeqCst);
+        let bytes = pass.bytes as usize;
+        match pass.operation {
+            Operation::FetchAdd if leads => true,
+            Operation::FetchAdd => *self.sink(8) == pass.iterations.to_le_bytes(),
+            Operation::Read if !leads => true,
+            Operation::Send | Operation::Write if leads && pass.depth > 1 => true,
+            // The last byte of a ping-pong by writes counts.
+            Operation::Write if pass.depth == 1 => {
+                let sink = self.sink(bytes);
+                let (count, before) = sink.split_last().expect("a message has a byte");
+                *count == counted(pass.iterations) && is_content(before, !leads)
+            }
+            _ => is_content(self.sink(bytes), !leads),
+        }
+    }
+
+    /// Whether messages are received at this end.
+    const fn receives(&self, pass: &Pass, leads: bool) -> bool {
+        matches!(pass.operation, Operation::Send) && (pass.depth == 1 || !leads)
+    }
+
+    /// Where the leading end's requests take their data from, or put it.
+    fn leading_piece(&self, pass: &Pass) -> Piece {
+        match pass.operation {
+            Operation::Send | Operation::Write => self.source_piece(pass.bytes),
+            Operation::Read | Operation::FetchAdd => Piece {
+                address: self.card.address,
+                bytes: pass.bytes as u32,
+                key: self.sink_piece(0).key,
+            },
+        }
+    }
+
+    fn request(&self, pass: &Pass, piece: &mut Piece) -> SendRequest {
+        let (address, source, key) =
+            self.far.as_ref().map_or((0, 0, 0), |far| (far.address, far.source, far.key));
+        let (opcode, far) = match pass.operation {
+            Operation::Send => {
+                let is_datagram = self.connection == Connection::Ud;
+                (abi::OPCODE_SEND, if is_datagram { self.datagram() } else { [0; 4] })
+            }
+            Operation::Write => (abi::OPCODE_WRITE, SendRequest::remote(address, key)),
+            Operation::Read => (abi::OPCODE_READ, SendRequest::remote(source, key)),
+            Operation::FetchAdd => {
+                (abi::OPCODE_FETCH_ADD, SendRequest::fetch_add(address, key, 1))
+            }
+        };
+        let mut request = SendRequest::new(opcode, piece, far);
+        let sends = matches!(pass.operation, Operation::Send | Operation::Write);
+        if sends && pass.bytes <= self.inline_bytes.into() {
+            request.flags = abi::INLINE;
+        }
+        request
+    }
+
+    /// Each send is timed by the start of the next one, as perftest does.
+    fn ping(
+        &self,
+        pass: &Pass,
+        cancel: &AtomicBool,
+        starts_ns: &mut [u64],
+    ) -> Result<(), RdmaError> {
+        let mut turn = Turn::new(self, pass);
+        for (at, start_ns) in (1..=pass.iterations).zip(&mut *starts_ns) {
+            *start_ns = clock::now_ns();
+            turn.send(at, cancel)?;
+            turn.receive(cancel)?;
+        }
+        starts_ns[pass.iterations as usize] = clock::now_ns();
+        turn.finish(cancel)
+    }
+
+    fn pong(&self, pass: &Pass, cancel: &AtomicBool) -> Result<(), RdmaError> {
+        let mut turn = Turn::new(self, pass);
+        for at in 1..=pass.iterations {
+            turn.receive(cancel)?;
+            turn.send(at, cancel)?;
+        }
+        turn.finish(cancel)
+    }
+
+    fn ping_by_writes(
+        &mut self,
+        pass: &Pass,
+        cancel: &AtomicBool,
+        starts_ns: &mut [u64],
+    ) -> Result<(), RdmaError> {
+        let mut turn = Turn::new(self, pass);
+        for (at, start_ns) in (1..=pass.iterations).zip(&mut *starts_ns) {
+            *start_ns = clock::now_ns();
+            turn.write(at, cancel)?;
+            turn.see(at, cancel)?;
+        }
+        starts_ns[pass.iterations as usize] = clock::now_ns();
+        turn.finish(cancel)
+    }
+
+    fn pong_by_writes(&mut self, pass: &Pass, cancel: &AtomicBool) -> Result<(), RdmaError> {
+        let mut turn = Turn::new(self, pass);
+        for at in 1..=pass.iterations {
+            turn.see(at, cancel)?;
+            turn.write(at, cancel)?;
+        }
+        turn.finish(cancel)
+    }
+
+    fn ask_one_by_one(
+        &self,
+        pass: &Pass,
+        cancel: &AtomicBool,
+        starts_ns: &mut [u64],
+    ) -> Result<(), RdmaError> {
+        let mut piece = self.leading_piece(pass);
+        let mut request = self.request(pass, &mut piece);
+        request.flags |= abi::SIGNALED;
+        for start_ns in &mut starts_ns[..pass.iterations as usize] {
+            *start_ns = clock::now_ns();
+            self.send(&mut request)?;
+            self.wait(self.made.send_queue, cancel)?;
+        }
+        starts_ns[pass.iterations as usize] = clock::now_ns();
+        Ok(())
+    }
+
+    /// Receives all messages of a pass, and says nothing.
+    fn take(&self, pass: &Pass, cancel: &AtomicBool) -> Result<(), RdmaError> {
+        let mut piece = self.sink_piece(pass.bytes);
+        let mut request = receive_request(&mut piece);
+        for at in 0..pass.iterations {
+            self.wait(self.made.receive_queue, cancel)?;
+            if at + RECEIVES < pass.iterations {
+                self.receive(&mut request)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Spins until something has completed; its number.
+    #[inline]
+    fn wait(&self, queue: *mut CompletionQueue, cancel: &AtomicBool) -> Result<u64, RdmaError> {
+        let mut patience = Patience::new(cancel);
+        loop {
+            if let Some(found) = self.poll(queue)? {
+                return Ok(found.id);
+            }
+            patience.spend()?;
+        }
+    }
+}
+
+/// One end's part in a ping-pong.
+struct Turn<'e> {
+    end: &'e Endpoint,
+    request: SendRequest,
+    /// Held for the requests, which point to them.
+    pieces: Box<[Piece; 2]>,
+    plain: u32,
+    bytes: u64,
+    iterations: u64,
+    /// Messages received.
+    received: u64,
+    /// Signalled sends that have not completed.
+    pending: u64,
+}
+
+impl<'e> Turn<'e> {
+    fn new(end: &'e Endpoint, pass: &Pass) -> Self {
+        let mut pieces = Box::new([end.leading_piece(pass), end.sink_piece(pass.bytes)]);
+        let request = end.request(pass, &mut pieces[0]);
+        let (plain, bytes, iterations) = (request.flags, pass.bytes, pass.iterations);
+        Self { end, request, pieces, plain, bytes, iterations, received: 0, pending: 0 }
+    }
+
+    #[inline]
+    fn send(&mut self, at: u64, cancel: &AtomicBool) -> Result<(), RdmaError> {
+        let is_signalled = at.is_multiple_of(SIGNAL_EVERY) || at == self.iterations;
+        self.request.flags = self.plain;
+        if is_signalled {
+            // The one before makes room in the queue.
+            self.finish(cancel)?;
+            self.request.flags |= abi::SIGNALED;
+            self.pending += 1;
+        }
+        self.end.send(&mut self.request)
+    }
+
+    #[inline]
+    fn receive(&mut self, cancel: &AtomicBool) -> Result<(), RdmaError> {
+        self.end.wait(self.end.made.receive_queue, cancel)?;
+        self.received += 1;
+        if self.received + RECEIVES <= self.iterations {
+            self.end.receive(&mut receive_request(&mut self.pieces[1]))?;
+        }
+        Ok(())
+    }
+
+    /// Sends a message whose last byte counts.
+    #[inline]
+    fn write(&mut self, at: u64, cancel: &AtomicBool) -> Result<(), RdmaError> {
+        let last = self.end.memory.as_ptr().wrapping_add(self.bytes as usize - 1);
+        // SAFETY: within the memory of this end; only this thread and the device use it.
+        unsafe { last.write_volatile(counted(at)) };
+        fence(Ordering::SeqCst);
+        self.send(at, cancel)
+    }
+
+    /// Spins until the far end's message of this number has arrived.
+    #[inline]
+    fn see(&mut self, at: u64, cancel: &AtomicBool) -> Result<(), RdmaError> {
+        let sink = self.pieces[1].address + self.bytes - 1;
+        let last = std::ptr::with_exposed_provenance::<u8>(sink as usize);
+        let mut patience = Patience::new(cancel);
+        // SAFETY: within the memory of this end, which the device writes.
+        while unsafe { last.read_volatile() } != counted(at) {
+            if self.pending > 0 && self.end.poll(self.end.made.send_queue)?.is_some() {
+                self.pending -= 1;
+            }
+            patience.spend()?;
+        }
+        Ok(())
+    }
+
+    /// Waits until nothing is pending.
+    fn finish(&mut self, cancel: &AtomicBool) -> Result<(), RdmaError> {
+        while self.pending > 0 {
+            self.end.wait(self.end.made.send_queue, cancel)?;
+            self.pending -= 1;
+        }
+        Ok(())
+    }
+}
+
+/// How long a spinning end spins.
+struct Patience<'c> {
+    cancel: &'c AtomicBool,
+    polls: u32,
+    since_ns: u64,
+}
+
+impl<'c> Patience<'c> {
+    #[inline]
+    const fn new(cancel: &'c AtomicBool) -> Self {
+        Self { cancel, polls: 0, since_ns: 0 }
+    }
+
+    /// Without a pause, which takes 140 cycles from Skylake on and would be in every latency; perftest
+    /// does not pause either.
+    #[inline]
+    fn spend(&mut self) -> Result<(), RdmaError> {
+        self.polls += 1;
+        if self.polls < PATIENT_POLLS { Ok(()) } else { self.look() }
+    }
+
+    #[cold]
+    fn look(&mut self) -> Result<(), RdmaError> {
+        self.polls = 0;
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(RdmaError::Interrupted);
+        }
+        let now_ns = clock::now_ns();
+        if self.since_ns == 0 {
+            self.since_ns = now_ns;
+        }
+        if now_ns - self.since_ns > PATIENCE_S * 1_000_000_000 {
+            return Err(RdmaError::Stalled { seconds: PATIENCE_S });
+        }
+        Ok(())
+    }
+}
+
+const fn receive_request(piece: &mut Piece) -> ReceiveRequest {
+    ReceiveRequest { id: 0, next: std::ptr::null_mut(), pieces: piece, piece_count: 1 }
+}
+
+/// The last byte of the write of this number, from 1: never that of the one before, and never the first
+/// time that of a message that has not arrived.
+const fn counted(at: u64) -> u8 {
+    (at % 251) as u8 + 1
+}
+
+/// What byte of a message each end sends: the same sequence never begins twice in a message.
+const fn content(at: usize, leads: bool) -> u8 {
+    let mixed = (at as u64 ^ (leads as u64) << 63).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 56) as u8
+}
+
+fn is_content(bytes: &[u8], leads: bool) -> bool {
+    bytes.iter().enumerate().all(|(at, byte)| *byte == content(at, leads))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_of_the_two_ends_differ_and_a_shifted_message_is_wrong() {
+        let sent: Vec<u8> = (0..4096).map(|at| content(at, true)).collect();
+        assert!(is_content(&sent, true));
+        assert!(!is_content(&sent, false));
+        assert!(!is_content(&sent[1..], true));
+        assert!(!is_content(&vec![0; 4096], true));
+        let mut damaged = sent;
+        damaged[4095] ^= 1;
+        assert!(!is_content(&damaged, true));
+    }
+
+    #[test]
+    fn counts_differ_from_their_neighbours_and_from_nothing() {
+        for at in 1..1000 {
+            assert_ne!(counted(at), 0);
+            assert_ne!(counted(at), counted(at + 1));
+        }
+    }
+}

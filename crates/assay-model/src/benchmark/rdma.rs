@@ -1,0 +1,182 @@
+//! The rows of the table that concern RDMA: one per test, named like its program of perftest.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Asks, Better, Bound, Definition, Luck, Metric, PREPARATIONS, Section};
+use crate::quantity::Unit;
+
+/// What is asked of two RDMA devices. The name after `rdma.` is that of perftest's program after `ib_`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum RdmaTest {
+    /// Ping-pong of messages.
+    #[serde(rename = "rdma.send_lat")]
+    SendLatency,
+    /// Many messages in flight.
+    #[serde(rename = "rdma.send_bw")]
+    SendBandwidth,
+    /// Ping-pong of writes.
+    #[serde(rename = "rdma.write_lat")]
+    WriteLatency,
+    /// Many writes in flight.
+    #[serde(rename = "rdma.write_bw")]
+    WriteBandwidth,
+    /// Reads one after another.
+    #[serde(rename = "rdma.read_lat")]
+    ReadLatency,
+    /// Many reads in flight.
+    #[serde(rename = "rdma.read_bw")]
+    ReadBandwidth,
+    /// Atomic additions one after another.
+    #[serde(rename = "rdma.atomic_lat")]
+    AtomicLatency,
+}
+
+impl RdmaTest {
+    /// Every test, in the order in which they are printed.
+    pub const ALL: [Self; 7] = [
+        Self::SendLatency,
+        Self::SendBandwidth,
+        Self::WriteLatency,
+        Self::WriteBandwidth,
+        Self::ReadLatency,
+        Self::ReadBandwidth,
+        Self::AtomicLatency,
+    ];
+
+    /// The name after `rdma.`: `send_lat`, `read_bw` …
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.definition()
+            .id
+            .strip_prefix("rdma.")
+            .expect("every identifier here begins with it")
+    }
+
+    /// Whether many are in flight, and their rate is measured.
+    #[must_use]
+    pub const fn is_bandwidth(self) -> bool {
+        matches!(self, Self::SendBandwidth | Self::WriteBandwidth | Self::ReadBandwidth)
+    }
+
+    /// Whether a value is half of a round trip.
+    #[must_use]
+    pub const fn is_halved(self) -> bool {
+        matches!(self, Self::SendLatency | Self::WriteLatency)
+    }
+
+    /// The name of the metric that a latency test has.
+    #[must_use]
+    pub const fn latency_metric(self) -> &'static str {
+        if self.is_halved() { "half_round_trip" } else { "latency" }
+    }
+
+    /// The row of the table.
+    pub(super) const fn definition(self) -> &'static Definition {
+        match self {
+            Self::SendLatency => &SEND_LATENCY,
+            Self::SendBandwidth => &SEND_BANDWIDTH,
+            Self::WriteLatency => &WRITE_LATENCY,
+            Self::WriteBandwidth => &WRITE_BANDWIDTH,
+            Self::ReadLatency => &READ_LATENCY,
+            Self::ReadBandwidth => &READ_BANDWIDTH,
+            Self::AtomicLatency => &ATOMIC_LATENCY,
+        }
+    }
+}
+
+const fn row(
+    id: &'static str,
+    title: &'static str,
+    method: &'static str,
+    metrics: &'static [Metric],
+) -> Definition {
+    Definition {
+        id,
+        title,
+        method,
+        metrics,
+        section: Section::General,
+        luck: Luck::Connections,
+        preparations: PREPARATIONS,
+        asks: Asks::Nothing,
+        target: 0.02,
+    }
+}
+
+const fn half(meaning: &'static str) -> Metric {
+    Metric::of("half_round_trip", Unit::Second, Better::Lower, meaning)
+}
+
+const fn whole(meaning: &'static str) -> Metric {
+    Metric::of("latency", Unit::Second, Better::Lower, meaning)
+}
+
+const RATES: &[Metric] = &[
+    Metric::of(
+        "bandwidth",
+        Unit::BytePerSecond,
+        Better::Higher,
+        "payload over the time from the first request to the last completion",
+    )
+    .within(Bound::Link)
+    .headline("RDMA bandwidth"),
+    Metric::of("message_rate", Unit::Hertz, Better::Higher, "messages over the same time"),
+];
+
+const SEND_LATENCY: Definition = row(
+    "rdma.send_lat",
+    "latency of RDMA messages (send and receive)",
+    "\
+Ping-pong over one queue pair: one end posts a send and polls its completion queue for the other's. \
+Both ends spin. Every round trip is timed by one clock from before its send to before the next, as \
+perftest's ib_send_lat does; a value is half of it. There is no warm-up, and none is left out. \
+Contents are compared after the pass. Beside all of them stand the figures that ib_send_lat would \
+print, by its rules: without the last message, and with the two slowest cut off.",
+    &[half("half of a round trip of one message").headline("RDMA latency")],
+);
+const SEND_BANDWIDTH: Definition = row(
+    "rdma.send_bw",
+    "bandwidth of RDMA messages (send and receive)",
+    "\
+One end keeps a number of sends in flight (128 unless told otherwise), one of 64 with a completion, and \
+the other receives them. Bytes over the time from before the first send to the last completion, as \
+perftest's average; its peak is not imitated, as it is the luckiest of all windows.",
+    RATES,
+);
+const WRITE_LATENCY: Definition = row(
+    "rdma.write_lat",
+    "latency of RDMA writes",
+    "\
+Ping-pong over one queue pair: one end writes into the other's memory, which spins on the last byte and \
+writes back. The last byte counts messages; the device writes it last, as perftest assumes, too. \
+Contents are compared after the pass. A value is half of a round trip.",
+    &[half("half of a round trip of one write")],
+);
+const WRITE_BANDWIDTH: Definition = row(
+    "rdma.write_bw",
+    "bandwidth of RDMA writes",
+    "As rdma.send_bw, with writes into the far end's memory; its processor does nothing.",
+    RATES,
+);
+const READ_LATENCY: Definition = row(
+    "rdma.read_lat",
+    "latency of RDMA reads",
+    "\
+One read of the far end's memory after another, each from before it is posted to its completion: the \
+full time, not half of it. The far end's processor does nothing.",
+    &[whole("time of one read")],
+);
+const READ_BANDWIDTH: Definition = row(
+    "rdma.read_bw",
+    "bandwidth of RDMA reads",
+    "As rdma.send_bw, with reads of the far end's memory; how many the device does at once, it decides.",
+    RATES,
+);
+const ATOMIC_LATENCY: Definition = row(
+    "rdma.atomic_lat",
+    "latency of RDMA atomic operations",
+    "\
+One fetch-and-add on 8 bytes of the far end's memory after another, each from before it is posted to \
+its completion. The far end's number is compared with how many there were.",
+    &[whole("time of one fetch-and-add")],
+);

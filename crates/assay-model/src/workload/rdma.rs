@@ -1,0 +1,111 @@
+//! One RDMA test against a far end, or over loopback.
+
+use serde::{Deserialize, Serialize};
+
+use crate::attribute::{Attribute, Attributes};
+use crate::benchmark::RdmaTest;
+
+/// One test over its message sizes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RdmaWorkload {
+    /// What is measured.
+    #[serde(rename = "benchmark")]
+    pub test: RdmaTest,
+    /// The host, as the user named it; `None` = this machine, with its own far end.
+    pub to: Option<String>,
+    /// The port that the far end listens on, for what both have to tell each other.
+    pub port: Option<u16>,
+    /// Sizes of messages in bytes.
+    pub sizes: Vec<u64>,
+    /// Messages of each size.
+    pub iterations: u64,
+    /// Requests in flight.
+    pub depth: u64,
+    /// Kind of connection.
+    pub connection: RdmaConnection,
+    /// Which device, and how it is used.
+    #[serde(flatten)]
+    pub device: RdmaDevice,
+}
+
+/// The device of one end.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RdmaDevice {
+    /// Its name; `None` = the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its port, from 1; `None` = the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_port: Option<u8>,
+    /// Index of its address; `None` = one of RoCE v2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gid_index: Option<u32>,
+    /// Path MTU in bytes; `None` = the port's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu_bytes: Option<u32>,
+    /// Messages up to this size are copied into the request, where the device can.
+    #[serde(default)]
+    pub inline_bytes: u32,
+}
+
+/// Kind of connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RdmaConnection {
+    /// Reliable and connected.
+    Rc,
+    /// Datagrams.
+    Ud,
+}
+
+impl RdmaConnection {
+    /// The name as it is stored.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rc => "rc",
+            Self::Ud => "ud",
+        }
+    }
+}
+
+impl RdmaWorkload {
+    /// A test as perftest does it unless told otherwise: 2 B or 64 KiB, 1000 times (5000 for writes in
+    /// flight), 128 in flight.
+    #[must_use]
+    pub fn usual(test: RdmaTest, to: Option<String>) -> Self {
+        let is_bandwidth = test.is_bandwidth();
+        let bytes = match test {
+            RdmaTest::AtomicLatency => 8,
+            _ if is_bandwidth => 65_536,
+            _ => 2,
+        };
+        Self {
+            test,
+            to,
+            port: None,
+            sizes: vec![bytes],
+            iterations: if test == RdmaTest::WriteBandwidth { 5000 } else { 1000 },
+            depth: if is_bandwidth { 128 } else { 1 },
+            connection: RdmaConnection::Rc,
+            device: RdmaDevice::default(),
+        }
+    }
+
+    /// What distinguishes it within its benchmark, for identifiers of cases.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let to = self.to.as_deref().unwrap_or("loopback");
+        let depth =
+            if self.depth > 1 { format!("/depth={}", self.depth) } else { String::new() };
+        format!("{to}/{}{depth}", self.connection.name())
+    }
+
+    pub(super) fn dimensions(&self) -> Attributes {
+        Attributes::from([
+            (Attribute::To, self.to.as_deref().unwrap_or("loopback").into()),
+            (Attribute::Depth, self.depth.into()),
+            (Attribute::Connection, self.connection.name().into()),
+        ])
+    }
+}

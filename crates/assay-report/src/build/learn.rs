@@ -1,0 +1,458 @@
+//! A page for publication, as vendors lay theirs out: what was reached in one table, then each test with the
+//! columns of its tool, how it was measured, and the commands that repeat it.
+//!
+//! Numbers keep the columns and the decimals of the tool and are not grouped, as there; intervals have a column of their own.
+
+use assay_model::attribute::{Attribute, Value};
+use assay_model::benchmark::Better;
+use assay_model::doubt::Doubt;
+use assay_model::quantity::Unit;
+use assay_model::summary::{Estimate, Summary};
+
+use super::representative;
+use super::run::context::{number, text};
+use super::run::words;
+use crate::document::{Align, Block, Cell, Document, Table, Tone};
+use crate::locale::{date, decimal, grouped, symbol, word};
+use crate::{precision, units, words as catalogue};
+
+/// Decimals that perftest and the OSU benchmarks print.
+const DECIMALS: usize = 2;
+const MICROSECOND: f64 = 1e-6;
+
+/// A page with what stands in its front matter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Published {
+    /// The page.
+    pub document: Document,
+    /// What it is about, in a sentence.
+    pub description: String,
+    /// When the newest of its results was measured: RFC 3339.
+    pub measured: String,
+}
+
+/// The page of some runs about `subject`.
+#[must_use]
+pub fn learn(subject: &str, summaries: &[&Summary]) -> Published {
+    let all: Vec<&Estimate> = summaries.iter().flat_map(|it| &it.results).collect();
+    let mut document = Document::new(say!("learn-title", subject = subject));
+    let mut tools: Vec<String> = Vec::new();
+    for estimate in &all {
+        if !tools.contains(&estimate.tool.name) {
+            tools.push(estimate.tool.name.clone());
+        }
+    }
+    let tool = tools.join(", ");
+    document.paragraph(Tone::Plain, say!("learn-intro", subject = subject, tool = tool));
+    let headline = headline(subject, &all);
+    if all.is_empty() {
+        document.paragraph(Tone::Bad, word("learn-nothing"));
+    }
+    add(&mut document, None, headline);
+    add(&mut document, Some("learn-heading-conditions"), conditions(summaries));
+    add(&mut document, Some("learn-heading-send-latency"), send_latency(&all));
+    add(&mut document, Some("learn-heading-mpi-latency"), mpi_latency(&all));
+    add(&mut document, Some("learn-heading-mpi-bandwidth"), mpi_bandwidth(&all));
+    impossible(&mut document, &all);
+    close(&mut document, summaries);
+    let measured = summaries.iter().map(|it| it.run.started.as_str()).max();
+    Published {
+        document,
+        description: say!("learn-description", subject = subject),
+        measured: measured.unwrap_or_default().to_owned(),
+    }
+}
+
+fn add(document: &mut Document, heading: Option<&str>, table: Table) {
+    if !table.rows.is_empty() {
+        heading.into_iter().for_each(|id| document.heading(word(id)));
+        document.blocks.push(Block::Table(table.without_empty_columns()));
+    }
+}
+
+/// Method, dates and commands.
+fn close(document: &mut Document, summaries: &[&Summary]) {
+    let Some(first) = summaries.first() else { return };
+    document.heading(word("heading-method"));
+    document.paragraph(Tone::Plain, words::statistics(first.statistics));
+    let mut dates: Vec<String> = summaries.iter().map(|it| date(&it.run.started)).collect();
+    dates.dedup();
+    document.paragraph(Tone::Plain, say!("learn-dates", dates = dates.join(", ")));
+    document.heading(word("learn-heading-commands"));
+    let mut commands: Vec<String> = Vec::new();
+    for summary in summaries {
+        let told = summary.results.iter().filter_map(|it| {
+            match it.parameters.get(&Attribute::Commands) {
+                Some(Value::Pairs(pairs)) => Some(pairs.values().cloned().collect::<Vec<_>>()),
+                _ => None,
+            }
+        });
+        let own = [format!("assay run {}", summary.run.suite)];
+        for command in own.into_iter().chain(told.flatten()) {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+    }
+    document.blocks.push(Block::Preformatted(commands.join("\n")));
+}
+
+/// Figures that cannot be of one sample stay in their table, with a warning below it.
+fn impossible(document: &mut Document, all: &[&Estimate]) {
+    let mut told: Vec<String> = Vec::new();
+    for estimate in all {
+        for doubt in
+            estimate.warnings.iter().filter(|it| matches!(it, Doubt::OutOfOrder { .. }))
+        {
+            let size = text(estimate, Attribute::Bytes).unwrap_or_default();
+            let line = format!("{size}, {}", catalogue::doubt(doubt).text);
+            if !told.contains(&line) {
+                told.push(line);
+            }
+        }
+    }
+    if !told.is_empty() {
+        document.paragraph(Tone::Bad, say!("learn-impossible", figures = told.join("; ")));
+    }
+}
+
+/// The value, with what it is known by.
+fn value(estimate: &Estimate) -> String {
+    let shown = match estimate.ci {
+        Some(_) => precision::value(estimate),
+        // Somebody else's figure has the digits that it was printed with.
+        None => units::quantity(estimate.median, estimate.unit, digits(estimate)),
+    };
+    qualified(estimate, shown)
+}
+
+fn qualified(estimate: &Estimate, shown: String) -> String {
+    match text(estimate, Attribute::Qualifier).as_deref() {
+        Some("approximate") => say!("about", value = shown),
+        _ => shown,
+    }
+}
+
+/// As many as are printed, where that is stored, or else as many as say it.
+fn digits(estimate: &Estimate) -> usize {
+    let printed = number(estimate, Attribute::PrintedDigits).map(|it| it as usize);
+    let exact = |digits: &usize| {
+        let rounded = precision::rounded(estimate.median, *digits);
+        (rounded - estimate.median).abs() <= estimate.median.abs() * 1e-9
+    };
+    printed.unwrap_or_else(|| (2..5).find(exact).unwrap_or(4))
+}
+
+/// One row for each kind of work, as pages begin.
+fn headline(subject: &str, all: &[&Estimate]) -> Table {
+    let columns = [
+        (word("learn-workload"), Align::Left),
+        (subject, Align::Left),
+        (&words::interval(all.first().map(|it| it.ci_level)), Align::Right),
+    ];
+    let mut table = Table::new("", &columns);
+    let rows = [stream(all), linpack(all), rdma(all)].into_iter().flatten();
+    table.rows.extend(rows.chain(storage(all)));
+    table
+}
+
+fn of<'a>(all: &[&'a Estimate], benchmark: &str, metric: &str) -> Vec<&'a Estimate> {
+    let is = |it: &&&Estimate| it.benchmark == benchmark && it.metric == metric;
+    all.iter().filter(is).copied().collect()
+}
+
+fn best<'a>(found: &[&'a Estimate]) -> Option<&'a Estimate> {
+    (!found.is_empty()).then(|| found[representative(found)])
+}
+
+fn row(name: String, shown: String, estimates: &[&Estimate]) -> Vec<Cell> {
+    let intervals: Vec<String> =
+        estimates.iter().filter_map(|it| precision::interval(it)).collect();
+    vec![name.into(), shown.into(), intervals.join(", ").into()]
+}
+
+/// The whole node, and from the lowest to the highest of its domains.
+fn stream(all: &[&Estimate]) -> Option<Vec<Cell>> {
+    let found = of(all, "memory.stream", "triad");
+    let place = |it: &Estimate| text(it, Attribute::Placement).unwrap_or_default();
+    let (whole, parts): (Vec<&Estimate>, Vec<&Estimate>) =
+        found.into_iter().partition(|it| !place(it).contains(':'));
+    let whole = best(&whole)?;
+    let low = parts.iter().min_by(|a, b| a.median.total_cmp(&b.median));
+    let high = parts.iter().max_by(|a, b| a.median.total_cmp(&b.median));
+    let shown = match low.zip(high) {
+        None => value(whole),
+        Some((low, high)) => {
+            let domain = place(low).split(':').next().unwrap_or_default().to_owned();
+            let (low, high) = (value(low), value(high));
+            let part = match units::parts(&low) {
+                _ if low == high => low,
+                (number, _) => format!("{number}–{high}"),
+            };
+            say!("learn-per-domain", whole = value(whole), part = part, domain = domain)
+        }
+    };
+    Some(row("STREAM Triad".to_owned(), shown, &[whole]))
+}
+
+fn linpack(all: &[&Estimate]) -> Option<Vec<Cell>> {
+    let rmax = best(&of(all, "compute.linpack", "rmax"))?;
+    let told = number(rmax, Attribute::Rpeak)
+        .map(|peak| in_gflops(&Estimate { median: peak, ci: None, ..rmax.clone() }));
+    let peak = told.map(|it| format!("{it} (Rpeak)"));
+    let shown = [peak, Some(format!("{} (Rmax)", in_gflops(rmax)))];
+    let shown = shown.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    Some(row(word("learn-linpack").to_owned(), shown, &[rmax]))
+}
+
+/// HPL counts in this unit, however many there are.
+fn in_gflops(estimate: &Estimate) -> String {
+    let digits =
+        if estimate.ci.is_some() { precision::digits_of(estimate) } else { digits(estimate) };
+    let number = precision::rounded(estimate.median, digits) / 1e9;
+    let shown = units::with_symbol(&grouped(&number.to_string()), "GFLOP/s");
+    qualified(estimate, shown)
+}
+
+fn rdma(all: &[&Estimate]) -> Option<Vec<Cell>> {
+    let of_rdma = |metrics: &[&str]| {
+        let is = |it: &&&Estimate| {
+            it.benchmark.starts_with("rdma.") && metrics.contains(&it.metric.as_str())
+        };
+        all.iter().filter(is).copied().collect::<Vec<_>>()
+    };
+    let latencies = of_rdma(&["half_round_trip", "latency"]);
+    let latency = latencies.into_iter().min_by(|a, b| a.median.total_cmp(&b.median));
+    let bandwidths = of_rdma(&["bandwidth"]);
+    let bandwidth = bandwidths.into_iter().max_by(|a, b| a.median.total_cmp(&b.median));
+    let in_bits = bandwidth.map(|it| Estimate {
+        median: if it.unit == Unit::BytePerSecond { it.median * 8.0 } else { it.median },
+        unit: Unit::BitPerSecond,
+        ci: it.ci.filter(|_| it.unit == Unit::BitPerSecond),
+        ..it.clone()
+    });
+    let found: Vec<&Estimate> = latency.into_iter().chain(&in_bits).collect();
+    let shown: Vec<String> = found.iter().map(|it| value(it)).collect();
+    (!found.is_empty()).then(|| row(word("learn-rdma").to_owned(), shown.join(", "), &found))
+}
+
+/// One row for each tool and target: the largest bandwidth that was read, and that was written.
+fn storage(all: &[&Estimate]) -> Vec<Vec<Cell>> {
+    let place = |it: &Estimate| (it.tool.name.clone(), text(it, Attribute::Target));
+    let mut places: Vec<(String, Option<String>)> = Vec::new();
+    let found = of(all, "storage", "bandwidth");
+    for it in &found {
+        if !places.contains(&place(it)) {
+            places.push(place(it));
+        }
+    }
+    let rows = places.into_iter().filter_map(|here| {
+        let of_operation = |operation: &str| {
+            let is = |it: &&&Estimate| {
+                place(it) == here
+                    && text(it, Attribute::Operation).as_deref() == Some(operation)
+            };
+            let found = found.iter().filter(is).copied();
+            found.max_by(|a, b| a.median.total_cmp(&b.median))
+        };
+        let (read, write) = (of_operation("read"), of_operation("write"));
+        let shown = match (read, write) {
+            (Some(read), Some(write)) => {
+                say!("learn-reads-writes", reads = value(read), writes = value(write))
+            }
+            (Some(read), None) => say!("learn-reads", reads = value(read)),
+            (None, Some(write)) => say!("learn-writes", writes = value(write)),
+            (None, None) => return None,
+        };
+        let (tool, target) = here;
+        let name = match target {
+            Some(target) => say!("learn-storage", tool = tool, target = target),
+            None => tool,
+        };
+        let both: Vec<&Estimate> = read.into_iter().chain(write).collect();
+        Some(row(name, shown, &both))
+    });
+    rows.collect()
+}
+
+/// The sizes of some results, ascending.
+fn sizes(found: &[&Estimate]) -> Vec<u64> {
+    let mut sizes: Vec<u64> = found
+        .iter()
+        .filter_map(|it| number(it, Attribute::Bytes).map(|bytes| bytes as u64))
+        .collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+fn at<'a>(found: &[&'a Estimate], bytes: u64) -> Option<&'a Estimate> {
+    let here = |it: &&&Estimate| number(it, Attribute::Bytes) == Some(bytes as f64);
+    found.iter().find(here).copied()
+}
+
+/// perftest's table of latency, from its own output or from our measurement.
+fn send_latency(all: &[&Estimate]) -> Table {
+    let unit = symbol("µs");
+    let titled =
+        ["t_min", "t_max", "t_typical", "t_avg", "t_stdev"].map(|it| format!("{it} [{unit}]"));
+    let mut columns = vec![("#bytes", Align::Right), ("#iterations", Align::Right)];
+    columns.extend(titled.iter().map(|it| (it.as_str(), Align::Right)));
+    let interval = words::interval(all.first().map(|it| it.ci_level));
+    columns.push((interval.as_str(), Align::Right));
+    let mut table = Table::new("", &columns);
+    let told = |metric: &str| {
+        let is = |it: &&&Estimate| {
+            let test = text(it, Attribute::Test).unwrap_or_default().to_lowercase();
+            it.metric == metric && test.starts_with("perftest") && test.contains("send")
+        };
+        all.iter().filter(is).copied().collect::<Vec<_>>()
+    };
+    let own = of(all, "rdma.send_lat", "half_round_trip");
+    let tool = ["time_min", "time_max", "time", "time_mean", "time_deviation"].map(told);
+    let typical = if own.is_empty() { &tool[2] } else { &own };
+    for bytes in sizes(typical) {
+        let Some(estimate) = at(typical, bytes) else { continue };
+        let figures: [Option<f64>; 5] = match own.is_empty() {
+            true => std::array::from_fn(|i| at(&tool[i], bytes).map(|it| it.median)),
+            false => {
+                [estimate.min, estimate.max, estimate.median, estimate.mean, f64::NAN].map(Some)
+            }
+        };
+        let iterations = number(estimate, Attribute::Iterations).unwrap_or(estimate.n as f64);
+        let mut cells: Vec<Cell> =
+            vec![bytes.to_string().into(), iterations.to_string().into()];
+        let shown = |it: Option<f64>| {
+            let finite = it.filter(|it| it.is_finite());
+            Cell::from(finite.map(|it| decimal(it / MICROSECOND, DECIMALS)).unwrap_or_default())
+        };
+        cells.extend(figures.map(shown));
+        cells.push(precision::interval(estimate).unwrap_or_default().into());
+        table.rows.push(cells);
+    }
+    table
+}
+
+/// Every MPI of some results, in order of appearance.
+fn mpis(found: &[&Estimate]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in found.iter().map(|it| mpi(it)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn mpi(estimate: &Estimate) -> String {
+    text(estimate, Attribute::Mpi).unwrap_or_else(|| estimate.tool.name.clone())
+}
+
+/// Message size × MPI.
+fn mpi_latency(all: &[&Estimate]) -> Table {
+    let found = of(all, "mpi.latency", "latency");
+    let names = mpis(&found);
+    let titles: Vec<String> = names
+        .iter()
+        .map(|name| say!("learn-latency-of", unit = symbol("µs"), mpi = name))
+        .collect();
+    let mut columns = vec![("#bytes", Align::Right)];
+    columns.extend(titles.iter().map(|it| (it.as_str(), Align::Right)));
+    let mut table = Table::new("", &columns);
+    for bytes in sizes(&found) {
+        let mut cells: Vec<Cell> = vec![bytes.to_string().into()];
+        for name in &names {
+            let own: Vec<&Estimate> =
+                found.iter().filter(|it| mpi(it) == *name).copied().collect();
+            let shown = at(&own, bytes).map(|it| decimal(it.median / MICROSECOND, DECIMALS));
+            cells.push(shown.unwrap_or_default().into());
+        }
+        table.rows.push(cells);
+    }
+    table
+}
+
+/// MB/s beside Gbit/s, for every MPI.
+fn mpi_bandwidth(all: &[&Estimate]) -> Table {
+    let found = of(all, "mpi.bandwidth", "bandwidth");
+    let names = mpis(&found);
+    let in_units = [("MB/s", 1e-6), ("Gbit/s", 8e-9)];
+    let title = |name: &String, unit: &str| match names.len() {
+        1 => say!("learn-bandwidth-in", unit = symbol(unit)),
+        _ => say!("learn-bandwidth-of", unit = symbol(unit), mpi = name),
+    };
+    let titles: Vec<String> =
+        names.iter().flat_map(|name| in_units.map(|(unit, _)| title(name, unit))).collect();
+    let mut columns = vec![("#bytes", Align::Right)];
+    columns.extend(titles.iter().map(|it| (it.as_str(), Align::Right)));
+    let mut table = Table::new("", &columns);
+    for bytes in sizes(&found) {
+        let mut cells: Vec<Cell> = vec![bytes.to_string().into()];
+        for name in &names {
+            let own: Vec<&Estimate> =
+                found.iter().filter(|it| mpi(it) == *name).copied().collect();
+            let rate = at(&own, bytes).map(|it| it.median);
+            cells.extend(in_units.map(|(_, factor)| {
+                Cell::from(rate.map(|it| decimal(it * factor, DECIMALS)).unwrap_or_default())
+            }));
+        }
+        table.rows.push(cells);
+    }
+    table
+}
+
+/// The network under each condition: goodput, CPU usage and one-way time of every path.
+fn conditions(summaries: &[&Summary]) -> Table {
+    let labelled: Vec<(&str, &Summary)> =
+        summaries.iter().filter_map(|it| Some((it.run.label.as_deref()?, *it))).collect();
+    let mut labels: Vec<&str> = Vec::new();
+    let mut items: Vec<String> = Vec::new();
+    let item = |it: &Estimate| text(it, Attribute::To).unwrap_or_default();
+    for (label, summary) in &labelled {
+        if !labels.contains(label) {
+            labels.push(label);
+        }
+        for it in summary.results.iter().filter(|it| it.benchmark == "network.tcp") {
+            if !items.contains(&item(it)) {
+                items.push(item(it));
+            }
+        }
+    }
+    let mut columns = vec![(word("column-item"), Align::Left)];
+    for label in &labels {
+        columns.push((label, Align::Right));
+        columns.push((word("learn-cpu-usage"), Align::Right));
+        columns.push((word("column-latency"), Align::Right));
+    }
+    let mut table = Table::new("", &columns);
+    for name in items {
+        let mut cells: Vec<Cell> = vec![name.as_str().into()];
+        for label in &labels {
+            for metric in ["goodput", "cpu_load", "half_round_trip"] {
+                let found: Vec<&Estimate> = labelled
+                    .iter()
+                    .filter(|(of, _)| of == label)
+                    .flat_map(|(_, summary)| &summary.results)
+                    .filter(|it| it.metric == metric && item(it) == name)
+                    .collect();
+                cells.push(best(&found).map(shown_share).unwrap_or_default().into());
+            }
+        }
+        table.rows.push(cells);
+    }
+    if labels.len() < 2 { Table::new("", &[]) } else { table }
+}
+
+/// A share is a percentage here.
+fn shown_share(estimate: &Estimate) -> String {
+    match (estimate.unit, estimate.better) {
+        (Unit::Ratio, Better::Lower | Better::Higher) if estimate.ci.is_none() => {
+            units::in_percent(&units::quantity(
+                100.0 * estimate.median,
+                Unit::Ratio,
+                digits(estimate),
+            ))
+        }
+        _ => value(estimate),
+    }
+}

@@ -1,0 +1,220 @@
+//! Published pages, made again from their own figures.
+//!
+//! `tests/pages` holds, for each page, the figures that it was made from and its tables as they were
+//! printed. What is rendered must equal them cell by cell; where it does not, the page was wrong, and the
+//! list of differences says in what.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use assay_model::attribute::{Attribute, Value};
+use assay_model::benchmark::Benchmark;
+use assay_model::doubt::{Doubt, Order};
+use assay_model::event::Status;
+use assay_model::facts::HostFacts;
+use assay_model::quantity::Unit;
+use assay_model::summary::{Estimate, Summary};
+use assay_report::build;
+use assay_report::locale::{Language, Locale};
+use assay_report::render::learn;
+
+use crate::maker;
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages").join(name)
+}
+
+/// The runs of a page: one for each label and table.
+fn summaries(page: &str) -> Vec<(String, Summary)> {
+    let text = std::fs::read_to_string(file(&format!("{page}.figures.tsv"))).unwrap();
+    let mut runs: Vec<(String, Summary)> = Vec::new();
+    for line in text.lines() {
+        let [benchmark, metric, value, qualifier, attributes] =
+            line.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        let mut it = figure(benchmark, metric, value.parse().unwrap());
+        let (mut label, mut table) = (None, String::new());
+        for (name, value) in attributes.split(';').filter_map(|it| it.split_once('=')) {
+            match name {
+                "label" => label = Some(value.to_owned()),
+                "table" => value.clone_into(&mut table),
+                "tool" => value.clone_into(&mut it.tool.name),
+                name => {
+                    let number = value.parse().map(Value::Integer);
+                    let attribute = Attribute::from_name(name).unwrap();
+                    it.parameters.insert(attribute, number.unwrap_or_else(|_| value.into()));
+                }
+            }
+        }
+        if !qualifier.is_empty() {
+            it.parameters.insert(Attribute::Qualifier, qualifier.into());
+        }
+        let known = runs.iter_mut().find(|(of, run)| *of == table && run.run.label == label);
+        match known {
+            Some((_, run)) => run.results.push(it),
+            None => {
+                let mut run = maker::summary("hb", Status::Complete, HostFacts::default());
+                run.run.label = label;
+                run.hosts.clear();
+                run.results.push(it);
+                runs.push((table, run));
+            }
+        }
+    }
+    runs.iter_mut().for_each(|(_, run)| doubt(run));
+    runs
+}
+
+fn figure(benchmark: &str, metric: &str, value: f64) -> Estimate {
+    let unit = match metric {
+        "triad" => Unit::BytePerSecond,
+        "rmax" => Unit::FlopPerSecond,
+        "bandwidth" if benchmark.starts_with("rdma") => Unit::BitPerSecond,
+        "bandwidth" => Unit::BytePerSecond,
+        "goodput" => Unit::BitPerSecond,
+        "cpu_load" => Unit::Ratio,
+        _ => Unit::Second,
+    };
+    let mut it = maker::estimate(Benchmark::MemoryStream, metric, value, 0.0);
+    benchmark.clone_into(&mut it.benchmark);
+    (it.unit, it.ci) = (unit, None);
+    it
+}
+
+/// As whoever reads perftest's tables does.
+fn doubt(run: &mut Summary) {
+    let means: Vec<Estimate> =
+        run.results.iter().filter(|it| it.metric == "time_mean").cloned().collect();
+    for least in run.results.iter_mut().filter(|it| it.metric == "time_min") {
+        let same = |it: &&Estimate| {
+            it.parameters.get(&Attribute::Bytes) == least.parameters.get(&Attribute::Bytes)
+        };
+        let mean = means.iter().find(same).unwrap().median;
+        if least.median > mean {
+            let (less, more, unit) = (least.median, mean, Unit::Second);
+            least.warnings.push(Doubt::OutOfOrder { law: Order::MinMean, less, more, unit });
+        }
+    }
+}
+
+fn page(page: &str, subject: &str, table: &str) -> String {
+    let runs = summaries(page);
+    let of: Vec<&Summary> =
+        runs.iter().filter(|(of, _)| of == table).map(|(_, run)| run).collect();
+    learn::document(&build::learn(subject, &of))
+}
+
+/// The tables of a page in Markdown, without their rulers.
+fn tables(markdown: &str) -> Vec<Vec<Vec<String>>> {
+    let mut tables = vec![vec![]];
+    for line in markdown.lines() {
+        match line.strip_prefix("| ").and_then(|it| it.strip_suffix(" |")) {
+            Some(row) if row.starts_with("---") => {}
+            Some(row) => {
+                let cell = |it: &str| it.trim_matches(' ').replace('\\', "");
+                tables.last_mut().unwrap().push(row.split(" | ").map(cell).collect());
+            }
+            None if tables.last().unwrap().is_empty() => {}
+            None => tables.push(vec![]),
+        }
+    }
+    tables.retain(|table| !table.is_empty());
+    tables
+}
+
+fn printed(page: &str) -> Vec<Vec<Vec<String>>> {
+    let text = std::fs::read_to_string(file(&format!("{page}.printed.tsv"))).unwrap();
+    let table = |it: &str| {
+        it.lines().map(|row| row.split('\t').map(str::to_owned).collect()).collect::<Vec<_>>()
+    };
+    text.split("\n\n").map(table).filter(|it| !it.is_empty()).collect()
+}
+
+/// A number as this page's language writes it without groups, and its decimals.
+fn number(text: &str, mark: char) -> Option<(f64, i32)> {
+    let decimals = text.split_once(mark).map_or(0, |(_, it)| it.len());
+    let is_one = text.chars().all(|it| it.is_ascii_digit() || it == mark);
+    let value = text.replace(mark, ".").parse().ok().filter(|_| is_one)?;
+    Some((value, decimals as i32))
+}
+
+/// The same to the digits that both have.
+fn is_same(own: &str, printed: &str, mark: char) -> bool {
+    own == printed
+        || number(own, mark)
+            .zip(number(printed, mark))
+            .is_some_and(|((a, m), (b, n))| (a - b).abs() <= 0.501 * 10f64.powi(-m.min(n)))
+}
+
+/// Every cell that differs from what was printed: `table, row, column: printed → rendered`.
+fn differences(own: &[Vec<Vec<String>>], page: &str, mark: char) -> String {
+    let mut told = String::new();
+    let printed = printed(page);
+    assert_eq!(own.len(), printed.len(), "tables of {page}");
+    for (t, (own, printed)) in own.iter().zip(&printed).enumerate() {
+        assert_eq!(own.len(), printed.len(), "rows of table {t} of {page}");
+        for (r, (own, printed)) in own.iter().zip(printed).enumerate() {
+            assert_eq!(
+                own.len(),
+                printed.len(),
+                "columns of {printed:?} of table {t} of {page}"
+            );
+            for (c, (own, printed)) in own.iter().zip(printed).enumerate() {
+                if !is_same(own, printed, mark) {
+                    let plain = |it: &str| it.replace('\u{a0}', "~").replace('\u{202f}', "_");
+                    let _ = writeln!(told, "{t},{r},{c}: {} → {}", plain(printed), plain(own));
+                }
+            }
+        }
+    }
+    told
+}
+
+fn check(page_name: &str, subject: &str, locale: Locale, mark: char) -> String {
+    let rendered = Language::of(locale).write(|| page(page_name, subject, ""));
+    expect_test::expect_file![file(&format!("{page_name}.md"))].assert_eq(&rendered);
+    let told = differences(&tables(&rendered), page_name, mark);
+    expect_test::expect_file![file(&format!("{page_name}.differences"))].assert_eq(&told);
+    told
+}
+
+#[test]
+fn hb_in_russian() {
+    let told = check("000", "HB", Locale::Ru, ',');
+    // Bits that were printed as bytes.
+    assert!(told.contains("99,1 ГБ/с → 1,27~мкс, 99,1~Гбит/с"), "{told}");
+}
+
+#[test]
+fn hb_in_french() {
+    let told = check("001", "HB", Locale::Fr, ',');
+    let points = told.lines().filter(|line| {
+        let (printed, own) = line.split_once(": ").unwrap().1.split_once(" → ").unwrap();
+        let mended = printed.replace('.', ",").replace(['~', ' '], "");
+        printed.contains('.') && number(&mended, ',').is_some() && is_same(own, &mended, ',')
+    });
+    assert_eq!(points.count(), 40, "{told}");
+}
+
+#[test]
+fn hc_in_korean() {
+    let told = check("004", "HC", Locale::Ko, '.');
+    // No figure of its tables differs; five of them contradict each other.
+    assert!(!told.lines().any(|line| line.starts_with("1,") && !line.starts_with("1,0,")));
+    let page = std::fs::read_to_string(file("004.md")).unwrap();
+    assert_eq!(page.matches("min ≤ mean").count(), 5);
+}
+
+#[test]
+fn accelerated_networking_in_chinese() {
+    let mut told = String::new();
+    for (nth, printed) in printed("003").iter().enumerate() {
+        let rendered =
+            Language::of(Locale::ZhHans).write(|| page("003", "Azure", &nth.to_string()));
+        let own = tables(&rendered).pop().unwrap();
+        assert_eq!(own.len(), printed.len());
+        for (own, printed) in own.iter().zip(printed) {
+            let _ = writeln!(told, "{} → {}", printed.join(" | "), own.join(" | "));
+        }
+    }
+    expect_test::expect_file![file("003.differences")].assert_eq(&told);
+}

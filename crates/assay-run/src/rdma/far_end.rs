@@ -1,0 +1,177 @@
+//! The end that does not lead: serves one test and ends.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use assay_kernels::rdma::{Endpoint, Pass, RdmaError, has_devices};
+use assay_model::workload::RdmaDevice;
+
+use super::wire::{Hello, Line, Message};
+use super::{MOST_BYTES, PATIENCE, TestError, open, pass};
+use crate::network::control::{self, Control};
+use crate::network::error::NetworkError;
+
+/// How long a leading end may take for one size: it reports its own end, and the connection closes.
+const A_SIZE: Duration = Duration::from_secs(24 * 3600);
+/// How often is looked for a peer and for an interruption.
+const LOOK: Duration = Duration::from_millis(20);
+/// More requests in flight than any device has.
+const MOST_DEPTH: u64 = 1 << 16;
+
+/// What was served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Served {
+    /// The leading end.
+    pub peer: String,
+    /// The device of this end.
+    pub device: String,
+    /// Sizes that were carried out.
+    pub sizes: usize,
+}
+
+/// Waits for one leading end and does its part.
+///
+/// # Errors
+/// When nothing can be listened on, there is no RDMA here, or the test ends badly.
+pub fn serve(
+    address: SocketAddr,
+    device: &RdmaDevice,
+    cancel: &AtomicBool,
+) -> Result<Served, TestError> {
+    // Who waits for hours is to know that it is of no use before.
+    if !has_devices() {
+        return Err(RdmaError::NoDevice.into());
+    }
+    serve_one(&control::listen(address)?, device, cancel)
+}
+
+fn serve_one(
+    listener: &TcpListener,
+    device: &RdmaDevice,
+    cancel: &AtomicBool,
+) -> Result<Served, TestError> {
+    let control = loop {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(NetworkError::Interrupted.into());
+        }
+        match listener.accept() {
+            Ok((stream, peer)) => {
+                let plain = stream.set_nonblocking(false);
+                plain.map_err(|source| NetworkError::Accept { source })?;
+                break Control::new(stream, peer.to_string())?;
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                std::thread::sleep(LOOK);
+            }
+            Err(source) => return Err(NetworkError::Accept { source }.into()),
+        }
+    };
+    let mut line = Line::new(control);
+    let served = converse(&mut line, device, cancel);
+    if let Err(error) = &served {
+        let failure = error.failure();
+        let (reason, advice) = (error.to_string(), failure.advice());
+        // It may have gone already.
+        let _ = line.say(&Message::Failed { reason, advice });
+    }
+    served
+}
+
+fn converse(
+    line: &mut Line,
+    device: &RdmaDevice,
+    cancel: &AtomicBool,
+) -> Result<Served, TestError> {
+    let hello = match line.hear("a request", PATIENCE, cancel)? {
+        Message::Hello(hello) => hello,
+        other => return Err(line.unexpected(other)),
+    };
+    check(line, &hello)?;
+    let most_bytes = hello.sizes.iter().copied().max().unwrap_or(1);
+    let mut end = open(device, hello.connection, (most_bytes, hello.depth))?;
+    end.connect(&hello.card.clone().into())?;
+    line.say(&Message::Welcome { card: (&end.card).into() })?;
+    for bytes in &hello.sizes {
+        let pass = pass(hello.test, *bytes, hello.iterations, hello.depth);
+        one(line, &mut end, &pass, cancel)?;
+    }
+    match line.hear("the end", PATIENCE, cancel)? {
+        Message::Over => {}
+        other => return Err(line.unexpected(other)),
+    }
+    let (peer, device) = (line.peer().to_owned(), end.device.clone());
+    Ok(Served { peer, device, sizes: hello.sizes.len() })
+}
+
+fn one(
+    line: &mut Line,
+    end: &mut Endpoint,
+    pass: &Pass,
+    cancel: &AtomicBool,
+) -> Result<(), TestError> {
+    end.prepare(pass, false)?;
+    line.say(&Message::Ready)?;
+    end.follow(pass, cancel)?;
+    match line.hear("the end of a size", A_SIZE, cancel)? {
+        Message::Done => {}
+        other => return Err(line.unexpected(other)),
+    }
+    line.say(&Message::Checked { is_right: end.is_right(pass, false) })?;
+    Ok(())
+}
+
+/// What a stranger may not ask for.
+fn check(line: &Line, hello: &Hello) -> Result<(), TestError> {
+    let own = env!("CARGO_PKG_VERSION");
+    let refused =
+        |said: String| Err(TestError::Stranger { peer: line.peer().to_owned(), said });
+    if hello.assay != own {
+        return refused(format!("it is version {}, and this is {own}", hello.assay));
+    }
+    let are_sizes = hello.sizes.iter().all(|bytes| (1..=MOST_BYTES).contains(bytes));
+    if !are_sizes || hello.iterations == 0 || !(1..=MOST_DEPTH).contains(&hello.depth) {
+        return refused("it asks for what no version asks for".to_owned());
+    }
+    Ok(())
+}
+
+/// A far end in this process, for tests of this machine with itself; ends when dropped.
+#[derive(Debug)]
+pub(super) struct Loopback {
+    port: u16,
+    enough: Arc<AtomicBool>,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl Loopback {
+    pub(super) fn start(device: &RdmaDevice) -> Result<Self, TestError> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listener = control::listen(address)?;
+        let bound = listener.local_addr();
+        let port = bound.map_err(|source| NetworkError::Listen { address, source })?.port();
+        let enough = Arc::new(AtomicBool::new(false));
+        let (device, stop) = (device.clone(), Arc::clone(&enough));
+        let serving = std::thread::spawn(move || {
+            // What fails is told to the leading end, which is in this process.
+            let _ = serve_one(&listener, &device, &stop);
+        });
+        Ok(Self { port, enough, serving: Some(serving) })
+    }
+
+    pub(super) const fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+impl Drop for Loopback {
+    fn drop(&mut self) {
+        self.enough.store(true, Ordering::Relaxed);
+        if let Some(serving) = self.serving.take() {
+            // It has panicked on its own; nothing here depends on it any more.
+            let _ = serving.join();
+        }
+    }
+}

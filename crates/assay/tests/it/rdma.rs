@@ -1,0 +1,41 @@
+//! `assay rdma` where there is no RDMA, and what it refuses. Measurements are in the laboratory
+//! (`cargo xtask lab rdma`), because no other machine is sure to have a device.
+
+use std::fs;
+
+use crate::program::World;
+
+#[test]
+fn without_a_device_it_says_what_is_missing_and_what_to_do() {
+    if fs::read_dir("/sys/class/infiniband").is_ok_and(|mut found| found.next().is_some()) {
+        eprintln!(
+            "SKIPPED without_a_device_it_says_what_is_missing_and_what_to_do: this machine has one"
+        );
+        return;
+    }
+    let world = World::new();
+    for words in [
+        &["rdma", "send-lat", "127.0.0.1"][..],
+        &["rdma", "read-bw"],
+        &["rdma", "atomic-lat", "--loopback"],
+    ] {
+        let told = world.assay(words).failed_with(4).err;
+        assert!(told.contains("there is no RDMA device on this machine"), "{told}");
+        assert!(told.contains("rdma link add"), "{told}");
+    }
+}
+
+#[test]
+fn what_a_test_cannot_do_is_refused_with_the_reason() {
+    let world = World::new();
+    for (words, expected) in [
+        (&["rdma", "write-lat", "-c", "UD"][..], "UD carries messages only"),
+        (&["rdma", "atomic-lat", "-s", "16"], "atomic operations have 8 bytes"),
+        (&["rdma", "send-lat", "-t", "16"], "latency is measured one by one"),
+        (&["rdma", "send-lat", "-m", "1000"], "256, 512, 1024, 2048 and 4096"),
+        (&["rdma", "send-lat", "-a", "-s", "2"], "cannot be used with"),
+    ] {
+        let told = world.assay(words).failed_with(2).err;
+        assert!(told.contains(expected), "{words:?}: {told}");
+    }
+}

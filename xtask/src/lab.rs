@@ -1,0 +1,113 @@
+//! `cargo xtask lab [SCENARIO…]`: assay in small virtual machines, against features that this machine's
+//! own kernel lacks and whose truth is known; figures beside their truths go into `docs/laboratory.md`.
+//!
+//! Needs Debian's packages and nothing else. Where qemu cannot run, it says so and skips all.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::bench::page::Page;
+use crate::{command, packages};
+
+mod guest;
+mod image;
+mod network;
+mod rdma;
+mod storage;
+
+/// The page that is written when all scenarios were run.
+const PAGE: &str = "docs/laboratory.md";
+
+/// Something that is measured in a guest and has a known truth.
+struct Scenario {
+    name: &'static str,
+    title: &'static str,
+    /// How its truth is made, and what is expected.
+    about: &'static str,
+    script: &'static str,
+    /// After which the guest is killed.
+    deadline: Duration,
+    /// What the guest printed, as figures beside their truths.
+    judge: fn(&str) -> Result<Vec<Figure>>,
+}
+
+/// One figure beside its truth.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Figure {
+    /// What was measured.
+    pub(crate) what: String,
+    /// What is true.
+    pub(crate) truth: String,
+    /// What assay reports.
+    pub(crate) reported: String,
+    /// Whether it is within the tolerance; `None` where that is not decided here.
+    pub(crate) holds: Option<bool>,
+}
+
+const SCENARIOS: [Scenario; 3] = [rdma::SCENARIO, network::SCENARIO, storage::SCENARIO];
+
+/// Runs the named scenarios, or all of them and writes the page.
+pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
+    let known = || SCENARIOS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
+    if let Some(name) = names.iter().find(|name| SCENARIOS.iter().all(|it| it.name != **name)) {
+        bail!("no such scenario: {name}; there are {}", known());
+    }
+    packages::install(root, packages::FOR_LAB)?;
+    if let Some(reason) = guest::impossible() {
+        println!("SKIPPED lab: {reason}");
+        return Ok(());
+    }
+    command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
+    let image = image::ready(root).context("the image of the guests cannot be made")?;
+    let mut page = Page::new("The laboratory", "cargo xtask lab");
+    page.paragraph(
+        "Measurements in small virtual machines under software emulation: their speed means nothing, and \
+         each has a truth of its own. \"Wrong\" is beyond the tolerance.",
+    );
+    let mut wrong = 0;
+    for scenario in SCENARIOS {
+        if !names.is_empty() && !names.contains(&scenario.name) {
+            continue;
+        }
+        println!("-- {}: {}", scenario.name, scenario.title);
+        let said = guest::run(root, &image, scenario.script, scenario.deadline)
+            .with_context(|| format!("scenario {}", scenario.name))?;
+        let figures = (scenario.judge)(&said)
+            .with_context(|| format!("scenario {} said:\n{said}", scenario.name))?;
+        wrong += figures.iter().filter(|figure| figure.holds == Some(false)).count();
+        page.heading(scenario.title);
+        page.paragraph(scenario.about);
+        let rows: Vec<Vec<String>> = figures.iter().map(Figure::row).collect();
+        rows.iter().for_each(|row| println!("{}", row.join("  ")));
+        page.table(&["what", "truth", "reported", ""], &rows);
+    }
+    if names.is_empty() {
+        page.write(root, PAGE)?;
+    }
+    match wrong {
+        0 => Ok(()),
+        count => bail!("{count} figures are wrong, see above"),
+    }
+}
+
+impl Figure {
+    fn row(&self) -> Vec<String> {
+        let verdict = match self.holds {
+            Some(true) => "holds",
+            Some(false) => "WRONG",
+            None => "",
+        };
+        [&self.what, &self.truth, &self.reported, verdict].map(String::from).to_vec()
+    }
+}
+
+/// What stands in the output between the line `== NAME` and the next such line.
+pub(crate) fn sections(said: &str) -> Vec<(&str, &str)> {
+    let parts = said.split("\n== ").skip(1);
+    parts
+        .filter_map(|part| part.split_once('\n'))
+        .map(|(name, rest)| (name.trim(), rest))
+        .collect()
+}

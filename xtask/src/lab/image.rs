@@ -1,0 +1,208 @@
+//! The image of the guests: a kernel and a root file system of Debian's packages, made once and kept in
+//! `$XDG_CACHE_HOME/assay-lab`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::command;
+
+/// Changes when the recipe below does, so that an old image is not used.
+const RECIPE: u32 = 1;
+/// What a scenario's script uses; the libraries that they need come with them.
+const PACKAGES: [&str; 8] = [
+    "busybox-static",
+    "dash",
+    "dmsetup",
+    "ibverbs-providers",
+    "iproute2",
+    "libc-bin",
+    "libgcc-s1",
+    "perftest",
+];
+/// Modules that scenarios load, with those that they need.
+const MODULES: [&str; 16] = [
+    "af_packet",
+    "crc32_generic",
+    "dm-delay",
+    "dm-flakey",
+    "dm-mod",
+    "ext4",
+    "ib_uverbs",
+    "ipv6",
+    "loop",
+    "md_mod",
+    "null_blk",
+    "raid0",
+    "rdma_rxe",
+    "rdma_ucm",
+    "sch_netem",
+    "veth",
+];
+/// The first program of a guest: file systems, then the script, whose output goes to the second serial line.
+const INIT: &str = "\
+#!/bin/dash
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+/bin/busybox mkdir -p /proc /sys /dev /tmp /run /root
+/bin/busybox --install -s /bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+for folder in /tmp /run /dev/shm; do mkdir -p $folder; mount -t tmpfs tmp $folder; done
+ip link set lo up
+dash /lab/script > /dev/ttyS1 2>&1 < /dev/null
+echo \"== ended $?\" > /dev/ttyS1
+poweroff -f
+";
+
+/// What a guest is started with.
+#[derive(Debug)]
+pub(crate) struct Image {
+    pub(crate) kernel: PathBuf,
+    /// The root file system, as an archive that the kernel unpacks.
+    pub(crate) base: PathBuf,
+    /// Where images are kept.
+    pub(crate) folder: PathBuf,
+}
+
+/// The image, made if it is not there yet.
+pub(crate) fn ready(root: &Path) -> Result<Image> {
+    let kernel = kernel_package(root)?;
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
+    let cache = cache.context("neither XDG_CACHE_HOME nor HOME is set")?.join("assay-lab");
+    let folder = cache.join(format!("{kernel}-{RECIPE}"));
+    let image =
+        Image { kernel: folder.join("vmlinuz"), base: folder.join("base.cpio"), folder };
+    if image.base.exists() {
+        return Ok(image);
+    }
+    println!("lab: making the image {}", image.folder.display());
+    fs::create_dir_all(&image.folder)?;
+    let work = tempfile::tempdir_in(&cache)?;
+    make(&kernel, work.path(), &image)?;
+    Ok(image)
+}
+
+/// `linux-image-6.1.0-56-amd64`, as `linux-image-amd64` depends on it today.
+fn kernel_package(root: &Path) -> Result<String> {
+    let listed = command::output(
+        command::at_root(root, "apt-cache").args(["depends", "linux-image-amd64"]),
+    )?;
+    let name = listed
+        .split_whitespace()
+        .find(|word| word.starts_with("linux-image-") && *word != "linux-image-amd64");
+    name.map(str::to_owned)
+        .context("linux-image-amd64 depends on no kernel: run `apt-get update`")
+}
+
+fn make(kernel: &str, work: &Path, image: &Image) -> Result<()> {
+    let (debs, system, root) = (work.join("debs"), work.join("system"), work.join("root"));
+    for folder in [&debs, &system, &root] {
+        fs::create_dir_all(folder)?;
+    }
+    let mut names: BTreeSet<String> = PACKAGES.map(str::to_owned).into();
+    names.extend(libraries(&debs)?);
+    command::run(
+        command::at_root(&debs, "apt-get").args(["download", "--quiet=2", kernel]).args(&names),
+    )?;
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(&debs)?.map(|it| Ok(it?.path())).collect::<Result<_>>()?;
+    files.sort();
+    for file in &files {
+        let is_kernel = file
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with("linux-image"));
+        let to = if is_kernel { &system } else { &root };
+        command::run(command::at_root(work, "dpkg-deb").arg("--extract").args([file, to]))?;
+    }
+    modules(kernel, &system, &root)?;
+    let init = root.join("init");
+    fs::write(&init, INIT)?;
+    command::run(command::at_root(work, "chmod").arg("755").arg(&init))?;
+    let version = kernel.trim_start_matches("linux-image-");
+    fs::copy(system.join(format!("boot/vmlinuz-{version}")), &image.kernel)?;
+    let archive = work.join("base.cpio");
+    pack(&root, &archive)?;
+    // Last, as it is what shows that the image is whole.
+    fs::rename(&archive, &image.base)?;
+    Ok(())
+}
+
+/// The libraries that the packages need, as the package manager knows them.
+fn libraries(folder: &Path) -> Result<Vec<String>> {
+    let listed = command::output(
+        command::at_root(folder, "apt-cache")
+            .args([
+                "depends",
+                "--recurse",
+                "--no-recommends",
+                "--no-suggests",
+                "--no-conflicts",
+            ])
+            .args(["--no-breaks", "--no-replaces", "--no-enhances"])
+            .args(PACKAGES),
+    )?;
+    let is_library = |name: &&str| name.starts_with("lib") || name.starts_with("zlib");
+    Ok(listed
+        .lines()
+        .filter(|line| !line.starts_with([' ', '|', '<']))
+        .filter(is_library)
+        .map(str::to_owned)
+        .collect())
+}
+
+/// Copies the modules that scenarios load, and those that they need.
+fn modules(kernel: &str, system: &Path, root: &Path) -> Result<()> {
+    let version = kernel.trim_start_matches("linux-image-");
+    command::run(command::at_root(system, "depmod").arg("--basedir").arg(system).arg(version))?;
+    let tree = format!("lib/modules/{version}");
+    let mut wanted: BTreeSet<String> =
+        ["modules.builtin", "modules.order"].map(|file| format!("{tree}/{file}")).into();
+    for module in MODULES {
+        let shown = command::capture(
+            command::at_root(system, "modprobe").arg("--dirname").arg(system).args([
+                "--set-version",
+                version,
+                "--show-depends",
+                module,
+            ]),
+        )?;
+        // What is built into the kernel has no file.
+        let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+        let files = shown.split_whitespace().filter_map(|word| word.split_once(&tree));
+        wanted.extend(files.map(|(_, rest)| format!("{tree}{rest}")));
+    }
+    for file in &wanted {
+        let to = root.join(file);
+        fs::create_dir_all(to.parent().expect("a file lies in a folder"))?;
+        fs::copy(system.join(file), &to).with_context(|| format!("cannot copy {file}"))?;
+    }
+    let count = wanted.iter().filter(|file| file.contains(".ko")).count();
+    if count < MODULES.len() / 2 {
+        bail!("only {count} modules were found for {version}");
+    }
+    command::run(
+        command::at_root(root, "depmod")
+            .arg("--errsyms")
+            .arg("--basedir")
+            .arg(root)
+            .arg(version),
+    )
+}
+
+/// Everything in a folder as an archive that the kernel unpacks.
+pub(crate) fn pack(folder: &Path, archive: &Path) -> Result<()> {
+    // Names in an order, so that a folder always gives the same archive.
+    command::run(
+        command::at_root(folder, "sh")
+            .args([
+                "-c",
+                "find . | LC_ALL=C sort | cpio --quiet -o -H newc --owner 0:0 > \"$0\"",
+            ])
+            .arg(archive),
+    )
+}

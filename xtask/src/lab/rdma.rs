@@ -1,0 +1,208 @@
+//! Scenario `rdma`: software RoCE in a guest, assay beside Debian's perftest.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use assay_adapters::perftest_text::{Column, rows};
+
+use super::{Figure, Scenario, sections};
+
+pub(super) const SCENARIO: Scenario = Scenario {
+    name: "rdma",
+    title: "RDMA over software RoCE, beside perftest",
+    about: "Both ends in one guest, over `rdma_rxe` on a veth pair, in turns: the median of three runs each \
+            (other tests: one). `t_typical` of messages is to be within 10 % of perftest's, unless perftest's \
+            own runs differ by more: then nothing can be told. Other tests are shown beside it. assay compares \
+            the contents of every size.",
+    script: SCRIPT,
+    deadline: Duration::from_secs(900),
+    judge,
+};
+
+/// A round is a run of each program, so that what disturbs the guest disturbs both.
+const SCRIPT: &str = "\
+set -e
+for module in crc32_generic rdma_rxe ib_uverbs rdma_ucm veth ipv6 af_packet; do modprobe $module; done
+[ -d /sys/class/net/veth0 ] || ip link add veth0 type veth peer name veth1
+ip addr add 10.0.0.1/24 dev veth0
+ip link set veth0 up
+ip link set veth1 up
+echo '== no device'
+code=0
+/lab/assay rdma send-lat 127.0.0.1 --no-store || code=$?
+echo \"exit $code\"
+rdma link add rxe0 type rxe netdev veth0
+sleep 1
+ulimit -l unlimited
+
+# test, connection, bytes, messages
+perftest() {
+  echo \"== perftest $1 $2 $3\"
+  timeout 60 ib_$1 -F -d rxe0 -x 1 -c $2 -s $3 -n $4 > /tmp/far 2>&1 &
+  sleep 0.5
+  timeout 60 ib_$1 -F -d rxe0 -x 1 -c $2 -s $3 -n $4 127.0.0.1 || echo 'no result'
+  wait
+}
+assay() {
+  echo \"== assay $1 $2 $3\"
+  name=$(echo $1 | tr _ -)
+  size=\"-s $3\"; [ $1 = atomic_lat ] && size=
+  timeout 60 /lab/assay rdma $name -d rxe0 -x 1 -c $2 $size -n $4 > /tmp/far 2>&1 &
+  sleep 0.5
+  timeout 60 /lab/assay rdma $name -d rxe0 -x 1 -c $2 $size -n $4 127.0.0.1 --no-store || cat /tmp/far
+  wait
+}
+for bytes in 2 64 1024 4096; do
+  messages=500; [ $bytes = 4096 ] && messages=100
+  for round in 1 2 3; do
+    perftest send_lat RC $bytes $messages
+    assay send_lat RC $bytes $messages
+  done
+done
+perftest send_lat UD 64 100
+assay send_lat UD 64 100
+perftest read_lat RC 2 200
+assay read_lat RC 2 200
+perftest atomic_lat RC 8 200
+assay atomic_lat RC 8 200
+for test in write_lat send_bw write_bw read_bw; do
+  bytes=2; case $test in *_bw) bytes=16384;; esac
+  perftest $test RC $bytes 100
+  assay $test RC $bytes 100
+done
+echo '== a run of its own'
+/lab/assay rdma send-lat --loopback -a -n 5 --store /tmp/store
+/lab/assay show latest --store /tmp/store
+";
+
+/// How far a median may be from perftest's, up to 4 KiB.
+const TOLERANCE: f64 = 0.10;
+
+fn judge(said: &str) -> Result<Vec<Figure>> {
+    let mut found: BTreeMap<(String, &str), Vec<f64>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for (name, text) in sections(said) {
+        let Some((by, test)) = name.split_once(' ') else { continue };
+        if !["perftest", "assay"].contains(&by) {
+            continue;
+        }
+        let column = if test.contains("_bw") { Column::Rate } else { Column::Typical };
+        if !order.contains(&test) {
+            order.push(test);
+        }
+        let values = found.entry((test.to_owned(), by)).or_default();
+        // A program that gave nothing is missing in the count.
+        if let Some(value) =
+            rows(text).ok().and_then(|rows| rows.first()?.get(&column).copied())
+        {
+            values.push(value);
+        }
+    }
+    let mut figures = vec![without_device(said)?];
+    for test in order {
+        figures.push(beside(test, &found)?);
+    }
+    if figures.len() < 2 {
+        bail!("no test was run");
+    }
+    Ok(figures)
+}
+
+/// Without a device there is a reason, a remedy, and the code of what cannot be measured.
+fn without_device(said: &str) -> Result<Figure> {
+    let all = sections(said);
+    let (_, text) = all
+        .iter()
+        .find(|(name, _)| *name == "no device")
+        .context("the section without a device is missing")?;
+    let holds = text.contains("there is no RDMA device")
+        && text.contains("rdma link add")
+        && text.contains("exit 4");
+    Ok(Figure {
+        what: "without a device".to_owned(),
+        truth: "the reason, a remedy, exit code 4".to_owned(),
+        reported: text.lines().next().unwrap_or_default().to_owned(),
+        holds: Some(holds),
+    })
+}
+
+fn beside(test: &str, found: &BTreeMap<(String, &str), Vec<f64>>) -> Result<Figure> {
+    let of = |by: &'static str| found.get(&(test.to_owned(), by)).cloned().unwrap_or_default();
+    let (mut theirs, mut ours) = (of("perftest"), of("assay"));
+    let spread = spread(&mut theirs);
+    let counts = format!("{} and {} runs", ours.len(), theirs.len());
+    let (Some(theirs), Some(ours)) = (median(&mut theirs), median(&mut ours)) else {
+        // perftest itself may not get through under emulation; assay has to.
+        let holds = if of("assay").is_empty() { Some(false) } else { None };
+        let shown = of("assay").first().map_or("none".to_owned(), |value| shown(test, *value));
+        let truth = "perftest gave nothing".to_owned();
+        return Ok(Figure { what: test.to_owned(), truth, reported: shown, holds });
+    };
+    let ratio = ours / theirs;
+    let is_near = (ratio - 1.0).abs() <= TOLERANCE;
+    let decides = test.starts_with("send_lat RC") && (is_near || spread <= TOLERANCE);
+    Ok(Figure {
+        what: test.to_owned(),
+        truth: format!(
+            "{} by perftest, whose runs differ by {:.0} %",
+            shown(test, theirs),
+            spread * 100.0
+        ),
+        reported: format!("{} ({ratio:.2} of it, {counts})", shown(test, ours)),
+        holds: decides.then_some(is_near),
+    })
+}
+
+fn shown(test: &str, value: f64) -> String {
+    if test.contains("_bw") {
+        format!("{:.1} MiB/s", value / f64::from(1 << 20))
+    } else {
+        format!("{:.1} us", value * 1e6)
+    }
+}
+
+/// The range of the runs without the fastest and the slowest, over their median: what the guest alone does.
+fn spread(values: &mut [f64]) -> f64 {
+    let Some(median) = median(values) else { return 0.0 };
+    let kept = if values.len() > 3 { &values[1..values.len() - 1] } else { &*values };
+    kept.last().zip(kept.first()).map_or(0.0, |(last, first)| (last - first) / median)
+}
+
+fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str =
+        " #bytes #iterations    t_typical[usec]    t_avg[usec]\n 2 1000 TYPICAL 12\n---\n";
+
+    #[test]
+    fn medians_are_held_against_those_of_perftest() {
+        let table = |by: &str, typical: &str| {
+            format!("\n== {by} send_lat RC 2\n{}", TABLE.replace("TYPICAL", typical))
+        };
+        let none =
+            "x\n== no device\nassay: there is no RDMA device\nhelp: rdma link add\nexit 4\n";
+        for (ours, expected) in [("10.9", true), ("11.1", false), ("8.9", false)] {
+            let said = [none, &table("perftest", "10"), &table("assay", ours)].concat();
+            let figures = judge(&said).unwrap();
+            let holds: Vec<_> = figures.iter().map(|it| it.holds).collect();
+            assert_eq!(holds, [Some(true), Some(expected)], "{ours}");
+        }
+        let silent =
+            [none, &table("perftest", "10"), "\n== assay send_lat RC 2\nno\n"].concat();
+        assert_eq!(judge(&silent).unwrap()[1].holds, Some(false), "nothing is no success");
+        let theirs = ["10", "12", "30"].map(|typical| table("perftest", typical)).concat();
+        let restless = [none, &theirs, &table("assay", "20")].concat();
+        assert_eq!(
+            judge(&restless).unwrap()[1].holds,
+            None,
+            "perftest does not agree with itself"
+        );
+    }
+}
