@@ -18,6 +18,7 @@ mod family;
 mod search;
 mod workplace;
 
+pub use family::{adopt_orphans, end_descendants};
 pub use search::find_executable;
 
 use capture::{Stop, Watch};

@@ -5,33 +5,58 @@
 //! ([`bootstrap`]), and asks it. The agent is this same program ([`agent::serve`]). Nothing listens on a port,
 //! nothing is installed, and nothing is left behind: when the pipe closes, the agent ends.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
+use assay_model::event::RunEvent;
 use assay_model::facts::HostFacts;
 use assay_model::finding::Finding;
 use assay_model::network_setup::NetworkSetup;
+use assay_model::plan::Plan;
 use serde::{Deserialize, Serialize};
 
 pub mod agent;
+pub mod agents;
 mod bootstrap;
 pub mod controller;
 mod failure;
 mod frame;
+mod line;
 
 pub use failure::HostFailure;
 pub use frame::FrameError;
 
 /// What an agent is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Request {
-    /// The time of its clock.
+    /// The time of its clocks.
     Clock,
     /// The checks of `assay doctor`.
     Examine,
+    /// A run: its plan first, then everything that is measured.
+    Run(RunAsked),
+    /// What waits at a gate goes on when the clock of measurements shows this many nanoseconds.
+    Start(u64),
+    /// What is being done ends, in good order.
+    Stop,
+}
+
+/// A run as it was asked for here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunAsked {
+    /// What this run calls the host.
+    pub host: String,
+    /// The words after the name of the program.
+    pub words: Vec<String>,
+    /// The texts of suites that are files, by their names.
+    pub suites: BTreeMap<String, String>,
+    /// What everything random follows from.
+    pub seed: u64,
 }
 
 /// What an agent says.
@@ -40,12 +65,66 @@ pub enum Request {
 pub enum Reply {
     /// The first word of every agent: the hash of its program.
     Hello(String),
-    /// Nanoseconds since 1970 of its clock.
-    Clock(u64),
+    /// What its clocks show.
+    Clock(Clocks),
     /// What the checks found.
     Examined(Box<Examined>),
     /// What was asked could not be done.
     Failed { reason: String, advice: String },
+    /// It would measure this. It goes on when it is told to start.
+    Planned(Box<Planned>),
+    /// It waits for a start.
+    Ready(Ready),
+    /// It went on when its clock of measurements showed this.
+    Started(u64),
+    /// Something happened.
+    Event(Box<RunEvent>),
+    /// A raw output, in base64; the event that names it follows.
+    Raw(String),
+    /// Something worth a line.
+    Note(String),
+    /// It is still there.
+    Alive,
+    /// Everything that was asked is done.
+    Done,
+}
+
+/// The clocks of a host, read together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clocks {
+    /// Nanoseconds since 1970.
+    pub day_ns: u64,
+    /// Nanoseconds of the clock of measurements, which nobody sets.
+    pub measuring_ns: u64,
+}
+
+impl Clocks {
+    /// What the day's clock shows, and `measuring_ns` of the other one.
+    #[must_use]
+    pub fn with(measuring_ns: u64) -> Self {
+        let day = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self { day_ns: u64::try_from(day.as_nanos()).unwrap_or(u64::MAX), measuring_ns }
+    }
+}
+
+/// What a host would measure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Planned {
+    /// The suite expanded on its facts.
+    pub plan: Plan,
+    /// What it says about itself.
+    pub facts: HostFacts,
+}
+
+/// Where a host waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ready {
+    /// The cases that are next, or the one that goes on.
+    pub cases: Vec<String>,
+    /// Steps of the case that have begun.
+    pub step: u32,
+    /// What its clock of measurements showed when its run began.
+    pub run_started_ns: u64,
 }
 
 /// What `assay doctor` sees of a host.
@@ -118,7 +197,7 @@ fn hash(bytes: &[u8]) -> String {
 /// A word that nothing else prints into the pipe.
 fn nonce() -> String {
     let mut seed = String::new();
-    let now = std::time::SystemTime::now();
+    let now = SystemTime::now();
     write!(seed, "{now:?} {:?} {}", std::thread::current().id(), std::process::id())
         .expect("a string takes everything");
     hash(seed.as_bytes())[..16].to_owned()

@@ -415,6 +415,10 @@ attributes! {
     Errors, "errors", Fact, Kind::Plain;
     /// I/O or operations of an open loop that were due before the end and never started.
     NotStarted, "not_started", Fact, Kind::Plain;
+    /// Time from the first host's start of a case to the last one's.
+    StartSkew, "start_skew", Fact, TIME;
+    /// How much the clocks of its hosts may change that, either way.
+    StartSkewBound, "start_skew_bound", Fact, TIME;
     /// How the far end is reached: `loopback`, `network`.
     Path, "path", Fact, Kind::Plain;
     /// Kind of file system that the targets are on; `none` = a block device.

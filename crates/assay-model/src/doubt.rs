@@ -378,6 +378,24 @@ pub enum Doubt {
         /// How many; 0 = its beginning was changed, or a newer assay wrote what is not known here.
         count: u64,
     },
+    /// A host is missing from here on; what it measured before counts.
+    HostLost {
+        /// The host.
+        host: String,
+        /// Why, as a stable name: `connection-ended`, `no-answer` …
+        why: String,
+        /// The same in the words of what leads to it.
+        reason: String,
+        /// What to do.
+        advice: String,
+    },
+    /// It is about one of several hosts.
+    OnHost {
+        /// The host.
+        host: String,
+        /// What is doubtful there.
+        doubt: Box<Self>,
+    },
     /// In the words of a run that format 1 stored.
     #[serde(rename = "told")]
     Told {
@@ -487,6 +505,8 @@ impl Doubt {
             Self::FileOperationFailed { .. } => "file-operation-failed",
             Self::StoreIndex { .. } => "store-index",
             Self::EventsLost { .. } => "events-lost",
+            Self::HostLost { .. } => "host-lost",
+            Self::OnHost { doubt, .. } => doubt.id(),
             Self::Told { name, .. } => name,
         }
     }

@@ -81,6 +81,9 @@ pub enum RunEvent {
         /// The earlier case whose failure this one would only have repeated: it was skipped.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         because: Option<String>,
+        /// The only host that it ended badly on, where it goes on elsewhere; `None` = the case is over.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        host: Option<String>,
     },
     /// The last event of every run that was not killed.
     RunFinished {
@@ -283,6 +286,13 @@ pub enum About {
     Series(u32),
     /// All series of a case.
     Case(String),
+    /// Those of one of its hosts.
+    CaseOn {
+        /// The case.
+        case: String,
+        /// The host.
+        host: String,
+    },
     /// A host.
     Host(String),
 }
@@ -309,6 +319,8 @@ pub enum Status {
     Complete,
     /// At least one case failed.
     Failed,
+    /// At least one host is missing from what others measured.
+    Partial,
     /// Stopped from outside; the finished cases count.
     Interrupted,
     /// The end was never written: assay was killed, or is still running.
@@ -376,6 +388,19 @@ mod tests {
                 case: "x".to_owned(),
                 failure: Failure::NoSamples,
                 because: None,
+                host: None,
+            },
+            RunEvent::Fact(Fact {
+                about: About::CaseOn { case: "x".to_owned(), host: "vm1".to_owned() },
+                name: Attribute::Kernel,
+                value: Value::Text("avx2".to_owned()),
+            }),
+            RunEvent::Doubt {
+                case: Some("x".to_owned()),
+                doubt: Doubt::OnHost {
+                    host: "vm1".to_owned(),
+                    doubt: Box::new(Doubt::AnotherAssay),
+                },
             },
         ];
         for event in events {

@@ -272,6 +272,8 @@ pub enum Area {
     TemporaryFolder,
     /// The program's own file.
     OwnProgram,
+    /// Another host, or the way to it.
+    Host,
 }
 
 impl Failure {

@@ -73,6 +73,21 @@ pub struct CaseRecord {
     pub raw: BTreeMap<String, String>,
     /// Doubts about this case.
     pub doubts: Vec<Doubt>,
+    /// What was found out about it on one of several hosts.
+    pub facts_on: BTreeMap<String, Attributes>,
+    /// The hosts that it ended badly on while others went on; their samples do not count.
+    pub failed_on: Vec<FailedOn>,
+}
+
+/// How a case ended on one of several hosts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FailedOn {
+    /// The host.
+    pub host: String,
+    /// What failed and why.
+    pub failure: Failure,
+    /// The earlier case whose failure this one would only have repeated: it was skipped.
+    pub because: Option<String>,
 }
 
 /// Everything measured under one number.
@@ -192,7 +207,11 @@ impl Run {
             RunEvent::CaseFinished { case, stopped } => {
                 self.with(&case, |record| record.end = Some(CaseEnd::Finished(stopped)));
             }
-            RunEvent::CaseFailed { case, failure, because } => {
+            RunEvent::CaseFailed { case, failure, because, host: Some(host) } => {
+                let failed = FailedOn { host, failure, because };
+                self.with(&case, |record| record.failed_on.push(failed));
+            }
+            RunEvent::CaseFailed { case, failure, because, host: None } => {
                 let end = CaseEnd::Failed { failure, because };
                 self.with(&case, |record| record.end = Some(end));
             }
@@ -230,6 +249,9 @@ impl Run {
                 return self.within(number, foreign, |it| drop(it.facts.insert(name, value)));
             }
             About::Case(case) => self.with(&case, |it| drop(it.facts.insert(name, value))),
+            About::CaseOn { case, host } => self.with(&case, |it| {
+                it.facts_on.entry(host).or_default().insert(name, value);
+            }),
             About::Host(host) => {
                 self.host_facts.entry(host).or_default().insert(name, value);
             }
@@ -247,6 +269,8 @@ impl Run {
                 facts: Attributes::new(),
                 raw: BTreeMap::new(),
                 doubts: Vec::new(),
+                facts_on: BTreeMap::new(),
+                failed_on: Vec::new(),
             });
         }
     }
@@ -340,6 +364,8 @@ mod recording {
                 facts: Attributes::new(),
                 raw: BTreeMap::new(),
                 doubts: Vec::new(),
+                facts_on: BTreeMap::new(),
+                failed_on: Vec::new(),
             }
         }
 

@@ -221,6 +221,7 @@ skipped-because = { $n ->
    *[other] { $n } případů bylo kvůli tomu vynecháno: { $cases }
 }
 reached = {" "}po { $finished } z { $planned } případů
+status-partial = Běh je částečný: některé stroje chybějí{ $hosts }. Co naměřily ostatní, platí.
 status-interrupted = Běh byl přerušen{ $reached }; dokončené případy platí.
 status-unfinished = Běh nemá konec{ $reached }: assay byl ukončen nebo ještě běží. Dokončené případy platí.
 statistics = Hodnoty jsou mediány. Intervaly spolehlivosti vycházejí z pořádkových statistik a nepředpokládají žádné rozdělení; z méně než { $least } vzorků interval není. n je počet vzorků po zahřátí, v závorce počet efektivních vzorků, jsou-li korelované.

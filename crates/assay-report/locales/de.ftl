@@ -215,6 +215,7 @@ skipped-because = { $n ->
    *[other] { $n } Fälle wurden deswegen übersprungen: { $cases }
 }
 reached = {" "}nach { $finished } von { $planned } Fällen
+status-partial = Der Lauf ist unvollständig: Hosts fehlen{ $hosts }. Was die anderen gemessen haben, gilt.
 status-interrupted = Der Lauf wurde{ $reached } unterbrochen; die abgeschlossenen Fälle sind gültig.
 status-unfinished = Der Lauf hat{ $reached } kein Ende: assay wurde abgebrochen oder läuft noch. Die abgeschlossenen Fälle sind gültig.
 statistics = Die Werte sind Mediane. Konfidenzintervalle beruhen auf Ordnungsstatistiken und setzen keine Verteilung voraus; weniger als { $least } Stichproben ergeben keines. n ist die Zahl der Stichproben nach dem Aufwärmen, in Klammern die der effektiven, falls sie korreliert sind.

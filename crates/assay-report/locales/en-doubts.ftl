@@ -211,6 +211,7 @@ area-launcher = see whether the launcher can be executed
 area-process = run the recorded command by hand to see what is wrong
 area-tool = look at the stored raw output; if it is a version of the tool that assay does not know, report it with that output
 area-temporary-folder = free some space in the folder for temporary files
+area-host = see the warning about that host
 area-own-program = start assay by its path, from a folder that still exists
 
 ## What a suite asks for and a run could do without

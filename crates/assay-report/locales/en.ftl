@@ -223,6 +223,7 @@ skipped-because = { $n ->
    *[other] { $n } cases were skipped because of it: { $cases }
 }
 reached = {" "}after { $finished } of { $planned } cases
+status-partial = The run is partial: hosts are missing{ $hosts }. What the others measured counts.
 status-interrupted = The run was interrupted{ $reached }; the finished cases are valid.
 status-unfinished = The run has no end{ $reached }: assay was killed or is still running. The finished cases are valid.
 statistics = Values are medians. Confidence intervals come from order statistics and assume no distribution; fewer than { $least } samples give none. n is the number of samples after the warm-up, in brackets the number of effective samples if they are correlated.

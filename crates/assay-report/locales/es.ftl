@@ -215,6 +215,7 @@ skipped-because = { $n ->
    *[other] { $n } casos se omitieron por ello: { $cases }
 }
 reached = {" "}tras { $finished } de { $planned } casos
+status-partial = La ejecución es parcial: faltan hosts{ $hosts }. Lo que midieron los demás cuenta.
 status-interrupted = La ejecución se interrumpió{ $reached }; los casos terminados son válidos.
 status-unfinished = La ejecución no tiene final{ $reached }: assay fue terminado o sigue en marcha. Los casos terminados son válidos.
 statistics = Los valores son medianas. Los intervalos de confianza proceden de estadísticos de orden y no suponen ninguna distribución; con menos de { $least } muestras no hay intervalo. n es el número de muestras tras el calentamiento y, entre paréntesis, el de muestras efectivas si están correlacionadas.

@@ -215,6 +215,7 @@ skipped-because = { $n ->
    *[other] { $n } cas ont été omis pour cette raison : { $cases }
 }
 reached = {" "}après { $finished } cas sur { $planned }
+status-partial = L’exécution est partielle : des hôtes manquent{ $hosts }. Ce que les autres ont mesuré compte.
 status-interrupted = L’exécution a été interrompue{ $reached } ; les cas terminés sont valables.
 status-unfinished = L’exécution n’a pas de fin{ $reached } : assay a été tué ou tourne encore. Les cas terminés sont valables.
 statistics = Les valeurs sont des médianes. Les intervalles de confiance viennent des statistiques d’ordre et ne supposent aucune distribution ; moins de { $least } échantillons n’en donnent aucun. n est le nombre d’échantillons après l’échauffement, entre parenthèses le nombre d’échantillons effectifs s’ils sont corrélés.

@@ -194,6 +194,7 @@ cases-skipped = そのため { $n } 件を省略
 status-failed = { $told }。「{ $heading }」を参照してください。
 skipped-because = そのため { $n } 件のケースを省略：{ $cases }
 reached = （{ $planned } 件中 { $finished } 件のケースが完了）
+status-partial = この実行は部分的です。参加できなかったホストがあります{ $hosts }。ほかのホストの測定結果は有効です。
 status-interrupted = 実行は中断されました{ $reached }。完了したケースは有効です。
 status-unfinished = 実行に終わりの記録がありません{ $reached }。assay が強制終了されたか、まだ実行中です。完了したケースは有効です。
 statistics = 値は中央値です。信頼区間は順序統計量から求め、分布を仮定しません。標本が { $least } 個未満なら区間はありません。n はウォームアップ後の標本数で、相関がある場合は括弧内に有効標本数を示します。

@@ -22,6 +22,6 @@ pub use hosts::{Host, Unreached, hosts};
 pub use learn::{Published, learn};
 pub use listing::{ListedRun, listing};
 pub use methods::methods;
-pub use plan::plan;
+pub use plan::{fleet_plan, plan};
 pub use run::run;
 pub use storage::storage_plan;

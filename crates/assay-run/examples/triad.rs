@@ -16,8 +16,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let suite = suite::read(SUITE).map_err(|error| error.message)?;
     let store = Store::open(std::env::temp_dir().join("assay-example"))?;
     let question = Question::of_suite(&suite);
-    let run =
-        measure(&question, prepare(&question)?, &store, &AtomicBool::new(false), &mut Silent)?;
+    let run = measure(
+        &question,
+        prepare(&question)?,
+        Some(&store),
+        &AtomicBool::new(false),
+        &mut Silent,
+    )?;
     let triad = summarize(&run).results.into_iter().find(|result| result.metric == "triad");
     writeln!(std::io::stdout(), "{:?}", triad.map(|triad| (triad.median, triad.ci)))?;
     Ok(())

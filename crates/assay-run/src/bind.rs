@@ -61,6 +61,7 @@ fn of_kind(
             let Some(case) = storage::prepare(case, test, options, recorder)? else {
                 return Ok(Stopped::NotNeeded);
             };
+            recorder.gate()?;
             return tool::measure(&case, found, &host.cpu.flags, known, recorder);
         }
         return tool::measure(case, found, &host.cpu.flags, known, recorder);

@@ -1,6 +1,6 @@
 //! Carries a plan out: cases with several preparations in turns, all others one after the other.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use assay_fleet::root::Root;
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::log::Log;
 use crate::pauses::Pauses;
 use crate::recorder::{CaseError, CaseState, Recorder};
-use crate::sink::Sink;
+use crate::sink::{Gate, Sink};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
 use crate::{bind, presence};
@@ -36,7 +36,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) turn: Option<Turn>,
     pub(crate) host: HostFacts,
     pub(crate) tools: &'a Tools,
-    pub(crate) store: &'a Store,
+    /// `None` where the listener keeps everything.
+    pub(crate) store: Option<&'a Store>,
     /// What may be done to storage.
     pub(crate) storage: &'a RunOptions,
     /// Set when the user wants to stop.
@@ -54,7 +55,7 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
         asked: None,
         turn: execution.turn.clone(),
         host: &execution.host,
-        store: Some(execution.store),
+        store: execution.store,
     };
     let mut log = begin(beginning, before.clone(), sink)?;
     log.doubts(company)?;
@@ -95,7 +96,7 @@ pub(crate) fn begin<'t>(
     sink: &'t mut dyn Sink,
 ) -> Result<Log<'t>, Failure> {
     let now = Timestamp::now();
-    let mut started = RunStarted {
+    let started = RunStarted {
         format: FORMAT,
         run: new_run_id(now),
         label: beginning.label,
@@ -110,17 +111,25 @@ pub(crate) fn begin<'t>(
         state,
         clock: clock_of(beginning.plan, beginning.host)?,
     };
-    // Tries identifiers until one is free: another assay may have begun in the same second.
+    let mut log = open(started, beginning.store, sink)?;
+    log.add(RunEvent::HostJoined(Box::new(joined)))?;
+    Ok(log)
+}
+
+/// The log of a new run. Tries identifiers until one is free: another assay may have begun in the same second.
+pub(crate) fn open<'t>(
+    mut started: RunStarted,
+    store: Option<&Store>,
+    sink: &'t mut dyn Sink,
+) -> Result<Log<'t>, Failure> {
     let writer = loop {
-        let Some(store) = beginning.store else { break None };
+        let Some(store) = store else { break None };
         match store.begin(started.clone()) {
             Err(StoreError::RunExists { .. }) => started.run = new_run_id(Timestamp::now()),
             other => break Some(other.map_err(|error| Failure::of_store(&error))?),
         }
     };
-    let mut log = Log::begin(writer, RunEvent::RunStarted(Box::new(started)), sink)?;
-    log.add(RunEvent::HostJoined(Box::new(joined)))?;
-    Ok(log)
+    Log::begin(writer, RunEvent::RunStarted(Box::new(started)), sink)
 }
 
 fn clock_of(plan: &Plan, host: &HostFacts) -> Result<Clock, Failure> {
@@ -149,6 +158,11 @@ fn cases(
     let mut status = Status::Complete;
     let mut known = bind::Known::default();
     for group in in_turns::groups(&execution.plan.cases, execution.tools) {
+        let cases: Vec<&str> = group.iter().map(|case| case.id.as_str()).collect();
+        log.gate(&Gate { cases: &cases, step: 0, run_started_ns: started_ns })?;
+        if execution.cancel.load(Ordering::Relaxed) {
+            return Ok(Status::Interrupted);
+        }
         let ended = match group {
             [case] => alone(case, execution, &mut known, (&mut *log, pauses), started_ns)?,
             several => in_turns::measure(several, execution, log, started_ns)?,
@@ -197,11 +211,16 @@ fn end(
             Ok(Status::Complete)
         }
         Err(CaseError::Failed(failure) | CaseError::Lacking(_, failure)) => {
-            log.add(RunEvent::CaseFailed { case, failure, because: None })?;
+            log.add(RunEvent::CaseFailed { case, failure, because: None, host: None })?;
             Ok(Status::Failed)
         }
         Err(CaseError::Skipped { failure, because }) => {
-            log.add(RunEvent::CaseFailed { case, failure, because: Some(because) })?;
+            log.add(RunEvent::CaseFailed {
+                case,
+                failure,
+                because: Some(because),
+                host: None,
+            })?;
             Ok(Status::Failed)
         }
         Err(CaseError::Interrupted) => Ok(Status::Interrupted),

@@ -10,6 +10,7 @@
 mod bind;
 mod execution;
 pub mod failure;
+pub mod fleet;
 pub mod importing;
 mod log;
 mod measuring;

@@ -6,7 +6,7 @@ use assay_model::run::Run;
 use assay_store::RunWriter;
 
 use crate::failure::{Failure, Kind};
-use crate::sink::Sink;
+use crate::sink::{Gate, Sink};
 
 /// The log of the run that is going on.
 pub(crate) struct Log<'t> {
@@ -59,9 +59,14 @@ impl<'t> Log<'t> {
     }
 
     /// Stores a raw output and returns its hash; `None` where nothing is stored.
-    pub(crate) fn raw(&self, bytes: &[u8]) -> Result<Option<String>, Failure> {
-        let stored = self.writer.as_ref().map(|writer| writer.raw(bytes));
-        stored.transpose().map_err(|error| Failure::of_store(&error))
+    pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<Option<String>, Failure> {
+        let Some(writer) = &self.writer else { return Ok(self.sink.raw(bytes)) };
+        writer.raw(bytes).map(Some).map_err(|error| Failure::of_store(&error))
+    }
+
+    /// Waits for those who measure together with this host.
+    pub(crate) fn gate(&mut self, gate: &Gate<'_>) -> Result<(), Failure> {
+        self.sink.gate(gate)
     }
 
     /// Stores a raw output of the run as a whole.

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use assay_fleet::facts;
 use assay_fleet::root::Root;
+use assay_model::doubt::Doubt;
 use assay_model::event::{Status, Turn};
 use assay_model::facts::HostFacts;
 use assay_model::failure::Failure as CaseFailure;
@@ -89,6 +90,14 @@ pub struct Prepared {
     tools: Tools,
 }
 
+impl Prepared {
+    /// The host that it was prepared on.
+    #[must_use]
+    pub const fn host(&self) -> &HostFacts {
+        &self.host
+    }
+}
+
 /// Finds the tools and resolves every case.
 pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
     let host = facts::read(&Root::machine());
@@ -114,7 +123,7 @@ pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
 pub fn measure(
     question: &Question<'_>,
     prepared: Prepared,
-    store: &Store,
+    store: Option<&Store>,
     cancel: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<Run, Failure> {
@@ -209,6 +218,18 @@ pub fn verdict(
             failure = failure.advise(advice);
         }
         return Err(failure);
+    }
+    if summary.run.status == Status::Partial {
+        let missing = summary.warnings.iter().filter_map(|doubt| match doubt {
+            Doubt::HostLost { host, reason, .. } => Some(format!("{host}: {reason}")),
+            _ => None,
+        });
+        return Err(Failure::measurement("hosts are missing")
+            .explain(missing.collect::<Vec<_>>().join("; "))
+            .advise(format!(
+                "what the others measured is kept: assay show {}",
+                summary.run.id
+            )));
     }
     if summary.results.is_empty() {
         return Err(Failure::measurement("nothing was measured")

@@ -18,6 +18,7 @@ use assay_stats::stopping::{self, Next, Spent};
 
 use crate::failure::Failure;
 use crate::log::Log;
+use crate::sink::Gate;
 
 /// Why a case ended without a result.
 #[derive(Debug)]
@@ -86,6 +87,8 @@ pub(crate) struct CaseState {
     /// What of it chose how to measure, and is no part of the budget.
     choosing_s: f64,
     preparation: u32,
+    /// Steps that waited for other hosts.
+    steps: u32,
     pending: Vec<RunEvent>,
     /// Series by metric and by what they have besides the case's dimensions, as text → number. Languages
     /// make one for every file of every stream: too many to look at each.
@@ -106,6 +109,7 @@ impl CaseState {
             spent_s: 0.0,
             choosing_s: 0.0,
             preparation: 0,
+            steps: 0,
             pending: Vec::new(),
             series: BTreeMap::new(),
             history: BTreeMap::new(),
@@ -278,6 +282,14 @@ impl<'a, 't> Recorder<'a, 't> {
         let mut values: Vec<f64> = self.past().iter().filter_map(of_series).collect();
         values.sort_by(f64::total_cmp);
         quantile::median(&values)
+    }
+
+    /// Waits for those who measure together with this host; a step of the case begins.
+    pub(crate) fn gate(&mut self) -> Result<(), Failure> {
+        self.state.steps += 1;
+        let (step, case) = (self.state.steps, self.state.case.id.as_str());
+        let gate = Gate { cases: &[case], step, run_started_ns: self.run_started_ns };
+        self.log.gate(&gate)
     }
 
     /// Reports what is worth its own line.

@@ -181,7 +181,7 @@ impl<'t> Recording<'t> {
             Ok(stopped) => self.log.add(RunEvent::CaseFinished { case, stopped }),
             Err(failure) => {
                 self.status = Status::Failed;
-                self.log.add(RunEvent::CaseFailed { case, failure, because: None })
+                self.log.add(RunEvent::CaseFailed { case, failure, because: None, host: None })
             }
         }
     }

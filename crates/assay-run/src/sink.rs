@@ -5,6 +5,17 @@ use assay_model::event::RunEvent;
 
 use crate::failure::Failure;
 
+/// Where hosts that measure together wait for each other.
+#[derive(Debug, Clone, Copy)]
+pub struct Gate<'a> {
+    /// The cases that begin, or the one that goes on.
+    pub cases: &'a [&'a str],
+    /// Steps of the case that have begun.
+    pub step: u32,
+    /// What the clock showed when the run began.
+    pub run_started_ns: u64,
+}
+
 /// A listener. The run waits for it, but never inside a timed pass.
 pub trait Sink {
     /// An event was stored; a failure ends the run.
@@ -15,6 +26,16 @@ pub trait Sink {
 
     /// Something worth its own line.
     fn note(&mut self, text: &str);
+
+    /// A group of cases, or a step of one, is about to begin: returns when it may. Alone it may at once.
+    fn gate(&mut self, _: &Gate<'_>) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// A raw output, where no store keeps it: its hash if the listener does.
+    fn raw(&mut self, _: &[u8]) -> Option<String> {
+        None
+    }
 
     /// A doubt that concerns the store and is in no run.
     fn doubt(&mut self, doubt: &Doubt);

@@ -155,7 +155,13 @@ fn in_turns(
         let seed = question.seed.map(|seed| seed::derived(seed, u64::from(number)));
         let asked = Question { label: Some(name), turn: Some(turn), seed, ..question.clone() };
         let prepared = prepare(&asked)?;
-        runs[slot.condition].push(question::measure(&asked, prepared, store, cancel, sink)?);
+        runs[slot.condition].push(question::measure(
+            &asked,
+            prepared,
+            Some(store),
+            cancel,
+            sink,
+        )?);
         if cancel.load(Ordering::Relaxed) {
             return Err(interrupted(&runs, number, slots.len()));
         }

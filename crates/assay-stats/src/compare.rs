@@ -179,7 +179,13 @@ pub(crate) fn identified(run: &Run) -> Vec<(Key, Estimate)> {
         *before += 1;
         ((about, *before), it)
     };
-    summarize(run).results.into_iter().map(keyed).collect()
+    let mut results = summarize(run).results;
+    // The same hosts may have been listed in another order.
+    let is_of_host = |it: &Estimate| it.parameters.contains_key(&Attribute::Host);
+    if results.iter().any(is_of_host) {
+        results.sort_by(|a, b| a.host.cmp(&b.host));
+    }
+    results.into_iter().map(keyed).collect()
 }
 
 /// Which host is at the other end of a network is not part of the question.

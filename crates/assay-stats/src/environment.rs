@@ -45,7 +45,10 @@ fn code(run: &Run) -> impl Iterator<Item = ((Aspect, String), String)> {
     run.finished_cases().flat_map(|record| {
         record.series.iter().flat_map(move |series| {
             let told = |name| {
-                let found = [&series.facts, &record.facts, &series.dimensions];
+                let host = series.dimensions.get(&Attribute::Host).and_then(Value::text);
+                let on_host = host.and_then(|host| record.facts_on.get(host));
+                let found = [Some(&series.facts), on_host, Some(&record.facts)];
+                let found = found.into_iter().flatten().chain([&series.dimensions]);
                 found.into_iter().find_map(|it| it.get(&name).and_then(Value::text))
             };
             let of = format!("{} {}", record.case.id, series.metric);

@@ -57,12 +57,19 @@ fn condense(run: &Run) -> Condensed {
                 failures.extend(failed);
                 warnings.extend(unknown_metrics(record));
             }
+            // Each host says for itself how it failed.
+            Some(CaseEnd::Failed { .. }) if !record.failed_on.is_empty() => {}
             Some(CaseEnd::Failed { failure: what, because }) => {
                 let because = because.clone();
                 failures.push(CaseFailure { because, ..failure(run, record, what.clone()) });
             }
             None => {}
         }
+        failures.extend(record.failed_on.iter().map(|on| CaseFailure {
+            host: on.host.clone(),
+            because: on.because.clone(),
+            ..failure(run, record, on.failure.clone())
+        }));
     }
     let (mut steps, mut results): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.step.is_some());
@@ -112,8 +119,12 @@ fn finished<'r>(
     let mut failures = Vec::new();
     let benchmark = record.case.workload.benchmark();
     for metric in benchmark.definition().metrics {
-        let of_metric = |it: &&SeriesRecord| it.metric == metric.name && !is_empty(it);
-        for series in record.series.iter().filter(of_metric) {
+        let of_metric = |it: &&SeriesRecord| {
+            it.metric == metric.name && !is_empty(it) && has_not_failed(record, it)
+        };
+        let mut of_hosts: Vec<&SeriesRecord> = record.series.iter().filter(of_metric).collect();
+        of_hosts.sort_by_key(|it| place_of_host(run, it));
+        for series in of_hosts {
             let step = match Place::of(series) {
                 Place::Result => None,
                 Place::Step(step) => Some(step),
@@ -140,6 +151,18 @@ fn finished<'r>(
     (entries, failures)
 }
 
+/// Hosts tell what they find as they find it; results are in the order of the hosts.
+fn place_of_host(run: &Run, series: &SeriesRecord) -> Option<usize> {
+    let host = series.dimensions.get(&Attribute::Host).and_then(Value::text)?;
+    run.hosts.iter().position(|it| it.host == host)
+}
+
+/// Whether its host carried the case to its end.
+fn has_not_failed(record: &CaseRecord, series: &SeriesRecord) -> bool {
+    let host = series.dimensions.get(&Attribute::Host).and_then(Value::text);
+    record.failed_on.iter().all(|on| Some(on.host.as_str()) != host)
+}
+
 /// Opened, and nothing came of it.
 fn is_empty(series: &SeriesRecord) -> bool {
     let counted = |seen: u64, warmup: bool| seen > 0 && !warmup;
@@ -162,9 +185,11 @@ fn describe<'r>(
 ) -> (Option<&'r HostJoined>, estimate::About<'r>) {
     let mut parameters = series.dimensions.clone();
     parameters.extend(sides::rates(record, series));
-    parameters.extend(record.facts.clone());
-    parameters.extend(series.facts.clone());
     let named = parameters.get(&Attribute::Host).and_then(Value::text).map(str::to_owned);
+    parameters.extend(record.facts.clone());
+    let here = named.as_ref().and_then(|host| record.facts_on.get(host));
+    parameters.extend(here.cloned().unwrap_or_default());
+    parameters.extend(series.facts.clone());
     let joined = run.hosts.iter().find(|host| Some(&host.host) == named.as_ref());
     let host = joined.or_else(|| run.first_host());
     if run.hosts.len() < 2 {

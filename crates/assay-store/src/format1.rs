@@ -168,7 +168,7 @@ impl Conversion {
             }
             Event::CaseFailed { case, reason, advice, because } => {
                 let failure = Failure::Told { reason, advice };
-                self.push(RunEvent::CaseFailed { case, failure, because });
+                self.push(RunEvent::CaseFailed { case, failure, because, host: None });
             }
             Event::RunFinished { finished, status, state } => {
                 self.push(RunEvent::RunFinished { finished, status, state });

@@ -41,7 +41,7 @@ pub struct Listed {
     pub cases_finished: usize,
     /// Cases that failed.
     pub cases_failed: usize,
-    /// Name of the first host; empty where none joined.
+    /// Name of the first host and how many others there are; empty where none joined.
     pub host: String,
     /// Fingerprint of the host.
     pub fingerprint: String,

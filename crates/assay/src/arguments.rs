@@ -19,6 +19,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod fio;
 pub(crate) mod foreign;
+pub(crate) mod hosts;
 pub(crate) mod import;
 pub(crate) mod ior;
 mod language;
@@ -32,6 +33,7 @@ pub(crate) mod storage;
 pub(crate) mod vdbench;
 
 use fio::FioArguments;
+use hosts::{FleetArguments, HostsArguments};
 use import::ImportArguments;
 use ior::IorArguments;
 use language::LanguageArguments;
@@ -128,6 +130,8 @@ pub(crate) struct RunArguments {
     pub(crate) switch: Option<Vec<String>>,
     #[command(flatten)]
     pub(crate) turns: TurnsArguments,
+    #[command(flatten)]
+    pub(crate) fleet: FleetArguments,
     #[command(flatten)]
     pub(crate) mpi: MpiRunArguments,
     #[command(flatten)]
@@ -301,25 +305,6 @@ pub(crate) struct KeepArguments {
     /// Label of the condition, for `assay compare`
     #[arg(long, value_name = "NAME")]
     pub(crate) label: Option<String>,
-}
-
-/// Other hosts and the way to them.
-#[derive(Debug, Args)]
-pub(crate) struct HostsArguments {
-    /// Hosts: a list like vm1,vm[2-24], a file of lists (with a / in its name), or slurm
-    #[arg(long, value_name = "LIST")]
-    pub(crate) hosts: Option<String>,
-    /// Command that gives a pipe to a process on a host, like 'kubectl exec -i {host} --'
-    #[arg(
-        long,
-        value_name = "COMMAND",
-        default_value = "ssh -o BatchMode=yes {host}",
-        requires = "hosts"
-    )]
-    pub(crate) via: String,
-    /// How long a host may take to answer
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds, requires = "hosts")]
-    pub(crate) host_deadline: f64,
 }
 
 #[derive(Debug, Args)]

@@ -18,6 +18,7 @@ pub(crate) mod plan;
 pub(crate) mod qperf;
 pub(crate) mod rdma;
 pub(crate) mod run;
+pub(crate) mod run_hosts;
 pub(crate) mod show;
 pub(crate) mod storage;
 mod switched;

@@ -104,7 +104,11 @@ impl Listening<'_> {
             RunEvent::CaseFinished { case, .. } => {
                 self.terminal.advance(&format!("  {case} done"));
             }
-            RunEvent::CaseFailed { case, failure, because } => {
+            RunEvent::CaseFailed { case, failure, host: Some(host), .. } => {
+                let reason = words::failure(failure).text;
+                self.terminal.note(&format!("  {case} failed on {host}: {reason}"));
+            }
+            RunEvent::CaseFailed { case, failure, because, host: None } => {
                 let reason = words::failure(failure).text;
                 let failed = if because.is_some() { "" } else { "failed: " };
                 self.terminal.advance(&format!("  {case} {failed}{reason}"));

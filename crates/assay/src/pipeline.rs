@@ -60,7 +60,7 @@ pub(crate) fn run(
     let store = stored::open(&typed.store)?;
     let cancel = signals::cancel_on_signals()?;
     let mut listening = Listening { terminal, echo: typed.events };
-    let run = question::measure(question, prepared, &store, &cancel, &mut listening)?;
+    let run = question::measure(question, prepared, Some(&store), &cancel, &mut listening)?;
     let summary = summarize(&run);
     present(&run, &summary, typed, extent, terminal)?;
     verdict(&summary)?;
@@ -88,7 +88,7 @@ pub(crate) fn dry_run(
     Ok(0)
 }
 
-fn present(
+pub(crate) fn present(
     run: &Run,
     summary: &Summary,
     typed: &MeasuringArguments,

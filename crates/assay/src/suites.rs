@@ -1,5 +1,6 @@
 //! The suites that come with assay, and those in files.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use assay_model::suite::{self, Suite, SuiteError};
@@ -36,11 +37,29 @@ pub(crate) fn is_built_in(name: &str) -> bool {
 
 /// Several suites as one.
 pub(crate) fn open_all(names: &[String]) -> Result<Suite, Failure> {
-    let suites = names.iter().map(|name| open(name)).collect::<Result<Vec<_>, _>>()?;
+    read_all(names, &BTreeMap::new())
+}
+
+/// The same where the texts of some of them are known.
+pub(crate) fn read_all(
+    names: &[String],
+    texts: &BTreeMap<String, String>,
+) -> Result<Suite, Failure> {
+    let one = |name: &String| match texts.get(name) {
+        Some(text) => read(name, text),
+        None => open(name),
+    };
+    let suites = names.iter().map(one).collect::<Result<Vec<_>, _>>()?;
     match <[Suite; 1]>::try_from(suites) {
         Ok([only]) => Ok(only),
         Err(several) => Ok(Suite::joined(&several)),
     }
+}
+
+/// The texts of those that are files, by their names.
+pub(crate) fn texts(names: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+    let files = names.iter().filter(|name| !is_built_in(name));
+    files.map(|name| Ok((name.clone(), text(name)?))).collect()
 }
 
 /// Reads a suite by name or from a file; of a page's name it bears that name.
@@ -50,18 +69,25 @@ pub(crate) fn open(name: &str) -> Result<Suite, Failure> {
     if let Some((page, of_page)) = PAGES.iter().find(|(page, _)| *page == name) {
         return open(of_page).map(|suite| Suite { name: (*page).to_owned(), ..suite });
     }
-    if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-        return suite::read(text).map_err(|error| invalid(name, text, error));
+    match BUILT_IN.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => read(name, text),
+        None => read(name, &text(name)?),
     }
+}
+
+fn read(name: &str, text: &str) -> Result<Suite, Failure> {
+    suite::read(text).map_err(|error| invalid(name, text, error))
+}
+
+fn text(name: &str) -> Result<String, Failure> {
     let path = Path::new(name);
     if !path.exists() {
         return Err(unknown(name));
     }
-    let text = fs_err::read_to_string(path).map_err(|error| {
+    fs_err::read_to_string(path).map_err(|error| {
         Failure::new(Kind::Suite, format!("the suite file {name} cannot be read"))
             .because(&error)
-    })?;
-    suite::read(&text).map_err(|error| invalid(name, &text, error))
+    })
 }
 
 fn unknown(name: &str) -> Failure {

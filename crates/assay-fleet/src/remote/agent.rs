@@ -1,39 +1,108 @@
 //! The far end: answers requests on its standard input until that closes.
 
 use std::io::{Read, Write};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use super::frame::{self, FrameError};
-use super::{Reply, Request, hash};
+use super::{Clocks, Reply, Request, hash};
 
-/// Serves until the pipe closes, and returns at once then: whoever calls this ends the process, with whatever
-/// is still being done.
+/// How long what is being done may take to end in good order once the pipe is closed. What has not ended then
+/// is ended by the caller, within the second in which an agent is to be gone.
+const GRACE: Duration = Duration::from_millis(600);
+
+/// What a request is answered through.
+#[expect(missing_debug_implementations, reason = "a pipe has no text")]
+pub struct Line {
+    output: Mutex<Box<dyn Write + Send>>,
+    starts: Mutex<Receiver<u64>>,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Line {
+    /// Hands a message on; `false` when nobody reads any more.
+    pub fn say(&self, reply: &Reply) -> bool {
+        frame::write(&mut *lock(&self.output), reply).is_ok()
+    }
+
+    /// Waits until the controller names a moment to start at; `None` when there will be none.
+    pub fn next_start(&self) -> Option<u64> {
+        let starts = lock(&self.starts);
+        while !self.cancel.load(Ordering::Relaxed) {
+            match starts.recv_timeout(Duration::from_millis(50)) {
+                Ok(at_ns) => return Some(at_ns),
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        None
+    }
+
+    /// Set when what is being done is to end.
+    #[must_use]
+    pub const fn cancel(&self) -> &Arc<AtomicBool> {
+        &self.cancel
+    }
+
+    /// Says once a second that this host is still there, for as long as the pipe is.
+    pub fn stay_in_touch(self: &Arc<Self>) {
+        let line = Arc::downgrade(self);
+        thread::spawn(move || {
+            while line.upgrade().is_some_and(|line| line.say(&Reply::Alive)) {
+                thread::sleep(Duration::from_secs(1));
+            }
+        });
+    }
+}
+
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Serves until the pipe closes, and returns soon then: whoever calls this ends the process, with whatever is
+/// still being done. `clock` is the clock of measurements.
 ///
 /// # Errors
 /// [`FrameError`] when something else than requests comes in.
 pub fn serve(
     mut input: impl Read,
-    mut output: impl Write + Send + 'static,
-    answer: impl Fn(Request) -> Reply + Send + 'static,
+    output: impl Write + Send + 'static,
+    clock: fn() -> u64,
+    answer: impl Fn(Request, &Arc<Line>) + Send + 'static,
 ) -> Result<(), FrameError> {
     let program = std::fs::read("/proc/self/exe").map_err(FrameError::Pipe)?;
-    frame::write(&mut output, &Reply::Hello(hash(&program)))?;
+    let (start, starts) = mpsc::channel();
+    let line = Arc::new(Line {
+        output: Mutex::new(Box::new(output)),
+        starts: Mutex::new(starts),
+        cancel: Arc::default(),
+    });
+    line.say(&Reply::Hello(hash(&program)));
     drop(program);
     let (requests, requested) = mpsc::channel();
+    let (busy, idle) = mpsc::channel::<()>();
+    let working = Arc::clone(&line);
     thread::spawn(move || {
-        for request in requested {
-            // Nobody reads any more: the input closes as well.
-            if frame::write(&mut output, &answer(request)).is_err() {
-                return;
-            }
-        }
+        let _busy = busy;
+        requested.into_iter().for_each(|request| answer(request, &working));
     });
-    loop {
+    let ended = loop {
         match frame::read(&mut input) {
-            Ok(request) if requests.send(request).is_ok() => {}
-            Ok(_) | Err(FrameError::Closed) => return Ok(()),
-            Err(error) => return Err(error),
+            // Whoever asks for the time does not wait for anything else.
+            Ok(Request::Clock) => drop(line.say(&Reply::Clock(Clocks::with(clock())))),
+            Ok(Request::Start(at_ns)) => drop(start.send(at_ns)),
+            Ok(Request::Stop) => line.cancel.store(true, Ordering::Relaxed),
+            Ok(request) => drop(requests.send(request)),
+            Err(FrameError::Closed) => break Ok(()),
+            Err(error) => break Err(error),
         }
-    }
+    };
+    line.cancel.store(true, Ordering::Relaxed);
+    drop((start, requests));
+    // It says nothing: it is over when its end is dropped.
+    let _ = idle.recv_timeout(GRACE);
+    ended
 }

@@ -11,6 +11,10 @@ pub enum HostFailure {
     Start { program: String, source: io::Error },
     #[error("no answer within {seconds} s{}", after(said))]
     Silent { seconds: u64, said: String },
+    #[error("late: {done} other hosts were done, and it was not {seconds} s later")]
+    Late { done: usize, seconds: u64 },
+    #[error("not done within {seconds} s")]
+    Overdue { seconds: u64 },
     #[error("the connection ended{}", after(said))]
     Ended { said: String },
     /// The pipe ended, and nobody knows yet why.
@@ -69,6 +73,13 @@ const REMEDIES: [(&str, &str); 9] = [
 ];
 
 impl HostFailure {
+    pub(super) fn of_pipe(error: FrameError) -> Self {
+        match error {
+            FrameError::Closed => Self::Closed,
+            error => Self::Foreign(error),
+        }
+    }
+
     /// The same, with what the transport said where that explains it.
     pub(super) fn explained(self, said: String) -> Self {
         match self {
@@ -83,6 +94,8 @@ impl HostFailure {
         match self {
             Self::Start { .. } => "transport-not-started",
             Self::Silent { .. } => "no-answer",
+            Self::Late { .. } => "late",
+            Self::Overdue { .. } => "overdue",
             Self::Ended { .. } | Self::Closed => "connection-ended",
             Self::Greeting { .. } => "profile-prints",
             Self::Machine { .. } => "another-machine",
@@ -107,6 +120,9 @@ impl HostFailure {
                     "try the command of --via by hand, with a shell at its end",
                     |(_, help)| help,
                 )
+            }
+            Self::Late { .. } | Self::Overdue { .. } => {
+                "see what it waits for there: `assay doctor` on it, its mounts, its load"
             }
             Self::Closed => "try the command of --via by hand, with a shell at its end",
             Self::Greeting { .. } | Self::Foreign(_) => {

@@ -1,10 +1,11 @@
 //! Two conditions side by side: each metric under both, with ratio and verdict.
 
+use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
 use assay_model::comparison::{Comparison, Design, Only, Pair, Unmatched, Verdict};
 use assay_model::summary::Estimate;
 
-use super::run::context::metric_name;
+use super::run::context::{metric_name, text};
 use super::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
 use crate::locale::word;
@@ -143,7 +144,10 @@ fn case(estimate: &Estimate) -> String {
     if network::is_about(estimate) {
         return network::case_and_end(estimate);
     }
-    identity::words(&estimate.parameters)
+    let asked = identity::words(&estimate.parameters);
+    // It is among the parameters of runs with several hosts.
+    let host = text(estimate, Attribute::Host);
+    host.into_iter().chain([asked]).collect::<Vec<_>>().join(", ")
 }
 
 fn ratio_cells(pair: &Pair) -> [Cell; 2] {

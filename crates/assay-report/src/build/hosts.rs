@@ -43,8 +43,7 @@ pub fn hosts(
     if !unreached.is_empty() {
         let text = format!("{} of {count} {noun} gave no answer.", unreached.len());
         document.paragraph(Tone::Bad, text);
-        document.heading("Hosts without an answer");
-        document.blocks.extend(unreached.iter().map(no_answer));
+        unreached_hosts(&mut document, unreached);
     }
     if examined.is_empty() {
         return document;
@@ -55,6 +54,14 @@ pub fn hosts(
     what_differs(&mut document, &compared, short);
     deviations(&mut document, &compared, short);
     document
+}
+
+/// Why hosts gave no answer, where some did not.
+pub(super) fn unreached_hosts(document: &mut Document, unreached: &[Unreached<'_>]) {
+    if !unreached.is_empty() {
+        document.heading("Hosts without an answer");
+        document.blocks.extend(unreached.iter().map(no_answer));
+    }
 }
 
 fn no_answer(host: &Unreached<'_>) -> Block {

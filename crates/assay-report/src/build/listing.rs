@@ -99,6 +99,7 @@ const fn state(run: &ListedRun) -> (Tone, &'static str) {
         Status::Complete if !run.is_trusted => (Tone::Doubt, "untrusted"),
         Status::Complete => (Tone::Plain, "complete"),
         Status::Failed => (Tone::Bad, "failed"),
+        Status::Partial => (Tone::Doubt, "partial"),
         Status::Interrupted => (Tone::Doubt, "interrupted"),
         Status::Unfinished if run.running => (Tone::Plain, "running"),
         Status::Unfinished => (Tone::Doubt, "killed"),

@@ -4,6 +4,7 @@ use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::quantity::{Bytes, Unit};
 use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkload, Workload};
 
+use super::hosts::{Unreached, unreached_hosts};
 use super::storage;
 use crate::document::{Align, Block, Document, Table, Tone};
 use crate::units::{display, joined, percent, quantity};
@@ -14,6 +15,12 @@ const NOTHING_RUN: &str = "Nothing was run.";
 /// The report of a dry run.
 #[must_use]
 pub fn plan(plan: &Plan) -> Document {
+    fleet_plan(plan, &[], &[])
+}
+
+/// The same over several hosts: which of them measure each case, and which gave no answer.
+#[must_use]
+pub fn fleet_plan(plan: &Plan, hosts: &[String], unreached: &[Unreached<'_>]) -> Document {
     let mut document = Document::new(format!("Plan of suite {}", plan.suite));
     let cases = if plan.cases.len() == 1 { "case" } else { "cases" };
     document.paragraph(
@@ -24,8 +31,10 @@ pub fn plan(plan: &Plan) -> Document {
             time(plan.budget_s)
         ),
     );
+    unreached_hosts(&mut document, unreached);
     let columns = [
         ("case", Align::Left),
+        ("hosts", Align::Left),
         ("by", Align::Left),
         ("resolved to", Align::Left),
         ("stops at", Align::Left),
@@ -33,10 +42,13 @@ pub fn plan(plan: &Plan) -> Document {
     ];
     let mut table = Table::new("", &columns);
     let common = common_stop(plan);
-    for case in &plan.cases {
+    let nobody = String::new();
+    let hosts = hosts.iter().chain(std::iter::repeat(&nobody));
+    for (case, hosts) in plan.cases.iter().zip(hosts) {
         let stop = if common.is_some() { String::new() } else { stop(&case.stopping) };
         table.rows.push(vec![
             case.id.clone().into(),
+            hosts.clone().into(),
             case.by.clone().into(),
             resolved(case).into(),
             stop.into(),

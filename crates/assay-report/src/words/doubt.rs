@@ -15,10 +15,24 @@ use crate::locale::{fixed, word};
 /// What is doubtful, and what to do about it.
 #[must_use]
 pub fn doubt(doubt: &Doubt) -> Said {
-    let said = interval(doubt).or_else(|| spread(doubt)).or_else(|| law::said(doubt));
+    let said = of_hosts(doubt).or_else(|| interval(doubt));
+    let said = said.or_else(|| spread(doubt)).or_else(|| law::said(doubt));
     said.or_else(|| machine::said(doubt))
         .or_else(|| storage::said(doubt))
         .unwrap_or_else(|| measurer::said(doubt))
+}
+
+fn of_hosts(doubt: &Doubt) -> Option<Said> {
+    match doubt {
+        Doubt::HostLost { host, reason, advice, .. } => {
+            Some(Said::new(format!("{host}: {reason}"), advice))
+        }
+        Doubt::OnHost { host, doubt } => {
+            let said = self::doubt(doubt);
+            Some(Said::new(format!("{host}: {}", said.text), said.advice))
+        }
+        _ => None,
+    }
 }
 
 fn interval(doubt: &Doubt) -> Option<Said> {

@@ -96,6 +96,12 @@ fn of_the_measurer() -> Vec<Doubt> {
         Doubt::WarmUpDiscarded { discarded: 781, all: 2698 },
         Doubt::GeneratorNear { alone_per_s: 1e6, factor: 2.0 },
         Doubt::EventsLost { count: 2 },
+        Doubt::HostLost {
+            host: "vm1".into(),
+            why: "connection-ended".into(),
+            reason: "the connection ended".into(),
+            advice: "try it by hand".into(),
+        },
         Doubt::StoreIndex { path: "/x".into(), cause: "no space".into() },
     ]
 }
@@ -194,7 +200,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `told` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 47);
+    assert_eq!(said.len(), 48);
     let told = Doubt::Told { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&told).text, "a");
 }
@@ -255,4 +261,12 @@ fn every_limit_and_every_choice_has_words() {
         assert_ne!(words::knee(id), id);
     }
     assert_eq!(words::knee("none: as it was told"), "as it was told");
+}
+
+/// It goes by the name of what is doubtful there, under which all hosts stand together.
+#[test]
+fn a_doubt_about_a_host_names_it() {
+    let doubt = Doubt::OnHost { host: "vm1".into(), doubt: Box::new(Doubt::AnotherAssay) };
+    assert_eq!(doubt.id(), Doubt::AnotherAssay.id());
+    assert!(assay_report::words::doubt(&doubt).text.starts_with("vm1: another assay"));
 }

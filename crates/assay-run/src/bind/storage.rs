@@ -203,9 +203,9 @@ impl Watcher<'_, '_, '_> {
                 let rate = Quantity::new(rate, Unit::IoPerSecond);
                 self.recorder.progress(&format!("{case}: {rate:.3}"));
             }
-            StorageEvent::PhaseStarts { .. }
-            | StorageEvent::PhaseDone { .. }
-            | StorageEvent::PhaseFailed => {}
+            // What ends the wait otherwise than with a start also ends the measurement.
+            StorageEvent::PhaseStarts { .. } => drop(self.recorder.gate()),
+            StorageEvent::PhaseDone { .. } | StorageEvent::PhaseFailed => {}
         }
     }
 }

@@ -107,7 +107,7 @@ pub(super) fn estimate(
     stopped: Stopped,
     about: About<'_>,
 ) -> Option<Estimate> {
-    let mut about = About { warnings: case_doubts(record), ..about };
+    let mut about = About { warnings: case_doubts(record, &about.host), ..about };
     if about.metric.pooling == Pooling::Ratio
         && let Some(pooled) = Pooled::of(&counts(series))
     {
@@ -253,8 +253,13 @@ impl Weighted {
     }
 }
 
-fn case_doubts(record: &CaseRecord) -> Vec<Doubt> {
-    let mut doubts = together(&record.doubts);
+/// Those about all hosts and those about this one.
+fn case_doubts(record: &CaseRecord, here: &str) -> Vec<Doubt> {
+    let of_host = record.doubts.iter().filter_map(|doubt| match doubt {
+        Doubt::OnHost { host, doubt } => (host == here).then_some(&**doubt),
+        other => Some(other),
+    });
+    let mut doubts = together(of_host);
     if let Workload::Stream(stream) = &record.case.workload {
         let known = doubts.iter().any(|doubt| doubt.id() == "cache-assisted");
         doubts.extend(cache_assisted(stream).filter(|_| !known));
@@ -263,8 +268,8 @@ fn case_doubts(record: &CaseRecord) -> Vec<Doubt> {
 }
 
 /// What each of several repetitions left undone is one doubt.
-fn together(doubts: &[Doubt]) -> Vec<Doubt> {
-    let mut all: Vec<Doubt> = Vec::with_capacity(doubts.len());
+fn together<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<Doubt> {
+    let mut all: Vec<Doubt> = Vec::new();
     for doubt in doubts {
         let known = all.iter_mut().find(|it| it.id() == doubt.id());
         match (known, doubt) {

@@ -160,7 +160,12 @@ impl Script {
     }
 
     fn failed(self) -> Self {
-        self.push(|case| RunEvent::CaseFailed { case, failure: Failure::NoIo, because: None })
+        self.push(|case| RunEvent::CaseFailed {
+            case,
+            failure: Failure::NoIo,
+            because: None,
+            host: None,
+        })
     }
 }
 

@@ -99,7 +99,12 @@ pub(crate) fn events() -> Vec<RunEvent> {
         events.extend((1..=3).map(|k| sample(series, f64::from(k) * 1.1e-9)));
         if series == 2 {
             let failure = Failure::NoEcho;
-            events.push(RunEvent::CaseFailed { case: case(), failure, because: None });
+            events.push(RunEvent::CaseFailed {
+                case: case(),
+                failure,
+                because: None,
+                host: None,
+            });
             continue;
         }
         if series == 0 {

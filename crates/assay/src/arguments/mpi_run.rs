@@ -17,7 +17,7 @@ pub(crate) struct MpiRunArguments {
     pub(crate) prefixes: Vec<PathBuf>,
     /// Hosts for the MPI launcher, in its syntax, like a,b; this host first
     #[arg(long, value_name = "LIST", help_heading = "MPI", conflicts_with = "hostfile")]
-    pub(crate) hosts: Option<String>,
+    pub(crate) mpi_hosts: Option<String>,
     /// Host file for the MPI launcher, in its format
     #[arg(long, value_name = "FILE", help_heading = "MPI")]
     pub(crate) hostfile: Option<PathBuf>,
@@ -72,7 +72,7 @@ impl MpiRunArguments {
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         let given = [
             ("--mpi", !self.prefixes.is_empty()),
-            ("--hosts", self.hosts.is_some()),
+            ("--mpi-hosts", self.mpi_hosts.is_some()),
             ("--hostfile", self.hostfile.is_some()),
             ("--ranks", self.ranks.is_some()),
             ("--sizes", self.sizes.is_some()),

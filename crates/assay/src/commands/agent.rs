@@ -2,14 +2,23 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
-use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use assay_fleet::remote::{Reply, Request, agent};
+use assay_fleet::process;
+use assay_fleet::remote::agent::{self, Line};
+use assay_fleet::remote::{Reply, Request, RunAsked};
+use assay_kernels::clock;
+use clap::Parser as _;
 
-use super::doctor;
+use super::{doctor, run};
+use crate::arguments::{Arguments, Command};
+use crate::suites;
 use assay_run::failure::{Failure, Kind};
+use assay_run::fleet::member;
 use assay_run::network::setup::PathAsked;
+use assay_run::storage::options::RunOptions;
+use assay_run::storage::runner;
 
 /// The words after `agent`. No command of the user's: it is in no help and no completion.
 pub(crate) fn called(words: &[OsString]) -> Option<&[OsString]> {
@@ -30,7 +39,11 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
     {
         remove(Path::new(folder));
     }
-    let served = agent::serve(io::stdin(), io::stdout(), answer);
+    process::adopt_orphans();
+    let served = agent::serve(io::stdin(), io::stdout(), clock::now_ns, answer);
+    // What has not ended by itself when the pipe closed.
+    process::end_descendants();
+    drop(runner::remove_made(&RunOptions::default()));
     served
         .map_err(|error| Failure::new(Kind::Measurement, "the agent ends").because(&error))?;
     Ok(0)
@@ -47,17 +60,39 @@ fn remove(folder: &Path) {
     }
 }
 
-fn answer(request: Request) -> Reply {
-    match request {
-        Request::Clock => {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            Reply::Clock(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX))
+fn answer(request: Request, line: &Arc<Line>) {
+    let outcome = match request {
+        Request::Examine => doctor::examine(&PathAsked::default())
+            .map(|examined| Reply::Examined(Box::new(examined))),
+        Request::Run(asked) => {
+            line.stay_in_touch();
+            measure(&asked, line).map(|()| Reply::Done)
         }
-        Request::Examine => match doctor::examine(&PathAsked::default()) {
-            Ok(examined) => Reply::Examined(Box::new(examined)),
-            Err(failure) => {
-                Reply::Failed { reason: failure.reason(), advice: failure.advice() }
-            }
-        },
+        // The line answers these itself.
+        Request::Clock | Request::Start(_) | Request::Stop => return,
+    };
+    line.say(&outcome.unwrap_or_else(|failure| Reply::Failed {
+        reason: failure.reason(),
+        advice: failure.advice(),
+    }));
+}
+
+/// Carries out `assay run` as it was typed at the other end. Where that keeps its runs has no meaning here.
+fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), Failure> {
+    let words = std::iter::once("assay").chain(asked.words.iter().map(String::as_str));
+    let typed = Arguments::try_parse_from(words).map_err(|error| {
+        Failure::new(Kind::Internal, "the words of the run are not understood").because(&error)
+    })?;
+    let Command::Run(mut typed) = typed.command else {
+        return Err(Failure::new(Kind::Internal, "it is no run"));
+    };
+    typed.measuring.store.folder = None;
+    typed.measuring.seed = Some(asked.seed);
+    for target in &mut typed.storage.targets {
+        let named = target.to_string_lossy().replace("{host}", &asked.host);
+        *target = PathBuf::from(named);
     }
+    let suite = suites::read_all(&typed.suites, &asked.suites)?;
+    let suite = run::aimed(&typed, suite)?;
+    member::measure(&run::question(&typed, &suite)?, line)
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::arguments::DoctorArguments;
+use crate::arguments::hosts::HostsArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
 use crate::{pipeline, signals};
@@ -23,20 +24,32 @@ struct Document<'a> {
     differences: Vec<Difference<'a>>,
 }
 
+/// Hosts, and how they are reached.
+pub(super) struct Way {
+    pub(super) names: Vec<String>,
+    pub(super) via: Via,
+    pub(super) program: Program,
+}
+
+pub(super) fn way(list: &str, typed: &HostsArguments) -> Result<Way, Failure> {
+    let names = hosts::parse(list).map_err(|error| {
+        Failure::usage("--hosts names no hosts").because(&error).advise(error.advice())
+    })?;
+    let via = Via::parse(&typed.via).map_err(|error| {
+        Failure::usage(format!("--via {:?} leads to no host", typed.via)).because(&error)
+    })?;
+    let program = Program::running().map_err(|error| {
+        Failure::new(Kind::Internal, "this program cannot be read").because(&error)
+    })?;
+    Ok(Way { names, via, program })
+}
+
 pub(super) fn doctor(
     list: &str,
     typed: &DoctorArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let names = hosts::parse(list).map_err(|error| {
-        Failure::usage("--hosts names no hosts").because(&error).advise(error.advice())
-    })?;
-    let via = Via::parse(&typed.hosts.via).map_err(|error| {
-        Failure::usage(format!("--via {:?} leads to no host", typed.hosts.via)).because(&error)
-    })?;
-    let program = Program::running().map_err(|error| {
-        Failure::new(Kind::Internal, "this program cannot be read").because(&error)
-    })?;
+    let Way { names, via, program } = way(list, &typed.hosts)?;
     let cancel = signals::cancel_on_signals()?;
     let deadline = Duration::from_secs_f64(typed.hosts.host_deadline);
     let course = Course { via: &via, program: &program, deadline, cancel: &cancel };
@@ -75,14 +88,15 @@ fn sorted<'a>(
                 },
                 clock_offset_s: answer.clock_offset_s,
             }),
-            Err(failure) => unreached.push(Unreached {
-                name,
-                reason: failed(failure).reason(),
-                advice: failure.advice().to_owned(),
-            }),
+            Err(failure) => unreached.push(self::unreached(name, failure)),
         }
     }
     (examined, unreached)
+}
+
+pub(super) fn unreached<'a>(name: &'a str, failure: &HostFailure) -> Unreached<'a> {
+    let (reason, advice) = (failed(failure).reason(), failure.advice().to_owned());
+    Unreached { name, reason, advice }
 }
 
 fn failed(failure: &HostFailure) -> Failure {

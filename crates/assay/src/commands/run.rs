@@ -9,7 +9,7 @@ use assay_model::plan::expand::MpiChoices;
 use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
 use assay_model::workload::MpiHosts;
 
-use super::switched;
+use super::{run_hosts, switched};
 use crate::arguments::mpi::Preset;
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
@@ -30,23 +30,11 @@ const ONE_NUMBER_S: f64 = 30.0;
 const TARGET: f64 = 0.01;
 
 pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let built_in = typed.suites.iter().all(|name| suites::is_built_in(name));
-    let blame = if built_in { Kind::Usage } else { Kind::Suite };
-    let mut suite = suites::open_all(&typed.suites)?;
-    refuse_what_has_no_meaning(&suite, typed)?;
-    let aim = Aim {
-        targets: typed.storage.targets.clone(),
-        size_bytes: typed.storage.size.map(|size| size.0),
-        provisioned_bytes_per_s: typed.storage.provisioned,
-    };
-    aim.apply(&mut suite);
-    let question = Question {
-        blame,
-        to: typed.to.as_deref(),
-        mpi: mpi_choices(&suite, &typed.mpi)?,
-        storage: storage::options(&typed.storage.permissions, &typed.measuring.store),
-        ..pipeline::of_options(&suite, &typed.measuring)
-    };
+    if let Some(list) = &typed.fleet.hosts.hosts {
+        return run_hosts::run(list, typed, terminal);
+    }
+    let suite = aimed(typed, suites::open_all(&typed.suites)?)?;
+    let question = question(typed, &suite)?;
     match (&typed.switch, typed.label.as_slice()) {
         (Some(commands), names) => {
             let conditions = switching::conditions(commands, names)?;
@@ -78,6 +66,33 @@ fn refuse_what_has_no_meaning(suite: &Suite, typed: &RunArguments) -> Result<(),
         format!("suite {} asks nothing of {what}, so {option} has no meaning", suite.name);
     Err(Failure::usage(text)
         .advise("`assay run all` measures every topic; `assay help suites` lists the others"))
+}
+
+/// The suite with the storage that it is to measure.
+pub(super) fn aimed(typed: &RunArguments, mut suite: Suite) -> Result<Suite, Failure> {
+    refuse_what_has_no_meaning(&suite, typed)?;
+    let aim = Aim {
+        targets: typed.storage.targets.clone(),
+        size_bytes: typed.storage.size.map(|size| size.0),
+        provisioned_bytes_per_s: typed.storage.provisioned,
+    };
+    aim.apply(&mut suite);
+    Ok(suite)
+}
+
+/// What is asked of this machine.
+pub(super) fn question<'a>(
+    typed: &'a RunArguments,
+    suite: &'a Suite,
+) -> Result<Question<'a>, Failure> {
+    let built_in = typed.suites.iter().all(|name| suites::is_built_in(name));
+    Ok(Question {
+        blame: if built_in { Kind::Usage } else { Kind::Suite },
+        to: typed.to.as_deref(),
+        mpi: mpi_choices(suite, &typed.mpi)?,
+        storage: storage::options(&typed.storage.permissions, &typed.measuring.store),
+        ..pipeline::of_options(suite, &typed.measuring)
+    })
 }
 
 /// The same suite, every metric measured to half the margin at least: wider intervals show nothing of it.
@@ -115,7 +130,7 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
     let file = typed.hostfile.as_deref().map(absolute).transpose()?;
     Ok(MpiChoices {
         installations,
-        hosts: MpiHosts { list: typed.hosts.clone(), file },
+        hosts: MpiHosts { list: typed.mpi_hosts.clone(), file },
         near_network: network_numa(&Root::machine()),
         ranks: typed.ranks,
         sizes: typed.sizes,

@@ -148,6 +148,182 @@ fn an_agent_ends_with_its_pipe() {
     assert!(agent.wait().unwrap().success());
 }
 
+/// Two cases: one in memory, one that makes a file.
+const TWO: &str = "name = \"two\"\nbudget = \"200ms\"\n\
+    [[measure]]\nbenchmark = \"memory.stream\"\nplacement = [\"node\"]\nbytes = \"1MiB\"\n\
+    [[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\npattern = \"random\"\n\
+    bytes = [\"4KiB\"]\nsize = \"1MiB\"\nbuffered = true\nengine = \"threads\"\n";
+
+/// A world with that suite, and a way to hosts: `dies` is killed when it has made its file, `gone` is none.
+fn world_of_hosts() -> World {
+    let world = World::in_memory();
+    world.write("two.toml", TWO);
+    world.write(
+        "via.sh",
+        "host=$1; shift\n\
+         case $host in\n\
+         gone) echo 'ssh: Could not resolve hostname gone' >&2; exit 255 ;;\n\
+         dies) (until [ -e data.dies ]; do sleep 0.01; done; kill -9 $$) >/dev/null 2>&1 & ;;\n\
+         esac\n\
+         exec \"$@\"\n",
+    );
+    world
+}
+
+/// The words of a run in that world.
+fn run<'w>(hosts: &'w str, more: &[&'w str]) -> Vec<&'w str> {
+    let words = ["run", "./two.toml", "--hosts", hosts, "--via", "sh via.sh {host}"];
+    let deadline = ["--host-deadline", "50s", "--target", "{target}"];
+    [&words[..], &deadline, more].concat()
+}
+
+impl World {
+    /// Runs it with files next to each other, one for each host.
+    fn fleet(&self, words: &[&str]) -> Command {
+        let target = self.path("data.{host}").display().to_string();
+        let words = words.iter().map(|word| if *word == "{target}" { &target } else { *word });
+        self.command(&words.collect::<Vec<&str>>())
+    }
+
+    fn measured(&self, words: &[&str], code: i32) -> Value {
+        let output = self.fleet(words).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{told}");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+    }
+
+    fn has_no_data_after_a_while(&self) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let is_data = |path: &std::path::PathBuf| path.display().to_string().contains("/data.");
+        while files_below(&self.path(".")).iter().any(is_data) {
+            assert!(Instant::now() < deadline, "{:?}", files_below(&self.path(".")));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_suite_on_several_hosts_is_one_run() {
+    let world = world_of_hosts();
+    let document = world.measured(&run("b,a[1-2]", &["--json", "--seed", "7"]), 0);
+    let names = |list: &Value, key: &str| {
+        let all =
+            list.as_array().unwrap().iter().map(|it| it[key].as_str().unwrap().to_owned());
+        all.collect::<Vec<_>>()
+    };
+    assert_eq!(names(&document["hosts"], "name"), ["b", "a1", "a2"]);
+    for (benchmark, metric) in [("memory.stream", "triad"), ("storage", "rate")] {
+        let found = crate::program::results(&document, benchmark, metric);
+        let hosts: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
+        assert_eq!(&hosts[..3], ["b", "a1", "a2"], "{metric}");
+        for result in &found[..3] {
+            let skew_s = result["parameters"]["start_skew"].as_f64().unwrap();
+            assert!(skew_s >= 0.0 && result["parameters"]["start_skew_bound"].is_number());
+        }
+    }
+    world.has_no_data_after_a_while();
+    let shown = world.assay(&["show"]).succeeded();
+    for host in ["b, node", "a1, node", "a2, random-read"] {
+        assert!(shown.out.contains(host), "{host}: {shown:?}");
+    }
+    let stored = world.json(&["show", "--json"]);
+    assert_eq!(stored["results"], document["results"]);
+    world.assay(&["verify"]).succeeded();
+    // One run each cannot tell, but every host is held against itself.
+    let again = world.assay(&["compare", "latest", "latest"]).failed_with(6);
+    assert!(again.out.contains("a2"), "{again:?}");
+    // What each host does is told without measuring.
+    let planned = world.measured(&run("b,a1,gone", &["--dry-run", "--json"]), 4);
+    assert_eq!(planned["cases"][1]["hosts"], serde_json::json!(["b", "a1"]));
+    assert_eq!(planned["lost"][0]["host"], "gone");
+}
+
+#[test]
+fn hosts_that_are_lost_are_named_and_the_others_count() {
+    let world = world_of_hosts();
+    let words = run("fine,gone,dies", &["--json", "--budget", "4s"]);
+    let document = world.measured(&words, 4);
+    assert_eq!(document["run"]["status"], "partial");
+    let lost: Vec<&str> = document["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|it| it["id"] == "host-lost")
+        .map(|it| it["arguments"]["host"].as_str().unwrap())
+        .collect();
+    assert_eq!(lost, ["gone", "dies"]);
+    let failures = document["failures"].as_array().unwrap();
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert_eq!(failures[0]["host"], "dies");
+    let hosts = |benchmark: &str, metric: &str| {
+        let found = crate::program::results(&document, benchmark, metric);
+        found.iter().map(|it| it["host"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(&hosts("memory.stream", "triad")[..2], ["fine", "dies"]);
+    assert_eq!(hosts("storage", "rate"), ["fine"]);
+    let shown = world.assay(&["show"]).succeeded();
+    assert!(shown.out.contains("Could not resolve hostname gone"), "{shown:?}");
+    // Before anything is measured nothing is stored.
+    let stop = run("fine,gone", &["--on-host-failure", "stop"]);
+    let stopped = world.fleet(&stop).output().unwrap();
+    assert_eq!(stopped.status.code(), Some(4));
+    let said = String::from_utf8_lossy(&stopped.stderr);
+    assert!(said.contains("gone gave no answer"), "{said}");
+    let listed = world.json(&["list", "--json"]);
+    assert_eq!(listed["runs"].as_array().map(Vec::len), Some(1), "{listed}");
+    assert_eq!(listed["runs"][0]["host"], "fine and 1 more");
+}
+
+#[test]
+fn nothing_is_left_on_hosts_when_a_run_ends_before_its_time() {
+    let world = world_of_hosts();
+    for signal in ["INT", "KILL"] {
+        let words = run("a,b", &["--budget", "10min"]);
+        let mut going = world.fleet(&words);
+        going.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut going = going.spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        // The second case, which is 5 minutes away, makes it; the first needs none.
+        let started = || {
+            let runs = world.path("assay/runs");
+            runs.is_dir()
+                && files_below(&runs).iter().any(|path| {
+                    std::fs::read_to_string(path).is_ok_and(|it| it.contains("case-started"))
+                })
+        };
+        while !started() {
+            assert!(Instant::now() < deadline, "nothing has begun");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let number = going.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &number]).status().unwrap();
+        assert!(sent.success());
+        let code = going.wait().unwrap().code();
+        assert_eq!(code, (signal == "INT").then_some(4));
+        world.has_no_data_after_a_while();
+        has_no_agent_after_a_while(&world);
+        std::fs::remove_dir_all(world.path("assay")).unwrap();
+    }
+}
+
+/// Agents are known by the store of this test in their environment.
+fn has_no_agent_after_a_while(world: &World) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let mark = format!("XDG_DATA_HOME={}", world.path("").display());
+    let mark = mark.trim_end_matches('/');
+    let is_here = || {
+        std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+            let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
+            String::from_utf8_lossy(&read("environ")).contains(mark)
+                && String::from_utf8_lossy(&read("cmdline")).contains("agent")
+        })
+    };
+    while is_here() {
+        assert!(Instant::now() < deadline, "an agent is left");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// A real server of ssh with keys of its own.
 struct Server(Child);
 
@@ -240,4 +416,12 @@ fn real_ssh_leads_to_hosts_and_its_refusals_are_understood() {
         assert!(said("reason").contains(reason), "{host:#}");
         assert!(said("advice").contains(advice), "{host:#}");
     }
+    // The same way leads to a run.
+    world.write("two.toml", &TWO[..TWO.rfind("[[measure]]").unwrap()]);
+    let words = ["run", "./two.toml", "--hosts", "vm[1-2],closed", "--via", &via];
+    let document =
+        world.measured(&[&words[..], &["--json", "--host-deadline", "50s"]].concat(), 4);
+    let hosts = document["hosts"].as_array().unwrap();
+    let names: Vec<&str> = hosts.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!((names, &document["run"]["status"]), (vec!["vm1", "vm2"], &"partial".into()));
 }

@@ -126,7 +126,7 @@ fn hosts_are_handed_to_the_launcher() {
     let prefix = pretended_mpi(&world, "mpi", "echo \"told: $*\" >&2; exit 3");
     let file = world.write("hosts.txt", "a\nb\n");
     for (options, expected) in [
-        (["--hosts", "a,b"], "-n 2 -hosts a,b -ppn 1 -bind-to core".to_owned()),
+        (["--mpi-hosts", "a,b"], "-n 2 -hosts a,b -ppn 1 -bind-to core".to_owned()),
         (["--hostfile", text(&file)], format!("-n 2 -f {} -ppn 1", file.display())),
     ] {
         let mut arguments = vec!["run", "mpi", "--json", "--mpi", text(&prefix)];
@@ -153,7 +153,7 @@ fn a_pair_on_one_named_host_is_measured() {
         "name = \"one\"\nbudget = \"3s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\nto = \"8B\"\n",
     );
     // Open MPI takes a host for one slot unless told how many there are; Hydra reads the same words.
-    let asked = ["run", text(&suite), "--json", "--mpi", "/usr", "--hosts", "localhost:2"];
+    let asked = ["run", text(&suite), "--json", "--mpi", "/usr", "--mpi-hosts", "localhost:2"];
     let document = world.json(&asked);
     let found = results(&document, "mpi.latency", "latency");
     let mpis: BTreeSet<&str> =
@@ -244,7 +244,7 @@ fn what_makes_no_sense_is_refused_with_what_would() {
         (vec!["mpi", "--mpi", mpi, "--placement", "across-sockets,x"], 2, "known are"),
         (vec!["mpi", "--mpi", mpi, "--hostfile", "/no/such/file"], 2, "file of hosts"),
         (vec!["mpi", "--mpi", mpi, "--launcher", "mpirun"], 2, "only Slurm's srun can"),
-        (vec!["mpi", "--mpi", mpi, "--hosts", "a", "--hostfile", "b"], 2, "cannot be used"),
+        (vec!["mpi", "--mpi", mpi, "--mpi-hosts", "a", "--hostfile", "b"], 2, "cannot be used"),
     ] {
         let outcome = world.assay(&[&["run"], arguments.as_slice()].concat());
         assert_eq!(outcome.code, code, "{arguments:?}: {outcome:?}");

@@ -12,12 +12,36 @@ use crate::units;
 
 pub(in crate::build) fn title(summary: &Summary) -> String {
     let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
-    words::title(&summary.run.suite, &hosts.join(", "))
+    words::title(&summary.run.suite, &named(&hosts))
+}
+
+/// More hosts than there is room for: the first and the last, and how many there are.
+fn named(hosts: &[&str]) -> String {
+    const ROOM: usize = 4;
+    match hosts {
+        [first, .., last] if hosts.len() > ROOM => {
+            format!("{first} … {last} ({})", hosts.len())
+        }
+        _ => hosts.join(", "),
+    }
 }
 
 pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
+    // Hosts that are the same machine in this line share it.
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for host in &summary.hosts {
-        document.paragraph(Tone::Plain, host_line(host));
+        let line = host_line(host);
+        match lines.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, hosts)) => hosts.push(&host.name),
+            None => lines.push((line, vec![&host.name])),
+        }
+    }
+    for (line, hosts) in lines {
+        let line = match summary.hosts.len() {
+            1 => line,
+            _ => format!("{}: {line}", named(&hosts)),
+        };
+        document.paragraph(Tone::Plain, line);
     }
     let head = &summary.run;
     document.paragraph(Tone::Quiet, times(head));
@@ -37,6 +61,7 @@ fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, String) {
             let skipped = summary.failures.iter().filter(|it| it.because.is_some()).count();
             (Tone::Bad, words::status_failed(summary.failures.len() - skipped, skipped))
         }
+        Status::Partial => (Tone::Bad, words::status_partial(&summary.failures)),
         Status::Interrupted => (Tone::Doubt, words::status("interrupted", reached)),
         Status::Unfinished => (Tone::Doubt, words::status("unfinished", reached)),
     }

@@ -140,7 +140,7 @@ fn plateaus(context: &Context<'_>, estimates: &[&Estimate], levels: &[(u8, u64)]
         row.extend(rows::estimate(estimate));
         row.extend([
             rows::samples(estimate),
-            rows::measurer(context, estimate),
+            rows::host_and_measurer(context, estimate),
             rows::notes(context, estimate),
         ]);
         table.rows.push(row);

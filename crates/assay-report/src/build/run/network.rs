@@ -65,7 +65,7 @@ fn items(context: &Context<'_>, amounts: &[&Estimate]) -> Table {
             load_of_both_ends(goodput, all()).into(),
             cost_of_both_ends(goodput, all()).into(),
             again.map(precision::value).unwrap_or_default().into(),
-            rows::measurer(context, goodput),
+            rows::host_and_measurer(context, goodput),
         ]);
     }
     table.without_empty_columns()
@@ -156,7 +156,7 @@ fn table(title: &str, context: &Context<'_>, estimates: &[&Estimate]) -> Table {
             p99(estimate).into(),
             rows::percent(estimate.percent_of_limit),
             rows::samples(estimate),
-            rows::measurer(context, estimate),
+            rows::host_and_measurer(context, estimate),
             rows::notes(context, estimate),
         ]);
         table.rows.push(row);

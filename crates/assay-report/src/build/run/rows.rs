@@ -40,6 +40,13 @@ pub(super) fn measurer(context: &Context<'_>, estimate: &Estimate) -> Cell {
     if context.several_measurers { estimate.tool.name.clone().into() } else { Cell::default() }
 }
 
+/// The same with the host, in tables that do not say elsewhere which of several it was.
+pub(super) fn host_and_measurer(context: &Context<'_>, estimate: &Estimate) -> Cell {
+    let host = context.several_hosts.then(|| estimate.host.clone());
+    let tool = context.several_measurers.then(|| estimate.tool.name.clone());
+    host.into_iter().chain(tool).collect::<Vec<_>>().join(", ").into()
+}
+
 /// Numbers of the notes about it.
 pub(super) fn notes(context: &Context<'_>, estimate: &Estimate) -> Cell {
     Cell::marks(context.notes.marks(estimate))

@@ -196,7 +196,12 @@ impl<'a> Test<'a> {
     /// What it is called; the points of a curve share it.
     fn label(&self) -> String {
         let test = self.text(Attribute::Test).or_else(|| self.text(Attribute::Phase));
-        test.or_else(|| Some(self.any()?.case.clone())).unwrap_or_default()
+        let test = test.or_else(|| Some(self.any()?.case.clone())).unwrap_or_default();
+        // It is among the parameters of runs with several hosts.
+        match self.text(Attribute::Host) {
+            Some(host) => format!("{host}, {test}"),
+            None => test,
+        }
     }
 
     fn name(&self) -> String {

@@ -1,5 +1,9 @@
 //! The sentences of the report of a run that depend on values. What comes in is written already.
 
+use std::collections::BTreeSet;
+
+use assay_model::summary::CaseFailure;
+
 use crate::locale::{fixed, word};
 use crate::units;
 
@@ -177,6 +181,16 @@ pub(super) fn status_failed(failed: usize, skipped: usize) -> String {
 /// The cases that were skipped because of a failure.
 pub(super) fn skipped(n: usize, cases: &str) -> String {
     say!("skipped-because", n = n, cases = cases)
+}
+
+/// Hosts are missing altogether, or from some of the cases.
+pub(super) fn status_partial(failures: &[CaseFailure]) -> String {
+    let hosts: BTreeSet<&str> = failures.iter().map(|it| it.host.as_str()).collect();
+    let hosts = match hosts.len() {
+        0 => String::new(),
+        _ => format!(" ({})", hosts.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    say!("status-partial", hosts = hosts)
 }
 
 /// How far a run came that is not complete: `interrupted` or `unfinished`.

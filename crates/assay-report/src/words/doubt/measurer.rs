@@ -57,6 +57,8 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::FrequencyDrop { .. }
         | Doubt::OtherLoad { .. }
         | Doubt::AnotherAssay
+        | Doubt::HostLost { .. }
+        | Doubt::OnHost { .. }
         | Doubt::Paused { .. }
         | Doubt::CpusTaken { .. }
         | Doubt::ClockStepped { .. }

@@ -23,6 +23,7 @@ pub(super) fn advice(area: Area, causes: &[String]) -> String {
         Area::Rank | Area::Process => "area-process",
         Area::Tool => "area-tool",
         Area::TemporaryFolder => "area-temporary-folder",
+        Area::Host => "area-host",
         Area::OwnProgram => "area-own-program",
     };
     word(id).to_owned()

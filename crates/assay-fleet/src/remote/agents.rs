@@ -1,0 +1,182 @@
+//! The near end of a run: many hosts under way at once, heard in the order in which they speak.
+
+use std::process::ChildStdin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::controller::Course;
+use super::failure::HostFailure;
+use super::line::{self, Ends, Line, Lines, lock};
+use super::{Reply, Request, frame};
+
+/// Messages that wait to be heard; who speaks faster than that waits, too.
+const WAITING: usize = 4096;
+/// How often lines are looked at that may have fallen silent.
+const ROUND: Duration = Duration::from_millis(50);
+
+/// What is heard of a host.
+#[derive(Debug)]
+pub enum Heard {
+    /// It can be talked to.
+    Joined,
+    /// It spoke when the clock of this end showed `at_ns`.
+    Said {
+        /// What it said.
+        reply: Box<Reply>,
+        /// When that was heard.
+        at_ns: u64,
+    },
+    /// It is gone.
+    Lost(HostFailure),
+}
+
+/// Hosts by their numbers, in the order of the list.
+pub trait Hosts {
+    /// The clock of measurements of this end.
+    fn now_ns(&self) -> u64;
+
+    /// The next that is heard of any host, if that is soon enough.
+    fn hear(&mut self, within: Duration) -> Option<(usize, Heard)>;
+
+    /// Says something to a host. That it is gone is heard by itself.
+    fn tell(&mut self, host: usize, request: &Request);
+
+    /// Ends the pipe to a host, which ends its agent.
+    fn leave(&mut self, host: usize);
+}
+
+type Input = Arc<Mutex<Option<ChildStdin>>>;
+
+/// Agents over processes of their own.
+struct Agents<'s> {
+    clock: fn() -> u64,
+    heard: Receiver<(usize, Heard)>,
+    inputs: Vec<Input>,
+    lines: &'s Lines,
+    over: &'s AtomicBool,
+    looked: Instant,
+}
+
+impl Hosts for Agents<'_> {
+    fn now_ns(&self) -> u64 {
+        (self.clock)()
+    }
+
+    fn hear(&mut self, within: Duration) -> Option<(usize, Heard)> {
+        if self.looked.elapsed() >= ROUND {
+            self.looked = Instant::now();
+            line::cut_late(self.lines, self.over);
+        }
+        self.heard.recv_timeout(within.min(ROUND)).ok()
+    }
+
+    fn tell(&mut self, host: usize, request: &Request) {
+        if let Some(input) = &mut *lock(&self.inputs[host]) {
+            // Who reads no more is heard to be gone.
+            drop(frame::write(input, request));
+        }
+    }
+
+    fn leave(&mut self, host: usize) {
+        lock(&self.inputs[host]).take();
+    }
+}
+
+/// Starts agents on all hosts and has `body` talk to them; what still runs when that returns is ended. A host
+/// from which nothing is heard for as long as the course allows is lost.
+pub fn with<T>(
+    hosts: &[String],
+    course: &Course<'_>,
+    clock: fn() -> u64,
+    body: impl FnOnce(&mut dyn Hosts) -> T,
+) -> T {
+    let (speaking, heard) = mpsc::sync_channel(WAITING);
+    let lines = Lines::default();
+    let inputs: Vec<Input> = hosts.iter().map(|_| Input::default()).collect();
+    let over = AtomicBool::new(false);
+    let course = Course { cancel: &over, ..*course };
+    thread::scope(|scope| {
+        for (number, (host, input)) in hosts.iter().zip(&inputs).enumerate() {
+            let speaker = Speaker { number, clock, input, heard: speaking.clone() };
+            let (lines, course, lost) = (&lines, &course, speaking.clone());
+            let work = move || {
+                let talk = |ends, line: &Line| speaker.listen(ends, line, course.deadline);
+                if let Err(failure) = line::talk_to(host, course, lines, &talk) {
+                    speaker.tell(Heard::Lost(failure));
+                }
+            };
+            let thread = thread::Builder::new().stack_size(512 << 10);
+            if thread.spawn_scoped(scope, work).is_err() {
+                drop(lost.try_send((number, Heard::Lost(HostFailure::NoThread))));
+            }
+        }
+        drop(speaking);
+        let mut agents = Agents {
+            clock,
+            heard,
+            inputs: inputs.clone(),
+            lines: &lines,
+            over: &over,
+            looked: Instant::now(),
+        };
+        let outcome = body(&mut agents);
+        agents.end();
+        outcome
+    })
+}
+
+impl Agents<'_> {
+    /// Every agent ends as its pipe closes; what has not ended by then is ended.
+    fn end(self) {
+        let Self { heard, inputs, lines, over, .. } = self;
+        drop(heard);
+        inputs.iter().for_each(|input| drop(lock(input).take()));
+        let kill = Instant::now() + line::LAST_SECOND;
+        while Instant::now() < kill && lock(lines).iter().any(|it| it.strong_count() > 0) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        over.store(true, Ordering::Relaxed);
+        line::cut_late(lines, over);
+    }
+}
+
+/// One host as it is listened to.
+struct Speaker<'s> {
+    number: usize,
+    clock: fn() -> u64,
+    input: &'s Input,
+    heard: SyncSender<(usize, Heard)>,
+}
+
+impl Speaker<'_> {
+    /// `false` when nobody listens any more.
+    fn tell(&self, heard: Heard) -> bool {
+        self.heard.send((self.number, heard)).is_ok()
+    }
+
+    /// Hands on what the host says until it ends.
+    fn listen(&self, ends: Ends, line: &Line, silence: Duration) -> Result<(), HostFailure> {
+        let Ends { input, mut output, .. } = ends;
+        *lock(self.input) = Some(input);
+        let mut is_heard = self.tell(Heard::Joined);
+        let outcome = loop {
+            if !is_heard {
+                break Ok(());
+            }
+            match frame::read(&mut output) {
+                Ok(reply) => {
+                    let at_ns = (self.clock)();
+                    line.lives_until(Instant::now() + silence);
+                    is_heard = self.tell(Heard::Said { reply: Box::new(reply), at_ns });
+                }
+                Err(error) => break Err(HostFailure::of_pipe(error)),
+            }
+        };
+        drop(lock(self.input).take());
+        line.let_end();
+        outcome
+    }
+}

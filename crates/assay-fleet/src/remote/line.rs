@@ -1,0 +1,180 @@
+//! The processes that lead to hosts: started, listened to, and ended with all that they started.
+
+use std::io::{BufReader, Read};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::controller::Course;
+use super::failure::HostFailure;
+use super::{Reply, Via, bootstrap, frame};
+
+/// Time in which an agent ends when its pipe is closed.
+pub(super) const LAST_SECOND: Duration = Duration::from_secs(1);
+
+/// A process that leads to a host. Killed when this is dropped, with all that it started.
+pub(super) struct Line {
+    child: Mutex<Child>,
+    /// When it is cut off.
+    end: Mutex<Instant>,
+    is_late: AtomicBool,
+}
+
+impl Line {
+    /// It is not cut off before that.
+    pub(super) fn lives_until(&self, end: Instant) {
+        *lock(&self.end) = end;
+    }
+
+    /// Waits until its process has ended by itself, for as long as an agent may take.
+    pub(super) fn let_end(&self) {
+        let over = Instant::now() + LAST_SECOND;
+        while Instant::now() < over && matches!(lock(&self.child).try_wait(), Ok(None)) {
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn cut(&self) {
+        let mut child = lock(&self.child);
+        // While it has not been waited for, its number is nobody else's.
+        if matches!(child.try_wait(), Ok(None)) {
+            let group = rustix::process::Pid::from_child(&child);
+            let _is_there =
+                rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.cut();
+        drop(lock(&self.child).wait());
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The pipes of a line.
+pub(super) struct Ends {
+    pub(super) input: ChildStdin,
+    pub(super) output: BufReader<ChildStdout>,
+    /// The end of what it wrote on its standard error.
+    said: Arc<Mutex<Vec<u8>>>,
+}
+
+/// All lines of a controller.
+pub(super) type Lines = Mutex<Vec<Weak<Line>>>;
+
+/// Ends the lines whose time is over, or all of them. Whoever waits for one sees its pipes close.
+pub(super) fn cut_late(lines: &Lines, cancel: &AtomicBool) {
+    let is_over = cancel.load(Ordering::Relaxed);
+    lock(lines).retain(|line| {
+        let Some(line) = line.upgrade() else { return false };
+        if is_over || Instant::now() >= *lock(&line.end) {
+            line.is_late.store(true, Ordering::Relaxed);
+            line.cut();
+            return false;
+        }
+        true
+    });
+}
+
+/// Starts an agent on a host and talks to it; `talk` is given its pipes after its first word.
+pub(super) fn talk_to<T>(
+    host: &str,
+    course: &Course<'_>,
+    lines: &Lines,
+    talk: &dyn Fn(Ends, &Line) -> Result<T, HostFailure>,
+) -> Result<T, HostFailure> {
+    let end = Instant::now() + course.deadline;
+    let attempt = |is_copied| {
+        if course.cancel.load(Ordering::Relaxed) {
+            return Err(HostFailure::Interrupted);
+        }
+        let (line, mut ends) = open(host, course.via, end)?;
+        let line = Arc::new(line);
+        lock(lines).push(Arc::downgrade(&line));
+        let said = Arc::clone(&ends.said);
+        let outcome = greet(&mut ends, course, is_copied).and_then(|()| talk(ends, &line));
+        outcome.map_err(|failure| {
+            // What a process says when it ends comes a moment after its pipe has closed. Its listener ends with
+            // it, unless something in the background still holds that pipe.
+            let over = Instant::now() + LAST_SECOND;
+            while Arc::strong_count(&said) > 1 && Instant::now() < over {
+                thread::sleep(Duration::from_millis(5));
+            }
+            let said = last_line(&lock(&said));
+            match failure {
+                _ if course.cancel.load(Ordering::Relaxed) => HostFailure::Interrupted,
+                _ if line.is_late.load(Ordering::Relaxed) => {
+                    HostFailure::Silent { seconds: course.deadline.as_secs(), said }
+                }
+                failure => failure.explained(said),
+            }
+        })
+    };
+    // A program of the same size in the same place may still be another build.
+    match attempt(false) {
+        Err(HostFailure::Changed) => attempt(true),
+        outcome => outcome,
+    }
+}
+
+/// Has an agent started there, which must be of this very build.
+fn greet(ends: &mut Ends, course: &Course<'_>, is_copied: bool) -> Result<(), HostFailure> {
+    bootstrap::start((&mut ends.input, &mut ends.output), course.program, is_copied)?;
+    match frame::read(&mut ends.output).map_err(HostFailure::of_pipe)? {
+        Reply::Hello(hash) if hash == course.program.hash => Ok(()),
+        _ => Err(HostFailure::Changed),
+    }
+}
+
+/// Starts the transport with a shell at its end.
+fn open(host: &str, via: &Via, end: Instant) -> Result<(Line, Ends), HostFailure> {
+    let words = via.words(host);
+    let not_started = |source| HostFailure::Start { program: words[0].clone(), source };
+    let mut child = Command::new(&words[0])
+        .args(&words[1..])
+        .arg("sh")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(not_started)?;
+    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let line = Line {
+        child: Mutex::new(child),
+        end: Mutex::new(end),
+        is_late: AtomicBool::new(false),
+    };
+    let (Some(input), Some(output), Some(mut errors)) = pipes else {
+        return Err(HostFailure::Closed);
+    };
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&said);
+    // Not waited for: what a transport leaves running in the background may keep this pipe open.
+    let listen = move || {
+        let mut chunk = [0; 1024];
+        while let Ok(read @ 1..) = errors.read(&mut chunk) {
+            let mut kept = lock(&kept);
+            kept.extend_from_slice(&chunk[..read]);
+            let surplus = kept.len().saturating_sub(4096);
+            kept.drain(..surplus);
+        }
+    };
+    thread::Builder::new().stack_size(128 << 10).spawn(listen).map_err(not_started)?;
+    Ok((line, Ends { input, output: BufReader::new(output), said }))
+}
+
+/// The last line that says something, without what a terminal would take for a command.
+fn last_line(said: &[u8]) -> String {
+    let text = String::from_utf8_lossy(said);
+    let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    assay_model::plain::visible(last.trim()).into_owned()
+}

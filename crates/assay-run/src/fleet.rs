@@ -1,0 +1,429 @@
+//! A run with several hosts: each measures for itself, case by case at the same time, and all they find is
+//! stored here as one run.
+//!
+//! The coordinator starts an agent on every host over the pipes of [`assay_fleet::remote::agents`], has it plan,
+//! makes one plan of all plans, and starts every case on all hosts at one moment. It measures nothing itself.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use assay_fleet::remote::agents::{Heard, Hosts};
+use assay_fleet::remote::{HostFailure, Planned, Ready, Reply, Request, RunAsked};
+use assay_fleet::root::Root;
+use assay_fleet::state;
+use assay_model::event::{FORMAT, RunEvent, RunStarted, Status};
+use assay_model::facts::HostState;
+use assay_model::plan::Plan;
+use assay_model::run::Run;
+use assay_model::seed;
+use assay_store::Store;
+use jiff::Timestamp;
+
+use crate::execution;
+use crate::failure::Failure;
+use crate::sink::Sink;
+
+mod clocks;
+mod lockstep;
+pub mod member;
+mod merging;
+mod records;
+#[cfg(test)]
+mod simulation;
+
+use clocks::Clock;
+use lockstep::Lockstep;
+use merging::Merged;
+use records::Records;
+
+/// How long agents that were told to stop may take to hand over what they have; their pipes close then, which
+/// ends them within a second.
+const LAST_WORDS_NS: u64 = 800_000_000;
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What is asked of all hosts.
+#[derive(Debug)]
+pub struct FleetQuestion<'a> {
+    /// Names of the hosts.
+    pub names: &'a [String],
+    /// The words after the name of the program.
+    pub words: Vec<String>,
+    /// The texts of suites that are files, by their names.
+    pub suites: BTreeMap<String, String>,
+    /// What everything random follows from; each host draws its own words from it.
+    pub seed: u64,
+    /// What the user calls the condition.
+    pub label: Option<String>,
+    /// Whether a host that is lost ends the run.
+    pub stops_on_failure: bool,
+    /// How long a host may stay behind the others, or plan.
+    pub deadline: Duration,
+    /// How long a case may take.
+    pub case_deadline: Option<Duration>,
+}
+
+/// A host that does not take part any more.
+#[derive(Debug)]
+pub struct Lost {
+    /// Its name.
+    pub host: String,
+    /// Why.
+    pub failure: HostFailure,
+}
+
+/// What all hosts would do.
+#[derive(Debug)]
+pub struct FleetPlan {
+    /// All cases.
+    pub plan: Plan,
+    /// By case of the plan: the hosts that measure it.
+    pub hosts: Vec<Vec<String>>,
+    /// Those that gave no answer.
+    pub lost: Vec<Lost>,
+}
+
+/// Plans on every host.
+///
+/// # Errors
+/// When no host can plan, or the user wants the end.
+pub fn plan(
+    question: &FleetQuestion<'_>,
+    hosts: &mut dyn Hosts,
+    cancel: &AtomicBool,
+) -> Result<FleetPlan, Failure> {
+    let mut gathering = Gathering::of(question, hosts);
+    let merged = gathering.all(cancel)?;
+    let lost = gathering
+        .lost
+        .into_iter()
+        .map(|(host, failure)| Lost { host: question.names[host].clone(), failure });
+    let measures = |place: usize| {
+        let names = question.names.iter().zip(&merged.places);
+        let here = names.filter(|(_, places)| places.values().any(|it| *it == place));
+        here.map(|(name, _)| name.clone()).collect()
+    };
+    let hosts = (0..merged.plan.cases.len()).map(measures).collect();
+    Ok(FleetPlan { hosts, lost: lost.collect(), plan: merged.plan })
+}
+
+/// Plans, measures and stores; the run comes back as it is stored.
+///
+/// # Errors
+/// When no host can plan, or the store refuses.
+pub fn measure(
+    question: &FleetQuestion<'_>,
+    hosts: &mut dyn Hosts,
+    store: Option<&Store>,
+    cancel: &AtomicBool,
+    sink: &mut dyn Sink,
+) -> Result<Run, Failure> {
+    let mut gathering = Gathering::of(question, hosts);
+    let merged = gathering.all(cancel)?;
+    let Gathering { lost, planned, .. } = gathering;
+    if let (true, Some((host, failure))) = (question.stops_on_failure, lost.first()) {
+        return Err(Failure::measurement(format!("{} gave no answer", question.names[*host]))
+            .because(failure)
+            .advise(failure.advice())
+            .advise("leave out --on-host-failure stop to measure without it"));
+    }
+    let now = Timestamp::now();
+    let started = RunStarted {
+        format: FORMAT,
+        run: execution::new_run_id(now),
+        label: question.label.clone(),
+        started: now.to_string(),
+        plan: merged.plan.clone(),
+        asked: None,
+        turn: None,
+    };
+    let log = execution::open(started, store, sink)?;
+    let mut steps = Lockstep::of(planned.len());
+    let absent = (0..planned.len()).filter(|host| planned[*host].is_none());
+    absent.for_each(|host| steps.is_gone(host));
+    let mut fleet = Fleet {
+        question,
+        records: Records::of(question.names, merged, log, hosts.now_ns()),
+        clocks: vec![Clock::default(); planned.len()],
+        steps,
+        start: None,
+        is_ending: false,
+        hosts,
+    };
+    for (host, failure) in lost {
+        fleet.records.lost(host, &failure)?;
+    }
+    fleet.carry_out(cancel)?;
+    let status = match cancel.load(Ordering::Relaxed) {
+        true => Status::Interrupted,
+        false => fleet.records.status(),
+    };
+    fleet.records.finish(status)
+}
+
+/// The hosts until all of them have planned.
+struct Gathering<'q, 'h> {
+    question: &'q FleetQuestion<'q>,
+    hosts: &'h mut dyn Hosts,
+    planned: Vec<Option<Planned>>,
+    /// When each was asked.
+    asked_ns: Vec<Option<u64>>,
+    lost: Vec<(usize, HostFailure)>,
+}
+
+impl<'q, 'h> Gathering<'q, 'h> {
+    fn of(question: &'q FleetQuestion<'q>, hosts: &'h mut dyn Hosts) -> Self {
+        let count = question.names.len();
+        let planned = (0..count).map(|_| None).collect();
+        Self { question, hosts, planned, asked_ns: vec![None; count], lost: Vec::new() }
+    }
+
+    fn is_waited_for(&self, host: usize) -> bool {
+        self.planned[host].is_none() && self.lost.iter().all(|(it, _)| *it != host)
+    }
+
+    /// Asks every host as it joins, and makes one plan of all.
+    fn all(&mut self, cancel: &AtomicBool) -> Result<Merged, Failure> {
+        while (0..self.planned.len()).any(|host| self.is_waited_for(host)) {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(Failure::measurement("interrupted before anything was measured"));
+            }
+            if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
+                self.hear(host, heard);
+            }
+            self.drop_late();
+        }
+        let plans = self.question.names.iter().zip(&self.planned);
+        let plans = plans.map(|(name, it)| (name.as_str(), it.as_ref().map(|it| &it.plan)));
+        let plans: Vec<_> = plans.collect();
+        merging::merged(&plans, self.question.seed).ok_or_else(|| {
+            let (host, failure) = self.lost.first().expect("who has no plan is lost");
+            let first = &self.question.names[*host];
+            Failure::measurement(format!("no host can measure this; {first}"))
+                .because(failure)
+                .advise(failure.advice())
+        })
+    }
+
+    fn hear(&mut self, host: usize, heard: Heard) {
+        if !self.is_waited_for(host) {
+            // One that has planned and is lost since is not waited for, but must not be started either.
+            if let Heard::Lost(failure) = heard
+                && self.planned[host].take().is_some()
+            {
+                self.lost.push((host, failure));
+            }
+            return;
+        }
+        match heard {
+            Heard::Joined => {
+                let asked = Request::Run(RunAsked {
+                    host: self.question.names[host].clone(),
+                    words: self.question.words.clone(),
+                    suites: self.question.suites.clone(),
+                    seed: seed::named(self.question.seed, &self.question.names[host]) >> 32,
+                });
+                self.hosts.tell(host, &asked);
+                self.asked_ns[host] = Some(self.hosts.now_ns());
+            }
+            Heard::Said { reply, .. } => match *reply {
+                Reply::Planned(planned) => self.planned[host] = Some(*planned),
+                Reply::Failed { reason, advice } => {
+                    self.lose(host, HostFailure::Refused { reason, advice });
+                }
+                _ => {}
+            },
+            Heard::Lost(failure) => self.lose(host, failure),
+        }
+    }
+
+    fn lose(&mut self, host: usize, failure: HostFailure) {
+        self.hosts.leave(host);
+        self.lost.push((host, failure));
+    }
+
+    /// One that is there and does not come to an end with its plan.
+    fn drop_late(&mut self) {
+        let (now_ns, deadline) = (self.hosts.now_ns(), self.question.deadline);
+        for host in 0..self.planned.len() {
+            let since_ns = self.asked_ns[host].filter(|_| self.is_waited_for(host));
+            if since_ns.is_some_and(|it| now_ns.saturating_sub(it) > nanoseconds(deadline)) {
+                self.lose(host, HostFailure::Overdue { seconds: deadline.as_secs() });
+            }
+        }
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The hosts while they measure.
+struct Fleet<'f, 'h, 't> {
+    question: &'f FleetQuestion<'f>,
+    hosts: &'h mut dyn Hosts,
+    records: Records<'t>,
+    clocks: Vec<Clock>,
+    steps: Lockstep,
+    start: Option<Start>,
+    is_ending: bool,
+}
+
+/// The last common start.
+struct Start {
+    at_ns: u64,
+    /// When each of those that started was done.
+    done_ns: BTreeMap<usize, Option<u64>>,
+}
+
+impl Fleet<'_, '_, '_> {
+    /// Measures until every host is done, or the user wants the end.
+    fn carry_out(&mut self, cancel: &AtomicBool) -> Result<(), Failure> {
+        let all: Vec<usize> =
+            (0..self.clocks.len()).filter(|it| self.steps.is_busy(*it)).collect();
+        self.synchronise(&all)?;
+        all.iter().for_each(|host| self.hosts.tell(*host, &Request::Start(0)));
+        let mut end_ns = None;
+        while !self.steps.is_over() {
+            let is_wanted = cancel.load(Ordering::Relaxed) || self.is_ending;
+            match end_ns {
+                None if is_wanted => {
+                    all.iter().for_each(|host| self.hosts.tell(*host, &Request::Stop));
+                    end_ns = Some(self.hosts.now_ns() + LAST_WORDS_NS);
+                }
+                Some(end_ns) if self.hosts.now_ns() > end_ns => break,
+                Some(_) => {}
+                None => {
+                    self.start_next()?;
+                    self.drop_late()?;
+                }
+            }
+            if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
+                self.hear(host, heard)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts those who may go on together, at a moment that all of them still hear of in time.
+    fn start_next(&mut self) -> Result<(), Failure> {
+        let next = self.steps.next();
+        if next.is_empty() {
+            return Ok(());
+        }
+        self.synchronise(&next)?;
+        let farthest_ns = next.iter().map(|host| self.clocks[*host].round_trip_ns).max();
+        let at_ns = self.hosts.now_ns() + clocks::lead_ns(farthest_ns.unwrap_or(0));
+        let mut done_ns = BTreeMap::new();
+        for host in next.into_iter().filter(|host| self.steps.is_busy(*host)) {
+            let theirs_ns = self.clocks[host].theirs(at_ns);
+            self.clocks[host].start_ns = theirs_ns;
+            self.hosts.tell(host, &Request::Start(theirs_ns));
+            done_ns.insert(host, None);
+        }
+        self.records.starts(&done_ns.keys().copied().collect::<Vec<_>>())?;
+        self.start = Some(Start { at_ns, done_ns });
+        Ok(())
+    }
+
+    fn hear(&mut self, host: usize, heard: Heard) -> Result<(), Failure> {
+        // What a host had said before it was given up, and that its pipe has closed.
+        if self.steps.has_left(host) {
+            return Ok(());
+        }
+        let (reply, at_ns) = match heard {
+            Heard::Joined => return Ok(()),
+            Heard::Lost(failure) => return self.lose(host, &failure),
+            Heard::Said { reply, at_ns } => (reply, at_ns),
+        };
+        match *reply {
+            Reply::Clock(theirs) => self.clocks[host].answered(theirs, at_ns),
+            Reply::Ready(ready) => self.waits(host, &ready, at_ns),
+            Reply::Started(theirs_ns) => {
+                let late_s = self.clocks[host].late_s(theirs_ns);
+                self.records.started(host, late_s, self.clocks[host].bound_s());
+            }
+            Reply::Event(event) => self.records.event(host, *event, &self.clocks[host])?,
+            Reply::Raw(text) => self.records.raw(&text)?,
+            Reply::Note(text) => self.records.note(host, &text),
+            Reply::Failed { reason, advice } => {
+                return self.lose(host, &HostFailure::Refused { reason, advice });
+            }
+            Reply::Done => {
+                self.is_done(host, at_ns);
+                self.steps.is_gone(host);
+                self.hosts.leave(host);
+            }
+            Reply::Hello(_) | Reply::Examined(_) | Reply::Planned(_) | Reply::Alive => {}
+        }
+        Ok(())
+    }
+
+    fn waits(&mut self, host: usize, ready: &Ready, at_ns: u64) {
+        self.is_done(host, at_ns);
+        self.clocks[host].run_started_ns = ready.run_started_ns;
+        let place = self.records.place(host, &ready.cases);
+        self.steps.waits(host, (place, ready.step));
+    }
+
+    fn is_done(&mut self, host: usize, at_ns: u64) {
+        if let Some(done) = self.start.as_mut().and_then(|it| it.done_ns.get_mut(&host)) {
+            *done = Some(at_ns);
+        }
+    }
+
+    fn lose(&mut self, host: usize, failure: &HostFailure) -> Result<(), Failure> {
+        // What has ended by itself closes its pipe as well.
+        if self.steps.has_left(host) {
+            return Ok(());
+        }
+        self.steps.is_gone(host);
+        self.hosts.leave(host);
+        if let Some(start) = &mut self.start {
+            start.done_ns.remove(&host);
+        }
+        self.is_ending |= self.question.stops_on_failure;
+        self.records.lost(host, failure)
+    }
+
+    /// A host stays behind when half of those that started with it have been done for as long as it is given
+    /// and for twice the time that they took.
+    fn drop_late(&mut self) -> Result<(), Failure> {
+        let (Some(start), now_ns) = (&self.start, self.hosts.now_ns()) else { return Ok(()) };
+        let mut done: Vec<u64> = start.done_ns.values().flatten().copied().collect();
+        done.sort_unstable();
+        // None is behind where none is left.
+        let middle = start.done_ns.len().div_ceil(2).checked_sub(1);
+        let allowed_ns = nanoseconds(self.question.deadline);
+        let is_behind = middle.and_then(|at| done.get(at)).is_some_and(|middle_ns| {
+            let took_ns = middle_ns.saturating_sub(start.at_ns);
+            now_ns.saturating_sub(*middle_ns) > allowed_ns.max(2 * took_ns)
+        });
+        let most = self
+            .question
+            .case_deadline
+            .filter(|most| now_ns.saturating_sub(start.at_ns) > nanoseconds(*most));
+        let failure = match most {
+            Some(most) => HostFailure::Overdue { seconds: most.as_secs() },
+            None if is_behind => HostFailure::Late {
+                done: done.len(),
+                seconds: self.question.deadline.as_secs(),
+            },
+            None => return Ok(()),
+        };
+        let late = start.done_ns.iter().filter(|(_, done)| done.is_none());
+        let late: Vec<usize> = late.map(|(host, _)| *host).collect();
+        late.into_iter().try_for_each(|host| self.lose(host, &failure))
+    }
+}
+
+/// What this machine, which measures nothing, says of its state at the end.
+fn own_state() -> HostState {
+    state::read(&Root::machine())
+}
+
+/// The end of a run.
+fn finished(status: Status, state: Option<HostState>) -> RunEvent {
+    let finished = Timestamp::now().to_string();
+    RunEvent::RunFinished { finished, status, state: state.unwrap_or_else(own_state) }
+}

@@ -1,0 +1,123 @@
+//! The clocks of the hosts: how far each is ahead of the coordinator's, asked anew before every start.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use assay_fleet::remote::{Clocks, HostFailure, Request};
+use assay_model::event::ClockOffset;
+
+use super::Fleet;
+use crate::failure::Failure;
+
+/// Questions to each host before a start; the quickest answer counts.
+const TRIES: u32 = 5;
+/// Whoever does not tell the time within this keeps the offset it had, or is heard to be lost.
+const TELLING_NS: u64 = 2_000_000_000;
+/// What a message and the waking of who reads it take at both ends, beside the round trip: ten times the
+/// scheduling latency of a loaded Linux machine (6 ms, `sched_latency_ns` of CFS; 3 ms slices of EEVDF).
+const SLACK_NS: u64 = 60_000_000;
+
+/// The clock of a host.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Clock {
+    /// Of measurements: theirs minus ours, and half the round trip that it was asked by.
+    offset_ns: i64,
+    bound_ns: u64,
+    /// Of the day, likewise.
+    day_offset_s: f64,
+    /// The quickest round trip of the last questions; 0 = it was never asked.
+    pub(super) round_trip_ns: u64,
+    /// Questions without an answer yet, the oldest first.
+    asked: VecDeque<(u64, f64)>,
+    /// The start it was given, by its own clock.
+    pub(super) start_ns: u64,
+    /// When its run began, by its own clock.
+    pub(super) run_started_ns: u64,
+}
+
+impl Clock {
+    fn asks(&mut self, now_ns: u64) {
+        self.asked.push_back((now_ns, day_s()));
+    }
+
+    /// Takes over what is known better than before (Cristian: Probabilistic clock synchronization, Distributed
+    /// Computing 3, 1989): the offset is within half a round trip of the middle of it.
+    pub(super) fn answered(&mut self, theirs: Clocks, at_ns: u64) {
+        let Some((asked_ns, asked_day_s)) = self.asked.pop_front() else { return };
+        let round_trip_ns = at_ns.saturating_sub(asked_ns).max(1);
+        if self.round_trip_ns != 0 && round_trip_ns >= self.round_trip_ns {
+            return;
+        }
+        let half_ns = round_trip_ns.div_ceil(2);
+        self.round_trip_ns = round_trip_ns;
+        self.bound_ns = half_ns;
+        self.offset_ns = theirs.measuring_ns.wrapping_sub(asked_ns + half_ns) as i64;
+        self.day_offset_s = theirs.day_ns as f64 * 1e-9 - (asked_day_s + half_ns as f64 * 1e-9);
+    }
+
+    /// A moment of ours by its clock.
+    pub(super) const fn theirs(&self, ours_ns: u64) -> u64 {
+        ours_ns.wrapping_add_signed(self.offset_ns)
+    }
+
+    /// How much later than at its start it went on.
+    pub(super) fn late_s(&self, theirs_ns: u64) -> f64 {
+        theirs_ns.wrapping_sub(self.start_ns) as i64 as f64 * 1e-9
+    }
+
+    pub(super) fn bound_s(&self) -> f64 {
+        self.bound_ns as f64 * 1e-9
+    }
+
+    /// How much later its run began than ours, which began at `ours_ns`.
+    pub(super) const fn began_after_ns(&self, ours_ns: u64) -> i64 {
+        self.run_started_ns.wrapping_sub(self.theirs(ours_ns)) as i64
+    }
+
+    /// The clock of the day, for the record.
+    pub(super) fn of_day(&self) -> ClockOffset {
+        ClockOffset { seconds: self.day_offset_s, bound_s: self.bound_s() }
+    }
+}
+
+fn day_s() -> f64 {
+    Clocks::with(0).day_ns as f64 * 1e-9
+}
+
+/// Time between the decision for a start and the start.
+pub(super) const fn lead_ns(farthest_ns: u64) -> u64 {
+    SLACK_NS + 2 * farthest_ns
+}
+
+impl Fleet<'_, '_, '_> {
+    /// Asks hosts that wait for the time, all at once and several times.
+    pub(super) fn synchronise(&mut self, hosts: &[usize]) -> Result<(), Failure> {
+        hosts.iter().for_each(|host| self.clocks[*host].round_trip_ns = 0);
+        for _ in 0..TRIES {
+            for host in hosts.iter().copied().filter(|host| self.steps.is_busy(*host)) {
+                let now_ns = self.hosts.now_ns();
+                self.clocks[host].asks(now_ns);
+                self.hosts.tell(host, &Request::Clock);
+            }
+            let end_ns = self.hosts.now_ns() + TELLING_NS;
+            let is_open = |fleet: &Self, host: &usize| {
+                !fleet.clocks[*host].asked.is_empty() && fleet.steps.is_busy(*host)
+            };
+            while hosts.iter().any(|host| is_open(self, host)) && self.hosts.now_ns() < end_ns {
+                if let Some((host, heard)) = self.hosts.hear(Duration::from_millis(20)) {
+                    self.hear(host, heard)?;
+                }
+            }
+        }
+        // Nobody knows what a start would be by its clock.
+        hosts
+            .iter()
+            .copied()
+            .filter(|host| self.clocks[*host].bound_ns == 0)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .try_for_each(|host| {
+                self.lose(host, &HostFailure::Overdue { seconds: TELLING_NS / 1_000_000_000 })
+            })
+    }
+}

@@ -1,0 +1,90 @@
+//! Which hosts go on when: all that wait for the same case, once nobody measures any more.
+//!
+//! Pure: what happens comes in, who may start comes out. It cannot wait for ever, as each start sends hosts on
+//! in an order that is fixed, and a host that is gone is waited for by nobody.
+
+use std::collections::BTreeMap;
+
+/// Where hosts meet: the number of a case in the order of the run, and a step of it.
+pub(super) type Place = (usize, u32);
+
+/// Where each host is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// It plans or measures.
+    Busy,
+    Waits(Place),
+    /// It has nothing left to do, or is lost.
+    Gone,
+}
+
+/// The hosts of a run by number.
+#[derive(Debug)]
+pub(super) struct Lockstep(Vec<State>);
+
+impl Lockstep {
+    pub(super) fn of(hosts: usize) -> Self {
+        Self(vec![State::Busy; hosts])
+    }
+
+    pub(super) fn waits(&mut self, host: usize, place: Place) {
+        self.0[host] = State::Waits(place);
+    }
+
+    pub(super) fn is_gone(&mut self, host: usize) {
+        self.0[host] = State::Gone;
+    }
+
+    pub(super) fn is_busy(&self, host: usize) -> bool {
+        self.0[host] == State::Busy
+    }
+
+    pub(super) fn has_left(&self, host: usize) -> bool {
+        self.0[host] == State::Gone
+    }
+
+    /// Whether nobody has anything left to do.
+    pub(super) fn is_over(&self) -> bool {
+        self.0.iter().all(|state| *state == State::Gone)
+    }
+
+    /// Those who may start together; they are busy from now on. Empty while somebody is.
+    pub(super) fn next(&mut self) -> Vec<usize> {
+        if self.0.contains(&State::Busy) {
+            return Vec::new();
+        }
+        let mut waiting: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
+        for (host, state) in self.0.iter().enumerate() {
+            if let State::Waits(place) = state {
+                waiting.entry(*place).or_default().push(host);
+            }
+        }
+        let (_, next) = waiting.pop_first().unwrap_or_default();
+        next.iter().for_each(|host| self.0[*host] = State::Busy);
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_meet_before_each_case() {
+        let mut hosts = Lockstep::of(3);
+        hosts.waits(0, (0, 0));
+        hosts.waits(1, (0, 0));
+        assert_eq!(hosts.next(), [] as [usize; 0]);
+        hosts.waits(2, (1, 0));
+        assert_eq!(hosts.next(), [0, 1]);
+        assert_eq!(hosts.next(), [] as [usize; 0]);
+        hosts.waits(0, (0, 1));
+        hosts.is_gone(1);
+        assert_eq!(hosts.next(), [0]);
+        hosts.waits(0, (1, 0));
+        assert_eq!(hosts.next(), [0, 2]);
+        hosts.is_gone(0);
+        hosts.is_gone(2);
+        assert!(hosts.is_over());
+    }
+}

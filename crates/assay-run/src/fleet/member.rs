@@ -1,0 +1,98 @@
+//! The far end of a run with several hosts: measures as one host does, tells the coordinator everything, and
+//! waits for it before each case.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use assay_fleet::remote::agent::Line;
+use assay_fleet::remote::{Planned, Ready, Reply};
+use assay_kernels::clock;
+use assay_model::doubt::Doubt;
+use assay_model::event::RunEvent;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::failure::Failure;
+use crate::question::{self, Question};
+use crate::sink::{Gate, Sink};
+
+/// Raw outputs beyond this do not fit into a message, in base64, and stay behind.
+const LARGEST_RAW: usize = 11 << 20;
+
+/// A wait ends this much before its moment; the rest is spent looking at the clock, because a sleeper is woken
+/// late by the timer slack of 50 µs (`prctl(2)`, `PR_SET_TIMERSLACK`) and by whatever else the scheduler does.
+const AWAKE_NS: u64 = 1_000_000;
+
+/// Plans, waits for the start, measures and tells.
+///
+/// # Errors
+/// When nothing can be planned or the run breaks off.
+pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure> {
+    let prepared = question::prepare(question)?;
+    let planned = Planned { plan: prepared.plan.clone(), facts: prepared.host().clone() };
+    line.say(&Reply::Planned(Box::new(planned)));
+    if line.next_start().is_some() {
+        let cancel = Arc::clone(line.cancel());
+        question::measure(question, prepared, None, &cancel, &mut Telling { line })?;
+    }
+    Ok(())
+}
+
+/// The coordinator as it listens to a run.
+struct Telling<'l> {
+    line: &'l Line,
+}
+
+impl Sink for Telling<'_> {
+    fn event(&mut self, event: &RunEvent) -> Result<(), Failure> {
+        self.line.say(&Reply::Event(Box::new(event.clone())));
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &str) {}
+
+    fn note(&mut self, text: &str) {
+        self.line.say(&Reply::Note(text.trim().to_owned()));
+    }
+
+    fn doubt(&mut self, _: &Doubt) {}
+
+    fn gate(&mut self, gate: &Gate<'_>) -> Result<(), Failure> {
+        self.line.say(&Reply::Ready(Ready {
+            cases: gate.cases.iter().map(ToString::to_string).collect(),
+            step: gate.step,
+            run_started_ns: gate.run_started_ns,
+        }));
+        // Without a start everything ends, which the cases see by themselves.
+        if let Some(at_ns) = self.line.next_start() {
+            let started_ns = wait_until(at_ns, self.line.cancel());
+            self.line.say(&Reply::Started(started_ns));
+        }
+        Ok(())
+    }
+
+    fn raw(&mut self, bytes: &[u8]) -> Option<String> {
+        (bytes.len() <= LARGEST_RAW).then(|| {
+            self.line.say(&Reply::Raw(STANDARD.encode(bytes)));
+            blake3::hash(bytes).to_hex().to_string()
+        })
+    }
+}
+
+/// What the clock shows when the moment has come.
+fn wait_until(at_ns: u64, cancel: &AtomicBool) -> u64 {
+    loop {
+        let now_ns = clock::now_ns();
+        let left_ns = at_ns.saturating_sub(now_ns);
+        if left_ns == 0 || cancel.load(Ordering::Relaxed) {
+            return now_ns;
+        }
+        if left_ns > AWAKE_NS {
+            thread::sleep(
+                Duration::from_nanos(left_ns - AWAKE_NS).min(Duration::from_millis(50)),
+            );
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Plans of several hosts become one: cases that ask the same everywhere are the same case.
+
+use std::collections::BTreeMap;
+
+use assay_model::attribute::{Attribute, Attributes, Role};
+use assay_model::plan::{Case, Plan};
+
+/// One plan, and how each host calls its cases there: own identifier → place in the plan.
+#[derive(Debug)]
+pub(super) struct Merged {
+    pub(super) plan: Plan,
+    pub(super) places: Vec<BTreeMap<String, usize>>,
+}
+
+/// `None` without any plan. `plans` are by host; a host that has none takes no part.
+pub(super) fn merged(plans: &[(&str, Option<&Plan>)], seed: u64) -> Option<Merged> {
+    // The first of the longest.
+    let all = plans.iter().rev().filter_map(|(_, plan)| *plan);
+    let longest = all.max_by_key(|it| it.cases.len())?;
+    let mut plan = Plan { seed: Some(seed), cases: Vec::new(), ..longest.clone() };
+    let mut places = vec![BTreeMap::new(); plans.len()];
+    // The longest gives the order; a case that it lacks comes behind all of them.
+    let at_first =
+        plans.iter().position(|(_, it)| it.is_some_and(|it| std::ptr::eq(it, longest)));
+    let order = at_first.into_iter().chain((0..plans.len()).filter(|at| Some(*at) != at_first));
+    for at in order {
+        let (host, Some(of_host)) = plans[at] else { continue };
+        plan.budget_s = plan.budget_s.max(of_host.budget_s);
+        for case in &of_host.cases {
+            let known = plan.cases.iter().position(|it| is_same(it, case));
+            let place = known.unwrap_or_else(|| {
+                let is_taken = plan.cases.iter().any(|it| it.id == case.id);
+                let id = if is_taken { format!("{}@{host}", case.id) } else { case.id.clone() };
+                plan.cases.push(Case { id, ..case.clone() });
+                plan.cases.len() - 1
+            });
+            places[at].insert(case.id.clone(), place);
+        }
+    }
+    Some(Merged { plan, places })
+}
+
+/// Whether two hosts would measure the same. Where data lies, which CPU loads and how large a system fits may
+/// differ; how many threads there are may not.
+fn is_same(a: &Case, b: &Case) -> bool {
+    let rest = a.id.strip_prefix(&b.id);
+    rest.is_some_and(|it| it.is_empty() || it.starts_with('@'))
+        && a.by == b.by
+        && asked(a) == asked(b)
+}
+
+fn asked(case: &Case) -> Attributes {
+    let mut asked = case.workload.dimensions(&case.by);
+    asked.retain(|name, _| match name {
+        Attribute::N => false,
+        Attribute::Threads => true,
+        other => other.row().role == Role::Identity,
+    });
+    asked
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_model::plan::Stopping;
+    use assay_model::workload::{LinpackWorkload, Workload};
+
+    use super::*;
+
+    fn plan(cases: &[(&str, usize)]) -> Plan {
+        let case = |(id, threads): &(&str, usize)| Case {
+            id: (*id).to_owned(),
+            by: "assay".to_owned(),
+            workload: Workload::Linpack(LinpackWorkload {
+                n: 1000,
+                cpus: (0..*threads as u32).collect(),
+                blas: None,
+                seed: 0,
+            }),
+            stopping: Stopping { target: 0.1, repetitions: 1, preparations: 1, budget_s: 1.0 },
+        };
+        Plan {
+            suite: "x".to_owned(),
+            budget_s: 1.0,
+            seed: None,
+            omitted: Vec::new(),
+            cases: cases.iter().map(case).collect(),
+        }
+    }
+
+    #[test]
+    fn what_hosts_have_in_common_is_one_case() {
+        let (a, b) = (plan(&[("one", 2)]), plan(&[("one", 2), ("two", 2)]));
+        let (c, d) = (plan(&[("one", 4), ("three", 1)]), plan(&[("one", 4)]));
+        let all = [
+            ("a", Some(&a)),
+            ("b", Some(&b)),
+            ("gone", None),
+            ("c", Some(&c)),
+            ("d", Some(&d)),
+        ];
+        let merged = merged(&all, 7).unwrap();
+        let ids: Vec<&str> = merged.plan.cases.iter().map(|case| case.id.as_str()).collect();
+        assert_eq!(ids, ["one", "two", "one@c", "three"]);
+        let places = |at: usize| merged.places[at].values().copied().collect::<Vec<_>>();
+        assert_eq!([places(0), places(1), places(2)], [vec![0], vec![0, 1], vec![]]);
+        assert_eq!([places(3), places(4)], [vec![2, 3], vec![2]]);
+    }
+}

@@ -1,0 +1,361 @@
+//! What several hosts tell becomes the events of one run: one case, one number for each series, one clock.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_fleet::remote::HostFailure;
+use assay_model::attribute::{Attribute, Value};
+use assay_model::doubt::Doubt;
+use assay_model::event::{
+    About, Clock as ClockRecord, Fact, HostJoined, RunEvent, Status, Stopped,
+};
+use assay_model::facts::HostState;
+use assay_model::failure::{Area, Failure as CaseFailure};
+use assay_model::run::Run;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::clocks::Clock;
+use super::finished;
+use super::merging::Merged;
+use crate::failure::Failure;
+use crate::log::Log;
+
+/// The record of a run with several hosts.
+pub(super) struct Records<'t> {
+    names: &'t [String],
+    log: Log<'t>,
+    /// By host: its identifier of a case → place in the plan.
+    places: Vec<BTreeMap<String, usize>>,
+    /// Identifiers of the cases in the plan.
+    cases: Vec<String>,
+    /// By host: its number of a series → ours.
+    series: Vec<BTreeMap<u32, u32>>,
+    /// What hosts said of themselves that have not been stored yet.
+    joined: BTreeMap<usize, Box<HostJoined>>,
+    /// Cases that somebody is in or has been in, by their place.
+    open: BTreeMap<usize, Open>,
+    /// The hosts that were last started together, and when each really did: late by so many seconds, and how
+    /// well that is known.
+    starting: Vec<usize>,
+    late_s: BTreeMap<usize, (f64, f64)>,
+    /// What has been let through, or has failed, since the run began.
+    is_partial: bool,
+    has_failed: bool,
+    /// Of the first host that has come to its end.
+    state: Option<HostState>,
+    run_started_ns: u64,
+}
+
+/// A case on its hosts.
+#[derive(Default)]
+struct Open {
+    /// Those that are in it.
+    hosts: BTreeSet<usize>,
+    begun: bool,
+    /// Why no more was measured, where it ended well.
+    stopped: Option<Stopped>,
+    ended: bool,
+    failure: Option<CaseFailure>,
+    /// From the first to the last start of the hosts, at most, and how well that is known; in seconds.
+    skew_s: Option<(f64, f64)>,
+}
+
+impl<'t> Records<'t> {
+    pub(super) fn of(
+        names: &'t [String],
+        merged: Merged,
+        log: Log<'t>,
+        run_started_ns: u64,
+    ) -> Self {
+        Self {
+            names,
+            log,
+            places: merged.places,
+            cases: merged.plan.cases.into_iter().map(|case| case.id).collect(),
+            series: vec![BTreeMap::new(); names.len()],
+            joined: BTreeMap::new(),
+            open: BTreeMap::new(),
+            starting: Vec::new(),
+            late_s: BTreeMap::new(),
+            is_partial: false,
+            has_failed: false,
+            state: None,
+            run_started_ns,
+        }
+    }
+
+    /// The place of the first of a host's cases; what the plan does not have comes last.
+    pub(super) fn place(&mut self, host: usize, cases: &[String]) -> usize {
+        let places: Vec<usize> =
+            cases.iter().filter_map(|case| self.places[host].get(case).copied()).collect();
+        for place in &places {
+            self.open.entry(*place).or_default().hosts.insert(host);
+        }
+        places.first().copied().unwrap_or(self.cases.len())
+    }
+
+    /// Hosts are about to start together. All have joined by now, and are stored in their order.
+    pub(super) fn starts(&mut self, hosts: &[usize]) -> Result<(), Failure> {
+        self.starting = hosts.to_vec();
+        self.late_s.clear();
+        let joined = std::mem::take(&mut self.joined);
+        joined.into_values().try_for_each(|it| self.log.add(RunEvent::HostJoined(it)))
+    }
+
+    /// A host has started; when all have, it is known how far apart they were.
+    pub(super) fn started(&mut self, host: usize, late_s: f64, bound_s: f64) {
+        self.late_s.insert(host, (late_s, bound_s));
+        if self.starting.len() < 2 || self.late_s.len() < self.starting.len() {
+            return;
+        }
+        let of = |one: fn(&(f64, f64)) -> f64| self.late_s.values().map(one);
+        let first_s = of(|it| it.0).fold(f64::INFINITY, f64::min);
+        let skew_s = of(|it| it.0).fold(f64::NEG_INFINITY, f64::max) - first_s;
+        let bound_s = 2.0 * of(|it| it.1).fold(0.0, f64::max);
+        let is_in = |open: &&mut Open| self.starting.iter().any(|it| open.hosts.contains(it));
+        for open in self.open.values_mut().filter(is_in) {
+            let worst = open.skew_s.filter(|it| it.0 >= skew_s);
+            open.skew_s = Some(worst.unwrap_or((skew_s, bound_s)));
+        }
+    }
+
+    /// Stores what a host tells, by the names and numbers of this run.
+    pub(super) fn event(
+        &mut self,
+        host: usize,
+        event: RunEvent,
+        clock: &Clock,
+    ) -> Result<(), Failure> {
+        let name = self.names[host].clone();
+        let event = match event {
+            RunEvent::RunStarted(_) => return Ok(()),
+            RunEvent::HostJoined(mut joined) => {
+                joined.host.clone_from(&name);
+                joined.facts.name = name;
+                joined.clock = ClockRecord { offset: Some(clock.of_day()), ..joined.clock };
+                self.joined.insert(host, joined);
+                return Ok(());
+            }
+            RunEvent::CaseStarted { case } => return self.case_started(host, &case),
+            RunEvent::CaseFinished { case, stopped } => {
+                return self.case_ended(host, &case, Ok(stopped), None);
+            }
+            RunEvent::CaseFailed { case, failure, because, .. } => {
+                return self.case_ended(host, &case, Err(failure), because);
+            }
+            RunEvent::RunFinished { state, .. } => {
+                self.state.get_or_insert(state);
+                return Ok(());
+            }
+            RunEvent::RawOutput { case, name: output, hash, bytes } => {
+                let case = case.map(|case| self.case(host, &case));
+                RunEvent::RawOutput { case, name: format!("{name}:{output}"), hash, bytes }
+            }
+            RunEvent::Doubt { case, doubt } => {
+                let case = case.map(|case| self.case(host, &case));
+                RunEvent::Doubt {
+                    case,
+                    doubt: Doubt::OnHost { host: name, doubt: Box::new(doubt) },
+                }
+            }
+            RunEvent::Fact(Fact { about, name: fact, value }) => {
+                let about = match about {
+                    About::Series(number) => About::Series(self.number(host, number)),
+                    About::Case(case) | About::CaseOn { case, .. } => {
+                        About::CaseOn { case: self.case(host, &case), host: name }
+                    }
+                    About::Host(_) => About::Host(name),
+                };
+                RunEvent::Fact(Fact { about, name: fact, value })
+            }
+            other => return self.seen(host, other, clock),
+        };
+        self.log.add(event)
+    }
+
+    /// Of a series: what opens it gives it a number that no series of another host has.
+    fn seen(&mut self, host: usize, event: RunEvent, clock: &Clock) -> Result<(), Failure> {
+        let event = match event {
+            RunEvent::SeriesOpened(mut opened) => {
+                let number = self.log.next_series();
+                self.series[host].insert(opened.series, number);
+                opened.series = number;
+                opened.case = self.case(host, &opened.case);
+                opened.dimensions.insert(Attribute::Host, self.names[host].as_str().into());
+                RunEvent::SeriesOpened(opened)
+            }
+            RunEvent::Sample(mut sample) => {
+                let later_ns = clock.began_after_ns(self.run_started_ns);
+                sample.series = self.number(host, sample.series);
+                sample.at_ns = sample.at_ns.saturating_add_signed(later_ns);
+                RunEvent::Sample(sample)
+            }
+            RunEvent::Distribution(mut stretch) => {
+                stretch.series = self.number(host, stretch.series);
+                RunEvent::Distribution(stretch)
+            }
+            RunEvent::Count(mut stretch) => {
+                stretch.series = self.number(host, stretch.series);
+                RunEvent::Count(stretch)
+            }
+            RunEvent::Figures { series, figures } => {
+                RunEvent::Figures { series: self.number(host, series), figures }
+            }
+            other => other,
+        };
+        self.log.add(event)
+    }
+
+    /// A number that was never opened stays without a place, as in a run of one host.
+    fn number(&self, host: usize, number: u32) -> u32 {
+        self.series[host].get(&number).copied().unwrap_or(u32::MAX)
+    }
+
+    fn case(&self, host: usize, own: &str) -> String {
+        let place = self.places[host].get(own);
+        place.map_or_else(|| own.to_owned(), |place| self.cases[*place].clone())
+    }
+
+    fn case_started(&mut self, host: usize, own: &str) -> Result<(), Failure> {
+        let case = self.case(host, own);
+        let Some(place) = self.places[host].get(own) else { return Ok(()) };
+        let open = self.open.entry(*place).or_default();
+        open.hosts.insert(host);
+        if std::mem::replace(&mut open.begun, true) {
+            return Ok(());
+        }
+        self.log.add(RunEvent::CaseStarted { case })
+    }
+
+    fn case_ended(
+        &mut self,
+        host: usize,
+        own: &str,
+        how: Result<Stopped, CaseFailure>,
+        because: Option<String>,
+    ) -> Result<(), Failure> {
+        let Some(place) = self.places[host].get(own).copied() else { return Ok(()) };
+        let open = self.open.entry(place).or_default();
+        match how {
+            Ok(stopped) => {
+                open.stopped = Some(open.stopped.map_or(stopped, |it| weaker(it, stopped)));
+            }
+            Err(failure) => {
+                open.failure.get_or_insert_with(|| failure.clone());
+                let because = because.map(|it| self.case(host, &it));
+                let (case, name) = (self.cases[place].clone(), Some(self.names[host].clone()));
+                self.log.add(RunEvent::CaseFailed { case, failure, because, host: name })?;
+            }
+        }
+        self.leave(host, place)
+    }
+
+    /// A host has nothing more to do in a case, which ends with the last of them.
+    fn leave(&mut self, host: usize, place: usize) -> Result<(), Failure> {
+        let Some(open) = self.open.get_mut(&place) else { return Ok(()) };
+        open.hosts.remove(&host);
+        if !open.hosts.is_empty() || std::mem::replace(&mut open.ended, true) {
+            return Ok(());
+        }
+        let (stopped, failure, skew_s) = (open.stopped, open.failure.clone(), open.skew_s);
+        let case = self.cases[place].clone();
+        if let Some((skew_s, bound_s)) = skew_s {
+            let facts = [(Attribute::StartSkew, skew_s), (Attribute::StartSkewBound, bound_s)];
+            for (name, value) in facts {
+                let (about, value) = (About::Case(case.clone()), Value::Number(value));
+                self.log.add(RunEvent::Fact(Fact { about, name, value }))?;
+            }
+        }
+        match (stopped, failure) {
+            (Some(stopped), failure) => {
+                self.is_partial |= failure.is_some();
+                self.log.add(RunEvent::CaseFinished { case, stopped })
+            }
+            (None, Some(failure)) => {
+                self.has_failed = true;
+                self.log.add(RunEvent::CaseFailed { case, failure, because: None, host: None })
+            }
+            // Interrupted.
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// A host is gone: what it was in has failed there.
+    pub(super) fn lost(&mut self, host: usize, failure: &HostFailure) -> Result<(), Failure> {
+        let name = self.names[host].clone();
+        let causes = CaseFailure::causes(failure);
+        let doubt = Doubt::HostLost {
+            host: name.clone(),
+            why: failure.id().to_owned(),
+            reason: causes.join(": "),
+            advice: failure.advice().to_owned(),
+        };
+        self.is_partial = true;
+        self.log.add(RunEvent::Doubt { case: None, doubt })?;
+        let advice = failure.advice().to_owned();
+        let failed = CaseFailure::Error { area: Area::Host, causes, advice };
+        self.fail(host, &failed)
+    }
+
+    fn fail(&mut self, host: usize, failure: &CaseFailure) -> Result<(), Failure> {
+        let is_in = |(_, open): &(&usize, &Open)| open.begun && open.hosts.contains(&host);
+        let within: Vec<usize> = self.open.iter().filter(is_in).map(|(at, _)| *at).collect();
+        for open in self.open.values_mut().filter(|open| !open.begun) {
+            open.hosts.remove(&host);
+        }
+        let own = |place: usize| {
+            let named = self.places[host].iter().find(|(_, it)| **it == place);
+            named.map(|(own, _)| own.clone())
+        };
+        let within: Vec<String> = within.into_iter().filter_map(own).collect();
+        within.iter().try_for_each(|own| self.case_ended(host, own, Err(failure.clone()), None))
+    }
+
+    /// Keeps a raw output, whose name an event tells that follows.
+    pub(super) fn raw(&mut self, text: &str) -> Result<(), Failure> {
+        match STANDARD.decode(text) {
+            Ok(bytes) => self.log.raw(&bytes).map(drop),
+            Err(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn note(&mut self, host: usize, text: &str) {
+        self.log.note(&format!("  {}: {text}", self.names[host]));
+    }
+
+    /// What the cases and hosts so far make of the run.
+    pub(super) const fn status(&self) -> Status {
+        match (self.has_failed, self.is_partial) {
+            (true, _) => Status::Failed,
+            (false, true) => Status::Partial,
+            (false, false) => Status::Complete,
+        }
+    }
+
+    /// Ends the run. What some hosts have measured to its end counts, where others were interrupted.
+    pub(super) fn finish(mut self, status: Status) -> Result<Run, Failure> {
+        let half = |(_, open): &(&usize, &Open)| !open.ended && open.stopped.is_some();
+        let half: Vec<usize> = self.open.iter().filter(half).map(|(at, _)| *at).collect();
+        for place in half {
+            let hosts: Vec<usize> = self.open[&place].hosts.iter().copied().collect();
+            for host in hosts {
+                let causes = vec!["interrupted".to_owned()];
+                let failure =
+                    CaseFailure::Error { area: Area::Host, causes, advice: String::new() };
+                self.fail(host, &failure)?;
+            }
+        }
+        self.log.add(finished(status, self.state.take()))?;
+        self.log.finish()
+    }
+}
+
+/// Of two reasons why no more was measured the one that promises less.
+const fn weaker(a: Stopped, b: Stopped) -> Stopped {
+    match (a, b) {
+        (Stopped::Budget, _) | (_, Stopped::Budget) => Stopped::Budget,
+        (Stopped::Tool, _) | (_, Stopped::Tool) => Stopped::Tool,
+        (Stopped::Precise, _) | (_, Stopped::Precise) => Stopped::Precise,
+        (Stopped::NotNeeded, Stopped::NotNeeded) => Stopped::NotNeeded,
+    }
+}

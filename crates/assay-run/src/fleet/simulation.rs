@@ -1,0 +1,383 @@
+//! Thousands of schedules of a run with several hosts, in simulated time: delays, pipes that break between any two
+//! messages, hosts that hang or stay behind. Each follows from its number, which a failure prints.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use assay_fleet::remote::agents::{Heard, Hosts};
+use assay_fleet::remote::{Clocks, HostFailure, Planned, Ready, Reply, Request};
+use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_model::event::{Clock, HostJoined, RunEvent, Sample, SeriesOpened, Status, Stopped};
+use assay_model::facts::{HostFacts, HostState};
+use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::run::{CaseEnd, Run};
+use assay_model::seed;
+use assay_model::workload::{LinpackWorkload, Workload};
+
+use super::{FleetQuestion, measure};
+use crate::sink::Silent;
+
+const CASES: usize = 3;
+const SAMPLES: u32 = 4;
+const MS: u64 = 1_000_000;
+/// After so long without a word the pipe to a host is cut, as the other end of a line does.
+const SILENCE_NS: u64 = 60_000 * MS;
+
+/// What goes wrong with a host.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    /// Its pipe breaks after so many messages.
+    Breaks(u32),
+    /// It says nothing more after so many.
+    Hangs(u32),
+    /// It needs this much longer for everything.
+    Late(u64),
+}
+
+/// A host as it really is.
+struct Agent {
+    fault: Fault,
+    /// What its clock shows beyond the true time.
+    offset_ns: u64,
+    said: u32,
+    /// When what it said last arrives: a pipe keeps its order.
+    arrives_ns: u64,
+    case: Option<usize>,
+    /// The case that it is in, as far as the coordinator can know.
+    measures: Option<usize>,
+    is_over: bool,
+}
+
+/// What is under way to the coordinator, by the time it arrives.
+type Queue = BTreeMap<(u64, u64), (usize, Heard)>;
+
+struct World {
+    now_ns: u64,
+    seed: u64,
+    drawn: u64,
+    agents: Vec<Agent>,
+    queue: Queue,
+    /// True moments at which each host began a case.
+    began_ns: BTreeMap<(usize, usize), u64>,
+    heard: u32,
+    /// By host and case the samples that arrived.
+    arrived: BTreeMap<(usize, usize), u32>,
+}
+
+impl World {
+    fn of(seed: u64) -> Self {
+        let mut world = Self {
+            now_ns: 1_000_000 * MS,
+            seed,
+            drawn: 0,
+            agents: Vec::new(),
+            queue: Queue::new(),
+            began_ns: BTreeMap::new(),
+            heard: 0,
+            arrived: BTreeMap::new(),
+        };
+        for host in 0..2 + world.draw(5) as usize {
+            let fault = match world.draw(8) {
+                0 | 1 => Fault::Breaks(world.draw(30) as u32),
+                2 => Fault::Hangs(world.draw(30) as u32),
+                3 => Fault::Late(world.draw(400_000) * MS),
+                _ => Fault::None,
+            };
+            let offset_ns = world.draw(1 << 40);
+            world.agents.push(Agent {
+                fault,
+                offset_ns,
+                said: 0,
+                arrives_ns: 0,
+                case: None,
+                measures: None,
+                is_over: false,
+            });
+            let at_ns = world.now_ns + world.draw(2000 * MS);
+            world.put(host, at_ns, Heard::Joined);
+        }
+        world
+    }
+
+    fn draw(&mut self, below: u64) -> u64 {
+        self.drawn += 1;
+        seed::derived(self.seed, self.drawn) % below.max(1)
+    }
+
+    fn put(&mut self, host: usize, at_ns: u64, heard: Heard) {
+        self.drawn += 1;
+        self.queue.insert((at_ns, self.drawn), (host, heard));
+    }
+
+    /// A host says something when the true time is `at_ns`.
+    fn say(&mut self, host: usize, at_ns: u64, reply: Reply) {
+        let delay_ns = 20_000 + self.draw(30 * MS);
+        let agent = &mut self.agents[host];
+        if agent.is_over {
+            return;
+        }
+        agent.said += 1;
+        agent.arrives_ns = agent.arrives_ns.max(at_ns + delay_ns);
+        let (arrives_ns, said) = (agent.arrives_ns, agent.said);
+        match agent.fault {
+            Fault::Breaks(after) if said > after => {
+                self.end(host, arrives_ns, HostFailure::Closed);
+            }
+            Fault::Hangs(after) if said > after => {
+                let failure = HostFailure::Silent { seconds: 60, said: String::new() };
+                self.end(host, arrives_ns + SILENCE_NS, failure);
+            }
+            _ => {
+                let reply = Box::new(reply);
+                self.put(host, arrives_ns, Heard::Said { reply, at_ns: arrives_ns });
+            }
+        }
+    }
+
+    fn end(&mut self, host: usize, at_ns: u64, failure: HostFailure) {
+        let agent = &mut self.agents[host];
+        (agent.is_over, agent.measures) = (true, None);
+        self.put(host, at_ns, Heard::Lost(failure));
+    }
+
+    fn event(&mut self, host: usize, at_ns: u64, event: RunEvent) {
+        self.say(host, at_ns, Reply::Event(Box::new(event)));
+    }
+
+    /// It goes on: with its first gate, or with the case that it waited for.
+    fn goes_on(&mut self, host: usize, at_ns: u64) {
+        let Some(case) = self.agents[host].case else {
+            let joined = HostJoined {
+                host: "somebody".to_owned(),
+                facts: HostFacts::default(),
+                state: HostState::default(),
+                clock: Clock::default(),
+            };
+            self.event(host, at_ns, RunEvent::HostJoined(Box::new(joined)));
+            return self.waits(host, at_ns, 0);
+        };
+        let id = name(case);
+        let shown_ns = at_ns + self.agents[host].offset_ns;
+        self.agents[host].measures = Some(case);
+        self.say(host, at_ns, Reply::Started(shown_ns));
+        self.began_ns.insert((host, case), at_ns);
+        self.event(host, at_ns, RunEvent::CaseStarted { case: id.clone() });
+        let opened = SeriesOpened {
+            series: case as u32,
+            case: id.clone(),
+            metric: "rmax".to_owned(),
+            dimensions: Attributes::new(),
+        };
+        self.event(host, at_ns, RunEvent::SeriesOpened(opened));
+        let mut at_ns =
+            at_ns + if let Fault::Late(ns) = self.agents[host].fault { ns } else { 0 };
+        for nth in 0..SAMPLES {
+            at_ns += self.draw(500 * MS);
+            self.event(
+                host,
+                at_ns,
+                RunEvent::Sample(Sample {
+                    series: case as u32,
+                    value: value(host, case, nth),
+                    weight: 1.0,
+                    preparation: 0,
+                    at_ns: 0,
+                }),
+            );
+        }
+        self.event(host, at_ns, RunEvent::CaseFinished { case: id, stopped: Stopped::Budget });
+        self.waits(host, at_ns, case + 1);
+    }
+
+    fn waits(&mut self, host: usize, at_ns: u64, case: usize) {
+        self.agents[host].case = Some(case);
+        if case == CASES {
+            return self.say(host, at_ns, Reply::Done);
+        }
+        let ready = Ready { cases: vec![name(case)], step: 0, run_started_ns: 0 };
+        self.say(host, at_ns, Reply::Ready(ready));
+    }
+}
+
+fn name(case: usize) -> String {
+    format!("case-{case}")
+}
+
+fn value(host: usize, case: usize, nth: u32) -> f64 {
+    (host * 1000 + case * 100) as f64 + f64::from(nth)
+}
+
+fn plan() -> Plan {
+    let case = |at: usize| Case {
+        id: name(at),
+        by: "assay".to_owned(),
+        workload: Workload::Linpack(LinpackWorkload {
+            n: 1000,
+            cpus: vec![0],
+            blas: None,
+            seed: 0,
+        }),
+        stopping: Stopping { target: 0.1, repetitions: 1, preparations: 1, budget_s: 1.0 },
+    };
+    let cases = (0..CASES).map(case).collect();
+    Plan {
+        suite: "simulated".to_owned(),
+        budget_s: 1.0,
+        seed: None,
+        cases,
+        omitted: Vec::new(),
+    }
+}
+
+impl Hosts for World {
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn hear(&mut self, within: Duration) -> Option<(usize, Heard)> {
+        self.heard += 1;
+        assert!(self.heard < 1_000_000, "it does not end");
+        let end_ns = self.now_ns + within.as_nanos() as u64;
+        let next = self.queue.first_entry().filter(|next| next.key().0 <= end_ns);
+        let Some(next) = next else {
+            self.now_ns = end_ns;
+            return None;
+        };
+        let ((at_ns, _), (host, heard)) = next.remove_entry();
+        self.now_ns = self.now_ns.max(at_ns);
+        if let Heard::Said { reply, .. } = &heard
+            && let Reply::Event(event) = &**reply
+        {
+            match &**event {
+                RunEvent::Sample(sample) => {
+                    *self.arrived.entry((host, sample.series as usize)).or_default() += 1;
+                }
+                RunEvent::CaseFinished { .. } => self.agents[host].measures = None,
+                _ => {}
+            }
+        }
+        Some((host, heard))
+    }
+
+    fn tell(&mut self, host: usize, request: &Request) {
+        if self.agents[host].is_over {
+            return;
+        }
+        let arrives_ns = self.now_ns + 20_000 + self.draw(10 * MS);
+        match request {
+            Request::Run(_) => {
+                let (plan, facts) = (plan(), HostFacts::default());
+                let at_ns = arrives_ns + self.draw(300 * MS);
+                self.say(host, at_ns, Reply::Planned(Box::new(Planned { plan, facts })));
+            }
+            Request::Clock => {
+                let measuring_ns = arrives_ns + self.agents[host].offset_ns;
+                self.say(host, arrives_ns, Reply::Clock(Clocks { day_ns: 0, measuring_ns }));
+            }
+            Request::Start(at_ns) => {
+                let case = self.agents[host].case;
+                let others = self.agents.iter().enumerate().filter(|(at, _)| *at != host);
+                for (other, agent) in others.filter(|(_, it)| it.measures.is_some()) {
+                    assert_eq!(agent.measures, case, "{other} beside {host}");
+                }
+                let start_ns = at_ns.saturating_sub(self.agents[host].offset_ns);
+                let start_ns = if *at_ns == 0 { arrives_ns } else { start_ns.max(arrives_ns) };
+                self.goes_on(host, start_ns);
+            }
+            Request::Examine | Request::Stop => {}
+        }
+    }
+
+    fn leave(&mut self, host: usize) {
+        if !self.agents[host].is_over {
+            self.end(host, self.now_ns + MS, HostFailure::Closed);
+        }
+    }
+}
+
+/// Carries a schedule out and holds what is recorded against what was said.
+fn check(seed: u64) {
+    let mut world = World::of(seed);
+    let names: Vec<String> = (0..world.agents.len()).map(|host| format!("h{host}")).collect();
+    let question = FleetQuestion {
+        names: &names,
+        words: Vec::new(),
+        suites: BTreeMap::new(),
+        seed,
+        label: None,
+        stops_on_failure: false,
+        deadline: Duration::from_secs(60),
+        case_deadline: None,
+    };
+    let cancel = AtomicBool::new(false);
+    let Ok(run) = measure(&question, &mut world, None, &cancel, &mut Silent) else {
+        assert!(world.agents.iter().all(|it| it.fault != Fault::None), "a host could measure");
+        return;
+    };
+    assert_eq!(run.misfits, []);
+    let is_fine = world.agents.iter().all(|it| it.fault == Fault::None);
+    assert!(!is_fine || run.status == Status::Complete, "{:?}", run.status);
+    for (host, agent) in world.agents.iter().enumerate() {
+        let is_lost = run.doubts.iter().any(|doubt| {
+            matches!(doubt, assay_model::doubt::Doubt::HostLost { host: it, .. } if *it == names[host])
+        });
+        assert!(!(is_lost && agent.fault == Fault::None), "{host} did nothing wrong");
+        for case in 0..CASES {
+            held(&run, &world, (host, &names[host]), case);
+        }
+    }
+    (0..CASES).for_each(|case| skew(&run, &world, case));
+}
+
+/// Every sample that arrived is there once, and a host that has all of a case counts.
+fn held(run: &Run, world: &World, (host, name): (usize, &str), case: usize) {
+    let found = run.case(&self::name(case));
+    let values = |record: &assay_model::run::CaseRecord| {
+        let of_host = record.series.iter().filter(|it| {
+            it.dimensions.get(&Attribute::Host).and_then(Value::text) == Some(name)
+        });
+        of_host.flat_map(|it| it.samples.iter().map(|it| it.value)).collect::<Vec<f64>>()
+    };
+    let found_values = found.map(values).unwrap_or_default();
+    let arrived = world.arrived.get(&(host, case)).copied().unwrap_or(0);
+    let expected: Vec<f64> = (0..arrived).map(|nth| value(host, case, nth)).collect();
+    // What comes of a host after it was given up does not count.
+    assert!(expected.starts_with(&found_values), "{host} {case}: {found_values:?}");
+    let Some(record) = found else { return };
+    let has_failed = record.failed_on.iter().filter(|on| on.host == name).count();
+    let begun = record
+        .series
+        .iter()
+        .any(|it| it.dimensions.get(&Attribute::Host).and_then(Value::text) == Some(name));
+    let is_whole = found_values.len() == SAMPLES as usize;
+    assert!(has_failed <= 1 && (!begun || is_whole || has_failed == 1), "{host} {case}");
+    if is_whole && has_failed == 0 {
+        assert_eq!(record.end, Some(CaseEnd::Finished(Stopped::Budget)), "{host} {case}");
+    }
+}
+
+/// The skew that is stored is the true one, within the bound that is stored with it.
+fn skew(run: &Run, world: &World, case: usize) {
+    let Some(record) = run.case(&name(case)) else { return };
+    let number = |name| record.facts.get(&name).and_then(Value::number);
+    let (Some(stored_s), Some(bound_s)) =
+        (number(Attribute::StartSkew), number(Attribute::StartSkewBound))
+    else {
+        return;
+    };
+    let of_case = world.began_ns.iter().filter(|((_, at), _)| *at == case).map(|(_, ns)| *ns);
+    let began_ns: Vec<u64> = of_case.collect();
+    let first_ns = began_ns.iter().min().copied().unwrap_or(0);
+    let true_s = (began_ns.iter().max().copied().unwrap_or(0) - first_ns) as f64 * 1e-9;
+    assert!((stored_s - true_s).abs() <= bound_s + 1e-9, "{stored_s} {true_s} {bound_s}");
+}
+
+#[test]
+fn whatever_happens_on_the_way_nothing_is_lost_or_counted_twice() {
+    for seed in 0..2000 {
+        let outcome = std::panic::catch_unwind(|| check(seed));
+        assert!(outcome.is_ok(), "schedule {seed}");
+    }
+}

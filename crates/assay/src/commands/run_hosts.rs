@@ -1,0 +1,102 @@
+//! `assay run --hosts`: a suite on many hosts at once, kept as one run.
+
+use std::time::Duration;
+
+use assay_fleet::hosts;
+use assay_fleet::remote::agents;
+use assay_fleet::remote::controller::Course;
+use assay_kernels::clock;
+use assay_report::build::{self, Unreached};
+use assay_stats::summarize::summarize;
+use serde_json::json;
+
+use super::doctor_hosts::{self, Way};
+use crate::arguments::hosts::OnHostFailure;
+use crate::arguments::{RunArguments, given_words};
+use crate::failure::exit_code;
+use crate::listening::Listening;
+use crate::pipeline::Extent;
+use crate::terminal::Terminal;
+use crate::{pipeline, signals, stored, suites};
+use assay_run::failure::{Failure, Kind};
+use assay_run::fleet::{self, FleetPlan, FleetQuestion};
+use assay_run::question::fresh_seed;
+
+pub(super) fn run(
+    list: &str,
+    typed: &RunArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    if typed.switch.is_some() || typed.label.len() > 1 {
+        return Err(Failure::usage(
+            "--switch changes this machine, and --hosts measures others",
+        )
+        .advise("measure each condition in a run of its own, with a --label"));
+    }
+    let Way { names, via, program } = doctor_hosts::way(list, &typed.fleet.hosts)?;
+    // What is wrong with the suite itself is said here, and not by every host.
+    let texts = suites::texts(&typed.suites)?;
+    suites::read_all(&typed.suites, &texts)?;
+    let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
+    let question = FleetQuestion {
+        names: &names,
+        words: std::iter::once("run".to_owned()).chain(given_words()).collect(),
+        suites: texts,
+        seed: typed.measuring.seed.unwrap_or_else(fresh_seed),
+        label: typed.label.first().cloned(),
+        stops_on_failure: typed.fleet.on_host_failure == OnHostFailure::Stop,
+        deadline,
+        case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
+    };
+    let cancel = signals::cancel_on_signals()?;
+    let course = Course { via: &via, program: &program, deadline, cancel: &cancel };
+    if typed.measuring.dry_run {
+        let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
+            fleet::plan(&question, hosts, &cancel)
+        })?;
+        return show(&planned, typed, terminal);
+    }
+    let store = stored::open(&typed.measuring.store)?;
+    let mut listening = Listening { terminal, echo: typed.measuring.events };
+    let run = agents::with(&names, &course, clock::now_ns, |hosts| {
+        fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
+    })?;
+    let summary = summarize(&run);
+    // The answer of one screen has no room for hosts.
+    pipeline::present(&run, &summary, &typed.measuring, Extent::Report, terminal)?;
+    pipeline::verdict(&summary).map(|()| 0)
+}
+
+/// Which host would do what; nothing is measured.
+fn show(
+    planned: &FleetPlan,
+    typed: &RunArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let lost = planned.lost.iter();
+    let lost: Vec<Unreached<'_>> =
+        lost.map(|lost| doctor_hosts::unreached(&lost.host, &lost.failure)).collect();
+    if typed.measuring.json {
+        let cases = planned.plan.cases.iter().zip(&planned.hosts);
+        let cases = cases.map(|(case, hosts)| json!({ "case": case, "hosts": hosts }));
+        let lost = lost
+            .iter()
+            .map(|it| json!({ "host": it.name, "reason": it.reason, "advice": it.advice }));
+        let document = json!({
+            "suite": planned.plan.suite,
+            "budget_s": planned.plan.budget_s,
+            "seed": planned.plan.seed,
+            "cases": cases.collect::<Vec<_>>(),
+            "lost": lost.collect::<Vec<_>>(),
+        });
+        terminal.print(&pipeline::json(&document)?);
+    } else {
+        let compact = |hosts: &Vec<String>| {
+            hosts::compact(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let hosts: Vec<String> = planned.hosts.iter().map(compact).collect();
+        let text = terminal.text(&build::fleet_plan(&planned.plan, &hosts, &lost));
+        terminal.print(&text);
+    }
+    Ok(if lost.is_empty() { 0 } else { exit_code(Kind::Measurement) })
+}
