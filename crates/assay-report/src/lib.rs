@@ -7,9 +7,20 @@
 //!
 //! This crate never runs, measures or opens anything, and never decides what a number means.
 
+/// The text of a message of the catalogue, with its variables by name.
+macro_rules! say {
+    ($id:literal $(, $name:ident = $value:expr)* $(,)?) => {
+        crate::locale::said(
+            $id,
+            &[$((stringify!($name), crate::locale::Argument::from($value))),*],
+        )
+    };
+}
+
 pub mod anonymous;
 pub mod build;
 pub mod document;
+pub mod locale;
 mod plot;
 pub mod precision;
 pub mod render;

@@ -1,16 +1,15 @@
 //! How many digits of an estimate to print, from its interval.
 
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
-use crate::units::quantity;
+use crate::locale::word;
+use crate::units::{self, quantity};
 
 /// Digits where there is no interval to tell: as many as the half-width of one would have.
 const DIGITS_WITHOUT_INTERVAL: usize = 2;
 /// Digits where all of the interval is one value, as of a coarse clock.
 const DIGITS_OF_ONE_VALUE: usize = 4;
-/// What stands for a median that is not a number.
-const NO_VALUE: &str = "no\u{a0}value";
 /// More digits than this nobody reads, however narrow the interval.
 const MOST_DIGITS: usize = 6;
 
@@ -37,7 +36,7 @@ pub fn of_none(value: f64, unit: Unit) -> String {
 #[must_use]
 pub fn value(estimate: &Estimate) -> String {
     if !estimate.median.is_finite() {
-        return NO_VALUE.to_owned();
+        return word("no-value").to_owned();
     }
     written(estimate.median, estimate.unit, digits_of(estimate))
 }
@@ -52,7 +51,7 @@ pub fn digits_of(estimate: &Estimate) -> usize {
 fn written(value: f64, unit: Unit, digits: usize) -> String {
     let value = rounded(value, digits);
     match unit {
-        Unit::Ratio => format!("{}\u{a0}%", quantity(value * 100.0, unit, digits)),
+        Unit::Ratio => units::in_percent(&quantity(value * 100.0, unit, digits)),
         _ => quantity(value, unit, digits),
     }
 }
@@ -75,7 +74,8 @@ pub fn interval(estimate: &Estimate) -> Option<String> {
 #[must_use]
 pub fn relative(estimate: &Estimate) -> Option<String> {
     let half = half_width(estimate)? / estimate.median.abs();
-    half.is_finite().then(|| format!("±{:.2}\u{a0}%", Quantity::new(half * 100.0, Unit::Ratio)))
+    half.is_finite()
+        .then(|| format!("±{}", units::in_percent(&quantity(half * 100.0, Unit::Ratio, 2))))
 }
 
 /// Whether a value can be on a logarithmic axis.
@@ -88,10 +88,10 @@ pub fn is_positive(value: f64) -> bool {
 fn range(low: f64, high: f64, half: f64, unit: Unit) -> String {
     let write = |value: f64| written(value, unit, digits(value, half));
     let (low, high) = (write(low), write(high));
-    let suffix = |text: &str| text.split_once('\u{a0}').map(|(_, unit)| unit.to_owned());
-    match (low.split_once('\u{a0}'), suffix(&high)) {
-        (Some((number, unit)), Some(same)) if unit == same => format!("{number}–{high}"),
-        _ => format!("{low}–{high}"),
+    let ((number, unit), (_, same)) = (units::parts(&low), units::parts(&high));
+    match unit == same && !unit.is_empty() {
+        true => format!("{number}–{high}"),
+        false => format!("{low}–{high}"),
     }
 }
 

@@ -1,8 +1,12 @@
 //! The ONE writer of values for people: numbers with units, and attributes by what the table says.
 
 use assay_model::attribute::{Attribute, BoundRank, Kind, Value};
-use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::quantity::Unit;
 
+use crate::locale::{grouped, word};
+pub use crate::locale::{
+    in_percent, joined, parts, percent, quantity, read, scientific, size, with_symbol,
+};
 use crate::words;
 
 /// The value with its unit, by the kind of its attribute: `bytes_per_array` 134217728 → `128 MiB`.
@@ -10,39 +14,21 @@ use crate::words;
 pub fn display(attribute: Attribute, value: &Value) -> String {
     let number = value.number();
     match (attribute.row().kind, value, number) {
-        (Kind::Size, Value::Integer(bytes), _) => joined(&Bytes(*bytes).to_string()),
+        (Kind::Size, Value::Integer(bytes), _) => size(*bytes),
         (Kind::Measured(Unit::Second), _, Some(number)) => quantity(number, Unit::Second, 3),
         (Kind::Measured(unit), _, Some(number)) => quantity(number, unit, 4),
         (Kind::Percent, _, Some(number)) => percent(number),
-        (Kind::Scientific, _, Some(number)) => format!("{number:.2e}"),
+        (Kind::Scientific, _, Some(number)) => scientific(number, 2),
         _ => plain(value),
     }
 }
 
-/// A quantity to some significant digits, number and unit held together.
-#[must_use]
-pub fn quantity(value: f64, unit: Unit, digits: usize) -> String {
-    joined(&format!("{:.digits$}", Quantity::new(value, unit)))
-}
-
-/// `87.3 %`, to three significant digits.
-#[must_use]
-pub fn percent(value: f64) -> String {
-    format!("{:.3}\u{a0}%", Quantity::new(value, Unit::Ratio))
-}
-
-/// Spaces that no line may break at.
-#[must_use]
-pub fn joined(text: &str) -> String {
-    text.replace(' ', "\u{a0}")
-}
-
 fn plain(value: &Value) -> String {
     match value {
-        Value::Flag(true) => "yes".to_owned(),
-        Value::Flag(false) => "no".to_owned(),
+        Value::Flag(true) => word("yes").to_owned(),
+        Value::Flag(false) => word("no").to_owned(),
         Value::Integer(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
+        Value::Number(number) => grouped(&number.to_string()),
         Value::Text(text) => text.clone(),
         Value::Reason(reason) => words::engine_reason(reason),
         Value::Pairs(pairs) => {

@@ -1,7 +1,8 @@
 //! The texts of all identifiers: doubts, failures, limits, reasons, verdicts.
 //!
 //! The record holds identifiers with typed arguments and no sentence. Everything that shows one to
-//! people takes it from here, the terminal included. Each is one sentence without a full stop.
+//! people takes it from here, the terminal included. Each is one sentence without a full stop, from the
+//! catalogue of the language that is being written.
 
 mod choices;
 mod doubt;
@@ -12,6 +13,9 @@ pub use choices::{
 };
 pub use doubt::doubt;
 pub use failure::failure;
+
+use crate::locale as units;
+use crate::locale::{Argument, SPACES, fixed, said};
 
 /// What is doubtful or failed, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,18 +30,61 @@ impl Said {
     fn new(text: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { text: text.into(), advice: advice.into() }
     }
+
+    /// A message of the catalogue, and its attribute `advice`.
+    fn of(id: &str, arguments: &[(&str, Argument)]) -> Self {
+        Self::new(said(id, arguments), said(&format!("{id}.advice"), arguments))
+    }
+
+    /// The same for what is not laid out: spaces are spaces.
+    #[must_use]
+    pub fn plainly(self) -> Self {
+        Self { text: plainly(&self.text), advice: plainly(&self.advice) }
+    }
+
+    fn advise(self, advice: impl Into<String>) -> Self {
+        Self { advice: advice.into(), ..self }
+    }
+}
+
+/// A message of the catalogue with its advice, and its variables by name.
+macro_rules! told {
+    ($id:literal $(, $name:ident = $value:expr)* $(,)?) => {
+        crate::words::Said::of(
+            $id,
+            &[$((stringify!($name), crate::locale::Argument::from($value))),*],
+        )
+    };
+}
+use told;
+
+/// A text for what is not laid out: spaces are spaces.
+#[must_use]
+pub fn plainly(text: &str) -> String {
+    text.replace(SPACES, " ")
 }
 
 /// A share as a percentage with about two significant digits.
 fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent.abs() {
-        large if large >= 10.0 => format!("{percent:.0} %"),
-        large if large >= 1.0 => format!("{percent:.1} %"),
-        _ => format!("{percent:.2} %"),
-    }
+    let percent = (share * 100.0).abs();
+    in_percent(
+        share,
+        if percent >= 10.0 {
+            0
+        } else if percent >= 1.0 {
+            1
+        } else {
+            2
+        },
+    )
 }
 
-const fn plural(n: usize) -> &'static str {
-    if n == 1 { "" } else { "s" }
+/// A share as a percentage with this many decimals.
+fn in_percent(share: f64, decimals: usize) -> String {
+    units::in_percent(&fixed(100.0 * share, decimals))
+}
+
+/// A change as a percentage, with its sign.
+fn change_in_percent(share: f64) -> String {
+    units::in_percent(&crate::locale::grouped(&format!("{:+.1}", 100.0 * share)))
 }

@@ -22,6 +22,7 @@ pub(crate) mod fio;
 pub(crate) mod foreign;
 pub(crate) mod import;
 pub(crate) mod ior;
+mod language;
 pub(crate) mod mpi;
 pub(crate) mod mpi_refused;
 pub(crate) mod mpi_run;
@@ -34,6 +35,7 @@ use claims::{GateArguments, LintArguments, ReferencesArguments};
 use fio::FioArguments;
 use import::ImportArguments;
 use ior::IorArguments;
+use language::LanguageArguments;
 use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
@@ -431,6 +433,8 @@ pub(crate) struct ReportArguments {
     /// Replace names of hosts, addresses, paths and serial numbers, each by the same word everywhere
     #[arg(long)]
     pub(crate) anonymous: bool,
+    #[command(flatten)]
+    pub(crate) language: LanguageArguments,
     #[command(flatten)]
     pub(crate) page: PageArguments,
     #[command(flatten)]

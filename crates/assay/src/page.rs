@@ -2,6 +2,7 @@
 
 use assay_model::summary::Summary;
 use assay_report::document::Document;
+use assay_report::locale::Language;
 use assay_report::render;
 use assay_run::failure::Failure;
 
@@ -50,8 +51,9 @@ impl Page<'_> {
         terminal: &Terminal,
     ) -> Result<String, Failure> {
         Ok(match format {
-            Format::Json => (self.json)(),
-            Format::Csv => (self.csv)(),
+            // What programs read has one form.
+            Format::Json => Language::INVARIANT.write(self.json),
+            Format::Csv => Language::INVARIANT.write(self.csv),
             Format::Text => terminal.text(&self.document),
             Format::Markdown => render::markdown::document(&self.document),
             Format::Svg => picture(&self.document)?,

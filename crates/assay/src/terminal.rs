@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use assay_model::plain;
 use assay_report::document::Document;
-use assay_report::render;
+use assay_report::{render, words};
 use console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -146,6 +146,6 @@ fn shown(text: &str, is_coloured: bool) -> Cow<'_, str> {
 }
 
 fn to_stderr(text: &str) {
-    let text = shown(text, io::stderr().is_terminal() && coloured());
+    let text = words::plainly(&shown(text, io::stderr().is_terminal() && coloured()));
     drop(writeln!(io::stderr().lock(), "{text}"));
 }

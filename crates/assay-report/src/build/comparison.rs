@@ -7,6 +7,7 @@ use assay_model::summary::Estimate;
 use super::run::context::metric_name;
 use super::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
+use crate::locale::word;
 use crate::{precision, units, words as catalogue};
 
 pub(super) mod identity;
@@ -149,7 +150,7 @@ fn ratio_cells(pair: &Pair) -> [Cell; 2] {
     let ratio = pair.ratio.map(shown_ratio).unwrap_or_default();
     let interval = match pair.ratio_ci {
         Some(interval) => ratio_range(interval),
-        None if pair.ratio.is_some() => words::NO_INTERVAL.to_owned(),
+        None if pair.ratio.is_some() => word("no-interval").to_owned(),
         None => String::new(),
     };
     [ratio.into(), interval.into()]

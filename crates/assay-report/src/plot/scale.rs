@@ -1,8 +1,11 @@
 //! Axes: which range they span, where their ticks are and what is at them.
 
-use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::quantity::{Quantity, Unit};
 
 use crate::document::{Axis, Plot, Scale};
+use crate::locale::grouped;
+use crate::units;
+use crate::words::plainly;
 
 /// An axis laid out: positions between 0 and 1.
 #[derive(Debug, Clone)]
@@ -125,17 +128,19 @@ fn log10(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
 
 /// As few digits as say the value exactly.
 pub(crate) fn label(value: f64, unit: Unit) -> String {
-    if unit == Unit::Byte && value >= 0.0 && value < 2f64.powi(63) {
-        return Bytes(value as u64).to_string();
-    }
-    if unit == Unit::Count {
-        return format!("{}", (value * 1e6).round() / 1e6);
-    }
-    let write = |digits: usize| format!("{:.digits$}", Quantity::new(value, unit));
-    let exact = |text: &String| {
-        Quantity::parse(text, unit).is_ok_and(|q| (q.value - value).abs() <= value.abs() * 1e-9)
+    let written = match unit {
+        Unit::Byte if value >= 0.0 && value < 2f64.powi(63) => units::size(value as u64),
+        Unit::Count => grouped(&((value * 1e6).round() / 1e6).to_string()),
+        _ => {
+            let exact = |digits: &usize| {
+                let text = format!("{:.digits$}", Quantity::new(value, unit));
+                let read = Quantity::parse(&text, unit);
+                read.is_ok_and(|q| (q.value - value).abs() <= value.abs() * 1e-9)
+            };
+            units::quantity(value, unit, (1..5).find(exact).unwrap_or(3))
+        }
     };
-    (1..5).map(write).find(exact).unwrap_or_else(|| write(3))
+    plainly(&written)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use assay_model::summary::Summary;
 
 use super::json;
 use crate::document::{Align, Block, Cell, Document, Tone};
+use crate::locale::Language;
 use crate::plot;
 
 /// The page of a document. With a summary, the machine-readable result is embedded as
@@ -15,7 +16,9 @@ use crate::plot;
 /// Never: the template writes to memory.
 #[must_use]
 pub fn document(document: &Document, data: Option<&Summary>) -> String {
-    let page = Page { document, data: data.map(|summary| embedded(&json::summary(summary))) };
+    let lang = Language::current().locale.tag();
+    let page =
+        Page { lang, document, data: data.map(|summary| embedded(&json::summary(summary))) };
     let page = page.render().expect("writing to memory cannot fail");
     plain::visible(&page).into_owned()
 }
@@ -23,6 +26,8 @@ pub fn document(document: &Document, data: Option<&Summary>) -> String {
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
+    /// The tag of the language that it is in.
+    lang: &'static str,
     document: &'a Document,
     data: Option<String>,
 }

@@ -230,7 +230,7 @@ fn omitted(omitted: &Omitted) -> OmittedOut<'_> {
 }
 
 fn difference(difference: &Difference) -> DifferenceOut<'_> {
-    DifferenceOut { difference, text: words::difference(difference) }
+    DifferenceOut { difference, text: words::plainly(&words::difference(difference)) }
 }
 
 fn pair(pair: &Pair) -> PairOut<'_> {
@@ -277,7 +277,7 @@ fn parameters(attributes: &Attributes) -> BTreeMap<&'static str, Value> {
     let plain = |stored: &Attribute| match stored {
         Attribute::Reason(reason) => {
             let (id, arguments) = tagged(reason);
-            json!({ "id": id, "text": words::engine_reason(reason), "arguments": arguments })
+            json!({ "id": id, "text": words::plainly(&words::engine_reason(reason)), "arguments": arguments })
         }
         other => value(other),
     };
@@ -288,14 +288,14 @@ fn limit(limit: &Limit) -> LimitOut {
     let (basis_id, basis_arguments) = tagged(&limit.basis);
     LimitOut {
         value: limit.value,
-        basis: words::basis(&limit.basis),
+        basis: words::plainly(&words::basis(&limit.basis)),
         basis_id,
         basis_arguments,
     }
 }
 
 fn doubt(doubt: &Doubt) -> SaidOut<'_> {
-    let said = words::doubt(doubt);
+    let said = words::doubt(doubt).plainly();
     let arguments = match doubt {
         // Its words are all there is.
         Doubt::Told { .. } => Value::Null,
@@ -305,7 +305,7 @@ fn doubt(doubt: &Doubt) -> SaidOut<'_> {
 }
 
 fn failure(it: &CaseFailure) -> FailureOut<'_> {
-    let said = words::failure(&it.failure);
+    let said = words::failure(&it.failure).plainly();
     let arguments = match it.failure {
         Failure::Told { .. } => Value::Null,
         _ => tagged(&it.failure).1,

@@ -3,6 +3,7 @@
 use assay_model::plain;
 
 use crate::document::{Align, Block, Cell, Document, Facts, Note, Plot, Table};
+use crate::locale::Language;
 use crate::units::quantity;
 
 /// The whole document.
@@ -49,7 +50,9 @@ fn inline(text: &str) -> String {
                 escaped.push('\\');
                 escaped.push(c);
             }
-            '\n' | '\r' | '\u{a0}' => escaped.push(' '),
+            '\n' | '\r' => escaped.push(' '),
+            // Pages in a language keep numbers and units together; invariant ones are searched and cut.
+            '\u{a0}' if Language::current() == Language::INVARIANT => escaped.push(' '),
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '|' | '#' => {
                 escaped.push('\\');
                 escaped.push(c);

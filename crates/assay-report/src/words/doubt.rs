@@ -7,12 +7,10 @@ mod storage;
 
 use assay_model::benchmark::Luck;
 use assay_model::doubt::Doubt;
-use assay_model::quantity::Quantity;
 
-use super::{Said, percent};
-
-const MORE_TIME: &str = "give it more time, for example `--budget 10m`";
-const BY_TOOL: &str = "the tool decides how often it repeats; run the case several times";
+use super::{Said, in_percent, percent, told};
+use crate::locale as units;
+use crate::locale::{fixed, word};
 
 /// What is doubtful, and what to do about it.
 #[must_use]
@@ -24,112 +22,90 @@ pub fn doubt(doubt: &Doubt) -> Said {
 }
 
 fn interval(doubt: &Doubt) -> Option<Said> {
-    let more = |by_tool| if by_tool { BY_TOOL } else { MORE_TIME };
+    let more = |by_tool| word(if by_tool { "advice-tool-repeats" } else { "advice-more-time" });
     Some(match *doubt {
         Doubt::NoInterval { n, n_effective, needed, by_tool } => {
-            let samples = if n == 1 { "sample" } else { "samples" };
-            let worth = match n_effective < n as f64 {
-                true => format!(" worth {n_effective:.1}"),
-                false => String::new(),
+            let said = match n_effective < n as f64 {
+                true => {
+                    let worth = fixed(n_effective, 1);
+                    say!(
+                        "doubt-no-interval-worth",
+                        level = level(),
+                        n = n,
+                        worth = worth,
+                        needed = needed
+                    )
+                }
+                false => say!("doubt-no-interval", level = level(), n = n, needed = needed),
             };
-            Said::new(
-                format!(
-                    "no 95 % interval of the median from {n} {samples}{worth}: it takes {needed} \
-                     independent ones"
-                ),
-                more(by_tool),
-            )
+            Said::new(said, more(by_tool))
         }
-        Doubt::WideInterval { width, target, n, n_effective, by_tool } => Said::new(
-            format!(
-                "the 95 % interval of the median reaches ±{}, where ±{} was asked for (n = {n}, \
-                 worth {n_effective:.1})",
-                percent(width),
-                percent(target)
-            ),
-            format!(
-                "{}, or quiet the machine: `assay doctor` lists what disturbs it",
-                more(by_tool)
-            ),
+        Doubt::WideInterval { width, target, n, n_effective, by_tool } => told!(
+            "doubt-wide-interval",
+            level = level(),
+            width = percent(width),
+            target = percent(target),
+            n = n,
+            worth = fixed(n_effective, 1),
+            first = more(by_tool),
         ),
-        Doubt::OnePreparation { asked, luck } => Said::new(
-            format!(
-                "all samples share one {}, where {asked} were asked for; the interval does not \
-                 show how much it matters",
-                shared(luck)
-            ),
-            MORE_TIME,
-        ),
-        Doubt::FewPreparations { asked, had } => Said::new(
-            format!("there was time for {had} preparations, where {asked} were asked for"),
-            MORE_TIME,
-        ),
+        Doubt::OnePreparation { asked, luck } => {
+            told!("doubt-one-preparation", luck = shared(luck), asked = asked)
+                .advise(word("advice-more-time"))
+        }
+        Doubt::FewPreparations { asked, had } => {
+            told!("doubt-few-preparations", had = had, asked = asked)
+                .advise(word("advice-more-time"))
+        }
         _ => return None,
     })
+}
+
+/// The level of intervals that doubts are about.
+fn level() -> String {
+    const LEVEL: f64 = 0.95;
+    in_percent(LEVEL, 0)
 }
 
 fn spread(doubt: &Doubt) -> Option<Said> {
     Some(match *doubt {
-        Doubt::PreparationsDiffer { between, preparations, n, n_effective, luck } => Said::new(
-            format!(
-                "{} of the variance lies between the {preparations} preparations: {n} samples are \
-                 worth {n_effective:.1} independent ones",
-                percent(between)
-            ),
-            depends(luck),
-        ),
-        Doubt::Autocorrelated { n, n_effective } => Said::new(
-            format!(
-                "neighbouring repetitions resemble each other: {n} samples are worth \
-                 {n_effective:.1} independent ones"
-            ),
-            "something slower than a repetition moves the result, such as the clock frequency, \
-             heat or another process; `assay doctor` lists what it sees",
-        ),
-        Doubt::WarmUpDiscarded { discarded, all } => Said::new(
-            format!(
-                "{discarded} of {all} samples stand out from those after them, and were discarded \
-                 as warm-up"
-            ),
-            "the result is of what came later; all samples are in the store in order of measurement",
-        ),
-        Doubt::SeveralModes { share_low, low, high, unit } => Said::new(
-            format!(
-                "the samples fall into groups: {} near {} and {} near {}; one number describes \
-                 neither",
-                percent(share_low),
-                Quantity::new(low, unit),
-                percent(1.0 - share_low),
-                Quantity::new(high, unit)
-            ),
-            "find what switches between them: page placement, clock frequency, another process; \
-             the samples are in the store in order of measurement",
+        Doubt::PreparationsDiffer { between, preparations, n, n_effective, luck } => told!(
+            "doubt-preparations-differ",
+            share = percent(between),
+            preparations = preparations,
+            n = n,
+            worth = fixed(n_effective, 1),
+        )
+        .advise(depends(luck)),
+        Doubt::Autocorrelated { n, n_effective } => {
+            told!("doubt-autocorrelated", n = n, worth = fixed(n_effective, 1))
+        }
+        Doubt::WarmUpDiscarded { discarded, all } => {
+            told!("doubt-warm-up-discarded", discarded = discarded, all = all)
+        }
+        Doubt::SeveralModes { share_low, low, high, unit } => told!(
+            "doubt-several-modes",
+            few = percent(share_low),
+            low = units::quantity(low, unit, 4),
+            many = percent(1.0 - share_low),
+            high = units::quantity(high, unit, 4),
         ),
         _ => return None,
     })
 }
 
-const fn shared(luck: Luck) -> &'static str {
-    match luck {
-        Luck::Pages => "placement in memory",
-        Luck::Connections => "round of connections",
-        Luck::Launch => "launch",
-    }
+fn shared(luck: Luck) -> &'static str {
+    word(match luck {
+        Luck::Pages => "luck-pages",
+        Luck::Connections => "luck-connections",
+        Luck::Launch => "luck-launch",
+    })
 }
 
-const fn depends(luck: Luck) -> &'static str {
-    match luck {
-        Luck::Pages => {
-            "the result depends on where the pages lie; huge pages make it depend less, and more \
-             time gives more preparations"
-        }
-        Luck::Connections => {
-            "the result depends on the connection: on the CPUs that serve it, and on what else is \
-             on its way; more time gives more connections"
-        }
-        Luck::Launch => {
-            "the result depends on the launch: on memory and CPUs that its processes got; more \
-             time gives more launches"
-        }
-    }
+fn depends(luck: Luck) -> &'static str {
+    word(match luck {
+        Luck::Pages => "depends-pages",
+        Luck::Connections => "depends-connections",
+        Luck::Launch => "depends-launch",
+    })
 }

@@ -5,24 +5,20 @@ mod launch;
 mod network;
 
 use assay_model::failure::{Failure, Lack, TriedRate, refusal};
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::quantity::Unit;
 
-use super::Said;
-
-const LOOK_AT_OUTPUT: &str = "look at the stored raw output";
-const MAKE_AGAIN: &str = "the plan was made by another version of assay; make it again";
+use super::{Said, told};
+use crate::locale::{fixed, word};
+use crate::locale::{in_percent, quantity, scientific};
 
 /// What failed and why, and what to do about it.
 #[must_use]
 pub fn failure(failure: &Failure) -> Said {
     match failure {
-        Failure::NoSamples => {
-            Said::new("nothing measured: the case has no samples", LOOK_AT_OUTPUT)
+        Failure::NoSamples => told!("failure-no-samples"),
+        Failure::NoFiniteSample { metric } => {
+            told!("failure-no-finite-sample", metric = metric)
         }
-        Failure::NoFiniteSample { metric } => Said::new(
-            format!("nothing measured: no sample of {metric} is a finite number"),
-            LOOK_AT_OUTPUT,
-        ),
         Failure::UnknownHost { .. }
         | Failure::NoAddress { .. }
         | Failure::NotConnected { .. }
@@ -31,29 +27,23 @@ pub fn failure(failure: &Failure) -> Said {
         | Failure::Stalled { .. }
         | Failure::PeerBusy { .. }
         | Failure::PeerStopped { .. } => network::said(failure),
-        Failure::IcmpHasNoStreams => Said::new("ICMP carries no streams", "ask for `latency`"),
-        Failure::NoEcho => Said::new(
-            "the host answers no ICMP echo",
-            "it or a firewall may ignore ICMP; `assay net latency` asks by TCP or UDP",
-        ),
-        Failure::ResidualTooLarge { residual, bound } => Said::new(
-            format!(
-                "the solution is wrong: its scaled residual is {residual:.3e} and must be below \
-                 {bound}"
-            ),
-            "repeat once; if it fails again, test the memory and the clock settings of this machine",
+        Failure::IcmpHasNoStreams => told!("failure-icmp-has-no-streams"),
+        Failure::NoEcho => told!("failure-no-echo"),
+        Failure::ResidualTooLarge { residual, bound } => told!(
+            "failure-residual-too-large",
+            residual = scientific(*residual, 3),
+            bound = bound.to_string(),
         ),
         Failure::UnknownInstructionSet { name } => {
-            Said::new(format!("there is no instruction set `{name}`"), MAKE_AGAIN)
+            told!("failure-unknown-instruction-set", name = name)
         }
-        Failure::Skipped { host, lack } => Said::new(
-            format!("skipped: {}", lacking(host, *lack)),
-            "see the case that found it out: its failure says what to do",
-        ),
+        Failure::Skipped { host, lack } => {
+            told!("failure-skipped", lack = lacking(host, *lack))
+        }
         Failure::Error { area, causes, advice } => {
             let advice = match advice.is_empty() {
                 true => area::advice(*area, causes),
-                false => advice,
+                false => advice.clone(),
             };
             Said::new(causes.join(": "), advice)
         }
@@ -77,66 +67,59 @@ pub fn failure(failure: &Failure) -> Said {
 
 fn lacking(host: &str, lack: Lack) -> String {
     match lack {
-        Lack::Address => format!("the host {host} could not be found"),
-        Lack::Port(port) => format!("port {port} of {host} could not be reached"),
-        Lack::Echo => format!("nothing at {host} answers ping-pongs"),
+        Lack::Address => say!("lack-address", host = host),
+        Lack::Port(port) => say!("lack-port", host = host, port = port.to_string()),
+        Lack::Echo => say!("lack-echo", host = host),
     }
 }
 
 fn storage(failure: &Failure) -> Said {
     match failure {
-        Failure::ToolCannotSearch { by } => Said::new(
-            format!("{by} measures a rate, and does not look for one"),
-            "let assay look for it, and give the tool what it finds as --rate",
-        ),
-        Failure::CurveWithoutMaximum => Said::new(
-            "the maximum rate of this curve is not known",
-            "the case before it failed: look at its reason first",
-        ),
-        Failure::NoRateKeepsGoal { goal, last } => Said::new(
-            format!(
-                "no rate was shown to keep {goal}: {}",
-                last.map_or_else(|| "no I/O was done".to_owned(), tried)
-            ),
-            "allow more latency, or give every step more time (`--for`): a percentile needs many I/O",
+        Failure::ToolCannotSearch { by } => told!("failure-tool-cannot-search", by = by),
+        Failure::CurveWithoutMaximum => told!("failure-curve-without-maximum"),
+        Failure::NoRateKeepsGoal { goal, last } => told!(
+            "failure-no-rate-keeps-goal",
+            goal = goal.to_string(),
+            last = last.map_or_else(|| word("no-io-done").to_owned(), tried),
         ),
         Failure::IoFailed { count, operation, offset, target, causes } => {
-            let what = match count {
-                1 => "one I/O failed".to_owned(),
-                more => format!("{more} I/O failed, first"),
-            };
-            refused(&format!("{what}: {operation} at byte {offset} of {target}"), causes)
+            let what = say!(
+                "failure-io-failed",
+                n = *count,
+                operation = operation.to_string(),
+                offset = offset.to_string(),
+                target = target.to_string(),
+            );
+            refused(&what, causes)
         }
         Failure::FileOperationFailed { count, operation, path, causes } => {
-            let what = match count {
-                1 => "one operation failed".to_owned(),
-                more => format!("{more} operations failed, first"),
-            };
-            refused(&format!("{what}: {operation} of {path}"), causes)
+            let what = say!(
+                "failure-file-operation-failed",
+                n = *count,
+                operation = operation.to_string(),
+                path = path.to_string(),
+            );
+            refused(&what, causes)
         }
-        _ => Said::new(
-            "no I/O completed in the time that counts",
-            "give it more time with --for or --budget",
-        ),
+        _ => told!("failure-no-io"),
     }
 }
 
 /// What the kernel or the verifier said of it, and what can be done about that.
 fn refused(what: &str, causes: &[String]) -> Said {
     let causes = causes.join(": ");
-    let advice = refusal::advice(&causes)
-        .unwrap_or("look at the kernel's messages with `dmesg`, then repeat");
+    let advice = refusal::advice(&causes).unwrap_or_else(|| word("advice-kernel-log"));
     Said::new(format!("{what}: {causes}"), advice)
 }
 
 /// `412.3 kIO/s asked for, 411.9 kIO/s reached, 0.3 % of the I/O later: missed`.
 fn tried(last: TriedRate) -> String {
-    let rate = |value| Quantity::new(value, Unit::IoPerSecond);
-    format!(
-        "{:.4} asked for, {:.4} reached, {:.3} % of the I/O later: {}",
-        rate(last.asked_per_s),
-        rate(last.reached_per_s),
-        100.0 * last.late,
-        if last.is_missed { "missed" } else { "unclear" }
+    let rate = |value| quantity(value, Unit::IoPerSecond, 4);
+    say!(
+        "rate-tried",
+        asked = rate(last.asked_per_s),
+        reached = rate(last.reached_per_s),
+        late = in_percent(&fixed(100.0 * last.late, 3)),
+        verdict = word(if last.is_missed { "goal-missed" } else { "goal-unclear" }),
     )
 }

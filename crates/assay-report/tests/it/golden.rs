@@ -7,6 +7,7 @@ use assay_model::event::Status;
 use assay_model::summary::Summary;
 use assay_report::build;
 use assay_report::document::Document;
+use assay_report::locale::{Language, Locale};
 use assay_report::render::{csv, html, markdown, text};
 
 use crate::{conditions, events, guest, mpi, network, node, small, storage, troubled};
@@ -44,6 +45,44 @@ fn body(page: &str) -> String {
 #[test]
 fn a_guest() {
     check("guest", &guest::quick());
+}
+
+/// The same page in languages that differ from English in every respect.
+#[test]
+fn a_guest_in_other_languages() {
+    for locale in [Locale::Fr, Locale::Ru, Locale::ZhHans] {
+        Language::of(locale).write(|| {
+            let document = build::run(&guest::quick(), None);
+            let tag = locale.tag();
+            compare(&format!("guest.{tag}.md"), &markdown::document(&document));
+        });
+    }
+}
+
+/// Whatever the language, what programs read is the same, and no page fails.
+#[test]
+fn every_page_in_every_language() {
+    let all = [
+        guest::quick(),
+        node::memory(),
+        storage::volume(),
+        storage::courses(),
+        storage::files(),
+        troubled::run(),
+        guest::beside_hpcc(),
+        mpi::mpi(),
+    ];
+    for locale in Locale::ALL {
+        Language::of(locale).write(|| {
+            for summary in &all {
+                let document = build::run(summary, None);
+                let page = html::document(&document, None);
+                assert!(page.contains(&format!("<html lang=\"{}\">", locale.tag())));
+                // What stands for a message that there is not.
+                assert!(!text::document(&document, &text::Options::default()).contains("…: "));
+            }
+        });
+    }
 }
 
 #[test]

@@ -236,7 +236,7 @@ fn every_limit_and_every_choice_has_words() {
         (Basis::Provisioned, "what the volume is provisioned for"),
         (Basis::Told { text: "as it was".into() }, "as it was"),
     ] {
-        assert_eq!(words::basis(&basis), expected);
+        assert_eq!(words::plainly(&words::basis(&basis)), expected);
     }
     let refused = || "denied".to_owned();
     for reason in [

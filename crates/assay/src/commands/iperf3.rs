@@ -134,7 +134,7 @@ fn client(
     match &outcome {
         Ok(outcome) => told.end = Some(outcome.end.clone()),
         Err(NetworkError::Interrupted) => told.error = Some(INTERRUPTED.to_owned()),
-        Err(error) => told.error = Some(words::failure(&error.of_case()).text),
+        Err(error) => told.error = Some(words::failure(&error.of_case()).plainly().text),
     }
     terminal.print(&page.last(&told));
     let (entries, raw) = iperf3_record::found(&test, &told, &outcome);
@@ -236,7 +236,7 @@ pub(crate) fn stored(
 fn reason(record: &CaseRecord) -> Option<String> {
     match &record.end {
         Some(CaseEnd::Finished(_)) => None,
-        Some(CaseEnd::Failed { failure, .. }) => Some(words::failure(failure).text),
+        Some(CaseEnd::Failed { failure, .. }) => Some(words::failure(failure).plainly().text),
         None => Some(INTERRUPTED.to_owned()),
     }
 }
@@ -329,7 +329,7 @@ fn server(
         Served::End(end) => terminal.print(&page.end(&end)),
         Served::Failed(error) => {
             failures += 1;
-            terminal.print(&page.fail(&words::failure(&error.of_case()).text));
+            terminal.print(&page.fail(&words::failure(&error.of_case()).plainly().text));
             terminal.note(&render(&failed(&error), false));
         }
     });

@@ -33,6 +33,7 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
 }
 
 pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    typed.language.language().set();
     let read = stored::read(&typed.store, &typed.run)?;
     stored::complain(&read, terminal);
     let mut run = read.run.clone();

@@ -2,7 +2,8 @@
 
 use assay_model::attribute::{Attribute, Attributes, Role, Value};
 
-use crate::build::run::words::{ALL_AT_ONCE, count};
+use crate::build::run::words::count;
+use crate::locale::word;
 use crate::units;
 
 /// `node, 8 threads`; empty where nothing needs telling apart.
@@ -19,7 +20,7 @@ fn one(name: Attribute, value: &Value) -> Option<String> {
     let some = |singular, plural| Some(count(value.number()? as usize, singular, plural));
     Some(match (name, value) {
         (Attribute::Concurrent, Value::Flag(false)) => return None,
-        (Attribute::Concurrent, _) => ALL_AT_ONCE.to_owned(),
+        (Attribute::Concurrent, _) => word("all-at-once").to_owned(),
         (_, Value::Flag(true)) => plain,
         (_, Value::Flag(false)) => format!("no {plain}"),
         (Attribute::LoadStreams, Value::Integer(0)) => return None,

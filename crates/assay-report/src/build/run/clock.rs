@@ -7,13 +7,14 @@ use assay_model::summary::Summary;
 
 use super::words;
 use crate::document::{Document, Tone};
+use crate::locale::word;
 use crate::units::{percent, quantity};
 
 pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
     if summary.results.is_empty() {
         return;
     }
-    document.heading(words::METHOD);
+    document.heading(word("heading-method"));
     document.paragraph(Tone::Quiet, words::statistics(summary.statistics));
     let Some(run) = run else { return };
     let Some(host) = run.first_host() else { return };

@@ -8,6 +8,7 @@ use assay_model::summary::Estimate;
 use super::context::{Context, metric_name, number, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
+use crate::locale::word;
 use crate::{units, words as catalogue};
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
@@ -15,7 +16,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if all.is_empty() {
         return;
     }
-    document.heading(words::COMPUTE);
+    document.heading(word("heading-compute"));
     document.blocks.push(Block::Table(table(context, &all)));
     for estimate in all.iter().filter(|it| is_solve(it)) {
         document.paragraph(Tone::Quiet, solve(estimate));
@@ -30,17 +31,17 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
 fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     let interval = rows::interval_title(estimates);
     let columns = [
-        ("what", Align::Left),
-        ("where", Align::Left),
-        ("value", Align::Right),
+        (word("column-what"), Align::Left),
+        (word("column-where"), Align::Left),
+        (word("column-value"), Align::Right),
         (interval.as_str(), Align::Right),
-        ("of peak", Align::Right),
-        ("of Rpeak", Align::Right),
+        (word("column-of-peak"), Align::Right),
+        (word("column-of-rpeak"), Align::Right),
         ("n", Align::Right),
-        ("by", Align::Left),
-        ("note", Align::Left),
+        (word("column-by"), Align::Left),
+        (word("column-note"), Align::Left),
     ];
-    let mut table = Table::new(words::COMPUTE_TABLE, &columns);
+    let mut table = Table::new(word("table-compute"), &columns);
     for estimate in estimates {
         let mut row: Vec<Cell> =
             vec![metric_name(estimate).into(), case(context, estimate).into()];
@@ -100,8 +101,8 @@ fn equations(estimate: &Estimate) -> String {
 }
 
 fn solve(estimate: &Estimate) -> String {
-    let threads = number(estimate, Attribute::Threads)
-        .map(|threads| words::count(threads as usize, "thread", "threads"));
+    let threads =
+        number(estimate, Attribute::Threads).map(|threads| words::threads(threads as usize));
     let blas = text(estimate, Attribute::Blas).unwrap_or_default();
     let residual = text(estimate, Attribute::Residual).unwrap_or_default();
     let subject = match equations(estimate) {

@@ -6,7 +6,7 @@ use assay_model::facts::HostFacts;
 use assay_model::summary::{Estimate, Summary};
 
 use super::notes::Notes;
-use super::words;
+use crate::locale::word;
 use crate::units;
 
 /// The results of a run and what is needed to name them.
@@ -68,7 +68,7 @@ impl<'a> Context<'a> {
         }
         parts.extend(domains(estimate));
         if is_concurrent(estimate) {
-            parts.push(units::joined(words::ALL_AT_ONCE));
+            parts.push(units::joined(word("all-at-once")));
         }
         parts.join(", ")
     }

@@ -2,25 +2,21 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Section;
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, text};
-use super::{rows, words};
+use super::rows;
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
-use crate::precision;
-
-const HEADING: &str = "Copies between domains";
-const MATRIX: &str = "Bandwidth in GB/s of copies into the memory of a domain, by its CPUs (rows), from the memory of another (columns)";
-const PAIRS: &str = "Every pair of domains";
-const EXPLANATION: &str = "Values are medians. Bytes are counted as STREAM counts Copy, reads and writes; on the diagonal both are in the domain's own memory.";
+use crate::locale::{symbol, word};
+use crate::{precision, units};
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let all = context.section(Section::Copies);
     if all.is_empty() {
         return;
     }
-    document.heading(HEADING);
+    document.heading(word("heading-copies"));
     let groups = apart(&all);
     let matrices: Vec<Matrix<'_>> =
         groups.iter().filter_map(|group| Matrix::of(group)).collect();
@@ -31,8 +27,8 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if matrices.is_empty() {
         document.blocks.push(pairs);
     } else {
-        document.paragraph(Tone::Quiet, EXPLANATION);
-        let details = Details { title: PAIRS.to_owned(), blocks: vec![pairs] };
+        document.paragraph(Tone::Quiet, word("copies-explanation"));
+        let details = Details { title: word("details-copies").to_owned(), blocks: vec![pairs] };
         document.blocks.push(Block::Details(details));
     }
 }
@@ -77,7 +73,7 @@ impl<'a> Matrix<'a> {
     fn table(&self, context: &Context<'_>) -> Table {
         let sources = self.sources.iter().map(|it| (it.as_str(), Align::Right));
         let columns: Vec<_> = std::iter::once(("", Align::Left)).chain(sources).collect();
-        let mut caption = vec![MATRIX.to_owned()];
+        let mut caption = vec![say!("table-copies", unit = symbol("GB/s"))];
         caption.extend(context.several_hosts.then(|| self.estimates[0].host.clone()));
         let by = || self.estimates[0].tool.name.clone();
         caption.extend(context.several_measurers.then(by));
@@ -100,7 +96,7 @@ impl<'a> Matrix<'a> {
             true => {
                 let digits = precision::digits_of(estimate);
                 let value = precision::rounded(estimate.median / 1e9, digits);
-                format!("{:.digits$}", Quantity::new(value, Unit::Ratio))
+                units::quantity(value, Unit::Ratio, digits)
             }
             false => precision::value(estimate),
         };
@@ -112,15 +108,15 @@ impl<'a> Matrix<'a> {
 fn pairs(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     let interval = rows::interval_title(estimates);
     let columns = [
-        ("where", Align::Left),
-        ("value", Align::Right),
+        (word("column-where"), Align::Left),
+        (word("column-value"), Align::Right),
         (interval.as_str(), Align::Right),
         ("n", Align::Right),
-        ("by", Align::Left),
-        ("kernel", Align::Left),
-        ("note", Align::Left),
+        (word("column-by"), Align::Left),
+        (word("column-kernel"), Align::Left),
+        (word("column-note"), Align::Left),
     ];
-    let mut table = Table::new(words::STREAM_TABLE, &columns);
+    let mut table = Table::new(word("table-bandwidth"), &columns);
     for estimate in estimates {
         let mut row: Vec<Cell> = vec![context.place(estimate).into()];
         row.extend(rows::estimate(estimate));

@@ -6,15 +6,11 @@ use assay_model::summary::Estimate;
 
 use super::context::{Context, text};
 use super::other::differing;
-use super::rows;
 use super::storage::latency;
+use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Table};
+use crate::locale::word;
 use crate::{precision, units};
-
-const HEADING: &str = "File trees";
-const TABLE: &str = "Rate and latency of operations on files and directories";
-/// What is done where a phase does several things.
-const ALL: &str = "all";
 
 /// The figures of one operation.
 struct Row<'a> {
@@ -27,7 +23,7 @@ struct Row<'a> {
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let (rows, _) = rows(context);
     if !rows.is_empty() {
-        document.heading(HEADING);
+        document.heading(word("heading-files"));
         document.blocks.push(Block::Table(table(context, &rows)));
     }
 }
@@ -72,23 +68,25 @@ fn table(context: &Context<'_>, rows: &[Row<'_>]) -> Table {
     dimensions.retain(|name| *name != Attribute::Operation);
     let titles: Vec<String> = dimensions.iter().map(|it| it.name().replace('_', " ")).collect();
     let interval = rows::interval_title(&rates);
-    let mut columns = vec![("operation", Align::Left)];
+    let p99_from_due = words::from_due("p99");
+    let mut columns = vec![(word("column-operation"), Align::Left)];
     columns.extend(titles.iter().map(|title| (title.as_str(), Align::Left)));
     columns.extend([
-        ("rate", Align::Right),
+        (word("column-rate"), Align::Right),
         (interval.as_str(), Align::Right),
-        ("bandwidth", Align::Right),
-        ("median", Align::Right),
+        (word("column-bandwidth"), Align::Right),
+        (word("column-median"), Align::Right),
         ("p99", Align::Right),
-        ("median from due", Align::Right),
-        ("p99 from due", Align::Right),
-        ("by", Align::Left),
-        ("note", Align::Left),
+        (word("column-median-from-due"), Align::Right),
+        (p99_from_due.as_str(), Align::Right),
+        (word("column-by"), Align::Left),
+        (word("column-note"), Align::Left),
     ]);
-    let mut table = Table::new(TABLE, &columns);
+    let mut table = Table::new(word("table-files"), &columns);
     for row in rows {
         let operation = text(row.rate, Attribute::Operation);
-        let mut cells: Vec<Cell> = vec![operation.unwrap_or_else(|| ALL.to_owned()).into()];
+        let mut cells: Vec<Cell> =
+            vec![operation.unwrap_or_else(|| word("all-operations").to_owned()).into()];
         let dimension = |name: &Attribute| {
             Cell::from(units::joined(&text(row.rate, *name).unwrap_or_default()))
         };

@@ -7,6 +7,7 @@ use assay_model::summary::{RunHead, Summary};
 
 use super::words;
 use crate::document::{Document, Tone};
+use crate::locale::word;
 use crate::units;
 
 pub(super) fn title(summary: &Summary) -> String {
@@ -23,23 +24,21 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
     let (tone, text) = fate(summary, run);
     document.paragraph(tone, text);
     if summary.results.is_empty() {
-        document.paragraph(Tone::Bad, words::NOTHING);
+        document.paragraph(Tone::Bad, word("nothing-measured"));
     }
 }
 
 /// Nothing to say about a run that went well.
 fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, String) {
-    let reached = run.map_or_else(String::new, |run| {
-        words::reached(run.finished_cases().count(), run.started.plan.cases.len())
-    });
+    let reached = run.map(|run| [run.finished_cases().count(), run.started.plan.cases.len()]);
     match summary.run.status {
         Status::Complete => (Tone::Plain, String::new()),
         Status::Failed => {
             let skipped = summary.failures.iter().filter(|it| it.because.is_some()).count();
             (Tone::Bad, words::status_failed(summary.failures.len() - skipped, skipped))
         }
-        Status::Interrupted => (Tone::Doubt, words::status_interrupted(&reached)),
-        Status::Unfinished => (Tone::Doubt, words::status_unfinished(&reached)),
+        Status::Interrupted => (Tone::Doubt, words::status("interrupted", reached)),
+        Status::Unfinished => (Tone::Doubt, words::status("unfinished", reached)),
     }
 }
 
@@ -70,12 +69,18 @@ fn host_line(host: &HostFacts) -> String {
             assay_model::quantity::Unit::Byte,
             3,
         );
-        parts.push(format!("{size} memory"));
+        parts.push(say!("host-memory", size = size));
     }
-    parts.push(format!("kernel {}", host.system.kernel));
+    parts.extend(
+        Some(&host.system.kernel)
+            .filter(|it| !it.is_empty())
+            .map(|it| say!("host-kernel", kernel = it)),
+    );
     parts.extend(host.system.product.clone());
-    parts.extend(host.system.virtualization.as_ref().map(|by| format!("guest of {by}")));
-    parts.retain(|part| !part.is_empty() && part != "kernel ");
+    parts.extend(
+        host.system.virtualization.as_ref().map(|by| say!("host-guest", hypervisor = by)),
+    );
+    parts.retain(|part| !part.is_empty());
     parts.join(", ")
 }
 
@@ -85,18 +90,18 @@ fn cores(host: &HostFacts) -> String {
         return String::new();
     }
     let cores = host.topology.one_cpu_per_core(&cpus).len();
-    let cores_text = words::count(cores, "core", "cores");
+    let cores_text = words::cores(cores);
     if cores == cpus.len() {
         cores_text
     } else {
-        format!("{cores_text} with {}", words::count(cpus.len(), "thread", "threads"))
+        say!("cores-with-threads", cores = cores_text, threads = words::threads(cpus.len()))
     }
 }
 
 fn last_level(host: &HostFacts) -> Option<String> {
     let caches: Vec<_> = host.topology.last_level().collect();
     let first = caches.first()?;
-    let size = units::joined(&assay_model::quantity::Bytes(first.bytes).to_string());
+    let size = units::size(first.bytes);
     let count = if caches.len() == 1 {
         String::new()
     } else {

@@ -6,7 +6,7 @@ use assay_model::attribute::Attribute;
 use assay_model::attribute::Value;
 use assay_model::benchmark::Section;
 use assay_model::facts::HostFacts;
-use assay_model::quantity::{Bytes, Unit};
+use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, number, text};
@@ -14,6 +14,7 @@ use super::{rows, words};
 use crate::document::{
     Align, Axis, Band, Block, Cell, Document, Plot, Point, Scale, Series, Table, Tone,
 };
+use crate::locale::word;
 use crate::{precision, units};
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
@@ -21,7 +22,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let size = |estimate: &Estimate| number(estimate, Attribute::Bytes).unwrap_or(0.0);
     all.sort_by(|a, b| size(a).total_cmp(&size(b)));
     let Some(first) = all.first() else { return };
-    document.heading(words::LATENCY);
+    document.heading(word("heading-latency"));
     let levels = context.host(first).map(|host| levels(host, first)).unwrap_or_default();
     document.blocks.extend(plot(&all, &levels).map(Block::Plot));
     document.blocks.push(Block::Table(plateaus(context, &all, &levels)));
@@ -63,19 +64,19 @@ fn plot(estimates: &[&Estimate], levels: &[(u8, u64)]) -> Option<Plot> {
     series.retain(|series| series.points.len() > 1);
     let points = &series.first()?.points;
     let (first, last) = (points.first()?, points.last()?);
-    let size = |point: &Point| units::joined(&Bytes(point.x as u64).to_string());
+    let size = |point: &Point| units::size(point.x as u64);
     let time = |point: &Point| units::quantity(point.y, Unit::Second, 3);
     Some(Plot {
-        title: words::LADDER.to_owned(),
+        title: word("ladder-title").to_owned(),
         description: words::ladder_description(
             &time(first),
             &size(first),
             &time(last),
             &size(last),
         ),
-        x: Axis { label: words::WORKING_SET.to_owned(), unit: Unit::Byte, scale: Scale::Log2 },
+        x: Axis { label: word("working-set").to_owned(), unit: Unit::Byte, scale: Scale::Log2 },
         y: Axis {
-            label: words::TIME_PER_LOAD.to_owned(),
+            label: word("time-per-load").to_owned(),
             unit: Unit::Second,
             scale: Scale::Log10,
         },
@@ -99,19 +100,19 @@ fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
     };
     let told: Vec<String> =
         (0..3).filter(differs).filter_map(|i| parts(estimate)[i].clone()).collect();
-    if told.is_empty() { "latency".to_owned() } else { told.join(", ") }
+    if told.is_empty() { word("column-latency").to_owned() } else { told.join(", ") }
 }
 
 fn bands(levels: &[(u8, u64)]) -> Vec<Band> {
     let mut bands = Vec::new();
     let mut from = 0.0;
     for (level, bytes) in levels {
-        let label = format!("L{level} {}", Bytes(*bytes));
+        let label = format!("L{level} {}", units::size(*bytes));
         bands.push(Band { label: units::joined(&label), from, to: *bytes as f64 });
         from = *bytes as f64;
     }
     if !bands.is_empty() {
-        bands.push(Band { label: words::BEYOND_CACHES.to_owned(), from, to: f64::INFINITY });
+        bands.push(Band { label: word("beyond-caches").to_owned(), from, to: f64::INFINITY });
     }
     bands
 }
@@ -120,16 +121,16 @@ fn bands(levels: &[(u8, u64)]) -> Vec<Band> {
 fn plateaus(context: &Context<'_>, estimates: &[&Estimate], levels: &[(u8, u64)]) -> Table {
     let interval = rows::interval_title(estimates);
     let columns = [
-        ("level", Align::Left),
-        ("size", Align::Right),
-        (words::WORKING_SET, Align::Right),
-        ("latency", Align::Right),
+        (word("column-level"), Align::Left),
+        (word("column-size"), Align::Right),
+        (word("working-set"), Align::Right),
+        (word("column-latency"), Align::Right),
         (interval.as_str(), Align::Right),
         ("n", Align::Right),
-        ("by", Align::Left),
-        ("note", Align::Left),
+        (word("column-by"), Align::Left),
+        (word("column-note"), Align::Left),
     ];
-    let mut table = Table::new(words::LEVELS_TABLE, &columns);
+    let mut table = Table::new(word("table-levels"), &columns);
     for (level, size, estimate) in representatives(estimates, levels) {
         let mut row: Vec<Cell> = vec![
             level.into(),
@@ -162,14 +163,14 @@ fn representatives<'a>(
     let mut below = 0.0;
     for (level, bytes) in levels {
         let fits = |e: &&&Estimate| size(e) > below && size(e) <= *bytes as f64 / 2.0;
-        let label = units::joined(&Bytes(*bytes).to_string());
+        let label = units::size(*bytes);
         let best = estimates.iter().rev().find(fits);
         found.extend(best.map(|estimate| (format!("L{level}"), label, *estimate)));
         below = *bytes as f64;
     }
     let largest = estimates.last().filter(|estimate| size(estimate) >= 2.0 * below);
     let memory =
-        |estimate: &&'a Estimate| (words::BEYOND_CACHES.to_owned(), String::new(), *estimate);
+        |estimate: &&'a Estimate| (word("beyond-caches").to_owned(), String::new(), *estimate);
     found.extend(largest.map(memory));
     found
 }

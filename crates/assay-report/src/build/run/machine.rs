@@ -1,35 +1,36 @@
 //! All facts about the hosts, for the reader who wants to know whether runs can be compared.
 
 use assay_model::facts::{CpuFacts, HostFacts};
-use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::quantity::Unit;
 
 use assay_model::summary::Summary;
 
-use super::words;
 use crate::document::{Block, Details, Document, Facts, Tone};
+use crate::locale::{grouped, word};
+use crate::units::{quantity, size};
 
 pub(super) fn add(document: &mut Document, summary: &Summary) {
     let blocks: Vec<Block> = summary.hosts.iter().flat_map(host).collect();
     if !blocks.is_empty() {
-        let details = Details { title: words::MACHINE.to_owned(), blocks };
+        let details = Details { title: word("details-machine").to_owned(), blocks };
         document.blocks.push(Block::Details(details));
     }
 }
 
 fn host(host: &HostFacts) -> Vec<Block> {
     let list = |title: &str, facts: Vec<(String, String)>| {
-        let title = Some(format!("{}: {title}", host.name));
+        let title = Some(format!("{}: {}", host.name, word(title)));
         Block::Facts(Facts { title, tone: Tone::Plain, facts })
     };
     let named = |map: &std::collections::BTreeMap<String, String>| {
         map.iter().map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>()
     };
     let parts = [
-        ("hardware", [processor(&host.cpu), topology(host)].concat()),
-        ("system", system(host)),
-        ("settings", named(&host.settings)),
-        ("mitigations", named(&host.mitigations)),
-        ("versions", named(&host.versions)),
+        ("machine-hardware", [processor(&host.cpu), topology(host)].concat()),
+        ("machine-system", system(host)),
+        ("machine-settings", named(&host.settings)),
+        ("machine-mitigations", named(&host.mitigations)),
+        ("machine-versions", named(&host.versions)),
     ];
     parts
         .into_iter()
@@ -43,25 +44,24 @@ fn known<const N: usize>(facts: [(&str, Option<String>); N]) -> Vec<(String, Str
     let filled = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
     filled
         .filter(|(_, value)| !value.is_empty())
-        .map(|(name, value)| (name.to_owned(), value))
+        .map(|(name, value)| (word(name).to_owned(), value))
         .collect()
 }
 
 fn processor(cpu: &CpuFacts) -> Vec<(String, String)> {
-    let hertz = |value: Option<f64>| {
-        value.map(|value| format!("{:.3}", Quantity::new(value, Unit::Hertz)))
-    };
-    let switch = |value: Option<bool>| value.map(|on| if on { "on" } else { "off" }.to_owned());
+    let hertz = |value: Option<f64>| value.map(|value| quantity(value, Unit::Hertz, 3));
+    let switch =
+        |value: Option<bool>| value.map(|on| word(if on { "on" } else { "off" }).to_owned());
     known([
-        ("processor", Some(cpu.model.clone())),
-        ("vendor", Some(cpu.vendor.clone())),
-        ("family/model/stepping", cpu.signature.clone()),
-        ("microcode", cpu.microcode.clone()),
-        ("nominal frequency", hertz(cpu.nominal_hz)),
-        ("maximum frequency", hertz(cpu.maximum_hz)),
-        ("governor", cpu.governor.clone()),
-        ("boost", switch(cpu.boost)),
-        ("SMT", switch(cpu.smt)),
+        ("fact-processor", Some(cpu.model.clone())),
+        ("fact-vendor", Some(cpu.vendor.clone())),
+        ("fact-family-model-stepping", cpu.signature.clone()),
+        ("fact-microcode", cpu.microcode.clone()),
+        ("fact-nominal-frequency", hertz(cpu.nominal_hz)),
+        ("fact-maximum-frequency", hertz(cpu.maximum_hz)),
+        ("fact-governor", cpu.governor.clone()),
+        ("fact-boost", switch(cpu.boost)),
+        ("fact-smt", switch(cpu.smt)),
     ])
 }
 
@@ -72,37 +72,43 @@ fn topology(host: &HostFacts) -> Vec<(String, String)> {
     let kinds: std::collections::BTreeSet<_> = caches.iter().copied().collect();
     let cache = |kind: &(u8, u64)| {
         let count = caches.iter().filter(|cache| *cache == kind).count();
-        format!("{count} × {} L{}", Bytes(kind.1), kind.0)
+        format!("{count} × {} L{}", size(kind.1), kind.0)
     };
     let cores = host.topology.one_cpu_per_core(&host.topology.cpu_ids()).len();
     known([
-        ("CPUs", Some(format!("{} on {cores} cores", host.topology.cpus.len()))),
-        ("caches", Some(kinds.iter().map(cache).collect::<Vec<_>>().join(", "))),
-        ("NUMA nodes", Some(host.topology.numa.len().to_string())),
-        ("memory", Some(Bytes(host.memory.total_bytes).quantity().to_string())),
         (
-            "memory modules",
+            "fact-cpus",
+            Some(say!("cpus-on-cores", cpus = host.topology.cpus.len(), cores = cores)),
+        ),
+        ("fact-caches", Some(kinds.iter().map(cache).collect::<Vec<_>>().join(", "))),
+        ("fact-numa-nodes", Some(host.topology.numa.len().to_string())),
+        ("fact-memory", Some(quantity(host.memory.total_bytes as f64, Unit::Byte, 4))),
+        (
+            "fact-memory-modules",
             host.memory.modules.as_ref().map(|modules| modules.len().to_string()),
         ),
-        ("huge page", host.memory.huge_page_bytes.map(|bytes| Bytes(bytes).to_string())),
+        ("fact-huge-page", host.memory.huge_page_bytes.map(size)),
     ])
 }
 
 fn system(host: &HostFacts) -> Vec<(String, String)> {
     let system = &host.system;
-    let bytes = |value: Option<u64>| value.map(|value| Bytes(value).quantity().to_string());
+    let bytes = |value: Option<u64>| value.map(|value| quantity(value as f64, Unit::Byte, 4));
     known([
-        ("distribution", system.distribution.clone()),
+        ("fact-distribution", system.distribution.clone()),
         (
-            "kernel",
+            "fact-kernel",
             Some(format!("{} {}", system.kernel, system.architecture).trim().to_owned()),
         ),
-        ("kernel command line", system.kernel_command_line.clone()),
-        ("virtualisation", system.virtualization.clone()),
-        ("product", system.product.clone()),
-        ("clock source", system.clock_source.clone()),
-        ("CPU quota", host.limits.cpu_quota.map(|quota| format!("{quota} CPUs"))),
-        ("memory limit of the control group", bytes(host.limits.memory_available_bytes)),
-        ("fingerprint", Some(host.fingerprint.clone())),
+        ("fact-kernel-command-line", system.kernel_command_line.clone()),
+        ("fact-virtualisation", system.virtualization.clone()),
+        ("fact-product", system.product.clone()),
+        ("fact-clock-source", system.clock_source.clone()),
+        (
+            "fact-cpu-quota",
+            host.limits.cpu_quota.map(|quota| say!("cpus", n = grouped(&quota.to_string()))),
+        ),
+        ("fact-memory-limit-of-the-control-group", bytes(host.limits.memory_available_bytes)),
+        ("fact-fingerprint", Some(host.fingerprint.clone())),
     ])
 }

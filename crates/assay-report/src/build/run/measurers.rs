@@ -7,6 +7,7 @@ use assay_model::summary::Estimate;
 use super::context::{Context, is_concurrent, metric_name, section_of, text};
 use super::{network, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
+use crate::locale::{fixed, word};
 use crate::{precision, units};
 
 /// Attributes of storage that assay sets for every measurer: absent is a value, too.
@@ -23,16 +24,17 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         return;
     }
     let ratios: Vec<String> = others.iter().map(|other| words::ratio(first, other)).collect();
-    let mut columns = vec![("what", Align::Left), ("where", Align::Left)];
+    let mut columns =
+        vec![(word("column-what"), Align::Left), (word("column-where"), Align::Left)];
     let right = tools.iter().chain(&ratios);
     columns.extend(right.map(|title| (title.as_str(), Align::Right)));
-    let mut table = Table::new(words::MEASURERS_TABLE, &columns);
+    let mut table = Table::new(word("table-measurers"), &columns);
     for group in &groups {
         table.rows.push(row(context, group, first, others));
     }
-    document.heading(words::MEASURERS);
+    document.heading(word("heading-measurers"));
     document.blocks.push(Block::Table(table));
-    document.paragraph(Tone::Quiet, words::RATIOS);
+    document.paragraph(Tone::Quiet, word("measurers-ratios"));
 }
 
 /// Results about the same thing by more than one measurer.
@@ -93,7 +95,7 @@ fn row(
     let value = |tool: &str| by(tool).map(|e| precision::value(e)).unwrap_or_default();
     let ratio = |tool: &String| {
         let ratio = by(first)?.median / by(tool)?.median;
-        ratio.is_finite().then(|| format!("{ratio:.3}"))
+        ratio.is_finite().then(|| fixed(ratio, 3))
     };
     let is_network = network::is_about(group[0]);
     let place = match text(group[0], Attribute::N) {

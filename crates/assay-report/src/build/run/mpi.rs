@@ -6,6 +6,7 @@ use assay_model::summary::Estimate;
 
 use super::context::{Context, metric_name, number, text};
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
+use crate::locale::{fixed, grouped, word};
 use crate::{precision, units};
 
 mod curves;
@@ -15,16 +16,8 @@ mod places;
 pub(super) use labels::Labels;
 
 const HEADING: &str = "MPI";
-const WHO: &str = "MPI libraries and the actual binding of their ranks";
-const IN_BITS: &str = "The same in bit/s:";
-const MORE: &str = "Other metrics";
-const RULE: &str = "◀ marks the best of a row; ×1.20 is the ratio to it; ≈: the two intervals overlap; ±?: too few \
-                    effective samples for an interval. Latency is half a round trip. The transport is the \
-                    library's choice between hosts; within a host all of them use shared memory.";
 /// The width of an interval that does not exist.
 const UNKNOWN_WIDTH: &str = "±?";
-/// One that reaches beyond ten times the value.
-const HOPELESS_WIDTH: &str = "±>1000\u{a0}%";
 /// Metrics of the tables that are shown at once; all others are for those who ask.
 const SHOWN: [&str; 4] = ["latency", "bandwidth", "message_rate", "overlap"];
 
@@ -51,13 +44,13 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
     let (shown, more): (Vec<_>, Vec<_>) =
         groups.iter().partition(|group| SHOWN.contains(&group.metric));
-    document.paragraph(Tone::Quiet, RULE);
+    document.paragraph(Tone::Quiet, say!("mpi-rule", ratio = fixed(1.2, 2)));
     places::add(document, &groups, context.summary);
     for group in shown {
         document.heading(group.title());
         document.blocks.push(Block::Table(table(context, group)));
         if let Some(table) = in_bits(group) {
-            document.paragraph(Tone::Plain, IN_BITS);
+            document.paragraph(Tone::Plain, say!("mpi-in-bits", unit = "bit/s"));
             document.blocks.push(Block::Table(table));
         }
         document.blocks.extend(curves::plot(group).map(Block::Plot));
@@ -67,7 +60,10 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
             [Block::Heading(group.title()), Block::Table(table(context, group))]
         };
         let blocks = more.iter().flat_map(named).collect();
-        document.blocks.push(Block::Details(Details { title: MORE.to_owned(), blocks }));
+        document.blocks.push(Block::Details(Details {
+            title: word("details-other-metrics").to_owned(),
+            blocks,
+        }));
     }
 }
 
@@ -116,7 +112,11 @@ impl<'a> Group<'a> {
     /// The MPI, and who measured if that is not assay.
     fn column(&self, estimate: &Estimate) -> String {
         let mpi = self.name(estimate);
-        if by_assay(&estimate) { mpi } else { format!("{mpi} by {}", estimate.tool.name) }
+        if by_assay(&estimate) {
+            mpi
+        } else {
+            say!("what-by", what = mpi, by = estimate.tool.name.as_str())
+        }
     }
 
     fn name(&self, estimate: &Estimate) -> String {
@@ -175,7 +175,7 @@ impl<'a> Group<'a> {
             title = format!("{title}, {}", self.place);
         }
         if !self.ranks.is_empty() {
-            title = format!("{title}, {}\u{a0}ranks", self.ranks);
+            title = format!("{title}, {}", say!("ranks", ranks = &self.ranks));
         }
         title
     }
@@ -199,9 +199,9 @@ fn shown_size(bytes: Option<u64>) -> Cell {
 fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
     let names = group.columns();
     let headings: Vec<String> = names.iter().map(|name| group.heading(name)).collect();
-    let mut columns = vec![("size", Align::Right)];
+    let mut columns = vec![(word("column-size"), Align::Right)];
     columns.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
-    columns.push(("note", Align::Left));
+    columns.push((word("column-note"), Align::Left));
     let mut table = Table::new("", &columns);
     for bytes in group.sizes() {
         let best = group.best(bytes);
@@ -224,7 +224,9 @@ fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
 fn cell(estimate: &Estimate, best: Option<&Estimate>, columns: usize) -> Cell {
     let value = precision::value(estimate);
     let interval = match precision::relative(estimate) {
-        Some(_) if is_hopeless(estimate) => HOPELESS_WIDTH.to_owned(),
+        Some(_) if is_hopeless(estimate) => {
+            format!("±>{}", units::in_percent(&grouped("1000")))
+        }
         Some(width) => width,
         None => UNKNOWN_WIDTH.to_owned(),
     };
@@ -273,7 +275,7 @@ fn in_bits(group: &Group<'_>) -> Option<Table> {
         return None;
     }
     let names = group.columns();
-    let mut columns = vec![("size", Align::Right)];
+    let mut columns = vec![(word("column-size"), Align::Right)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = Table::new("", &columns);
     for bytes in group.sizes() {
@@ -295,10 +297,10 @@ fn in_bits(group: &Group<'_>) -> Option<Table> {
 fn who(groups: &[Group<'_>]) -> Table {
     let columns = [
         ("MPI", Align::Left),
-        ("transport", Align::Left),
+        (word("column-transport"), Align::Left),
         ("ABI", Align::Left),
-        ("library", Align::Left),
-        ("ranks on CPUs", Align::Left),
+        (word("column-library"), Align::Left),
+        (word("column-ranks-on-cpus"), Align::Left),
     ];
     let mut found: Vec<([String; 4], Vec<String>)> = Vec::new();
     for group in groups {
@@ -318,7 +320,7 @@ fn who(groups: &[Group<'_>]) -> Table {
             }
         }
     }
-    let mut table = Table::new(WHO, &columns);
+    let mut table = Table::new(word("table-mpi-libraries"), &columns);
     for (who, places) in found {
         let mut row: Vec<Cell> = who.into_iter().map(Cell::from).collect();
         row.push(places.join(", ").into());

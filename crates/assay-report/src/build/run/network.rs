@@ -6,22 +6,13 @@ use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, metric_name, number, section_of, text, told};
-use super::rows;
+use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
+use crate::locale::word;
 use crate::{precision, units};
 
-const HEADING: &str = "Network";
-const ITEMS: &str = "Goodput and CPU cost";
-const ITEMS_SAY: &str = "CPU load is the busy share of all CPUs, CPU time what the transfer used, at the local / \
-                         at the remote end. Retransmits are TCP segments. Medians; the intervals \
-                         follow.";
-const THROUGHPUT: &str = "Network metrics with their intervals";
 /// Of a load that varies from moment to moment more digits are not worth their place.
 const END_DIGITS: usize = 2;
-const UNKNOWN: &str = "unknown";
-const ROUND_TRIPS: &str = "Round trips";
-const LOOPBACK: &str = "All of this went over loopback within this machine: it says nothing about a \
-                        network.";
 
 /// Metrics of the second table; all others belong to the first.
 const TIMES: [&str; 2] = ["round_trip", "half_round_trip"];
@@ -31,37 +22,39 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if all.is_empty() {
         return;
     }
-    document.heading(HEADING);
+    document.heading(word("heading-network"));
     let is_time = |estimate: &&&Estimate| TIMES.contains(&estimate.metric.as_str());
     let times: Vec<&Estimate> = all.iter().filter(is_time).copied().collect();
     let amounts: Vec<&Estimate> = all.iter().filter(|it| !is_time(it)).copied().collect();
     if amounts.iter().any(|it| it.metric == "goodput") {
         document.blocks.push(Block::Table(items(context, &amounts)));
-        document.paragraph(Tone::Quiet, ITEMS_SAY.to_owned());
+        document.paragraph(Tone::Quiet, word("network-items-say"));
     }
-    for (title, estimates) in [(THROUGHPUT, &amounts), (ROUND_TRIPS, &times)] {
+    for (title, estimates) in
+        [(word("table-network"), &amounts), (word("table-round-trips"), &times)]
+    {
         if !estimates.is_empty() {
             document.blocks.push(Block::Table(table(title, context, estimates)));
         }
     }
     if all.iter().all(|estimate| text(estimate, Attribute::Path).as_deref() == Some("loopback"))
     {
-        document.paragraph(Tone::Quiet, LOOPBACK.to_owned());
+        document.paragraph(Tone::Quiet, word("network-loopback"));
     }
 }
 
 /// One row for each case of streams, as people lay it out; the list that follows has all of it.
 fn items(context: &Context<'_>, amounts: &[&Estimate]) -> Table {
     let columns = [
-        ("item", Align::Left),
-        ("where", Align::Left),
-        ("goodput", Align::Right),
-        ("CPU load", Align::Right),
-        ("CPU time", Align::Right),
-        ("retransmits", Align::Right),
-        ("by", Align::Left),
+        (word("column-item"), Align::Left),
+        (word("column-where"), Align::Left),
+        (word("column-goodput"), Align::Right),
+        (word("column-cpu-load"), Align::Right),
+        (word("column-cpu-time"), Align::Right),
+        (word("column-retransmits"), Align::Right),
+        (word("column-by"), Align::Left),
     ];
-    let mut table = Table::new(ITEMS, &columns);
+    let mut table = Table::new(word("table-network-items"), &columns);
     for goodput in amounts.iter().copied().filter(|it| it.metric == "goodput") {
         let all = || amounts.iter().copied();
         let again = all().find(|it| it.metric == "retransmits" && is_beside(it, goodput));
@@ -89,7 +82,7 @@ pub(in crate::build) fn load_of_both_ends<'e>(
     all: impl Iterator<Item = &'e Estimate>,
 ) -> String {
     let percent = |it: &Estimate| units::quantity(it.median * 100.0, Unit::Ratio, END_DIGITS);
-    of_both_ends(goodput, "cpu_load", all, percent, "%")
+    of_both_ends(goodput, "cpu_load", all, percent, units::in_percent)
 }
 
 /// What this much cost at both ends: `0.40 / 0.52 s/GB`.
@@ -98,10 +91,9 @@ fn cost_of_both_ends<'e>(
     all: impl Iterator<Item = &'e Estimate>,
 ) -> String {
     let cost = |it: &Estimate| {
-        let written = units::quantity(it.median, it.unit, END_DIGITS);
-        written.split('\u{a0}').next().unwrap_or_default().to_owned()
+        units::parts(&units::quantity(it.median, it.unit, END_DIGITS)).0.to_owned()
     };
-    of_both_ends(goodput, "cpu_per_byte", all, cost, "s/GB")
+    of_both_ends(goodput, "cpu_per_byte", all, cost, |cost| units::with_symbol(cost, "s/GB"))
 }
 
 fn of_both_ends<'e>(
@@ -109,9 +101,10 @@ fn of_both_ends<'e>(
     metric: &str,
     all: impl Iterator<Item = &'e Estimate>,
     write: impl Fn(&Estimate) -> String,
-    unit: &str,
+    with_unit: impl Fn(&str) -> String,
 ) -> String {
     let (mut local, mut remote) = (None, None);
+    let unknown = word("unknown");
     for estimate in all.filter(|it| it.metric == metric && is_beside(it, goodput)) {
         match text(estimate, Attribute::End).as_deref() {
             Some("local") => local = Some(write(estimate)),
@@ -120,10 +113,10 @@ fn of_both_ends<'e>(
         }
     }
     let told = match (local, remote) {
-        (Some(local), Some(remote)) => format!("{local} / {remote} {unit}"),
-        (Some(local), None) => format!("{local} {unit} / {UNKNOWN}"),
-        (None, Some(remote)) => format!("{UNKNOWN} / {remote} {unit}"),
-        (None, None) => UNKNOWN.to_owned(),
+        (Some(local), Some(remote)) => with_unit(&format!("{local} / {remote}")),
+        (Some(local), None) => format!("{} / {unknown}", with_unit(&local)),
+        (None, Some(remote)) => format!("{unknown} / {}", with_unit(&remote)),
+        (None, None) => unknown.to_owned(),
     };
     units::joined(&told)
 }
@@ -143,16 +136,16 @@ fn protocol(estimate: &Estimate) -> String {
 fn table(title: &str, context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     let interval = rows::interval_title(estimates);
     let columns = [
-        ("what", Align::Left),
-        ("where", Align::Left),
-        ("case", Align::Left),
-        ("value", Align::Right),
+        (word("column-what"), Align::Left),
+        (word("column-where"), Align::Left),
+        (word("column-case"), Align::Left),
+        (word("column-value"), Align::Right),
         (interval.as_str(), Align::Right),
         ("p99", Align::Right),
-        ("of link", Align::Right),
+        (word("column-of-link"), Align::Right),
         ("n", Align::Right),
-        ("by", Align::Left),
-        ("note", Align::Left),
+        (word("column-by"), Align::Left),
+        (word("column-note"), Align::Left),
     ];
     let mut table = Table::new(title, &columns);
     for estimate in estimates {
@@ -183,7 +176,7 @@ pub(in crate::build) fn is_about(estimate: &Estimate) -> bool {
 
 /// The case, and the end where the figure is about one alone.
 pub(in crate::build) fn case_and_end(estimate: &Estimate) -> String {
-    let end = text(estimate, Attribute::End).map(|end| format!("{end} end"));
+    let end = text(estimate, Attribute::End).map(|end| words::end(&end));
     let parts = [Some(case(estimate)).filter(|case| !case.is_empty()), end];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -196,7 +189,7 @@ fn place(estimate: &Estimate) -> String {
         _ => to,
     };
     match text(estimate, Attribute::End) {
-        Some(end) => format!("{path}, {end} end"),
+        Some(end) => format!("{path}, {}", words::end(&end)),
         None => path,
     }
 }
@@ -204,22 +197,21 @@ fn place(estimate: &Estimate) -> String {
 /// What distinguishes the cases of one metric: streams, direction, sizes, rates, load.
 pub(in crate::build) fn case(estimate: &Estimate) -> String {
     let is_off = |name: Attribute| estimate.parameters.get(&name) == Some(&Value::Flag(false));
-    let streams = number(estimate, Attribute::Streams).map(|streams| match streams as u64 {
-        1 => "1\u{a0}stream".to_owned(),
-        streams => format!("{streams}\u{a0}streams"),
-    });
+    let streams =
+        number(estimate, Attribute::Streams).map(|streams| say!("streams", n = streams as u64));
     let load = number(estimate, Attribute::LoadStreams).filter(|streams| *streams > 0.0);
     let parts = [
         streams,
-        text(estimate, Attribute::Direction),
-        is_off(Attribute::Copy).then(|| "no copy".to_owned()),
+        text(estimate, Attribute::Direction).map(|it| words::direction(&it)),
+        is_off(Attribute::Copy).then(|| word("no-copy").to_owned()),
         text(estimate, Attribute::RateBitPerS)
             .and(number(estimate, Attribute::RateBitPerS))
             .map(|rate| units::quantity(rate, Unit::BitPerSecond, 3)),
-        number(estimate, Attribute::Bytes).map(|bytes| format!("{bytes}\u{a0}B")),
+        number(estimate, Attribute::Bytes)
+            .map(|bytes| units::with_symbol(&bytes.to_string(), "B")),
         text(estimate, Attribute::Waiting).filter(|waiting| waiting == "spin"),
-        text(estimate, Attribute::MessagesPerS).map(|rate| format!("{rate} per second")),
-        load.map(|streams| format!("under load of {streams}\u{a0}streams")),
+        text(estimate, Attribute::MessagesPerS).map(|rate| say!("per-second", rate = rate)),
+        load.map(|streams| say!("under-load", n = streams as u64)),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

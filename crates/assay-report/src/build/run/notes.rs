@@ -9,6 +9,7 @@ use super::context::{domains, metric_name, text};
 use super::mpi::Labels;
 use super::{network, words};
 use crate::document::{Block, Document, Note, Tone};
+use crate::locale::word;
 use crate::words::{self as catalogue, Said};
 
 /// Results named with one text, and texts named under one note.
@@ -69,7 +70,7 @@ impl Notes {
             lines: group.lines(),
             advice: group.advice.clone(),
         };
-        document.heading(words::DOUBTS);
+        document.heading(word("heading-warnings"));
         document.blocks.push(Block::Notes((1..).zip(&self.groups).map(note).collect()));
     }
 
@@ -116,7 +117,7 @@ pub(super) fn add_failures(document: &mut Document, summary: &Summary) {
     if summary.failures.is_empty() {
         return;
     }
-    document.heading(words::FAILURES);
+    document.heading(word("heading-failures"));
     let is_known = |case: &String| summary.failures.iter().any(|it| it.case == *case);
     let own = |it: &&CaseFailure| !it.because.as_ref().is_some_and(is_known);
     let note = |failure: &CaseFailure| {
@@ -139,7 +140,7 @@ pub(super) fn add_omitted(document: &mut Document, summary: &Summary) {
     if summary.omitted.is_empty() {
         return;
     }
-    document.heading(words::OMITTED);
+    document.heading(word("heading-omitted"));
     let note = |omitted: &Omitted| {
         let said = catalogue::missing(omitted.reason);
         let (mark, name) = (None, omitted.benchmark.clone());
@@ -174,7 +175,7 @@ fn case(estimate: &Estimate, labels: &Labels) -> String {
     let equations = text(estimate, Attribute::N).map(|n| format!("N\u{a0}=\u{a0}{n}"));
     let test = text(estimate, Attribute::Test).or_else(|| text(estimate, Attribute::Phase));
     let test = test.map(|test| match text(estimate, Attribute::PercentOfMax) {
-        Some(percent) => format!("{test} at {percent}"),
+        Some(percent) => say!("test-at", test = test, share = percent),
         None => test,
     });
     let bytes = text(estimate, Attribute::Bytes).filter(|_| test.is_none());
@@ -195,7 +196,7 @@ impl Subject {
     fn name(&self) -> String {
         let metrics = match self.metrics.as_slice() {
             [one] => one.clone(),
-            [one, two] => format!("{one} and {two}"),
+            [one, two] => say!("one-and-two", one = one, two = two),
             _ if self.case.is_empty() => self.metrics.join(", "),
             _ => return self.case.clone(),
         };

@@ -5,8 +5,9 @@ use assay_model::benchmark::Section;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, section_of, text};
-use super::{files, rows, storage, words};
+use super::{files, rows, storage};
 use crate::document::{Align, Block, Cell, Document, Table};
+use crate::locale::word;
 use crate::units;
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
@@ -16,7 +17,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let unknown = |estimate: &&Estimate| section_of(estimate).is_none();
     estimates.extend(context.summary.results.iter().filter(unknown));
     if !estimates.is_empty() {
-        document.heading(words::OTHER);
+        document.heading(word("heading-other"));
         document.blocks.push(Block::Table(table(context, &estimates)));
     }
 }
@@ -25,16 +26,16 @@ fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     let interval = rows::interval_title(estimates);
     let dimensions = differing(estimates);
     let titles: Vec<String> = dimensions.iter().map(|it| it.name().replace('_', " ")).collect();
-    let mut columns = vec![("what", Align::Left)];
+    let mut columns = vec![(word("column-what"), Align::Left)];
     columns.extend(titles.iter().map(|title| (title.as_str(), Align::Left)));
     columns.extend([
-        ("value", Align::Right),
+        (word("column-value"), Align::Right),
         (interval.as_str(), Align::Right),
         ("n", Align::Right),
-        ("by", Align::Left),
-        ("note", Align::Left),
+        (word("column-by"), Align::Left),
+        (word("column-note"), Align::Left),
     ]);
-    let mut table = Table::new(words::OTHER_TABLE, &columns);
+    let mut table = Table::new(word("table-other"), &columns);
     for estimate in estimates {
         let what = format!("{} {}", estimate.benchmark, estimate.metric);
         let mut row: Vec<Cell> = vec![what.into()];

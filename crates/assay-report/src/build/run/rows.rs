@@ -5,6 +5,7 @@ use assay_model::summary::Estimate;
 use super::context::Context;
 use super::words;
 use crate::document::Cell;
+use crate::locale::{grouped, word};
 use crate::{precision, units};
 
 /// What is above the intervals of these results.
@@ -18,7 +19,7 @@ pub(super) fn interval_title(estimates: &[&Estimate]) -> String {
 /// The value and its interval.
 pub(super) fn estimate(estimate: &Estimate) -> [Cell; 2] {
     let interval =
-        precision::interval(estimate).unwrap_or_else(|| words::NO_INTERVAL.to_owned());
+        precision::interval(estimate).unwrap_or_else(|| word("no-interval").to_owned());
     let interval = Cell::with_short(interval, precision::relative(estimate));
     [precision::value(estimate).into(), interval]
 }
@@ -27,9 +28,10 @@ pub(super) fn estimate(estimate: &Estimate) -> [Cell; 2] {
 pub(super) fn samples(estimate: &Estimate) -> Cell {
     let worth = estimate.n_effective.round();
     if worth.is_finite() && worth < estimate.n as f64 * 0.9 {
-        format!("{}\u{a0}({worth})", estimate.n).into()
+        format!("{}\u{a0}({})", grouped(&estimate.n.to_string()), grouped(&worth.to_string()))
+            .into()
     } else {
-        estimate.n.to_string().into()
+        grouped(&estimate.n.to_string()).into()
     }
 }
 

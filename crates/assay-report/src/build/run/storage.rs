@@ -11,23 +11,10 @@ use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::context::{self, Context, number, section_of, text};
-use super::rows;
+use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
+use crate::locale::{fixed, word};
 use crate::{precision, units};
-
-const HEADING: &str = "Storage";
-const MEASURED: &str = "Rate, bandwidth and latency";
-const PAIRS: &str = "Reads and writes side by side";
-const CIRCUMSTANCES: &str = "Parameters and CPU usage";
-const SIDES: &str = "Reads and writes of mixes, from submission to completion";
-const DUE: &str = "Latency from when I/O was due";
-const EXPLANATION: &str = "Latency is from submission to completion (service time). Latency from due starts \
-                           when the I/O was due, which is what a user waits, and what response \
-                           curves show. Percentiles are over every single I/O. ± is the wider half \
-                           of the confidence interval of the median. Generator: rate of the load \
-                           generator without I/O, over the rate reached.";
-const CACHED: &str = "Some of this I/O went through the page cache: it measures memory as much as \
-                      storage.";
 
 /// The metrics of one case.
 #[derive(Default)]
@@ -47,6 +34,8 @@ struct Test<'a> {
     steps: Vec<&'a Estimate>,
 }
 
+/// The level of the intervals of storage.
+const LEVEL: f64 = 0.95;
 /// What is done where reads and writes are.
 const MIX: &str = "mix";
 
@@ -62,7 +51,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if tests.is_empty() {
         return;
     }
-    document.heading(HEADING);
+    document.heading(word("heading-storage"));
     let (curves, single): (Vec<&Test<'_>>, Vec<&Test<'_>>) =
         tests.iter().partition(|test| test.is_on_a_curve());
     for sentence in sentences(&tests, target).into_iter().chain(sentences(&tests, engine)) {
@@ -83,14 +72,14 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let shown: Vec<&Test<'_>> =
         tests.iter().filter(|test| test.number(Attribute::PercentOfMax).is_none()).collect();
     document.blocks.push(Block::Table(circumstances(context, &shown)));
-    document.paragraph(Tone::Quiet, EXPLANATION);
+    document.paragraph(Tone::Quiet, word("storage-explanation"));
     let cached = |test: &Test<'_>| {
         test.any().is_some_and(|it| {
             it.parameters.get(&Attribute::PageCache) == Some(&Value::Flag(true))
         })
     };
     if tests.iter().any(cached) {
-        document.paragraph(Tone::Doubt, CACHED);
+        document.paragraph(Tone::Doubt, word("storage-cached"));
     }
 }
 
@@ -234,18 +223,18 @@ impl<'a> Test<'a> {
 
 fn measured(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
     let columns = [
-        ("test", Align::Left),
-        ("rate", Align::Right),
-        ("95 % interval", Align::Right),
-        ("bandwidth", Align::Right),
-        ("of provisioned", Align::Right),
-        ("median", Align::Right),
+        (word("column-test"), Align::Left),
+        (word("column-rate"), Align::Right),
+        (&words::interval(Some(LEVEL)), Align::Right),
+        (word("column-bandwidth"), Align::Right),
+        (word("column-of-provisioned"), Align::Right),
+        (word("column-median"), Align::Right),
         ("p99", Align::Right),
         ("p99.9", Align::Right),
-        ("by", Align::Left),
-        ("note", Align::Left),
+        (word("column-by"), Align::Left),
+        (word("column-note"), Align::Left),
     ];
-    let mut table = Table::new(MEASURED, &columns);
+    let mut table = Table::new(word("table-storage"), &columns);
     for test in tests {
         let [value, interval] = test.rate.map(rows::estimate).unwrap_or_default();
         let mut row: Vec<Cell> = vec![test.name().into(), value, interval];
@@ -262,23 +251,23 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
     /// From this size on people ask for bandwidth.
     const LARGE_BYTES: f64 = 65_536.0;
     let columns = [
-        ("what", Align::Left),
-        ("reads", Align::Right),
-        ("writes", Align::Right),
-        ("by", Align::Left),
+        (word("column-what"), Align::Left),
+        (word("column-reads"), Align::Right),
+        (word("column-writes"), Align::Right),
+        (word("column-by"), Align::Left),
     ];
-    let mut table = Table::new(PAIRS, &columns);
+    let mut table = Table::new(word("table-storage-pairs"), &columns);
     let kind = |test: &Test<'_>| {
         let of = |name| test.text(name);
         let by = test.any()?;
         let place = (of(Attribute::Target), by.tool.name.clone(), by.host.clone());
         // Who asks for a rate asks for something else.
         let is_closed = test.number(Attribute::RequestedRate).is_none();
-        let what = format!(
-            "{} {}, {} in flight",
-            of(Attribute::Pattern)?,
-            of(Attribute::Bytes)?,
-            of(Attribute::Depth)?
+        let what = say!(
+            "storage-kind",
+            pattern = words::pattern(&of(Attribute::Pattern)?),
+            size = of(Attribute::Bytes)?,
+            depth = of(Attribute::Depth)?,
         );
         is_closed.then_some((what, place))
     };
@@ -304,14 +293,14 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
 /// Latency as a user sees it, of the tests that have a rate.
 fn due(tests: &[&Test<'_>]) -> Option<Table> {
     let columns = [
-        ("test", Align::Left),
-        ("requested", Align::Right),
-        ("reached", Align::Right),
-        ("median from due", Align::Right),
-        ("p99 from due", Align::Right),
-        ("p99.9 from due", Align::Right),
+        (word("column-test"), Align::Left),
+        (word("column-requested"), Align::Right),
+        (word("column-reached"), Align::Right),
+        (word("column-median-from-due"), Align::Right),
+        (&words::from_due("p99"), Align::Right),
+        (&words::from_due("p99.9"), Align::Right),
     ];
-    let mut table = Table::new(DUE, &columns);
+    let mut table = Table::new(word("table-storage-due"), &columns);
     for test in tests.iter().filter(|test| test.from_due.is_some()) {
         let asked = test.text(Attribute::RequestedRate).unwrap_or_default();
         let reached = test.rate.map(precision::value).unwrap_or_default();
@@ -325,14 +314,14 @@ fn due(tests: &[&Test<'_>]) -> Option<Table> {
 /// Reads and writes apart, of the tests that do both.
 fn sides(tests: &[&Test<'_>]) -> Option<Table> {
     let columns = [
-        ("test", Align::Left),
+        (word("column-test"), Align::Left),
         ("", Align::Left),
-        ("rate", Align::Right),
-        ("median", Align::Right),
+        (word("column-rate"), Align::Right),
+        (word("column-median"), Align::Right),
         ("p99", Align::Right),
         ("p99.9", Align::Right),
     ];
-    let mut table = Table::new(SIDES, &columns);
+    let mut table = Table::new(word("table-storage-mixes"), &columns);
     for test in tests {
         let sides = [
             ("read", &test.reads, Attribute::ReadRate),
@@ -345,7 +334,8 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
                 continue;
             }
             let rate = rate.unwrap_or_default().into();
-            let mut row: Vec<Cell> = vec![test.name().into(), name.into(), rate];
+            let mut row: Vec<Cell> =
+                vec![test.name().into(), words::operation(name).into(), rate];
             match side.latency {
                 Some(_) => row.extend(latency(side.latency)),
                 None => row.extend(["p50", "p99", "p99.9"].map(|it| told(test, name, it))),
@@ -379,7 +369,7 @@ pub(super) fn latency(estimate: Option<&Estimate>) -> [Cell; 3] {
     // Some tools report no more than a mean.
     let is_mean = text(estimate, Attribute::Statistic).is_some_and(|it| it.starts_with("mean"));
     let median = match is_mean {
-        true => format!("{} (mean)", precision::value(estimate)).into(),
+        true => say!("is-mean", value = precision::value(estimate)).into(),
         false => precision::value(estimate).into(),
     };
     [median, shown(percentile("p99")), shown(percentile("p99.9"))]
@@ -387,25 +377,25 @@ pub(super) fn latency(estimate: Option<&Estimate>) -> [Cell; 3] {
 
 fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
     let columns = [
-        ("test", Align::Left),
-        ("block", Align::Right),
-        ("depth", Align::Right),
-        ("threads", Align::Right),
-        ("in flight", Align::Right),
-        ("later than the goal", Align::Right),
-        ("CPU per I/O", Align::Right),
-        ("CPU user", Align::Right),
-        ("CPU system", Align::Right),
-        ("generator", Align::Right),
-        ("by", Align::Left),
+        (word("column-test"), Align::Left),
+        (word("column-block"), Align::Right),
+        (word("column-depth"), Align::Right),
+        (word("column-threads"), Align::Right),
+        (word("column-in-flight"), Align::Right),
+        (word("column-later-than-the-goal"), Align::Right),
+        (word("column-cpu-per-io"), Align::Right),
+        (word("column-cpu-user"), Align::Right),
+        (word("column-cpu-system"), Align::Right),
+        (word("column-generator"), Align::Right),
+        (word("column-by"), Align::Left),
     ];
-    let mut table = Table::new(CIRCUMSTANCES, &columns);
+    let mut table = Table::new(word("table-storage-parameters"), &columns);
     for test in tests {
         let shown = |name: Attribute| Cell::from(test.text(name).unwrap_or_default());
         let value = |it: Option<&Estimate>| -> Cell {
             it.map(precision::value).unwrap_or_default().into()
         };
-        let in_flight = test.number(Attribute::InFlight).map(|it| format!("{it:.2}"));
+        let in_flight = test.number(Attribute::InFlight).map(|it| fixed(it, 2));
         let cpu = test.cpu.map(precision::value);
         let headroom = test.number(Attribute::GeneratorHeadroom).map(times);
         table.rows.push(vec![
@@ -428,10 +418,7 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
 /// `12.3 ×`, `4567 ×`.
 fn times(factor: f64) -> String {
     let digits = if factor < 10.0 { 2 } else { 3 };
-    units::joined(&format!(
-        "{:.digits$} ×",
-        assay_model::quantity::Quantity::new(factor, Unit::Ratio)
-    ))
+    format!("{}\u{a0}×", units::quantity(factor, Unit::Ratio, digits))
 }
 
 /// Where it went and how, each sentence once with the tests it is about where they differ.
@@ -455,11 +442,11 @@ fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<Str
 }
 
 fn target(test: &Test<'_>) -> Option<String> {
-    test.text(Attribute::Target).map(|target| format!("Target: {target}"))
+    test.text(Attribute::Target).map(|target| say!("storage-target", target = target))
 }
 
 fn engine(test: &Test<'_>) -> Option<String> {
     // A tool does not report which of its engines it took, or why.
     let (engine, reason) = (test.text(Attribute::Engine)?, test.text(Attribute::EngineReason)?);
-    Some(format!("Engine: {engine}, {reason}"))
+    Some(say!("storage-engine", engine = engine, reason = reason))
 }

@@ -9,6 +9,7 @@ use assay_model::summary::Estimate;
 use super::context::{Context, is_concurrent, metric_name, number, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
+use crate::locale::word;
 use crate::{precision, units, words as catalogue};
 
 mod scaling;
@@ -22,7 +23,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if all.is_empty() {
         return;
     }
-    document.heading(words::STREAM);
+    document.heading(word("heading-bandwidth"));
     let is_scaling = |estimate: &&&Estimate| class(estimate) == SCALING;
     let many = classes_with_many(&all);
     let is_one_of_many = |estimate: &&&Estimate| many.contains(&class(estimate));
@@ -37,35 +38,35 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
     let listed = [single.as_slice(), condensed.as_slice()].concat();
     document.paragraph(Tone::Quiet, conditions(context, &listed));
-    document.paragraph(Tone::Quiet, words::BYTE_COUNTING);
+    document.paragraph(Tone::Quiet, words::byte_counting());
     add_limits(document, context, &all);
     document.blocks.extend(scaling::plot(&scaling).map(Block::Plot));
     let rest = [condensed.as_slice(), scaling.as_slice()].concat();
     if !rest.is_empty() {
-        let blocks = vec![Block::Table(table(context, words::STREAM_TABLE, &rest))];
-        let title = words::STREAM_DETAILS.to_owned();
+        let blocks = vec![Block::Table(table(context, word("table-bandwidth"), &rest))];
+        let title = word("details-bandwidth").to_owned();
         document.blocks.push(Block::Details(Details { title, blocks }));
     }
 }
 
 fn add_table(document: &mut Document, context: &Context<'_>, estimates: &[&Estimate]) {
     if !estimates.is_empty() {
-        document.blocks.push(Block::Table(table(context, words::STREAM_TABLE, estimates)));
+        document.blocks.push(Block::Table(table(context, word("table-bandwidth"), estimates)));
     }
 }
 
 fn table(context: &Context<'_>, caption: &str, estimates: &[&Estimate]) -> Table {
     let interval = rows::interval_title(estimates);
     let columns = [
-        ("what", Align::Left),
-        ("where", Align::Left),
-        ("value", Align::Right),
+        (word("column-what"), Align::Left),
+        (word("column-where"), Align::Left),
+        (word("column-value"), Align::Right),
         (interval.as_str(), Align::Right),
-        ("of limit", Align::Right),
+        (word("column-of-limit"), Align::Right),
         ("n", Align::Right),
-        ("by", Align::Left),
-        ("kernel", Align::Left),
-        ("note", Align::Left),
+        (word("column-by"), Align::Left),
+        (word("column-kernel"), Align::Left),
+        (word("column-note"), Align::Left),
     ];
     let mut table = Table::new(caption, &columns);
     for estimate in estimates {
@@ -104,23 +105,23 @@ fn classes_with_many(estimates: &[&Estimate]) -> BTreeSet<String> {
 /// Per metric, measurer and kind of domain: the lowest, the middle and the highest of the medians.
 fn extremes(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     let columns = [
-        ("what", Align::Left),
-        ("where", Align::Left),
-        ("lowest", Align::Right),
-        ("in", Align::Left),
-        ("middle", Align::Right),
-        ("highest", Align::Right),
-        ("in", Align::Left),
-        ("by", Align::Left),
-        ("note", Align::Left),
+        (word("column-what"), Align::Left),
+        (word("column-where"), Align::Left),
+        (word("column-lowest"), Align::Right),
+        (word("column-in"), Align::Left),
+        (word("column-middle"), Align::Right),
+        (word("column-highest"), Align::Right),
+        (word("column-in"), Align::Left),
+        (word("column-by"), Align::Left),
+        (word("column-note"), Align::Left),
     ];
-    let mut table = Table::new(words::EXTREMES_TABLE, &columns);
+    let mut table = Table::new(word("table-extremes"), &columns);
     for group in alike(estimates) {
         let mut sorted = group.clone();
         sorted.sort_by(|a, b| a.median.total_cmp(&b.median));
         let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
         let middle = sorted[sorted.len() / 2];
-        let mode = if is_concurrent(low) { words::ALL_AT_ONCE } else { words::ALONE };
+        let mode = if is_concurrent(low) { word("all-at-once") } else { word("each-alone") };
         let marks: BTreeSet<usize> =
             group.iter().flat_map(|estimate| context.notes.marks(estimate)).collect();
         let place = |estimate: &Estimate| {
@@ -169,7 +170,7 @@ fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for estimate in estimates {
         let threads = number(estimate, Attribute::Threads)
-            .map(|threads| words::count(threads as usize, "thread", "threads"));
+            .map(|threads| words::threads(threads as usize));
         let arrays = text(estimate, Attribute::BytesPerArray).map(|size| words::arrays(&size));
         let how = [threads, arrays].into_iter().flatten().collect::<Vec<_>>().join(", ");
         let place = context.place(estimate);
@@ -180,9 +181,11 @@ fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
         }
     }
     let line = |(how, places): (String, Vec<String>)| match places.as_slice() {
-        [first, .., last] if places.len() > MANY => format!("{how}: {first} … {last}."),
-        [only] if only.is_empty() => format!("{how}."),
-        places => format!("{how}: {}.", places.join("; ")),
+        [first, .., last] if places.len() > MANY => {
+            say!("conditions", how = how, places = format!("{first} … {last}"))
+        }
+        [only] if only.is_empty() => how + word("full-stop"),
+        places => say!("conditions", how = how, places = places.join("; ")),
     };
     let told = groups.into_iter().filter(|(how, _)| !how.is_empty());
     told.map(line).collect::<Vec<_>>().join(" ")

@@ -1,47 +1,25 @@
-//! Every sentence of the report of a run. Numbers come in as finished text.
+//! The sentences of the report of a run that depend on values. What comes in is written already.
 
-pub(super) const STREAM: &str = "Memory bandwidth";
-pub(super) const LATENCY: &str = "Memory latency";
-pub(super) const COMPUTE: &str = "Compute";
-pub(super) const OTHER: &str = "Other results";
-pub(super) const MEASURERS: &str = "Measurers side by side";
-pub(super) const DOUBTS: &str = "Warnings";
-pub(super) const FAILURES: &str = "Failures";
-pub(super) const OMITTED: &str = "Not measured";
-pub(super) const METHOD: &str = "Method";
-pub(super) const MACHINE: &str = "Machine";
+use crate::locale::{fixed, word};
+use crate::units;
 
-pub(super) const STREAM_TABLE: &str = "Bandwidth by placement";
-pub(super) const EXTREMES_TABLE: &str = "Medians over the domains of one kind";
-pub(super) const STREAM_DETAILS: &str = "All domains and numbers of cores";
-pub(super) const LADDER: &str = "Latency over the working set";
-pub(super) const LEVELS_TABLE: &str = "Latency of each cache level and memory";
-pub(super) const COMPUTE_TABLE: &str = "Multiply-add peak and LINPACK";
-pub(super) const OTHER_TABLE: &str = "Results of all other benchmarks";
-pub(super) const MEASURERS_TABLE: &str = "Medians and their ratio";
+/// Fewer samples than this give no interval: 2⁻⁵ is more than 5 %.
+const SAMPLES_FOR_INTERVAL: u32 = 6;
 
-pub(in crate::build) const NO_INTERVAL: &str = "none";
-pub(in crate::build) const ALL_AT_ONCE: &str = "all at once";
-pub(super) const ALONE: &str = "each alone";
-pub(super) const WORKING_SET: &str = "working set";
-pub(super) const TIME_PER_LOAD: &str = "time per dependent load";
-pub(super) const BANDWIDTH: &str = "bandwidth";
-pub(super) const CORES: &str = "cores";
-pub(super) const BEYOND_CACHES: &str = "memory";
-
-pub(super) const BYTE_COUNTING: &str = "Bytes are counted as STREAM counts them: per element 16 for Copy and Scale, 24 for Add and Triad, 8 for read and write. The extra read of each line that an ordinary store causes is not counted.";
-
-const STATISTICS: &str = "Values are medians. Confidence intervals come from order statistics and assume no distribution; fewer than 6 samples give none. n is the number of samples after the warm-up, in brackets the number of effective samples if they are correlated.";
+pub(super) fn byte_counting() -> String {
+    say!("byte-counting", copy = 16_u32, add = 24_u32, read = 8_u32)
+}
 
 pub(super) fn statistics(version: u32) -> String {
-    format!("{STATISTICS} This is statistics version {version}.")
+    let values = say!("statistics", least = SAMPLES_FOR_INTERVAL);
+    format!("{values} {}", say!("statistics-version", version = version))
 }
 
 pub(super) fn title(suite: &str, hosts: &str) -> String {
     if hosts.is_empty() {
-        format!("Suite {suite}")
+        say!("suite", suite = suite)
     } else {
-        format!("Suite {suite} on {hosts}")
+        say!("suite-on-hosts", suite = suite, hosts = hosts)
     }
 }
 
@@ -51,17 +29,24 @@ pub(super) fn times(
     finished: Option<String>,
     seed: Option<u64>,
 ) -> String {
-    let seed = seed.map_or_else(String::new, |seed| format!(", seed\u{a0}{seed}"));
-    match finished {
-        Some(finished) => format!("Run {run}, {started} to {finished} UTC{seed}"),
-        None => format!("Run {run}, started {started} UTC{seed}"),
-    }
+    let times = match finished {
+        Some(finished) => {
+            say!("run-from-to", run = run, started = started, finished = finished)
+        }
+        None => say!("run-from", run = run, started = started),
+    };
+    let seed = seed.map(|seed| say!("seed", seed = seed.to_string()));
+    [Some(times), seed].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 pub(in crate::build) fn interval(level: Option<f64>) -> String {
     match level {
-        Some(level) => format!("{} % interval", (level * 1000.0).round() / 10.0),
-        None => "interval".to_owned(),
+        Some(level) => {
+            let percent = (level * 1000.0).round() / 10.0;
+            let decimals = usize::from(percent.fract() > 0.0);
+            say!("interval-of-level", level = units::in_percent(&fixed(percent, decimals)))
+        }
+        None => word("interval").to_owned(),
     }
 }
 
@@ -69,21 +54,71 @@ pub(in crate::build) fn count(n: usize, singular: &str, plural: &str) -> String 
     format!("{n}\u{a0}{}", if n == 1 { singular } else { plural })
 }
 
+pub(super) fn threads(n: usize) -> String {
+    say!("threads", n = n)
+}
+
+pub(super) fn cores(n: usize) -> String {
+    say!("cores", n = n)
+}
+
+/// `local end`, of a stored name.
+pub(super) fn end(end: &str) -> String {
+    match end {
+        "local" => word("end-local").to_owned(),
+        "remote" => word("end-remote").to_owned(),
+        other => say!("end-other", end = other),
+    }
+}
+
+/// A stored direction of streams.
+pub(super) fn direction(direction: &str) -> String {
+    match direction {
+        "send" => word("direction-send").to_owned(),
+        "receive" => word("direction-receive").to_owned(),
+        "both" => word("direction-both").to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// A stored pattern of access.
+pub(super) fn pattern(pattern: &str) -> String {
+    match pattern {
+        "random" => word("pattern-random").to_owned(),
+        "sequential" => word("pattern-sequential").to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// A stored operation.
+pub(super) fn operation(operation: &str) -> String {
+    match operation {
+        "read" => word("operation-read").to_owned(),
+        "write" => word("operation-write").to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// `p99 from due`.
+pub(super) fn from_due(percentile: &str) -> String {
+    say!("from-due", what = percentile)
+}
+
 pub(super) fn arrays(size: &str) -> String {
-    format!("arrays of {size}")
+    say!("arrays-of", size = size)
 }
 
 pub(super) fn limit(value: &str, basis: &str) -> String {
-    format!("The limit is {value}: {basis}.")
+    say!("limit-is", limit = value, basis = basis)
 }
 
 pub(super) fn no_memory_limit(modules_listed: bool, guest: Option<&str>) -> String {
     let why = match (modules_listed, guest) {
-        (true, _) => "SMBIOS lists no module with a speed".to_owned(),
-        (false, Some(guest)) => format!("SMBIOS is hidden in this guest of {guest}"),
-        (false, None) => "SMBIOS could not be read, which usually requires root".to_owned(),
+        (true, _) => word("smbios-without-speed").to_owned(),
+        (false, Some(guest)) => say!("smbios-hidden", hypervisor = guest),
+        (false, None) => word("smbios-unreadable").to_owned(),
     };
-    format!("No limit is known: {why}, so the transfer rate of the memory modules is unknown.")
+    say!("no-memory-limit", why = why)
 }
 
 pub(super) fn domains(count: usize, class: &str, mode: &str) -> String {
@@ -91,106 +126,87 @@ pub(super) fn domains(count: usize, class: &str, mode: &str) -> String {
 }
 
 pub(super) fn scaling_title(metric: &str) -> String {
-    format!("{metric} over the number of cores")
+    say!("scaling-title", metric = metric)
 }
 
-const INTERVALS_SHADED: &str = "Intervals are shaded where they are wide enough to be seen.";
-
 pub(super) fn scaling_description(first: &str, one: &str, last: &str, all: &str) -> String {
-    format!("Bandwidth is {one} on {first} and {all} on {last}. {INTERVALS_SHADED}")
+    let told = say!("scaling-description", few = first, one = one, many = last, all = all);
+    format!("{told} {}", word("intervals-shaded"))
 }
 
 pub(super) fn ladder_description(low: &str, small: &str, high: &str, large: &str) -> String {
-    format!("Latency is {low} in {small} and {high} in {large}. {INTERVALS_SHADED}")
+    let told = say!("ladder-description", low = low, small = small, high = high, large = large);
+    format!("{told} {}", word("intervals-shaded"))
 }
 
 pub(super) fn huge_pages(granted: &[String], all: usize) -> String {
     match granted.len() {
-        0 => "Huge pages were requested but not granted: beyond the caches, latency includes TLB misses.".to_owned(),
-        n if n == all => "Huge pages were granted for every working set.".to_owned(),
-        _ => format!("Huge pages were granted for these working sets only: {}.", granted.join(", ")),
+        0 => word("huge-pages-refused").to_owned(),
+        n if n == all => word("huge-pages-granted").to_owned(),
+        _ => say!("huge-pages-some", sizes = granted.join(", ")),
     }
 }
 
 pub(super) fn linpack(n: &str, threads: &str, blas: &str, residual: &str) -> String {
-    let mut text = n.to_owned();
-    if !threads.is_empty() {
-        text.push_str(&format_args!(", {threads}").to_string());
-    }
-    if !blas.is_empty() {
-        text.push_str(&format_args!(", matrix products by {blas}").to_string());
-    }
-    if !residual.is_empty() {
-        text.push_str(
-            &format_args!(", scaled residual {residual} (must stay below 16)").to_string(),
-        );
-    }
-    text.push('.');
-    text
+    /// HPL's own bound of its scaled residual.
+    const BOUND: u32 = 16;
+    let filled = |text: &str| !text.is_empty();
+    let parts = [
+        Some(n.to_owned()),
+        Some(threads.to_owned()).filter(|it| filled(it)),
+        filled(blas).then(|| say!("products-by", blas = blas)),
+        filled(residual).then(|| say!("scaled-residual", residual = residual, bound = BOUND)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ") + word("full-stop")
 }
 
 pub(super) fn ratio(first: &str, second: &str) -> String {
     format!("{first} ÷ {second}")
 }
 
-pub(super) const RATIOS: &str = "Ratios are of the medians.";
-
 pub(super) fn status_failed(failed: usize, skipped: usize) -> String {
     let skipped = match skipped {
-        0 => String::new(),
-        _ => format!(", {} skipped because of that", are(skipped)),
+        0 => None,
+        n => Some(say!("cases-skipped", n = n)),
     };
-    format!("{} failed{skipped}; see {FAILURES}.", count(failed, "case", "cases"))
-}
-
-fn are(n: usize) -> String {
-    format!("{n}\u{a0}{}", if n == 1 { "was" } else { "were" })
+    let failed = say!("cases-failed", n = failed);
+    let told = [Some(failed), skipped].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    say!("status-failed", told = told, heading = word("heading-failures"))
 }
 
 /// The cases that were skipped because of a failure.
 pub(super) fn skipped(n: usize, cases: &str) -> String {
-    format!("{} skipped because of it: {cases}", count(n, "case was", "cases were"))
+    say!("skipped-because", n = n, cases = cases)
 }
 
-pub(super) fn status_interrupted(reached: &str) -> String {
-    format!("The run was interrupted{reached}; the finished cases are valid.")
+/// How far a run came that is not complete: `interrupted` or `unfinished`.
+pub(super) fn status(end: &str, reached: Option<[usize; 2]>) -> String {
+    let reached = match reached {
+        Some([finished, planned]) => say!("reached", finished = finished, planned = planned),
+        None => String::new(),
+    };
+    match end {
+        "interrupted" => say!("status-interrupted", reached = reached),
+        _ => say!("status-unfinished", reached = reached),
+    }
 }
-
-pub(super) fn status_unfinished(reached: &str) -> String {
-    format!(
-        "The run has no end{reached}: assay was killed or is still running. The finished cases are valid."
-    )
-}
-
-pub(super) fn reached(finished: usize, planned: usize) -> String {
-    format!(" after {finished} of {planned} cases")
-}
-
-pub(super) const NOTHING: &str = "Nothing was measured.";
 
 pub(super) fn clock(name: &str, resolution: &str, cost: &str, null: &str) -> String {
-    format!(
-        "The clock is {name}: its resolution is {resolution}, and reading it takes {cost}. A repetition of the empty null kernel takes {null}: the overhead of each timed pass."
-    )
+    say!("clock", name = name, resolution = resolution, cost = cost, null = null)
 }
 
 pub(super) fn imported(files: &str) -> String {
-    format!(
-        "Another tool measured this; it was imported from {files}, which is stored with the run. Nothing is known of its clock, and of the machine only what the file says."
-    )
+    say!("imported", files = files)
 }
 
 pub(super) fn steal(share: &str) -> String {
-    format!("The hypervisor took {share} of the CPU time during the run.")
+    say!("stolen", share = share)
 }
 
 pub(super) fn throttled(times: u64) -> String {
-    format!(
-        "The control group was throttled {} during the run.",
-        count(usize::try_from(times).unwrap_or(usize::MAX), "time", "times")
-    )
+    say!("throttled-times", n = times)
 }
 
 pub(super) fn and_more(left: usize) -> String {
-    format!("and {left} more")
+    say!("and-more", n = left)
 }

@@ -1,5 +1,6 @@
 //! Breaks text into lines by the columns it takes on a terminal.
 
+use crate::locale::SPACES;
 use std::borrow::Cow;
 
 use assay_model::plain::in_columns;
@@ -13,7 +14,7 @@ pub(super) fn columns(text: &str) -> usize {
 
 /// No-break spaces have done their work once lines are broken.
 pub(super) fn plain(text: &str) -> String {
-    text.replace('\u{a0}', " ")
+    text.replace(SPACES, " ")
 }
 
 /// `text` with spaces up to `width` columns.

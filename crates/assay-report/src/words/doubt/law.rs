@@ -1,84 +1,60 @@
 //! Doubts about impossible figures: not finite, in the wrong order, above a limit.
 
 use assay_model::doubt::{Doubt, Order};
-use assay_model::quantity::{Bytes, Quantity};
 
-use crate::words::{Said, basis};
-
-const LOOK: &str =
-    "the measurement did nothing, or its output was misread; look at the raw output";
+use crate::locale::{fixed, word};
+use crate::locale::{quantity, size};
+use crate::words::{Said, basis, in_percent, told};
 
 pub(super) fn said(doubt: &Doubt) -> Option<Said> {
     Some(match doubt {
-        Doubt::SamplesNotFinite { refused, all } => Said::new(
-            format!("{refused} of {all} samples are not finite and do not count"),
-            "the measurer divided by a time of zero or printed no number; look at its raw output",
+        Doubt::SamplesNotFinite { refused, all } => {
+            told!("doubt-samples-not-finite", refused = *refused, all = *all)
+        }
+        Doubt::NotFinite { metric, figure, unit } => {
+            let figure = format!("{figure} {}", unit.symbol());
+            told!("doubt-not-a-value", metric = metric, figure = figure.trim_end())
+        }
+        Doubt::NotPositive { metric, figure, unit } => {
+            told!("doubt-not-a-value", metric = metric, figure = quantity(*figure, *unit, 4))
+        }
+        Doubt::OutOfOrder { law, less, more, unit } => told!(
+            "doubt-out-of-order",
+            law = order(*law),
+            less = quantity(*less, *unit, 4),
+            more = quantity(*more, *unit, 4),
         ),
-        Doubt::NotFinite { metric, figure, unit } => Said::new(
-            format!(
-                "{} cannot be a measured value of {metric}",
-                with_unit(figure, unit.symbol())
-            ),
-            LOOK,
+        Doubt::AboveLimit { median, limit, unit } => told!(
+            "doubt-above-limit",
+            share = in_percent(median / limit.value, 1),
+            limit = quantity(limit.value, *unit, 4),
+            basis = basis(&limit.basis),
         ),
-        Doubt::NotPositive { metric, figure, unit } => Said::new(
-            format!("{} cannot be a measured value of {metric}", Quantity::new(*figure, *unit)),
-            LOOK,
-        ),
-        Doubt::OutOfOrder { law, less, more, unit } => Said::new(
-            format!(
-                "{} is broken: {} > {}",
-                order(*law),
-                Quantity::new(*less, *unit),
-                Quantity::new(*more, *unit)
-            ),
-            "these figures cannot come from one sample; do not use them",
-        ),
-        Doubt::AboveLimit { median, limit, unit } => Said::new(
-            format!(
-                "the median is {:.1} % of its limit, {} ({})",
-                100.0 * (median / limit.value),
-                Quantity::new(limit.value, *unit),
-                basis(&limit.basis)
-            ),
-            "you measured the cache, or the unit or the limit is wrong: look at the size, at the \
-             unit and at what the limit is made of",
-        ),
-        Doubt::NoRpeak { flop_per_cycle } => Said::new(
-            format!(
-                "there is no Rpeak: the best rate is {flop_per_cycle:.1} FLOP per cycle of the \
-                 measured clock, which no core has"
-            ),
-            "something else used these CPUs: look for steal and CPU pressure, and measure again",
-        ),
-        Doubt::UnknownMetric { case, metric } => Said::new(
-            format!("{case} has samples of `{metric}`, which is unknown here"),
-            "read the run with the version of assay that made it",
-        ),
-        Doubt::CacheAssisted { bytes_per_array, multiple, needed } => Said::new(
-            format!(
-                "arrays of {} are only {multiple} times the last-level caches, so part of the \
-                 traffic never reached memory",
-                Bytes(*bytes_per_array)
-            ),
-            format!("use arrays of at least {needed} times the caches, or free memory"),
+        Doubt::NoRpeak { flop_per_cycle } => {
+            told!("doubt-no-rpeak", rate = fixed(*flop_per_cycle, 1))
+        }
+        Doubt::UnknownMetric { case, metric } => {
+            told!("doubt-unknown-metric", case = case, metric = metric)
+        }
+        Doubt::CacheAssisted { bytes_per_array, multiple, needed } => told!(
+            "doubt-cache-assisted",
+            size = size(*bytes_per_array),
+            multiple = crate::locale::grouped(&multiple.to_string()),
+            needed = crate::locale::grouped(&needed.to_string()),
         ),
         _ => return None,
     })
 }
 
-fn with_unit(figure: &str, unit: &str) -> String {
-    format!("{figure} {unit}").trim_end().to_owned()
-}
-
-const fn order(law: Order) -> &'static str {
+/// Names of statistics are the same in every language; the ends of an interval are words.
+fn order(law: Order) -> &'static str {
     match law {
         Order::MinMedian => "min ≤ median",
         Order::MedianP99 => "median ≤ p99",
         Order::P99Max => "p99 ≤ max",
         Order::MinMean => "min ≤ mean",
         Order::MeanMax => "mean ≤ max",
-        Order::LowMedian => "lower end of the interval ≤ median",
-        Order::MedianHigh => "median ≤ upper end of the interval",
+        Order::LowMedian => word("order-low-median"),
+        Order::MedianHigh => word("order-median-high"),
     }
 }

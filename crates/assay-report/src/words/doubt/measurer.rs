@@ -1,9 +1,11 @@
 //! Doubts about the measurer: tool output, binding of ranks, limits of the far end.
 
 use assay_model::doubt::Doubt;
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::quantity::Unit;
 
-use crate::words::Said;
+use crate::locale::quantity;
+use crate::locale::{fixed, word};
+use crate::words::{Said, in_percent, told};
 
 /// Ends the search for words, so this match names every doubt: a new one does not compile without.
 pub(super) fn said(doubt: &Doubt) -> Said {
@@ -16,22 +18,20 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::UnreadOutput { .. }
         | Doubt::StoreIndex { .. }
         | Doubt::EventsLost { .. } => of_output(doubt),
-        Doubt::OtherBinding { bound, asked } => other_binding(bound, asked),
-        Doubt::UnboundRanks { unbound, moved, ranks } => Said::new(
-            format!(
-                "{unbound} of {ranks} ranks are not bound to one CPU, and {moved} of them moved"
-            ),
-            "bind them by the launcher: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), \
-             `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)",
+        Doubt::OtherBinding { bound, asked } => {
+            told!("doubt-other-binding", bound = bound, asked = format!("{asked:?}"))
+        }
+        Doubt::UnboundRanks { unbound, moved, ranks } => told!(
+            "doubt-unbound-ranks",
+            unbound = unbound.to_string(),
+            moved = moved.to_string(),
+            ranks = ranks.to_string(),
         ),
-        Doubt::FunctionBypassed { function, device, share } => Said::new(
-            format!(
-                "the virtual function {function} carried {:.0} % of what {device} carried during \
-                 the test",
-                share * 100.0
-            ),
-            "accelerated networking is set up and not in use: look for `Data path switched` in \
-             the kernel's log",
+        Doubt::FunctionBypassed { function, device, share } => told!(
+            "doubt-function-bypassed",
+            function = function,
+            device = device,
+            share = in_percent(*share, 0),
         ),
         Doubt::Told { text, advice, .. } => Said::new(text, advice),
         // These have words elsewhere.
@@ -74,73 +74,38 @@ pub(super) fn said(doubt: &Doubt) -> Said {
     }
 }
 
-fn other_binding(bound: &str, asked: &[u32]) -> Said {
-    Said::new(
-        format!(
-            "the ranks were bound to the CPUs {bound} where {asked:?} were asked for, one each"
-        ),
-        "the launcher or its configuration binds otherwise: the placement named is not what \
-         was measured",
-    )
-}
-
 fn of_output(doubt: &Doubt) -> Said {
-    let size = |bytes| Quantity::new(bytes, Unit::Byte);
     match doubt {
         Doubt::RoundedOutput { metric, at, share } => {
-            let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
-            Said::new(
-                format!(
-                    "the tool prints so few decimals that {metric} is only known to ±{:.0} %{at}",
-                    share * 100.0
-                ),
-                "compare larger messages, or the figures of assay, which are not rounded",
+            let at = match at.is_empty() {
+                true => String::new(),
+                false => say!("rounded-at", at = at),
+            };
+            told!(
+                "doubt-rounded-output",
+                metric = metric,
+                share = in_percent(*share, 0),
+                at = at
             )
         }
-        Doubt::ProcessCpuOnly { is_tool: true } => Said::new(
-            "iperf3 reports the CPU time of its processes alone: the softirqs that receive are \
-             not in it",
-            "look at assay's own figures beside it for the whole account",
+        Doubt::ProcessCpuOnly { is_tool: true } => told!("doubt-process-cpu-only"),
+        Doubt::ProcessCpuOnly { is_tool: false } => told!("doubt-far-process-cpu-only"),
+        Doubt::CopyUnknown => told!("doubt-copy-unknown", version = "3.19"),
+        Doubt::OtherThreadCount { asked, ran } => {
+            told!("doubt-other-thread-count", asked = asked.to_string(), ran = ran.to_string())
+        }
+        Doubt::SmallerArrays { held_bytes, wanted_bytes, multiple } => told!(
+            "doubt-smaller-arrays",
+            held = quantity(*held_bytes, Unit::Byte, 3),
+            wanted = quantity(*wanted_bytes, Unit::Byte, 3),
+            multiple = fixed(*multiple, 2),
         ),
-        Doubt::ProcessCpuOnly { is_tool: false } => Said::new(
-            "the far end is iperf3, which reports the CPU time of its process alone: the softirqs \
-             that receive are not in it",
-            "run `assay iperf3 -s` at the far end to get the whole account",
-        ),
-        Doubt::CopyUnknown => Said::new(
-            "a far end that is iperf3 below 3.19 copies what it receives, whatever it is asked",
-            "run `assay iperf3 -s` at the far end",
-        ),
-        Doubt::OtherThreadCount { asked, ran } => Said::new(
-            format!("stream ran {ran} threads where {asked} were asked for"),
-            "compile stream.c with -fopenmp, and let nothing else set OpenMP's variables",
-        ),
-        Doubt::SmallerArrays { held_bytes, wanted_bytes, multiple } => Said::new(
-            format!(
-                "the tool's arrays hold {:.3} where {:.3} were asked for: {multiple:.2} times the \
-                 last-level caches",
-                size(*held_bytes),
-                size(*wanted_bytes)
-            ),
-            "give the tool larger arrays; STREAM's own rule is four times the caches",
-        ),
-        Doubt::UnreadOutput { problem } => Said::new(problem, "look at the stored raw output"),
-        Doubt::EventsLost { count } => Said::new(
-            match count {
-                0 => "what is stored of this run is not what was written".to_owned(),
-                1 => "1 event of this run is lost: what is shown is not all that was measured"
-                    .to_owned(),
-                _ => format!(
-                    "{count} events of this run are lost: what is shown is not all that was measured"
-                ),
-            },
-            "`assay verify RUN` names every place",
-        ),
-        Doubt::StoreIndex { path, cause } => Said::new(
-            format!("the index {} cannot be written: {cause}", path.display()),
-            "nothing is lost: runs are listed from their events, only more slowly; make the folder \
-             writable",
-        ),
+        Doubt::UnreadOutput { problem } => Said::new(problem, word("advice-raw-output")),
+        Doubt::EventsLost { count: 0 } => told!("doubt-events-changed"),
+        Doubt::EventsLost { count } => told!("doubt-events-lost", n = *count),
+        Doubt::StoreIndex { path, cause } => {
+            told!("doubt-store-index", path = path.display().to_string(), cause = cause)
+        }
         _ => Said::new("", ""),
     }
 }

@@ -2,98 +2,81 @@
 
 use assay_model::doubt::{Doubt, SteadyWindow};
 use assay_model::failure::refusal;
-use assay_model::quantity::{Bytes, Quantity, Unit};
+use assay_model::quantity::Unit;
 
-use crate::words::Said;
-
-const LOOK: &str = "look at the kernel's messages with `dmesg`, then repeat";
+use crate::locale::{fixed, grouped, word};
+use crate::locale::{quantity, size};
+use crate::words::{Said, change_in_percent, in_percent, told};
 
 pub(super) fn said(doubt: &Doubt) -> Option<Said> {
-    let rate = |value| Quantity::new(value, Unit::IoPerSecond);
+    let rate = |value, digits| quantity(value, Unit::IoPerSecond, digits);
     Some(match doubt {
         Doubt::SteadyStateNotReached { rounds, window, range, slope } => {
             unsteady(*rounds, *window, *range, *slope)
         }
-        Doubt::FileWithHoles { path, bytes, stored_bytes } => Said::new(
-            format!(
-                "{} has {} and only {:.3} of them are stored",
-                path.display(),
-                Bytes(*bytes),
-                Bytes(*stored_bytes).quantity()
-            ),
-            "reading a hole takes no I/O: name a path where assay makes a file, or write all of \
-             this one first; or its file system compresses",
+        Doubt::FileWithHoles { path, bytes, stored_bytes } => told!(
+            "doubt-file-with-holes",
+            path = path.display().to_string(),
+            size = size(*bytes),
+            stored = quantity(*stored_bytes as f64, Unit::Byte, 3),
         ),
-        Doubt::LittlesLaw { in_flight, product } => Said::new(
-            format!(
-                "{in_flight:.2} I/O were in flight, but rate × latency is {product:.2}: they \
-                 differ by {:.1} %",
-                100.0 * (in_flight - product).abs() / in_flight
-            ),
-            "latency or rate is wrong; look at the series kept with the run",
+        Doubt::LittlesLaw { in_flight, product } => told!(
+            "doubt-littles-law",
+            flight = fixed(*in_flight, 2),
+            product = fixed(*product, 2),
+            difference = in_percent((in_flight - product).abs() / in_flight, 1),
         ),
-        Doubt::RateMissed { asked_per_s, reached_per_s } => Said::new(
-            format!(
-                "{:.4} were asked for and {:.4} were reached",
-                rate(*asked_per_s),
-                rate(*reached_per_s)
-            ),
-            "the storage or the depth is the limit: latency from the intended start grows as long \
-             as it runs; ask for less, or for more depth",
+        Doubt::RateMissed { asked_per_s, reached_per_s } => told!(
+            "doubt-rate-missed",
+            asked = rate(*asked_per_s, 4),
+            reached = rate(*reached_per_s, 4),
         ),
-        Doubt::NotStarted { count, due } => Said::new(
-            format!("{count} of {due} that were due had not started when the time was up"),
-            "they count with the time they had waited until then, so that latencies from the intended \
-             start are at least what is printed; ask for less, or for more depth",
+        Doubt::NotStarted { count, due } => {
+            told!("doubt-not-started", n = *count, due = *due)
+        }
+        Doubt::GeneratorNear { alone_per_s, factor } => told!(
+            "doubt-generator-near",
+            rate = rate(*alone_per_s, 3),
+            factor = fixed(*factor, 1),
         ),
-        Doubt::GeneratorNear { alone_per_s, factor } => Said::new(
-            format!(
-                "the generator alone does {:.3}, only {factor:.1} times what was reached",
-                rate(*alone_per_s)
-            ),
-            "give it more threads: part of the latency may be the generator's",
-        ),
-        Doubt::IoFailed { target, operation, offset, bytes, cause } => Said::new(
-            format!(
-                "{operation} of {bytes} bytes at byte {offset} of target {target} failed: {cause}"
-            ),
-            refusal::advice(cause).unwrap_or(LOOK),
-        ),
-        Doubt::FileOperationFailed { path, operation, cause } => Said::new(
-            format!("{operation} of {} failed: {cause}", path.display()),
-            refusal::advice(cause).unwrap_or(LOOK),
-        ),
-        Doubt::MeasuredOnce { by } => Said::new(
-            format!("{by} measures once, without looking for a steady state"),
-            "let assay measure in the same run first: what it finds steady is so for both",
-        ),
+        Doubt::IoFailed { target, operation, offset, bytes, cause } => told!(
+            "doubt-io-failed",
+            operation = operation.to_string(),
+            size = bytes.to_string(),
+            offset = offset.to_string(),
+            target = target.to_string(),
+            cause = cause,
+        )
+        .advise(refusal::advice(cause).unwrap_or_else(|| word("advice-kernel-log"))),
+        Doubt::FileOperationFailed { path, operation, cause } => told!(
+            "doubt-file-operation-failed",
+            operation = operation.to_string(),
+            path = path.display().to_string(),
+            cause = cause,
+        )
+        .advise(refusal::advice(cause).unwrap_or_else(|| word("advice-kernel-log"))),
+        Doubt::MeasuredOnce { by } => told!("doubt-measured-once", by = by),
         _ => return None,
     })
 }
 
 fn unsteady(rounds: usize, window: Option<SteadyWindow>, range: f64, slope: f64) -> Said {
     let found = window.map_or_else(
-        || "there were too few rounds, or rounds without any I/O".to_owned(),
+        || word("unsteady-too-few").to_owned(),
         |it| {
-            let drift = it
-                .drift
-                .map(|drift| format!(", and a trend of {:+.1} % goes on", 100.0 * drift));
-            format!(
-                "the last {} still differ by {:.1} % and change by {:+.1} %{}",
-                it.rounds,
-                100.0 * it.range,
-                100.0 * it.slope,
-                drift.unwrap_or_default()
-            )
+            let range = in_percent(it.range, 1);
+            let slope = change_in_percent(it.slope);
+            let found = say!("unsteady-window", n = it.rounds, range = range, slope = slope);
+            let drift = it.drift.map(change_in_percent);
+            let drift = drift.map(|drift| say!("unsteady-drift", drift = drift));
+            [Some(found), drift].into_iter().flatten().collect::<Vec<_>>().join(", ")
         },
     );
-    Said::new(
-        format!("steady state not reached in {rounds} rounds: {found}"),
-        format!(
-            "at most {:.0} % and {:.0} % are allowed: write more before it (`--precondition`), \
-             give longer rounds (`--for`), or look for what else uses this storage",
-            100.0 * range,
-            100.0 * slope
-        ),
+    told!(
+        "doubt-steady-state-not-reached",
+        rounds = grouped(&rounds.to_string()),
+        found = found,
+        range = in_percent(range, 0),
+        slope = in_percent(slope, 0),
     )
 }

@@ -2,34 +2,27 @@
 
 use assay_model::failure::{Area, refusal};
 
+use crate::locale::word;
+
 /// What to do about an error of this part.
-pub(super) fn advice(area: Area, causes: &[String]) -> &'static str {
-    match area {
-        Area::Stream => {
-            "smaller arrays (--bytes) need less memory; wrong contents mean defective memory or an overclocked machine"
+pub(super) fn advice(area: Area, causes: &[String]) -> String {
+    let id = match area {
+        Area::Stream => "area-stream",
+        Area::Latency => "area-latency",
+        Area::PeakFlops => "area-peak-flops",
+        Area::Linpack => "area-linpack",
+        Area::Blas => "area-blas",
+        Area::Storage => {
+            return refusal::advice(&causes.join(": ")).unwrap_or(refusal::GONE).to_owned();
         }
-        Area::Latency => {
-            "choose a smaller working set (`to` in a suite file), and see `assay doctor`"
-        }
-        Area::PeakFlops => {
-            "`assay doctor` shows what keeps threads from their CPUs; a wrong sum means a defective processor"
-        }
-        Area::Linpack => "choose a smaller system with --n or --memory",
-        Area::Blas => {
-            "install the library (Debian: libopenblas0-pthread, libblis4-pthread) or give its full path"
-        }
-        Area::Storage => refusal::advice(&causes.join(": ")).unwrap_or(refusal::GONE),
-        Area::Generator => "the generator alone must run anywhere: report this",
-        Area::Network => "check the address and the route to it",
-        Area::Icmp => {
-            "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root"
-        }
-        Area::Launcher => "see whether the launcher can be executed",
-        Area::Rank | Area::Process => "run the recorded command by hand to see what is wrong",
-        Area::Tool => {
-            "look at the stored raw output; if it is a version of the tool that assay does not know, report it with that output"
-        }
-        Area::TemporaryFolder => "free some space in the folder for temporary files",
-        Area::OwnProgram => "start assay by its path, from a folder that still exists",
-    }
+        Area::Generator => "area-generator",
+        Area::Network => "advice-check-address",
+        Area::Icmp => "area-icmp",
+        Area::Launcher => "area-launcher",
+        Area::Rank | Area::Process => "area-process",
+        Area::Tool => "area-tool",
+        Area::TemporaryFolder => "area-temporary-folder",
+        Area::OwnProgram => "area-own-program",
+    };
+    word(id).to_owned()
 }

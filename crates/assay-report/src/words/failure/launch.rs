@@ -2,58 +2,48 @@
 
 use assay_model::failure::Failure;
 
-use crate::words::Said;
+use crate::locale::word;
+use crate::words::{Said, told};
 
 pub(super) fn said(failure: &Failure) -> Said {
     match failure {
-        Failure::WrongContents { bytes } => Said::new(
-            format!("messages of {bytes} B arrived with wrong contents"),
-            "the library or the network damages data: test both",
+        Failure::WrongContents { bytes } => told!(
+            "failure-wrong-contents",
+            size = crate::locale::with_symbol(&bytes.to_string(), "B"),
         ),
-        Failure::RankDied { how, by_hand } => Said::new(
-            format!("a rank died: {how}"),
-            format!(
-                "if nobody killed it, the kernel did so for want of memory (`dmesg` says so) or \
-                 the library failed; {}",
-                see(by_hand)
-            ),
-        ),
+        Failure::RankDied { how, by_hand } => {
+            told!("failure-rank-died", how = how, see = see(by_hand))
+        }
         Failure::LaunchFailed { code, last_words, by_hand } => {
             let how = match code {
-                Some(code) => format!("the launcher ended with code {code}"),
-                None => "the launcher was killed by a signal".to_owned(),
+                Some(code) => say!("launcher-ended", code = code.to_string()),
+                None => word("launcher-killed").to_owned(),
             };
             let text = match last_words.is_empty() {
                 true => how,
-                false => format!("{how}; it said: {last_words}"),
+                false => say!("launcher-said", how = how, words = last_words),
             };
             Said::new(text, see(by_hand))
         }
         Failure::LauncherNotRun { launcher, causes } => {
-            Said::new(causes.join(": "), format!("see whether {launcher} can be executed"))
+            Said::new(causes.join(": "), say!("launcher-executable", launcher = launcher))
         }
-        Failure::NoOutcome { elsewhere } => Said::new(
-            match elsewhere {
-                true => "rank 0 wrote nothing on this host",
-                false => "the launch ended well, and rank 0 wrote nothing",
-            },
-            "rank 0 must run on the host that assay was started on: name it first in the list of hosts",
-        ),
-        Failure::OtherVersion { found, own } => Said::new(
-            format!("the ranks are assay {found}, this one is {own}"),
-            "install the same assay on all hosts",
-        ),
-        Failure::OtherRankCount { found, asked, by_hand } => Said::new(
-            format!("{found} ranks took part where {asked} were asked for"),
-            see(by_hand),
-        ),
+        Failure::NoOutcome { elsewhere: true } => told!("failure-no-outcome-here"),
+        Failure::NoOutcome { elsewhere: false } => told!("failure-no-outcome"),
+        Failure::OtherVersion { found, own } => {
+            told!("failure-other-version", found = found, own = own)
+        }
+        Failure::OtherRankCount { found, asked, by_hand } => {
+            let (found, asked) = (found.to_string(), asked.to_string());
+            told!("failure-other-rank-count", found = found, asked = asked).advise(see(by_hand))
+        }
         Failure::LaunchBrokeOff { by_hand } => {
-            Said::new("the launch ended before all sizes were measured", see(by_hand))
+            Said::new(word("failure-launch-broke-off"), see(by_hand))
         }
         _ => Said::new("", ""),
     }
 }
 
 fn see(by_hand: &str) -> String {
-    format!("see what it prints (kept with the run, too): {by_hand}")
+    say!("see-by-hand", command = by_hand)
 }

@@ -1,9 +1,10 @@
 //! The curves of one table: a line per MPI over the size of the messages.
 
-use assay_model::quantity::{Bytes, Unit};
+use assay_model::quantity::Unit;
 
 use super::{Group, size};
 use crate::document::{Axis, Plot, Point, Scale, Series};
+use crate::locale::word;
 use crate::{precision, units};
 
 /// `None` where fewer than two sizes were measured.
@@ -28,21 +29,25 @@ pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
     let describe = |one: &Series| {
         let (first, last) = (one.points.first()?, one.points.last()?);
         let value = |point: &Point| units::quantity(point.y, unit, 3);
-        let bytes = |point: &Point| units::joined(&Bytes(point.x as u64).to_string());
-        Some(format!(
-            "{} goes from {} at {} to {} at {}.",
-            one.name,
-            value(first),
-            bytes(first),
-            value(last),
-            bytes(last)
+        let bytes = |point: &Point| units::size(point.x as u64);
+        Some(say!(
+            "curve-goes",
+            name = one.name.as_str(),
+            low = value(first),
+            small = bytes(first),
+            high = value(last),
+            large = bytes(last),
         ))
     };
     let description: Vec<String> = series.iter().filter_map(describe).collect();
     (!series.is_empty()).then(|| Plot {
         title: group.title(),
         description: description.join(" "),
-        x: Axis { label: "message size".to_owned(), unit: Unit::Byte, scale: Scale::Log2 },
+        x: Axis {
+            label: word("axis-message-size").to_owned(),
+            unit: Unit::Byte,
+            scale: Scale::Log2,
+        },
         y: Axis { label: group.metric.replace('_', " "), unit, scale: Scale::Log10 },
         series,
         bands: vec![],

@@ -29,7 +29,9 @@ impl Labels {
         let name = name(estimate)?;
         let known = self.0.get(&name).filter(|prefixes| prefixes.len() > 1);
         Some(match (known, text(estimate, Attribute::Prefix)) {
-            (Some(known), Some(prefix)) => format!("{name} in {}", told_apart(&prefix, known)),
+            (Some(known), Some(prefix)) => {
+                say!("name-in", name = name, place = told_apart(&prefix, known))
+            }
             _ => name,
         })
     }
@@ -39,7 +41,7 @@ impl Labels {
 fn name(estimate: &Estimate) -> Option<String> {
     let mpi = text(estimate, Attribute::Mpi)?;
     let is_standard = text(estimate, Attribute::Abi).as_deref() == Some("standard");
-    Some(if is_standard { format!("{mpi}, standard ABI") } else { mpi })
+    Some(if is_standard { say!("mpi-standard-abi", mpi = mpi) } else { mpi })
 }
 
 /// As much of the end of a path as no other has; the whole where that is short.

@@ -3,12 +3,12 @@
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, MpiTest};
 use assay_model::plan::expand::pairs_of;
-use assay_model::quantity::Bytes;
 use assay_model::suite::MpiPlacement;
 use assay_model::summary::Summary;
 
 use super::{Group, cell};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
+use crate::locale::word;
 use crate::units;
 
 /// The size whose latency stands for all small ones: OSU's tables and vendors' figures quote it.
@@ -28,8 +28,8 @@ pub(super) fn add(document: &mut Document, groups: &[Group<'_>], summary: &Summa
         if places.len() < 2 {
             continue;
         }
-        let size = units::joined(&Bytes(bytes).to_string());
-        document.heading(format!("{} by pair distance, messages of {size}", capital(metric)));
+        let size = units::size(bytes);
+        document.heading(say!("mpi-by-distance", metric = metric, size = size));
         document.blocks.push(Block::Table(table(&places, bytes)));
     }
 }
@@ -49,13 +49,7 @@ fn impossible(groups: &[Group<'_>], summary: &Summary) -> Option<String> {
         .filter(|which| !possible.contains(which) && !measured(which))
         .map(MpiPlacement::name)
         .collect();
-    (!missing.is_empty()).then(|| {
-        format!("This machine has no two CPUs that are {} to each other.", missing.join(" or "))
-    })
-}
-
-fn capital(metric: &str) -> &'static str {
-    if metric == "latency" { "Latency" } else { "Bandwidth" }
+    (!missing.is_empty()).then(|| say!("mpi-no-such-pair", distances = missing.join(" / ")))
 }
 
 /// A size that was measured everywhere: a small one for latency, the largest for bandwidth.
@@ -78,7 +72,8 @@ fn table(places: &[&Group<'_>], bytes: u64) -> Table {
             names.push(name);
         }
     }
-    let mut columns = vec![("place", Align::Left), ("CPUs", Align::Left)];
+    let mut columns =
+        vec![(word("column-place"), Align::Left), (word("column-cpus"), Align::Left)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = Table::new("", &columns);
     for group in places {

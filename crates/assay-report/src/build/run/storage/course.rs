@@ -1,12 +1,13 @@
 //! Tests that were measured more than once: the rounds until steady state, the rates of a search.
 
 use assay_model::attribute::{Attribute, Value};
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::super::context::{number, text};
 use super::Test;
 use crate::document::{Align, Block, Document, Table, Tone};
+use crate::locale::{grouped, word};
 use crate::{precision, units, words};
 
 pub(super) fn add(document: &mut Document, tests: &[Test<'_>]) {
@@ -42,49 +43,46 @@ fn rounds(document: &mut Document, test: &Test<'_>) {
     let rounds = test.text(Attribute::Rounds).unwrap_or_else(|| steps.len().to_string());
     let share = |name| test.number(name).map(|it| units::percent(100.0 * it));
     let spread = share(Attribute::SteadyRange).zip(share(Attribute::SteadySlope));
-    let spread = spread.map(|(range, slope)| {
-        format!("; the last rounds differ by {range} and change by {slope}")
-    });
+    let spread =
+        spread.map(|(range, slope)| say!("steady-spread", range = range, slope = slope));
     let (tone, state) = match is_steady {
-        true => (Tone::Plain, format!("reached in round {rounds}")),
-        false => (Tone::Doubt, format!("not reached in {rounds} rounds")),
+        true => (Tone::Plain, say!("steady-reached", test = test.name(), rounds = rounds)),
+        false => (Tone::Doubt, say!("steady-not-reached", test = test.name(), rounds = rounds)),
     };
-    let text = format!("{}: steady state {state}{}.", test.name(), spread.unwrap_or_default());
-    document.paragraph(tone, text);
-    let columns = [("round", Align::Right), ("rate", Align::Right)];
-    let mut table = Table::new(format!("Rounds of {}", test.name()), &columns);
+    let text = [Some(state), spread].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    document.paragraph(tone, text + word("full-stop"));
+    let columns = [(word("column-round"), Align::Right), (word("column-rate"), Align::Right)];
+    let mut table = Table::new(say!("table-rounds", test = test.name()), &columns);
     for step in steps {
-        table
-            .rows
-            .push(vec![number_of(step).to_string().into(), precision::value(step).into()]);
+        table.rows.push(vec![
+            grouped(&number_of(step).to_string()).into(),
+            precision::value(step).into(),
+        ]);
     }
     document.blocks.push(Block::Table(table));
 }
 
 fn search(document: &mut Document, test: &Test<'_>) {
     let Some(goal) = test.text(Attribute::Goal) else { return };
-    let of = |name| {
-        let rate = Quantity::new(test.number(name).unwrap_or(0.0), Unit::IoPerSecond);
-        units::joined(&format!("{rate:.4}"))
-    };
+    let of = |name| units::quantity(test.number(name).unwrap_or(0.0), Unit::IoPerSecond, 4);
     document.paragraph(
         Tone::Plain,
-        format!(
-            "{}: {} is met at {}, and was not shown to be met at {}; a closed loop reached {}.",
-            test.name(),
-            units::joined(&goal),
-            of(Attribute::GoalRate),
-            of(Attribute::GoalMissedAt),
-            of(Attribute::MaximumRate)
+        say!(
+            "goal-met",
+            test = test.name(),
+            goal = units::joined(&goal),
+            rate = of(Attribute::GoalRate),
+            missed = of(Attribute::GoalMissedAt),
+            closed = of(Attribute::MaximumRate),
         ),
     );
     let columns = [
-        ("requested", Align::Right),
-        ("reached", Align::Right),
-        ("late", Align::Right),
-        ("goal", Align::Left),
+        (word("column-requested"), Align::Right),
+        (word("column-reached"), Align::Right),
+        (word("column-late"), Align::Right),
+        (word("column-goal"), Align::Left),
     ];
-    let mut table = Table::new(format!("Search steps of {}", test.name()), &columns);
+    let mut table = Table::new(say!("table-search", test = test.name()), &columns);
     let late = test.steps_of("late");
     for step in test.steps_of("rate") {
         // The closed loop that a search begins with is asked for no rate.

@@ -1,7 +1,7 @@
 //! One response curve: latency over the rate reached, its knee, and the provisioned rate.
 
 use assay_model::attribute::Attribute;
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::super::context::Context;
@@ -10,11 +10,11 @@ use super::{Test, latency};
 use crate::document::{
     Align, Axis, Band, Block, Cell, Document, Line, Plot, Point, Scale, Series, Table, Tone,
 };
+use crate::locale::{grouped, word};
 use crate::{precision, units, words};
 
-/// Name in the legend and in the percentiles; none = the median.
-const CURVES: [(&str, Option<&str>); 3] =
-    [("median", None), ("p99", Some("p99")), ("p99.9", Some("p99.9"))];
+/// Names of percentiles; none = the median.
+const CURVES: [Option<&str>; 3] = [None, Some("p99"), Some("p99.9")];
 
 /// The points of each curve, in order of appearance.
 pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
@@ -43,25 +43,26 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Tes
     let Some(first) = points.first() else { return };
     let name = first.text(Attribute::Test).unwrap_or_default();
     let by = first.measurer(context).text;
-    let by = if by.is_empty() { by } else { format!(" by {by}") };
-    document.paragraph(Tone::Plain, format!("{name}{by}: {}.", knee(points)));
+    let what =
+        if by.is_empty() { name.clone() } else { say!("what-by", what = &name, by = by) };
+    document.paragraph(Tone::Plain, say!("curve-knee", what = what, knee = knee(points)));
     document.blocks.extend(plot(&name, points).map(Block::Plot));
     document.blocks.push(Block::Table(table(context, &name, points)));
 }
 
 fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
     let columns = [
-        ("requested", Align::Left),
-        ("rate", Align::Right),
-        ("bandwidth", Align::Right),
-        ("of provisioned", Align::Right),
-        ("median", Align::Right),
+        (word("column-requested"), Align::Left),
+        (word("column-rate"), Align::Right),
+        (word("column-bandwidth"), Align::Right),
+        (word("column-of-provisioned"), Align::Right),
+        (word("column-median"), Align::Right),
         ("p99", Align::Right),
         ("p99.9", Align::Right),
-        ("service median", Align::Right),
-        ("note", Align::Left),
+        (word("column-service-median"), Align::Right),
+        (word("column-note"), Align::Left),
     ];
-    let mut table = Table::new(format!("Response curve of {name}"), &columns);
+    let mut table = Table::new(say!("response-curve", name = name), &columns);
     for point in points {
         let mut row: Vec<Cell> = vec![asked(point).into()];
         row.push(point.rate.map(|it| spread(it, precision::value(it))).unwrap_or_default());
@@ -84,10 +85,10 @@ fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
 /// `closed loop`, `50 %`, `80 %, knee`.
 fn asked(point: &Test<'_>) -> String {
     let Some(percent) = point.number(Attribute::PercentOfMax) else {
-        return "closed loop".to_owned();
+        return word("closed-loop").to_owned();
     };
-    let knee = if is_knee(point) { ", knee" } else { "" };
-    format!("{percent}\u{a0}%{knee}")
+    let percent = units::in_percent(&grouped(&percent.to_string()));
+    if is_knee(point) { format!("{percent}, {}", word("knee")) } else { percent }
 }
 
 /// `5.85 kIO/s ±14 %`: without its interval where there is little room.
@@ -114,37 +115,41 @@ fn is_knee(point: &Test<'_>) -> bool {
 /// The knee in words, or why there is none.
 fn knee(points: &[&Test<'_>]) -> String {
     if points.iter().all(|it| it.from_due.is_none()) {
-        return "latency from when I/O was due is not reported, so there is no knee".to_owned();
+        return word("knee-unreported").to_owned();
     }
     let found = points.first().and_then(|it| {
-        let rate = Quantity::new(it.number(Attribute::KneeRate)?, Unit::IoPerSecond);
-        let latency = Quantity::new(it.number(Attribute::KneeLatency)?, Unit::Second);
+        let rate = |value| units::quantity(value, Unit::IoPerSecond, 3);
+        let knee = rate(it.number(Attribute::KneeRate)?);
+        let latency = units::quantity(it.number(Attribute::KneeLatency)?, Unit::Second, 3);
         let ends = [Attribute::KneeRateLow, Attribute::KneeRateHigh];
         let [low, high] = ends.map(|name| it.number(name));
-        let between = low.zip(high).filter(|(low, high)| low < high).map(|(low, high)| {
-            let [low, high] = [low, high].map(|it| Quantity::new(it, Unit::IoPerSecond));
-            format!(" ({low:.3} to {high:.3})")
-        });
-        let between = between.unwrap_or_default();
-        Some(format!(
-            "the knee is at {rate:.3}{between}: there the median is twice that of an idle target, \
-             {latency:.3} from due"
-        ))
+        let between = low.zip(high).filter(|(low, high)| low < high);
+        Some(match between {
+            Some((low, high)) => say!(
+                "knee-between",
+                rate = knee,
+                low = rate(low),
+                high = rate(high),
+                latency = latency,
+            ),
+            None => say!("knee-at", rate = knee, latency = latency),
+        })
     });
-    found.map(|text| units::joined(&text).replace('\u{a0}', " ")).unwrap_or_else(|| {
+    found.unwrap_or_else(|| {
         let rates = points.iter().filter(|it| it.from_due.is_some()).filter_map(|it| it.rate);
         let most = rates.map(|rate| rate.median).fold(0.0, f64::max);
         let why = points.first().and_then(|it| it.text(Attribute::Knee)).unwrap_or_default();
         let why = words::knee(&why);
-        format!("no knee up to {:.3}, {why}", Quantity::new(most, Unit::IoPerSecond))
+        let most = units::quantity(most, Unit::IoPerSecond, 3);
+        say!("no-knee", rate = most, why = why)
     })
 }
 
 fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
     let mut series: Vec<Series> = CURVES
         .into_iter()
-        .map(|(label, percentile)| Series {
-            name: label.to_owned(),
+        .map(|percentile| Series {
+            name: percentile.unwrap_or(word("column-median")).to_owned(),
             points: line(points, percentile),
         })
         .filter(|series| series.points.len() > 1)
@@ -158,22 +163,22 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
     let rate = |point: Point| units::quantity(point.x, Unit::IoPerSecond, 3);
     let time = |point: Point| units::quantity(point.y, Unit::Second, 3);
     Some(Plot {
-        title: format!("Response curve of {name}"),
-        description: format!(
-            "Median latency goes from {} at {} to {} at {}; {}.",
-            time(first),
-            rate(first),
-            time(last),
-            rate(last),
-            knee(points)
+        title: say!("response-curve", name = name),
+        description: say!(
+            "response-description",
+            low = time(first),
+            few = rate(first),
+            high = time(last),
+            many = rate(last),
+            knee = knee(points),
         ),
         x: Axis {
-            label: "rate reached".to_owned(),
+            label: word("axis-rate-reached").to_owned(),
             unit: Unit::IoPerSecond,
             scale: Scale::Linear,
         },
         y: Axis {
-            label: "latency from when I/O was due".to_owned(),
+            label: word("axis-latency-from-due").to_owned(),
             unit: Unit::Second,
             scale: Scale::Log10,
         },
@@ -216,18 +221,22 @@ fn bands(points: &[&Test<'_>]) -> Vec<Band> {
         return vec![];
     };
     let band = |label: &str, from, to| Band { label: label.to_owned(), from, to };
-    vec![band("up to the knee", 0.0, knee), band("beyond the knee", knee, f64::INFINITY)]
+    vec![
+        band(word("up-to-the-knee"), 0.0, knee),
+        band(word("beyond-the-knee"), knee, f64::INFINITY),
+    ]
 }
 
 /// The knee, and what the volume is provisioned for.
 fn marks(points: &[&Test<'_>]) -> Vec<Line> {
     let knee = points.first().and_then(|it| it.number(Attribute::KneeRate));
-    let knee = knee.map(|value| Line { label: "knee".to_owned(), value });
+    let knee = knee.map(|value| Line { label: word("knee").to_owned(), value });
     let provisioned = points.iter().find_map(|it| {
         let limit = it.bandwidth?.limit.as_ref()?;
         let bytes = it.number(Attribute::Bytes).filter(|bytes| *bytes > 0.0)?;
-        let label = units::quantity(limit.value, Unit::BytePerSecond, 3);
-        Some(Line { label: format!("provisioned {label}"), value: limit.value / bytes })
+        let limit_shown = units::quantity(limit.value, Unit::BytePerSecond, 3);
+        let label = say!("provisioned", limit = limit_shown);
+        Some(Line { label, value: limit.value / bytes })
     });
     knee.into_iter().chain(provisioned).collect()
 }

@@ -7,6 +7,7 @@ use assay_model::summary::Estimate;
 use super::super::context::{metric_name, number, text};
 use super::super::words;
 use crate::document::{Axis, Line, Plot, Point, Scale, Series};
+use crate::locale::word;
 use crate::{precision, units};
 
 /// The metrics that are drawn; the others lie close to them and would only hide them.
@@ -31,7 +32,7 @@ pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
     series.retain(|series| series.points.len() > 1);
     let points = &series.first()?.points;
     let (first, last) = (points.first()?, points.last()?);
-    let cores = |point: &Point| words::count(point.x as usize, "core", "cores");
+    let cores = |point: &Point| words::cores(point.x as usize);
     let value = |point: &Point| units::quantity(point.y, Unit::BytePerSecond, 3);
     let limit = estimates.iter().find_map(|estimate| estimate.limit.as_ref());
     Some(Plot {
@@ -42,14 +43,21 @@ pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
             &cores(last),
             &value(last),
         ),
-        x: Axis { label: words::CORES.to_owned(), unit: Unit::Count, scale: Scale::Linear },
+        x: Axis {
+            label: word("axis-cores").to_owned(),
+            unit: Unit::Count,
+            scale: Scale::Linear,
+        },
         y: Axis {
-            label: words::BANDWIDTH.to_owned(),
+            label: word("column-bandwidth").to_owned(),
             unit: Unit::BytePerSecond,
             scale: Scale::Linear,
         },
         limit: limit.map(|limit| Line {
-            label: format!("limit {}", units::quantity(limit.value, Unit::BytePerSecond, 4)),
+            label: say!(
+                "limit-line",
+                limit = units::quantity(limit.value, Unit::BytePerSecond, 4)
+            ),
             value: limit.value,
         }),
         series,
@@ -66,7 +74,11 @@ fn names(series: &[Series]) -> String {
 fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
     let alone = all.iter().all(|other| other.tool.name == estimate.tool.name);
     let metric = metric_name(estimate);
-    if alone { metric } else { format!("{metric} by {}", estimate.tool.name) }
+    if alone {
+        metric
+    } else {
+        say!("what-by", what = metric, by = estimate.tool.name.as_str())
+    }
 }
 
 fn point(estimate: &Estimate) -> Option<Point> {

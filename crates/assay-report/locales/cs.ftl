@@ -1,0 +1,332 @@
+yes = ano
+no = ne
+on = zapnuto
+off = vypnuto
+unknown = neznámé
+interval = interval
+interval-of-level = { $level } interval
+no-interval = žádný
+no-value = bez hodnoty
+full-stop = .
+seed = semínko { $seed }
+and-more = a { $n } dalších
+one-and-two = { $one } a { $two }
+what-by = { $what }, měřeno pomocí { $by }
+name-in = { $name } v { $place }
+test-at = { $test } při { $share }
+is-mean = { $value } (průměr)
+per-second = { $rate } za sekundu
+threads = { $n ->
+    [one] { $n } vlákno
+    [few] { $n } vlákna
+   *[other] { $n } vláken
+}
+cores = { $n ->
+    [one] { $n } jádro
+    [few] { $n } jádra
+   *[other] { $n } jader
+}
+streams = { $n ->
+    [one] { $n } datový tok
+    [few] { $n } datové toky
+   *[other] { $n } datových toků
+}
+under-load = pod zátěží { $n ->
+    [one] { $n } datového toku
+   *[other] { $n } datových toků
+}
+cpus = { $n } CPU
+cpus-on-cores = { $cpus }, počet jader: { $cores }
+cores-with-threads = { $cores }, { $threads }
+arrays-of = pole o velikosti { $size }
+all-at-once = všechny současně
+each-alone = každá zvlášť
+all-operations = všechny
+end-local = místní konec
+end-remote = vzdálený konec
+end-other = konec { $end }
+direction-send = odesílání
+direction-receive = příjem
+direction-both = oba směry
+pattern-random = náhodné
+pattern-sequential = sekvenční
+operation-read = čtení
+operation-write = zápis
+no-copy = bez kopírování
+from-due = { $what } od plánovaného začátku
+working-set = pracovní množina
+time-per-load = doba jednoho závislého načtení
+beyond-caches = paměť
+closed-loop = uzavřená smyčka
+knee = koleno
+up-to-the-knee = po koleno
+beyond-the-knee = za kolenem
+provisioned = zřízeno: { $limit }
+limit-line = limit: { $limit }
+
+heading-bandwidth = Propustnost paměti
+heading-latency = Latence paměti
+heading-compute = Výpočetní výkon
+heading-network = Síť
+heading-storage = Úložiště
+heading-files = Stromy souborů
+heading-copies = Kopie mezi doménami
+heading-other = Ostatní výsledky
+heading-measurers = Srovnání měřicích nástrojů
+heading-warnings = Varování
+heading-failures = Selhání
+heading-omitted = Neměřeno
+heading-method = Metoda
+details-machine = Počítač
+details-bandwidth = Všechny domény a počty jader
+details-copies = Všechny dvojice domén
+details-other-metrics = Další metriky
+table-bandwidth = Propustnost podle umístění
+table-extremes = Mediány přes domény téhož druhu
+table-levels = Latence jednotlivých úrovní mezipaměti a paměti
+table-compute = Špičkový výkon operací multiply-add a LINPACK
+table-other = Výsledky všech ostatních testů
+table-measurers = Mediány a jejich poměr
+table-copies = Propustnost v { $unit } při kopírování do paměti domény jejími CPU (řádky) z paměti jiné domény (sloupce)
+table-network-items = Užitečná propustnost a vytížení CPU
+table-network = Metriky sítě s intervaly
+table-round-trips = Doby odezvy tam a zpět
+table-mpi-libraries = Knihovny MPI a skutečné přidělení jejich ranků
+table-storage = Počet operací, propustnost a latence
+table-storage-pairs = Čtení a zápisy vedle sebe
+table-storage-parameters = Parametry a využití CPU
+table-storage-mixes = Čtení a zápisy smíšených zátěží, od odeslání po dokončení
+table-storage-due = Latence od plánovaného začátku I/O
+table-rounds = Kola testu { $test }
+table-search = Kroky hledání testu { $test }
+table-files = Počet a latence operací se soubory a adresáři
+response-curve = Křivka odezvy testu { $name }
+ladder-title = Latence podle pracovní množiny
+scaling-title = { $metric } podle počtu jader
+mpi-by-distance = { $metric ->
+    [latency] Latence podle vzdálenosti dvojic, zprávy { $size }
+   *[bandwidth] Propustnost podle vzdálenosti dvojic, zprávy { $size }
+}
+axis-cores = jádra
+axis-message-size = velikost zprávy
+axis-rate-reached = dosažený počet operací
+axis-latency-from-due = latence od plánovaného začátku I/O
+
+column-bandwidth = propustnost
+column-block = blok
+column-by = měřil
+column-case = případ
+column-cpu-load = vytížení CPU
+column-cpu-per-io = CPU na I/O
+column-cpu-system = CPU systém
+column-cpu-time = čas CPU
+column-cpu-user = CPU uživatel
+column-cpus = CPU
+column-depth = hloubka
+column-generator = generátor
+column-goal = cíl
+column-goodput = užitečná propustnost
+column-highest = nejvyšší
+column-in = v
+column-in-flight = rozpracováno
+column-item = test
+column-kernel = smyčka
+column-late = opožděno
+column-latency = latence
+column-later-than-the-goal = později než cíl
+column-level = úroveň
+column-library = knihovna
+column-lowest = nejnižší
+column-median = medián
+column-median-from-due = medián od plánovaného začátku
+column-middle = střední
+column-note = pozn.
+column-of-limit = z limitu
+column-of-link = z rychlosti linky
+column-of-peak = ze špičky
+column-of-provisioned = ze zřízeného
+column-of-rpeak = z Rpeak
+column-operation = operace
+column-place = místo
+column-ranks-on-cpus = ranky na CPU
+column-rate = počet operací
+column-reached = dosaženo
+column-reads = čtení
+column-requested = požadováno
+column-retransmits = opakované přenosy
+column-round = kolo
+column-service-median = medián obsluhy
+column-size = velikost
+column-test = test
+column-threads = vlákna
+column-transport = transport
+column-value = hodnota
+column-what = co
+column-where = kde
+column-writes = zápisy
+
+machine-hardware = hardware
+machine-system = systém
+machine-settings = nastavení
+machine-mitigations = ochranná opatření
+machine-versions = verze
+fact-processor = procesor
+fact-vendor = výrobce
+fact-family-model-stepping = rodina/model/stepping
+fact-microcode = mikrokód
+fact-nominal-frequency = jmenovitá frekvence
+fact-maximum-frequency = maximální frekvence
+fact-governor = governor
+fact-boost = boost
+fact-smt = SMT
+fact-cpus = CPU
+fact-caches = mezipaměti
+fact-numa-nodes = uzly NUMA
+fact-memory = paměť
+fact-memory-modules = paměťové moduly
+fact-huge-page = velká stránka
+fact-distribution = distribuce
+fact-kernel = jádro systému
+fact-kernel-command-line = příkazový řádek jádra
+fact-virtualisation = virtualizace
+fact-product = produkt
+fact-clock-source = zdroj hodin
+fact-cpu-quota = kvóta CPU
+fact-memory-limit-of-the-control-group = limit paměti řídicí skupiny
+fact-fingerprint = otisk
+
+suite = Sada { $suite }
+suite-on-hosts = Sada { $suite } na { $hosts }
+run-from-to = Běh { $run }, { $started } až { $finished } UTC
+run-from = Běh { $run }, zahájen { $started } UTC
+host-memory = { $size } paměti
+host-kernel = jádro { $kernel }
+host-guest = host pod { $hypervisor }
+nothing-measured = Nic nebylo změřeno.
+cases-failed = { $n ->
+    [one] { $n } případ selhal
+    [few] { $n } případy selhaly
+   *[other] { $n } případů selhalo
+}
+cases-skipped = { $n ->
+    [one] { $n } byl kvůli tomu vynechán
+    [few] { $n } byly kvůli tomu vynechány
+   *[other] { $n } bylo kvůli tomu vynecháno
+}
+status-failed = { $told }; viz { $heading }.
+skipped-because = { $n ->
+    [one] { $n } případ byl kvůli tomu vynechán: { $cases }
+    [few] { $n } případy byly kvůli tomu vynechány: { $cases }
+   *[other] { $n } případů bylo kvůli tomu vynecháno: { $cases }
+}
+reached = {" "}po { $finished } z { $planned } případů
+status-interrupted = Běh byl přerušen{ $reached }; dokončené případy platí.
+status-unfinished = Běh nemá konec{ $reached }: assay byl ukončen nebo ještě běží. Dokončené případy platí.
+statistics = Hodnoty jsou mediány. Intervaly spolehlivosti vycházejí z pořádkových statistik a nepředpokládají žádné rozdělení; z méně než { $least } vzorků interval není. n je počet vzorků po zahřátí, v závorce počet efektivních vzorků, jsou-li korelované.
+statistics-version = Verze statistiky: { $version }.
+imported = Měřil to jiný nástroj; výsledek byl načten z { $files }, což je uloženo s během. O jeho hodinách není známo nic, o počítači jen to, co říká soubor.
+clock = Hodiny jsou { $name }: rozlišení { $resolution }, odečet trvá { $cost }. Opakování prázdné smyčky trvá { $null }: to je režie každého měřeného průchodu.
+stolen = Hypervizor během běhu odebral { $share } času CPU.
+throttled-times = { $n ->
+    [one] Řídicí skupina byla během běhu omezena { $n }krát.
+   *[other] Řídicí skupina byla během běhu omezena { $n }krát.
+}
+
+byte-counting = Bajty se počítají jako ve STREAM: na prvek { $copy } pro Copy a Scale, { $add } pro Add a Triad, { $read } pro čtení a zápis. Čtení každého řádku navíc, které způsobí běžný zápis, se nepočítá.
+conditions = { $how }: { $places }.
+limit-is = Limit je { $limit }: { $basis }.
+no-memory-limit = Žádný limit není znám: { $why }, takže přenosová rychlost paměťových modulů není známa.
+smbios-without-speed = SMBIOS neuvádí žádný modul s rychlostí
+smbios-hidden = SMBIOS je v tomto hostu pod { $hypervisor } skrytý
+smbios-unreadable = SMBIOS nebylo možné přečíst, obvykle to vyžaduje roota
+intervals-shaded = Intervaly jsou vystínovány tam, kde jsou dost široké, aby byly vidět.
+scaling-description = Propustnost je { $one } ({ $few }) a { $all } ({ $many }).
+ladder-description = Latence je { $low } při { $small } a { $high } při { $large }.
+huge-pages-refused = Velké stránky byly požadovány, ale nebyly přiděleny: za mezipaměťmi latence zahrnuje výpadky TLB.
+huge-pages-granted = Velké stránky byly přiděleny pro každou pracovní množinu.
+huge-pages-some = Velké stránky byly přiděleny jen pro tyto pracovní množiny: { $sizes }.
+products-by = součiny matic pomocí { $blas }
+scaled-residual = škálované reziduum { $residual } (musí zůstat pod { $bound })
+copies-explanation = Hodnoty jsou mediány. Bajty se počítají jako u Copy ve STREAM, čtení i zápis; na diagonále je obojí ve vlastní paměti domény.
+measurers-ratios = Poměry jsou poměry mediánů.
+basis-memory-channels = { $n ->
+    [one] { $n } paměťový kanál × { $rate } × { $width } (SMBIOS)
+    [few] { $n } paměťové kanály × { $rate } × { $width } (SMBIOS)
+   *[other] { $n } paměťových kanálů × { $rate } × { $width } (SMBIOS)
+}
+basis-measured-peak = { $n ->
+    [one] špičkový výkon operací multiply-add ve dvojnásobné přesnosti, { $set } na { $n } jádře, změřeno v tomto běhu
+   *[other] špičkový výkon operací multiply-add ve dvojnásobné přesnosti, { $set } na { $n } jádrech, změřeno v tomto běhu
+}
+basis-link = rychlost linky, kterou hlásí { $device }
+basis-link-unnamed = rychlost linky, kterou hlásí zařízení
+basis-provisioned = na co je svazek zřízen
+rpeak-factors = { $n ->
+    [one] { $n } jádro × { $flop }/cyklus × { $clock } (frekvence změřená při této zátěži)
+    [few] { $n } jádra × { $flop }/cyklus × { $clock } (frekvence změřená při této zátěži)
+   *[other] { $n } jader × { $flop }/cyklus × { $clock } (frekvence změřená při této zátěži)
+}
+
+network-items-say = Vytížení CPU je zaneprázdněný podíl všech CPU, čas CPU je to, co přenos spotřeboval, na místním / na vzdáleném konci. Opakované přenosy jsou segmenty TCP. Mediány; intervaly následují.
+network-loopback = Vše proběhlo přes loopback uvnitř tohoto počítače: o síti to nic neříká.
+mpi-in-bits = Totéž v { $unit }:
+mpi-rule = ◀ označuje nejlepší v řádku; ×{ $ratio } je poměr k němu; ≈: oba intervaly se překrývají; ±?: příliš málo efektivních vzorků pro interval. Latence je polovina cesty tam a zpět. Transport mezi hostiteli volí knihovna; uvnitř hostitele všechny používají sdílenou paměť.
+mpi-no-such-pair = Tento počítač nemá žádná dvě CPU v těchto vzdálenostech: { $distances }.
+mpi-standard-abi = { $mpi }, standardní ABI
+ranks = počet ranků: { $ranks }
+curve-goes = { $name } jde od { $low } při { $small } po { $high } při { $large }.
+
+storage-explanation = Latence je od odeslání po dokončení (doba obsluhy). Latence od plánovaného začátku začíná, když mělo I/O začít; tak dlouho čeká uživatel a to ukazují křivky odezvy. Percentily jsou přes každé jednotlivé I/O. ± je širší polovina intervalu spolehlivosti mediánu. Generátor: rychlost generátoru zátěže bez I/O dělená dosaženou rychlostí.
+storage-cached = Část těchto I/O prošla stránkovou mezipamětí: měří paměť stejně jako úložiště.
+storage-kind = { $pattern } { $size }, rozpracováno { $depth }
+storage-target = Cíl: { $target }
+storage-engine = Rozhraní: { $engine }, { $reason }
+steady-reached = { $test }: ustáleného stavu dosaženo v kole { $rounds }
+steady-not-reached = { $test }: ustáleného stavu nedosaženo, počet kol: { $rounds }
+steady-spread = poslední kola se liší o { $range } a mění se o { $slope }
+goal-met = { $test }: { $goal } je splněno při { $rate } a při { $missed } se splnění neprokázalo; uzavřená smyčka dosáhla { $closed }.
+goal-kept = splněno
+goal-missed = nesplněno
+goal-unclear = nejasné
+curve-knee = { $what }: { $knee }.
+knee-unreported = latence od plánovaného začátku není známa, proto není koleno
+knee-between = koleno je při { $rate } ({ $low } až { $high }): tam je medián dvojnásobkem nezatíženého cíle, { $latency } od plánovaného začátku
+knee-at = koleno je při { $rate }: tam je medián dvojnásobkem nezatíženého cíle, { $latency } od plánovaného začátku
+no-knee = do { $rate } žádné koleno, { $why }
+knee-found = koleno bylo nalezeno
+knee-too-few-points = koleno vyžaduje alespoň pět bodů
+knee-flat = latence zůstává pod dvojnásobkem nezatíženého cíle
+knee-within-uncertainty = latence roste nejvýše o svou nejistotu
+knee-no-idle = už nejnižší rychlost je za ním
+response-description = Medián latence jde od { $low } při { $few } po { $high } při { $many }; { $knee }.
+engine-asked-for = podle zadání
+engine-best = nejlepší a jádro je povoluje
+engine-best-of-refused = nejlepší a libaio je odmítnuto
+engine-refused = io_uring je odmítnuto ({ $cause })
+engine-both-refused = io_uring je odmítnuto ({ $cause }), libaio také ({ $other })
+engine-refused-and-buffered = io_uring je odmítnuto ({ $cause }), libaio blokuje ve stránkové mezipaměti
+engine-contest = jádro zde možná vede io_uring oklikou; z něj a libaio bylo toto rychlejší, { $taken } proti { $other }
+engine-untried-contest = jádro zde možná vede io_uring oklikou; nevyzkoušeno kvůli ověřování
+
+verdict-better = lepší
+verdict-worse = horší
+verdict-equivalent = rovnocenné
+verdict-cannot-tell = nelze rozhodnout
+differ = { $what }: { $a } a { $b }
+differ-load = { $what }: { $a } a { $b } spustitelných úloh
+differ-order = { $what }: jedno bylo měřeno { $a }, druhé { $b }, takže každý posun vypadá jako rozdíl; `assay run --switch` je střídá
+aspect-host = hostitel
+aspect-fingerprint = počítač (jeho otisk)
+aspect-processor = procesor
+aspect-microcode = mikrokód
+aspect-kernel = jádro systému
+aspect-governor = governor
+aspect-setting = nastavení { $of }
+aspect-version = verze assay
+aspect-host-count = počet hostitelů
+aspect-loop = smyčka { $of }
+aspect-engine = rozhraní { $of }
+aspect-load = zátěž před běhy
+aspect-steal = čas CPU odebraný během běhů
+aspect-order = čas
+

@@ -1,0 +1,324 @@
+yes = ja
+no = nein
+on = ein
+off = aus
+unknown = unbekannt
+interval = Intervall
+interval-of-level = { $level }-Intervall
+no-interval = keines
+no-value = kein Wert
+full-stop = .
+seed = Startwert { $seed }
+and-more = und { $n } weitere
+one-and-two = { $one } und { $two }
+what-by = { $what }, gemessen von { $by }
+name-in = { $name } in { $place }
+test-at = { $test } bei { $share }
+is-mean = { $value } (Mittelwert)
+per-second = { $rate } pro Sekunde
+threads = { $n ->
+    [one] { $n } Thread
+   *[other] { $n } Threads
+}
+cores = { $n ->
+    [one] { $n } Kern
+   *[other] { $n } Kerne
+}
+streams = { $n ->
+    [one] { $n } Datenstrom
+   *[other] { $n } Datenströme
+}
+under-load = unter Last von { $n ->
+    [one] { $n } Datenstrom
+   *[other] { $n } Datenströmen
+}
+cpus = { $n } CPUs
+cpus-on-cores = { $cpus } auf { $cores } Kernen
+cores-with-threads = { $cores } mit { $threads }
+arrays-of = Arrays von { $size }
+all-at-once = alle gleichzeitig
+each-alone = jeweils allein
+all-operations = alle
+end-local = lokales Ende
+end-remote = fernes Ende
+end-other = Ende { $end }
+direction-send = senden
+direction-receive = empfangen
+direction-both = beide Richtungen
+pattern-random = wahlfrei
+pattern-sequential = sequenziell
+operation-read = Lesen
+operation-write = Schreiben
+no-copy = ohne Kopie
+from-due = { $what } ab Fälligkeit
+working-set = Arbeitsbereich
+time-per-load = Zeit pro abhängigem Ladebefehl
+beyond-caches = Speicher
+closed-loop = geschlossener Kreis
+knee = Knick
+up-to-the-knee = bis zum Knick
+beyond-the-knee = jenseits des Knicks
+provisioned = bereitgestellt: { $limit }
+limit-line = Grenze: { $limit }
+
+heading-bandwidth = Speicherbandbreite
+heading-latency = Speicherlatenz
+heading-compute = Rechenleistung
+heading-network = Netzwerk
+heading-storage = Massenspeicher
+heading-files = Dateibäume
+heading-copies = Kopien zwischen Domänen
+heading-other = Weitere Ergebnisse
+heading-measurers = Messprogramme im Vergleich
+heading-warnings = Warnungen
+heading-failures = Fehlschläge
+heading-omitted = Nicht gemessen
+heading-method = Methode
+details-machine = Maschine
+details-bandwidth = Alle Domänen und Kernzahlen
+details-copies = Alle Paare von Domänen
+details-other-metrics = Weitere Messgrößen
+table-bandwidth = Bandbreite nach Platzierung
+table-extremes = Mediane über die Domänen einer Art
+table-levels = Latenz jeder Cache-Ebene und des Speichers
+table-compute = Spitzenleistung der Multiply-Adds und LINPACK
+table-other = Ergebnisse aller übrigen Benchmarks
+table-measurers = Mediane und ihr Verhältnis
+table-copies = Bandbreite in { $unit } von Kopien in den Speicher einer Domäne durch deren CPUs (Zeilen) aus dem Speicher einer anderen (Spalten)
+table-network-items = Nutzdatenrate und CPU-Aufwand
+table-network = Messgrößen des Netzwerks mit ihren Intervallen
+table-round-trips = Umlaufzeiten
+table-mpi-libraries = MPI-Bibliotheken und die tatsächliche Bindung ihrer Ranks
+table-storage = Rate, Bandbreite und Latenz
+table-storage-pairs = Lesen und Schreiben nebeneinander
+table-storage-parameters = Parameter und CPU-Nutzung
+table-storage-mixes = Lesen und Schreiben gemischter Last, vom Absenden bis zum Abschluss
+table-storage-due = Latenz ab Fälligkeit der I/O
+table-rounds = Runden von { $test }
+table-search = Suchschritte von { $test }
+table-files = Rate und Latenz der Operationen auf Dateien und Verzeichnissen
+response-curve = Antwortkurve von { $name }
+ladder-title = Latenz über dem Arbeitsbereich
+scaling-title = { $metric } über der Zahl der Kerne
+mpi-by-distance = { $metric ->
+    [latency] Latenz nach Abstand der Paare, Nachrichten von { $size }
+   *[bandwidth] Bandbreite nach Abstand der Paare, Nachrichten von { $size }
+}
+axis-cores = Kerne
+axis-message-size = Nachrichtengröße
+axis-rate-reached = erreichte Rate
+axis-latency-from-due = Latenz ab Fälligkeit der I/O
+
+column-bandwidth = Bandbreite
+column-block = Block
+column-by = von
+column-case = Fall
+column-cpu-load = CPU-Last
+column-cpu-per-io = CPU pro I/O
+column-cpu-system = CPU System
+column-cpu-time = CPU-Zeit
+column-cpu-user = CPU Benutzer
+column-cpus = CPUs
+column-depth = Tiefe
+column-generator = Generator
+column-goal = Ziel
+column-goodput = Nutzdatenrate
+column-highest = höchster
+column-in = in
+column-in-flight = unterwegs
+column-item = Test
+column-kernel = Kernel
+column-late = verspätet
+column-latency = Latenz
+column-later-than-the-goal = später als das Ziel
+column-level = Ebene
+column-library = Bibliothek
+column-lowest = niedrigster
+column-median = Median
+column-median-from-due = Median ab Fälligkeit
+column-middle = mittlerer
+column-note = Anm.
+column-of-limit = der Grenze
+column-of-link = der Leitungsrate
+column-of-peak = der Spitze
+column-of-provisioned = des Bereitgestellten
+column-of-rpeak = von Rpeak
+column-operation = Operation
+column-place = Ort
+column-ranks-on-cpus = Ranks auf CPUs
+column-rate = Rate
+column-reached = erreicht
+column-reads = Lesen
+column-requested = angefordert
+column-retransmits = Neuübertragungen
+column-round = Runde
+column-service-median = Median der Bedienzeit
+column-size = Größe
+column-test = Test
+column-threads = Threads
+column-transport = Transport
+column-value = Wert
+column-what = was
+column-where = wo
+column-writes = Schreiben
+
+machine-hardware = Hardware
+machine-system = System
+machine-settings = Einstellungen
+machine-mitigations = Schutzmaßnahmen
+machine-versions = Versionen
+fact-processor = Prozessor
+fact-vendor = Hersteller
+fact-family-model-stepping = Familie/Modell/Stepping
+fact-microcode = Mikrocode
+fact-nominal-frequency = Nennfrequenz
+fact-maximum-frequency = Höchstfrequenz
+fact-governor = Governor
+fact-boost = Boost
+fact-smt = SMT
+fact-cpus = CPUs
+fact-caches = Caches
+fact-numa-nodes = NUMA-Knoten
+fact-memory = Speicher
+fact-memory-modules = Speichermodule
+fact-huge-page = Huge Page
+fact-distribution = Distribution
+fact-kernel = Kernel
+fact-kernel-command-line = Kernel-Befehlszeile
+fact-virtualisation = Virtualisierung
+fact-product = Produkt
+fact-clock-source = Zeitquelle
+fact-cpu-quota = CPU-Kontingent
+fact-memory-limit-of-the-control-group = Speichergrenze der Control Group
+fact-fingerprint = Fingerabdruck
+
+suite = Suite { $suite }
+suite-on-hosts = Suite { $suite } auf { $hosts }
+run-from-to = Lauf { $run }, { $started } bis { $finished } UTC
+run-from = Lauf { $run }, begonnen { $started } UTC
+host-memory = { $size } Speicher
+host-kernel = Kernel { $kernel }
+host-guest = Gast von { $hypervisor }
+nothing-measured = Es wurde nichts gemessen.
+cases-failed = { $n ->
+    [one] { $n } Fall fehlgeschlagen
+   *[other] { $n } Fälle fehlgeschlagen
+}
+cases-skipped = { $n ->
+    [one] deswegen { $n } übersprungen
+   *[other] deswegen { $n } übersprungen
+}
+status-failed = { $told }; siehe { $heading }.
+skipped-because = { $n ->
+    [one] { $n } Fall wurde deswegen übersprungen: { $cases }
+   *[other] { $n } Fälle wurden deswegen übersprungen: { $cases }
+}
+reached = {" "}nach { $finished } von { $planned } Fällen
+status-interrupted = Der Lauf wurde{ $reached } unterbrochen; die abgeschlossenen Fälle sind gültig.
+status-unfinished = Der Lauf hat{ $reached } kein Ende: assay wurde abgebrochen oder läuft noch. Die abgeschlossenen Fälle sind gültig.
+statistics = Die Werte sind Mediane. Konfidenzintervalle beruhen auf Ordnungsstatistiken und setzen keine Verteilung voraus; weniger als { $least } Stichproben ergeben keines. n ist die Zahl der Stichproben nach dem Aufwärmen, in Klammern die der effektiven, falls sie korreliert sind.
+statistics-version = Version der Statistik: { $version }.
+imported = Dies hat ein anderes Programm gemessen; es wurde aus { $files } importiert, was mit dem Lauf gespeichert ist. Über seine Uhr ist nichts bekannt, über die Maschine nur, was die Datei sagt.
+clock = Die Uhr ist { $name }: Auflösung { $resolution }, Dauer eines Ablesens { $cost }. Eine Wiederholung des leeren Null-Kernels dauert { $null }: der Zusatzaufwand jedes gemessenen Durchgangs.
+stolen = Der Hypervisor entzog während des Laufs { $share } der CPU-Zeit.
+throttled-times = { $n ->
+    [one] Die Control Group wurde während des Laufs { $n } Mal gedrosselt.
+   *[other] Die Control Group wurde während des Laufs { $n } Mal gedrosselt.
+}
+
+byte-counting = Bytes werden wie bei STREAM gezählt: pro Element { $copy } für Copy und Scale, { $add } für Add und Triad, { $read } für Lesen und Schreiben. Das zusätzliche Lesen jeder Cachezeile, das ein gewöhnlicher Schreibbefehl auslöst, zählt nicht.
+conditions = { $how }: { $places }.
+limit-is = Die Grenze ist { $limit }: { $basis }.
+no-memory-limit = Es ist keine Grenze bekannt: { $why }; die Übertragungsrate der Speichermodule ist daher unbekannt.
+smbios-without-speed = SMBIOS nennt kein Modul mit einer Geschwindigkeit
+smbios-hidden = SMBIOS ist in diesem Gast von { $hypervisor } verborgen
+smbios-unreadable = SMBIOS ließ sich nicht lesen; meist sind dafür Root-Rechte nötig
+intervals-shaded = Intervalle sind schattiert, wo sie breit genug sind, um sichtbar zu sein.
+scaling-description = Die Bandbreite beträgt { $one } auf { $few } und { $all } auf { $many }.
+ladder-description = Die Latenz beträgt { $low } bei { $small } und { $high } bei { $large }.
+huge-pages-refused = Huge Pages wurden angefordert, aber nicht gewährt: Jenseits der Caches enthält die Latenz TLB-Misses.
+huge-pages-granted = Huge Pages wurden für jeden Arbeitsbereich gewährt.
+huge-pages-some = Huge Pages wurden nur für diese Arbeitsbereiche gewährt: { $sizes }.
+products-by = Matrixprodukte von { $blas }
+scaled-residual = skaliertes Residuum { $residual } (muss unter { $bound } bleiben)
+copies-explanation = Die Werte sind Mediane. Bytes werden wie bei Copy von STREAM gezählt, Lesen und Schreiben; auf der Diagonale liegt beides im eigenen Speicher der Domäne.
+measurers-ratios = Die Verhältnisse sind die der Mediane.
+basis-memory-channels = { $n ->
+    [one] { $n } Speicherkanal × { $rate } × { $width } (SMBIOS)
+   *[other] { $n } Speicherkanäle × { $rate } × { $width } (SMBIOS)
+}
+basis-measured-peak = { $n ->
+    [one] Spitzenleistung der Multiply-Adds in doppelter Genauigkeit, { $set } auf { $n } Kern, in diesem Lauf gemessen
+   *[other] Spitzenleistung der Multiply-Adds in doppelter Genauigkeit, { $set } auf { $n } Kernen, in diesem Lauf gemessen
+}
+basis-link = Leitungsrate laut { $device }
+basis-link-unnamed = Leitungsrate laut Gerät
+basis-provisioned = wofür das Volume bereitgestellt ist
+rpeak-factors = { $n ->
+    [one] { $n } Kern × { $flop }/Takt × { $clock } (Takt unter dieser Last gemessen)
+   *[other] { $n } Kerne × { $flop }/Takt × { $clock } (Takt unter dieser Last gemessen)
+}
+
+network-items-say = CPU-Last ist der beschäftigte Anteil aller CPUs, CPU-Zeit der Verbrauch der Übertragung, jeweils am lokalen / am fernen Ende. Neuübertragungen sind TCP-Segmente. Mediane; die Intervalle folgen.
+network-loopback = All das lief über Loopback innerhalb dieser Maschine: Es sagt nichts über ein Netzwerk.
+mpi-in-bits = Dasselbe in { $unit }:
+mpi-rule = ◀ kennzeichnet das beste Ergebnis einer Zeile; ×{ $ratio } ist das Verhältnis dazu; ≈: die beiden Intervalle überlappen; ±?: zu wenige effektive Stichproben für ein Intervall. Die Latenz ist eine halbe Umlaufzeit. Den Transport zwischen Hosts wählt die Bibliothek; innerhalb eines Hosts nutzen alle gemeinsamen Speicher.
+mpi-no-such-pair = Diese Maschine hat keine zwei CPUs in diesen Abständen: { $distances }.
+mpi-standard-abi = { $mpi }, Standard-ABI
+ranks = { $ranks } Ranks
+curve-goes = { $name } verläuft von { $low } bei { $small } bis { $high } bei { $large }.
+
+storage-explanation = Die Latenz reicht vom Absenden bis zum Abschluss (Bedienzeit). Die Latenz ab Fälligkeit beginnt, wenn die I/O fällig war; so lange wartet ein Nutzer, und das zeigen Antwortkurven. Perzentile gelten über jede einzelne I/O. ± ist die breitere Hälfte des Konfidenzintervalls des Medians. Generator: Rate des Lastgenerators ohne I/O, geteilt durch die erreichte Rate.
+storage-cached = Ein Teil dieser I/O lief durch den Seitencache: Sie misst ebenso sehr den Arbeitsspeicher wie den Massenspeicher.
+storage-kind = { $pattern } { $size }, { $depth } unterwegs
+storage-target = Ziel: { $target }
+storage-engine = Engine: { $engine }, { $reason }
+steady-reached = { $test }: stationärer Zustand in Runde { $rounds } erreicht
+steady-not-reached = { $test }: stationärer Zustand in { $rounds } Runden nicht erreicht
+steady-spread = die letzten Runden unterscheiden sich um { $range } und ändern sich um { $slope }
+goal-met = { $test }: { $goal } wird bei { $rate } eingehalten und bei { $missed } nachweislich nicht mehr; ein geschlossener Kreis erreichte { $closed }.
+goal-kept = eingehalten
+goal-missed = verfehlt
+goal-unclear = unklar
+curve-knee = { $what }: { $knee }.
+knee-unreported = die Latenz ab Fälligkeit ist nicht bekannt, daher gibt es keinen Knick
+knee-between = der Knick liegt bei { $rate } ({ $low } bis { $high }): Dort ist der Median doppelt so hoch wie der eines unbelasteten Ziels, { $latency } ab Fälligkeit
+knee-at = der Knick liegt bei { $rate }: Dort ist der Median doppelt so hoch wie der eines unbelasteten Ziels, { $latency } ab Fälligkeit
+no-knee = kein Knick bis { $rate }, { $why }
+knee-found = der Knick wurde gefunden
+knee-too-few-points = für einen Knick braucht es mindestens fünf Punkte
+knee-flat = die Latenz bleibt unter dem Doppelten eines unbelasteten Ziels
+knee-within-uncertainty = die Latenz steigt um nicht mehr als ihre Unsicherheit
+knee-no-idle = schon die niedrigste Rate liegt jenseits davon
+response-description = Der Median der Latenz verläuft von { $low } bei { $few } bis { $high } bei { $many }; { $knee }.
+engine-asked-for = so angefordert
+engine-best = die beste, und der Kernel gewährt sie
+engine-best-of-refused = die beste, und libaio wird verweigert
+engine-refused = io_uring wird verweigert ({ $cause })
+engine-both-refused = io_uring wird verweigert ({ $cause }), libaio ebenso ({ $other })
+engine-refused-and-buffered = io_uring wird verweigert ({ $cause }), libaio blockiert im Seitencache
+engine-contest = der Kernel nimmt hier für io_uring womöglich einen Umweg; diese war schneller als die andere, { $taken } gegenüber { $other }
+engine-untried-contest = der Kernel nimmt hier für io_uring womöglich einen Umweg; wegen der Prüfung der Daten nicht ausprobiert
+
+verdict-better = besser
+verdict-worse = schlechter
+verdict-equivalent = gleichwertig
+verdict-cannot-tell = nicht entscheidbar
+differ = { $what }: { $a } und { $b }
+differ-load = { $what }: { $a } und { $b } lauffähige Tasks
+differ-order = { $what }: Das eine wurde { $a } gemessen, das andere { $b }, sodass jede Drift wie ein Unterschied aussieht; `assay run --switch` wechselt ab
+aspect-host = der Host
+aspect-fingerprint = die Maschine (ihr Fingerabdruck)
+aspect-processor = der Prozessor
+aspect-microcode = der Mikrocode
+aspect-kernel = der Kernel
+aspect-governor = der Governor
+aspect-setting = die Einstellung { $of }
+aspect-version = die Version von assay
+aspect-host-count = die Zahl der Hosts
+aspect-loop = die Schleife von { $of }
+aspect-engine = die Engine von { $of }
+aspect-load = die Last vor den Läufen
+aspect-steal = entzogene CPU-Zeit während der Läufe
+aspect-order = die Zeit
+

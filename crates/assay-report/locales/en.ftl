@@ -1,0 +1,336 @@
+# The words of assay's reports. Numbers, units and names come in as variables, written already; what
+# stands in backticks is typed as it is. A no-break space holds a number and its noun together.
+
+## Answers and small words
+yes = yes
+no = no
+on = on
+off = off
+unknown = unknown
+interval = interval
+interval-of-level = { $level } interval
+no-interval = none
+no-value = no value
+full-stop = .
+seed = seed { $seed }
+and-more = and { $n } more
+one-and-two = { $one } and { $two }
+what-by = { $what } by { $by }
+name-in = { $name } in { $place }
+test-at = { $test } at { $share }
+is-mean = { $value } (mean)
+per-second = { $rate } per second
+threads = { $n ->
+    [one] { $n } thread
+   *[other] { $n } threads
+}
+cores = { $n ->
+    [one] { $n } core
+   *[other] { $n } cores
+}
+streams = { $n ->
+    [one] { $n } stream
+   *[other] { $n } streams
+}
+under-load = under load of { $n ->
+    [one] { $n } stream
+   *[other] { $n } streams
+}
+cpus = { $n } CPUs
+cpus-on-cores = { $cpus } on { $cores } cores
+cores-with-threads = { $cores } with { $threads }
+arrays-of = arrays of { $size }
+all-at-once = all at once
+each-alone = each alone
+all-operations = all
+end-local = local end
+end-remote = remote end
+end-other = { $end } end
+direction-send = send
+direction-receive = receive
+direction-both = both
+pattern-random = random
+pattern-sequential = sequential
+operation-read = read
+operation-write = write
+no-copy = no copy
+from-due = { $what } from due
+working-set = working set
+time-per-load = time per dependent load
+beyond-caches = memory
+closed-loop = closed loop
+knee = knee
+up-to-the-knee = up to the knee
+beyond-the-knee = beyond the knee
+provisioned = provisioned { $limit }
+limit-line = limit { $limit }
+
+## Headings, captions and titles
+heading-bandwidth = Memory bandwidth
+heading-latency = Memory latency
+heading-compute = Compute
+heading-network = Network
+heading-storage = Storage
+heading-files = File trees
+heading-copies = Copies between domains
+heading-other = Other results
+heading-measurers = Measurers side by side
+heading-warnings = Warnings
+heading-failures = Failures
+heading-omitted = Not measured
+heading-method = Method
+details-machine = Machine
+details-bandwidth = All domains and numbers of cores
+details-copies = Every pair of domains
+details-other-metrics = Other metrics
+table-bandwidth = Bandwidth by placement
+table-extremes = Medians over the domains of one kind
+table-levels = Latency of each cache level and memory
+table-compute = Multiply-add peak and LINPACK
+table-other = Results of all other benchmarks
+table-measurers = Medians and their ratio
+table-copies = Bandwidth in { $unit } of copies into the memory of a domain, by its CPUs (rows), from the memory of another (columns)
+table-network-items = Goodput and CPU cost
+table-network = Network metrics with their intervals
+table-round-trips = Round trips
+table-mpi-libraries = MPI libraries and the actual binding of their ranks
+table-storage = Rate, bandwidth and latency
+table-storage-pairs = Reads and writes side by side
+table-storage-parameters = Parameters and CPU usage
+table-storage-mixes = Reads and writes of mixes, from submission to completion
+table-storage-due = Latency from when I/O was due
+table-rounds = Rounds of { $test }
+table-search = Search steps of { $test }
+table-files = Rate and latency of operations on files and directories
+response-curve = Response curve of { $name }
+ladder-title = Latency over the working set
+scaling-title = { $metric } over the number of cores
+mpi-by-distance = { $metric ->
+    [latency] Latency by pair distance, messages of { $size }
+   *[bandwidth] Bandwidth by pair distance, messages of { $size }
+}
+axis-cores = cores
+axis-message-size = message size
+axis-rate-reached = rate reached
+axis-latency-from-due = latency from when I/O was due
+
+## Columns
+column-bandwidth = bandwidth
+column-block = block
+column-by = by
+column-case = case
+column-cpu-load = CPU load
+column-cpu-per-io = CPU per I/O
+column-cpu-system = CPU system
+column-cpu-time = CPU time
+column-cpu-user = CPU user
+column-cpus = CPUs
+column-depth = depth
+column-generator = generator
+column-goal = goal
+column-goodput = goodput
+column-highest = highest
+column-in = in
+column-in-flight = in flight
+column-item = item
+column-kernel = kernel
+column-late = late
+column-latency = latency
+column-later-than-the-goal = later than the goal
+column-level = level
+column-library = library
+column-lowest = lowest
+column-median = median
+column-median-from-due = median from due
+column-middle = middle
+column-note = note
+column-of-limit = of limit
+column-of-link = of link
+column-of-peak = of peak
+column-of-provisioned = of provisioned
+column-of-rpeak = of Rpeak
+column-operation = operation
+column-place = place
+column-ranks-on-cpus = ranks on CPUs
+column-rate = rate
+column-reached = reached
+column-reads = reads
+column-requested = requested
+column-retransmits = retransmits
+column-round = round
+column-service-median = service median
+column-size = size
+column-test = test
+column-threads = threads
+column-transport = transport
+column-value = value
+column-what = what
+column-where = where
+column-writes = writes
+
+## Facts about machines
+machine-hardware = hardware
+machine-system = system
+machine-settings = settings
+machine-mitigations = mitigations
+machine-versions = versions
+fact-processor = processor
+fact-vendor = vendor
+fact-family-model-stepping = family/model/stepping
+fact-microcode = microcode
+fact-nominal-frequency = nominal frequency
+fact-maximum-frequency = maximum frequency
+fact-governor = governor
+fact-boost = boost
+fact-smt = SMT
+fact-cpus = CPUs
+fact-caches = caches
+fact-numa-nodes = NUMA nodes
+fact-memory = memory
+fact-memory-modules = memory modules
+fact-huge-page = huge page
+fact-distribution = distribution
+fact-kernel = kernel
+fact-kernel-command-line = kernel command line
+fact-virtualisation = virtualisation
+fact-product = product
+fact-clock-source = clock source
+fact-cpu-quota = CPU quota
+fact-memory-limit-of-the-control-group = memory limit of the control group
+fact-fingerprint = fingerprint
+
+## The run as a whole
+suite = Suite { $suite }
+suite-on-hosts = Suite { $suite } on { $hosts }
+run-from-to = Run { $run }, { $started } to { $finished } UTC
+run-from = Run { $run }, started { $started } UTC
+host-memory = { $size } memory
+host-kernel = kernel { $kernel }
+host-guest = guest of { $hypervisor }
+nothing-measured = Nothing was measured.
+cases-failed = { $n ->
+    [one] { $n } case failed
+   *[other] { $n } cases failed
+}
+cases-skipped = { $n ->
+    [one] { $n } was skipped because of that
+   *[other] { $n } were skipped because of that
+}
+status-failed = { $told }; see { $heading }.
+skipped-because = { $n ->
+    [one] { $n } case was skipped because of it: { $cases }
+   *[other] { $n } cases were skipped because of it: { $cases }
+}
+reached = {" "}after { $finished } of { $planned } cases
+status-interrupted = The run was interrupted{ $reached }; the finished cases are valid.
+status-unfinished = The run has no end{ $reached }: assay was killed or is still running. The finished cases are valid.
+statistics = Values are medians. Confidence intervals come from order statistics and assume no distribution; fewer than { $least } samples give none. n is the number of samples after the warm-up, in brackets the number of effective samples if they are correlated.
+statistics-version = This is statistics version { $version }.
+imported = Another tool measured this; it was imported from { $files }, which is stored with the run. Nothing is known of its clock, and of the machine only what the file says.
+clock = The clock is { $name }: its resolution is { $resolution }, and reading it takes { $cost }. A repetition of the empty null kernel takes { $null }: the overhead of each timed pass.
+stolen = The hypervisor took { $share } of the CPU time during the run.
+throttled-times = { $n ->
+    [one] The control group was throttled { $n } time during the run.
+   *[other] The control group was throttled { $n } times during the run.
+}
+
+## Memory and compute
+byte-counting = Bytes are counted as STREAM counts them: per element { $copy } for Copy and Scale, { $add } for Add and Triad, { $read } for read and write. The extra read of each line that an ordinary store causes is not counted.
+conditions = { $how }: { $places }.
+limit-is = The limit is { $limit }: { $basis }.
+no-memory-limit = No limit is known: { $why }, so the transfer rate of the memory modules is unknown.
+smbios-without-speed = SMBIOS lists no module with a speed
+smbios-hidden = SMBIOS is hidden in this guest of { $hypervisor }
+smbios-unreadable = SMBIOS could not be read, which usually requires root
+intervals-shaded = Intervals are shaded where they are wide enough to be seen.
+scaling-description = Bandwidth is { $one } on { $few } and { $all } on { $many }.
+ladder-description = Latency is { $low } in { $small } and { $high } in { $large }.
+huge-pages-refused = Huge pages were requested but not granted: beyond the caches, latency includes TLB misses.
+huge-pages-granted = Huge pages were granted for every working set.
+huge-pages-some = Huge pages were granted for these working sets only: { $sizes }.
+products-by = matrix products by { $blas }
+scaled-residual = scaled residual { $residual } (must stay below { $bound })
+copies-explanation = Values are medians. Bytes are counted as STREAM counts Copy, reads and writes; on the diagonal both are in the domain's own memory.
+measurers-ratios = Ratios are of the medians.
+basis-memory-channels = { $n ->
+    [one] { $n } memory channel × { $rate } × { $width } (SMBIOS)
+   *[other] { $n } memory channels × { $rate } × { $width } (SMBIOS)
+}
+basis-measured-peak = { $n ->
+    [one] multiply-add peak in double precision, { $set } on { $n } core, measured in this run
+   *[other] multiply-add peak in double precision, { $set } on { $n } cores, measured in this run
+}
+basis-link = link speed that { $device } reports
+basis-link-unnamed = link speed that the device reports
+basis-provisioned = what the volume is provisioned for
+rpeak-factors = { $n ->
+    [one] { $n } core × { $flop }/cycle × { $clock } (clock measured at this load)
+   *[other] { $n } cores × { $flop }/cycle × { $clock } (clock measured at this load)
+}
+
+## Network and MPI
+network-items-say = CPU load is the busy share of all CPUs, CPU time what the transfer used, at the local / at the remote end. Retransmits are TCP segments. Medians; the intervals follow.
+network-loopback = All of this went over loopback within this machine: it says nothing about a network.
+mpi-in-bits = The same in { $unit }:
+mpi-rule = ◀ marks the best of a row; ×{ $ratio } is the ratio to it; ≈: the two intervals overlap; ±?: too few effective samples for an interval. Latency is half a round trip. The transport is the library's choice between hosts; within a host all of them use shared memory.
+mpi-no-such-pair = This machine has no two CPUs that are { $distances } to each other.
+mpi-standard-abi = { $mpi }, standard ABI
+ranks = { $ranks } ranks
+curve-goes = { $name } goes from { $low } at { $small } to { $high } at { $large }.
+
+## Storage
+storage-explanation = Latency is from submission to completion (service time). Latency from due starts when the I/O was due, which is what a user waits, and what response curves show. Percentiles are over every single I/O. ± is the wider half of the confidence interval of the median. Generator: rate of the load generator without I/O, over the rate reached.
+storage-cached = Some of this I/O went through the page cache: it measures memory as much as storage.
+storage-kind = { $pattern } { $size }, { $depth } in flight
+storage-target = Target: { $target }
+storage-engine = Engine: { $engine }, { $reason }
+steady-reached = { $test }: steady state reached in round { $rounds }
+steady-not-reached = { $test }: steady state not reached in { $rounds } rounds
+steady-spread = the last rounds differ by { $range } and change by { $slope }
+goal-met = { $test }: { $goal } is met at { $rate }, and was not shown to be met at { $missed }; a closed loop reached { $closed }.
+goal-kept = met
+goal-missed = missed
+goal-unclear = unclear
+curve-knee = { $what }: { $knee }.
+knee-unreported = latency from when I/O was due is not reported, so there is no knee
+knee-between = the knee is at { $rate } ({ $low } to { $high }): there the median is twice that of an idle target, { $latency } from due
+knee-at = the knee is at { $rate }: there the median is twice that of an idle target, { $latency } from due
+no-knee = no knee up to { $rate }, { $why }
+knee-found = the knee was found
+knee-too-few-points = a knee takes at least five points
+knee-flat = latency stays below twice that of an idle target
+knee-within-uncertainty = latency rises by no more than its uncertainty
+knee-no-idle = the lowest rate is beyond it already
+response-description = Median latency goes from { $low } at { $few } to { $high } at { $many }; { $knee }.
+engine-asked-for = asked for
+engine-best = the best, and the kernel grants it
+engine-best-of-refused = the best, and libaio is refused
+engine-refused = io_uring is refused ({ $cause })
+engine-both-refused = io_uring is refused ({ $cause }), libaio as well ({ $other })
+engine-refused-and-buffered = io_uring is refused ({ $cause }), libaio blocks in the page cache
+engine-contest = the kernel may take a detour for io_uring here; of it and libaio this one was faster, { $taken } against { $other }
+engine-untried-contest = the kernel may take a detour for io_uring here; untried because of verification
+
+## Comparisons
+verdict-better = better
+verdict-worse = worse
+verdict-equivalent = equivalent
+verdict-cannot-tell = cannot tell
+differ = { $what }: { $a } and { $b }
+differ-load = { $what }: { $a } and { $b } runnable tasks
+differ-order = { $what }: one was measured { $a }, the other { $b }, so that whatever drifts looks like a difference; `assay run --switch` takes turns
+aspect-host = the host
+aspect-fingerprint = the machine (its fingerprint)
+aspect-processor = the processor
+aspect-microcode = the microcode
+aspect-kernel = the kernel
+aspect-governor = the governor
+aspect-setting = the setting { $of }
+aspect-version = assay's version
+aspect-host-count = the number of hosts
+aspect-loop = the loop of { $of }
+aspect-engine = the engine of { $of }
+aspect-load = load before the runs
+aspect-steal = CPU time stolen during the runs
+aspect-order = the time
+

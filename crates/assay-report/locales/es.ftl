@@ -1,0 +1,324 @@
+yes = sí
+no = no
+on = activado
+off = desactivado
+unknown = desconocido
+interval = intervalo
+interval-of-level = intervalo del { $level }
+no-interval = ninguno
+no-value = sin valor
+full-stop = .
+seed = semilla { $seed }
+and-more = y { $n } más
+one-and-two = { $one } y { $two }
+what-by = { $what }, medido por { $by }
+name-in = { $name } en { $place }
+test-at = { $test } al { $share }
+is-mean = { $value } (media)
+per-second = { $rate } por segundo
+threads = { $n ->
+    [one] { $n } hilo
+   *[other] { $n } hilos
+}
+cores = { $n ->
+    [one] { $n } núcleo
+   *[other] { $n } núcleos
+}
+streams = { $n ->
+    [one] { $n } flujo
+   *[other] { $n } flujos
+}
+under-load = bajo carga de { $n ->
+    [one] { $n } flujo
+   *[other] { $n } flujos
+}
+cpus = { $n } CPU
+cpus-on-cores = { $cpus } en { $cores } núcleos
+cores-with-threads = { $cores } con { $threads }
+arrays-of = matrices de { $size }
+all-at-once = todos a la vez
+each-alone = cada uno por separado
+all-operations = todas
+end-local = extremo local
+end-remote = extremo remoto
+end-other = extremo { $end }
+direction-send = envío
+direction-receive = recepción
+direction-both = ambos sentidos
+pattern-random = aleatorio
+pattern-sequential = secuencial
+operation-read = lectura
+operation-write = escritura
+no-copy = sin copia
+from-due = { $what } desde el vencimiento
+working-set = conjunto de trabajo
+time-per-load = tiempo por carga dependiente
+beyond-caches = memoria
+closed-loop = bucle cerrado
+knee = codo
+up-to-the-knee = hasta el codo
+beyond-the-knee = más allá del codo
+provisioned = aprovisionado: { $limit }
+limit-line = límite: { $limit }
+
+heading-bandwidth = Ancho de banda de memoria
+heading-latency = Latencia de memoria
+heading-compute = Cálculo
+heading-network = Red
+heading-storage = Almacenamiento
+heading-files = Árboles de archivos
+heading-copies = Copias entre dominios
+heading-other = Otros resultados
+heading-measurers = Herramientas de medida en paralelo
+heading-warnings = Advertencias
+heading-failures = Fallos
+heading-omitted = Sin medir
+heading-method = Método
+details-machine = Máquina
+details-bandwidth = Todos los dominios y números de núcleos
+details-copies = Todos los pares de dominios
+details-other-metrics = Otras métricas
+table-bandwidth = Ancho de banda por ubicación
+table-extremes = Medianas sobre los dominios de un mismo tipo
+table-levels = Latencia de cada nivel de caché y de la memoria
+table-compute = Pico de multiplicación-suma y LINPACK
+table-other = Resultados de todos los demás benchmarks
+table-measurers = Medianas y su cociente
+table-copies = Ancho de banda en { $unit } de las copias a la memoria de un dominio, por sus CPU (filas), desde la memoria de otro (columnas)
+table-network-items = Caudal útil y coste de CPU
+table-network = Métricas de red con sus intervalos
+table-round-trips = Tiempos de ida y vuelta
+table-mpi-libraries = Bibliotecas MPI y asignación real de sus rangos
+table-storage = Tasa, ancho de banda y latencia
+table-storage-pairs = Lecturas y escrituras en paralelo
+table-storage-parameters = Parámetros y uso de CPU
+table-storage-mixes = Lecturas y escrituras de las mezclas, del envío a la finalización
+table-storage-due = Latencia desde el vencimiento de la E/S
+table-rounds = Rondas de { $test }
+table-search = Pasos de búsqueda de { $test }
+table-files = Tasa y latencia de las operaciones con archivos y directorios
+response-curve = Curva de respuesta de { $name }
+ladder-title = Latencia según el conjunto de trabajo
+scaling-title = { $metric } según el número de núcleos
+mpi-by-distance = { $metric ->
+    [latency] Latencia según la distancia de los pares, mensajes de { $size }
+   *[bandwidth] Ancho de banda según la distancia de los pares, mensajes de { $size }
+}
+axis-cores = núcleos
+axis-message-size = tamaño del mensaje
+axis-rate-reached = tasa alcanzada
+axis-latency-from-due = latencia desde el vencimiento de la E/S
+
+column-bandwidth = ancho de banda
+column-block = bloque
+column-by = por
+column-case = caso
+column-cpu-load = carga de CPU
+column-cpu-per-io = CPU por E/S
+column-cpu-system = CPU de sistema
+column-cpu-time = tiempo de CPU
+column-cpu-user = CPU de usuario
+column-cpus = CPU
+column-depth = profundidad
+column-generator = generador
+column-goal = objetivo
+column-goodput = caudal útil
+column-highest = más alto
+column-in = en
+column-in-flight = en curso
+column-item = prueba
+column-kernel = kernel
+column-late = con retraso
+column-latency = latencia
+column-later-than-the-goal = por encima del objetivo
+column-level = nivel
+column-library = biblioteca
+column-lowest = más bajo
+column-median = mediana
+column-median-from-due = mediana desde el vencimiento
+column-middle = central
+column-note = nota
+column-of-limit = del límite
+column-of-link = del enlace
+column-of-peak = del pico
+column-of-provisioned = de lo aprovisionado
+column-of-rpeak = de Rpeak
+column-operation = operación
+column-place = lugar
+column-ranks-on-cpus = rangos en CPU
+column-rate = tasa
+column-reached = alcanzado
+column-reads = lecturas
+column-requested = solicitado
+column-retransmits = retransmisiones
+column-round = ronda
+column-service-median = mediana del servicio
+column-size = tamaño
+column-test = prueba
+column-threads = hilos
+column-transport = transporte
+column-value = valor
+column-what = qué
+column-where = dónde
+column-writes = escrituras
+
+machine-hardware = hardware
+machine-system = sistema
+machine-settings = ajustes
+machine-mitigations = mitigaciones
+machine-versions = versiones
+fact-processor = procesador
+fact-vendor = fabricante
+fact-family-model-stepping = familia/modelo/stepping
+fact-microcode = microcódigo
+fact-nominal-frequency = frecuencia nominal
+fact-maximum-frequency = frecuencia máxima
+fact-governor = gobernador
+fact-boost = boost
+fact-smt = SMT
+fact-cpus = CPU
+fact-caches = cachés
+fact-numa-nodes = nodos NUMA
+fact-memory = memoria
+fact-memory-modules = módulos de memoria
+fact-huge-page = página enorme
+fact-distribution = distribución
+fact-kernel = kernel
+fact-kernel-command-line = línea de órdenes del kernel
+fact-virtualisation = virtualización
+fact-product = producto
+fact-clock-source = fuente de reloj
+fact-cpu-quota = cuota de CPU
+fact-memory-limit-of-the-control-group = límite de memoria del grupo de control
+fact-fingerprint = huella
+
+suite = Suite { $suite }
+suite-on-hosts = Suite { $suite } en { $hosts }
+run-from-to = Ejecución { $run }, de { $started } a { $finished } UTC
+run-from = Ejecución { $run }, iniciada { $started } UTC
+host-memory = { $size } de memoria
+host-kernel = kernel { $kernel }
+host-guest = invitado de { $hypervisor }
+nothing-measured = No se midió nada.
+cases-failed = { $n ->
+    [one] { $n } caso falló
+   *[other] { $n } casos fallaron
+}
+cases-skipped = { $n ->
+    [one] { $n } se omitió por ello
+   *[other] { $n } se omitieron por ello
+}
+status-failed = { $told }; véase { $heading }.
+skipped-because = { $n ->
+    [one] { $n } caso se omitió por ello: { $cases }
+   *[other] { $n } casos se omitieron por ello: { $cases }
+}
+reached = {" "}tras { $finished } de { $planned } casos
+status-interrupted = La ejecución se interrumpió{ $reached }; los casos terminados son válidos.
+status-unfinished = La ejecución no tiene final{ $reached }: assay fue terminado o sigue en marcha. Los casos terminados son válidos.
+statistics = Los valores son medianas. Los intervalos de confianza proceden de estadísticos de orden y no suponen ninguna distribución; con menos de { $least } muestras no hay intervalo. n es el número de muestras tras el calentamiento y, entre paréntesis, el de muestras efectivas si están correlacionadas.
+statistics-version = Versión de la estadística: { $version }.
+imported = Otra herramienta hizo esta medida; se importó de { $files }, que se guarda con la ejecución. Nada se sabe de su reloj y, de la máquina, solo lo que dice el archivo.
+clock = El reloj es { $name }: su resolución es de { $resolution } y leerlo tarda { $cost }. Una repetición del kernel vacío tarda { $null }: es la sobrecarga de cada pasada cronometrada.
+stolen = El hipervisor tomó el { $share } del tiempo de CPU durante la ejecución.
+throttled-times = { $n ->
+    [one] El grupo de control fue limitado { $n } vez durante la ejecución.
+   *[other] El grupo de control fue limitado { $n } veces durante la ejecución.
+}
+
+byte-counting = Los bytes se cuentan como en STREAM: por elemento, { $copy } en Copy y Scale, { $add } en Add y Triad, { $read } en lectura y escritura. La lectura adicional de cada línea que provoca una escritura ordinaria no se cuenta.
+conditions = { $how }: { $places }.
+limit-is = El límite es { $limit }: { $basis }.
+no-memory-limit = No se conoce ningún límite: { $why }, por lo que se desconoce la velocidad de los módulos de memoria.
+smbios-without-speed = SMBIOS no indica ningún módulo con velocidad
+smbios-hidden = SMBIOS está oculto en este invitado de { $hypervisor }
+smbios-unreadable = no se pudo leer SMBIOS, lo que suele requerir root
+intervals-shaded = Los intervalos aparecen sombreados donde son lo bastante anchos para verse.
+scaling-description = El ancho de banda es { $one } en { $few } y { $all } en { $many }.
+ladder-description = La latencia es { $low } en { $small } y { $high } en { $large }.
+huge-pages-refused = Se solicitaron páginas enormes, pero no se concedieron: más allá de las cachés, la latencia incluye fallos de TLB.
+huge-pages-granted = Se concedieron páginas enormes a todos los conjuntos de trabajo.
+huge-pages-some = Solo se concedieron páginas enormes a estos conjuntos de trabajo: { $sizes }.
+products-by = productos de matrices con { $blas }
+scaled-residual = residuo escalado { $residual } (debe quedar por debajo de { $bound })
+copies-explanation = Los valores son medianas. Los bytes se cuentan como en Copy de STREAM, lecturas y escrituras; en la diagonal ambas son de la memoria del propio dominio.
+measurers-ratios = Los cocientes son de las medianas.
+basis-memory-channels = { $n ->
+    [one] { $n } canal de memoria × { $rate } × { $width } (SMBIOS)
+   *[other] { $n } canales de memoria × { $rate } × { $width } (SMBIOS)
+}
+basis-measured-peak = { $n ->
+    [one] pico de multiplicación-suma en doble precisión, { $set } en { $n } núcleo, medido en esta ejecución
+   *[other] pico de multiplicación-suma en doble precisión, { $set } en { $n } núcleos, medido en esta ejecución
+}
+basis-link = velocidad de enlace que indica { $device }
+basis-link-unnamed = velocidad de enlace que indica el dispositivo
+basis-provisioned = lo aprovisionado para el volumen
+rpeak-factors = { $n ->
+    [one] { $n } núcleo × { $flop }/ciclo × { $clock } (frecuencia medida con esta carga)
+   *[other] { $n } núcleos × { $flop }/ciclo × { $clock } (frecuencia medida con esta carga)
+}
+
+network-items-say = La carga de CPU es la parte ocupada de todas las CPU; el tiempo de CPU, lo que consumió la transferencia, en el extremo local / en el remoto. Las retransmisiones son segmentos TCP. Medianas; los intervalos figuran a continuación.
+network-loopback = Todo pasó por la interfaz de bucle de esta máquina: no dice nada de una red.
+mpi-in-bits = Lo mismo en { $unit }:
+mpi-rule = ◀ marca lo mejor de cada fila; ×{ $ratio } es el cociente respecto a ello; ≈: los dos intervalos se solapan; ±?: demasiado pocas muestras efectivas para un intervalo. La latencia es medio viaje de ida y vuelta. El transporte entre hosts lo elige la biblioteca; dentro de un host todas usan memoria compartida.
+mpi-no-such-pair = Esta máquina no tiene dos CPU a estas distancias: { $distances }.
+mpi-standard-abi = { $mpi }, ABI estándar
+ranks = { $ranks } rangos
+curve-goes = { $name } va de { $low } con { $small } a { $high } con { $large }.
+
+storage-explanation = La latencia va del envío a la finalización (tiempo de servicio). La latencia desde el vencimiento empieza cuando tocaba la E/S, que es lo que espera un usuario y lo que muestran las curvas de respuesta. Los percentiles abarcan cada E/S. ± es la mitad más ancha del intervalo de confianza de la mediana. Generador: tasa del generador de carga sin E/S, dividida por la tasa alcanzada.
+storage-cached = Parte de esta E/S pasó por la caché de páginas: mide tanto la memoria como el almacenamiento.
+storage-kind = { $pattern } { $size }, { $depth } en curso
+storage-target = Destino: { $target }
+storage-engine = Motor: { $engine }, { $reason }
+steady-reached = { $test }: estado estacionario alcanzado en la ronda { $rounds }
+steady-not-reached = { $test }: estado estacionario no alcanzado en { $rounds } rondas
+steady-spread = las últimas rondas difieren un { $range } y cambian un { $slope }
+goal-met = { $test }: { $goal } se cumple con { $rate } y no se demostró con { $missed }; un bucle cerrado alcanzó { $closed }.
+goal-kept = cumplido
+goal-missed = incumplido
+goal-unclear = dudoso
+curve-knee = { $what }: { $knee }.
+knee-unreported = no se informa la latencia desde el vencimiento, así que no hay codo
+knee-between = el codo está en { $rate } ({ $low } a { $high }): allí la mediana duplica la de un destino inactivo, { $latency } desde el vencimiento
+knee-at = el codo está en { $rate }: allí la mediana duplica la de un destino inactivo, { $latency } desde el vencimiento
+no-knee = sin codo hasta { $rate }, { $why }
+knee-found = se encontró el codo
+knee-too-few-points = un codo requiere al menos cinco puntos
+knee-flat = la latencia queda por debajo del doble de la de un destino inactivo
+knee-within-uncertainty = la latencia no sube más que su incertidumbre
+knee-no-idle = la tasa más baja ya lo supera
+response-description = La latencia mediana va de { $low } con { $few } a { $high } con { $many }; { $knee }.
+engine-asked-for = solicitado
+engine-best = el mejor, y el kernel lo concede
+engine-best-of-refused = el mejor, y libaio se deniega
+engine-refused = io_uring se deniega ({ $cause })
+engine-both-refused = io_uring se deniega ({ $cause }), libaio también ({ $other })
+engine-refused-and-buffered = io_uring se deniega ({ $cause }), libaio se bloquea en la caché de páginas
+engine-contest = aquí el kernel puede dar un rodeo para io_uring; entre él y libaio, este fue el más rápido, { $taken } frente a { $other }
+engine-untried-contest = aquí el kernel puede dar un rodeo para io_uring; no se probó debido a la verificación
+
+verdict-better = mejor
+verdict-worse = peor
+verdict-equivalent = equivalente
+verdict-cannot-tell = no concluyente
+differ = { $what }: { $a } y { $b }
+differ-load = { $what }: { $a } y { $b } tareas ejecutables
+differ-order = { $what }: lo uno se midió { $a }, lo otro { $b }, así que toda deriva parece una diferencia; `assay run --switch` los alterna
+aspect-host = el host
+aspect-fingerprint = la máquina (su huella)
+aspect-processor = el procesador
+aspect-microcode = el microcódigo
+aspect-kernel = el kernel
+aspect-governor = el gobernador
+aspect-setting = el ajuste { $of }
+aspect-version = la versión de assay
+aspect-host-count = el número de hosts
+aspect-loop = el bucle de { $of }
+aspect-engine = el motor de { $of }
+aspect-load = la carga antes de las ejecuciones
+aspect-steal = el tiempo de CPU robado durante las ejecuciones
+aspect-order = la hora
+

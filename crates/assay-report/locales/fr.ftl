@@ -1,0 +1,324 @@
+yes = oui
+no = non
+on = activé
+off = désactivé
+unknown = inconnu
+interval = intervalle
+interval-of-level = intervalle à { $level }
+no-interval = aucun
+no-value = aucune valeur
+full-stop = .
+seed = graine { $seed }
+and-more = et { $n } de plus
+one-and-two = { $one } et { $two }
+what-by = { $what }, mesuré par { $by }
+name-in = { $name } dans { $place }
+test-at = { $test } à { $share }
+is-mean = { $value } (moyenne)
+per-second = { $rate } par seconde
+threads = { $n ->
+    [one] { $n } thread
+   *[other] { $n } threads
+}
+cores = { $n ->
+    [one] { $n } cœur
+   *[other] { $n } cœurs
+}
+streams = { $n ->
+    [one] { $n } flux
+   *[other] { $n } flux
+}
+under-load = sous une charge de { $n ->
+    [one] { $n } flux
+   *[other] { $n } flux
+}
+cpus = { $n } CPU
+cpus-on-cores = { $cpus } sur { $cores } cœurs
+cores-with-threads = { $cores } avec { $threads }
+arrays-of = tableaux de { $size }
+all-at-once = tous à la fois
+each-alone = chacun seul
+all-operations = toutes
+end-local = extrémité locale
+end-remote = extrémité distante
+end-other = extrémité { $end }
+direction-send = émission
+direction-receive = réception
+direction-both = deux sens
+pattern-random = aléatoire
+pattern-sequential = séquentiel
+operation-read = lecture
+operation-write = écriture
+no-copy = sans copie
+from-due = { $what } depuis l’échéance
+working-set = ensemble de travail
+time-per-load = temps par chargement dépendant
+beyond-caches = mémoire
+closed-loop = boucle fermée
+knee = coude
+up-to-the-knee = jusqu’au coude
+beyond-the-knee = au-delà du coude
+provisioned = provisionné : { $limit }
+limit-line = limite : { $limit }
+
+heading-bandwidth = Bande passante mémoire
+heading-latency = Latence mémoire
+heading-compute = Calcul
+heading-network = Réseau
+heading-storage = Stockage
+heading-files = Arborescences de fichiers
+heading-copies = Copies entre domaines
+heading-other = Autres résultats
+heading-measurers = Outils de mesure côte à côte
+heading-warnings = Avertissements
+heading-failures = Échecs
+heading-omitted = Non mesuré
+heading-method = Méthode
+details-machine = Machine
+details-bandwidth = Tous les domaines et nombres de cœurs
+details-copies = Toutes les paires de domaines
+details-other-metrics = Autres grandeurs
+table-bandwidth = Bande passante par placement
+table-extremes = Médianes sur les domaines d’un même type
+table-levels = Latence de chaque niveau de cache et de la mémoire
+table-compute = Crête des multiplications-additions et LINPACK
+table-other = Résultats de tous les autres benchmarks
+table-measurers = Médianes et leur rapport
+table-copies = Bande passante en { $unit } des copies vers la mémoire d’un domaine, par ses CPU (lignes), depuis la mémoire d’un autre (colonnes)
+table-network-items = Débit utile et coût CPU
+table-network = Grandeurs du réseau avec leurs intervalles
+table-round-trips = Allers-retours
+table-mpi-libraries = Bibliothèques MPI et liaison effective de leurs rangs
+table-storage = Débit d’E/S, bande passante et latence
+table-storage-pairs = Lectures et écritures côte à côte
+table-storage-parameters = Paramètres et utilisation du CPU
+table-storage-mixes = Lectures et écritures des charges mixtes, de la soumission à l’achèvement
+table-storage-due = Latence depuis l’échéance de l’E/S
+table-rounds = Tours de { $test }
+table-search = Étapes de recherche de { $test }
+table-files = Débit et latence des opérations sur les fichiers et les répertoires
+response-curve = Courbe de réponse de { $name }
+ladder-title = Latence selon l’ensemble de travail
+scaling-title = { $metric } selon le nombre de cœurs
+mpi-by-distance = { $metric ->
+    [latency] Latence selon la distance des paires, messages de { $size }
+   *[bandwidth] Bande passante selon la distance des paires, messages de { $size }
+}
+axis-cores = cœurs
+axis-message-size = taille du message
+axis-rate-reached = débit d’E/S atteint
+axis-latency-from-due = latence depuis l’échéance de l’E/S
+
+column-bandwidth = bande passante
+column-block = bloc
+column-by = par
+column-case = cas
+column-cpu-load = charge CPU
+column-cpu-per-io = CPU par E/S
+column-cpu-system = CPU système
+column-cpu-time = temps CPU
+column-cpu-user = CPU utilisateur
+column-cpus = CPU
+column-depth = profondeur
+column-generator = générateur
+column-goal = objectif
+column-goodput = débit utile
+column-highest = plus élevée
+column-in = dans
+column-in-flight = en cours
+column-item = test
+column-kernel = noyau de calcul
+column-late = en retard
+column-latency = latence
+column-later-than-the-goal = au-delà de l’objectif
+column-level = niveau
+column-library = bibliothèque
+column-lowest = plus basse
+column-median = médiane
+column-median-from-due = médiane depuis l’échéance
+column-middle = médiane
+column-note = note
+column-of-limit = de la limite
+column-of-link = du lien
+column-of-peak = de la crête
+column-of-provisioned = du provisionné
+column-of-rpeak = de Rpeak
+column-operation = opération
+column-place = emplacement
+column-ranks-on-cpus = rangs sur CPU
+column-rate = débit d’E/S
+column-reached = atteint
+column-reads = lectures
+column-requested = demandé
+column-retransmits = retransmissions
+column-round = tour
+column-service-median = médiane du service
+column-size = taille
+column-test = test
+column-threads = threads
+column-transport = transport
+column-value = valeur
+column-what = grandeur
+column-where = où
+column-writes = écritures
+
+machine-hardware = matériel
+machine-system = système
+machine-settings = réglages
+machine-mitigations = mesures d’atténuation
+machine-versions = versions
+fact-processor = processeur
+fact-vendor = fabricant
+fact-family-model-stepping = famille/modèle/stepping
+fact-microcode = microcode
+fact-nominal-frequency = fréquence nominale
+fact-maximum-frequency = fréquence maximale
+fact-governor = gouverneur
+fact-boost = boost
+fact-smt = SMT
+fact-cpus = CPU
+fact-caches = caches
+fact-numa-nodes = nœuds NUMA
+fact-memory = mémoire
+fact-memory-modules = modules de mémoire
+fact-huge-page = grande page
+fact-distribution = distribution
+fact-kernel = noyau
+fact-kernel-command-line = ligne de commande du noyau
+fact-virtualisation = virtualisation
+fact-product = produit
+fact-clock-source = source d’horloge
+fact-cpu-quota = quota de CPU
+fact-memory-limit-of-the-control-group = limite de mémoire du groupe de contrôle
+fact-fingerprint = empreinte
+
+suite = Suite { $suite }
+suite-on-hosts = Suite { $suite } sur { $hosts }
+run-from-to = Exécution { $run }, du { $started } au { $finished } UTC
+run-from = Exécution { $run }, commencée le { $started } UTC
+host-memory = { $size } de mémoire
+host-kernel = noyau { $kernel }
+host-guest = invité de { $hypervisor }
+nothing-measured = Rien n’a été mesuré.
+cases-failed = { $n ->
+    [one] { $n } cas a échoué
+   *[other] { $n } cas ont échoué
+}
+cases-skipped = { $n ->
+    [one] { $n } a été omis pour cette raison
+   *[other] { $n } ont été omis pour cette raison
+}
+status-failed = { $told } ; voir { $heading }.
+skipped-because = { $n ->
+    [one] { $n } cas a été omis pour cette raison : { $cases }
+   *[other] { $n } cas ont été omis pour cette raison : { $cases }
+}
+reached = {" "}après { $finished } cas sur { $planned }
+status-interrupted = L’exécution a été interrompue{ $reached } ; les cas terminés sont valables.
+status-unfinished = L’exécution n’a pas de fin{ $reached } : assay a été tué ou tourne encore. Les cas terminés sont valables.
+statistics = Les valeurs sont des médianes. Les intervalles de confiance viennent des statistiques d’ordre et ne supposent aucune distribution ; moins de { $least } échantillons n’en donnent aucun. n est le nombre d’échantillons après l’échauffement, entre parenthèses le nombre d’échantillons effectifs s’ils sont corrélés.
+statistics-version = Version des statistiques : { $version }.
+imported = Un autre outil a effectué cette mesure ; elle a été importée de { $files }, conservé avec l’exécution. On ne sait rien de son horloge, et de la machine seulement ce que dit le fichier.
+clock = L’horloge est { $name } : sa résolution est de { $resolution } et sa lecture prend { $cost }. Une répétition du noyau vide prend { $null } : c’est le surcoût de chaque passe chronométrée.
+stolen = L’hyperviseur a pris { $share } du temps CPU pendant l’exécution.
+throttled-times = { $n ->
+    [one] Le groupe de contrôle a été bridé { $n } fois pendant l’exécution.
+   *[other] Le groupe de contrôle a été bridé { $n } fois pendant l’exécution.
+}
+
+byte-counting = Les octets sont comptés comme par STREAM : par élément { $copy } pour Copy et Scale, { $add } pour Add et Triad, { $read } pour la lecture et l’écriture. La lecture supplémentaire de chaque ligne que provoque une écriture ordinaire n’est pas comptée.
+conditions = { $how } : { $places }.
+limit-is = La limite est de { $limit } : { $basis }.
+no-memory-limit = Aucune limite n’est connue : { $why } ; le débit des modules de mémoire est donc inconnu.
+smbios-without-speed = SMBIOS ne liste aucun module avec une vitesse
+smbios-hidden = SMBIOS est masqué dans cet invité de { $hypervisor }
+smbios-unreadable = SMBIOS n’a pas pu être lu, ce qui exige d’ordinaire les droits root
+intervals-shaded = Les intervalles sont ombrés là où ils sont assez larges pour être visibles.
+scaling-description = La bande passante est de { $one } sur { $few } et de { $all } sur { $many }.
+ladder-description = La latence est de { $low } dans { $small } et de { $high } dans { $large }.
+huge-pages-refused = De grandes pages ont été demandées mais pas accordées : au-delà des caches, la latence comprend des défauts de TLB.
+huge-pages-granted = De grandes pages ont été accordées pour chaque ensemble de travail.
+huge-pages-some = De grandes pages n’ont été accordées que pour ces ensembles de travail : { $sizes }.
+products-by = produits matriciels par { $blas }
+scaled-residual = résidu normalisé { $residual } (doit rester inférieur à { $bound })
+copies-explanation = Les valeurs sont des médianes. Les octets sont comptés comme pour Copy de STREAM, lectures et écritures ; sur la diagonale, les deux sont dans la mémoire propre au domaine.
+measurers-ratios = Les rapports sont ceux des médianes.
+basis-memory-channels = { $n ->
+    [one] { $n } canal de mémoire × { $rate } × { $width } (SMBIOS)
+   *[other] { $n } canaux de mémoire × { $rate } × { $width } (SMBIOS)
+}
+basis-measured-peak = { $n ->
+    [one] crête des multiplications-additions en double précision, { $set } sur { $n } cœur, mesurée dans cette exécution
+   *[other] crête des multiplications-additions en double précision, { $set } sur { $n } cœurs, mesurée dans cette exécution
+}
+basis-link = vitesse de lien indiquée par { $device }
+basis-link-unnamed = vitesse de lien indiquée par le périphérique
+basis-provisioned = ce qui est provisionné pour le volume
+rpeak-factors = { $n ->
+    [one] { $n } cœur × { $flop }/cycle × { $clock } (fréquence mesurée sous cette charge)
+   *[other] { $n } cœurs × { $flop }/cycle × { $clock } (fréquence mesurée sous cette charge)
+}
+
+network-items-say = La charge CPU est la part occupée de tous les CPU, le temps CPU ce que le transfert a consommé, à l’extrémité locale / distante. Les retransmissions sont des segments TCP. Médianes ; les intervalles suivent.
+network-loopback = Tout est passé par la boucle locale de cette machine : cela ne dit rien d’un réseau.
+mpi-in-bits = Les mêmes en { $unit } :
+mpi-rule = ◀ désigne le meilleur d’une ligne ; ×{ $ratio } est le rapport à celui-ci ; ≈ : les deux intervalles se recoupent ; ±? : trop peu d’échantillons effectifs pour un intervalle. La latence est un demi aller-retour. Le transport est choisi par la bibliothèque entre hôtes ; au sein d’un hôte, toutes utilisent la mémoire partagée.
+mpi-no-such-pair = Cette machine n’a pas deux CPU à ces distances : { $distances }.
+mpi-standard-abi = { $mpi }, ABI standard
+ranks = { $ranks } rangs
+curve-goes = { $name } va de { $low } à { $small } jusqu’à { $high } à { $large }.
+
+storage-explanation = La latence va de la soumission à l’achèvement (temps de service). La latence depuis l’échéance commence quand l’E/S était due : c’est ce qu’attend un utilisateur et ce que montrent les courbes de réponse. Les centiles portent sur chaque E/S. ± est la moitié la plus large de l’intervalle de confiance de la médiane. Générateur : débit du générateur de charge sans E/S, divisé par le débit atteint.
+storage-cached = Une partie de ces E/S est passée par le cache de pages : elles mesurent la mémoire autant que le stockage.
+storage-kind = { $pattern } { $size }, { $depth } en cours
+storage-target = Cible : { $target }
+storage-engine = Moteur : { $engine }, { $reason }
+steady-reached = { $test } : régime permanent atteint au tour { $rounds }
+steady-not-reached = { $test } : régime permanent non atteint en { $rounds } tours
+steady-spread = les derniers tours diffèrent de { $range } et varient de { $slope }
+goal-met = { $test } : { $goal } est tenu à { $rate } et n’a pas pu être confirmé à { $missed } ; une boucle fermée a atteint { $closed }.
+goal-kept = tenu
+goal-missed = manqué
+goal-unclear = indécis
+curve-knee = { $what } : { $knee }.
+knee-unreported = la latence depuis l’échéance n’est pas connue, il n’y a donc pas de coude
+knee-between = le coude est à { $rate } ({ $low } à { $high }) : la médiane y est le double de celle d’une cible au repos, { $latency } depuis l’échéance
+knee-at = le coude est à { $rate } : la médiane y est le double de celle d’une cible au repos, { $latency } depuis l’échéance
+no-knee = pas de coude jusqu’à { $rate }, { $why }
+knee-found = le coude a été trouvé
+knee-too-few-points = un coude exige au moins cinq points
+knee-flat = la latence reste inférieure au double de celle d’une cible au repos
+knee-within-uncertainty = la latence n’augmente pas plus que son incertitude
+knee-no-idle = le débit le plus bas est déjà au-delà
+response-description = La latence médiane va de { $low } à { $few } jusqu’à { $high } à { $many } ; { $knee }.
+engine-asked-for = demandé
+engine-best = le meilleur, et le noyau l’accorde
+engine-best-of-refused = le meilleur, et libaio est refusé
+engine-refused = io_uring est refusé ({ $cause })
+engine-both-refused = io_uring est refusé ({ $cause }), libaio aussi ({ $other })
+engine-refused-and-buffered = io_uring est refusé ({ $cause }), libaio bloque dans le cache de pages
+engine-contest = le noyau fait peut-être un détour pour io_uring ici ; de celui-ci et de libaio, ce moteur était le plus rapide, { $taken } contre { $other }
+engine-untried-contest = le noyau fait peut-être un détour pour io_uring ici ; non essayé à cause de la vérification
+
+verdict-better = meilleur
+verdict-worse = moins bon
+verdict-equivalent = équivalent
+verdict-cannot-tell = indécidable
+differ = { $what } : { $a } et { $b }
+differ-load = { $what } : { $a } et { $b } tâches exécutables
+differ-order = { $what } : l’un a été mesuré { $a }, l’autre { $b }, si bien que toute dérive ressemble à une différence ; `assay run --switch` les alterne
+aspect-host = l’hôte
+aspect-fingerprint = la machine (son empreinte)
+aspect-processor = le processeur
+aspect-microcode = le microcode
+aspect-kernel = le noyau
+aspect-governor = le gouverneur
+aspect-setting = le réglage { $of }
+aspect-version = la version d’assay
+aspect-host-count = le nombre d’hôtes
+aspect-loop = la boucle de { $of }
+aspect-engine = le moteur de { $of }
+aspect-load = la charge avant les exécutions
+aspect-steal = le temps CPU volé pendant les exécutions
+aspect-order = l’heure
+

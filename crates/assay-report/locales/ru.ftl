@@ -1,0 +1,340 @@
+yes = да
+no = нет
+on = включено
+off = выключено
+unknown = неизвестно
+interval = интервал
+interval-of-level = { $level } интервал
+no-interval = нет
+no-value = нет значения
+full-stop = .
+seed = начальное число { $seed }
+and-more = и ещё { $n }
+one-and-two = { $one } и { $two }
+what-by = { $what }, измерено { $by }
+name-in = { $name } в { $place }
+test-at = { $test } при { $share }
+is-mean = { $value } (среднее)
+per-second = { $rate } в секунду
+threads = { $n ->
+    [one] { $n } поток
+    [few] { $n } потока
+    [many] { $n } потоков
+   *[other] { $n } потока
+}
+cores = { $n ->
+    [one] { $n } ядро
+    [few] { $n } ядра
+    [many] { $n } ядер
+   *[other] { $n } ядра
+}
+streams = { $n ->
+    [one] { $n } поток данных
+    [few] { $n } потока данных
+    [many] { $n } потоков данных
+   *[other] { $n } потока данных
+}
+under-load = под нагрузкой { $n ->
+    [one] { $n } потока данных
+   *[other] { $n } потоков данных
+}
+cpus = { $n } ЦП
+cpus-on-cores = { $cpus }, физических ядер: { $cores }
+cores-with-threads = { $cores }, { $threads }
+arrays-of = массивы по { $size }
+all-at-once = все одновременно
+each-alone = каждый отдельно
+all-operations = все
+end-local = локальная сторона
+end-remote = удалённая сторона
+end-other = сторона { $end }
+direction-send = отправка
+direction-receive = приём
+direction-both = оба направления
+pattern-random = случайный доступ
+pattern-sequential = последовательный доступ
+operation-read = чтение
+operation-write = запись
+no-copy = без копирования
+from-due = { $what } от планового начала
+working-set = рабочий набор
+time-per-load = время зависимой загрузки
+beyond-caches = память
+closed-loop = замкнутый контур
+knee = перегиб
+up-to-the-knee = до перегиба
+beyond-the-knee = за перегибом
+provisioned = выделено: { $limit }
+limit-line = предел: { $limit }
+
+heading-bandwidth = Пропускная способность памяти
+heading-latency = Задержка памяти
+heading-compute = Вычисления
+heading-network = Сеть
+heading-storage = Хранилище
+heading-files = Деревья файлов
+heading-copies = Копирование между доменами
+heading-other = Прочие результаты
+heading-measurers = Сравнение средств измерения
+heading-warnings = Предупреждения
+heading-failures = Сбои
+heading-omitted = Не измерено
+heading-method = Метод
+details-machine = Машина
+details-bandwidth = Все домены и числа ядер
+details-copies = Все пары доменов
+details-other-metrics = Прочие показатели
+table-bandwidth = Пропускная способность по размещению
+table-extremes = Медианы по доменам одного вида
+table-levels = Задержка каждого уровня кэша и памяти
+table-compute = Пик операций умножения-сложения и LINPACK
+table-other = Результаты всех остальных тестов
+table-measurers = Медианы и их отношение
+table-copies = Пропускная способность в { $unit } при копировании в память домена его ЦП (строки) из памяти другого домена (столбцы)
+table-network-items = Полезная пропускная способность и затраты ЦП
+table-network = Показатели сети с интервалами
+table-round-trips = Время прохождения туда и обратно
+table-mpi-libraries = Библиотеки MPI и фактическая привязка их рангов
+table-storage = Частота операций, пропускная способность и задержка
+table-storage-pairs = Чтение и запись рядом
+table-storage-parameters = Параметры и загрузка ЦП
+table-storage-mixes = Чтение и запись смешанной нагрузки, от отправки до завершения
+table-storage-due = Задержка от планового начала операции
+table-rounds = Раунды теста { $test }
+table-search = Шаги поиска теста { $test }
+table-files = Частота и задержка операций с файлами и каталогами
+response-curve = Кривая отклика теста { $name }
+ladder-title = Задержка в зависимости от рабочего набора
+scaling-title = { $metric } в зависимости от числа ядер
+mpi-by-distance = { $metric ->
+    [latency] Задержка по расстоянию между парами, сообщения { $size }
+   *[bandwidth] Пропускная способность по расстоянию между парами, сообщения { $size }
+}
+axis-cores = ядра
+axis-message-size = размер сообщения
+axis-rate-reached = достигнутая частота операций
+axis-latency-from-due = задержка от планового начала операции
+
+column-bandwidth = пропускная способность
+column-block = блок
+column-by = чем
+column-case = случай
+column-cpu-load = загрузка ЦП
+column-cpu-per-io = ЦП на операцию
+column-cpu-system = ЦП, система
+column-cpu-time = время ЦП
+column-cpu-user = ЦП, пользователь
+column-cpus = ЦП
+column-depth = глубина
+column-generator = генератор
+column-goal = цель
+column-goodput = полезная пропускная способность
+column-highest = наибольшая
+column-in = в
+column-in-flight = в обработке
+column-item = тест
+column-kernel = вычислительный цикл
+column-late = с опозданием
+column-latency = задержка
+column-later-than-the-goal = позже цели
+column-level = уровень
+column-library = библиотека
+column-lowest = наименьшая
+column-median = медиана
+column-median-from-due = медиана от планового начала
+column-middle = средняя
+column-note = прим.
+column-of-limit = от предела
+column-of-link = от скорости канала
+column-of-peak = от пика
+column-of-provisioned = от выделенного
+column-of-rpeak = от Rpeak
+column-operation = операция
+column-place = место
+column-ranks-on-cpus = ранги на ЦП
+column-rate = частота операций
+column-reached = достигнуто
+column-reads = чтение
+column-requested = запрошено
+column-retransmits = повторные передачи
+column-round = раунд
+column-service-median = медиана обслуживания
+column-size = размер
+column-test = тест
+column-threads = потоки
+column-transport = транспорт
+column-value = значение
+column-what = что
+column-where = где
+column-writes = запись
+
+machine-hardware = оборудование
+machine-system = система
+machine-settings = настройки
+machine-mitigations = меры защиты
+machine-versions = версии
+fact-processor = процессор
+fact-vendor = производитель
+fact-family-model-stepping = семейство/модель/степпинг
+fact-microcode = микрокод
+fact-nominal-frequency = номинальная частота
+fact-maximum-frequency = максимальная частота
+fact-governor = регулятор частоты
+fact-boost = ускорение
+fact-smt = SMT
+fact-cpus = ЦП
+fact-caches = кэши
+fact-numa-nodes = узлы NUMA
+fact-memory = память
+fact-memory-modules = модули памяти
+fact-huge-page = большая страница
+fact-distribution = дистрибутив
+fact-kernel = ядро ОС
+fact-kernel-command-line = командная строка ядра
+fact-virtualisation = виртуализация
+fact-product = продукт
+fact-clock-source = источник времени
+fact-cpu-quota = квота ЦП
+fact-memory-limit-of-the-control-group = предел памяти контрольной группы
+fact-fingerprint = отпечаток
+
+suite = Набор { $suite }
+suite-on-hosts = Набор { $suite } на { $hosts }
+run-from-to = Прогон { $run }, с { $started } по { $finished } UTC
+run-from = Прогон { $run }, начат { $started } UTC
+host-memory = память { $size }
+host-kernel = ядро { $kernel }
+host-guest = гость { $hypervisor }
+nothing-measured = Ничего не измерено.
+cases-failed = { $n ->
+    [one] { $n } случай завершился сбоем
+    [few] { $n } случая завершились сбоем
+    [many] { $n } случаев завершились сбоем
+   *[other] { $n } случая завершились сбоем
+}
+cases-skipped = { $n ->
+    [one] { $n } из-за этого пропущен
+   *[other] { $n } из-за этого пропущено
+}
+status-failed = { $told }; см. раздел «{ $heading }».
+skipped-because = { $n ->
+    [one] Из-за этого пропущен { $n } случай: { $cases }
+    [few] Из-за этого пропущено { $n } случая: { $cases }
+    [many] Из-за этого пропущено { $n } случаев: { $cases }
+   *[other] Из-за этого пропущено { $n } случая: { $cases }
+}
+reached = {" "}после { $finished } из { $planned } случаев
+status-interrupted = Прогон прерван{ $reached }; завершённые случаи действительны.
+status-unfinished = У прогона нет конца{ $reached }: assay был остановлен или ещё работает. Завершённые случаи действительны.
+statistics = Значения — медианы. Доверительные интервалы получены из порядковых статистик и не предполагают никакого распределения; если выборка меньше { $least }, интервала нет. n — число замеров после прогрева, в скобках — число эффективных замеров, если они коррелированы.
+statistics-version = Версия статистики: { $version }.
+imported = Это измерено другим инструментом и загружено из { $files }; файл хранится вместе с прогоном. О его часах ничего не известно, а о машине — только то, что сказано в файле.
+clock = Часы: { $name }, разрешение { $resolution }, чтение занимает { $cost }. Повтор пустого цикла занимает { $null }: это накладные расходы каждого измеряемого прохода.
+stolen = Гипервизор отнял { $share } времени ЦП за время прогона.
+throttled-times = { $n ->
+    [one] За время прогона контрольная группа была ограничена { $n } раз.
+    [few] За время прогона контрольная группа была ограничена { $n } раза.
+    [many] За время прогона контрольная группа была ограничена { $n } раз.
+   *[other] За время прогона контрольная группа была ограничена { $n } раза.
+}
+
+byte-counting = Байты считаются как в STREAM: на элемент { $copy } для Copy и Scale, { $add } для Add и Triad, { $read } для чтения и записи. Дополнительное чтение каждой строки кэша, которое вызывает обычная запись, не учитывается.
+conditions = { $how }: { $places }.
+limit-is = Предел — { $limit }: { $basis }.
+no-memory-limit = Предел неизвестен: { $why }, поэтому скорость передачи модулей памяти неизвестна.
+smbios-without-speed = в SMBIOS нет модулей с указанной скоростью
+smbios-hidden = SMBIOS скрыт в этом госте { $hypervisor }
+smbios-unreadable = не удалось прочитать SMBIOS, для этого обычно нужны права root
+intervals-shaded = Интервалы закрашены там, где они достаточно широки, чтобы их было видно.
+scaling-description = Пропускная способность: { $one } ({ $few }) и { $all } ({ $many }).
+ladder-description = Задержка: { $low } при { $small } и { $high } при { $large }.
+huge-pages-refused = Большие страницы были запрошены, но не предоставлены: за пределами кэшей задержка включает промахи TLB.
+huge-pages-granted = Большие страницы предоставлены для каждого рабочего набора.
+huge-pages-some = Большие страницы предоставлены только для этих рабочих наборов: { $sizes }.
+products-by = произведения матриц: { $blas }
+scaled-residual = масштабированная невязка { $residual } (должна быть меньше { $bound })
+copies-explanation = Значения — медианы. Байты считаются как для Copy в STREAM, чтение и запись; на диагонали и то и другое — в собственной памяти домена.
+measurers-ratios = Отношения — это отношения медиан.
+basis-memory-channels = { $n ->
+    [one] { $n } канал памяти × { $rate } × { $width } (SMBIOS)
+    [few] { $n } канала памяти × { $rate } × { $width } (SMBIOS)
+    [many] { $n } каналов памяти × { $rate } × { $width } (SMBIOS)
+   *[other] { $n } канала памяти × { $rate } × { $width } (SMBIOS)
+}
+basis-measured-peak = { $n ->
+    [one] пик операций умножения-сложения двойной точности, { $set } на { $n } ядре, измерен в этом прогоне
+   *[other] пик операций умножения-сложения двойной точности, { $set } на { $n } ядрах, измерен в этом прогоне
+}
+basis-link = скорость канала по данным { $device }
+basis-link-unnamed = скорость канала по данным устройства
+basis-provisioned = выделено для тома
+rpeak-factors = { $n ->
+    [one] { $n } ядро × { $flop }/такт × { $clock } (частота измерена при этой нагрузке)
+    [few] { $n } ядра × { $flop }/такт × { $clock } (частота измерена при этой нагрузке)
+    [many] { $n } ядер × { $flop }/такт × { $clock } (частота измерена при этой нагрузке)
+   *[other] { $n } ядра × { $flop }/такт × { $clock } (частота измерена при этой нагрузке)
+}
+
+network-items-say = Загрузка ЦП — занятая доля всех ЦП, время ЦП — сколько потратила передача, на локальной / на удалённой стороне. Повторные передачи — сегменты TCP. Медианы; интервалы ниже.
+network-loopback = Всё это прошло через loopback внутри машины: о сети это ничего не говорит.
+mpi-in-bits = То же в { $unit }:
+mpi-rule = ◀ отмечает лучшее в строке; ×{ $ratio } — отношение к нему; ≈: два интервала перекрываются; ±?: слишком мало эффективных замеров для интервала. Задержка — половина пути туда и обратно. Транспорт между узлами выбирает библиотека; внутри узла все используют общую память.
+mpi-no-such-pair = На этой машине нет двух ЦП на таких расстояниях: { $distances }.
+mpi-standard-abi = { $mpi }, стандартный ABI
+ranks = рангов: { $ranks }
+curve-goes = { $name }: от { $low } при { $small } до { $high } при { $large }.
+
+storage-explanation = Задержка — от отправки до завершения (время обслуживания). Задержка от планового начала отсчитывается с момента, когда операция должна была начаться: столько ждёт пользователь, и это показывают кривые отклика. Процентили — по каждой отдельной операции. ± — более широкая половина доверительного интервала медианы. Генератор: частота генератора нагрузки без ввода-вывода, делённая на достигнутую.
+storage-cached = Часть этих операций прошла через страничный кэш: они измеряют память не меньше, чем хранилище.
+storage-kind = { $pattern } { $size }, в обработке { $depth }
+storage-target = Цель: { $target }
+storage-engine = Механизм: { $engine }, { $reason }
+steady-reached = { $test }: установившийся режим достигнут в раунде { $rounds }
+steady-not-reached = { $test }: установившийся режим не достигнут, раундов: { $rounds }
+steady-spread = последние раунды различаются на { $range } и меняются на { $slope }
+goal-met = { $test }: { $goal } выполняется при { $rate } и не подтверждено при { $missed }; замкнутый контур достиг { $closed }.
+goal-kept = выполнено
+goal-missed = не выполнено
+goal-unclear = неясно
+curve-knee = { $what }: { $knee }.
+knee-unreported = задержка от планового начала неизвестна, поэтому перегиба нет
+knee-between = перегиб при { $rate } ({ $low }–{ $high }): там медиана вдвое больше, чем у незагруженной цели, { $latency } от планового начала
+knee-at = перегиб при { $rate }: там медиана вдвое больше, чем у незагруженной цели, { $latency } от планового начала
+no-knee = перегиба нет до { $rate }, { $why }
+knee-found = перегиб найден
+knee-too-few-points = для перегиба нужно не менее пяти точек
+knee-flat = задержка остаётся меньше удвоенной задержки незагруженной цели
+knee-within-uncertainty = задержка растёт не больше, чем на свою неопределённость
+knee-no-idle = уже наименьшая частота находится за ним
+response-description = Медиана задержки: от { $low } при { $few } до { $high } при { $many }; { $knee }.
+engine-asked-for = по запросу
+engine-best = лучший, и ядро его предоставляет
+engine-best-of-refused = лучший, а libaio недоступен
+engine-refused = io_uring недоступен ({ $cause })
+engine-both-refused = io_uring недоступен ({ $cause }), libaio тоже ({ $other })
+engine-refused-and-buffered = io_uring недоступен ({ $cause }), libaio блокируется в страничном кэше
+engine-contest = ядро может вести io_uring здесь в обход; из него и libaio этот оказался быстрее, { $taken } против { $other }
+engine-untried-contest = ядро может вести io_uring здесь в обход; не испробовано из-за проверки данных
+
+verdict-better = лучше
+verdict-worse = хуже
+verdict-equivalent = равноценно
+verdict-cannot-tell = нельзя решить
+differ = { $what }: { $a } и { $b }
+differ-load = { $what }: { $a } и { $b } готовых к выполнению задач
+differ-order = { $what }: одно измерено { $a }, другое { $b }, поэтому любой дрейф выглядит как различие; `assay run --switch` чередует их
+aspect-host = узел
+aspect-fingerprint = машина (её отпечаток)
+aspect-processor = процессор
+aspect-microcode = микрокод
+aspect-kernel = ядро ОС
+aspect-governor = регулятор частоты
+aspect-setting = настройка { $of }
+aspect-version = версия assay
+aspect-host-count = число узлов
+aspect-loop = цикл { $of }
+aspect-engine = механизм { $of }
+aspect-load = нагрузка до прогонов
+aspect-steal = отнятое время ЦП во время прогонов
+aspect-order = время
+

@@ -1,0 +1,154 @@
+//! The languages that reports are written in, and which of them is being written.
+//!
+//! What is written says its words in one language from the first heading to the last unit, so the language
+//! belongs to the writer, not to each of the many functions that write: every thread has one. Machine
+//! formats are written in [`Language::INVARIANT`], whatever was asked for.
+
+use std::cell::Cell;
+
+mod catalogue;
+mod number;
+mod quantity;
+mod unit;
+
+pub(crate) use catalogue::{Argument, said, word};
+pub(crate) use number::{SPACES, fixed, grouped};
+pub use quantity::{
+    in_percent, joined, parts, percent, quantity, read, scientific, size, with_symbol,
+};
+pub(crate) use unit::symbol;
+
+#[cfg(test)]
+mod tests;
+
+/// The languages of the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Locale {
+    /// English.
+    En,
+    /// Russian.
+    Ru,
+    /// French.
+    Fr,
+    /// Czech.
+    Cs,
+    /// Chinese in simplified characters.
+    ZhHans,
+    /// Korean.
+    Ko,
+    /// Japanese.
+    Ja,
+    /// German.
+    De,
+    /// Spanish.
+    Es,
+}
+
+impl Locale {
+    /// Every language, English first.
+    pub const ALL: [Self; 9] = [
+        Self::En,
+        Self::Ru,
+        Self::Fr,
+        Self::Cs,
+        Self::ZhHans,
+        Self::Ko,
+        Self::Ja,
+        Self::De,
+        Self::Es,
+    ];
+
+    /// The tag of BCP 47.
+    #[must_use]
+    pub const fn tag(self) -> &'static str {
+        self.row().0
+    }
+
+    /// What its speakers call it.
+    #[must_use]
+    pub const fn own_name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// Its tag, what its speakers call it, and the tag that pages of Microsoft Learn name it by.
+    const fn row(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::En => ("en", "English", "en-us"),
+            Self::Ru => ("ru", "Русский", "ru-ru"),
+            Self::Fr => ("fr", "Français", "fr-fr"),
+            Self::Cs => ("cs", "Čeština", "cs-cz"),
+            Self::ZhHans => ("zh-Hans", "简体中文", "zh-cn"),
+            Self::Ko => ("ko", "한국어", "ko-kr"),
+            Self::Ja => ("ja", "日本語", "ja-jp"),
+            Self::De => ("de", "Deutsch", "de-de"),
+            Self::Es => ("es", "Español", "es-es"),
+        }
+    }
+
+    /// With the region that pages of Microsoft Learn are published for: `fr-fr`.
+    #[must_use]
+    pub const fn published(self) -> &'static str {
+        self.row().2
+    }
+
+    /// The language of a tag or of a value of `LANG`: `fr`, `fr-CA`, `fr_FR.UTF-8`, `zh_CN`; `None` of a
+    /// language that is not here. Traditional Chinese is not simplified Chinese.
+    #[must_use]
+    pub fn of(tag: &str) -> Option<Self> {
+        let tag = tag.split(['.', '@']).next().unwrap_or_default().to_lowercase();
+        let mut parts = tag.split(['-', '_']);
+        let language = parts.next().unwrap_or_default();
+        let is_traditional = parts.any(|part| matches!(part, "tw" | "hk" | "mo" | "hant"));
+        if is_traditional {
+            return None;
+        }
+        Self::ALL.into_iter().find(|it| it.tag().split('-').next() == Some(language))
+    }
+}
+
+/// Words of one language, and how numbers and units are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Language {
+    /// Whose words.
+    pub locale: Locale,
+    /// Symbols and decimal point as machine formats have them, without digit grouping.
+    pub has_invariant_units: bool,
+}
+
+impl Language {
+    /// English words and invariant units: what is written when nobody asks for a language.
+    pub const INVARIANT: Self = Self { locale: Locale::En, has_invariant_units: true };
+
+    /// The words, numbers and units of a language.
+    #[must_use]
+    pub const fn of(locale: Locale) -> Self {
+        Self { locale, has_invariant_units: false }
+    }
+
+    /// What this thread writes in.
+    #[must_use]
+    pub fn current() -> Self {
+        CURRENT.get()
+    }
+
+    /// From now on this thread writes in it.
+    pub fn set(self) {
+        CURRENT.set(self);
+    }
+
+    /// Writes something in it, and goes on in the language before, after a panic as well.
+    pub fn write<T>(self, something: impl FnOnce() -> T) -> T {
+        struct Back(Language);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                self.0.set();
+            }
+        }
+        let _back = Back(CURRENT.replace(self));
+        something()
+    }
+}
+
+thread_local! {
+    static CURRENT: Cell<Language> = const { Cell::new(Language::INVARIANT) };
+}

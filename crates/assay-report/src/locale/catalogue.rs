@@ -1,0 +1,182 @@
+//! The one catalogue of words: a Fluent file for each language, embedded.
+//!
+//! Messages have neither digits nor units: those come in as arguments, written already. A message that is
+//! missing is a fault that the tests find; its identifier is what a reader would see.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use fluent_bundle::concurrent::FluentBundle;
+use fluent_bundle::{FluentArgs, FluentError, FluentResource, FluentValue};
+use unic_langid::LanguageIdentifier;
+
+use super::{Language, Locale, number};
+
+/// What stands for a variable of a message.
+#[derive(Debug, Clone)]
+pub(crate) enum Argument {
+    /// Written already: a name, a quantity.
+    Text(String),
+    /// How many: chooses among plural forms.
+    Count(u64),
+}
+
+impl From<&str> for Argument {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<&String> for Argument {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<String> for Argument {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<usize> for Argument {
+    fn from(count: usize) -> Self {
+        Self::Count(count as u64)
+    }
+}
+
+impl From<u64> for Argument {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<u32> for Argument {
+    fn from(count: u32) -> Self {
+        Self::Count(u64::from(count))
+    }
+}
+
+/// The text of a message in the current language.
+pub(crate) fn said(id: &str, arguments: &[(&str, Argument)]) -> String {
+    let mut given = FluentArgs::with_capacity(arguments.len());
+    for (name, argument) in arguments {
+        match argument {
+            Argument::Text(text) => given.set(*name, text.as_str()),
+            Argument::Count(count) => given.set(*name, *count as f64),
+        }
+    }
+    let locale = Language::current().locale;
+    let own = formatted(locale, id, Some(&given));
+    own.or_else(|| formatted(Locale::En, id, Some(&given))).unwrap_or_else(|| id.to_owned())
+}
+
+/// The text of a message without variables in the current language.
+pub(crate) fn word(id: &str) -> &'static str {
+    let found = |locale| catalogue(locale).words.get(id).copied();
+    found(Language::current().locale).or_else(|| found(Locale::En)).unwrap_or("…")
+}
+
+struct Catalogue {
+    bundle: FluentBundle<FluentResource>,
+    /// The messages without variables.
+    words: HashMap<String, &'static str>,
+}
+
+/// What is doubtful and what failed, in English so far.
+#[cfg(test)]
+pub(super) const DOUBTS: &str = include_str!("../../locales/en-doubts.ftl");
+
+pub(super) const fn source(locale: Locale) -> &'static str {
+    match locale {
+        Locale::En => {
+            concat!(
+                include_str!("../../locales/en.ftl"),
+                include_str!("../../locales/en-doubts.ftl")
+            )
+        }
+        Locale::Ru => include_str!("../../locales/ru.ftl"),
+        Locale::Fr => include_str!("../../locales/fr.ftl"),
+        Locale::Cs => include_str!("../../locales/cs.ftl"),
+        Locale::ZhHans => include_str!("../../locales/zh-Hans.ftl"),
+        Locale::Ko => include_str!("../../locales/ko.ftl"),
+        Locale::Ja => include_str!("../../locales/ja.ftl"),
+        Locale::De => include_str!("../../locales/de.ftl"),
+        Locale::Es => include_str!("../../locales/es.ftl"),
+    }
+}
+
+fn catalogue(locale: Locale) -> &'static Catalogue {
+    static CATALOGUES: [OnceLock<Catalogue>; Locale::ALL.len()] =
+        [const { OnceLock::new() }; Locale::ALL.len()];
+    CATALOGUES[locale as usize].get_or_init(|| Catalogue::of(locale))
+}
+
+impl Catalogue {
+    fn of(locale: Locale) -> Self {
+        let tag: LanguageIdentifier = locale.tag().parse().unwrap_or_default();
+        let mut bundle = FluentBundle::new_concurrent(vec![tag]);
+        // Marks of direction around every value would be copied with it.
+        bundle.set_use_isolating(false);
+        bundle.set_formatter(Some(|value, _| match value {
+            FluentValue::Number(count) => Some(number::grouped(&count.value.to_string())),
+            _ => None,
+        }));
+        // The tests read every file: what cannot be read here is left out, not a reason to stop.
+        let resource = FluentResource::try_new(source(locale).to_owned());
+        let resource = resource.unwrap_or_else(|(readable, _)| readable);
+        let ids = messages(&resource);
+        bundle.add_resource_overriding(resource);
+        let mut words = HashMap::new();
+        for id in ids {
+            let mut errors: Vec<FluentError> = Vec::new();
+            let pattern = pattern(&bundle, &id);
+            let text =
+                pattern.map(|it| bundle.format_pattern(it, None, &mut errors).into_owned());
+            // Once in the life of the program, for as long as it lives.
+            if let Some(text) = text.filter(|_| errors.is_empty()) {
+                words.insert(id, &*text.leak());
+            }
+        }
+        Self { bundle, words }
+    }
+}
+
+/// `message`, and `message.attribute` where it has some.
+pub(super) fn messages(resource: &FluentResource) -> Vec<String> {
+    use fluent_syntax::ast::Entry;
+    let ids = resource.entries().filter_map(|entry| match entry {
+        Entry::Message(message) => {
+            let attributes = message.attributes.iter();
+            let attributes = attributes.map(|it| format!("{}.{}", message.id.name, it.id.name));
+            let own = message.value.iter().map(|_| message.id.name.to_owned());
+            Some(own.chain(attributes).collect::<Vec<_>>())
+        }
+        _ => None,
+    });
+    ids.flatten().collect()
+}
+
+fn pattern<'b>(
+    bundle: &'b FluentBundle<FluentResource>,
+    id: &str,
+) -> Option<&'b fluent_syntax::ast::Pattern<&'b str>> {
+    match id.split_once('.') {
+        Some((id, attribute)) => {
+            Some(bundle.get_message(id)?.get_attribute(attribute)?.value())
+        }
+        None => bundle.get_message(id)?.value(),
+    }
+}
+
+/// With every variable given, or nothing.
+pub(super) fn formatted(
+    locale: Locale,
+    id: &str,
+    arguments: Option<&FluentArgs<'_>>,
+) -> Option<String> {
+    let bundle = &catalogue(locale).bundle;
+    let mut errors = Vec::new();
+    let text = bundle.format_pattern(pattern(bundle, id)?, arguments, &mut errors);
+    errors.is_empty().then(|| text.into_owned())
+}

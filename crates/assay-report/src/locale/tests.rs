@@ -1,0 +1,245 @@
+//! What every language must have, and that what is written can be read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_model::quantity::{Quantity, Unit};
+use fluent_bundle::FluentResource;
+use fluent_syntax::ast::{Entry, Expression, InlineExpression, Pattern, PatternElement};
+use proptest::prelude::*;
+
+use super::{Language, Locale, catalogue, fixed, grouped};
+use crate::locale as units;
+
+/// The texts and the variables of one message, with those of all its forms.
+#[derive(Debug, Default)]
+struct Message {
+    texts: Vec<String>,
+    variables: BTreeSet<String>,
+}
+
+impl Message {
+    fn add(&mut self, pattern: &Pattern<&str>) {
+        for element in &pattern.elements {
+            match element {
+                PatternElement::TextElement { value } => self.texts.push((*value).to_owned()),
+                PatternElement::Placeable { expression } => match expression {
+                    Expression::Inline(inline) => self.inline(inline),
+                    Expression::Select { selector, variants } => {
+                        self.inline(selector);
+                        variants.iter().for_each(|variant| self.add(&variant.value));
+                    }
+                },
+            }
+        }
+    }
+
+    fn inline(&mut self, inline: &InlineExpression<&str>) {
+        match inline {
+            InlineExpression::VariableReference { id } => {
+                self.variables.insert(id.name.to_owned());
+            }
+            InlineExpression::StringLiteral { value } => self.texts.push((*value).to_owned()),
+            other => panic!("no message needs {other:?}"),
+        }
+    }
+
+    /// What is typed as it stands, between backticks.
+    fn code(&self) -> BTreeSet<String> {
+        let text = self.texts.concat();
+        text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    }
+
+    /// Everything else.
+    fn words(&self) -> String {
+        self.texts.concat().split('`').step_by(2).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn messages(locale: Locale) -> BTreeMap<String, Message> {
+    let resource = FluentResource::try_new(catalogue::source(locale).to_owned());
+    let resource = resource.unwrap_or_else(|(_, errors)| panic!("{locale:?}: {errors:?}"));
+    let mut found = BTreeMap::new();
+    for entry in resource.entries() {
+        let Entry::Message(it) = entry else { continue };
+        let mut put = |id: String, pattern: &Pattern<&str>| {
+            let mut message = Message::default();
+            message.add(pattern);
+            assert!(found.insert(id.clone(), message).is_none(), "{locale:?}: {id} twice");
+        };
+        let id = it.id.name;
+        it.value.iter().for_each(|pattern| put(id.to_owned(), pattern));
+        it.attributes.iter().for_each(|a| put(format!("{id}.{}", a.id.name), &a.value));
+    }
+    found
+}
+
+/// A message that is missing, forgets a variable, or changes what is to be typed, is found here.
+#[test]
+fn every_language_says_everything() {
+    let english = messages(Locale::En);
+    for locale in Locale::ALL {
+        let own = messages(locale);
+        // What is doubtful and what failed is said in English so far.
+        let translated = |id: &str| {
+            !catalogue::DOUBTS.contains(&format!("\n{}", id.split('.').next().unwrap_or(id)))
+        };
+        for (id, message) in english.iter().filter(|(id, _)| translated(id)) {
+            let Some(translated) = own.get(id) else {
+                panic!("{locale:?} has no words for {id}");
+            };
+            assert_eq!(translated.variables, message.variables, "{locale:?}: {id}");
+            assert_eq!(translated.code(), message.code(), "{locale:?}: {id}");
+        }
+        let unknown: Vec<_> = own.keys().filter(|id| !english.contains_key(*id)).collect();
+        assert_eq!(unknown, Vec::<&String>::new(), "{locale:?}");
+    }
+}
+
+#[test]
+fn messages_have_neither_digits_nor_units() {
+    let symbols =
+        ["B/s", "bit", "Gbit", "Go", "Mo", "ГБ", "МБ", "KiB", "MiB", "GiB", "ms", "µs", "IOPS"];
+    for locale in Locale::ALL {
+        for (id, message) in messages(locale) {
+            let words = message.words();
+            assert!(!words.chars().any(char::is_numeric), "{locale:?}: {id}: {words}");
+            let is_letter = |it: char| it.is_alphanumeric() || it == '/';
+            let unit = words.split(|it| !is_letter(it)).find(|word| symbols.contains(word));
+            assert_eq!(unit, None, "{locale:?}: {id}: {words}");
+            assert!(!words.contains('%'), "{locale:?}: {id}: {words}");
+        }
+    }
+}
+
+/// A Latin letter that only looks Cyrillic cannot be searched for.
+#[test]
+fn no_word_mixes_scripts() {
+    let is_cyrillic = |it: char| ('\u{400}'..='\u{52f}').contains(&it);
+    for (id, message) in messages(Locale::Ru) {
+        for word in message.words().split(|it: char| !it.is_alphabetic()) {
+            let mixed = word.chars().any(is_cyrillic) && word.chars().any(|it| it.is_ascii());
+            assert!(!mixed, "{id}: {word}");
+        }
+    }
+}
+
+/// Every message that the code names exists, and it names all that exist.
+#[test]
+fn the_code_and_the_catalogue_agree() {
+    fn sources(folder: &std::path::Path, all: &mut String) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, all);
+            } else if !path.ends_with("locale/tests.rs") {
+                all.push_str(&std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    let mut all = String::new();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    sources(&root.join("src"), &mut all);
+    let english = messages(Locale::En);
+    for id in english.keys().filter_map(|id| id.split('.').next()) {
+        assert!(all.contains(&format!("\"{id}\"")), "nobody says {id}");
+    }
+    for call in ["say!(", "told!(", "word("] {
+        for rest in all.split(call).skip(1) {
+            let Some(rest) = rest.trim_start().strip_prefix('"') else { continue };
+            let id = rest.split('"').next().unwrap();
+            assert!(english.contains_key(id), "there is no message {id}");
+        }
+    }
+}
+
+fn check(locale: Locale, write: fn() -> String, expected: &str) {
+    let shown = Language::of(locale).write(write);
+    assert_eq!(shown.replace('\u{a0}', "~").replace('\u{202f}', "_"), expected, "{locale:?}");
+}
+
+#[test]
+fn numbers_are_written_as_each_language_does() {
+    for (locale, size, rate, share, count) in [
+        (Locale::En, "64~KiB", "96.40~Gbit/s", "87.3%", "1,234,567.5"),
+        (Locale::Ru, "64~КиБ", "96,40~Гбит/с", "87,3~%", "1~234~567,5"),
+        (Locale::Fr, "64_Kio", "96,40_Gbit/s", "87,3_%", "1_234_567,5"),
+        (Locale::Cs, "64~KiB", "96,40~Gbit/s", "87,3~%", "1~234~567,5"),
+        (Locale::ZhHans, "64~KiB", "96.40~Gbit/s", "87.3%", "1,234,567.5"),
+        (Locale::Ko, "64~KiB", "96.40~Gbit/s", "87.3%", "1,234,567.5"),
+        (Locale::Ja, "64~KiB", "96.40~Gbit/s", "87.3%", "1,234,567.5"),
+        (Locale::De, "64~KiB", "96,40~Gbit/s", "87,3~%", "1.234.567,5"),
+        (Locale::Es, "64~KiB", "96,40~Gbit/s", "87,3~%", "1.234.567,5"),
+    ] {
+        check(locale, || units::size(65_536), size);
+        check(locale, || units::quantity(96.4e9, Unit::BitPerSecond, 4), rate);
+        check(locale, || units::percent(87.3), share);
+        check(locale, || grouped("1234567.5"), count);
+    }
+    check(Locale::Es, || grouped("1234"), "1234");
+    check(Locale::Fr, || units::quantity(34.12e9, Unit::BytePerSecond, 4), "34,12_Go/s");
+    check(Locale::Ru, || units::quantity(34.12e9, Unit::BytePerSecond, 4), "34,12~ГБ/с");
+    check(Locale::Ru, || units::quantity(860e9, Unit::FlopPerSecond, 3), "860~GFLOP/s");
+    check(Locale::Cs, || units::quantity(3e5, Unit::IoPerSecond, 4), "300~000~IOPS");
+    check(Locale::De, || units::quantity(1234.6, Unit::IoPerSecond, 4), "1.235~IOPS");
+    check(Locale::De, || fixed(-0.5, 2), "-0,50");
+    let invariant = Language::INVARIANT.write(|| units::in_percent(&grouped("1234567.5")));
+    assert_eq!(invariant, "1234567.5\u{a0}%");
+}
+
+#[test]
+fn languages_are_found_by_their_tags() {
+    for (tag, expected) in [
+        ("fr", Some(Locale::Fr)),
+        ("fr-CA", Some(Locale::Fr)),
+        ("fr_FR.UTF-8", Some(Locale::Fr)),
+        ("zh_CN.UTF-8", Some(Locale::ZhHans)),
+        ("zh-Hans", Some(Locale::ZhHans)),
+        ("zh_TW", None),
+        ("DE_AT@euro", Some(Locale::De)),
+        ("C.UTF-8", None),
+        ("", None),
+    ] {
+        assert_eq!(Locale::of(tag), expected, "{tag}");
+    }
+}
+
+fn languages() -> impl Strategy<Value = Language> {
+    let of = |locale, has_invariant_units| Language { locale, has_invariant_units };
+    (proptest::sample::select(&Locale::ALL[..]), any::<bool>()).prop_map(move |(a, b)| of(a, b))
+}
+
+proptest! {
+    /// The guarantee: what a page shows, read back, is the value that was measured, to its digits.
+    #[test]
+    fn what_is_written_is_read_back(
+        value in (-12i32..15, 1.0f64..10.0).prop_map(|(e, m)| m * 10f64.powi(e)),
+        unit in proptest::sample::select(&Unit::ALL[..]),
+        language in languages(),
+    ) {
+        let text = language.write(|| units::quantity(value, unit, 4));
+        let back = units::read(&text, unit, language);
+        let rounded = Quantity::parse(&format!("{value:.3e}"), Unit::Count).unwrap().value;
+        // An I/O rate below one is written with as many decimals as one above it.
+        let close = |it: f64| (it - rounded).abs() <= value * 5.1e-4 || (unit == Unit::IoPerSecond && (it - value).abs() <= 5.1e-4);
+        prop_assert!(back.is_some_and(|it| close(it.value)), "{value} → {text} → {back:?}");
+    }
+
+    /// Nor can it be taken for another: no language reads what another wrote as something else.
+    #[test]
+    fn no_language_misreads_another(
+        value in (-9i32..13, 1.0f64..10.0).prop_map(|(e, m)| m * 10f64.powi(e)),
+        unit in proptest::sample::select(&[Unit::Byte, Unit::BytePerSecond, Unit::BitPerSecond, Unit::Second][..]),
+        language in languages(),
+    ) {
+        let text = language.write(|| units::quantity(value, unit, 4));
+        for other in [Unit::BytePerSecond, Unit::BitPerSecond, Unit::Second, Unit::Hertz] {
+            prop_assert!(other == unit || units::read(&text, other, language).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_text_panics(text in "\\PC*", language in languages()) {
+        let _ = units::read(&text, Unit::BytePerSecond, language);
+        let _ = language.write(|| grouped(&text));
+    }
+}

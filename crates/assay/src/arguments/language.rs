@@ -1,0 +1,56 @@
+//! In which language a page is written: words, numbers and units.
+
+use std::env;
+
+use assay_model::near::nearest;
+use assay_report::locale::{Language, Locale};
+use clap::{Args, ValueEnum};
+
+/// Whose words a page is written in.
+#[derive(Debug, Args)]
+pub(crate) struct LanguageArguments {
+    /// Language of the page: en, ru, fr, cs, zh-Hans, ko, ja, de, es, or auto for that of the
+    /// environment [default: en with invariant units]
+    #[arg(long, value_name = "TAG", value_parser = language)]
+    locale: Option<Locale>,
+    /// How units and numbers are written
+    #[arg(long, value_enum, default_value_t = Units::Local, requires = "locale")]
+    units: Units,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Units {
+    /// As the language does: Go/s, ГБ/с
+    Local,
+    /// As machine formats do, with a decimal point and without digit grouping
+    Invariant,
+}
+
+impl LanguageArguments {
+    pub(crate) fn language(&self) -> Language {
+        match (self.locale, self.units) {
+            (None, _) => Language::INVARIANT,
+            (Some(locale), Units::Local) => Language::of(locale),
+            (Some(locale), Units::Invariant) => {
+                Language { has_invariant_units: true, ..Language::of(locale) }
+            }
+        }
+    }
+}
+
+/// A language by its tag; `auto` is that of the environment, and English where it names none of ours.
+fn language(tag: &str) -> Result<Locale, String> {
+    if tag == "auto" {
+        let set = ["LC_ALL", "LC_MESSAGES", "LANG"]
+            .into_iter()
+            .filter_map(|name| env::var(name).ok());
+        let first = set.filter(|value| !value.is_empty()).take(1);
+        return Ok(first.filter_map(|value| Locale::of(&value)).next().unwrap_or(Locale::En));
+    }
+    Locale::of(tag).ok_or_else(|| {
+        let tags = Locale::ALL.map(Locale::tag);
+        let near = nearest(tag, tags.into_iter())
+            .map_or_else(String::new, |it| format!("; did you mean {it}?"));
+        format!("there are no words in this language{near} There are {}", tags.join(", "))
+    })
+}
