@@ -218,7 +218,7 @@ pub fn overall(judged: &[Judged]) -> Outcome {
     }
 }
 
-/// The results as JUnit's XML, which code hosts read: what cannot be told is skipped there.
+/// The results as XML of `JUnit`, which code hosts read: what cannot be told is skipped there.
 #[must_use]
 pub fn junit(judged: &[Judged]) -> String {
     let count = |outcome| judged.iter().filter(|it| it.outcome == outcome).count();

@@ -84,7 +84,7 @@ fn markdown(text: &str) -> Page {
             let is_rule = cells.iter().all(|it| is_rule(&it.text)) && !cells.is_empty();
             match page.tables.last_mut().filter(|_| is_open) {
                 Some(table) if is_rule && table.rows.len() == 1 => {
-                    table.rule = Some((here, cells.len()))
+                    table.rule = Some((here, cells.len()));
                 }
                 Some(table) => table.rows.push(cells),
                 None => page.tables.push(Table { rows: vec![cells], rule: None }),
@@ -109,10 +109,11 @@ fn is_rule(cell: &str) -> bool {
 
 fn cells(line: &str, start: usize) -> Vec<Text> {
     let mut cells = Vec::new();
-    let mut from = line.find('|').map_or(0, |at| at + 1);
-    let bytes = line.as_bytes();
-    for at in from..line.len() {
-        if bytes[at] == b'|' && bytes[at - 1] != b'\\' {
+    let first = line.find('|').map_or(0, |at| at + 1);
+    let mut from = first;
+    let bars = line.match_indices('|').map(|(at, _)| at).filter(|at| *at >= first);
+    for at in bars {
+        if !line[..at].ends_with('\\') {
             cells.push(Text { start: start + from, text: without_links(&line[from..at]) });
             from = at + 1;
         }

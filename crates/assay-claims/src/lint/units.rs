@@ -137,9 +137,8 @@ fn sizes(lint: &mut Lint<'_>, text: &Text, figures: &[Figure]) {
                     format!("operations are counted: the k of {count} has become `{shown}`");
                 lint.add(Rule::WrongUnit, here, message);
             }
-        } else if behind.starts_with('/') {
-            let noun: String =
-                behind[1..].chars().take_while(|c| c.is_alphanumeric()).collect();
+        } else if let Some(rest) = behind.strip_prefix('/') {
+            let noun: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
             if noun.chars().count() > 2 {
                 let message =
                     format!("`{shown}/{noun}` is no unit: `{shown}` over a time was meant");
