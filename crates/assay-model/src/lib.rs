@@ -36,4 +36,5 @@ pub mod sizing;
 pub mod storage_outcome;
 pub mod suite;
 pub mod summary;
+pub mod trust;
 pub mod workload;

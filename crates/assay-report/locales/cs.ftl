@@ -330,3 +330,17 @@ aspect-load = zátěž před běhy
 aspect-steal = čas CPU odebraný během běhů
 aspect-order = čas
 
+column-verdict = verdikt
+distrust-above-limit = nemožné: nad svým limitem
+distrust-one-sample = nejisté: jediný vzorek
+distrust-no-interval = nejisté: příliš málo vzorků
+distrust-wide-interval = nejisté: interval je ±{ $width }
+distrust-wider-than-value = nejisté: interval je širší než hodnota
+answer-doubted = { $some } z { $all } hodnot, první { $first }: { $why }
+answer-untrusted = nedůvěryhodné: { $reasons }
+answer-omitted = neměřeno: { $benchmarks }
+verdict-slow = pomalé: pod polovinou limitu
+verdict-fine = v pořádku
+answer-bandwidth = propustnost paměti, { $label }
+answer-memory-latency = latence paměti
+answer-peak = špička { $label }

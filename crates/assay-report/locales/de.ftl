@@ -322,3 +322,17 @@ aspect-load = die Last vor den Läufen
 aspect-steal = entzogene CPU-Zeit während der Läufe
 aspect-order = die Zeit
 
+column-verdict = Urteil
+distrust-above-limit = unmöglich: über der Grenze
+distrust-one-sample = unsicher: eine einzige Stichprobe
+distrust-no-interval = unsicher: zu wenige Stichproben
+distrust-wide-interval = unsicher: das Intervall ist ±{ $width }
+distrust-wider-than-value = unsicher: das Intervall ist breiter als der Wert
+answer-doubted = { $some } von { $all } Werten, zuerst { $first }: { $why }
+answer-untrusted = nicht vertrauenswürdig: { $reasons }
+answer-omitted = nicht gemessen: { $benchmarks }
+verdict-slow = langsam: unter der Hälfte der Grenze
+verdict-fine = in Ordnung
+answer-bandwidth = Speicherbandbreite, { $label }
+answer-memory-latency = Speicherlatenz
+answer-peak = Spitze { $label }

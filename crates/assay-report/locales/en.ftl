@@ -334,3 +334,17 @@ aspect-load = load before the runs
 aspect-steal = CPU time stolen during the runs
 aspect-order = the time
 
+column-verdict = verdict
+distrust-above-limit = impossible: above its limit
+distrust-one-sample = unsure: one sample
+distrust-no-interval = unsure: too few samples
+distrust-wide-interval = unsure: the interval is ±{ $width }
+distrust-wider-than-value = unsure: the interval is wider than the value
+answer-doubted = { $some } of { $all } values, first { $first }: { $why }
+answer-untrusted = untrusted: { $reasons }
+answer-omitted = not measured: { $benchmarks }
+verdict-slow = slow: under half of its limit
+verdict-fine = fine
+answer-bandwidth = memory bandwidth, { $label }
+answer-memory-latency = memory latency
+answer-peak = { $label } peak

@@ -322,3 +322,17 @@ aspect-load = la carga antes de las ejecuciones
 aspect-steal = el tiempo de CPU robado durante las ejecuciones
 aspect-order = la hora
 
+column-verdict = veredicto
+distrust-above-limit = imposible: por encima de su límite
+distrust-one-sample = incierto: una sola muestra
+distrust-no-interval = incierto: muy pocas muestras
+distrust-wide-interval = incierto: el intervalo es de ±{ $width }
+distrust-wider-than-value = incierto: el intervalo es más ancho que el valor
+answer-doubted = { $some } de { $all } valores, primero { $first }: { $why }
+answer-untrusted = no fiable: { $reasons }
+answer-omitted = no medido: { $benchmarks }
+verdict-slow = lento: menos de la mitad de su límite
+verdict-fine = bien
+answer-bandwidth = ancho de banda de memoria, { $label }
+answer-memory-latency = latencia de memoria
+answer-peak = pico { $label }

@@ -322,3 +322,17 @@ aspect-load = la charge avant les exécutions
 aspect-steal = le temps CPU volé pendant les exécutions
 aspect-order = l’heure
 
+column-verdict = verdict
+distrust-above-limit = impossible : au-dessus de sa limite
+distrust-one-sample = incertain : un seul échantillon
+distrust-no-interval = incertain : trop peu d’échantillons
+distrust-wide-interval = incertain : l’intervalle est de ±{ $width }
+distrust-wider-than-value = incertain : l’intervalle est plus large que la valeur
+answer-doubted = { $some } valeurs sur { $all }, d’abord { $first } : { $why }
+answer-untrusted = non fiable : { $reasons }
+answer-omitted = non mesuré : { $benchmarks }
+verdict-slow = lent : moins de la moitié de sa limite
+verdict-fine = bon
+answer-bandwidth = bande passante mémoire, { $label }
+answer-memory-latency = latence mémoire
+answer-peak = crête { $label }

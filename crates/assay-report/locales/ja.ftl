@@ -289,3 +289,17 @@ aspect-load = 実行前の負荷
 aspect-steal = 実行中に奪われた CPU 時間
 aspect-order = 時刻
 
+column-verdict = 判定
+distrust-above-limit = 不可能: 上限を超えている
+distrust-one-sample = 不確か: 標本が一つだけ
+distrust-no-interval = 不確か: 標本が少なすぎる
+distrust-wide-interval = 不確か: 区間が ±{ $width }
+distrust-wider-than-value = 不確か: 区間が値より広い
+answer-doubted = { $all } 個の値のうち { $some } 個、最初は { $first }: { $why }
+answer-untrusted = 信頼できない: { $reasons }
+answer-omitted = 未測定: { $benchmarks }
+verdict-slow = 遅い: 上限の半分未満
+verdict-fine = 正常
+answer-bandwidth = メモリ帯域幅、{ $label }
+answer-memory-latency = メモリ待ち時間
+answer-peak = { $label } ピーク

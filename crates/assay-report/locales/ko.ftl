@@ -289,3 +289,17 @@ aspect-load = 실행 전 부하
 aspect-steal = 실행 중 빼앗긴 CPU 시간
 aspect-order = 시간
 
+column-verdict = 판정
+distrust-above-limit = 불가능: 한계를 초과함
+distrust-one-sample = 불확실: 표본이 하나뿐임
+distrust-no-interval = 불확실: 표본이 너무 적음
+distrust-wide-interval = 불확실: 구간이 ±{ $width }
+distrust-wider-than-value = 불확실: 구간이 값보다 넓음
+answer-doubted = { $all }개 값 중 { $some }개, 먼저 { $first }: { $why }
+answer-untrusted = 신뢰할 수 없음: { $reasons }
+answer-omitted = 측정하지 않음: { $benchmarks }
+verdict-slow = 느림: 한계의 절반 미만
+verdict-fine = 정상
+answer-bandwidth = 메모리 대역폭, { $label }
+answer-memory-latency = 메모리 대기 시간
+answer-peak = { $label } 최대 성능

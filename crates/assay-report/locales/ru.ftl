@@ -338,3 +338,17 @@ aspect-load = нагрузка до прогонов
 aspect-steal = отнятое время ЦП во время прогонов
 aspect-order = время
 
+column-verdict = оценка
+distrust-above-limit = невозможно: выше предела
+distrust-one-sample = ненадёжно: одно измерение
+distrust-no-interval = ненадёжно: мало измерений
+distrust-wide-interval = ненадёжно: интервал ±{ $width }
+distrust-wider-than-value = ненадёжно: интервал шире самого значения
+answer-doubted = { $some } из { $all } значений, первое — { $first }: { $why }
+answer-untrusted = доверять нельзя: { $reasons }
+answer-omitted = не измерено: { $benchmarks }
+verdict-slow = медленно: меньше половины предела
+verdict-fine = в норме
+answer-bandwidth = пропускная способность памяти, { $label }
+answer-memory-latency = задержка памяти
+answer-peak = { $label }, пик

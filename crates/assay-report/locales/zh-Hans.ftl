@@ -289,3 +289,17 @@ aspect-load = 运行前的负载
 aspect-steal = 运行期间被占去的 CPU 时间
 aspect-order = 时间
 
+column-verdict = 结论
+distrust-above-limit = 不可能：超出上限
+distrust-one-sample = 不确定：只有一个样本
+distrust-no-interval = 不确定：样本过少
+distrust-wide-interval = 不确定：区间为 ±{ $width }
+distrust-wider-than-value = 不确定：区间比数值还宽
+answer-doubted = { $all } 个值中有 { $some } 个，首先是 { $first }：{ $why }
+answer-untrusted = 不可信：{ $reasons }
+answer-omitted = 未测量：{ $benchmarks }
+verdict-slow = 慢：不到上限的一半
+verdict-fine = 正常
+answer-bandwidth = 内存带宽，{ $label }
+answer-memory-latency = 内存延迟
+answer-peak = { $label } 峰值

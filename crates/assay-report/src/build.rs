@@ -1,5 +1,6 @@
 //! Builders: one per kind of report. Each keeps its sentences in one place.
 
+mod answer;
 mod comparison;
 mod findings;
 mod headlines;
@@ -11,6 +12,7 @@ mod plan;
 mod run;
 mod storage;
 
+pub use answer::{Row, answer, distrusted, rows};
 pub use comparison::comparison;
 pub use findings::findings;
 pub use headlines::{headlines, representative};

@@ -51,6 +51,8 @@ pub struct Listed {
     pub losses: u64,
     /// The few values a reader wants to see first.
     pub headlines: Vec<Headline>,
+    /// Whether they can be relied on.
+    pub is_trusted: bool,
 }
 
 /// A value with its name, for the list.
@@ -76,11 +78,11 @@ pub struct Unreadable {
 pub struct Headlines {
     /// Changes whenever `of` would say something else about the same run.
     pub version: u32,
-    /// What to show of a run.
-    pub of: fn(&Run) -> Vec<Headline>,
+    /// What to show of a run, and whether it can be relied on.
+    pub of: fn(&Run) -> (Vec<Headline>, bool),
 }
 
 impl Headlines {
     /// No headlines.
-    pub const NONE: Self = Self { version: 0, of: |_| Vec::new() };
+    pub const NONE: Self = Self { version: 0, of: |_| (Vec::new(), true) };
 }

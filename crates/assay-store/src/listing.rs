@@ -88,7 +88,7 @@ fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, S
         ended.filter(|end| matches!(end, CaseEnd::Failed { .. }) == failed).count()
     };
     let (cases_finished, cases_failed) = (count(false), count(true));
-    let mut headlines = (headlines.of)(&run);
+    let (mut headlines, is_trusted) = (headlines.of)(&run);
     headlines.retain(|headline| headline.quantity.value.is_finite());
     let host = run.hosts.into_iter().next();
     let (host, fingerprint) =
@@ -109,5 +109,6 @@ fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, S
         is_whole,
         losses,
         headlines,
+        is_trusted,
     })
 }

@@ -134,6 +134,9 @@ pub(crate) struct RunArguments {
     pub(crate) mpi: MpiRunArguments,
     #[command(flatten)]
     pub(crate) storage: StorageAimArguments,
+    /// Print the whole report instead of the answer, as `assay show` does
+    #[arg(long, conflicts_with_all = ["json", "events"])]
+    pub(crate) full: bool,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
 }
@@ -264,6 +267,10 @@ pub(crate) struct MeasuringArguments {
     /// Print each event as a line of JSON as it happens
     #[arg(long)]
     pub(crate) events: bool,
+    /// Exit with 6 if the values cannot be relied on: contended CPUs, one sample, intervals beyond 10 %, values above
+    /// their limit
+    #[arg(long)]
+    pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

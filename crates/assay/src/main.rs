@@ -48,7 +48,7 @@ fn main() -> ExitCode {
 }
 
 fn ended(outcome: Result<u8, Failure>, terminal: &mut Terminal) -> ExitCode {
-    match outcome {
+    match outcome.and_then(|code| terminal.printed().map(|()| code)) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             terminal.complain(&failure);

@@ -36,13 +36,23 @@ pub(crate) fn run_options(
     typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    run(&of_options(suite, typed), typed, terminal)
+    run(&of_options(suite, typed), typed, Extent::Report, terminal)
+}
+
+/// How much of a run is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// One screen: a row for each thing that a reader wants to know.
+    Answer,
+    /// Everything.
+    Report,
 }
 
 /// Measures a suite, stores the run, prints what it amounts to; the exit code comes back.
 pub(crate) fn run(
     question: &Question<'_>,
     typed: &MeasuringArguments,
+    extent: Extent,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     // A reference that there is not is said before anything is measured.
@@ -60,13 +70,16 @@ pub(crate) fn run(
     let mut listening = Listening { terminal, echo: typed.events };
     let run = question::measure(question, prepared, &store, &cancel, &mut listening)?;
     let summary = summarize(&run);
-    present(&run, &summary, typed, terminal)?;
+    present(&run, &summary, typed, extent, terminal)?;
     verdict(&summary)?;
     match (&claims, &typed.expect) {
         (Some(claims), Some(name)) => {
             beside_published(&summary, (claims, name), typed.json, terminal)
         }
-        _ => Ok(0),
+        _ => {
+            let is_doubted = typed.strict && !build::distrusted(&summary).is_empty();
+            Ok(if is_doubted { UNDECIDED } else { 0 })
+        }
     }
 }
 
@@ -112,6 +125,7 @@ fn present(
     run: &Run,
     summary: &Summary,
     typed: &MeasuringArguments,
+    extent: Extent,
     terminal: &mut Terminal,
 ) -> Result<(), Failure> {
     if typed.events {
@@ -121,21 +135,39 @@ fn present(
         terminal.print(&render::json::summary(summary));
         return Ok(());
     }
-    let text = terminal.text(&build::run(summary, Some(run)));
+    let page = match extent {
+        Extent::Answer => build::answer(summary),
+        Extent::Report => build::run(summary, Some(run)),
+    };
+    let text = terminal.text(&page);
     terminal.print(&text);
-    terminal.print(&next_steps(summary));
+    terminal.print(&next_steps(summary, extent));
     Ok(())
 }
 
 /// What a user may want to do with the run that just ended.
-fn next_steps(summary: &Summary) -> String {
+fn next_steps(summary: &Summary, extent: Extent) -> String {
     let id = &summary.run.id;
-    let page = format!("assay report {id} --format html --output {id}.html");
+    let page = match extent {
+        Extent::Answer => (format!("assay show {id}"), "everything that was measured"),
+        Extent::Report => {
+            (format!("assay report {id} --format html --output {id}.html"), "a page with plots")
+        }
+    };
     let of_results = summary.results.first().map(|first| {
-        [(page.as_str(), "a page with plots"), further(&summary.run.suite, &first.benchmark)]
+        [(page.0.as_str(), page.1), further(&summary.run.suite, &first.benchmark)]
     });
     let doctor = ("assay doctor", "is this machine set up for measuring?");
-    let steps = of_results.into_iter().flatten().chain([doctor]);
+    let steps = match (extent, build::distrusted(summary).is_empty()) {
+        (Extent::Report, _) => {
+            of_results.into_iter().flatten().chain([doctor]).collect::<Vec<_>>()
+        }
+        (Extent::Answer, true) => of_results.into_iter().flatten().collect(),
+        (Extent::Answer, false) => {
+            of_results.into_iter().flatten().take(1).chain([doctor]).collect()
+        }
+    };
+    let steps = steps.into_iter();
     let lines = steps.map(|(command, why)| format!("  {command:55} {why}\n"));
     format!("\nStored as {id}. Next:\n{}", lines.collect::<String>())
 }

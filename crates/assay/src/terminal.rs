@@ -27,6 +27,8 @@ pub(crate) struct Terminal {
     /// Columns of standard output.
     pub(crate) width: usize,
     progress: Option<ProgressBar>,
+    /// Why the first part of a result could not be written.
+    unwritten: Option<io::Error>,
 }
 
 impl Terminal {
@@ -37,6 +39,7 @@ impl Terminal {
             colour: shown && coloured(),
             width: if shown { columns.clamp(40, WIDEST) } else { PLAIN_WIDTH },
             progress: None,
+            unwritten: None,
         }
     }
 
@@ -50,20 +53,33 @@ impl Terminal {
     /// Writes a result.
     pub(crate) fn print(&mut self, text: &str) {
         self.end_progress();
-        let mut out = io::stdout().lock();
         let text = shown(text, self.colour);
-        // A closed pipe is the reader's way of having enough.
-        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+        let written = to_stdout(&text);
+        self.keep(written);
     }
 
     /// Writes one line of a result while the run goes on.
     pub(crate) fn print_line(&mut self, line: &str) {
-        let line = shown(line, self.colour);
-        let write = || drop(writeln!(io::stdout().lock(), "{line}"));
-        match &self.progress {
-            Some(bar) => bar.suspend(write),
-            None => write(),
-        }
+        let line = format!("{}\n", shown(line, self.colour));
+        let written = match &self.progress {
+            Some(bar) => bar.suspend(|| to_stdout(&line)),
+            None => to_stdout(&line),
+        };
+        self.keep(written);
+    }
+
+    /// A closed pipe is the reader's way of having enough.
+    fn keep(&mut self, written: io::Result<()>) {
+        let failed = written.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+        self.unwritten = self.unwritten.take().or(failed);
+    }
+
+    /// What became of everything that was printed.
+    ///
+    /// # Errors
+    /// A full disk, and whatever else a file that standard output was led into refuses.
+    pub(crate) fn printed(&mut self) -> Result<(), Failure> {
+        self.unwritten.take().map_or(Ok(()), |error| Err(unwritable(&error)))
     }
 
     /// Writes something about a measurement that is going on.
@@ -143,6 +159,18 @@ fn coloured() -> bool {
 /// What others wrote into it is not obeyed by a terminal, and JSON stays the same.
 fn shown(text: &str, is_coloured: bool) -> Cow<'_, str> {
     if is_coloured { plain::coloured(text) } else { plain::visible(text) }
+}
+
+/// A result that reached nobody.
+pub(crate) fn unwritable(error: &io::Error) -> Failure {
+    Failure::measurement("standard output cannot be written").because(error).advise(
+        "what was written there is not whole; a stored run can be printed again: `assay list`",
+    )
+}
+
+fn to_stdout(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
 fn to_stderr(text: &str) {

@@ -26,7 +26,7 @@ pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
             e.benchmark == benchmark.id() && e.metric == metric.name && e.median.is_finite()
         });
         let best = candidates.max_by(|a, b| compare(a, b))?;
-        Some((label(name, best), Quantity::new(best.median, best.unit)))
+        Some((headline_label(name, best), Quantity::new(best.median, best.unit)))
     };
     metrics.filter_map(headline).collect()
 }
@@ -78,7 +78,7 @@ fn placement(estimate: &Estimate) -> Option<&str> {
 }
 
 /// The name, and where it was measured unless that is the whole node; the test's own name if it has one.
-fn label(name: &str, estimate: &Estimate) -> String {
+pub(super) fn headline_label(name: &str, estimate: &Estimate) -> String {
     let of = |name| estimate.parameters.get(&name).and_then(Value::text);
     let name = of(Attribute::Test).or_else(|| of(Attribute::Phase)).unwrap_or(name);
     let is_files = section_of(estimate) == Some(Section::Files);

@@ -29,6 +29,8 @@ pub struct ListedRun {
     pub is_whole: bool,
     /// The values to see first.
     pub headlines: Vec<(String, Quantity)>,
+    /// Whether they can be relied on.
+    pub is_trusted: bool,
 }
 
 const TITLE: &str = "Runs";
@@ -94,6 +96,7 @@ const fn state(run: &ListedRun) -> (Tone, &'static str) {
         return (Tone::Bad, "damaged");
     }
     match run.status {
+        Status::Complete if !run.is_trusted => (Tone::Doubt, "untrusted"),
         Status::Complete => (Tone::Plain, "complete"),
         Status::Failed => (Tone::Bad, "failed"),
         Status::Interrupted => (Tone::Doubt, "interrupted"),

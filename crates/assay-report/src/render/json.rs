@@ -16,16 +16,18 @@ use assay_model::limit::Limit;
 use assay_model::plan::Omitted;
 use assay_model::quantity::Unit;
 use assay_model::summary::{CaseFailure, Estimate, RunHead, Summary, Tool};
+use assay_model::trust;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::words;
+use crate::{build, words};
 
 #[derive(Serialize)]
 struct SummaryOut<'a> {
     schema: u32,
     statistics: u32,
     run: &'a RunHead,
+    trust: TrustOut,
     hosts: &'a [HostFacts],
     results: Vec<EstimateOut<'a>>,
     steps: Vec<EstimateOut<'a>>,
@@ -56,6 +58,22 @@ struct EstimateOut<'a> {
     host: &'a str,
     tool: &'a Tool,
     warnings: Vec<SaidOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct TrustOut {
+    verdict: &'static str,
+    because: Vec<DistrustOut>,
+}
+
+#[derive(Serialize)]
+struct DistrustOut {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    case: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metric: Option<String>,
+    id: String,
+    text: String,
 }
 
 #[derive(Serialize)]
@@ -215,6 +233,7 @@ fn summary_out(summary: &Summary) -> SummaryOut<'_> {
         schema: summary.schema,
         statistics: summary.statistics,
         run: &summary.run,
+        trust: trust(summary),
         hosts: &summary.hosts,
         results: summary.results.iter().map(estimate).collect(),
         steps: summary.steps.iter().map(estimate).collect(),
@@ -222,6 +241,22 @@ fn summary_out(summary: &Summary) -> SummaryOut<'_> {
         omitted: summary.omitted.iter().map(omitted).collect(),
         warnings: summary.warnings.iter().map(doubt).collect(),
     }
+}
+
+fn trust(summary: &Summary) -> TrustOut {
+    let of_row = |row: build::Row<'_>| {
+        let distrust = row.distrust?;
+        let (case, metric) = (row.estimate.case.clone(), row.estimate.metric.clone());
+        let (id, text) = (distrust.id().to_owned(), words::distrust(distrust));
+        Some(DistrustOut { case: Some(case), metric: Some(metric), id, text })
+    };
+    let of_run = |doubt: &Doubt| {
+        let text = words::doubt(doubt).text;
+        DistrustOut { case: None, metric: None, id: doubt.id().to_owned(), text }
+    };
+    let rows = build::rows(summary).into_iter().filter_map(of_row);
+    let because: Vec<_> = trust::contention(summary).map(of_run).chain(rows).collect();
+    TrustOut { verdict: if because.is_empty() { "trusted" } else { "untrusted" }, because }
 }
 
 fn omitted(omitted: &Omitted) -> OmittedOut<'_> {

@@ -6,6 +6,7 @@ use assay_model::environment::Aspect;
 use assay_model::limit::{Basis, Rpeak};
 use assay_model::plan::Missing;
 use assay_model::quantity::Unit;
+use assay_model::trust::Distrust;
 
 use super::{Said, told};
 use crate::locale as units;
@@ -55,6 +56,20 @@ pub fn missing(missing: Missing) -> Said {
         Missing::Domain => told!("missing-domain"),
         Missing::Memory => told!("missing-memory"),
         Missing::Tool => told!("missing-tool"),
+    }
+}
+
+/// Why a value is not to be relied on.
+#[must_use]
+pub fn distrust(distrust: Distrust) -> String {
+    match distrust {
+        Distrust::AboveLimit => word("distrust-above-limit").to_owned(),
+        Distrust::OneSample => word("distrust-one-sample").to_owned(),
+        Distrust::NoInterval => word("distrust-no-interval").to_owned(),
+        Distrust::WideInterval { width } => match width.is_finite() && width < 10.0 {
+            true => say!("distrust-wide-interval", width = units::percent(100.0 * width)),
+            false => word("distrust-wider-than-value").to_owned(),
+        },
     }
 }
 

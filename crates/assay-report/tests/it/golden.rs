@@ -90,6 +90,25 @@ fn a_node_of_24_caches() {
     check("node", &node::memory());
 }
 
+/// With the five lines about what comes next, on 80 columns and 24 lines.
+#[test]
+fn the_answer_fits_the_first_screen() {
+    let options = text::Options { width: 80, ..text::Options::default() };
+    for (name, summary) in [
+        ("guest", guest::quick()),
+        ("node", node::memory()),
+        ("mpi", mpi::mpi()),
+        ("network", network::network()),
+        ("volume", storage::volume()),
+    ] {
+        let text = text::document(&build::answer(&summary), &options);
+        assert!(text.lines().count() <= 19, "{name}: {text}");
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= 80, "{name}: {text}");
+        compare(&format!("{name}.answer.txt"), &text);
+    }
+}
+
 #[test]
 fn a_volume_with_response_curves() {
     check("volume", &storage::volume());

@@ -25,6 +25,7 @@ pub(crate) fn raw() -> Document {
 
 pub(crate) fn listing() -> Document {
     let run = |id: &str, status, running, cases, host: &str| ListedRun {
+        is_trusted: true,
         label: String::new(),
         id: id.to_owned(),
         suite: "quick".to_owned(),

@@ -136,13 +136,13 @@ pub(crate) fn write(store: &Store, run: &str) {
 
 pub(crate) const HEADLINES: Headlines = Headlines { version: 1, of: first_samples };
 
-fn first_samples(run: &Run) -> Vec<Headline> {
+fn first_samples(run: &Run) -> (Vec<Headline>, bool) {
     let first = run.finished_cases().next().and_then(|record| record.series.first());
     let headline = |series: &SeriesRecord| Headline {
         label: series.metric.clone(),
         quantity: Quantity::new(series.samples[0].value, Unit::Second),
     };
-    first.map(headline).into_iter().collect()
+    (first.map(headline).into_iter().collect(), true)
 }
 
 /// Says on the screen that a test could not do its work here, and why.

@@ -2,6 +2,7 @@
 //! of the options and from the tables of benchmarks and tools.
 
 use std::fmt::Write as _;
+use std::io;
 use std::process::ExitCode;
 
 use assay_adapters::import::FORMATS;
@@ -15,7 +16,7 @@ use clap::{Command, CommandFactory};
 use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments, foreign};
 use crate::failure::{EXIT_CODES, exit_code};
 use crate::suites;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, unwritable};
 use assay_run::failure::{Failure, Kind};
 
 type Explain = fn(&Terminal) -> String;
@@ -36,10 +37,17 @@ pub(crate) fn refused(error: &clap::Error, command: &str) -> ExitCode {
         Terminal::attached().complain(&failure);
         return ExitCode::from(exit_code(failure.kind));
     }
-    // A closed pipe is not a failure: the reader had enough.
-    drop(error.print());
+    let printed = error.print();
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match printed {
+            Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
+                let failure = unwritable(&cause);
+                Terminal::attached().complain(&failure);
+                ExitCode::from(exit_code(failure.kind))
+            }
+            // A closed pipe is not a failure: the reader had enough.
+            _ => ExitCode::SUCCESS,
+        },
         _ => ExitCode::from(exit_code(Kind::Usage)),
     }
 }

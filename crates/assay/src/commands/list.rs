@@ -39,6 +39,8 @@ struct Entry {
     is_whole: bool,
     losses: u64,
     headlines: Vec<Value>,
+    /// Whether they can be relied on; `trust` of the run's document says why not.
+    trusted: bool,
 }
 
 #[derive(Serialize)]
@@ -93,6 +95,7 @@ fn entry(run: Listed) -> Entry {
         is_whole: run.is_whole,
         losses: run.losses,
         headlines: run.headlines.into_iter().map(value).collect(),
+        trusted: run.is_trusted,
     }
 }
 
@@ -113,5 +116,6 @@ fn row(run: Listed) -> ListedRun {
         host: run.host,
         is_whole: run.is_whole,
         headlines: run.headlines.into_iter().map(|it| (it.label, it.quantity)).collect(),
+        is_trusted: run.is_trusted,
     }
 }

@@ -13,7 +13,7 @@ use super::switched;
 use crate::arguments::mpi::Preset;
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
-use crate::pipeline;
+use crate::pipeline::{self, Extent};
 use crate::suites;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
@@ -56,7 +56,8 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         }
         (None, [] | [_]) => {
             let label = typed.label.first().map(String::as_str);
-            pipeline::run(&Question { label, ..question }, &typed.measuring, terminal)
+            let extent = if typed.full { Extent::Report } else { Extent::Answer };
+            pipeline::run(&Question { label, ..question }, &typed.measuring, extent, terminal)
         }
         (None, _) => Err(Failure::usage("--label takes one name")
             .advise("two names are for two conditions, which --switch tells how to reach")),

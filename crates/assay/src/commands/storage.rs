@@ -12,7 +12,7 @@ use crate::arguments::storage::{
     StoragePermissions, StorageTestArguments,
 };
 use crate::arguments::{MeasuringArguments, StoreArguments};
-use crate::pipeline;
+use crate::pipeline::{self, Extent};
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 use assay_run::question::Question;
@@ -137,7 +137,7 @@ fn run(
 ) -> Result<u8, Failure> {
     let storage = options(permissions, &measuring.store);
     let question = Question { storage, ..pipeline::of_options(suite, measuring) };
-    pipeline::run(&question, measuring, terminal)
+    pipeline::run(&question, measuring, Extent::Report, terminal)
 }
 
 /// Removes what assay made, unless another assay uses it just now.

@@ -281,6 +281,35 @@ fn a_report_that_cannot_be_written_is_4_and_leaves_nothing() {
 
 /// A budget is a limit of time, not an order to measure badly: the first repetition always happens.
 #[test]
+fn output_that_nobody_gets_is_4() {
+    let world = World::new();
+    world.write("job.fio", "[a]\nioengine=null\nsize=1m\nrw=read\n");
+    world.assay(&["fio", "job.fio"]).succeeded();
+    for line in [
+        "list",
+        "list --json",
+        "show latest --json",
+        "report latest --format csv",
+        "completions bash",
+        "man run",
+        "help methods",
+        "--help",
+        "--version",
+        "run --help",
+        "run quick --dry-run",
+        "plan littles-law --rate 1 --latency 1s",
+        "fio job.fio --output-format=json",
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = world.command(&line.split_whitespace().collect::<Vec<_>>());
+        let output = command.stdout(full).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(4), "{line}: {said}");
+        assert!(said.contains("standard output cannot be written"), "{line}: {said}");
+    }
+}
+
+#[test]
 fn the_shortest_budget_still_measures() {
     let outcome =
         World::new().assay(&["stream", "--bytes", "1MiB", "--budget", "1ms", "--json"]);

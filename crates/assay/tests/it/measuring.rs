@@ -76,6 +76,36 @@ fn events_are_json_lines_while_it_runs() {
     assert!(events[1]["clock"]["resolution_s"].as_f64().unwrap() > 0.0, "measured first");
 }
 
+/// Whether a run is trusted depends on the machine; that everything says the same of it does not.
+#[test]
+fn trust_is_the_same_everywhere() {
+    let world = World::new();
+    world.write(
+        "tiny.toml",
+        "name = \"tiny\"\nbudget = \"1s\"\n[[measure]]\nbenchmark = \"memory.latency\"\n\
+         from = \"4KiB\"\nto = \"4KiB\"\n",
+    );
+    let strict = world.assay(&["run", "tiny.toml", "--strict"]);
+    let document = world.json(&["show", "latest", "--json"]);
+    let reasons = document["trust"]["because"].as_array().unwrap();
+    let is_trusted = document["trust"]["verdict"] == "trusted";
+    assert_eq!(is_trusted, reasons.is_empty(), "{reasons:?}");
+    assert_eq!(strict.code, if is_trusted { 0 } else { 6 }, "{strict:?}");
+    assert_eq!(strict.out.contains("untrusted: "), !is_trusted, "{}", strict.out);
+    assert_eq!(world.json(&["list", "--json"])["runs"][0]["trusted"], is_trusted);
+    let listed = world.assay(&["list"]).succeeded().out;
+    assert_eq!(listed.contains("untrusted"), !is_trusted, "{listed}");
+    // Not enough time for a second sample is never enough.
+    let budget = ["linpack", "--n", "1200", "--budget", "1ms", "--strict", "--json"];
+    let hasty = world.assay(&budget);
+    let document: Value = serde_json::from_str(&hasty.out).unwrap();
+    assert_eq!(
+        (hasty.code, &document["trust"]["verdict"]),
+        (6, &"untrusted".into()),
+        "{hasty:?}"
+    );
+}
+
 /// A burst of other work hits a preparation of each case, and not all of one.
 #[test]
 fn cases_take_turns_preparation_by_preparation() {

@@ -10,7 +10,7 @@ use crate::document::{Document, Tone};
 use crate::locale::word;
 use crate::units;
 
-pub(super) fn title(summary: &Summary) -> String {
+pub(in crate::build) fn title(summary: &Summary) -> String {
     let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
     words::title(&summary.run.suite, &hosts.join(", "))
 }
@@ -60,7 +60,7 @@ fn date_and_time(rfc3339: &str) -> (&str, &str) {
 }
 
 /// The machine in one line: processor, cores, caches, memory, kernel, hypervisor.
-fn host_line(host: &HostFacts) -> String {
+pub(in crate::build) fn host_line(host: &HostFacts) -> String {
     let mut parts = vec![host.cpu.model.clone(), cores(host)];
     parts.extend(last_level(host));
     if host.memory.total_bytes > 0 {

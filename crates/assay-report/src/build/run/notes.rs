@@ -113,7 +113,7 @@ impl Group {
 }
 
 /// The failed cases with reason and advice; what was skipped because of one is below it.
-pub(super) fn add_failures(document: &mut Document, summary: &Summary) {
+pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary) {
     if summary.failures.is_empty() {
         return;
     }

@@ -76,7 +76,8 @@ fn a_tool_and_assay_ask_the_same_host_and_stand_side_by_side() {
          seconds = 1\nstreams = [2]\nrate = \"100Mbit/s\"\nto = \"127.0.0.1\"\nport = {port}\n"
     );
     world.write("side.toml", &suite);
-    let outcome = world.assay(&["run", "side.toml", "--by", "assay,iperf3"]).succeeded();
+    let outcome =
+        world.assay(&["run", "side.toml", "--full", "--by", "assay,iperf3"]).succeeded();
     assert!(outcome.out.contains("Measurers side by side"), "{}", outcome.out);
     let document = world.json(&["show", "latest", "--json"]);
     let goodput = results(&document, "network.tcp", "goodput");
