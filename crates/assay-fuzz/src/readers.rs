@@ -5,6 +5,7 @@ use std::fmt::{Debug, Display};
 use std::io;
 use std::path::Path;
 
+use assay_claims::{gate, lint, reference};
 use assay_dialects::wire::iperf3::{self, Cookie, Parameters, Results};
 use assay_dialects::wire::qperf;
 use assay_dialects::{fio, ior, vdbench};
@@ -64,10 +65,21 @@ pub const READERS: &[Reader] = &[
     reader("vdbench-output", &["assay-adapters/tests/golden/vdbench/*"], &[], tools::vdbench),
     reader("iperf3-output", &["assay-adapters/tests/golden/iperf3/*"], &[], tools::iperf3),
     reader("qperf-output", &["assay-adapters/tests/golden/qperf/*"], &[], tools::qperf),
+    reader("lint", &["assay-claims/tests/pages/*.md"], PAGES, page),
+    reader("references", &[], CLAIMS, claims),
     reader("import", IMPORTED, IMPORTED_WORDS, tools::import),
     reader("ping-output", &["assay-adapters/tests/golden/ping/*"], &[], tools::ping),
 ];
 
+const PAGES: &[&str] = &[
+    "<html lang=\"fr\"><table><tr><th>#bytes</th><th>(Mo/s)</th><th>(Gbit/s)</th></tr><tr><td>2</td><td>1 000,5</td>\
+     <td>~8,00</td></tr></table><p>4.5GiB / s 300 kB I/O</p></html>",
+];
+const CLAIMS: &[&str] = &[
+    "system = \"a\"\n[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"260 GB/s\"\nqualifier = \"about\"\n\
+     tolerance = \"5%\"\nwhere = { placement = \"node\" }\n",
+    "[[gate]]\nmetric = \"storage/latency\"\nworse_by = \"5%\"\nat_most = \"2ms\"\nwhere = { bytes = 4096 }\n",
+];
 const IMPORTED: &[&str] = &[
     "assay-adapters/tests/golden/fio/*.out",
     "assay-adapters/tests/golden/imb/*.out",
@@ -203,6 +215,26 @@ fn vdbench(bytes: &[u8]) -> String {
             found.iter().take(3).map(|one| format!("{} {}", one.code, one.message)).collect()
         }
     }
+}
+
+fn page(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    // The second half is the page that the first was made from.
+    let half = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let found = lint::lint(&text, Some(&text[half..]));
+    for it in &found {
+        assert!(it.start <= it.end && it.end <= text.len(), "a finding points behind the page");
+        assert!(it.line > 0 && it.column > 0, "lines and columns are counted from 1");
+    }
+    let (mended, _) = lint::fixed(&text, &found);
+    let rules: Vec<&str> = found.iter().take(8).map(|it| it.rule.name()).collect();
+    format!("{} {}", rules.join(" "), mended.len() == text.len())
+}
+
+fn claims(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    told(reference::read(&text), |claims| claims.len())
+        + &told(gate::read(&text), |gates| gates.len())
 }
 
 /// A plan of fio's words, or of a file called `job`.

@@ -17,6 +17,7 @@ use assay_run::failure::Failure;
 use assay_stats::compare::RUNS;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) mod claims;
 pub(crate) mod fio;
 pub(crate) mod foreign;
 pub(crate) mod hosts;
@@ -32,6 +33,7 @@ pub(crate) mod rdma;
 pub(crate) mod storage;
 pub(crate) mod vdbench;
 
+use claims::{GateArguments, LintArguments, ReferencesArguments};
 use fio::FioArguments;
 use hosts::{FleetArguments, HostsArguments};
 use import::ImportArguments;
@@ -102,6 +104,10 @@ pub(crate) enum Command {
     Verify(VerifyArguments),
     /// Compare stored runs of two conditions: better, worse, equivalent or cannot tell
     Compare(CompareArguments),
+    /// Show published figures of systems, with source, date and qualifier
+    References(ReferencesArguments),
+    /// Check the figures of a page: units, digits, qualifiers, names, laws
+    Lint(LintArguments),
     /// Show one result over all stored runs, with its change points
     History(HistoryArguments),
     /// Write a stored run as text, Markdown, HTML, SVG, CSV or JSON
@@ -165,7 +171,8 @@ pub(crate) struct CompareArguments {
     /// The first condition: a run, several separated by commas, or a label (all its runs)
     #[arg(value_name = "A")]
     pub(crate) a: String,
-    /// The second condition, compared with the first
+    /// The second condition, compared with the first; or a reference: a system like azure/hbv4, or a
+    /// file in TOML
     #[arg(value_name = "B")]
     pub(crate) b: String,
     /// Largest relative difference that counts as equivalent
@@ -174,6 +181,8 @@ pub(crate) struct CompareArguments {
     /// Of a label, only the runs of this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
+    #[command(flatten)]
+    pub(crate) gates: GateArguments,
     #[command(flatten)]
     pub(crate) page: PageArguments,
     #[command(flatten)]
@@ -254,6 +263,9 @@ pub(crate) struct MeasuringArguments {
     /// Seed of random offsets and arrivals, to repeat a run [default: a new one for every run]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Hold the results against published figures: a system like azure/hbv4, or a file in TOML
+    #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["dry_run", "events"])]
+    pub(crate) expect: Option<String>,
     /// Print the plan with every case resolved; measure nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod commands;
+mod expected;
 mod failure;
 mod headlines;
 mod job_file;
@@ -86,6 +87,8 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::List(typed) => commands::list::list(&typed, terminal),
         Command::Show(typed) => commands::show::show(&typed, terminal),
         Command::Compare(typed) => commands::compare::compare(&typed, terminal),
+        Command::References(typed) => commands::references::references(&typed, terminal),
+        Command::Lint(typed) => commands::lint::lint(&typed, terminal),
         Command::History(typed) => commands::history::history(&typed, terminal),
         Command::Report(typed) => commands::show::report(&typed, terminal),
         Command::Help(typed) => commands::help::help(&typed, terminal),

@@ -1,5 +1,6 @@
 //! The pipeline: suite → plan → events → run → summary → document.
 
+use assay_claims::reference::Claim;
 use assay_model::run::Run;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
@@ -10,6 +11,7 @@ use assay_stats::summarize::summarize;
 use serde::Serialize;
 
 use crate::arguments::MeasuringArguments;
+use crate::expected;
 use crate::failure::UNDECIDED;
 use crate::listening::Listening;
 use crate::terminal::Terminal;
@@ -53,6 +55,12 @@ pub(crate) fn run(
     extent: Extent,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
+    // A reference that there is not is said before anything is measured.
+    let claims = typed
+        .expect
+        .as_deref()
+        .map(|name| expected::named(name).unwrap_or_else(|| expected::of_system(name)));
+    let claims = claims.transpose()?;
     let prepared = question::prepare(question)?;
     if typed.dry_run {
         return dry_run(&prepared, typed, terminal);
@@ -64,8 +72,33 @@ pub(crate) fn run(
     let summary = summarize(&run);
     present(&run, &summary, typed, extent, terminal)?;
     verdict(&summary)?;
-    let is_doubted = typed.strict && !build::distrusted(&summary).is_empty();
-    Ok(if is_doubted { UNDECIDED } else { 0 })
+    match (&claims, &typed.expect) {
+        (Some(claims), Some(name)) => {
+            beside_published(&summary, (claims, name), typed.json, terminal)
+        }
+        _ => {
+            let is_doubted = typed.strict && !build::distrusted(&summary).is_empty();
+            Ok(if is_doubted { UNDECIDED } else { 0 })
+        }
+    }
+}
+
+/// What was measured beside what was published; the exit code comes back.
+fn beside_published(
+    summary: &Summary,
+    (claims, name): (&[Claim], &str),
+    is_quiet: bool,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let Some((document, code)) = expected::held(summary, claims, name) else {
+        terminal.note(&format!("nothing that was published of {name} was measured here"));
+        return Ok(UNDECIDED);
+    };
+    if !is_quiet {
+        let text = terminal.text(&document);
+        terminal.print(&text);
+    }
+    Ok(code)
 }
 
 /// Whether a run counts as measured.

@@ -1,23 +1,31 @@
 //! `assay compare`: two conditions, each with its stored runs.
 
+use assay_claims::reference::Claim;
 use assay_model::comparison::{Comparison, Conclusion};
 use assay_model::run::Run;
 use assay_report::{build, render};
 use assay_stats::compare::{self as statistics, Condition};
 use assay_stats::rank_statistic::MOST;
+use assay_stats::summarize::summarize;
 
-use crate::arguments::CompareArguments;
+use crate::arguments::{CompareArguments, Format};
+use crate::expected;
 use crate::failure::{REGRESSION, UNDECIDED};
 use crate::page::Page;
 use crate::stored;
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 
+mod gates;
+
 pub(crate) fn compare(
     typed: &CompareArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let host = typed.host.as_deref();
+    if let Some(claims) = expected::named(&typed.b) {
+        return against(typed, &claims?, terminal);
+    }
     let (a, b) = (
         stored::runs(&typed.store, (&typed.a, host), terminal)?,
         stored::runs(&typed.store, (&typed.b, host), terminal)?,
@@ -29,7 +37,26 @@ pub(crate) fn compare(
     }
     let comparison = statistics::compare(first, second, typed.margin);
     page(&comparison, |page| page.publish(&typed.page, terminal))?;
-    code_of(&comparison)
+    let code = code_of(&comparison)?;
+    let is_quiet = typed.page.json || typed.page.format != Format::Text;
+    Ok(gates::decide(&typed.gates, &comparison, is_quiet, terminal)?.unwrap_or(code))
+}
+
+/// One run beside what was published.
+fn against(
+    typed: &CompareArguments,
+    claims: &[Claim],
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    if typed.gates.gate.is_some() {
+        return Err(Failure::usage("--gate is about two conditions, and a reference is none")
+            .advise("write the figures to keep into a file of references, and name it as B"));
+    }
+    let run = stored::run(&typed.store, &typed.a, terminal)?;
+    let summary = summarize(&run);
+    let publish = |page: Page<'_>| page.publish(&typed.page, terminal);
+    let (published, code) = expected::page(&summary, (claims, &typed.b), publish)?;
+    published.map(|()| code)
 }
 
 /// The label that all runs share, or what was typed.

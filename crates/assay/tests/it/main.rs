@@ -6,6 +6,7 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod bad_input;
+mod claims;
 mod conditions;
 mod explaining;
 mod fio;

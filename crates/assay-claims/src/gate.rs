@@ -1,0 +1,305 @@
+//! Gates: what a comparison must not lose, as a user's file says, for machines that decide about changes.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::Better;
+use assay_model::comparison::{Comparison, Pair};
+use assay_model::quantity::{self, Quantity, Unit};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::reference::{aim, has, text_of};
+
+/// Why a file of gates cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum GateError {
+    /// It is no TOML of gates.
+    #[error("{0}")]
+    Read(String),
+    /// Something in one gate.
+    #[error("gate {number}: {what}")]
+    Gate {
+        /// Its number, from 1.
+        number: usize,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    gate: Vec<Typed>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Typed {
+    metric: String,
+    #[serde(default, rename = "where")]
+    dimensions: BTreeMap<String, toml::Value>,
+    worse_by: Option<String>,
+    at_least: Option<String>,
+    at_most: Option<String>,
+}
+
+/// One threshold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    /// `memory.stream/triad`.
+    pub metric: String,
+    unit: Unit,
+    dimensions: Vec<(Attribute, String)>,
+    worse_by: Option<f64>,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+}
+
+/// What a gate says of one result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Judged {
+    /// What it is about: metric and dimensions.
+    pub name: String,
+    /// What follows.
+    pub outcome: Outcome,
+    /// In words, with the figures.
+    pub reason: String,
+}
+
+/// What follows from a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Within the threshold.
+    Passed,
+    /// Beyond it.
+    Failed,
+    /// The interval contains the threshold, or nothing was measured.
+    CannotTell,
+}
+
+/// Reads a file of gates.
+///
+/// # Errors
+/// When it is no TOML of gates, or a gate has no known metric, dimension, unit or threshold.
+pub fn read(text: &str) -> Result<Vec<Gate>, GateError> {
+    let file: File =
+        toml::from_str(text).map_err(|error| GateError::Read(error.to_string()))?;
+    if file.gate.is_empty() {
+        return Err(GateError::Read("there is no [[gate]]".to_owned()));
+    }
+    (1..).zip(file.gate).map(|(number, typed)| gate(number, typed)).collect()
+}
+
+fn gate(number: usize, typed: Typed) -> Result<Gate, GateError> {
+    let refused = |what: String| GateError::Gate { number, what };
+    let (_, metric) = aim(&typed.metric)
+        .ok_or_else(|| refused(format!("there is no metric `{}`", typed.metric)))?;
+    let value = |text: &Option<String>| {
+        let read = text.as_ref().map(|text| Quantity::parse(text, metric.unit));
+        let read = read.transpose().map_err(|error| refused(error.to_string()))?;
+        Ok::<_, GateError>(read.map(|quantity| quantity.value))
+    };
+    let worse_by = typed.worse_by.as_ref().map(|text| quantity::ratio(text));
+    let worse_by = worse_by.transpose().map_err(|error| refused(error.to_string()))?;
+    let (at_least, at_most) = (value(&typed.at_least)?, value(&typed.at_most)?);
+    if worse_by.is_none() && at_least.is_none() && at_most.is_none() {
+        return Err(refused("it has no threshold: worse_by, at_least or at_most".to_owned()));
+    }
+    let dimension = |(name, value): (String, toml::Value)| {
+        let known = Attribute::from_name(&name);
+        let known = known.ok_or_else(|| refused(format!("there is no dimension `{name}`")))?;
+        Ok((known, text_of(&value)))
+    };
+    let dimensions: Result<Vec<_>, _> = typed.dimensions.into_iter().map(dimension).collect();
+    let (metric, unit, dimensions) = (typed.metric, metric.unit, dimensions?);
+    Ok(Gate { metric, unit, dimensions, worse_by, at_least, at_most })
+}
+
+/// Every result of the second condition that a gate is about. A gate about nothing that was measured cannot
+/// tell: it must not pass because a benchmark was left out.
+#[must_use]
+pub fn judge(gates: &[Gate], comparison: &Comparison) -> Vec<Judged> {
+    let mut judged = Vec::new();
+    for gate in gates {
+        let about = |pair: &&Pair| {
+            gate.metric == format!("{}/{}", pair.b.benchmark, pair.b.metric)
+                && has(&pair.b, &gate.dimensions)
+        };
+        let before = judged.len();
+        for pair in comparison.pairs.iter().filter(about) {
+            judged.extend(gate.of(pair));
+        }
+        if judged.len() == before {
+            let reason = "nothing that both conditions measured".to_owned();
+            judged.push(Judged {
+                name: gate.metric.clone(),
+                outcome: Outcome::CannotTell,
+                reason,
+            });
+        }
+    }
+    judged
+}
+
+impl Gate {
+    fn of(&self, pair: &Pair) -> Vec<Judged> {
+        let name = format!("{} {}", self.metric, pair.b.case);
+        let mut judged = Vec::new();
+        let mut add = |outcome, reason| {
+            judged.push(Judged { name: name.clone(), outcome, reason });
+        };
+        if let Some(most) = self.worse_by {
+            let (outcome, reason) = worse(pair, most);
+            add(outcome, reason);
+        }
+        let shown = |value: f64| Quantity::new(value, self.unit).to_string();
+        let [low, high] = pair.b.ci.unwrap_or([pair.b.median, pair.b.median]);
+        let median = shown(pair.b.median);
+        let of = |passed: bool, failed: bool| match (passed, failed) {
+            (true, _) => Outcome::Passed,
+            (_, true) => Outcome::Failed,
+            _ => Outcome::CannotTell,
+        };
+        if let Some(least) = self.at_least {
+            add(of(low >= least, high < least), format!("{median}, at least {}", shown(least)));
+        }
+        if let Some(most) = self.at_most {
+            add(of(high <= most, low > most), format!("{median}, at most {}", shown(most)));
+        }
+        judged
+    }
+}
+
+/// How much worse the second condition is, by the interval of the ratio where there is one; with too few
+/// runs for one by the ratio alone, which is said.
+fn worse(pair: &Pair, most: f64) -> (Outcome, String) {
+    let Some(ratio) = pair.ratio else {
+        return (Outcome::CannotTell, "a run has no number above 0".to_owned());
+    };
+    let loss = |ratio: f64| match pair.b.better {
+        Better::Higher => 1.0 - ratio,
+        Better::Lower => ratio - 1.0,
+    };
+    let ends = pair.ratio_ci.map(|[a, b]| {
+        let (a, b) = (loss(a), loss(b));
+        [a.min(b), a.max(b)]
+    });
+    let [least_loss, most_loss] = ends.unwrap_or([loss(ratio); 2]);
+    let outcome = if least_loss > most {
+        Outcome::Failed
+    } else if most_loss <= most {
+        Outcome::Passed
+    } else {
+        Outcome::CannotTell
+    };
+    let basis = if ends.is_some() { "" } else { "; too few runs for an interval" };
+    let word = if loss(ratio) > 0.0 { "worse" } else { "better" };
+    let share = 100.0 * loss(ratio).abs();
+    (
+        outcome,
+        format!("{share:.1} % {word}, at most {:.1} % worse allowed{basis}", 100.0 * most),
+    )
+}
+
+/// What all gates say together: a failure outweighs everything.
+#[must_use]
+pub fn overall(judged: &[Judged]) -> Outcome {
+    let has = |outcome| judged.iter().any(|it| it.outcome == outcome);
+    if has(Outcome::Failed) {
+        Outcome::Failed
+    } else if has(Outcome::CannotTell) || judged.is_empty() {
+        Outcome::CannotTell
+    } else {
+        Outcome::Passed
+    }
+}
+
+/// The results as XML of `JUnit`, which code hosts read: what cannot be told is skipped there.
+#[must_use]
+pub fn junit(judged: &[Judged]) -> String {
+    let count = |outcome| judged.iter().filter(|it| it.outcome == outcome).count();
+    let (failed, unclear) = (count(Outcome::Failed), count(Outcome::CannotTell));
+    let mut text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"assay\" tests=\"{}\" \
+         failures=\"{failed}\" skipped=\"{unclear}\">\n",
+        judged.len()
+    );
+    for it in judged {
+        let (name, reason) = (escaped(&it.name), escaped(&it.reason));
+        let _ = write!(text, "  <testcase classname=\"assay\" name=\"{name}\">");
+        let _ = match it.outcome {
+            Outcome::Passed => write!(text, "<system-out>{reason}</system-out>"),
+            Outcome::Failed => write!(text, "<failure message=\"{reason}\"/>"),
+            Outcome::CannotTell => write!(text, "<skipped message=\"{reason}\"/>"),
+        };
+        text.push_str("</testcase>\n");
+    }
+    text + "</testsuite>\n"
+}
+
+fn escaped(text: &str) -> String {
+    let text: String = text.chars().filter(|c| !c.is_control()).collect();
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The results as a table of Markdown, for the summary of a job.
+#[must_use]
+pub fn markdown(judged: &[Judged]) -> String {
+    let mut text = "| gate | outcome | why |\n|---|---|---|\n".to_owned();
+    for it in judged {
+        let outcome = match it.outcome {
+            Outcome::Passed => "passed",
+            Outcome::Failed => "**failed**",
+            Outcome::CannotTell => "cannot tell",
+        };
+        let cell = |text: &str| text.replace('|', "\\|");
+        let _ = writeln!(text, "| {} | {outcome} | {} |", cell(&it.name), cell(&it.reason));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_must_have_a_metric_and_a_threshold() {
+        let check = |text: &str, expected: &str| {
+            let said =
+                read(text).map_or_else(|error| error.to_string(), |it| format!("{it:?}"));
+            assert!(said.contains(expected), "{text}: {said}");
+        };
+        check("", "no [[gate]]");
+        check("[[gate]]\nmetric = \"memory.stream/triad\"", "gate 1: it has no threshold");
+        check("[[gate]]\nmetric = \"a/b\"\nworse_by = \"5%\"", "no metric `a/b`");
+        check(
+            "[[gate]]\nmetric = \"storage/latency\"\nat_most = \"2\"\nworse_by = \"x\"",
+            "gate 1",
+        );
+        check(
+            "[[gate]]\nmetric = \"storage/latency\"\nat_most = \"2ms\"",
+            "at_most: Some(0.002)",
+        );
+    }
+
+    #[test]
+    fn documents_escape_what_they_quote() {
+        let judged = |outcome| Judged {
+            name: "a<b>&\"c\"|\u{1}".to_owned(),
+            outcome,
+            reason: "r".to_owned(),
+        };
+        let all = [Outcome::Passed, Outcome::Failed, Outcome::CannotTell].map(judged);
+        let xml = junit(&all);
+        assert!(xml.contains("tests=\"3\" failures=\"1\" skipped=\"1\""), "{xml}");
+        assert!(xml.contains("name=\"a&lt;b&gt;&amp;&quot;c&quot;|\""), "{xml}");
+        assert!(markdown(&all).contains("a<b>&\"c\"\\|"));
+        assert_eq!(overall(&all), Outcome::Failed);
+        assert_eq!(overall(&all[..1]), Outcome::Passed);
+        assert_eq!(overall(&[]), Outcome::CannotTell);
+    }
+}

@@ -1,0 +1,138 @@
+//! Names that no language translates, and words of two scripts.
+
+use super::{Lint, Rule, at};
+use crate::page::{Page, Text};
+
+/// Names that are recognised when they are written in Cyrillic letters. `FIO` is not among them: "ФИО" is a
+/// word.
+const NAMES: [&str; 11] =
+    ["Rpeak", "Rmax", "HPL", "IOR", "OSU", "CCX", "HB", "HC", "Triad", "Linpack", "RDMA"];
+/// Names that a cell must have if the same cell of the source has them.
+pub(super) const PROTECTED: [&str; 25] = [
+    "STREAM",
+    "Triad",
+    "HPL",
+    "Rpeak",
+    "Rmax",
+    "IOR",
+    "FIO",
+    "OSU",
+    "CCX",
+    "CH4",
+    "RDMA",
+    "NVMe",
+    "SSD",
+    "RAID0",
+    "MPICH",
+    "OpenMPI",
+    "MVAPICH2",
+    "Intel MPI",
+    "Linpack",
+    "MLC",
+    "AVX-512",
+    "P30",
+    "Azure NetApp Files",
+    "Vdbench",
+    "InfiniBand",
+];
+
+pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
+    for text in page.texts() {
+        transliterated(lint, text);
+        mixed(lint, text);
+        rearranged(lint, text);
+    }
+}
+
+/// A name in Cyrillic letters, as translation programs write it.
+pub(super) fn cyrillic(name: &str) -> String {
+    let letter = |c: char| match c.to_ascii_lowercase() {
+        'a' => "а",
+        'b' => "б",
+        'c' | 'k' => "к",
+        'd' => "д",
+        'e' => "е",
+        'h' => "х",
+        'i' => "и",
+        'l' => "л",
+        'm' => "м",
+        'n' => "н",
+        'o' => "о",
+        'p' => "п",
+        'r' => "р",
+        's' => "с",
+        't' => "т",
+        'u' => "у",
+        'x' => "кс",
+        _ => "",
+    };
+    name.chars().map(letter).collect()
+}
+
+/// Words of a text with their bytes.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_word = |c: char| c.is_alphanumeric();
+    text.split(move |c| !is_word(c))
+        .filter(|word| !word.is_empty())
+        .map(move |word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
+}
+
+fn transliterated(lint: &mut Lint<'_>, text: &Text) {
+    for (start, word) in words(&text.text) {
+        let small = word.to_lowercase();
+        if !small.chars().next().is_some_and(|c| ('а'..='я').contains(&c)) {
+            continue;
+        }
+        let is_name = |name: &&&str| {
+            let written = cyrillic(name);
+            let rest = small.strip_prefix(&written);
+            // A name of several letters may have an ending of the language.
+            rest.is_some_and(|rest| {
+                rest.is_empty() || (name.len() >= 5 && rest.chars().count() <= 2)
+            })
+        };
+        if let Some(name) = NAMES.iter().find(is_name) {
+            let message =
+                format!("`{word}` is {name} in other letters: names are not translated");
+            let fix = (small == cyrillic(name)).then(|| (*name).to_owned());
+            lint.add_fix(Rule::Name, at(text, (start, start + word.len())), message, fix);
+        }
+    }
+}
+
+/// Latin and Cyrillic letters in one word.
+fn mixed(lint: &mut Lint<'_>, text: &Text) {
+    for (start, word) in words(&text.text) {
+        let latin = word.chars().any(|c| c.is_ascii_alphabetic());
+        let cyrillic =
+            word.chars().any(|c| ('а'..='я').contains(&c.to_lowercase().next().unwrap_or(c)));
+        if latin && cyrillic {
+            let message = format!(
+                "`{word}` has Latin and Cyrillic letters: nobody finds it by searching"
+            );
+            lint.add(Rule::MixedScripts, at(text, (start, start + word.len())), message);
+        }
+    }
+}
+
+/// "Azure NetApp Files" in another order, or with its last word translated.
+fn rearranged(lint: &mut Lint<'_>, text: &Text) {
+    let all: Vec<(usize, &str)> = words(&text.text).collect();
+    for (number, (start, word)) in
+        all.iter().enumerate().filter(|(_, (_, word))| *word == "NetApp")
+    {
+        let near = |offset: isize| {
+            let place = number.checked_add_signed(offset)?;
+            all.get(place).map(|(_, word)| *word)
+        };
+        if near(-1) == Some("Azure") && near(1) == Some("Files") {
+            continue;
+        }
+        let has_azure = [-2, -1, 1, 2].into_iter().any(|offset| near(offset) == Some("Azure"));
+        if has_azure {
+            let message =
+                "the product is called Azure NetApp Files; Azure Files is another".to_owned();
+            lint.add(Rule::Name, at(text, (*start, start + word.len())), message);
+        }
+    }
+}

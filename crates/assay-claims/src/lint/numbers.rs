@@ -1,0 +1,179 @@
+//! Numbers: decimal marks, groups of digits, trailing zeros, and marks that say "about".
+
+use std::collections::BTreeSet;
+
+use super::{Lint, Rule, at, columns};
+use crate::figure::{Figure, figures};
+use crate::page::{Page, Table, Text};
+
+pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
+    for table in &page.tables {
+        grouping(lint, table);
+        zeros(lint, table);
+        for (cell, figure) in
+            table.rows.iter().flatten().flat_map(|cell| {
+                figures(&cell.text).into_iter().map(move |figure| (cell, figure))
+            })
+        {
+            // A word in a cell has versions; a figure alone, or with a unit, is a figure.
+            if figure.unit.is_some() || super::only_figure(cell).is_some() {
+                decimal_mark(lint, cell, &figure);
+            }
+            breaking(lint, cell, &figure);
+        }
+    }
+    for text in &page.prose {
+        for figure in figures(&text.text).iter().filter(|it| it.unit.is_some()) {
+            decimal_mark(lint, text, figure);
+        }
+    }
+    for text in page.texts() {
+        qualifiers(lint, text);
+        genitive(lint, text);
+    }
+    hyphens(lint, page);
+}
+
+/// The mark of another language. Three digits behind it may be a group, and are left alone.
+fn decimal_mark(lint: &mut Lint<'_>, text: &Text, figure: &Figure) {
+    let (Some(found), Some(right)) = (figure.mark, lint.mark) else { return };
+    let is_other = matches!((found, right), ('.', ',') | (',', '.'));
+    if is_other && figure.decimals != 3 {
+        let shown = &text.text[figure.number.0..figure.number.1];
+        let (head, tail) = shown.rsplit_once(found).unwrap_or((shown, ""));
+        let right = format!("{head}{right}{tail}");
+        let message = format!("`{shown}`: this page writes {right}");
+        lint.add_fix(Rule::DecimalMark, at(text, figure.number), message, Some(right));
+    }
+}
+
+/// Some numbers of a column grouped and others, as long or longer, not.
+fn grouping(lint: &mut Lint<'_>, table: &Table) {
+    let long = |figure: &Figure| figure.value >= 1000.0;
+    for column in columns(table) {
+        let grouped = column.cells.iter().find(|(_, it)| it.group.is_some());
+        let ungrouped = column.cells.iter().find(|(_, it)| long(it) && it.group.is_none());
+        if let (Some((cell, one)), Some((other, figure))) = (grouped, ungrouped) {
+            let shown =
+                |cell: &Text, it: &Figure| cell.text[it.number.0..it.number.1].to_owned();
+            let message = format!(
+                "`{}` and `{}` in one column: group all or none",
+                shown(other, figure),
+                shown(cell, one)
+            );
+            lint.add(Rule::Grouping, at(other, figure.number), message);
+        }
+    }
+}
+
+/// A group that a line may break at.
+fn breaking(lint: &mut Lint<'_>, cell: &Text, figure: &Figure) {
+    let is_unit = figure.unit.is_some();
+    if figure.group == Some(' ') && is_unit {
+        let shown = &cell.text[figure.number.0..figure.number.1];
+        let right = shown.replace(' ', "\u{a0}");
+        let message =
+            format!("`{shown}` may break over two lines: its blank must be a no-break space");
+        lint.add_fix(Rule::Grouping, at(cell, figure.number), message, Some(right));
+    }
+}
+
+/// A whole number among fractions has lost its zeros.
+fn zeros(lint: &mut Lint<'_>, table: &Table) {
+    for column in columns(table) {
+        let fractions = column.cells.iter().filter(|(_, it)| it.decimals >= 2).count();
+        let whole = column.cells.iter().find(|(_, it)| it.decimals == 0 && it.value > 0.0);
+        if let (true, Some((cell, figure))) = (2 * fractions > column.cells.len(), whole) {
+            let shown = &cell.text[figure.number.0..figure.number.1];
+            let message = format!(
+                "`{shown}` among figures with decimals: trailing zeros say how exact it is"
+            );
+            lint.add(Rule::Precision, at(cell, figure.number), message);
+        }
+    }
+}
+
+/// Words between a number and its unit that turn "about" into a count, and marks that read as a range.
+fn qualifiers(lint: &mut Lint<'_>, text: &Text) {
+    let all = figures(&text.text);
+    // A Korean counter between number and unit: 900 개의 MB/s.
+    if let Some(found) = text.text.find("개의 ") {
+        let rest = text.text[found + "개의 ".len()..].trim_start();
+        if ["MB", "GB", "Gb", "KB"].iter().any(|unit| rest.starts_with(unit)) {
+            let start = text.text[..found].rfind("최대").unwrap_or(found);
+            let message =
+                "a counter between number and unit: \"about\" has become \"at most so many\"";
+            lint.add(
+                Rule::Qualifier,
+                at(text, (start, found + "개의".len())),
+                message.to_owned(),
+            );
+        }
+    }
+    let tildes: Vec<usize> = text.text.match_indices('~').map(|(at, _)| at).collect();
+    for pair in tildes.windows(2) {
+        let between = &text.text[pair[0]..pair[1]];
+        let is_listed = between.contains([',', '/', ';', '·', '、']) && !between.contains("/s");
+        let is_listed = is_listed || between.contains([',', ';', '、']);
+        let next = all.partition_point(|it| it.number.0 < pair[0]);
+        let has_figure = all.get(next).is_some_and(|it| it.number.0 < pair[1]);
+        if has_figure && !is_listed {
+            let message =
+                "two figures with ~ and nothing between them: the second mark reads as a range";
+            lint.add(Rule::Qualifier, at(text, (pair[1], pair[1] + 1)), message.to_owned());
+        }
+    }
+    for figure in &all {
+        let before = &text.text[..figure.number.0];
+        if let Some(head) = before.strip_suffix("~ ").or_else(|| before.strip_suffix("~\u{a0}"))
+        {
+            let here = at(text, (head.len(), figure.number.0));
+            let message = "a blank between ~ and its number, where a line may break".to_owned();
+            lint.add_fix(Rule::Qualifier, here, message, Some("~".to_owned()));
+        }
+    }
+}
+
+/// A fraction governs the genitive singular in Russian.
+fn genitive(lint: &mut Lint<'_>, text: &Text) {
+    for figure in figures(&text.text).iter().filter(|it| it.decimals > 0) {
+        let Some(unit) = figure.unit.as_ref().filter(|it| it.text == "микросекунд")
+        else {
+            continue;
+        };
+        let right = "микросекунды".to_owned();
+        let message = format!("`{}` behind a fraction is {right}", unit.text);
+        lint.add_fix(Rule::UnitSpelling, at(text, unit.at), message, Some(right));
+    }
+}
+
+/// `8-KiB` and `8 KiB` on one page.
+fn hyphens(lint: &mut Lint<'_>, page: &Page) {
+    let mut all: Vec<(&Text, Figure, bool)> = Vec::new();
+    for text in &page.prose {
+        for figure in figures(&text.text) {
+            let Some(unit) = &figure.unit else { continue };
+            let between = &text.text[figure.number.1..unit.at.0];
+            if between == "-" || between.trim().is_empty() {
+                let is_hyphen = between == "-";
+                all.push((text, figure, is_hyphen));
+            }
+        }
+    }
+    let meant =
+        |figure: &Figure| figure.base().map(|(value, unit)| (value.to_bits(), unit.symbol()));
+    let with_blanks: BTreeSet<_> = all
+        .iter()
+        .filter(|(_, _, hyphen)| !hyphen)
+        .map(|(_, figure, _)| meant(figure))
+        .collect();
+    let odd =
+        all.iter().find(|(_, figure, hyphen)| *hyphen && with_blanks.contains(&meant(figure)));
+    if let Some((text, figure, _)) = odd {
+        let end = figure.unit.as_ref().map_or(figure.number.1, |unit| unit.at.1);
+        let shown = &text.text[figure.number.0..end];
+        let message =
+            format!("`{shown}` also stands here with a blank: write one of them everywhere");
+        lint.add(Rule::UnitSpelling, at(text, (figure.number.0, end)), message);
+    }
+}

@@ -1,0 +1,44 @@
+//! Findings as SARIF 2.1.0, which code hosts show beside the lines of a change.
+
+use serde_json::{Value, json};
+
+use super::{Finding, Rule};
+
+/// The document about these pages.
+#[must_use]
+pub fn document(pages: &[(String, Vec<Finding>)], version: &str) -> String {
+    let rules: Vec<Value> = Rule::ALL
+        .iter()
+        .map(|(_, name, about)| json!({"id": name, "shortDescription": {"text": about}}))
+        .collect();
+    let result = |file: &str, it: &Finding| {
+        json!({
+            "ruleId": it.rule.name(),
+            "level": "warning",
+            "message": {"text": it.message},
+            "locations": [{"physicalLocation": {
+                "artifactLocation": {"uri": file},
+                "region": {
+                    "startLine": it.line,
+                    "startColumn": it.column,
+                    "byteOffset": it.start,
+                    "byteLength": it.end - it.start,
+                },
+            }}],
+        })
+    };
+    let results: Vec<Value> = pages
+        .iter()
+        .flat_map(|(file, findings)| findings.iter().map(move |it| result(file, it)))
+        .collect();
+    let document = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {"name": "assay lint", "version": version, "rules": rules}},
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    });
+    format!("{document:#}\n")
+}

@@ -1,0 +1,198 @@
+//! Units: bits for bytes, sizes for rates, spellings that no standard knows.
+
+use std::collections::BTreeMap;
+
+use assay_model::quantity::Unit;
+
+use super::{Lint, Rule, at};
+use crate::figure::{Figure, Printed, figures, of_heading};
+use crate::page::{Page, Text};
+
+/// Rates of links in Gbit/s: Ethernet and InfiniBand.
+const LINKS: [f64; 9] = [10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0];
+/// What is measured in bytes, whatever the language: memory and storage.
+const BYTES: [&str; 10] =
+    ["stream", "triad", "fio", "ior", "nvme", "ssd", "raid0", "vdbench", "hdd", "mlc"];
+const FABRIC: [&str; 3] = ["rdma", "infiniband", "ib_"];
+/// Words for throughput, beside which a size lacks its time.
+const THROUGHPUT: [&str; 9] = [
+    "throughput",
+    "propustnost",
+    "débit",
+    "durchsatz",
+    "пропускн",
+    "rendimiento",
+    "吞吐",
+    "スループット",
+    "처리량",
+];
+/// Words for I/O operations, which are counted and not measured in bytes.
+const OPERATIONS: [&str; 6] =
+    ["iops", "i/o", "vstupně", "операц", "opérations d", "operaciones de"];
+
+pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
+    for table in &page.tables {
+        for row in &table.rows {
+            let label = row.first().map(|cell| cell.text.to_lowercase()).unwrap_or_default();
+            let label = label.replace("триад", "triad").replace("иор", "ior");
+            for cell in row {
+                of_row(lint, &label, cell);
+            }
+        }
+        for heading in table.rows.first().into_iter().flatten() {
+            if let Some(unit) = of_heading(&heading.text) {
+                spelling(lint, heading, &unit);
+            }
+        }
+    }
+    for text in page.texts() {
+        let figures = figures(&text.text);
+        for figure in &figures {
+            if let Some(unit) = &figure.unit {
+                spelling(lint, text, unit);
+            }
+        }
+        sizes(lint, text, &figures);
+    }
+    several_spellings(lint, page);
+}
+
+/// What the label of a row says about the units in it.
+fn of_row(lint: &mut Lint<'_>, label: &str, cell: &Text) {
+    let is_fabric = FABRIC.iter().any(|word| label.contains(word));
+    let is_bytes = !is_fabric && BYTES.iter().any(|word| label.contains(word));
+    for figure in figures(&cell.text) {
+        let Some(printed) = &figure.unit else { continue };
+        let here = at(cell, printed.at);
+        match printed.unit {
+            Unit::BitPerSecond if is_bytes => {
+                let message = format!(
+                    "`{}` is bits: memory and storage are published in bytes, and a letter makes it 8 times less",
+                    printed.text
+                );
+                lint.add(Rule::WrongUnit, here, message);
+            }
+            Unit::BytePerSecond if is_fabric && printed.factor >= 1e9 => {
+                let gbit_per_s = figure.value * printed.factor * 8.0 / 1e9;
+                let fits =
+                    LINKS.iter().find(|link| (0.8..=1.0).contains(&(figure.value / **link)));
+                if let Some(link) = fits.filter(|link| gbit_per_s > 2.0 * **link) {
+                    let message = format!(
+                        "`{}` would be {gbit_per_s:.0} Gbit/s, more than the link carries: the figure is \
+                         that of a link of {link} Gbit/s",
+                        printed.text
+                    );
+                    let bits =
+                        if printed.text.starts_with('Г') { "Гбит/с" } else { "Gbit/s" };
+                    lint.add_fix(Rule::WrongUnit, here, message, Some(bits.to_owned()));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Spellings of one unit that are wrong by themselves.
+fn spelling(lint: &mut Lint<'_>, text: &Text, unit: &Printed) {
+    let right = match unit.text.as_str() {
+        it if it.contains(" / ") => it.replace(" / ", "/"),
+        "GBit/s" => "Gbit/s".to_owned(),
+        "Gbits/s" => "Gbit/s".to_owned(),
+        "Mbits/s" => "Mbit/s".to_owned(),
+        // CLDR's Russian pattern ends with a Latin letter.
+        "ГБ/c" => "ГБ/с".to_owned(),
+        "МБ/c" => "МБ/с".to_owned(),
+        _ => return,
+    };
+    let rule =
+        if unit.text.ends_with("Б/c") { Rule::MixedScripts } else { Rule::UnitSpelling };
+    let message = format!("`{}` is written {right}", unit.text);
+    lint.add_fix(rule, at(text, unit.at), message, Some(right));
+}
+
+/// Sizes that ought to be rates or counts.
+fn sizes(lint: &mut Lint<'_>, text: &Text, figures: &[Figure]) {
+    let rates = || figures.iter().filter_map(|it| it.unit.as_ref());
+    for figure in figures {
+        let Some(printed) = figure.unit.as_ref().filter(|it| it.unit == Unit::Byte) else {
+            continue;
+        };
+        // What belongs to a unit stands close behind it; a page may be one line.
+        let behind: String = text.text[printed.at.1..].chars().take(40).collect();
+        let behind = behind.to_lowercase();
+        let next = behind.trim_start_matches([' ', '\u{a0}', '-']);
+        let here = at(text, printed.at);
+        let shown = &printed.text;
+        let is_large = printed.factor >= 1e6;
+        // `780 MB/s, 780 MB`: the same prefix, so that it is no size that belongs to the rate.
+        let is_alike = |it: &Printed| {
+            it.unit == Unit::BytePerSecond && it.factor.to_bits() == printed.factor.to_bits()
+        };
+        let has_rate = figures.len() <= 3 && rates().any(is_alike);
+        if OPERATIONS.iter().any(|word| next.starts_with(word)) && !next.starts_with("i/o size")
+        {
+            let count = format!("{}", figure.value * 1000.0);
+            if matches!(shown.as_str(), "kB" | "KB" | "кБ" | "ko") {
+                let message =
+                    format!("operations are counted: the k of {count} has become `{shown}`");
+                lint.add(Rule::WrongUnit, here, message);
+            }
+        } else if let Some(rest) = behind.strip_prefix('/') {
+            let noun: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
+            if noun.chars().count() > 2 {
+                let message =
+                    format!("`{shown}/{noun}` is no unit: `{shown}` over a time was meant");
+                lint.add(Rule::WrongUnit, here, message);
+            }
+        } else if is_large && has_rate {
+            let message = format!("`{shown}` beside a rate: the time is missing");
+            lint.add_fix(Rule::WrongUnit, here, message, Some(format!("{shown}/s")));
+        } else if is_large && near(&text.text, printed.at.1) {
+            let message = format!(
+                "`{shown}` is a size, and the sentence is about throughput: the time is missing"
+            );
+            lint.add_fix(Rule::WrongUnit, here, message, Some(format!("{shown}/s")));
+        }
+    }
+}
+
+/// Whether a word for throughput stands within the next few words.
+fn near(text: &str, at: usize) -> bool {
+    let next: String = text[at..].chars().take(40).collect::<String>().to_lowercase();
+    THROUGHPUT.iter().any(|word| next.contains(word))
+}
+
+/// One unit, several ways to write it.
+fn several_spellings(lint: &mut Lint<'_>, page: &Page) {
+    for row in page.tables.iter().flat_map(|table| &table.rows) {
+        for cell in row {
+            let of_cell = figures(&cell.text);
+            let units: Vec<&Printed> =
+                of_cell.iter().filter_map(|it| it.unit.as_ref()).collect();
+            let alike = |a: &Printed, b: &Printed| {
+                a.text != b.text && a.text.to_lowercase() == b.text.to_lowercase()
+            };
+            for pair in units.windows(2).filter(|pair| alike(pair[0], pair[1])) {
+                let message = format!(
+                    "`{}` beside `{}`: a letter's case is 8 times",
+                    pair[1].text, pair[0].text
+                );
+                lint.add(Rule::UnitSpelling, at(cell, pair[1].at), message);
+            }
+        }
+    }
+    let mut micro: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for text in page.tables.iter().flat_map(|table| table.rows.iter().flatten()) {
+        let of_text = figures(&text.text)
+            .into_iter()
+            .filter_map(|it| it.unit)
+            .chain(of_heading(&text.text));
+        for unit in of_text.filter(|it| it.unit == Unit::Second && it.factor < 1e-5) {
+            micro.entry(unit.text.clone()).or_insert(at(text, unit.at));
+        }
+    }
+    if let (Some(here), true) = (micro.get("usec"), micro.len() > 1) {
+        let message = "`usec` beside another word for it: the symbol is µs".to_owned();
+        lint.add_fix(Rule::UnitSpelling, *here, message, Some("µs".to_owned()));
+    }
+}

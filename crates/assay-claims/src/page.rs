@@ -1,0 +1,247 @@
+//! A page of Markdown or HTML as cells of tables and lines of prose, each with its place in the text.
+//!
+//! Code, front matter and comments are left out: they are no prose, and are never translated. Markdown is
+//! read line by line, because a table that a strict reader drops is exactly what is looked for.
+
+/// What is looked at on a page.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Page {
+    /// Language of the page as its front matter or its root element says: `fr-fr`.
+    pub language: Option<String>,
+    /// Its tables, in order.
+    pub tables: Vec<Table>,
+    /// Its prose: headings, paragraphs, items.
+    pub prose: Vec<Text>,
+}
+
+/// One table; the first row is its heading.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Table {
+    /// Rows of cells.
+    pub rows: Vec<Vec<Text>>,
+    /// Cells of the line below the heading of a Markdown table, and its place.
+    pub rule: Option<(usize, usize)>,
+}
+
+/// A piece of text at a place.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Text {
+    /// First byte in the page.
+    pub start: usize,
+    /// What is there; as many bytes as in the page.
+    pub text: String,
+}
+
+impl Page {
+    /// Reads a page; anything is a page.
+    #[must_use]
+    pub fn read(text: &str) -> Self {
+        let head: String = text.chars().take(4096).collect::<String>().to_ascii_lowercase();
+        let is_html =
+            ["<!doctype html", "<html", "<table", "<body"].iter().any(|it| head.contains(it));
+        if is_html && !head.trim_start().starts_with("---") {
+            html(text)
+        } else {
+            markdown(text)
+        }
+    }
+
+    /// Every text: cells first.
+    pub fn texts(&self) -> impl Iterator<Item = &Text> {
+        self.tables.iter().flat_map(|table| table.rows.iter().flatten()).chain(&self.prose)
+    }
+}
+
+fn markdown(text: &str) -> Page {
+    let mut page = Page::default();
+    let mut start = 0;
+    let mut fence: Option<&str> = None;
+    let mut in_front = text.starts_with("---");
+    let mut is_open = false;
+    for (number, whole) in text.split_inclusive('\n').enumerate() {
+        let line = whole.trim_end_matches(['\n', '\r']);
+        let here = start;
+        start += whole.len();
+        if in_front {
+            let value = |key: &str| Some(line.strip_prefix(key)?.trim().to_owned());
+            let told = value("ms.contentlocale:").or_else(|| value("lang:"));
+            page.language = told.or(page.language.take());
+            in_front = number == 0 || !line.starts_with("---");
+            continue;
+        }
+        let trimmed = line.trim_start();
+        if let Some(mark) = fence {
+            fence = fence.filter(|_| !trimmed.starts_with(mark));
+            continue;
+        }
+        if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
+            fence = Some(mark);
+            is_open = false;
+            continue;
+        }
+        if trimmed.starts_with('|') {
+            let cells = cells(line, here);
+            let is_rule = cells.iter().all(|it| is_rule(&it.text)) && !cells.is_empty();
+            match page.tables.last_mut().filter(|_| is_open) {
+                Some(table) if is_rule && table.rows.len() == 1 => {
+                    table.rule = Some((here, cells.len()));
+                }
+                Some(table) => table.rows.push(cells),
+                None => page.tables.push(Table { rows: vec![cells], rule: None }),
+            }
+            is_open = true;
+            continue;
+        }
+        is_open = false;
+        // Four blanks after nothing or after code are code; a deeper item of a list is none.
+        let is_code = line.starts_with("    ") && !trimmed.starts_with(['*', '-', '+']);
+        if !is_code && !trimmed.is_empty() {
+            page.prose.push(Text { start: here, text: without_links(line) });
+        }
+    }
+    page
+}
+
+fn is_rule(cell: &str) -> bool {
+    let cell = cell.trim();
+    cell.contains('-') && cell.chars().all(|c| matches!(c, '-' | ':'))
+}
+
+fn cells(line: &str, start: usize) -> Vec<Text> {
+    let mut cells = Vec::new();
+    let first = line.find('|').map_or(0, |at| at + 1);
+    let mut from = first;
+    let bars = line.match_indices('|').map(|(at, _)| at).filter(|at| *at >= first);
+    for at in bars {
+        if !line[..at].ends_with('\\') {
+            cells.push(Text { start: start + from, text: without_links(&line[from..at]) });
+            from = at + 1;
+        }
+    }
+    if !line[from..].trim().is_empty() {
+        cells.push(Text { start: start + from, text: without_links(&line[from..]) });
+    }
+    cells
+}
+
+/// The line with targets of links and code blanked out, byte for byte: they are no words of the page.
+fn without_links(line: &str) -> String {
+    let mut out = line.to_owned();
+    for (open, close) in [("](", ")"), ("<a ", ">"), ("`", "`"), ("http", " "), (":::", ":::")]
+    {
+        let mut from = 0;
+        while let Some(at) =
+            out.get(from..).and_then(|rest| rest.find(open)).map(|at| at + from)
+        {
+            let inner = at + open.len();
+            let end = out[inner..].find(close).map_or(out.len(), |end| inner + end);
+            let blank = " ".repeat(end - inner);
+            out.replace_range(inner..end, &blank);
+            from = (end + close.len()).min(out.len());
+            if !out.is_char_boundary(from) {
+                break;
+            }
+        }
+    }
+    out
+}
+
+fn html(text: &str) -> Page {
+    let mut page = Page::default();
+    let (mut at, mut table_depth) = (0, 0_usize);
+    let mut current: Option<Text> = None;
+    let mut skip: Option<String> = None;
+    while at < text.len() {
+        let Some(open) = text[at..].find('<').map(|it| it + at) else {
+            add(&mut current, at, &text[at..]);
+            break;
+        };
+        if skip.is_none() {
+            add(&mut current, at, &text[at..open]);
+        }
+        let end = if text[open..].starts_with("<!--") { "-->" } else { ">" };
+        let Some(close) = text[open..].find(end).map(|it| it + open + end.len()) else { break };
+        let tag = text[open + 1..close - 1].to_ascii_lowercase();
+        let name: String =
+            tag.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '/').collect();
+        at = close;
+        if let Some(wanted) = &skip {
+            if name == format!("/{wanted}") {
+                skip = None;
+            }
+            continue;
+        }
+        match name.as_str() {
+            "script" | "style" | "pre" | "code" => skip = Some(name),
+            "html" => page.language = attribute(&tag, "lang"),
+            "table" => {
+                table_depth += 1;
+                page.tables.push(Table::default());
+            }
+            "/table" => table_depth = table_depth.saturating_sub(1),
+            "tr" if table_depth > 0 => {
+                if let Some(table) = page.tables.last_mut() {
+                    table.rows.push(Vec::new());
+                }
+            }
+            "td" | "th" | "p" | "li" | "h1" | "h2" | "h3" | "h4" => {
+                current = Some(Text { start: close, text: String::new() });
+            }
+            "/td" | "/th" | "/p" | "/li" | "/h1" | "/h2" | "/h3" | "/h4" => {
+                let Some(done) = current.take() else { continue };
+                let is_cell = name.starts_with("/t");
+                let row = page.tables.last_mut().and_then(|table| table.rows.last_mut());
+                match row.filter(|_| is_cell && table_depth > 0) {
+                    Some(row) => row.push(done),
+                    None => page.prose.push(done),
+                }
+            }
+            // What stands between the tags of one text is blanked out, so that places stay.
+            _ => add(&mut current, open, &" ".repeat(close - open)),
+        }
+    }
+    page
+}
+
+/// Adds to the text that is open; entities of blanks become blanks of as many bytes.
+fn add(current: &mut Option<Text>, start: usize, part: &str) {
+    if let Some(text) = current {
+        // Something was left out between: keep every byte at its place.
+        let gap = start.saturating_sub(text.start + text.text.len());
+        text.text.push_str(&" ".repeat(gap));
+        text.text.push_str(&part.replace("&nbsp;", "     \u{20}").replace(['\n', '\r'], " "));
+    }
+}
+
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    let rest = tag.split_once(&format!("{name}="))?.1;
+    let value = rest.trim_start_matches(['"', '\'']);
+    Some(value.split(['"', '\'', ' ', '>']).next()?.to_owned())
+}
+
+/// Where the lines of a page begin.
+#[derive(Debug)]
+pub struct Places<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> Places<'t> {
+    /// Of this page.
+    #[must_use]
+    pub fn of(text: &'t str) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self { text, starts: std::iter::once(0).chain(ends).collect() }
+    }
+
+    /// Line and column of a byte, both from 1; columns count characters.
+    #[must_use]
+    pub fn of_byte(&self, at: usize) -> (usize, usize) {
+        let line = self.starts.partition_point(|start| *start <= at).max(1);
+        let start = self.starts[line - 1];
+        let before = self.text.as_bytes().get(start..at).unwrap_or_default();
+        // Every character has one byte that continues no other.
+        let column = before.iter().filter(|byte| **byte & 0xc0 != 0x80).count() + 1;
+        (line, column)
+    }
+}

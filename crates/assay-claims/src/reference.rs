@@ -1,0 +1,525 @@
+//! References: figures that somebody published, each with its source, date and qualifier.
+//!
+//! Conflicting claims stay side by side, and a suspect one decides nothing.
+
+use std::collections::BTreeMap;
+
+use assay_model::attribute::{Attribute, Value};
+use assay_model::benchmark::{Benchmark, Better, Metric};
+use assay_model::near::nearest;
+use assay_model::quantity::{Bytes, Quantity, QuantityError, Unit};
+use assay_model::summary::Estimate;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The published figures of the program: `=` system, `@` date and source, `%` workload and metric, then one
+/// line for each figure: value, unit, qualifier, parameter, dimensions, note.
+const PUBLISHED: &str = include_str!("../data/references.tsv");
+
+/// "Excellent" is from 95 % of the expected figure on (the how-to of STREAM for the HB series, 2026-02-24).
+const TOLERANCE: f64 = 0.05;
+
+/// One published figure.
+#[derive(Debug, Clone, Serialize)]
+pub struct Claim {
+    /// What it is asked for by: `azure/hbv4`.
+    pub system: String,
+    /// What the source calls it, or what is known of it.
+    pub name: String,
+    /// When it was published: `2024-07-25`, or a part of that.
+    pub date: String,
+    /// Where.
+    pub source: String,
+    /// What was measured, in the source's words.
+    pub what: String,
+    /// Under which conditions.
+    pub conditions: String,
+    /// The figure in its base unit.
+    #[serde(flatten)]
+    pub quantity: Quantity,
+    /// The figure as it was printed.
+    pub printed: String,
+    /// What the source says about it.
+    pub qualifier: Qualifier,
+    /// Relative difference that still counts as the same.
+    pub tolerance: f64,
+    /// What is doubtful or worth knowing about it.
+    pub note: String,
+    /// The result of assay that it can be held against.
+    #[serde(skip)]
+    pub of: Option<Aim>,
+}
+
+/// What a source says about a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Qualifier {
+    /// Nothing.
+    Exactly,
+    /// About so much.
+    About,
+    /// The least: a threshold, the low end of a range, or the best of many times.
+    AtLeast,
+    /// The most: a threshold, the high end of a range, or the best of many rates.
+    AtMost,
+    /// A mean.
+    Mean,
+    /// Calculated, not measured.
+    Derived,
+}
+
+impl Qualifier {
+    /// The word before the figure; empty where there is none.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Exactly => "",
+            Self::About => "about",
+            Self::AtLeast => "at least",
+            Self::AtMost => "at most",
+            Self::Mean => "mean",
+            Self::Derived => "calculated",
+        }
+    }
+}
+
+/// The result that a claim is about.
+#[derive(Debug, Clone)]
+pub struct Aim {
+    /// The benchmark.
+    pub benchmark: Benchmark,
+    /// Its metric.
+    pub metric: &'static Metric,
+    /// Dimensions that the result must have.
+    pub dimensions: Vec<(Attribute, String)>,
+}
+
+/// Why references cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ReferenceError {
+    /// There is no such system.
+    #[error("there is no reference `{name}`{}", did_you_mean(.near))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The nearest that there is.
+        near: Option<String>,
+    },
+    /// The file is no TOML of claims.
+    #[error("{0}")]
+    Read(String),
+    /// A metric that assay does not have.
+    #[error("claim {number}: there is no metric `{metric}`, write it like memory.stream/triad")]
+    Metric {
+        /// Number of the claim, from 1.
+        number: usize,
+        /// What is there.
+        metric: String,
+    },
+    /// A dimension that assay does not have.
+    #[error("claim {number}: there is no dimension `{dimension}`")]
+    Dimension {
+        /// Number of the claim, from 1.
+        number: usize,
+        /// What is there.
+        dimension: String,
+    },
+    /// A figure without a unit, or with another than the metric's.
+    #[error("claim {number}: {error}")]
+    Figure {
+        /// Number of the claim, from 1.
+        number: usize,
+        /// Why.
+        error: QuantityError,
+    },
+    /// A figure that bears no unit.
+    #[error("claim {number}: `{text}` has no unit; write it like `{example}`")]
+    NoUnit {
+        /// Number of the claim, from 1.
+        number: usize,
+        /// What is there.
+        text: String,
+        /// A unit of the metric.
+        example: &'static str,
+    },
+}
+
+fn did_you_mean(near: &Option<String>) -> String {
+    near.as_ref().map_or_else(String::new, |near| format!("; did you mean {near}?"))
+}
+
+impl Claim {
+    /// Whether its source contradicts itself or the laws: it is shown, and nothing is decided by it.
+    #[must_use]
+    pub fn is_suspect(&self) -> bool {
+        self.note.starts_with("SUSPECT")
+    }
+
+    /// Whether a figure keeps the claim; `None` where the claim decides nothing. A maximum of a rate and a
+    /// minimum of a time are the best of many: who does not reach them has missed nothing.
+    #[must_use]
+    pub fn is_kept_by(&self, value: f64, better: Better) -> Option<bool> {
+        let is_threshold = match (self.qualifier, better) {
+            (Qualifier::Exactly | Qualifier::About | Qualifier::Mean, _) => false,
+            (Qualifier::AtLeast, Better::Higher) | (Qualifier::AtMost, Better::Lower) => true,
+            _ => return None,
+        };
+        if self.is_suspect() {
+            return None;
+        }
+        let tolerance = if is_threshold { 0.0 } else { self.tolerance };
+        Some(match better {
+            Better::Higher => value >= self.quantity.value * (1.0 - tolerance),
+            Better::Lower => value <= self.quantity.value * (1.0 + tolerance),
+        })
+    }
+}
+
+/// Every published figure that the program knows.
+#[must_use]
+pub fn published() -> Vec<Claim> {
+    let (mut system, mut name, mut date, mut source) = ("", "", "", "");
+    let (mut workload, mut metric, mut of) = ("", "", None);
+    let mut claims = Vec::new();
+    for line in PUBLISHED.lines() {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
+        match cell(0) {
+            "=" => (system, name) = (cell(1), cell(2)),
+            "@" => (date, source) = (cell(1), cell(2)),
+            "%" => {
+                (workload, metric) = (cell(1), cell(2));
+                of = aim(cell(3));
+            }
+            value => {
+                let (unit, factor) = unit(cell(1));
+                let value: f64 = value.parse().unwrap_or(f64::NAN);
+                let dimensions = dimensions(cell(4));
+                claims.push(Claim {
+                    system: system.to_owned(),
+                    name: name.to_owned(),
+                    date: date.to_owned(),
+                    source: source.to_owned(),
+                    what: format!("{workload}, {}", metric.replace('_', " ")),
+                    conditions: cell(3).to_owned(),
+                    quantity: Quantity::new(value * factor, unit),
+                    printed: format!("{} {}", cell(0), cell(1)),
+                    qualifier: qualifier(cell(2)),
+                    tolerance: TOLERANCE,
+                    note: cell(5).to_owned(),
+                    of: of.map(|(benchmark, metric)| Aim { benchmark, metric, dimensions }),
+                });
+            }
+        }
+    }
+    claims
+}
+
+/// `memory.stream/triad`.
+pub(crate) fn aim(text: &str) -> Option<(Benchmark, &'static Metric)> {
+    let (benchmark, metric) = text.rsplit_once('/')?;
+    let benchmark = Benchmark::from_id(benchmark)?;
+    Some((benchmark, benchmark.metric(metric)?))
+}
+
+/// `operation=read bytes=4096`; the file is our own.
+fn dimensions(text: &str) -> Vec<(Attribute, String)> {
+    let pairs = text.split(' ').filter_map(|pair| pair.split_once('='));
+    pairs
+        .filter_map(|(name, value)| Some((Attribute::from_name(name)?, value.to_owned())))
+        .collect()
+}
+
+/// The base unit of a unit as sources print it, and what it is worth.
+fn unit(name: &str) -> (Unit, f64) {
+    const UNITS: [(&str, Unit, f64); 13] = [
+        ("us", Unit::Second, 1e-6),
+        ("ms", Unit::Second, 1e-3),
+        ("s", Unit::Second, 1.0),
+        ("MB/s", Unit::BytePerSecond, 1e6),
+        ("GB/s", Unit::BytePerSecond, 1e9),
+        ("MiB/s", Unit::BytePerSecond, 1_048_576.0),
+        ("GiB/s", Unit::BytePerSecond, 1_073_741_824.0),
+        ("Gbit/s", Unit::BitPerSecond, 1e9),
+        ("IOPS", Unit::IoPerSecond, 1.0),
+        ("GFLOP/s", Unit::FlopPerSecond, 1e9),
+        ("TFLOP/s", Unit::FlopPerSecond, 1e12),
+        ("TiB", Unit::Byte, 1_099_511_627_776.0),
+        ("%", Unit::Ratio, 0.01),
+    ];
+    let found = UNITS.iter().find(|(known, _, _)| *known == name);
+    found.map_or((Unit::Count, 1.0), |(_, unit, factor)| (*unit, *factor))
+}
+
+fn qualifier(name: &str) -> Qualifier {
+    match name {
+        "approx" => Qualifier::About,
+        "min" => Qualifier::AtLeast,
+        "max" => Qualifier::AtMost,
+        "mean" => Qualifier::Mean,
+        "derived" => Qualifier::Derived,
+        _ => Qualifier::Exactly,
+    }
+}
+
+/// The published figures of one system.
+///
+/// # Errors
+/// When there is none of that name; the nearest is named.
+pub fn of_system(name: &str) -> Result<Vec<Claim>, ReferenceError> {
+    let wanted = name.to_ascii_lowercase();
+    let mut all = published();
+    let below = format!("{wanted}/");
+    let is_wanted = |claim: &Claim| claim.system == wanted || claim.system.starts_with(&below);
+    if !all.iter().any(is_wanted) {
+        let systems: Vec<String> = all.into_iter().map(|claim| claim.system).collect();
+        let near = nearest(&wanted, systems.iter().map(String::as_str)).map(str::to_owned);
+        return Err(ReferenceError::Unknown { name: name.to_owned(), near });
+    }
+    all.retain(is_wanted);
+    Ok(all)
+}
+
+/// A user's own claims.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    system: Option<String>,
+    #[serde(default)]
+    claim: Vec<Typed>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Typed {
+    metric: String,
+    value: String,
+    #[serde(default, rename = "where")]
+    dimensions: BTreeMap<String, toml::Value>,
+    #[serde(default = "exactly")]
+    qualifier: Qualifier,
+    tolerance: Option<String>,
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    date: String,
+    #[serde(default)]
+    note: String,
+}
+
+const fn exactly() -> Qualifier {
+    Qualifier::Exactly
+}
+
+/// Reads a user's own references.
+///
+/// # Errors
+/// When it is no TOML of claims, or a claim has no known metric, dimension or unit.
+pub fn read(text: &str) -> Result<Vec<Claim>, ReferenceError> {
+    let file: File =
+        toml::from_str(text).map_err(|error| ReferenceError::Read(error.to_string()))?;
+    let system = file.system.unwrap_or_else(|| "own".to_owned());
+    if file.claim.is_empty() {
+        return Err(ReferenceError::Read("there is no [[claim]]".to_owned()));
+    }
+    (1..).zip(file.claim).map(|(number, typed)| claim(number, typed, &system)).collect()
+}
+
+fn claim(number: usize, typed: Typed, system: &str) -> Result<Claim, ReferenceError> {
+    let unknown = || ReferenceError::Metric { number, metric: typed.metric.clone() };
+    let (benchmark, metric) = aim(&typed.metric).ok_or_else(unknown)?;
+    let figure = |error| ReferenceError::Figure { number, error };
+    if typed.value.trim().ends_with(|c: char| c.is_ascii_digit())
+        && !matches!(metric.unit, Unit::Count | Unit::Ratio)
+    {
+        let (text, example) = (typed.value, metric.unit.symbol());
+        return Err(ReferenceError::NoUnit { number, text, example });
+    }
+    let quantity = Quantity::parse(&spoken(&typed.value), metric.unit).map_err(figure)?;
+    let tolerance = typed.tolerance.as_deref().map(assay_model::quantity::ratio);
+    let tolerance = tolerance.transpose().map_err(figure)?.unwrap_or(TOLERANCE);
+    let dimension = |(name, value): (String, toml::Value)| {
+        let known = Attribute::from_name(&name);
+        let known = known.ok_or(ReferenceError::Dimension { number, dimension: name })?;
+        Ok((known, text_of(&value)))
+    };
+    let dimensions: Result<Vec<_>, _> = typed.dimensions.into_iter().map(dimension).collect();
+    Ok(Claim {
+        system: system.to_owned(),
+        name: system.to_owned(),
+        date: typed.date,
+        source: typed.source,
+        what: typed.metric,
+        conditions: String::new(),
+        quantity,
+        printed: typed.value,
+        qualifier: typed.qualifier,
+        tolerance,
+        note: typed.note,
+        of: Some(Aim { benchmark, metric, dimensions: dimensions? }),
+    })
+}
+
+/// A value of TOML as dimensions are compared.
+pub(crate) fn text_of(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Integer(number) => number.to_string(),
+        toml::Value::Float(number) => number.to_string(),
+        toml::Value::Boolean(flag) => flag.to_string(),
+        toml::Value::Datetime(_) | toml::Value::Array(_) | toml::Value::Table(_) => {
+            String::new()
+        }
+    }
+}
+
+/// `300k IOPS` and `1 TFLOPS` are what people write.
+fn spoken(text: &str) -> String {
+    let text = text.replace("IOPS", "IO/s").replace("FLOPS", "FLOP/s");
+    text.split_whitespace().collect()
+}
+
+/// What a result is beside what was published of it.
+#[derive(Debug)]
+pub struct Held<'a> {
+    /// The result.
+    pub estimate: &'a Estimate,
+    /// Every claim about it, the oldest first.
+    pub claims: Vec<&'a Claim>,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+/// What follows from the claims about a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It keeps every claim that decides.
+    Reached,
+    /// It misses all of them, with the whole of its interval.
+    Missed,
+    /// The claims contradict each other, and it keeps some of them.
+    Conflict,
+    /// No claim decides anything.
+    Shown,
+}
+
+/// Holds results against claims; results that none is about are left out.
+#[must_use]
+pub fn hold<'a>(results: &'a [Estimate], claims: &'a [Claim]) -> Vec<Held<'a>> {
+    let mut held = Vec::new();
+    for estimate in results {
+        let mut about: Vec<&Claim> =
+            claims.iter().filter(|claim| is_about(claim, estimate)).collect();
+        if about.is_empty() {
+            continue;
+        }
+        about.sort_by(|a, b| a.date.cmp(&b.date));
+        // The end of the interval that is kindest to the machine.
+        let value = match (estimate.ci, estimate.better) {
+            (Some([_, high]), Better::Higher) => high,
+            (Some([low, _]), Better::Lower) => low,
+            (None, _) => estimate.median,
+        };
+        let kept: Vec<bool> =
+            about.iter().filter_map(|it| it.is_kept_by(value, estimate.better)).collect();
+        let verdict = match (kept.iter().any(|it| *it), kept.iter().any(|it| !it)) {
+            (false, false) => Verdict::Shown,
+            (true, false) => Verdict::Reached,
+            (false, true) => Verdict::Missed,
+            (true, true) => Verdict::Conflict,
+        };
+        held.push(Held { estimate, claims: about, verdict });
+    }
+    held
+}
+
+fn is_about(claim: &Claim, estimate: &Estimate) -> bool {
+    let Some(aim) = &claim.of else { return false };
+    aim.benchmark.id() == estimate.benchmark
+        && aim.metric.name == estimate.metric
+        && has(estimate, &aim.dimensions)
+}
+
+/// Whether a result has these dimensions.
+pub(crate) fn has(estimate: &Estimate, dimensions: &[(Attribute, String)]) -> bool {
+    dimensions.iter().all(|(name, wanted)| match estimate.parameters.get(name) {
+        Some(Value::Text(text)) => text == wanted,
+        Some(Value::Flag(flag)) => *wanted == flag.to_string(),
+        Some(value) => {
+            let number = wanted.parse::<f64>().ok();
+            let number = number.or_else(|| Some(wanted.parse::<Bytes>().ok()?.0 as f64));
+            value.number().zip(number).is_some_and(|(a, b)| (a - b).abs() <= 1e-9 * b.abs())
+        }
+        None => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_published_figure_has_a_unit_a_source_and_a_value() {
+        let all = published();
+        assert_eq!(all.len(), 1281);
+        for claim in &all {
+            assert!(claim.quantity.value.is_finite(), "{claim:?}");
+            assert_ne!(claim.quantity.unit, Unit::Count, "{claim:?}");
+            assert!(!claim.source.is_empty() && !claim.system.is_empty(), "{claim:?}");
+            if let Some(aim) = &claim.of {
+                assert_eq!(aim.metric.unit, claim.quantity.unit, "{claim:?}");
+            }
+        }
+        assert_eq!(all.iter().filter(|claim| claim.is_suspect()).count(), 8);
+        assert!(all.iter().filter(|claim| claim.of.is_some()).count() > 900);
+    }
+
+    #[test]
+    fn a_system_is_found_by_its_name_and_a_wrong_one_has_a_neighbour() {
+        assert!(of_system("azure/HBv4").unwrap().iter().all(|it| it.system == "azure/hbv4"));
+        assert!(of_system("aws/c5n.18xlarge").unwrap().len() > 600);
+        let error = of_system("azure/hbv44").unwrap_err().to_string();
+        assert!(error.contains("did you mean azure/hbv4"), "{error}");
+    }
+
+    #[test]
+    fn a_users_own_claim_must_have_metric_dimension_and_unit() {
+        let check = |text: &str, expected: &str| {
+            let said = read(text)
+                .map_or_else(|error| error.to_string(), |it| format!("{}", it[0].quantity));
+            assert!(said.contains(expected), "{text}: {said}");
+        };
+        let of = |rest: &str| format!("[[claim]]\nmetric = \"memory.stream/triad\"\n{rest}");
+        check(&of("value = \"260 GB/s\"\nwhere = { placement = \"node\" }"), "260.0 GB/s");
+        check(&of("value = \"260\""), "has no unit");
+        check(&of("value = \"260 Gbit/s\""), "is no unit of a byte rate");
+        check(&of("value = \"1 GB/s\"\nwhere = { colour = \"red\" }"), "no dimension `colour`");
+        check("[[claim]]\nmetric = \"x/y\"\nvalue = \"1 s\"", "no metric `x/y`");
+        check("[[claim]]\nmetric = \"storage/rate\"\nvalue = \"300k IOPS\"", "300.0 kIO/s");
+        check("", "no [[claim]]");
+        check("nonsense = 1", "unknown field");
+    }
+
+    #[test]
+    fn a_maximum_of_a_rate_is_no_threshold_and_a_suspect_claim_decides_nothing() {
+        let claim = |qualifier, note: &str| Claim {
+            qualifier,
+            note: note.to_owned(),
+            ..published().swap_remove(0)
+        };
+        let value = claim(Qualifier::Exactly, "").quantity.value;
+        let check = |qualifier, note: &str, share: f64, better, expected: Option<bool>| {
+            let kept = claim(qualifier, note).is_kept_by(value * share, better);
+            assert_eq!(kept, expected, "{qualifier:?} {share} {better:?}");
+        };
+        check(Qualifier::About, "", 0.96, Better::Higher, Some(true));
+        check(Qualifier::About, "", 0.94, Better::Higher, Some(false));
+        check(Qualifier::About, "", 1.06, Better::Lower, Some(false));
+        check(Qualifier::AtLeast, "", 0.99, Better::Higher, Some(false));
+        check(Qualifier::AtMost, "", 0.10, Better::Higher, None);
+        check(Qualifier::AtMost, "", 1.01, Better::Lower, Some(false));
+        check(Qualifier::About, "SUSPECT: no", 0.1, Better::Higher, None);
+    }
+}

@@ -1,0 +1,209 @@
+//! Five published pages, as far as they hold figures, with every error that is known of them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use assay_claims::lint::{Finding, Rule, fixed, lint};
+use expect_test::expect_file;
+
+fn page(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages").join(name);
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// Everything that is found, one line each; those rules are compared with a file that is read by people.
+fn told(found: &[Finding]) -> String {
+    let mut text = String::new();
+    for it in found {
+        let fix = it.replacement.as_ref().map_or_else(String::new, |to| format!(" => {to:?}"));
+        let (line, column) = (it.line, it.column);
+        writeln!(text, "{line}:{column} {}: {}{fix}", it.rule.name(), it.message).unwrap();
+    }
+    text
+}
+
+/// An error that is known: the rule that must find it, and what is printed there.
+type Known = (Rule, &'static str);
+
+/// How many of the known errors are found, and all findings are written to be read.
+fn check(name: &str, source: Option<&str>, known: &[Known]) {
+    let text = page(name);
+    let found = lint(&text, source.map(page).as_deref());
+    expect_file![format!("../pages/{name}.expected")].assert_eq(&told(&found));
+    let is_found = |(rule, printed): &&Known| {
+        found.iter().any(|it| it.rule == *rule && text[it.start..].starts_with(printed))
+    };
+    let missed: Vec<&Known> = known.iter().filter(|it| !is_found(it)).collect();
+    assert!(missed.is_empty(), "{name}: {missed:?}\n{}", told(&found));
+}
+
+#[test]
+fn hb_in_russian() {
+    check(
+        "hb.ru.md",
+        Some("hb-2020.en.md"),
+        &[
+            (Rule::WrongUnit, "Гб/с"),
+            (Rule::WrongUnit, "ГБ/с   |"),
+            (Rule::Direction, "1,0"),
+            (Rule::Direction, "780"),
+            (Rule::WrongUnit, "МБ/операций"),
+            (Rule::Qualifier, "260"),
+            (Rule::Qualifier, "1\u{20}000"),
+            (Rule::Qualifier, "725"),
+            (Rule::UnitSpelling, "Гб/с"),
+            (Rule::Name, "ХБ"),
+            (Rule::Name, "Рпеак"),
+            (Rule::Name, "Рмакс"),
+            (Rule::Name, "ХПЛ"),
+            (Rule::Name, "ИОР"),
+            (Rule::Name, "осу"),
+            (Rule::Name, "триады"),
+            (Rule::Name, "КККС"),
+            (Rule::UnitSpelling, "микросекунд,"),
+            (Rule::Grouping, "1\u{20}000"),
+        ],
+    );
+}
+
+#[test]
+fn hb_in_french() {
+    check(
+        "hb.fr.md",
+        Some("hb-2019.en.md"),
+        &[
+            (Rule::WrongUnit, "Gbit/s de lectures"),
+            (Rule::WrongUnit, "Gbit/s d"),
+            (Rule::WrongUnit, "Mbit/s de lectures"),
+            (Rule::WrongUnit, "Mbit/s d"),
+            (Rule::Precision, "1 Gbit/s"),
+            (Rule::DecimalMark, "2.4 "),
+            (Rule::DecimalMark, "11"),
+            (Rule::Grouping, "4096"),
+            (Rule::UnitSpelling, "Gbits/s"),
+            (Rule::UnitSpelling, "usec"),
+            (Rule::Table, "|--"),
+        ],
+    );
+    let text = page("hb.fr.md");
+    let marks = lint(&text, None).iter().filter(|it| it.rule == Rule::DecimalMark).count();
+    assert_eq!(marks, 40, "cells with a decimal point among decimal commas");
+}
+
+#[test]
+fn netapp_files_in_czech() {
+    check(
+        "anf.cs.md",
+        None,
+        &[
+            (Rule::WrongUnit, "kB vstupně"),
+            (Rule::WrongUnit, "MiB nejvyšší"),
+            (Rule::UnitSpelling, "GiB / s"),
+            (Rule::DecimalMark, "4.5GiB"),
+            (Rule::DecimalMark, "70.31"),
+            (Rule::Name, "NetApp"),
+            (Rule::UnitSpelling, "8-KiB"),
+        ],
+    );
+}
+
+#[test]
+fn a_page_that_was_written_and_not_translated() {
+    check("fpga.zh.md", None, &[]);
+    assert!(lint(&page("fpga.zh.md"), None).len() <= 1);
+}
+
+#[test]
+fn hc_in_korean() {
+    check(
+        "hc.ko.md",
+        Some("hc-2019.en.md"),
+        &[
+            (Rule::Name, "대기 시간 (MPICH 3.3 + 4"),
+            (Rule::Qualifier, "최대 900"),
+            (Rule::WrongUnit, "MB 읽기"),
+            (Rule::Direction, "780 MB 읽기"),
+            (Rule::Qualifier, "~ 2970"),
+            (Rule::Name, "스트림 3"),
+            (Rule::Qualifier, "~ 190"),
+            (Rule::Impossible, "2.02"),
+            (Rule::Impossible, "2.30"),
+            (Rule::Impossible, "2.38"),
+            (Rule::Impossible, "2.52"),
+            (Rule::Impossible, "2.81"),
+            (Rule::Impossible, "11290.92"),
+            (Rule::Precision, "2  "),
+        ],
+    );
+}
+
+/// The English pages, which have the right units, give nothing that their own source does not have.
+#[test]
+fn a_page_agrees_with_itself() {
+    for name in ["hb-2019.en.md", "hb-2020.en.md", "hc-2019.en.md"] {
+        let text = page(name);
+        let alone = lint(&text, None);
+        assert_eq!(lint(&text, Some(&text)), alone, "{name}");
+        let known = [Rule::Impossible, Rule::Precision, Rule::Table, Rule::UnitSpelling];
+        assert!(alone.iter().all(|it| known.contains(&it.rule)), "{name}: {}", told(&alone));
+    }
+}
+
+#[test]
+fn what_has_one_answer_is_mended_and_then_no_longer_found() {
+    for name in ["hb.ru.md", "hb.fr.md", "anf.cs.md", "hc.ko.md"] {
+        let text = page(name);
+        let (mended, count) = fixed(&text, &lint(&text, None));
+        assert!(count > 0, "{name}");
+        let left = lint(&mended, None);
+        let mendable: Vec<&Finding> =
+            left.iter().filter(|it| it.replacement.is_some()).collect();
+        assert!(mendable.is_empty(), "{name}: {mendable:?}");
+    }
+}
+
+#[test]
+fn html_has_the_same_cells() {
+    let text = "<html lang=\"fr\"><body><p>Débit</p><table><tr><th>#bytes</th><th>Bande passante (Mo/s)</th>\
+                <th>(Gbit/s)</th></tr><tr><td>2</td><td>1000.5</td><td>8,00</td></tr><tr><td>4</td><td>2 000,5</td>\
+                <td>16,00</td></tr><tr><td>8</td><td>4\u{a0}000,5</td><td>99,00</td></tr></table></body></html>";
+    let found = lint(text, None);
+    let rules: Vec<Rule> = found.iter().map(|it| it.rule).collect();
+    assert!(
+        rules.contains(&Rule::DecimalMark) && rules.contains(&Rule::Impossible),
+        "{}",
+        told(&found)
+    );
+}
+
+#[test]
+fn hostile_pages_are_only_pages() {
+    for text in [
+        "",
+        "|",
+        "|||\n|-",
+        "---",
+        "---\n",
+        "```",
+        "<table",
+        "<td>~",
+        "1",
+        "| 1 000 |\n|-|\n|",
+        "\u{feff}| a |\n",
+    ] {
+        let found = lint(text, Some(text));
+        let _ = fixed(text, &found);
+    }
+}
+
+/// Work grows with the size of a page and not with its square: this would take minutes.
+#[test]
+fn a_page_of_one_line_is_read() {
+    for piece in
+        ["~1 000 MB ", "8-KiB 8 KiB ", "|1.5", "`a", "<td>1.5", "<table><tr>", "](", "1,5 "]
+    {
+        let text = piece.repeat((1 << 16) / piece.len());
+        let found = lint(&text, Some(&text));
+        let _ = fixed(&text, &found);
+    }
+}

@@ -1,0 +1,59 @@
+//! The options of `assay references` and `assay lint`, and those of gates.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::StoreArguments;
+
+#[derive(Debug, Args)]
+pub(crate) struct ReferencesArguments {
+    /// A system, like azure/hbv4, or a file of your own in TOML [default: list all systems]
+    #[arg(value_name = "SYSTEM")]
+    pub(crate) system: Option<String>,
+    /// Print the figures as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Thresholds that a comparison must keep, and who is told.
+#[derive(Debug, Args)]
+pub(crate) struct GateArguments {
+    /// File of thresholds in TOML; they decide the exit code
+    #[arg(long, value_name = "FILE")]
+    pub(crate) gate: Option<PathBuf>,
+    /// With --gate: also write the outcome as JUnit's XML
+    #[arg(long, value_name = "FILE", requires = "gate")]
+    pub(crate) junit: Option<PathBuf>,
+    /// With --gate: also add the outcome to the summary of a GitHub job ($GITHUB_STEP_SUMMARY)
+    #[arg(long, requires = "gate")]
+    pub(crate) github: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LintArguments {
+    /// Pages of Markdown or HTML, in any language
+    #[arg(value_name = "PAGE", required = true)]
+    pub(crate) pages: Vec<PathBuf>,
+    /// The page it was made from, or a stored run: figures are compared cell by cell
+    #[arg(long, value_name = "SOURCE|RUN")]
+    pub(crate) against: Option<String>,
+    /// Write what has only one answer into the page
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
+    pub(crate) format: LintFormat,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LintFormat {
+    /// file:line:column and what is wrong, one per line
+    Text,
+    /// One JSON document
+    Json,
+    /// SARIF 2.1.0, for code hosts
+    Sarif,
+}

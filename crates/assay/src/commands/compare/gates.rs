@@ -1,0 +1,83 @@
+//! `assay compare --gate`: thresholds decide the exit code, and others are told.
+
+use std::io::Write as _;
+
+use assay_claims::gate::{self, Outcome};
+use assay_model::comparison::Comparison;
+use assay_report::document::{Align, Block, Document, Table};
+use assay_run::failure::{Failure, Kind};
+
+use crate::arguments::claims::GateArguments;
+use crate::failure::{REGRESSION, UNDECIDED};
+use crate::terminal::Terminal;
+use crate::{job_file, output_file};
+
+/// Where GitHub wants the summary of a job.
+const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// What the gates say; `None` without any. Only what is not printed for a machine is printed.
+pub(super) fn decide(
+    typed: &GateArguments,
+    comparison: &Comparison,
+    is_quiet: bool,
+    terminal: &mut Terminal,
+) -> Result<Option<u8>, Failure> {
+    let Some(path) = &typed.gate else { return Ok(None) };
+    let shown = path.display();
+    let text = job_file::read_text(path).map_err(|error| {
+        Failure::usage(format!("{shown} cannot be read")).because(&error).with_known_advice()
+    })?;
+    let gates = gate::read(&text).map_err(|error| {
+        Failure::new(Kind::Suite, format!("{shown} is no file of gates"))
+            .because(&error)
+            .advise("docs/references.md shows one")
+    })?;
+    let judged = gate::judge(&gates, comparison);
+    if !is_quiet {
+        let columns = [("gate", Align::Left), ("outcome", Align::Left), ("why", Align::Left)];
+        let mut table = Table::new("", &columns);
+        for it in &judged {
+            let outcome = word(it.outcome);
+            table.rows.push(vec![
+                it.name.as_str().into(),
+                outcome.into(),
+                it.reason.as_str().into(),
+            ]);
+        }
+        let mut document = Document::new("Gates");
+        document.blocks.push(Block::Table(table));
+        let text = terminal.text(&document);
+        terminal.print(&text);
+    }
+    if let Some(path) = &typed.junit {
+        output_file::write(path, &gate::junit(&judged))?;
+    }
+    if typed.github {
+        github(&gate::markdown(&judged))?;
+    }
+    Ok(Some(match gate::overall(&judged) {
+        Outcome::Passed => 0,
+        Outcome::Failed => REGRESSION,
+        Outcome::CannotTell => UNDECIDED,
+    }))
+}
+
+const fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passed => "passed",
+        Outcome::Failed => "failed",
+        Outcome::CannotTell => "cannot tell",
+    }
+}
+
+/// Adds to the summary; what other steps wrote stays.
+fn github(text: &str) -> Result<(), Failure> {
+    let path = std::env::var_os(SUMMARY).ok_or_else(|| {
+        Failure::usage(format!("{SUMMARY} is not set"))
+            .advise("--github is for jobs of GitHub; --junit writes a file anywhere")
+    })?;
+    let file = fs_err::OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        Failure::measurement("the summary of the job cannot be written").because(&error)
+    })
+}

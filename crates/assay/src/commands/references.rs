@@ -1,0 +1,83 @@
+//! `assay references`: published figures with their sources.
+
+use assay_claims::reference::{self, Claim};
+use assay_report::document::{Align, Block, Document, Table, Tone};
+use assay_run::failure::Failure;
+
+use crate::arguments::claims::ReferencesArguments;
+use crate::expected::{named, of_system, said};
+use crate::pipeline;
+use crate::terminal::Terminal;
+
+pub(crate) fn references(
+    typed: &ReferencesArguments,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let claims = match &typed.system {
+        Some(name) => named(name).unwrap_or_else(|| of_system(name))?,
+        None => reference::published(),
+    };
+    let text = match (typed.json, &typed.system) {
+        (true, _) => pipeline::json(&claims)?,
+        (false, Some(_)) => terminal.text(&of_claims(&claims)),
+        (false, None) => terminal.text(&of_systems(&claims)),
+    };
+    terminal.print(&text);
+    Ok(0)
+}
+
+fn of_systems(claims: &[Claim]) -> Document {
+    let mut document = Document::new("Published figures");
+    let columns = [
+        ("system", Align::Left),
+        ("figures", Align::Right),
+        ("published", Align::Left),
+        ("which is", Align::Left),
+    ];
+    let mut table = Table::new("", &columns);
+    for group in claims.chunk_by(|a, b| a.system == b.system) {
+        let dates = || group.iter().map(|it| it.date.as_str()).filter(|date| !date.is_empty());
+        let (first, last) = (dates().min().unwrap_or(""), dates().max().unwrap_or(""));
+        let published =
+            if first == last { first.to_owned() } else { format!("{first} to {last}") };
+        let (system, name) = (group[0].system.as_str(), group[0].name.as_str());
+        let count = group.len().to_string();
+        table.rows.push(vec![system.into(), count.into(), published.into(), name.into()]);
+    }
+    document.blocks.push(Block::Table(table));
+    document.paragraph(
+        Tone::Quiet,
+        "`assay references SYSTEM` prints the figures with their sources; `assay compare RUN SYSTEM` and \
+         `assay run --expect SYSTEM` hold results against them.",
+    );
+    document
+}
+
+fn of_claims(claims: &[Claim]) -> Document {
+    let system = claims.first().map(|it| it.system.as_str()).unwrap_or_default();
+    let mut document = Document::new(format!("Published figures of {system}"));
+    let columns = [
+        ("what", Align::Left),
+        ("conditions", Align::Left),
+        ("figure", Align::Right),
+        ("note", Align::Left),
+    ];
+    let source = |it: &Claim| (it.system.clone(), it.date.clone(), it.source.clone());
+    for group in claims.chunk_by(|a, b| source(a) == source(b)) {
+        document.heading(format!("{} {}", group[0].name, group[0].date));
+        document.paragraph(Tone::Quiet, format!("Source: {}", group[0].source));
+        let mut table = Table::new("", &columns);
+        for it in group {
+            let what = it.what.as_str();
+            let conditions = it.conditions.as_str();
+            table.rows.push(vec![
+                what.into(),
+                conditions.into(),
+                said(it).into(),
+                it.note.as_str().into(),
+            ]);
+        }
+        document.blocks.push(Block::Table(table.without_empty_columns()));
+    }
+    document
+}

@@ -1,0 +1,203 @@
+//! Published figures by name, and results held against them: `compare RUN SYSTEM`, `run --expect`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use assay_claims::reference::{self, Claim, Held, ReferenceError, Verdict};
+use assay_model::quantity::Quantity;
+use assay_model::summary::{Estimate, Summary};
+use assay_report::document::{Align, Block, Document, Table, Tone};
+use assay_run::failure::{Failure, Kind};
+use serde::Serialize;
+
+use crate::failure::{REGRESSION, UNDECIDED};
+use crate::job_file;
+use crate::page::Page;
+
+/// The claims that a name means, if it is one of a reference: a system, or a file of the user's.
+pub(crate) fn named(name: &str) -> Option<Result<Vec<Claim>, Failure>> {
+    if Path::new(name).extension().is_some_and(|it| it.eq_ignore_ascii_case("toml")) {
+        return Some(own(name));
+    }
+    name.contains('/').then(|| of_system(name))
+}
+
+pub(crate) fn of_system(name: &str) -> Result<Vec<Claim>, Failure> {
+    reference::of_system(name).map_err(|error| {
+        Failure::usage(error.to_string()).advise("`assay references` lists the systems")
+    })
+}
+
+fn own(path: &str) -> Result<Vec<Claim>, Failure> {
+    let text = job_file::read_text(Path::new(path)).map_err(|error| {
+        Failure::usage(format!("{path} cannot be read")).because(&error).with_known_advice()
+    })?;
+    reference::read(&text).map_err(|error| {
+        let advice = match error {
+            ReferenceError::NoUnit { .. } | ReferenceError::Figure { .. } => {
+                "a figure without its unit is none: write value = \"260 GB/s\""
+            }
+            _ => "docs/references.md shows a file of references",
+        };
+        Failure::new(Kind::Suite, format!("{path} is no file of references"))
+            .because(&error)
+            .advise(advice)
+    })
+}
+
+/// `about 260 GB/s`.
+pub(crate) fn said(claim: &Claim) -> String {
+    format!("{} {}", claim.qualifier.word(), claim.printed).trim().to_owned()
+}
+
+/// Results beside what was published of them; `None` where nothing was.
+pub(crate) fn held(summary: &Summary, claims: &[Claim], name: &str) -> Option<(Document, u8)> {
+    let held = reference::hold(&summary.results, claims);
+    if held.is_empty() {
+        return None;
+    }
+    Some((document(&held, name), code_of(&held)))
+}
+
+/// Whether all that decides is reached: a conflict of the sources cannot tell.
+fn code_of(held: &[Held<'_>]) -> u8 {
+    let has = |verdict| held.iter().any(|it| it.verdict == verdict);
+    if has(Verdict::Missed) {
+        REGRESSION
+    } else if has(Verdict::Conflict) {
+        UNDECIDED
+    } else {
+        0
+    }
+}
+
+fn document(held: &[Held<'_>], name: &str) -> Document {
+    let mut document = Document::new(format!("Held against {name}"));
+    let columns = [
+        ("what", Align::Left),
+        ("you", Align::Right),
+        ("published", Align::Right),
+        ("conditions", Align::Left),
+        ("you / it", Align::Right),
+        ("when", Align::Left),
+        ("follows", Align::Left),
+        ("note", Align::Left),
+    ];
+    let mut table = Table::new("", &columns);
+    for it in held {
+        for (number, claim) in it.claims.iter().enumerate() {
+            let first = number == 0;
+            let told = |text: String| if first { text } else { String::new() };
+            let note = claim.note.chars().take(70).collect::<String>();
+            table.rows.push(vec![
+                told(what(it.estimate)).into(),
+                told(joined(&Quantity::new(it.estimate.median, it.estimate.unit).to_string()))
+                    .into(),
+                joined(&said(claim)).into(),
+                claim.conditions.as_str().into(),
+                format!("{:.0} %", 100.0 * it.estimate.median / claim.quantity.value).into(),
+                claim.date.as_str().into(),
+                told(word(it.verdict).to_owned()).into(),
+                note.into(),
+            ]);
+        }
+    }
+    document.blocks.push(Block::Table(table.without_empty_columns()));
+    document.paragraph(
+        Tone::Quiet,
+        "A result misses a figure if its whole interval is more than the tolerance (5 % unless the reference \
+         says otherwise) on the bad side. Best-of figures and suspect ones are shown and decide nothing.",
+    );
+    document
+}
+
+/// A figure and its unit stay on one line.
+fn joined(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
+fn what(estimate: &Estimate) -> String {
+    format!("{} {}", estimate.metric.replace('_', " "), estimate.case)
+}
+
+const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reached => "reached",
+        Verdict::Missed => "missed",
+        Verdict::Conflict => "sources differ",
+        Verdict::Shown => "",
+    }
+}
+
+/// The machine-readable answer.
+#[derive(Serialize)]
+struct Row<'a> {
+    benchmark: &'a str,
+    metric: &'a str,
+    case: &'a str,
+    median: f64,
+    verdict: Verdict,
+    claims: &'a [&'a Claim],
+}
+
+/// One result beside its references, for `compare RUN SYSTEM`.
+pub(crate) fn page<T>(
+    summary: &Summary,
+    (claims, name): (&[Claim], &str),
+    publish: impl FnOnce(Page<'_>) -> T,
+) -> Result<(T, u8), Failure> {
+    let held = reference::hold(&summary.results, claims);
+    if held.is_empty() {
+        return Err(Failure::usage(format!(
+            "nothing that was published of {name} was measured here"
+        ))
+        .advise(format!(
+            "`assay references {name}` shows what it is about; an imported run may lack \
+                             dimensions: `assay import --set placement=node`"
+        )));
+    }
+    let rows: Vec<Row<'_>> = held
+        .iter()
+        .map(|it| Row {
+            benchmark: &it.estimate.benchmark,
+            metric: &it.estimate.metric,
+            case: &it.estimate.case,
+            median: it.estimate.median,
+            verdict: it.verdict,
+            claims: &it.claims,
+        })
+        .collect();
+    let json = serde_json::to_string_pretty(&rows).map_err(|error| {
+        Failure::new(Kind::Internal, "the result cannot be written as JSON").because(&error)
+    })? + "\n";
+    let published = publish(Page {
+        document: document(&held, name),
+        json: &|| json.clone(),
+        csv: &|| csv(&held),
+        summary: None,
+    });
+    Ok((published, code_of(&held)))
+}
+
+fn csv(held: &[Held<'_>]) -> String {
+    let mut text =
+        "case,metric,median,unit,published,qualifier,date,source,verdict\n".to_owned();
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    for it in held {
+        for claim in &it.claims {
+            let Estimate { case, metric, median, unit, .. } = it.estimate;
+            let _ = writeln!(
+                text,
+                "{},{metric},{median},{},{},{},{},{},{}",
+                quoted(case),
+                unit.symbol(),
+                claim.quantity.value,
+                quoted(claim.qualifier.word()),
+                claim.date,
+                quoted(&claim.source),
+                word(it.verdict)
+            );
+        }
+    }
+    text
+}

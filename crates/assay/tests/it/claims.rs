@@ -1,0 +1,137 @@
+//! References, gates and the linter as a user meets them.
+
+use serde_json::Value;
+
+use crate::program::World;
+
+const STREAM: &str =
+    include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out");
+const PAGE: &str = include_str!("../../../assay-claims/tests/pages/hc.ko.md");
+const SOURCE: &str = include_str!("../../../assay-claims/tests/pages/hc-2019.en.md");
+
+/// A store with one run of STREAM's, about 31 GB/s.
+fn world() -> World {
+    let world = World::new();
+    world.write("stream.txt", STREAM);
+    world
+        .assay(&["import", "--label", "a", "--set", "placement=node", "stream.txt"])
+        .succeeded();
+    world
+}
+
+#[test]
+fn published_figures_have_sources_and_conflicts_stay_side_by_side() {
+    let world = World::new();
+    let all = world.assay(&["references"]).succeeded().out;
+    assert!(all.contains("azure/hbv4") && all.contains("aws/p5.48xlarge/alinux2"), "{all}");
+    let hbv2 = world.assay(&["references", "azure/hbv2"]).succeeded().out;
+    for told in ["350 GB/s", "about 260 GB/s", "CONFLICT", "SUSPECT", "hbv2-performance.md"] {
+        assert!(hbv2.contains(told), "{told}: {hbv2}");
+    }
+    let claims = world.json(&["references", "azure/hb", "--json"]);
+    assert!(claims.as_array().unwrap().len() > 100);
+    let refused = world.assay(&["references", "azure/hbv44"]).failed_with(2).err;
+    assert!(refused.contains("did you mean azure/hbv4"), "{refused}");
+}
+
+#[test]
+fn a_run_is_held_against_a_system_and_against_a_file_of_ones_own() {
+    let world = world();
+    // A guest of two cores is no HB.
+    let held = world.assay(&["compare", "latest", "azure/hb"]).failed_with(5).out;
+    assert!(
+        held.replace('\u{a0}', " ").contains("about 260 GB/s") && held.contains("missed"),
+        "{held}"
+    );
+    world.write(
+        "mine.toml",
+        "[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"30 GB/s\"\nqualifier = \"at-least\"\n\
+         where = { placement = \"node\" }\nsource = \"acceptance test\"\n",
+    );
+    let held = world.assay(&["compare", "latest", "mine.toml"]).succeeded().out;
+    assert!(
+        held.replace('\u{a0}', " ").contains("at least 30 GB/s") && held.contains("reached"),
+        "{held}"
+    );
+    let rows = world.assay(&["compare", "latest", "mine.toml", "--json"]).succeeded().out;
+    let rows: Value = serde_json::from_str(&rows).unwrap();
+    assert_eq!(rows[0]["verdict"], "reached");
+    world.write("bad.toml", "[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"30\"\n");
+    let refused = world.assay(&["compare", "latest", "bad.toml"]).failed_with(3).err;
+    assert!(refused.contains("`30` has no unit"), "{refused}");
+    let refused =
+        world.assay(&["compare", "latest", "azure/nc24ads_a100_v4"]).failed_with(2).err;
+    assert!(refused.contains("nothing that was published"), "{refused}");
+    let unknown =
+        world.assay(&["run", "quick", "--expect", "azure/nothing"]).failed_with(2).err;
+    assert!(unknown.contains("there is no reference"), "{unknown}");
+}
+
+#[test]
+fn gates_decide_and_tell_others() {
+    let world = world();
+    world
+        .assay(&["import", "--label", "b", "--set", "placement=node", "stream.txt"])
+        .succeeded();
+    let gate = |rest: &str| format!("[[gate]]\nmetric = \"memory.stream/triad\"\n{rest}\n");
+    world.write("wide.toml", &gate("worse_by = \"5%\""));
+    world.write("strict.toml", &gate("at_least = \"500 GB/s\""));
+    world.write("absent.toml", "[[gate]]\nmetric = \"storage/rate\"\nworse_by = \"5%\"\n");
+    let words =
+        |gate: &'static str| ["compare", "a", "b", "--gate", gate, "--junit", "out.xml"];
+    let passed = world.assay(&words("wide.toml")).succeeded().out;
+    assert!(passed.contains("passed"), "{passed}");
+    world.assay(&words("strict.toml")).failed_with(5);
+    let xml = std::fs::read_to_string(world.path("out.xml")).unwrap();
+    assert!(xml.contains("failures=\"1\"") && xml.contains("at least 500.0 GB/s"), "{xml}");
+    world.assay(&words("absent.toml")).failed_with(6);
+    let mut command = world.command(&["compare", "a", "b", "--gate", "wide.toml", "--github"]);
+    command.env("GITHUB_STEP_SUMMARY", world.path("summary.md"));
+    assert!(command.output().unwrap().status.success());
+    let summary = std::fs::read_to_string(world.path("summary.md")).unwrap();
+    assert!(summary.contains("| passed |"), "{summary}");
+    world.write("no.toml", "[[gate]]\nmetric = \"memory.stream/triad\"\n");
+    let refused = world.assay(&words("no.toml")).failed_with(3).err;
+    assert!(refused.contains("has no threshold"), "{refused}");
+}
+
+#[test]
+fn a_page_is_linted_for_people_programs_and_code_hosts() {
+    let world = World::new();
+    let page = world.write("page.md", PAGE);
+    world.write("source.md", SOURCE);
+    let words = ["lint", "page.md", "--against", "source.md"];
+    let text = world.assay(&words).failed_with(5).out;
+    for told in ["page.md:30:93: impossible: min ≤ mean is broken", "name: CH4", "qualifier:"]
+    {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+    let sarif = world.assay(&[&words[..], &["--format", "sarif"]].concat()).failed_with(5).out;
+    let sarif: Value = serde_json::from_str(&sarif).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+    assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), text.lines().count());
+    let json = world.assay(&[&words[..], &["--format", "json"]].concat()).failed_with(5).out;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json[0]["findings"].as_array().unwrap().len(), text.lines().count());
+    let mended = world.assay(&["lint", "page.md", "--fix"]).failed_with(5);
+    assert!(!mended.out.contains("(--fix)"), "{}", mended.out);
+    assert!(std::fs::read_to_string(page).unwrap().contains("~780 MB/s 읽기/쓰기"));
+    world.write("fine.md", "# A page\n\nNo tables, 5 GB/s.\n");
+    world.assay(&["lint", "fine.md"]).succeeded();
+    world.assay(&["lint", "absent.md"]).failed_with(2);
+    let refused = world.assay(&["lint", "fine.md", "--against", "nothing"]).failed_with(2).err;
+    assert!(refused.contains("no file `nothing`"), "{refused}");
+}
+
+/// What assay itself writes has nothing that its own linter finds.
+#[test]
+fn an_own_page_is_clean_and_agrees_with_its_run() {
+    let world = world();
+    let page = world.assay(&["report", "latest", "--format", "markdown"]).succeeded().out;
+    world.write("own.md", &page);
+    let found = world.assay(&["lint", "own.md", "--against", "latest"]);
+    assert_eq!(found.out, "");
+    world.write("other.md", &page.replace("GB/s", "Gbit/s"));
+    let found = world.assay(&["lint", "other.md", "--against", "latest"]).failed_with(5).out;
+    assert!(found.contains("wrong-unit"), "{found}");
+}
