@@ -304,13 +304,14 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_list_is_a_crash(list in r"[a-c0-9\[\],é -]{0,24}") {
-            if let Ok(hosts) = expand(&list) {
+            if let Ok(mut hosts) = expand(&list) {
+                // A host that is named twice is refused before.
+                hosts.sort();
+                hosts.dedup();
                 let names: Vec<&str> = hosts.iter().map(String::as_str).collect();
                 let mut again = expand(&compact(&names)).unwrap();
                 again.sort();
-                let mut sorted = hosts.clone();
-                sorted.sort();
-                proptest::prop_assert_eq!(again, sorted);
+                proptest::prop_assert_eq!(again, hosts);
             }
         }
     }

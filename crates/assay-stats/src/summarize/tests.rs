@@ -776,6 +776,6 @@ fn results_of_several_hosts_say_whose_they_are() {
         .iter()
         .map(|it| (&*it.host, it.parameters[&Name::Host].text()))
         .collect();
-    assert_eq!(hosts, [("two", Some("two")), ("one", Some("one"))]);
+    assert_eq!(hosts, [("one", Some("one")), ("two", Some("two"))], "in the order of hosts");
     assert_eq!(summary.hosts.len(), 2);
 }
