@@ -378,6 +378,19 @@ pub enum Doubt {
         /// How many; 0 = its beginning was changed, or a newer assay wrote what is not known here.
         count: u64,
     },
+    /// A host is worse than the others of the run, by more than chance explains. Derived, and never stored.
+    WorseThanPeers {
+        /// The host.
+        host: String,
+        /// Its value.
+        value: f64,
+        /// The median over all hosts.
+        median: f64,
+        /// Unit of both.
+        unit: Unit,
+        /// Number of hosts.
+        hosts: usize,
+    },
     /// A host is missing from here on; what it measured before counts.
     HostLost {
         /// The host.
@@ -505,6 +518,7 @@ impl Doubt {
             Self::FileOperationFailed { .. } => "file-operation-failed",
             Self::StoreIndex { .. } => "store-index",
             Self::EventsLost { .. } => "events-lost",
+            Self::WorseThanPeers { .. } => "worse-than-peers",
             Self::HostLost { .. } => "host-lost",
             Self::OnHost { doubt, .. } => doubt.id(),
             Self::Told { name, .. } => name,

@@ -55,8 +55,9 @@ impl Distrust {
 /// What others did to the machine during the whole run, so that all of it is in doubt.
 pub fn contention(summary: &Summary) -> impl Iterator<Item = &Doubt> {
     let is_contention = |doubt: &&Doubt| {
+        let of_host = if let Doubt::OnHost { doubt, .. } = doubt { doubt } else { *doubt };
         matches!(
-            doubt,
+            of_host,
             Doubt::Steal { .. }
                 | Doubt::CpuPressure { .. }
                 | Doubt::Throttled { .. }

@@ -22,6 +22,7 @@ pub mod history;
 pub mod laws;
 pub mod mean;
 pub mod modality;
+pub mod outliers;
 pub mod proof;
 pub mod quantile;
 pub mod random;

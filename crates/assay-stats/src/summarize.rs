@@ -16,6 +16,7 @@ use crate::{METHOD, laws};
 
 pub mod estimate;
 mod limits;
+mod peers;
 mod response;
 mod sides;
 mod steps;
@@ -23,7 +24,8 @@ mod steps;
 /// Condenses a run. Cases that were never finished are neither results nor failures.
 #[must_use]
 pub fn summarize(run: &Run) -> Summary {
-    let Condensed { results, steps, failures, warnings } = condense(run);
+    let Condensed { mut results, steps, failures, warnings } = condense(run);
+    peers::attach(&mut results);
     Summary {
         schema: SCHEMA,
         statistics: METHOD,

@@ -220,8 +220,9 @@ impl Definitions {
     ) {
         /// More copies than this were not meant.
         const MOST: u32 = 100_000;
+        let Some(start) = values::first_number(lines, parameter, start) else { return };
         let Some(n) = values::count(lines, parameter, n, MOST) else { return };
-        for number in (0..u64::from(n)).map(|index| start.max(0.0) as u64 + index) {
+        for number in (0..u64::from(n)).map(|index| start + index) {
             let mut copy = storage.clone();
             copy.name.text = numbered(&storage.name.text, number);
             for (lun, _) in &mut copy.luns {

@@ -107,6 +107,25 @@ pub(super) fn count(
     None
 }
 
+/// The number of the first of several copies; one that is not written like `7` is refused.
+pub(super) fn first_number(
+    lines: &mut Lines,
+    parameter: &Parameter,
+    value: f64,
+) -> Option<u64> {
+    if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value) {
+        return Some(value as u64);
+    }
+    let message = format!(
+        "the first number of `{}` must be a whole one from 0 to {}, not {value}",
+        parameter.keyword.spelled,
+        u32::MAX
+    );
+    let error = lines.error("V123", parameter.spot, message);
+    lines.found.push(error);
+    None
+}
+
 /// The only value as a word in lower case.
 pub(super) fn one_word(lines: &mut Lines, parameter: &Parameter) -> Option<String> {
     match &parameter.elements[..] {

@@ -10,7 +10,8 @@ use assay_model::doubt::Doubt;
 
 use super::{Said, in_percent, percent, told};
 use crate::locale as units;
-use crate::locale::{fixed, word};
+use crate::locale::{fixed, in_percent as percent_of, word};
+use crate::precision;
 
 /// What is doubtful, and what to do about it.
 #[must_use]
@@ -26,6 +27,17 @@ fn of_hosts(doubt: &Doubt) -> Option<Said> {
     match doubt {
         Doubt::HostLost { host, reason, advice, .. } => {
             Some(Said::new(format!("{host}: {reason}"), advice))
+        }
+        Doubt::WorseThanPeers { host, value, median, unit, hosts } => {
+            let written = |value: f64| precision::of_none(value, *unit);
+            Some(told!(
+                "doubt-worse-than-peers",
+                host = host,
+                value = written(*value),
+                median = written(*median),
+                change = percent_of(&fixed(100.0 * (value / median - 1.0), 0)),
+                hosts = *hosts,
+            ))
         }
         Doubt::OnHost { host, doubt } => {
             let said = self::doubt(doubt);

@@ -96,6 +96,13 @@ fn of_the_measurer() -> Vec<Doubt> {
         Doubt::WarmUpDiscarded { discarded: 781, all: 2698 },
         Doubt::GeneratorNear { alone_per_s: 1e6, factor: 2.0 },
         Doubt::EventsLost { count: 2 },
+        Doubt::WorseThanPeers {
+            host: "vm3".into(),
+            value: 12.1e9,
+            median: 19.9e9,
+            unit: Unit::BytePerSecond,
+            hosts: 8,
+        },
         Doubt::HostLost {
             host: "vm1".into(),
             why: "connection-ended".into(),
@@ -200,7 +207,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `told` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 48);
+    assert_eq!(said.len(), 49);
     let told = Doubt::Told { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&told).text, "a");
 }

@@ -779,3 +779,27 @@ fn results_of_several_hosts_say_whose_they_are() {
     assert_eq!(hosts, [("one", Some("one")), ("two", Some("two"))], "in the order of hosts");
     assert_eq!(summary.hosts.len(), 2);
 }
+
+#[test]
+fn a_host_that_is_worse_than_its_peers_says_so() {
+    let hosts = ["a", "b", "c", "d", "e", "f"];
+    let values = [1.00e-9, 1.01e-9, 0.99e-9, 1.70e-9, 1.005e-9, 0.995e-9];
+    let mut script = case("a", "assay", latency());
+    for (host, value) in hosts.iter().zip(values) {
+        script = script.open("latency", &[(Name::Host, (*host).into())]).sample(value, 1.0, 0);
+    }
+    let joined = hosts.iter().map(|host| joined(host, None)).collect();
+    let summary = summarize(&run_on(joined, vec![script.finished(Stopped::Budget)]));
+    let is_named = |it: &&Estimate| {
+        it.warnings.iter().any(|doubt| matches!(doubt, Doubt::WorseThanPeers { .. }))
+    };
+    let named: Vec<_> = summary.results.iter().filter(is_named).collect();
+    assert_eq!(named.iter().map(|it| it.host.as_str()).collect::<Vec<_>>(), ["d"]);
+    let Some(Doubt::WorseThanPeers { host, value, median, hosts, .. }) =
+        named[0].warnings.last()
+    else {
+        panic!("{:?}", named[0].warnings);
+    };
+    assert_eq!((host.as_str(), *hosts), ("d", 6));
+    assert!((value - 1.7e-9).abs() < 1e-15 && (median - 1.0025e-9).abs() < 1e-15);
+}

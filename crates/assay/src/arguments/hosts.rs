@@ -1,5 +1,7 @@
 //! What may be typed where other hosts take part.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use super::seconds;
@@ -55,6 +57,10 @@ pub(crate) struct FleetArguments {
         help_heading = "Hosts"
     )]
     pub(crate) case_deadline: Option<f64>,
+    /// Write the hosts that are lost or worse than their peers to this file, in one line, as
+    /// `scontrol update NodeName=$(cat FILE) State=DRAIN Reason=assay` takes them
+    #[arg(long, value_name = "FILE", requires = "hosts", help_heading = "Hosts")]
+    pub(crate) drain_list: Option<PathBuf>,
 }
 
 /// What becomes of a run of which a host fails.

@@ -1,11 +1,14 @@
 //! `assay run --hosts`: a suite on many hosts at once, kept as one run.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use assay_fleet::hosts;
 use assay_fleet::remote::agents;
 use assay_fleet::remote::controller::Course;
 use assay_kernels::clock;
+use assay_model::doubt::Doubt;
+use assay_model::summary::Summary;
 use assay_report::build::{self, Unreached};
 use assay_stats::summarize::summarize;
 use serde_json::json;
@@ -13,11 +16,11 @@ use serde_json::json;
 use super::doctor_hosts::{self, Way};
 use crate::arguments::hosts::OnHostFailure;
 use crate::arguments::{RunArguments, given_words};
-use crate::failure::exit_code;
+use crate::failure::{REGRESSION, exit_code};
 use crate::listening::Listening;
 use crate::pipeline::Extent;
 use crate::terminal::Terminal;
-use crate::{pipeline, signals, stored, suites};
+use crate::{output_file, pipeline, signals, stored, suites};
 use assay_run::failure::{Failure, Kind};
 use assay_run::fleet::{self, FleetPlan, FleetQuestion};
 use assay_run::question::fresh_seed;
@@ -64,7 +67,30 @@ pub(super) fn run(
     let summary = summarize(&run);
     // The answer of one screen has no room for hosts.
     pipeline::present(&run, &summary, &typed.measuring, Extent::Report, terminal)?;
-    pipeline::verdict(&summary).map(|()| 0)
+    let worse = worse_than_peers(&summary);
+    if let Some(file) = &typed.fleet.drain_list {
+        let lost = summary.warnings.iter().filter_map(lost_host);
+        let mut hosts: Vec<&str> = lost.chain(worse.iter().copied()).collect();
+        let mut seen = BTreeSet::new();
+        hosts.retain(|host| seen.insert(*host));
+        let line = if hosts.is_empty() { String::new() } else { hosts::compact(&hosts) + "\n" };
+        output_file::write(file, &line)?;
+    }
+    pipeline::verdict(&summary)?;
+    Ok(if typed.measuring.strict && !worse.is_empty() { REGRESSION } else { 0 })
+}
+
+fn lost_host(doubt: &Doubt) -> Option<&str> {
+    if let Doubt::HostLost { host, .. } = doubt { Some(host) } else { None }
+}
+
+/// Every host that any result names as worse than the others.
+fn worse_than_peers(summary: &Summary) -> Vec<&str> {
+    let doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
+    let named = doubts.filter_map(|doubt| {
+        if let Doubt::WorseThanPeers { host, .. } = doubt { Some(host.as_str()) } else { None }
+    });
+    named.collect()
 }
 
 /// Which host would do what; nothing is measured.

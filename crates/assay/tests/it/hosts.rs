@@ -241,8 +241,9 @@ fn a_suite_on_several_hosts_is_one_run() {
 #[test]
 fn hosts_that_are_lost_are_named_and_the_others_count() {
     let world = world_of_hosts();
-    let words = run("fine,gone,dies", &["--json", "--budget", "4s"]);
-    let document = world.measured(&words, 4);
+    let drain = ["--json", "--budget", "4s", "--drain-list", "drain"];
+    let document = world.measured(&run("fine,gone,dies", &drain), 4);
+    assert_eq!(std::fs::read_to_string(world.path("drain")).unwrap(), "gone,dies\n");
     assert_eq!(document["run"]["status"], "partial");
     let lost: Vec<&str> = document["warnings"]
         .as_array()

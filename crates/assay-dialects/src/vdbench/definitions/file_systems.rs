@@ -93,7 +93,8 @@ pub(in crate::vdbench) fn file_systems(
     for parameter in &statement.parameters {
         if parameter.keyword.name == "count" {
             copies = attributes::pair(lines, parameter).and_then(|(start, n)| {
-                Some((start.max(0.0) as u64, values::count(lines, parameter, n, MOST)?))
+                let start = values::first_number(lines, parameter, start)?;
+                Some((start, values::count(lines, parameter, n, MOST)?))
             });
         } else {
             one.apply(lines, parameter);

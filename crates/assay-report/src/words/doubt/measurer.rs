@@ -58,6 +58,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::OtherLoad { .. }
         | Doubt::AnotherAssay
         | Doubt::HostLost { .. }
+        | Doubt::WorseThanPeers { .. }
         | Doubt::OnHost { .. }
         | Doubt::Paused { .. }
         | Doubt::CpusTaken { .. }

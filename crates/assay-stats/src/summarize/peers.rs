@@ -1,0 +1,49 @@
+//! Hosts of one run beside each other: a result that is worse than those of the other hosts says so.
+
+use std::collections::BTreeMap;
+
+use assay_model::attribute::{Attribute, Role};
+use assay_model::doubt::Doubt;
+use assay_model::summary::Estimate;
+
+use crate::outliers;
+
+/// The probability to name any host of a run whose hosts are all alike.
+const RISK: f64 = 0.02;
+
+/// Adds the doubt to every result that deserves it.
+pub(super) fn attach(results: &mut [Estimate]) {
+    let mut groups: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
+    for (place, estimate) in results.iter().enumerate() {
+        if estimate.parameters.contains_key(&Attribute::Host) {
+            groups.entry(question(estimate)).or_default().push(place);
+        }
+    }
+    groups.retain(|_, places| places.len() >= outliers::FEWEST);
+    // Every metric is another occasion to name somebody by chance.
+    let risk = RISK / groups.len().max(1) as f64;
+    for places in groups.values() {
+        let values: Vec<f64> = places.iter().map(|place| results[*place].median).collect();
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let median = 0.5 * (sorted[sorted.len() / 2] + sorted[(sorted.len() - 1) / 2]);
+        for worst in outliers::worse(&values, results[places[0]].better, risk) {
+            let estimate = &mut results[places[worst]];
+            estimate.warnings.push(Doubt::WorseThanPeers {
+                host: estimate.host.clone(),
+                value: estimate.median,
+                median,
+                unit: estimate.unit,
+                hosts: values.len(),
+            });
+        }
+    }
+}
+
+/// What was asked, whoever answered.
+fn question(estimate: &Estimate) -> (String, String, String) {
+    let is_asked = |name: &Attribute| name.row().role == Role::Identity;
+    let asked = estimate.parameters.iter().filter(|(name, _)| is_asked(name));
+    let asked: Vec<String> = asked.map(|it| format!("{it:?}")).collect();
+    (estimate.case.clone(), estimate.metric.clone(), asked.join(" "))
+}
