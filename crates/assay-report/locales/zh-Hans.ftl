@@ -100,7 +100,7 @@ axis-latency-from-due = 自 I/O 应发时刻起的延迟
 
 column-bandwidth = 带宽
 column-block = 块
-column-by = 测量者
+column-by = 测量工具
 column-case = 用例
 column-cpu-load = CPU 负载
 column-cpu-per-io = 每次 I/O 的 CPU
@@ -116,7 +116,7 @@ column-highest = 最高
 column-in = 位于
 column-in-flight = 在途
 column-item = 项目
-column-kernel = 内核循环
+column-kernel = 计算内核
 column-late = 迟到
 column-latency = 延迟
 column-later-than-the-goal = 超过目标
@@ -200,7 +200,7 @@ status-unfinished = 运行没有结束记录{ $reached }：assay 被终止或仍
 statistics = 数值为中位数。置信区间由次序统计量得出，不假设任何分布；少于 { $least } 个样本时没有区间。n 为预热之后的样本数，样本相关时括号内为有效样本数。
 statistics-version = 统计方法版本：{ $version }。
 imported = 这是由其他工具测得的；从 { $files } 导入，该文件与运行一同保存。其时钟未知，关于机器只知道文件中所写的内容。
-clock = 时钟为 { $name }：分辨率 { $resolution }，读取一次需 { $cost }。空内核重复一次需 { $null }，即每次计时的开销。
+clock = 时钟为 { $name }：分辨率 { $resolution }，读取一次需 { $cost }。空计算内核重复一次需 { $null }，即每次计时的开销。
 stolen = 运行期间虚拟机监控程序占去了 { $share } 的 CPU 时间。
 throttled-times = 运行期间控制组被限流 { $n } 次。
 

@@ -83,26 +83,27 @@ struct Catalogue {
     words: HashMap<String, &'static str>,
 }
 
-/// What is doubtful and what failed, in English so far.
-#[cfg(test)]
-pub(super) const DOUBTS: &str = include_str!("../../locales/en-doubts.ftl");
+/// The two files of a language: the words of reports, then what is doubtful and what failed.
+macro_rules! files {
+    ($tag:literal) => {
+        concat!(
+            include_str!(concat!("../../locales/", $tag, ".ftl")),
+            include_str!(concat!("../../locales/", $tag, "-doubts.ftl"))
+        )
+    };
+}
 
 pub(super) const fn source(locale: Locale) -> &'static str {
     match locale {
-        Locale::En => {
-            concat!(
-                include_str!("../../locales/en.ftl"),
-                include_str!("../../locales/en-doubts.ftl")
-            )
-        }
-        Locale::Ru => include_str!("../../locales/ru.ftl"),
-        Locale::Fr => include_str!("../../locales/fr.ftl"),
-        Locale::Cs => include_str!("../../locales/cs.ftl"),
-        Locale::ZhHans => include_str!("../../locales/zh-Hans.ftl"),
-        Locale::Ko => include_str!("../../locales/ko.ftl"),
-        Locale::Ja => include_str!("../../locales/ja.ftl"),
-        Locale::De => include_str!("../../locales/de.ftl"),
-        Locale::Es => include_str!("../../locales/es.ftl"),
+        Locale::En => files!("en"),
+        Locale::Ru => files!("ru"),
+        Locale::Fr => files!("fr"),
+        Locale::Cs => files!("cs"),
+        Locale::ZhHans => files!("zh-Hans"),
+        Locale::Ko => files!("ko"),
+        Locale::Ja => files!("ja"),
+        Locale::De => files!("de"),
+        Locale::Es => files!("es"),
     }
 }
 

@@ -1,0 +1,234 @@
+advice-more-time = dejte měření více času, například `--budget 10m`
+advice-tool-repeats = o počtu opakování rozhoduje sám nástroj; spusťte případ vícekrát
+advice-raw-output = prohlédněte si uložený surový výstup
+advice-kernel-log = prohlédněte si zprávy jádra pomocí `dmesg` a měření zopakujte
+advice-check-address = zkontrolujte adresu a cestu k ní
+luck-pages = umístění v paměti
+luck-connections = sada spojení
+luck-launch = spuštění
+depends-pages = výsledek závisí na tom, kde leží stránky; s velkými stránkami závisí méně a za více času proběhne více příprav
+depends-connections = výsledek závisí na spojení: na tom, která CPU je obsluhují a co dalšího jde stejnou cestou; za více času se naváže více spojení
+depends-launch = výsledek závisí na spuštění: na paměti a CPU, které jeho procesy dostaly; za více času proběhne více spuštění
+doubt-no-interval = { $n ->
+    [one] žádný interval { $level } mediánu z { $n } vzorku: je k němu třeba nezávislých vzorků: { $needed }
+   *[other] žádný interval { $level } mediánu z { $n } vzorků: je k němu třeba nezávislých vzorků: { $needed }
+}
+doubt-no-interval-worth = { $n ->
+    [one] žádný interval { $level } mediánu z { $n } vzorku, efektivně { $worth }: je k němu třeba nezávislých vzorků: { $needed }
+   *[other] žádný interval { $level } mediánu z { $n } vzorků, efektivně { $worth }: je k němu třeba nezávislých vzorků: { $needed }
+}
+doubt-wide-interval = interval { $level } mediánu dosahuje ±{ $width } místo požadovaných ±{ $target } (n = { $n }, efektivně { $worth })
+    .advice = { $first }, nebo počítač zklidněte: `assay doctor` vypíše, co jej ruší
+doubt-one-preparation = všechny vzorky mají společnou jedinou výchozí podmínku ({ $luck }) místo požadovaných { $asked }; z intervalu není vidět, jak moc na ní záleží
+doubt-few-preparations = { $had ->
+    [one] času bylo jen na { $had } přípravu místo požadovaných { $asked }
+    [few] času bylo jen na { $had } přípravy místo požadovaných { $asked }
+   *[other] času bylo jen na { $had } příprav místo požadovaných { $asked }
+}
+doubt-preparations-differ = { $share } rozptylu připadá na rozdíly mezi přípravami (počet: { $preparations }): vzorků je { $n }, nezávislých by stačilo { $worth }
+doubt-autocorrelated = sousední opakování se sobě podobají: vzorků je { $n }, nezávislých by stačilo { $worth }
+    .advice = výsledek ovlivňuje něco pomalejšího než jedno opakování, například taktovací frekvence, teplota nebo jiný proces; `assay doctor` vypíše, co vidí
+doubt-warm-up-discarded = { $discarded } z { $all } vzorků se liší od následujících; byly vyřazeny jako zahřívání
+    .advice = výsledek je z toho, co následovalo; v úložišti jsou všechny vzorky v pořadí měření
+doubt-several-modes = vzorky se dělí na skupiny: { $few } kolem { $low } a { $many } kolem { $high }; jedno číslo nevystihuje žádnou z nich
+    .advice = zjistěte, co mezi nimi přepíná: umístění stránek, taktovací frekvence, jiný proces; vzorky jsou v úložišti v pořadí měření
+doubt-samples-not-finite = { $refused } z { $all } vzorků nejsou konečná čísla a nepočítají se
+    .advice = měřicí nástroj dělil nulovým časem nebo nevypsal číslo; prohlédněte si jeho surový výstup
+doubt-not-a-value = { $figure } nemůže být naměřená hodnota { $metric }
+    .advice = měření nic neudělalo nebo byl jeho výstup špatně přečten; prohlédněte si surový výstup
+doubt-out-of-order = neplatí { $law }: { $less } > { $more }
+    .advice = tyto údaje nemohou pocházet z jednoho výběru; nepoužívejte je
+order-low-median = dolní mez intervalu ≤ medián
+order-median-high = medián ≤ horní mez intervalu
+doubt-above-limit = medián je { $share } svého limitu, { $limit } ({ $basis })
+    .advice = změřila se mezipaměť, nebo je špatně jednotka či limit: zkontrolujte velikost, jednotku a z čeho je limit odvozen
+doubt-no-rpeak = Rpeak není k dispozici: nejlepší výsledek je { $rate } FLOP na cyklus změřené frekvence, což žádné jádro neumí
+    .advice = tato CPU používalo i něco jiného: zkontrolujte odebraný čas (steal) a tlak na CPU (pressure) a změřte znovu
+doubt-unknown-metric = { $case } obsahuje vzorky metriky `{ $metric }`, která zde není známa
+    .advice = čtěte běh tou verzí assay, která jej vytvořila
+doubt-cache-assisted = pole o velikosti { $size } jsou jen { $multiple }krát větší než mezipaměti poslední úrovně, takže část přenosů do paměti vůbec nedošla
+    .advice = použijte pole alespoň { $needed }krát větší než mezipaměti, nebo uvolněte paměť
+doubt-steal = hypervizor během { $span } odebral { $stolen } času CPU ({ $share })
+    .advice = zopakujte měření v klidnější době, nebo na počítači, který CPU s nikým nesdílí
+doubt-cpu-pressure = { $share } doby některá úloha čekala na CPU
+    .advice = zastavte jiné programy, nebo měřte s menším počtem vláken, než je CPU
+doubt-memory-pressure = { $share } doby některá úloha čekala na paměť
+    .advice = použijte menší pole, nebo před během uvolněte paměť
+doubt-throttled = { $n ->
+    [one] řídicí skupina během { $span } vyčerpala svou kvótu CPU { $n }krát
+   *[other] řídicí skupina během { $span } vyčerpala svou kvótu CPU { $n }krát
+}
+    .advice = zvyšte limit CPU kontejneru nebo služby, nebo nepoužívejte více vláken, než dovoluje
+doubt-frequency-drop = nejvyšší frekvence CPU klesla z { $before } před měřením na { $after } po něm ({ $change })
+    .advice = zkontrolujte chlazení a limity příkonu; při srovnávání dvou počítačů frekvenci zafixujte
+doubt-other-load = ještě před měřením byla průměrná zátěž (load average) { $load }
+    .advice = zastavte jiné programy; ještě minutu se počítá i měření, které právě skončilo
+doubt-another-assay = na tomto počítači měří ještě jiné assay; mohou se navzájem rušit
+    .advice = počkejte, až skončí, a změřte znovu
+doubt-suspended = počítač byl mezitím na { $time } uspán
+    .advice = změřte znovu: součástí výsledků je doba, kdy nikdo neměřil
+doubt-paused = { $n ->
+    [one] assay stálo { $time }, { $n }krát: bylo pozastaveno, nebo nedostalo CPU
+   *[other] assay stálo { $time }, { $n }krát: bylo pozastaveno, nebo nedostalo CPU
+}
+    .advice = změřte znovu: součástí výsledků je doba, kdy nikdo neměřil
+doubt-cpus-taken = { $n ->
+    [one] assay už nemohlo používat CPU { $cpus }: bylo odpojeno, nebo vyňato z jeho cpuset či afinity
+   *[other] assay už nemohlo používat CPU { $cpus }: byla odpojena, nebo vyňata z jeho cpuset či afinity
+}
+    .advice = změřte znovu: vlákna, která na takové CPU patří, se o jiné dělila s ostatními
+doubt-clock-stepped = systémové hodiny byly mezitím posunuty o { $step }
+    .advice = doby trvání se měří jinými hodinami a platí; časové údaje v běhu jsou zčásti z doby před posunem, zčásti po něm
+doubt-over-budget = běh trval { $elapsed } při rozpočtu { $budget }: každý případ se změří alespoň jednou a oficiální nástroj sám rozhoduje, jak dlouho poběží
+    .advice = zvolte méně případů v souboru sady, nebo méně nástrojů pomocí `--by`
+unsteady-too-few = kol bylo příliš málo, nebo v nich neproběhlo žádné I/O
+unsteady-window = { $n ->
+    [one] poslední { $n } se stále liší o { $range } a mění se o { $slope }
+    [few] poslední { $n } se stále liší o { $range } a mění se o { $slope }
+   *[other] posledních { $n } se stále liší o { $range } a mění se o { $slope }
+}
+unsteady-drift = a pokračuje trend { $drift }
+doubt-steady-state-not-reached = ustáleného stavu nedosaženo, počet kol: { $rounds }; { $found }
+    .advice = přípustné je nejvýše { $range } a { $slope }: předem zapište více (`--precondition`), prodlužte kola (`--for`), nebo zjistěte, co dalšího toto úložiště používá
+doubt-file-with-holes = { $path } má velikost { $size }, ale uloženo je z toho jen { $stored }
+    .advice = čtení díry nevyžaduje žádné I/O: uveďte cestu, kde assay vytvoří soubor, nebo nejprve celý tento zapište; případně souborový systém komprimuje
+doubt-littles-law = rozpracovaných I/O bylo { $flight }, ale rychlost × latence je { $product }: liší se o { $difference }
+    .advice = chybná je latence nebo rychlost; prohlédněte si řady uložené s během
+doubt-rate-missed = požadováno bylo { $asked }, dosaženo { $reached }
+    .advice = omezuje to úložiště nebo hloubka: latence od plánovaného začátku roste po celou dobu měření; požadujte méně, nebo větší hloubku
+doubt-not-started = { $n } z { $due } plánovaných I/O do vypršení času nezačalo
+    .advice = započítávají se s dobou, po kterou do té chvíle čekaly, takže latence od plánovaného začátku jsou přinejmenším takové, jaké jsou vypsány; požadujte méně, nebo větší hloubku
+doubt-generator-near = samotný generátor zvládne { $rate }, jen { $factor }krát více, než bylo dosaženo
+    .advice = dejte mu více vláken: část latence může pocházet od generátoru
+doubt-io-failed = operace { $operation } selhala (bajtů: { $size }, pozice: { $offset }, cíl: { $target }): { $cause }
+doubt-file-operation-failed = operace { $operation } nad { $path } selhala: { $cause }
+doubt-measured-once = { $by } měří jen jednou a ustálený stav nehledá
+    .advice = nechte v témže běhu nejprve měřit assay: ustálený stav, který najde, platí pro oba
+doubt-other-binding = ranky byly přiděleny na CPU { $bound } místo požadovaných { $asked }, po jednom na každé
+    .advice = spouštěč nebo jeho konfigurace je přiděluje jinak: uvedené umístění není to, které se měřilo
+doubt-unbound-ranks = ranků nepřidělených na jedno CPU: { $unbound } z { $ranks }, z toho se přesunulo: { $moved }
+    .advice = přidělte je spouštěčem: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
+doubt-function-bypassed = virtuální funkce { $function } přenesla { $share } toho, co během testu přeneslo { $device }
+    .advice = akcelerovaná síť je nastavena, ale nepoužívá se: hledejte `Data path switched` v logu jádra
+rounded-at = {" "}při { $at }
+doubt-rounded-output = nástroj vypisuje tak málo desetinných míst, že { $metric } je známo jen s přesností ±{ $share }{ $at }
+    .advice = srovnávejte větší zprávy, nebo údaje assay, které nejsou zaokrouhleny
+doubt-process-cpu-only = `iperf3` hlásí jen čas CPU svých vlastních procesů: softirq, které přijímají, v něm nejsou
+    .advice = úplnou spotřebu ukazují vedlejší údaje assay
+doubt-far-process-cpu-only = na vzdáleném konci je `iperf3`, který hlásí jen čas CPU svého vlastního procesu: softirq, které přijímají, v něm nejsou
+    .advice = pro úplnou spotřebu spusťte na vzdáleném konci `assay iperf3 -s`
+doubt-copy-unknown = je-li na vzdáleném konci `iperf3` verze nižší než { $version }, kopíruje přijatá data bez ohledu na to, co se po něm chce
+    .advice = spusťte na vzdáleném konci `assay iperf3 -s`
+doubt-other-thread-count = stream běžel s počtem vláken { $ran } místo požadovaných { $asked }
+    .advice = přeložte `stream.c` s `-fopenmp` a dbejte, aby proměnné OpenMP nenastavovalo nic jiného
+doubt-smaller-arrays = pole nástroje mají { $held } místo požadovaných { $wanted }: to je { $multiple }krát velikost mezipamětí poslední úrovně
+    .advice = dejte nástroji větší pole; pravidlo samotného STREAM je čtyřnásobek mezipamětí
+doubt-events-changed = co je z tohoto běhu uloženo, není to, co bylo zapsáno
+    .advice = `assay verify RUN` uvede každé místo
+doubt-events-lost = { $n ->
+    [one] { $n } událost tohoto běhu je ztracena: není zobrazeno vše, co se změřilo
+    [few] { $n } události tohoto běhu jsou ztraceny: není zobrazeno vše, co se změřilo
+   *[other] { $n } událostí tohoto běhu je ztraceno: není zobrazeno vše, co se změřilo
+}
+    .advice = `assay verify RUN` uvede každé místo
+doubt-store-index = index { $path } nelze zapsat: { $cause }
+    .advice = nic se neztratilo: běhy se vypisují ze svých událostí, jen pomaleji; povolte do adresáře zápis
+
+failure-no-samples = nic nebylo změřeno: případ nemá žádné vzorky
+    .advice = prohlédněte si uložený surový výstup
+failure-no-finite-sample = nic nebylo změřeno: žádný vzorek { $metric } není konečné číslo
+    .advice = prohlédněte si uložený surový výstup
+failure-icmp-has-no-streams = ICMP nepřenáší datové toky
+    .advice = požádejte o `latency`
+failure-no-echo = hostitel neodpovídá na ICMP echo
+    .advice = ICMP možná ignoruje on nebo firewall; `assay net latency` se ptá přes TCP nebo UDP
+failure-residual-too-large = řešení je chybné: škálované reziduum je { $residual } a musí být menší než { $bound }
+    .advice = zopakujte to jednou; selže-li to znovu, otestujte paměť a nastavení taktu tohoto počítače
+failure-unknown-instruction-set = instrukční sada `{ $name }` neexistuje
+    .advice = plán vytvořila jiná verze assay; vytvořte jej znovu
+failure-skipped = vynecháno: { $lack }
+    .advice = viz případ, který to zjistil: u jeho selhání je uvedeno, co dělat
+lack-address = hostitel { $host } nebyl nalezen
+lack-port = port { $port } na { $host } nebyl dostupný
+lack-echo = na { $host } na ping-pong nic neodpovídá
+failure-tool-cannot-search = { $by } měří zadanou rychlost, ale nehledá ji
+    .advice = nechte ji najít assay a nástroji předejte nalezenou hodnotu jako `--rate`
+failure-curve-without-maximum = maximální rychlost této křivky není známa
+    .advice = předchozí případ selhal: nejprve se podívejte na jeho příčinu
+no-io-done = žádné I/O neproběhlo
+failure-no-rate-keeps-goal = u žádné rychlosti se neprokázalo, že splňuje { $goal }: { $last }
+    .advice = připusťte větší latenci, nebo dejte každému kroku více času (`--for`): percentil vyžaduje mnoho I/O
+rate-tried = požadováno { $asked }, dosaženo { $reached }, opožděno { $late } I/O: { $verdict }
+failure-io-failed = { $n ->
+    [one] { $n } I/O selhalo: { $operation } na pozici { $offset } cíle { $target }
+    [few] { $n } I/O selhala, první: { $operation } na pozici { $offset } cíle { $target }
+   *[other] { $n } I/O selhalo, první: { $operation } na pozici { $offset } cíle { $target }
+}
+failure-file-operation-failed = { $n ->
+    [one] { $n } operace selhala: { $operation } nad { $path }
+    [few] { $n } operace selhaly, první: { $operation } nad { $path }
+   *[other] { $n } operací selhalo, první: { $operation } nad { $path }
+}
+failure-no-io = v době, která se počítá, nebylo dokončeno žádné I/O
+    .advice = dejte měření více času pomocí `--for` nebo `--budget`
+failure-unknown-host = hostitel { $host } není znám
+    .advice = zkontrolujte jméno, nebo uveďte adresu
+failure-no-address = hostitel { $host } nemá adresu požadované rodiny
+    .advice = vynechte `-4` nebo `-6`
+failure-not-connected = nelze se připojit k { $address }
+advice-refused = nic tam nenaslouchá: spusťte na tom hostiteli server (`assay iperf3 -s -B ADDRESS` nebo `iperf3 -s` pro datové toky, `qperf` pro ping-pong), nebo uveďte jeho port
+advice-timed-out = pakety možná zahazuje firewall mezi oběma hostiteli: otevřete port, nebo uveďte jiný
+failure-no-ping-pong = na { $host } na ping-pong nic neodpovídá
+    .advice = samotný server `iperf3` to neumí: spusťte tam `qperf` vedle `iperf3 -s`, nebo `assay iperf3 -s`, který obsluhuje obojí; ICMP echo nepotřebuje ani jedno
+failure-stalled = mezi tímto počítačem a { $peer } se už { $time } nic nepřeneslo
+    .advice = cesta byla přerušena, firewall zapomněl spojení, nebo druhý konec zamrzl
+failure-peer-busy = { $peer } právě provádí jiný test, nebo tohoto klienta odmítá
+    .advice = počkejte na konec probíhajícího testu, nebo uveďte jiný port
+failure-peer-stopped = { $peer } ukončil test
+    .advice = byl zastaven na druhém konci, jako toky, které jen zatěžují linku, zatímco se měří něco jiného
+failure-no-data = nedorazila žádná data
+    .advice = firewall možná propouští řídicí spojení, ale data ne
+failure-wrong-contents = zprávy o velikosti { $size } dorazily s chybným obsahem
+    .advice = data poškozuje knihovna nebo síť: otestujte obojí
+failure-rank-died = rank zahynul: { $how }
+    .advice = pokud jej nikdo neukončil, udělalo to jádro pro nedostatek paměti (ukáže to `dmesg`), nebo selhala knihovna; { $see }
+launcher-ended = spouštěč skončil s kódem { $code }
+launcher-killed = spouštěč byl ukončen signálem
+launcher-said = { $how }; jeho hlášení: { $words }
+launcher-executable = ověřte, zda lze spustit { $launcher }
+failure-no-outcome-here = první rank na tomto hostiteli nic nezapsal
+    .advice = musí běžet na hostiteli, kde bylo spuštěno assay: uveďte jej v seznamu jako první
+failure-no-outcome = spuštění skončilo úspěšně, ale první rank nic nezapsal
+    .advice = musí běžet na hostiteli, kde bylo spuštěno assay: uveďte jej v seznamu jako první
+failure-other-version = ranky jsou assay { $found }, zde je { $own }
+    .advice = nainstalujte na všech hostitelích stejné assay
+failure-other-rank-count = počet zúčastněných ranků je { $found } místo požadovaných { $asked }
+failure-launch-broke-off = spuštění skončilo dříve, než byly změřeny všechny velikosti
+see-by-hand = podívejte se, co vypíše tento příkaz (je to uloženo i s během): { $command }
+area-stream = menší pole (`--bytes`) potřebují méně paměti; chybný obsah znamená vadnou paměť nebo přetaktovaný počítač
+area-latency = zvolte menší pracovní množinu (`to` v souboru sady) a podívejte se na `assay doctor`
+area-peak-flops = `assay doctor` ukáže, co vláknům brání v přístupu k jejich CPU; chybný součet znamená vadný procesor
+area-linpack = zvolte menší soustavu pomocí `--n` nebo `--memory`
+area-blas = nainstalujte knihovnu (Debian: `libopenblas0-pthread`, `libblis4-pthread`), nebo uveďte její úplnou cestu
+area-generator = samotný generátor musí fungovat všude: nahlaste to
+area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` dovolí ping všem; nebo spusťte jako root
+area-rdma = `rdma link` vypíše zařízení RDMA a jejich stav; více řekne `assay help rdma`
+area-launcher = ověřte, zda lze spouštěč spustit
+area-process = spusťte zaznamenaný příkaz ručně, abyste viděli, co je špatně
+area-tool = prohlédněte si uložený surový výstup; jde-li o verzi nástroje, kterou assay nezná, nahlaste ji s tímto výstupem
+area-temporary-folder = uvolněte místo v adresáři pro dočasné soubory
+area-host = viz varování k tomuto hostiteli
+area-own-program = spouštějte assay jeho cestou, z adresáře, který ještě existuje
+
+missing-host = není uveden druhý hostitel
+    .advice = uveďte jej pomocí `--to HOST`
+missing-target = není uveden soubor, adresář ani zařízení
+    .advice = uveďte cíl pomocí `--target`; v adresáři se vytvoří soubor, který se pak odstraní
+missing-mpi = nebylo nalezeno žádné MPI
+    .advice = nainstalujte je, nebo uveďte jeho prefix pomocí `--mpi`; co bylo nalezeno, vypíše `assay doctor`
+missing-domain = tento počítač takové domény nemá, nebo je skrývá
+    .advice = které má, ukáže `assay doctor`
+missing-memory = paměti je příliš málo
+    .advice = část jí uvolněte
+missing-tool = nebyl nalezen nástroj, který to měří
+    .advice = vypíše je `assay help tools`

@@ -1,0 +1,229 @@
+advice-more-time = mehr Zeit geben, zum Beispiel `--budget 10m`
+advice-tool-repeats = das Programm bestimmt selbst, wie oft es wiederholt; den Fall mehrmals laufen lassen
+advice-raw-output = die gespeicherte Rohausgabe ansehen
+advice-kernel-log = die Kernelmeldungen mit `dmesg` ansehen, dann wiederholen
+advice-check-address = die Adresse und die Route dorthin prüfen
+luck-pages = Platzierung im Speicher
+luck-connections = Runde von Verbindungen
+luck-launch = Programmstart
+depends-pages = das Ergebnis hängt davon ab, wo die Speicherseiten liegen; mit Huge Pages weniger, und mehr Zeit ergibt mehr Vorbereitungen
+depends-connections = das Ergebnis hängt von der Verbindung ab: davon, welche CPUs sie bedienen und was sonst auf ihrem Weg liegt; mehr Zeit ergibt mehr Verbindungen
+depends-launch = das Ergebnis hängt vom Programmstart ab: davon, welchen Speicher und welche CPUs die Prozesse bekommen; mehr Zeit ergibt mehr Starts
+doubt-no-interval = { $n ->
+    [one] kein { $level }-Intervall des Medians aus { $n } Messwert: Dafür braucht es { $needed } unabhängige
+   *[other] kein { $level }-Intervall des Medians aus { $n } Messwerten: Dafür braucht es { $needed } unabhängige
+}
+doubt-no-interval-worth = { $n ->
+    [one] kein { $level }-Intervall des Medians aus { $n } Messwert, effektiv { $worth }: Dafür braucht es { $needed } unabhängige
+   *[other] kein { $level }-Intervall des Medians aus { $n } Messwerten, effektiv { $worth }: Dafür braucht es { $needed } unabhängige
+}
+doubt-wide-interval = das { $level }-Intervall des Medians reicht bis ±{ $width } statt der geforderten ±{ $target } (n = { $n }, effektiv { $worth })
+    .advice = { $first }, oder die Maschine zur Ruhe bringen: `assay doctor` zeigt, was stört
+doubt-one-preparation = alle Messwerte beruhen auf einer einzigen Ausgangslage ({ $luck }) statt der geforderten { $asked }; das Intervall zeigt nicht, wie viel das ausmacht
+doubt-few-preparations = { $had ->
+    [one] die Zeit reichte für { $had } Vorbereitung statt der geforderten { $asked }
+   *[other] die Zeit reichte für { $had } Vorbereitungen statt der geforderten { $asked }
+}
+doubt-preparations-differ = { $share } der Varianz liegt zwischen den { $preparations } Vorbereitungen: { $n } Messwerte sind so viel wert wie { $worth } unabhängige
+doubt-autocorrelated = aufeinanderfolgende Wiederholungen ähneln einander: { $n } Messwerte sind so viel wert wie { $worth } unabhängige
+    .advice = etwas, das langsamer ist als eine Wiederholung, beeinflusst das Ergebnis: Taktfrequenz, Wärme, ein anderer Prozess; `assay doctor` zeigt, was davon zu sehen ist
+doubt-warm-up-discarded = { $discarded } von { $all } Messwerten weichen von den folgenden ab und wurden als Aufwärmphase verworfen
+    .advice = das Ergebnis stammt aus dem, was danach kam; gespeichert sind alle Messwerte in der Reihenfolge der Messung
+doubt-several-modes = die Messwerte zerfallen in Gruppen: { $few } bei { $low } und { $many } bei { $high }; eine einzige Zahl beschreibt keine davon
+    .advice = herausfinden, was zwischen ihnen wechselt: Platzierung der Seiten, Taktfrequenz, ein anderer Prozess; die Messwerte sind in der Reihenfolge der Messung gespeichert
+doubt-samples-not-finite = { $refused } von { $all } Messwerten sind nicht endlich und zählen nicht
+    .advice = das Messprogramm hat durch eine Zeit von null geteilt oder keine Zahl ausgegeben; die Rohausgabe ansehen
+doubt-not-a-value = { $figure } kann kein Messwert von { $metric } sein
+    .advice = die Messung hat nichts getan, oder ihre Ausgabe wurde falsch gelesen; die Rohausgabe ansehen
+doubt-out-of-order = { $law } ist verletzt: { $less } > { $more }
+    .advice = diese Zahlen können nicht aus einer Stichprobe stammen; nicht verwenden
+order-low-median = untere Intervallgrenze ≤ Median
+order-median-high = Median ≤ obere Intervallgrenze
+doubt-above-limit = der Median liegt bei { $share } der Grenze, { $limit } ({ $basis })
+    .advice = gemessen wurde der Cache, oder Einheit oder Grenze sind falsch: die Größe, die Einheit und die Herkunft der Grenze prüfen
+doubt-no-rpeak = kein Rpeak: Die beste Rate sind { $rate } FLOP pro Takt der gemessenen Frequenz, und das schafft kein Kern
+    .advice = etwas anderes hat diese CPUs benutzt: Steal-Zeit und CPU-Druck (pressure) prüfen und erneut messen
+doubt-unknown-metric = { $case } enthält Messwerte von `{ $metric }`, das hier unbekannt ist
+    .advice = den Lauf mit der Version von assay lesen, die ihn erzeugt hat
+doubt-cache-assisted = Arrays von { $size } sind nur { $multiple }-mal so groß wie die Last-Level-Caches; ein Teil der Zugriffe hat den Speicher daher nie erreicht
+    .advice = Arrays verwenden, die mindestens { $needed }-mal so groß sind wie die Caches, oder Speicher freigeben
+doubt-steal = der Hypervisor entzog { $stolen } CPU-Zeit ({ $share }) innerhalb von { $span }
+    .advice = zu einer ruhigeren Zeit wiederholen, oder auf einer Maschine, die ihre CPUs nicht mit anderen teilt
+doubt-cpu-pressure = in { $share } der Zeit wartete mindestens eine Task auf eine CPU
+    .advice = andere Programme beenden, oder mit weniger Threads messen, als es CPUs gibt
+doubt-memory-pressure = in { $share } der Zeit wartete mindestens eine Task auf Speicher
+    .advice = kleinere Arrays verwenden, oder vor dem Lauf Speicher freigeben
+doubt-throttled = { $n ->
+    [one] die Control Group hat ihr CPU-Kontingent innerhalb von { $span } { $n } Mal ausgeschöpft
+   *[other] die Control Group hat ihr CPU-Kontingent innerhalb von { $span } { $n } Mal ausgeschöpft
+}
+    .advice = die CPU-Grenze des Containers oder Dienstes anheben, oder nicht mehr Threads verwenden, als sie zulässt
+doubt-frequency-drop = die höchste CPU-Frequenz fiel von { $before } vorher auf { $after } nachher ({ $change })
+    .advice = Kühlung und Leistungsgrenzen prüfen; für den Vergleich zweier Maschinen die Frequenz festsetzen
+doubt-other-load = schon vor der Messung betrug die Systemlast (Load Average) { $load }
+    .advice = andere Programme beenden; auch eine eben beendete Messung zählt noch eine Minute lang mit
+doubt-another-assay = auf dieser Maschine misst noch ein weiteres assay; beide können einander stören
+    .advice = warten, bis es fertig ist, und erneut messen
+doubt-suspended = die Maschine war zwischendurch { $time } lang im Ruhezustand
+    .advice = erneut messen: In diesen Ergebnissen stecken Zeiten, in denen niemand gemessen hat
+doubt-paused = { $n ->
+    [one] assay stand { $time } lang still, { $n } Mal: Es wurde angehalten oder bekam keine CPU
+   *[other] assay stand { $time } lang still, { $n } Mal: Es wurde angehalten oder bekam keine CPU
+}
+    .advice = erneut messen: In diesen Ergebnissen stecken Zeiten, in denen niemand gemessen hat
+doubt-cpus-taken = { $n ->
+    [one] assay konnte die CPU { $cpus } nicht mehr benutzen: Sie wurde abgeschaltet oder seinem Cpuset oder seiner Affinität entzogen
+   *[other] assay konnte die CPUs { $cpus } nicht mehr benutzen: Sie wurden abgeschaltet oder seinem Cpuset oder seiner Affinität entzogen
+}
+    .advice = erneut messen: Threads, die auf eine solche CPU gehören, teilten sich eine andere mit den übrigen
+doubt-clock-stepped = die Systemuhr wurde zwischendurch um { $step } gestellt
+    .advice = Dauern stammen von einer anderen Uhr und stimmen; Uhrzeiten im Lauf liegen teils vor, teils nach der Umstellung
+doubt-over-budget = der Lauf dauerte { $elapsed } bei einem Budget von { $budget }: Jeder Fall wird mindestens einmal gemessen, und ein offizielles Programm bestimmt selbst, wie lange es braucht
+    .advice = weniger Fälle in einer Suite-Datei wählen, oder weniger Programme mit `--by`
+unsteady-too-few = es gab zu wenige Runden oder Runden ganz ohne I/O
+unsteady-window = { $n ->
+    [one] die letzte { $n } weicht noch um { $range } ab und ändert sich um { $slope }
+   *[other] die letzten { $n } unterscheiden sich noch um { $range } und ändern sich um { $slope }
+}
+unsteady-drift = und ein Trend von { $drift } hält an
+doubt-steady-state-not-reached = stationärer Zustand in { $rounds } Runden nicht erreicht: { $found }
+    .advice = höchstens { $range } und { $slope } sind zulässig: vorher mehr schreiben (`--precondition`), längere Runden vorgeben (`--for`) oder herausfinden, was diesen Massenspeicher sonst noch benutzt
+doubt-file-with-holes = { $path } ist { $size } groß, davon sind nur { $stored } gespeichert
+    .advice = ein Loch zu lesen braucht keine I/O: einen Pfad angeben, unter dem assay eine Datei anlegt, oder diese zuerst vollständig beschreiben; oder aber das Dateisystem komprimiert
+doubt-littles-law = { $flight } I/Os waren in Bearbeitung, aber Rate × Latenz ergibt { $product }: eine Abweichung von { $difference }
+    .advice = Latenz oder Rate stimmt nicht; die mit dem Lauf gespeicherten Reihen ansehen
+doubt-rate-missed = { $asked } wurden angefordert und { $reached } erreicht
+    .advice = Massenspeicher oder Tiefe ist die Grenze: Die Latenz ab Fälligkeit wächst, solange der Test läuft; weniger anfordern oder mehr Tiefe
+doubt-not-started = { $n } von { $due } fälligen I/Os hatten noch nicht begonnen, als die Zeit um war
+    .advice = sie zählen mit ihrer bis dahin verstrichenen Wartezeit, sodass die Latenzen ab Fälligkeit mindestens so hoch sind wie ausgegeben; weniger anfordern oder mehr Tiefe
+doubt-generator-near = der Generator allein schafft { $rate }, nur das { $factor }-Fache des Erreichten
+    .advice = ihm mehr Threads geben: Ein Teil der Latenz kann vom Generator selbst stammen
+doubt-io-failed = { $operation } von { $size } Bytes ab Byte { $offset } des Ziels { $target } fehlgeschlagen: { $cause }
+doubt-file-operation-failed = { $operation } von { $path } fehlgeschlagen: { $cause }
+doubt-measured-once = { $by } misst einmal, ohne auf einen stationären Zustand zu warten
+    .advice = im selben Lauf zuerst assay messen lassen: Der stationäre Zustand, den es findet, gilt für beide
+doubt-other-binding = die Ranks waren an die CPUs { $bound } gebunden statt an die geforderten { $asked }, je einer
+    .advice = der Launcher oder seine Konfiguration bindet anders: Gemessen wurde nicht die genannte Platzierung
+doubt-unbound-ranks = { $unbound } von { $ranks } Ranks sind nicht an eine einzelne CPU gebunden, und { $moved } davon sind gewandert
+    .advice = mit dem Launcher binden: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
+doubt-function-bypassed = die Virtual Function { $function } übertrug { $share } dessen, was { $device } während des Tests übertrug
+    .advice = Accelerated Networking ist eingerichtet, aber nicht in Gebrauch: im Kernel-Log nach `Data path switched` suchen
+rounded-at = {" "}bei { $at }
+doubt-rounded-output = das Programm gibt so wenige Nachkommastellen aus, dass { $metric } nur auf ±{ $share } genau bekannt ist{ $at }
+    .advice = größere Nachrichten vergleichen, oder die Zahlen von assay, die nicht gerundet sind
+doubt-process-cpu-only = `iperf3` nennt nur die CPU-Zeit seiner eigenen Prozesse: Die Softirqs, die empfangen, sind nicht darin
+    .advice = die vollständige Rechnung steht in den Zahlen von assay daneben
+doubt-far-process-cpu-only = am fernen Ende läuft `iperf3`, das nur die CPU-Zeit seines eigenen Prozesses nennt: Die Softirqs, die empfangen, sind nicht darin
+    .advice = für die vollständige Rechnung am fernen Ende `assay iperf3 -s` starten
+doubt-copy-unknown = ein fernes Ende, das `iperf3` vor { $version } ist, kopiert das Empfangene, was immer man von ihm verlangt
+    .advice = am fernen Ende `assay iperf3 -s` starten
+doubt-other-thread-count = stream lief mit { $ran } Threads statt der geforderten { $asked }
+    .advice = `stream.c` mit `-fopenmp` übersetzen und die OpenMP-Variablen von nichts anderem setzen lassen
+doubt-smaller-arrays = die Arrays des Programms fassen { $held } statt der geforderten { $wanted }: das { $multiple }-Fache der Last-Level-Caches
+    .advice = dem Programm größere Arrays geben; STREAM selbst verlangt das Vierfache der Caches
+doubt-events-changed = was von diesem Lauf gespeichert ist, ist nicht, was geschrieben wurde
+    .advice = `assay verify RUN` nennt jede Stelle
+doubt-events-lost = { $n ->
+    [one] { $n } Ereignis dieses Laufs ist verloren: Gezeigt wird nicht alles, was gemessen wurde
+   *[other] { $n } Ereignisse dieses Laufs sind verloren: Gezeigt wird nicht alles, was gemessen wurde
+}
+    .advice = `assay verify RUN` nennt jede Stelle
+doubt-store-index = der Index { $path } lässt sich nicht schreiben: { $cause }
+    .advice = verloren ist nichts: Läufe werden aus ihren Ereignissen aufgelistet, nur langsamer; das Verzeichnis beschreibbar machen
+
+failure-no-samples = nichts gemessen: Der Fall hat keine Messwerte
+    .advice = die gespeicherte Rohausgabe ansehen
+failure-no-finite-sample = nichts gemessen: Kein Messwert von { $metric } ist eine endliche Zahl
+    .advice = die gespeicherte Rohausgabe ansehen
+failure-icmp-has-no-streams = ICMP überträgt keine Datenströme
+    .advice = `latency` anfordern
+failure-no-echo = der Host antwortet nicht auf ICMP-Echo
+    .advice = er oder eine Firewall ignoriert womöglich ICMP; `assay net latency` fragt über TCP oder UDP
+failure-residual-too-large = die Lösung ist falsch: Ihr skaliertes Residuum beträgt { $residual } und muss unter { $bound } liegen
+    .advice = einmal wiederholen; schlägt es wieder fehl, den Speicher und die Takteinstellungen dieser Maschine prüfen
+failure-unknown-instruction-set = einen Befehlssatz `{ $name }` gibt es nicht
+    .advice = der Plan stammt von einer anderen Version von assay; neu erstellen
+failure-skipped = übersprungen: { $lack }
+    .advice = siehe den Fall, bei dem es sich zeigte: Sein Fehlschlag sagt, was zu tun ist
+lack-address = der Host { $host } wurde nicht gefunden
+lack-port = Port { $port } von { $host } war nicht erreichbar
+lack-echo = auf { $host } antwortet nichts auf Ping-Pong
+failure-tool-cannot-search = { $by } misst eine Rate und sucht keine
+    .advice = assay danach suchen lassen und dem Programm das Gefundene als `--rate` geben
+failure-curve-without-maximum = die Höchstrate dieser Kurve ist nicht bekannt
+    .advice = der Fall davor ist fehlgeschlagen: zuerst dessen Grund ansehen
+no-io-done = es fand keine I/O statt
+failure-no-rate-keeps-goal = für keine Rate ließ sich nachweisen, dass sie { $goal } einhält: { $last }
+    .advice = mehr Latenz zulassen, oder jedem Schritt mehr Zeit geben (`--for`): Ein Perzentil braucht viele I/Os
+rate-tried = { $asked } angefordert, { $reached } erreicht, { $late } der I/Os verspätet: { $verdict }
+failure-io-failed = { $n ->
+    [one] { $n } I/O ist fehlgeschlagen: { $operation } ab Byte { $offset } von { $target }
+   *[other] { $n } I/Os sind fehlgeschlagen, zuerst: { $operation } ab Byte { $offset } von { $target }
+}
+failure-file-operation-failed = { $n ->
+    [one] { $n } Operation ist fehlgeschlagen: { $operation } von { $path }
+   *[other] { $n } Operationen sind fehlgeschlagen, zuerst: { $operation } von { $path }
+}
+failure-no-io = in der Zeit, die zählt, wurde keine I/O abgeschlossen
+    .advice = mehr Zeit geben mit `--for` oder `--budget`
+failure-unknown-host = der Host { $host } ist nicht bekannt
+    .advice = den Namen prüfen oder eine Adresse angeben
+failure-no-address = der Host { $host } hat keine Adresse der verlangten Familie
+    .advice = `-4` oder `-6` weglassen
+failure-not-connected = keine Verbindung zu { $address }
+advice-refused = dort nimmt niemand Verbindungen an: auf diesem Host einen Server starten (`assay iperf3 -s -B ADDRESS` oder `iperf3 -s` für Datenströme, `qperf` für Ping-Pong) oder dessen Port angeben
+advice-timed-out = eine Firewall zwischen den beiden Hosts verwirft womöglich die Pakete: den Port öffnen oder einen anderen angeben
+failure-no-ping-pong = auf { $host } antwortet nichts auf Ping-Pong
+    .advice = ein `iperf3`-Server allein tut es nicht: dort `qperf` neben `iperf3 -s` starten, oder `assay iperf3 -s`, das beides bedient; ICMP-Echo braucht weder das eine noch das andere
+failure-stalled = zwischen hier und { $peer } bewegt sich seit { $time } nichts mehr
+    .advice = die Strecke ist unterbrochen, eine Firewall hat die Verbindungen vergessen, oder das andere Ende hängt
+failure-peer-busy = { $peer } führt gerade einen anderen Test aus oder weist diesen Client ab
+    .advice = warten, bis der laufende Test beendet ist, oder einen anderen Port angeben
+failure-peer-stopped = { $peer } hat den Test beendet
+    .advice = er wurde dort angehalten, so wie Datenströme, die eine Leitung nur belasten, während etwas anderes gemessen wird
+failure-no-data = es kamen keine Daten an
+    .advice = eine Firewall lässt womöglich die Steuerverbindung durch, die Daten aber nicht
+failure-wrong-contents = Nachrichten von { $size } kamen mit falschem Inhalt an
+    .advice = die Bibliothek oder das Netzwerk beschädigt Daten: beide prüfen
+failure-rank-died = ein Rank ist abgestürzt: { $how }
+    .advice = wenn ihn niemand beendet hat, war es der Kernel aus Speichermangel (`dmesg` zeigt es), oder die Bibliothek ist gescheitert; { $see }
+launcher-ended = der Launcher endete mit Code { $code }
+launcher-killed = der Launcher wurde durch ein Signal beendet
+launcher-said = { $how }; seine Meldung: { $words }
+launcher-executable = prüfen, ob sich { $launcher } ausführen lässt
+failure-no-outcome-here = der erste Rank hat auf diesem Host nichts geschrieben
+    .advice = er muss auf dem Host laufen, auf dem assay gestartet wurde: diesen Host als ersten in der Liste nennen
+failure-no-outcome = der Start endete erfolgreich, aber der erste Rank hat nichts geschrieben
+    .advice = er muss auf dem Host laufen, auf dem assay gestartet wurde: diesen Host als ersten in der Liste nennen
+failure-other-version = die Ranks sind assay { $found }, dieses hier ist { $own }
+    .advice = auf allen Hosts dasselbe assay installieren
+failure-other-rank-count = { $found } Ranks nahmen teil statt der geforderten { $asked }
+failure-launch-broke-off = der Start endete, bevor alle Größen gemessen waren
+see-by-hand = die Ausgabe ansehen (auch mit dem Lauf gespeichert): { $command }
+area-stream = kleinere Arrays (`--bytes`) brauchen weniger Speicher; falscher Inhalt bedeutet defekten Speicher oder eine übertaktete Maschine
+area-latency = einen kleineren Arbeitsbereich wählen (`to` in einer Suite-Datei), und siehe `assay doctor`
+area-peak-flops = `assay doctor` zeigt, was Threads von ihren CPUs fernhält; eine falsche Summe bedeutet einen defekten Prozessor
+area-linpack = mit `--n` oder `--memory` ein kleineres System wählen
+area-blas = die Bibliothek installieren (Debian: `libopenblas0-pthread`, `libblis4-pthread`) oder ihren vollen Pfad angeben
+area-generator = der Generator allein muss überall laufen: bitte melden
+area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` erlaubt allen das Pingen; oder als root ausführen
+area-rdma = `rdma link` listet die RDMA-Geräte und ihren Zustand auf; mehr dazu sagt `assay help rdma`
+area-launcher = prüfen, ob sich der Launcher ausführen lässt
+area-process = den aufgezeichneten Befehl von Hand ausführen, um den Fehler zu sehen
+area-tool = die gespeicherte Rohausgabe ansehen; ist es eine Version des Programms, die assay nicht kennt, bitte mit dieser Ausgabe melden
+area-temporary-folder = im Verzeichnis für temporäre Dateien Platz schaffen
+area-host = siehe die Warnung zu diesem Host
+area-own-program = assay über seinen Pfad starten, aus einem Verzeichnis, das noch existiert
+
+missing-host = kein zweiter Host angegeben
+    .advice = einen mit `--to HOST` angeben
+missing-target = weder Datei noch Verzeichnis noch Gerät angegeben
+    .advice = eines mit `--target` angeben; in einem Verzeichnis wird eine Datei angelegt und wieder entfernt
+missing-mpi = kein MPI gefunden
+    .advice = eines installieren oder dessen Präfix mit `--mpi` angeben; `assay doctor` zeigt, was gefunden wird
+missing-domain = diese Maschine hat keine solchen Domänen oder verbirgt sie
+    .advice = `assay doctor` zeigt, welche sie hat
+missing-memory = zu wenig Speicher
+    .advice = Speicher freigeben
+missing-tool = kein Programm gefunden, das dies misst
+    .advice = `assay help tools` listet sie auf

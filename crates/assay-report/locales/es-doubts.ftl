@@ -1,0 +1,229 @@
+advice-more-time = dar más tiempo, por ejemplo `--budget 10m`
+advice-tool-repeats = la herramienta decide cuántas veces repite; ejecutar el caso varias veces
+advice-raw-output = consultar la salida original guardada
+advice-kernel-log = consultar los mensajes del kernel con `dmesg` y repetir
+advice-check-address = comprobar la dirección y la ruta hasta ella
+luck-pages = ubicación en memoria
+luck-connections = tanda de conexiones
+luck-launch = lanzamiento
+depends-pages = el resultado depende de dónde están las páginas; con páginas enormes depende menos, y con más tiempo hay más preparaciones
+depends-connections = el resultado depende de la conexión: de las CPU que la atienden y de qué más circula por su camino; con más tiempo hay más conexiones
+depends-launch = el resultado depende del lanzamiento: de la memoria y las CPU que obtuvieron sus procesos; con más tiempo hay más lanzamientos
+doubt-no-interval = { $n ->
+    [one] no hay intervalo del { $level } de la mediana con { $n } muestra: hacen falta { $needed } independientes
+   *[other] no hay intervalo del { $level } de la mediana con { $n } muestras: hacen falta { $needed } independientes
+}
+doubt-no-interval-worth = { $n ->
+    [one] no hay intervalo del { $level } de la mediana con { $n } muestra, que equivale a { $worth }: hacen falta { $needed } independientes
+   *[other] no hay intervalo del { $level } de la mediana con { $n } muestras, que equivalen a { $worth }: hacen falta { $needed } independientes
+}
+doubt-wide-interval = el intervalo del { $level } de la mediana llega a ±{ $width }, cuando se pidió ±{ $target } (n = { $n }, efectivas { $worth })
+    .advice = { $first }, o liberar la máquina de interferencias: `assay doctor` indica cuáles hay
+doubt-one-preparation = todas las muestras comparten una sola condición de partida ({ $luck }), cuando se pidieron { $asked }; el intervalo no muestra cuánto influye
+doubt-few-preparations = { $had ->
+    [one] hubo tiempo para { $had } preparación, cuando se pidieron { $asked }
+   *[other] hubo tiempo para { $had } preparaciones, cuando se pidieron { $asked }
+}
+doubt-preparations-differ = el { $share } de la varianza está entre las { $preparations } preparaciones: { $n } muestras equivalen a { $worth } independientes
+doubt-autocorrelated = las repeticiones contiguas se parecen entre sí: { $n } muestras equivalen a { $worth } independientes
+    .advice = algo más lento que una repetición altera el resultado, como la frecuencia de reloj, la temperatura u otro proceso; `assay doctor` indica lo que ve
+doubt-warm-up-discarded = { $discarded } de { $all } muestras se apartan de las siguientes y se descartaron como calentamiento
+    .advice = el resultado corresponde a lo posterior; todas las muestras están guardadas en el orden de medida
+doubt-several-modes = las muestras se dividen en grupos: el { $few } en torno a { $low } y el { $many } en torno a { $high }; un solo número no describe ninguno
+    .advice = averiguar qué alterna entre ellos: ubicación de las páginas, frecuencia de reloj, otro proceso; las muestras están guardadas en el orden de medida
+doubt-samples-not-finite = { $refused } de { $all } muestras no son números finitos y no cuentan
+    .advice = la herramienta de medida dividió por un tiempo nulo o no imprimió ningún número; consultar su salida original
+doubt-not-a-value = { $figure } no puede ser un valor medido de { $metric }
+    .advice = la medición no hizo nada, o su salida se leyó mal; consultar la salida original
+doubt-out-of-order = se incumple { $law }: { $less } > { $more }
+    .advice = estas cifras no pueden proceder de una misma muestra; no usarlas
+order-low-median = extremo inferior del intervalo ≤ mediana
+order-median-high = mediana ≤ extremo superior del intervalo
+doubt-above-limit = la mediana es el { $share } de su límite, { $limit } ({ $basis })
+    .advice = se midió la caché, o la unidad o el límite son erróneos: comprobar el tamaño, la unidad y de qué se compone el límite
+doubt-no-rpeak = no hay Rpeak: la mejor tasa es de { $rate } FLOP por ciclo de la frecuencia medida, algo que ningún núcleo alcanza
+    .advice = otra cosa usó estas CPU: comprobar el tiempo robado (steal) y la presión de CPU, y volver a medir
+doubt-unknown-metric = { $case } tiene muestras de `{ $metric }`, que aquí se desconoce
+    .advice = leer la ejecución con la versión de assay que la creó
+doubt-cache-assisted = unos vectores de { $size } son solo { $multiple } veces las cachés de último nivel, así que parte del tráfico no llegó a la memoria
+    .advice = usar vectores de al menos { $needed } veces las cachés, o liberar memoria
+doubt-steal = el hipervisor quitó { $stolen } de tiempo de CPU ({ $share }) en { $span }
+    .advice = repetir en un momento más tranquilo, o en una máquina que no comparta sus CPU
+doubt-cpu-pressure = alguna tarea esperó por una CPU durante el { $share } del tiempo
+    .advice = detener otros programas, o medir con menos hilos que CPU
+doubt-memory-pressure = alguna tarea esperó por memoria durante el { $share } del tiempo
+    .advice = usar vectores más pequeños, o liberar memoria antes de la ejecución
+doubt-throttled = { $n ->
+    [one] el grupo de control agotó su cuota de CPU { $n } vez en { $span }
+   *[other] el grupo de control agotó su cuota de CPU { $n } veces en { $span }
+}
+    .advice = elevar el límite de CPU del contenedor o servicio, o no usar más hilos de los que permite
+doubt-frequency-drop = la frecuencia máxima de CPU cayó de { $before } antes a { $after } después ({ $change })
+    .advice = comprobar la refrigeración y los límites de potencia; fijar la frecuencia para comparar dos máquinas
+doubt-other-load = la carga media (load average) era de { $load } antes de medir nada
+    .advice = detener otros programas; una medición recién terminada también cuenta durante un minuto
+doubt-another-assay = otro assay está midiendo en esta máquina; pueden interferir entre sí
+    .advice = esperar a que termine y volver a medir
+doubt-suspended = la máquina estuvo suspendida { $time } entretanto
+    .advice = volver a medir: estos resultados incluyen tiempo en que nadie medía
+doubt-paused = { $n ->
+    [one] assay estuvo parado { $time }, { $n } vez: se detuvo o no obtuvo CPU
+   *[other] assay estuvo parado { $time }, { $n } veces: se detuvo o no obtuvo CPU
+}
+    .advice = volver a medir: estos resultados incluyen tiempo en que nadie medía
+doubt-cpus-taken = { $n ->
+    [one] assay dejó de poder usar la CPU { $cpus }: se desconectó o se retiró de su cpuset o de su afinidad
+   *[other] assay dejó de poder usar las CPU { $cpus }: se desconectaron o se retiraron de su cpuset o de su afinidad
+}
+    .advice = volver a medir: los hilos que corresponden a una de esas CPU compartieron otra con los demás
+doubt-clock-stepped = el reloj del sistema se ajustó { $step } entretanto
+    .advice = las duraciones son de otro reloj y siguen siendo correctas; las horas de la ejecución son en parte de antes y en parte de después
+doubt-over-budget = la ejecución tardó { $elapsed } con un presupuesto de { $budget }: cada caso se mide al menos una vez, y una herramienta oficial decide por sí misma cuánto tarda
+    .advice = elegir menos casos en un archivo de suite, o menos herramientas con `--by`
+unsteady-too-few = hubo muy pocas rondas, o rondas sin ninguna E/S
+unsteady-window = { $n ->
+    [one] la última ronda ({ $n }) aún difiere un { $range } y cambia un { $slope }
+   *[other] las últimas { $n } aún difieren un { $range } y cambian un { $slope }
+}
+unsteady-drift = y continúa una tendencia del { $drift }
+doubt-steady-state-not-reached = estado estacionario no alcanzado en { $rounds } rondas: { $found }
+    .advice = se admite como máximo { $range } y { $slope }: escribir más antes (`--precondition`), alargar las rondas (`--for`) o buscar qué más usa este almacenamiento
+doubt-file-with-holes = { $path } ocupa { $size } y solo { $stored } están almacenados
+    .advice = leer un hueco no requiere E/S: indicar una ruta donde assay cree un archivo, o escribir antes este por completo; también puede que el sistema de archivos comprima
+doubt-littles-law = había { $flight } E/S en curso, pero tasa × latencia es { $product }: difieren en un { $difference }
+    .advice = la latencia o la tasa es errónea; consultar las series guardadas con la ejecución
+doubt-rate-missed = se pidieron { $asked } y se alcanzaron { $reached }
+    .advice = el límite es el almacenamiento o la profundidad: la latencia desde el inicio previsto crece mientras dura; pedir menos, o más profundidad
+doubt-not-started = { $n } de las { $due } E/S previstas no habían empezado al acabarse el tiempo
+    .advice = cuentan con el tiempo que llevaban esperando, de modo que las latencias desde el inicio previsto son al menos las mostradas; pedir menos, o más profundidad
+doubt-generator-near = el generador por sí solo alcanza { $rate }, apenas { $factor } veces lo alcanzado
+    .advice = darle más hilos: parte de la latencia puede deberse al generador
+doubt-io-failed = falló { $operation } de { $size } bytes en el byte { $offset } del destino { $target }: { $cause }
+doubt-file-operation-failed = falló { $operation } en { $path }: { $cause }
+doubt-measured-once = { $by } mide una sola vez, sin buscar un estado estacionario
+    .advice = dejar que assay mida primero en la misma ejecución: el estado estacionario que encuentre vale para ambos
+doubt-other-binding = los rangos quedaron asignados a las CPU { $bound } en vez de las solicitadas { $asked }, uno en cada una
+    .advice = el lanzador o su configuración los asigna de otro modo: la ubicación indicada no es la que se midió
+doubt-unbound-ranks = { $unbound } de { $ranks } rangos no están fijados a una sola CPU, y { $moved } de ellos se movieron
+    .advice = fijarlos con el lanzador: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
+doubt-function-bypassed = por la función virtual { $function } pasó el { $share } de lo que pasó por { $device } durante la prueba
+    .advice = las redes aceleradas están configuradas pero no se usan: buscar `Data path switched` en el registro del kernel
+rounded-at = {" "}con { $at }
+doubt-rounded-output = la herramienta imprime tan pocos decimales que { $metric } solo se conoce con ±{ $share }{ $at }
+    .advice = comparar mensajes más grandes, o las cifras de assay, que no están redondeadas
+doubt-process-cpu-only = `iperf3` solo informa del tiempo de CPU de sus procesos: no incluye las softirq que reciben
+    .advice = las cifras propias de assay, al lado, dan la cuenta completa
+doubt-far-process-cpu-only = el extremo remoto es `iperf3`, que solo informa del tiempo de CPU de su proceso: no incluye las softirq que reciben
+    .advice = ejecutar `assay iperf3 -s` en el extremo remoto para obtener la cuenta completa
+doubt-copy-unknown = un extremo remoto que sea `iperf3` anterior a { $version } copia lo que recibe, se le pida lo que se le pida
+    .advice = ejecutar `assay iperf3 -s` en el extremo remoto
+doubt-other-thread-count = stream usó { $ran } hilos cuando se pidieron { $asked }
+    .advice = compilar `stream.c` con `-fopenmp` y no dejar que nada más fije las variables de OpenMP
+doubt-smaller-arrays = los vectores de la herramienta contienen { $held } cuando se pidieron { $wanted }: { $multiple } veces las cachés de último nivel
+    .advice = dar a la herramienta vectores más grandes; la propia regla de STREAM es cuatro veces las cachés
+doubt-events-changed = lo guardado de esta ejecución no es lo que se escribió
+    .advice = `assay verify RUN` indica cada lugar
+doubt-events-lost = { $n ->
+    [one] se perdió { $n } evento de esta ejecución: no se muestra todo lo que se midió
+   *[other] se perdieron { $n } eventos de esta ejecución: no se muestra todo lo que se midió
+}
+    .advice = `assay verify RUN` indica cada lugar
+doubt-store-index = no se puede escribir el índice { $path }: { $cause }
+    .advice = no se ha perdido nada: las ejecuciones se listan a partir de sus eventos, solo que más despacio; dar permiso de escritura en el directorio
+
+failure-no-samples = no se midió nada: el caso no tiene muestras
+    .advice = consultar la salida original guardada
+failure-no-finite-sample = no se midió nada: ninguna muestra de { $metric } es un número finito
+    .advice = consultar la salida original guardada
+failure-icmp-has-no-streams = ICMP no transporta flujos
+    .advice = solicitar `latency`
+failure-no-echo = el host no responde al eco ICMP
+    .advice = el host o un cortafuegos puede ignorar ICMP; `assay net latency` pregunta por TCP o UDP
+failure-residual-too-large = la solución es errónea: su residuo escalado es { $residual } y debe ser menor que { $bound }
+    .advice = repetir una vez; si vuelve a fallar, comprobar la memoria y los ajustes de reloj de esta máquina
+failure-unknown-instruction-set = no existe el conjunto de instrucciones `{ $name }`
+    .advice = el plan lo hizo otra versión de assay; hacerlo de nuevo
+failure-skipped = omitido: { $lack }
+    .advice = véase el caso que lo descubrió: su fallo dice qué hacer
+lack-address = no se encontró el host { $host }
+lack-port = no se pudo acceder al puerto { $port } de { $host }
+lack-echo = nada responde a los ping-pong en { $host }
+failure-tool-cannot-search = { $by } mide una tasa, no la busca
+    .advice = dejar que assay la busque, y dar a la herramienta lo que encuentre con `--rate`
+failure-curve-without-maximum = no se conoce la tasa máxima de esta curva
+    .advice = el caso anterior falló: consultar primero su causa
+no-io-done = no se hizo ninguna E/S
+failure-no-rate-keeps-goal = con ninguna tasa se demostró que se cumpla { $goal }: { $last }
+    .advice = permitir más latencia, o dar más tiempo a cada paso (`--for`): un percentil necesita muchas E/S
+rate-tried = { $asked } solicitados, { $reached } alcanzados, { $late } de las E/S con retraso: { $verdict }
+failure-io-failed = { $n ->
+    [one] falló { $n } E/S: { $operation } en el byte { $offset } de { $target }
+   *[other] fallaron { $n } E/S, la primera: { $operation } en el byte { $offset } de { $target }
+}
+failure-file-operation-failed = { $n ->
+    [one] falló { $n } operación: { $operation } en { $path }
+   *[other] fallaron { $n } operaciones, la primera: { $operation } en { $path }
+}
+failure-no-io = no terminó ninguna E/S en el tiempo que cuenta
+    .advice = dar más tiempo con `--for` o `--budget`
+failure-unknown-host = no se conoce el host { $host }
+    .advice = comprobar el nombre, o dar una dirección
+failure-no-address = el host { $host } no tiene ninguna dirección de la familia solicitada
+    .advice = quitar `-4` o `-6`
+failure-not-connected = no se puede conectar a { $address }
+advice-refused = allí no escucha nada: iniciar un servidor en ese host (`assay iperf3 -s -B ADDRESS` o `iperf3 -s` para flujos, `qperf` para ping-pong), o indicar su puerto
+advice-timed-out = un cortafuegos entre los dos hosts puede descartar los paquetes: abrir el puerto, o indicar otro
+failure-no-ping-pong = nada responde a los ping-pong en { $host }
+    .advice = un servidor `iperf3` por sí solo no lo hace: ejecutar allí `qperf` junto a `iperf3 -s`, o bien `assay iperf3 -s`, que atiende ambos; los ecos ICMP no necesitan ninguno de los dos
+failure-stalled = no ha pasado nada entre esta máquina y { $peer } durante { $time }
+    .advice = se cortó el camino, un cortafuegos olvidó las conexiones, o el otro extremo está bloqueado
+failure-peer-busy = { $peer } está ocupado con otra prueba, o rechaza a este cliente
+    .advice = esperar a que acabe la prueba en curso, o indicar otro puerto
+failure-peer-stopped = { $peer } ha terminado la prueba
+    .advice = se detuvo en ese extremo, como los flujos que solo cargan un enlace mientras se mide otra cosa
+failure-no-data = no llegaron datos
+    .advice = un cortafuegos puede dejar pasar la conexión de control y no los datos
+failure-wrong-contents = llegaron mensajes de { $size } con contenido erróneo
+    .advice = la biblioteca o la red corrompe los datos: comprobar ambas
+failure-rank-died = murió un rango: { $how }
+    .advice = si nadie lo mató, lo hizo el kernel por falta de memoria (`dmesg` lo dice) o falló la biblioteca; { $see }
+launcher-ended = el lanzador terminó con el código { $code }
+launcher-killed = una señal terminó el lanzador
+launcher-said = { $how }; su mensaje: { $words }
+launcher-executable = comprobar si se puede ejecutar { $launcher }
+failure-no-outcome-here = el primer rango no escribió nada en este host
+    .advice = debe ejecutarse en el host donde se inició assay: indicar ese host el primero de la lista
+failure-no-outcome = el lanzamiento terminó bien, pero el primer rango no escribió nada
+    .advice = debe ejecutarse en el host donde se inició assay: indicar ese host el primero de la lista
+failure-other-version = los rangos son assay { $found }, este es { $own }
+    .advice = instalar el mismo assay en todos los hosts
+failure-other-rank-count = participaron { $found } rangos cuando se pidieron { $asked }
+failure-launch-broke-off = el lanzamiento terminó antes de medir todos los tamaños
+see-by-hand = ver lo que imprime esta orden (también se guarda con la ejecución): { $command }
+area-stream = unos vectores más pequeños (`--bytes`) necesitan menos memoria; un contenido erróneo indica memoria defectuosa o una máquina con overclocking
+area-latency = elegir un conjunto de trabajo menor (`to` en un archivo de suite), y ver `assay doctor`
+area-peak-flops = `assay doctor` muestra qué priva a los hilos de sus CPU; una suma errónea indica un procesador defectuoso
+area-linpack = elegir un sistema menor con `--n` o `--memory`
+area-blas = instalar la biblioteca (Debian: `libopenblas0-pthread`, `libblis4-pthread`) o dar su ruta completa
+area-generator = el generador por sí solo debe funcionar en cualquier parte: informar de ello
+area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` permite a todos usar ping; o ejecutar como root
+area-rdma = `rdma link` lista los dispositivos RDMA y su estado; `assay help rdma` dice más
+area-launcher = comprobar si se puede ejecutar el lanzador
+area-process = ejecutar a mano la orden registrada para ver qué falla
+area-tool = consultar la salida original guardada; si es una versión de la herramienta que assay no conoce, informar de ella con esa salida
+area-temporary-folder = liberar espacio en el directorio de archivos temporales
+area-host = véase la advertencia sobre ese host
+area-own-program = iniciar assay por su ruta, desde un directorio que aún exista
+
+missing-host = no se indicó un segundo host
+    .advice = indicar uno con `--to HOST`
+missing-target = no se indicó ningún archivo, directorio ni dispositivo
+    .advice = indicar uno con `--target`; en un directorio se crea un archivo, que después se borra
+missing-mpi = no se encontró ningún MPI
+    .advice = instalar uno, o indicar su prefijo con `--mpi`; `assay doctor` lista lo que se encuentra
+missing-domain = esta máquina no tiene dominios así, o los oculta
+    .advice = `assay doctor` muestra los que tiene
+missing-memory = hay muy poca memoria
+    .advice = liberar parte de ella
+missing-tool = no se encontró ninguna herramienta que lo mida
+    .advice = `assay help tools` las lista

@@ -1,0 +1,229 @@
+advice-more-time = accorder plus de temps, par exemple `--budget 10m`
+advice-tool-repeats = l’outil décide du nombre de répétitions ; exécuter le cas plusieurs fois
+advice-raw-output = consulter la sortie brute conservée
+advice-kernel-log = consulter les messages du noyau avec `dmesg`, puis recommencer
+advice-check-address = vérifier l’adresse et la route qui y mène
+luck-pages = emplacement en mémoire
+luck-connections = série de connexions
+luck-launch = lancement
+depends-pages = le résultat dépend de l’emplacement des pages ; les grandes pages réduisent cette dépendance, et plus de temps permet plus de préparations
+depends-connections = le résultat dépend de la connexion : des CPU qui la servent et de ce qui circule sur le même chemin ; plus de temps permet plus de connexions
+depends-launch = le résultat dépend du lancement : de la mémoire et des CPU qu’ont obtenus ses processus ; plus de temps permet plus de lancements
+doubt-no-interval = { $n ->
+    [one] aucun intervalle à { $level } de la médiane avec { $n } échantillon : il en faut { $needed } indépendants
+   *[other] aucun intervalle à { $level } de la médiane avec { $n } échantillons : il en faut { $needed } indépendants
+}
+doubt-no-interval-worth = { $n ->
+    [one] aucun intervalle à { $level } de la médiane avec { $n } échantillon, qui en vaut { $worth } : il en faut { $needed } indépendants
+   *[other] aucun intervalle à { $level } de la médiane avec { $n } échantillons, qui en valent { $worth } : il en faut { $needed } indépendants
+}
+doubt-wide-interval = l’intervalle à { $level } de la médiane atteint ±{ $width }, pour ±{ $target } demandés (n = { $n }, effectif { $worth })
+    .advice = { $first }, ou calmer la machine : `assay doctor` indique ce qui la perturbe
+doubt-one-preparation = tous les échantillons partagent une seule et même condition de départ ({ $luck }), pour { $asked } demandées ; l’intervalle ne montre pas quelle en est l’importance
+doubt-few-preparations = { $had ->
+    [one] le temps n’a suffi qu’à { $had } préparation, pour { $asked } demandées
+   *[other] le temps n’a suffi qu’à { $had } préparations, pour { $asked } demandées
+}
+doubt-preparations-differ = { $share } de la variance sépare les { $preparations } préparations : { $n } échantillons en valent { $worth } indépendants
+doubt-autocorrelated = les répétitions voisines se ressemblent : { $n } échantillons en valent { $worth } indépendants
+    .advice = quelque chose de plus lent qu’une répétition influe sur le résultat : fréquence d’horloge, température, autre processus ; `assay doctor` indique ce qu’il voit
+doubt-warm-up-discarded = { $discarded } échantillons sur { $all } s’écartent de ceux qui les suivent et ont été écartés comme échauffement
+    .advice = le résultat porte sur ce qui a suivi ; tous les échantillons sont conservés dans l’ordre des mesures
+doubt-several-modes = les échantillons forment des groupes : { $few } autour de { $low } et { $many } autour de { $high } ; un seul nombre n’en décrit aucun
+    .advice = trouver ce qui fait passer de l’un à l’autre : placement des pages, fréquence d’horloge, autre processus ; les échantillons sont conservés dans l’ordre des mesures
+doubt-samples-not-finite = { $refused } échantillons sur { $all } ne sont pas des nombres finis et ne comptent pas
+    .advice = l’outil de mesure a divisé par un temps nul ou n’a affiché aucun nombre ; consulter sa sortie brute
+doubt-not-a-value = { $figure } ne peut pas être une valeur mesurée de { $metric }
+    .advice = la mesure n’a rien fait, ou sa sortie a été mal lue ; consulter la sortie brute
+doubt-out-of-order = { $law } n’est pas respecté : { $less } > { $more }
+    .advice = ces chiffres ne peuvent pas provenir d’un même échantillon ; ne pas les utiliser
+order-low-median = borne inférieure de l’intervalle ≤ médiane
+order-median-high = médiane ≤ borne supérieure de l’intervalle
+doubt-above-limit = la médiane représente { $share } de sa limite, { $limit } ({ $basis })
+    .advice = c’est le cache qui a été mesuré, ou bien l’unité ou la limite est fausse : vérifier la taille, l’unité et d’où vient la limite
+doubt-no-rpeak = il n’y a pas de Rpeak : le meilleur débit est de { $rate } FLOP par cycle de la fréquence mesurée, ce qu’aucun cœur ne fait
+    .advice = autre chose a utilisé ces CPU : rechercher du temps volé (steal) ou une pression sur le CPU, puis mesurer à nouveau
+doubt-unknown-metric = { $case } contient des échantillons de `{ $metric }`, grandeur inconnue ici
+    .advice = lire l’exécution avec la version d’assay qui l’a produite
+doubt-cache-assisted = des tableaux de { $size } ne font que { $multiple } fois les caches de dernier niveau ; une partie du trafic n’a donc jamais atteint la mémoire
+    .advice = utiliser des tableaux d’au moins { $needed } fois les caches, ou libérer de la mémoire
+doubt-steal = l’hyperviseur a pris { $stolen } de temps CPU ({ $share }) en { $span }
+    .advice = recommencer à une heure plus calme, ou sur une machine qui ne partage pas ses CPU
+doubt-cpu-pressure = au moins une tâche a attendu un CPU pendant { $share } du temps
+    .advice = arrêter les autres programmes, ou mesurer avec moins de threads que de CPU
+doubt-memory-pressure = au moins une tâche a attendu de la mémoire pendant { $share } du temps
+    .advice = utiliser des tableaux plus petits, ou libérer de la mémoire avant l’exécution
+doubt-throttled = { $n ->
+    [one] le groupe de contrôle a épuisé son quota de CPU { $n } fois en { $span }
+   *[other] le groupe de contrôle a épuisé son quota de CPU { $n } fois en { $span }
+}
+    .advice = relever la limite de CPU du conteneur ou du service, ou ne pas utiliser plus de threads qu’elle n’en permet
+doubt-frequency-drop = la fréquence CPU la plus élevée est tombée de { $before } avant à { $after } après ({ $change })
+    .advice = vérifier le refroidissement et les limites de puissance ; fixer la fréquence pour comparer deux machines
+doubt-other-load = la charge moyenne (load average) était de { $load } avant toute mesure
+    .advice = arrêter les autres programmes ; une mesure qui vient de se terminer compte aussi pendant une minute
+doubt-another-assay = un autre assay mesure sur cette machine ; les deux peuvent se gêner
+    .advice = attendre qu’il ait terminé, puis mesurer à nouveau
+doubt-suspended = la machine a été mise en veille pendant { $time } entre-temps
+    .advice = mesurer à nouveau : ces résultats comprennent des moments où personne ne mesurait
+doubt-paused = { $n ->
+    [one] assay est resté immobile pendant { $time }, { $n } fois : il a été suspendu ou n’a pas obtenu de CPU
+   *[other] assay est resté immobile pendant { $time }, { $n } fois : il a été suspendu ou n’a pas obtenu de CPU
+}
+    .advice = mesurer à nouveau : ces résultats comprennent des moments où personne ne mesurait
+doubt-cpus-taken = { $n ->
+    [one] assay n’a plus pu utiliser le CPU { $cpus } : mis hors ligne, ou retiré de son cpuset ou de son affinité
+   *[other] assay n’a plus pu utiliser les CPU { $cpus } : mis hors ligne, ou retirés de son cpuset ou de son affinité
+}
+    .advice = mesurer à nouveau : les threads destinés à un tel CPU en ont partagé un autre avec le reste
+doubt-clock-stepped = l’horloge système a été décalée de { $step } entre-temps
+    .advice = les durées viennent d’une autre horloge et restent justes ; les heures notées dans l’exécution sont en partie d’avant, en partie d’après
+doubt-over-budget = l’exécution a pris { $elapsed } pour un budget de { $budget } : chaque cas est mesuré au moins une fois, et un outil officiel décide lui-même de sa durée
+    .advice = choisir moins de cas dans un fichier de suite, ou moins d’outils avec `--by`
+unsteady-too-few = il y a eu trop peu de tours, ou des tours sans aucune E/S
+unsteady-window = { $n ->
+    [one] le dernier tour ({ $n }) diffère encore de { $range } et varie de { $slope }
+   *[other] les { $n } derniers diffèrent encore de { $range } et varient de { $slope }
+}
+unsteady-drift = et une tendance de { $drift } se poursuit
+doubt-steady-state-not-reached = régime permanent non atteint en { $rounds } tours : { $found }
+    .advice = au plus { $range } et { $slope } sont admis : écrire davantage au préalable (`--precondition`), allonger les tours (`--for`), ou chercher ce qui utilise aussi ce stockage
+doubt-file-with-holes = { $path } fait { $size }, dont seulement { $stored } sont stockés
+    .advice = lire un trou n’exige aucune E/S : indiquer un chemin où assay crée un fichier, ou écrire d’abord celui-ci en entier ; il se peut aussi que son système de fichiers compresse
+doubt-littles-law = { $flight } E/S étaient en cours, mais débit × latence donne { $product } : un écart de { $difference }
+    .advice = la latence ou le débit est faux ; consulter les séries conservées avec l’exécution
+doubt-rate-missed = { $asked } demandés, { $reached } atteints
+    .advice = le stockage ou la profondeur est la limite : la latence depuis l’échéance croît tant que le test dure ; demander moins, ou plus de profondeur
+doubt-not-started = { $n } E/S sur les { $due } dues n’avaient pas commencé à la fin du temps imparti
+    .advice = elles comptent avec leur attente jusque-là, si bien que les latences depuis l’échéance sont au moins celles affichées ; demander moins, ou plus de profondeur
+doubt-generator-near = le générateur seul atteint { $rate }, soit seulement { $factor } fois ce qui a été atteint
+    .advice = lui donner plus de threads : une partie de la latence peut venir du générateur
+doubt-io-failed = échec de { $operation } de { $size } octets à l’octet { $offset } de la cible { $target } : { $cause }
+doubt-file-operation-failed = échec de { $operation } sur { $path } : { $cause }
+doubt-measured-once = { $by } ne mesure qu’une fois, sans rechercher de régime permanent
+    .advice = laisser assay mesurer d’abord dans la même exécution : le régime permanent qu’il trouve vaut pour les deux
+doubt-other-binding = les rangs étaient liés aux CPU { $bound } au lieu de { $asked } demandés, un par CPU
+    .advice = le lanceur ou sa configuration les lie autrement : ce n’est pas le placement nommé qui a été mesuré
+doubt-unbound-ranks = { $unbound } rangs sur { $ranks } ne sont pas liés à un seul CPU, dont { $moved } ont migré
+    .advice = les lier avec le lanceur : `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
+doubt-function-bypassed = la fonction virtuelle { $function } a transporté { $share } de ce que { $device } a transporté pendant le test
+    .advice = la mise en réseau accélérée est configurée mais inutilisée : chercher `Data path switched` dans le journal du noyau
+rounded-at = {" "}à { $at }
+doubt-rounded-output = l’outil affiche si peu de décimales que { $metric } n’est connu qu’à ±{ $share }{ $at }
+    .advice = comparer des messages plus grands, ou les chiffres d’assay, qui ne sont pas arrondis
+doubt-process-cpu-only = `iperf3` n’indique que le temps CPU de ses propres processus : les softirqs qui reçoivent n’y figurent pas
+    .advice = les chiffres d’assay, à côté, donnent le compte complet
+doubt-far-process-cpu-only = l’extrémité distante est `iperf3`, qui n’indique que le temps CPU de son propre processus : les softirqs qui reçoivent n’y figurent pas
+    .advice = lancer `assay iperf3 -s` à l’extrémité distante pour obtenir le compte complet
+doubt-copy-unknown = une extrémité distante `iperf3` antérieure à { $version } copie ce qu’elle reçoit, quoi qu’on lui demande
+    .advice = lancer `assay iperf3 -s` à l’extrémité distante
+doubt-other-thread-count = stream a utilisé { $ran } threads, pour { $asked } demandés
+    .advice = compiler `stream.c` avec `-fopenmp`, et ne laisser rien d’autre fixer les variables d’OpenMP
+doubt-smaller-arrays = les tableaux de l’outil contiennent { $held }, pour { $wanted } demandés : { $multiple } fois les caches de dernier niveau
+    .advice = donner à l’outil des tableaux plus grands ; la règle de STREAM est de quatre fois les caches
+doubt-events-changed = ce qui est conservé de cette exécution n’est pas ce qui a été écrit
+    .advice = `assay verify RUN` indique chaque endroit
+doubt-events-lost = { $n ->
+    [one] { $n } événement de cette exécution est perdu : tout ce qui a été mesuré n’est pas montré
+   *[other] { $n } événements de cette exécution sont perdus : tout ce qui a été mesuré n’est pas montré
+}
+    .advice = `assay verify RUN` indique chaque endroit
+doubt-store-index = l’index { $path } ne peut pas être écrit : { $cause }
+    .advice = rien n’est perdu : les exécutions sont listées à partir de leurs événements, mais plus lentement ; rendre le répertoire accessible en écriture
+
+failure-no-samples = rien n’a été mesuré : le cas n’a aucun échantillon
+    .advice = consulter la sortie brute conservée
+failure-no-finite-sample = rien n’a été mesuré : aucun échantillon de { $metric } n’est un nombre fini
+    .advice = consulter la sortie brute conservée
+failure-icmp-has-no-streams = ICMP ne transporte pas de flux
+    .advice = demander `latency`
+failure-no-echo = l’hôte ne répond à aucun écho ICMP
+    .advice = l’hôte ou un pare-feu ignore peut-être ICMP ; `assay net latency` interroge par TCP ou UDP
+failure-residual-too-large = la solution est fausse : son résidu normalisé est de { $residual } et doit être inférieur à { $bound }
+    .advice = recommencer une fois ; si l’échec se répète, tester la mémoire et les réglages de fréquence de cette machine
+failure-unknown-instruction-set = il n’existe pas de jeu d’instructions `{ $name }`
+    .advice = le plan vient d’une autre version d’assay ; le refaire
+failure-skipped = omis : { $lack }
+    .advice = voir le cas qui l’a révélé : son échec dit que faire
+lack-address = l’hôte { $host } n’a pas été trouvé
+lack-port = le port { $port } de { $host } n’a pas pu être joint
+lack-echo = rien ne répond aux ping-pongs sur { $host }
+failure-tool-cannot-search = { $by } mesure un débit et n’en recherche pas
+    .advice = laisser assay le rechercher, et donner à l’outil ce qu’il trouve avec `--rate`
+failure-curve-without-maximum = le débit maximal de cette courbe n’est pas connu
+    .advice = le cas précédent a échoué : en consulter d’abord la raison
+no-io-done = aucune E/S n’a été effectuée
+failure-no-rate-keeps-goal = pour aucun débit il n’a été établi que { $goal } est tenu : { $last }
+    .advice = admettre plus de latence, ou accorder plus de temps à chaque étape (`--for`) : un centile exige beaucoup d’E/S
+rate-tried = { $asked } demandés, { $reached } atteints, { $late } des E/S en retard : { $verdict }
+failure-io-failed = { $n ->
+    [one] { $n } E/S a échoué : { $operation } à l’octet { $offset } de { $target }
+   *[other] { $n } E/S ont échoué, la première : { $operation } à l’octet { $offset } de { $target }
+}
+failure-file-operation-failed = { $n ->
+    [one] { $n } opération a échoué : { $operation } sur { $path }
+   *[other] { $n } opérations ont échoué, la première : { $operation } sur { $path }
+}
+failure-no-io = aucune E/S ne s’est achevée pendant le temps qui compte
+    .advice = accorder plus de temps avec `--for` ou `--budget`
+failure-unknown-host = l’hôte { $host } n’est pas connu
+    .advice = vérifier le nom, ou donner une adresse
+failure-no-address = l’hôte { $host } n’a pas d’adresse de la famille demandée
+    .advice = omettre `-4` ou `-6`
+failure-not-connected = connexion à { $address } impossible
+advice-refused = rien n’écoute à cette adresse : démarrer un serveur sur cet hôte (`assay iperf3 -s -B ADDRESS` ou `iperf3 -s` pour les flux, `qperf` pour les ping-pongs), ou indiquer son port
+advice-timed-out = un pare-feu entre les deux hôtes rejette peut-être les paquets : ouvrir le port, ou en indiquer un autre
+failure-no-ping-pong = rien ne répond aux ping-pongs sur { $host }
+    .advice = un serveur `iperf3` seul n’y répond pas : y lancer `qperf` à côté de `iperf3 -s`, ou `assay iperf3 -s`, qui sert les deux ; les échos ICMP n’ont besoin ni de l’un ni de l’autre
+failure-stalled = rien n’a circulé entre cette machine et { $peer } depuis { $time }
+    .advice = le chemin a été coupé, un pare-feu a oublié les connexions, ou l’autre extrémité est bloquée
+failure-peer-busy = { $peer } exécute déjà un test, ou refuse ce client
+    .advice = attendre la fin du test en cours, ou indiquer un autre port
+failure-peer-stopped = { $peer } a mis fin au test
+    .advice = le test a été arrêté de ce côté, comme le sont les flux qui ne font que charger un lien pendant qu’autre chose est mesuré
+failure-no-data = aucune donnée n’est arrivée
+    .advice = un pare-feu laisse peut-être passer la connexion de contrôle et pas les données
+failure-wrong-contents = des messages de { $size } sont arrivés avec un contenu erroné
+    .advice = la bibliothèque ou le réseau altère les données : tester les deux
+failure-rank-died = un rang est mort : { $how }
+    .advice = si personne ne l’a tué, le noyau l’a fait faute de mémoire (`dmesg` le dit) ou la bibliothèque a échoué ; { $see }
+launcher-ended = le lanceur s’est terminé avec le code { $code }
+launcher-killed = le lanceur a été tué par un signal
+launcher-said = { $how } ; il a affiché : { $words }
+launcher-executable = vérifier que { $launcher } peut être exécuté
+failure-no-outcome-here = le premier rang n’a rien écrit sur cet hôte
+    .advice = il doit s’exécuter sur l’hôte où assay a été lancé : indiquer cet hôte en premier dans la liste
+failure-no-outcome = le lancement s’est bien terminé, mais le premier rang n’a rien écrit
+    .advice = il doit s’exécuter sur l’hôte où assay a été lancé : indiquer cet hôte en premier dans la liste
+failure-other-version = les rangs sont assay { $found }, celui-ci est { $own }
+    .advice = installer le même assay sur tous les hôtes
+failure-other-rank-count = { $found } rangs ont participé, pour { $asked } demandés
+failure-launch-broke-off = le lancement s’est terminé avant que toutes les tailles soient mesurées
+see-by-hand = voir ce qu’affiche cette commande (conservé aussi avec l’exécution) : { $command }
+area-stream = des tableaux plus petits (`--bytes`) demandent moins de mémoire ; un contenu erroné signifie une mémoire défectueuse ou une machine surcadencée
+area-latency = choisir un ensemble de travail plus petit (`to` dans un fichier de suite), et voir `assay doctor`
+area-peak-flops = `assay doctor` montre ce qui prive les threads de leurs CPU ; une somme erronée signifie un processeur défectueux
+area-linpack = choisir un système plus petit avec `--n` ou `--memory`
+area-blas = installer la bibliothèque (Debian : `libopenblas0-pthread`, `libblis4-pthread`) ou en donner le chemin complet
+area-generator = le générateur seul doit fonctionner partout : merci de le signaler
+area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` autorise tout le monde à utiliser ping ; ou exécuter en tant que root
+area-rdma = `rdma link` liste les périphériques RDMA et leur état ; `assay help rdma` en dit plus
+area-launcher = vérifier que le lanceur peut être exécuté
+area-process = exécuter à la main la commande enregistrée pour voir ce qui ne va pas
+area-tool = consulter la sortie brute conservée ; s’il s’agit d’une version de l’outil qu’assay ne connaît pas, la signaler avec cette sortie
+area-temporary-folder = libérer de la place dans le répertoire des fichiers temporaires
+area-host = voir l’avertissement sur cet hôte
+area-own-program = lancer assay par son chemin, depuis un répertoire qui existe encore
+
+missing-host = aucun second hôte n’est indiqué
+    .advice = en indiquer un avec `--to HOST`
+missing-target = aucun fichier, répertoire ni périphérique n’est indiqué
+    .advice = en indiquer un avec `--target` ; dans un répertoire, un fichier est créé, puis supprimé
+missing-mpi = aucun MPI n’a été trouvé
+    .advice = en installer un, ou indiquer son préfixe avec `--mpi` ; `assay doctor` liste ce qui est trouvé
+missing-domain = cette machine n’a pas de tels domaines, ou les masque
+    .advice = `assay doctor` montre ceux qu’elle a
+missing-memory = il y a trop peu de mémoire
+    .advice = en libérer
+missing-tool = aucun outil qui mesure cela n’a été trouvé
+    .advice = `assay help tools` les liste
