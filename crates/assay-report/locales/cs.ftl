@@ -369,5 +369,3 @@ verdict-fine = v pořádku
 answer-bandwidth = propustnost paměti, { $label }
 answer-memory-latency = latence paměti
 answer-peak = špička { $label }
-doubt-worse-than-peers = { $host } je horší než ostatní: { $value } oproti mediánu { $median } na { $hosts } hostitelích ({ $change }); náhodou se to nevysvětlí
-    .advice = `assay doctor --hosts` ukáže, čím se liší; vynechte jej, nebo jej nechte prověřit

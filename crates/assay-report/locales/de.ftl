@@ -361,5 +361,3 @@ verdict-fine = in Ordnung
 answer-bandwidth = Speicherbandbreite, { $label }
 answer-memory-latency = Speicherlatenz
 answer-peak = Spitze { $label }
-doubt-worse-than-peers = { $host } ist schlechter als die anderen: { $value } gegen einen Median von { $median } über { $hosts } Hosts ({ $change }); Zufall allein erklärt es nicht
-    .advice = `assay doctor --hosts` zeigt, worin er sich unterscheidet; lassen Sie ihn weg oder prüfen

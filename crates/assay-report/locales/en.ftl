@@ -374,5 +374,3 @@ verdict-fine = fine
 answer-bandwidth = memory bandwidth, { $label }
 answer-memory-latency = memory latency
 answer-peak = { $label } peak
-doubt-worse-than-peers = { $host } is worse than its peers: { $value } against a median of { $median } over { $hosts } hosts ({ $change }); chance alone does not explain it
-    .advice = `assay doctor --hosts` shows in what it differs; leave it out, or have it looked at

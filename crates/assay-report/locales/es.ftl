@@ -361,5 +361,3 @@ verdict-fine = bien
 answer-bandwidth = ancho de banda de memoria, { $label }
 answer-memory-latency = latencia de memoria
 answer-peak = pico { $label }
-doubt-worse-than-peers = { $host } es peor que los demás: { $value } frente a una mediana de { $median } en { $hosts } hosts ({ $change }); el azar por sí solo no lo explica
-    .advice = `assay doctor --hosts` muestra en qué difiere; exclúyalo o haga que lo revisen

@@ -361,5 +361,3 @@ verdict-fine = bon
 answer-bandwidth = bande passante mémoire, { $label }
 answer-memory-latency = latence mémoire
 answer-peak = crête { $label }
-doubt-worse-than-peers = { $host } est moins bon que ses pairs : { $value } contre une médiane de { $median } sur { $hosts } hôtes ({ $change }) ; le hasard seul ne l’explique pas
-    .advice = `assay doctor --hosts` montre en quoi il diffère ; écartez-le ou faites-le examiner

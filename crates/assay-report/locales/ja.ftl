@@ -328,5 +328,3 @@ verdict-fine = 正常
 answer-bandwidth = メモリ帯域幅、{ $label }
 answer-memory-latency = メモリレイテンシ
 answer-peak = { $label } ピーク
-doubt-worse-than-peers = { $host } は他のホストより劣る: { $value }、{ $hosts } 台の中央値は { $median }（{ $change }）。偶然だけでは説明できない
-    .advice = `assay doctor --hosts` で違いが分かる。除外するか、点検する

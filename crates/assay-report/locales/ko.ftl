@@ -328,5 +328,3 @@ verdict-fine = 정상
 answer-bandwidth = 메모리 대역폭, { $label }
 answer-memory-latency = 메모리 대기 시간
 answer-peak = { $label } 최대 성능
-doubt-worse-than-peers = { $host }이(가) 다른 호스트보다 나쁨: { $value }, 호스트 { $hosts }대의 중앙값은 { $median } ({ $change }); 우연만으로는 설명되지 않음
-    .advice = `assay doctor --hosts`가 차이점을 보여 줍니다. 제외하거나 점검을 받으세요

@@ -377,5 +377,3 @@ verdict-fine = в норме
 answer-bandwidth = пропускная способность памяти, { $label }
 answer-memory-latency = задержка памяти
 answer-peak = { $label }, пик
-doubt-worse-than-peers = { $host } хуже остальных: { $value } при медиане { $median } по { $hosts } узлам ({ $change }); случайностью это не объяснить
-    .advice = `assay doctor --hosts` покажет, чем он отличается; исключите его или отдайте на проверку

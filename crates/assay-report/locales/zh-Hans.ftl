@@ -328,5 +328,3 @@ verdict-fine = 正常
 answer-bandwidth = 内存带宽，{ $label }
 answer-memory-latency = 内存延迟
 answer-peak = { $label } 峰值
-doubt-worse-than-peers = { $host } 不如其他主机：{ $value }，而 { $hosts } 台主机的中位数为 { $median }（{ $change }）；不能仅用偶然解释
-    .advice = `assay doctor --hosts` 会显示它的不同之处；排除该主机，或对其进行检查

@@ -1,6 +1,7 @@
 //! Doubts about impossible figures: not finite, in the wrong order, above a limit.
 
 use assay_model::doubt::{Doubt, Order};
+use assay_model::limit::Basis;
 
 use crate::locale::{fixed, word};
 use crate::locale::{quantity, size};
@@ -24,12 +25,21 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
             less = quantity(*less, *unit, 4),
             more = quantity(*more, *unit, 4),
         ),
-        Doubt::AboveLimit { median, limit, unit } => told!(
-            "doubt-above-limit",
-            share = in_percent(median / limit.value, 1),
-            limit = quantity(limit.value, *unit, 4),
-            basis = basis(&limit.basis),
-        ),
+        Doubt::AboveLimit { median, limit, unit } => {
+            let said = told!(
+                "doubt-above-limit",
+                share = in_percent(median / limit.value, 1),
+                limit = quantity(limit.value, *unit, 4),
+                basis = basis(&limit.basis),
+            );
+            match limit.basis {
+                // Both sides were timed on the same CPUs, and no cache helps.
+                Basis::Rpeak(_) | Basis::MeasuredPeak { .. } => {
+                    said.advise(word("advice-limit-contended"))
+                }
+                _ => said,
+            }
+        }
         Doubt::NoRpeak { flop_per_cycle } => {
             told!("doubt-no-rpeak", rate = fixed(*flop_per_cycle, 1))
         }
