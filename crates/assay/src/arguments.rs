@@ -321,6 +321,15 @@ pub(crate) struct KeepArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
+    /// Only these topics, by the first word of a check, like memory or network [default: all]
+    #[arg(value_name = "TOPIC", conflicts_with = "hosts")]
+    pub(crate) topics: Vec<String>,
+    /// Also list what is as expected and what cannot be observed
+    #[arg(long, conflicts_with = "hosts")]
+    pub(crate) all: bool,
+    /// Exit with 4 if a deviation skews or invalidates measurements
+    #[arg(long, conflicts_with = "hosts")]
+    pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) hosts: HostsArguments,
     /// Also check the path to this host: device, round trip and path MTU
@@ -339,6 +348,18 @@ pub(crate) struct DoctorArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
+    /// Only runs that began on this day in UTC or later, like 2026-11-22
+    #[arg(long, value_name = "DATE")]
+    pub(crate) since: Option<jiff::civil::Date>,
+    /// Only runs of this suite, or recorded by this command
+    #[arg(long, value_name = "NAME")]
+    pub(crate) suite: Option<String>,
+    /// Only runs with this label
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Option<String>,
+    /// Only runs of this host
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
     /// Print the list as JSON
     #[arg(long)]
     pub(crate) json: bool,

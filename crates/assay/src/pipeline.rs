@@ -136,7 +136,7 @@ pub(crate) fn present(
         return Ok(());
     }
     let page = match extent {
-        Extent::Answer => build::answer(summary),
+        Extent::Answer => build::answer(summary, Some(run)),
         Extent::Report => build::run(summary, Some(run)),
     };
     let text = terminal.text(&page);

@@ -2,6 +2,7 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, Better, Metric, Section};
+use assay_model::run::Run;
 use assay_model::summary::{Estimate, Summary};
 use assay_model::trust::{self, Distrust};
 
@@ -143,19 +144,23 @@ pub fn distrusted(summary: &Summary) -> Vec<String> {
     reasons
 }
 
-/// The answer as a page that fits a screen of 80 columns and 24 lines.
+/// The answer as a page that fits a screen of 80 columns and 24 lines. `run` tells how far an interrupted one came.
 #[must_use]
-pub fn answer(summary: &Summary) -> Document {
+pub fn answer(summary: &Summary, run: Option<&Run>) -> Document {
     let mut document = Document::new(head::title(summary));
     for host in &summary.hosts {
         document.paragraph(Tone::Quiet, head::host_line(host));
     }
+    let (tone, fate) = head::fate(summary, run);
+    document.paragraph(tone, fate);
     let reasons = distrusted(summary);
     if !reasons.is_empty() {
         document.paragraph(Tone::Bad, say!("answer-untrusted", reasons = reasons.join("; ")));
     }
     let rows = rows(summary);
-    document.blocks.push(Block::Table(table(&rows)));
+    if !rows.is_empty() {
+        document.blocks.push(Block::Table(table(&rows)));
+    }
     if rows.len() > ROWS {
         document.paragraph(Tone::Quiet, say!("and-more", n = rows.len() - ROWS));
     }

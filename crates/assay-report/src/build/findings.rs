@@ -8,9 +8,9 @@ pub(super) const NO_CHANGE: &str =
     "Nothing was changed. Decide about each printed change yourself.";
 const NO_DEVIATION: &str = "No deviations found.";
 
-/// The report of the checks of one host.
+/// The report of the checks of one host; with `is_full` not of the deviations alone.
 #[must_use]
-pub fn findings(host: &str, findings: &[Finding]) -> Document {
+pub fn findings(host: &str, findings: &[Finding], is_full: bool) -> Document {
     let mut document = Document::new(format!("Benchmark configuration of {host}"));
     document.paragraph(Tone::Plain, counts(findings));
     let mut deviations = having(findings, Outcome::Deviates);
@@ -21,6 +21,12 @@ pub fn findings(host: &str, findings: &[Finding]) -> Document {
         document.heading("Deviations");
         document.blocks.extend(deviations.into_iter().map(deviation));
         document.paragraph(Tone::Quiet, NO_CHANGE);
+    }
+    if !is_full {
+        if has_more_than_deviations(findings) {
+            document.paragraph(Tone::Quiet, "The other checks: `assay doctor --all`.");
+        }
+        return document;
     }
     short(
         &mut document,
@@ -33,6 +39,10 @@ pub fn findings(host: &str, findings: &[Finding]) -> Document {
     let unreadable = having(findings, Outcome::Unreadable);
     short(&mut document, "Could not be read", ("reason", "expected"), unreadable);
     document
+}
+
+fn has_more_than_deviations(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.outcome != Outcome::Deviates)
 }
 
 fn having(findings: &[Finding], outcome: Outcome) -> Vec<&Finding> {

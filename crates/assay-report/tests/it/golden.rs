@@ -101,7 +101,7 @@ fn the_answer_fits_the_first_screen() {
         ("network", network::network()),
         ("volume", storage::volume()),
     ] {
-        let text = text::document(&build::answer(&summary), &options);
+        let text = text::document(&build::answer(&summary, None), &options);
         assert!(text.lines().count() <= 19, "{name}: {text}");
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= 80, "{name}: {text}");

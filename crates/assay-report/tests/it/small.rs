@@ -52,7 +52,7 @@ pub(crate) fn listing() -> Document {
 }
 
 pub(crate) fn findings() -> Document {
-    build::findings("node-7", &found())
+    build::findings("node-7", &found(), true)
 }
 
 /// Three hosts, one of them set up otherwise, and one that gave no answer.

@@ -63,7 +63,7 @@ pub(crate) struct RdmaArguments {
     /// TCP port of the far end, for what both ends tell each other
     #[arg(short, long, default_value_t = PORT)]
     pub(crate) port: u16,
-    /// Without a host: address to wait on [default: all]
+    /// Without a host: address to wait on [default: loopback, which no other host reaches]
     #[arg(short = 'B', long, value_name = "ADDRESS", conflicts_with = "host")]
     pub(crate) bind: Option<IpAddr>,
     /// Without a host: serve one test after another until interrupted

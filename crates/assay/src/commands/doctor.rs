@@ -1,34 +1,60 @@
 //! `assay doctor`: is this machine configured for measuring?
 
+use std::collections::BTreeSet;
+
 use assay_fleet::remote::Examined;
 use assay_fleet::root::Root;
 use assay_fleet::{doctor as checks, facts, state};
+use assay_model::finding::{Finding, Outcome, Severity};
+use assay_model::suite::did_you_mean;
 use assay_report::build;
 
 use super::doctor_hosts;
 use super::iperf3::failed;
 use crate::arguments::DoctorArguments;
+use crate::failure::exit_code;
 use crate::pipeline;
 use crate::terminal::Terminal;
-use assay_run::failure::Failure;
+use assay_run::failure::{Failure, Kind};
 use assay_run::network::setup::{self, PathAsked};
 
 pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     if let Some(list) = &typed.hosts.hosts {
         return doctor_hosts::doctor(list, typed, terminal);
     }
-    let found = examine(&PathAsked {
+    let mut found = examine(&PathAsked {
         host: typed.to.clone(),
         round_trip_s: typed.round_trip,
         link_bit_per_s: typed.rate.map(|rate| rate as f64),
     })?;
+    keep_topics(&mut found.findings, &typed.topics)?;
     if typed.json {
         terminal.print(&pipeline::json(&found)?);
     } else {
-        let text = terminal.text(&build::findings(&found.host.name, &found.findings));
-        terminal.print(&text);
+        let page = build::findings(&found.host.name, &found.findings, typed.all);
+        terminal.print(&terminal.text(&page));
     }
-    Ok(0)
+    let matters =
+        |it: &Finding| it.outcome == Outcome::Deviates && it.severity > Severity::Note;
+    let is_bad = typed.strict && found.findings.iter().any(matters);
+    Ok(if is_bad { exit_code(Kind::Measurement) } else { 0 })
+}
+
+/// The first word of a check: `network` of `network.send-buffer`.
+fn topic(finding: &Finding) -> &str {
+    finding.id.split('.').next().unwrap_or_default()
+}
+
+fn keep_topics(findings: &mut Vec<Finding>, topics: &[String]) -> Result<(), Failure> {
+    let known: BTreeSet<&str> = findings.iter().map(topic).collect();
+    if let Some(unknown) = topics.iter().find(|asked| !known.contains(asked.as_str())) {
+        let known: Vec<&str> = known.into_iter().collect();
+        return Err(Failure::usage(format!("there is no topic `{unknown}`"))
+            .advise(did_you_mean(unknown, &known)));
+    }
+    let is_asked = |it: &Finding| topics.iter().any(|asked| asked == topic(it));
+    findings.retain(|it| topics.is_empty() || is_asked(it));
+    Ok(())
 }
 
 /// Every check on this machine, those of a path where one is named.

@@ -57,7 +57,8 @@ struct Unreadable {
 }
 
 pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let listing = stored::list(&typed.store)?;
+    let mut listing = stored::list(&typed.store)?;
+    listing.runs.retain(|run| is_asked(run, typed));
     let is_whole = listing.runs.iter().all(|run| run.is_whole);
     let text = if typed.json {
         pipeline::json(&document(listing))?
@@ -67,6 +68,17 @@ pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8,
     };
     terminal.print(&text);
     Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })
+}
+
+fn is_asked(run: &Listed, typed: &ListArguments) -> bool {
+    let is =
+        |asked: &Option<String>, found: &str| asked.as_deref().is_none_or(|it| it == found);
+    // Both are written from the year down, so they sort as they follow each other.
+    let is_later = typed.since.is_none_or(|day| run.started >= day.to_string());
+    is_later
+        && is(&typed.suite, &run.suite)
+        && is(&typed.label, run.label.as_deref().unwrap_or_default())
+        && is(&typed.host, &run.host)
 }
 
 fn document(listing: Listing) -> Document {

@@ -75,8 +75,11 @@ fn serve(
     cancel: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let ip = typed.bind.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+    let ip = typed.bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let address = SocketAddr::new(ip, typed.port);
+    if typed.bind.is_none() {
+        terminal.note("listening on loopback alone; -B 0.0.0.0 lets other hosts in");
+    }
     terminal.note(&format!("waiting for one test on TCP {address}"));
     loop {
         let served = rdma::serve(address, &typed.device(), cancel);

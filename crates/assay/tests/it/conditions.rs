@@ -114,6 +114,30 @@ fn a_history_is_shown_in_every_format() {
 }
 
 #[test]
+fn the_list_shows_what_is_asked_for() {
+    let world = World::new();
+    world.write("tiny.toml", SUITE);
+    world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", "on"]).succeeded();
+    world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", "off"]).succeeded();
+    let suite =
+        world.json(&["list", "--json"])["runs"][0]["suite"].as_str().unwrap().to_owned();
+    for (words, expected) in [
+        (&[][..], 2),
+        (&["--label", "on"], 1),
+        (&["--label", "nothing"], 0),
+        (&["--suite", suite.as_str()], 2),
+        (&["--suite", "other"], 0),
+        (&["--host", "nowhere"], 0),
+        (&["--since", "2026-01-01"], 2),
+        (&["--since", "9999-01-01"], 0),
+    ] {
+        let listed = world.json(&[&["list", "--json"], words].concat());
+        assert_eq!(listed["runs"].as_array().map(Vec::len), Some(expected), "{words:?}");
+    }
+    world.assay(&["list", "--since", "yesterday"]).failed_with(2);
+}
+
+#[test]
 fn what_cannot_be_compared_is_said() {
     let world = world();
     world.assay(&["run", "tiny.toml"]).succeeded();

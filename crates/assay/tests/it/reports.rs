@@ -119,8 +119,20 @@ fn the_doctor_tells_its_outcomes_apart() {
             );
         }
     }
-    let text = world.assay(&["doctor"]).succeeded().out;
+    let text = world.assay(&["doctor", "--all"]).succeeded().out;
     assert!(text.contains("clock"), "{text}");
+    // A topic is asked for alone; what deviates decides the exit code only where it is to.
+    let limits = world.json(&["doctor", "limits", "--json"]);
+    let limits = limits["findings"].as_array().unwrap();
+    assert!(!limits.is_empty());
+    for finding in limits {
+        assert!(finding["id"].as_str().unwrap().starts_with("limits."), "{finding}");
+    }
+    world.assay(&["doctor", "limit"]).failed_with(2);
+    let matters =
+        |it: &serde_json::Value| it["outcome"] == "deviates" && it["severity"] != "note";
+    let strict = world.assay(&["doctor", "limits", "--strict"]);
+    assert_eq!(strict.code, if limits.iter().any(matters) { 4 } else { 0 }, "{strict:?}");
 }
 
 #[test]

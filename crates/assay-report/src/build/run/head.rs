@@ -53,7 +53,7 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
 }
 
 /// Nothing to say about a run that went well.
-fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, String) {
+pub(in crate::build) fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, String) {
     let reached = run.map(|run| [run.finished_cases().count(), run.started.plan.cases.len()]);
     match summary.run.status {
         Status::Complete => (Tone::Plain, String::new()),
