@@ -1,7 +1,7 @@
 //! The dynamic loader, as far as a library of functions needs it. Never closes what it has opened.
 
 use std::ffi::{CStr, CString, c_void};
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::ptr::NonNull;
 
 /// Who may use the names of a library.
@@ -42,6 +42,21 @@ impl Library {
         // SAFETY: the handle is open and the string valid.
         let address = unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) };
         (!address.is_null()).then_some(address.cast_const().cast())
+    }
+
+    /// The function that the library has by the first of these names; the first of them where it has none.
+    ///
+    /// # Safety
+    /// `F` must be a pointer to a function, and the type that the library's interface gives these names.
+    pub(crate) unsafe fn typed<F: Copy>(
+        &self,
+        names: &[&'static str],
+    ) -> Result<F, &'static str> {
+        const { assert!(size_of::<F>() == size_of::<*const ()>()) };
+        let found = names.iter().find_map(|name| self.function(name, ""));
+        let address = found.ok_or(names[0])?;
+        // SAFETY: of the same size, and the caller vouches for the type.
+        Ok(unsafe { mem::transmute_copy(&address) })
     }
 
     /// The address of the function `name` + `ending`, if the library has it.

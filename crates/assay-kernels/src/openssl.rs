@@ -3,10 +3,10 @@
 //!
 //! Only functions that OpenSSL 1.1 and 3 both have, some under two names.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::fmt;
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
-use std::{fmt, mem};
 
 use crate::library::{Library, Scope};
 
@@ -76,38 +76,32 @@ macro_rules! functions {
         }
 
         impl OpenSsl {
-            fn of(library: &Library) -> Result<Self, String> {
-                let find = |names: &[&CStr]| {
-                    let found = names.iter().find_map(|name| library.symbol(name));
-                    found.ok_or_else(|| format!("it has no {}", names[0].to_string_lossy()))
-                };
+            fn of(library: &Library) -> Result<Self, &'static str> {
                 // SAFETY: under either name the function has had this type since OpenSSL 1.1.
-                Ok(Self { $($field: unsafe {
-                    mem::transmute::<*const (), $type>(find(&[$($name),+])?)
-                },)+ })
+                Ok(Self { $($field: unsafe { library.typed(&[$($name),+]) }?,)+ })
             }
         }
     };
 }
 
 functions! {
-    bio_of: unsafe extern "C" fn(*const c_void, c_int) -> *mut Bio = c"BIO_new_mem_buf";
-    free_bio: unsafe extern "C" fn(*mut Bio) -> c_int = c"BIO_free";
-    read_public: ReadPem = c"PEM_read_bio_PUBKEY";
-    read_private: ReadPem = c"PEM_read_bio_PrivateKey";
-    free_key: unsafe extern "C" fn(*mut Pkey) = c"EVP_PKEY_free";
-    kind: Ask = c"EVP_PKEY_get_base_id" | c"EVP_PKEY_base_id";
-    bits: Ask = c"EVP_PKEY_get_bits" | c"EVP_PKEY_bits";
-    context_of: unsafe extern "C" fn(*mut Pkey, *mut c_void) -> *mut Context = c"EVP_PKEY_CTX_new";
-    free_context: unsafe extern "C" fn(*mut Context) = c"EVP_PKEY_CTX_free";
-    control: Control = c"EVP_PKEY_CTX_ctrl";
-    begin_encrypting: Begin = c"EVP_PKEY_encrypt_init";
-    encrypt: Convert = c"EVP_PKEY_encrypt";
-    begin_decrypting: Begin = c"EVP_PKEY_decrypt_init";
-    decrypt: Convert = c"EVP_PKEY_decrypt";
-    digest: Digest = c"EVP_Digest";
-    sha256: unsafe extern "C" fn() -> *const c_void = c"EVP_sha256";
-    clear_errors: unsafe extern "C" fn() = c"ERR_clear_error";
+    bio_of: unsafe extern "C" fn(*const c_void, c_int) -> *mut Bio = "BIO_new_mem_buf";
+    free_bio: unsafe extern "C" fn(*mut Bio) -> c_int = "BIO_free";
+    read_public: ReadPem = "PEM_read_bio_PUBKEY";
+    read_private: ReadPem = "PEM_read_bio_PrivateKey";
+    free_key: unsafe extern "C" fn(*mut Pkey) = "EVP_PKEY_free";
+    kind: Ask = "EVP_PKEY_get_base_id" | "EVP_PKEY_base_id";
+    bits: Ask = "EVP_PKEY_get_bits" | "EVP_PKEY_bits";
+    context_of: unsafe extern "C" fn(*mut Pkey, *mut c_void) -> *mut Context = "EVP_PKEY_CTX_new";
+    free_context: unsafe extern "C" fn(*mut Context) = "EVP_PKEY_CTX_free";
+    control: Control = "EVP_PKEY_CTX_ctrl";
+    begin_encrypting: Begin = "EVP_PKEY_encrypt_init";
+    encrypt: Convert = "EVP_PKEY_encrypt";
+    begin_decrypting: Begin = "EVP_PKEY_decrypt_init";
+    decrypt: Convert = "EVP_PKEY_decrypt";
+    digest: Digest = "EVP_Digest";
+    sha256: unsafe extern "C" fn() -> *const c_void = "EVP_sha256";
+    clear_errors: unsafe extern "C" fn() = "ERR_clear_error";
 }
 
 type ReadPem = unsafe extern "C" fn(
@@ -138,7 +132,11 @@ impl OpenSsl {
         let opened = OPENED.get_or_init(|| {
             let mut reasons = Vec::new();
             for file in FILES {
-                match Library::open(file, Scope::Local).and_then(|library| Self::of(&library)) {
+                let opened = Library::open(file, Scope::Local);
+                let found = opened.and_then(|library| {
+                    Self::of(&library).map_err(|lacks| format!("{file} has no {lacks}"))
+                });
+                match found {
                     Ok(found) => return Ok(found),
                     Err(reason) => reasons.push(reason),
                 }

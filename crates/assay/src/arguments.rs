@@ -24,6 +24,7 @@ pub(crate) mod hosts;
 pub(crate) mod import;
 pub(crate) mod ior;
 mod language;
+pub(crate) mod list;
 pub(crate) mod mpi;
 pub(crate) mod mpi_refused;
 pub(crate) mod mpi_run;
@@ -39,6 +40,7 @@ use hosts::{FleetArguments, HostsArguments};
 use import::ImportArguments;
 use ior::IorArguments;
 use language::LanguageArguments;
+use list::ListArguments;
 use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
 use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
@@ -344,27 +346,6 @@ pub(crate) struct DoctorArguments {
     /// Print the findings as JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArguments {
-    /// Only runs that began on this day in UTC or later, like 2026-11-22
-    #[arg(long, value_name = "DATE")]
-    pub(crate) since: Option<jiff::civil::Date>,
-    /// Only runs of this suite, or recorded by this command
-    #[arg(long, value_name = "NAME")]
-    pub(crate) suite: Option<String>,
-    /// Only runs with this label
-    #[arg(long, value_name = "NAME")]
-    pub(crate) label: Option<String>,
-    /// Only runs of this host
-    #[arg(long, value_name = "HOST")]
-    pub(crate) host: Option<String>,
-    /// Print the list as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) store: StoreArguments,
 }
 
 #[derive(Debug, Args)]

@@ -29,9 +29,8 @@ pub(crate) fn of_system(name: &str) -> Result<Vec<Claim>, Failure> {
 }
 
 fn own(path: &str) -> Result<Vec<Claim>, Failure> {
-    let text = job_file::read_text(Path::new(path)).map_err(|error| {
-        Failure::usage(format!("{path} cannot be read")).because(&error).with_known_advice()
-    })?;
+    let file = Path::new(path);
+    let text = job_file::read_text(file).map_err(|error| job_file::unreadable(file, &error))?;
     reference::read(&text).map_err(|error| {
         let advice = match error {
             ReferenceError::NoUnit { .. } | ReferenceError::Figure { .. } => {
@@ -88,7 +87,6 @@ fn document(held: &[Held<'_>], name: &str) -> Document {
         for (number, claim) in it.claims.iter().enumerate() {
             let first = number == 0;
             let told = |text: String| if first { text } else { String::new() };
-            let note = claim.note.chars().take(70).collect::<String>();
             table.rows.push(vec![
                 told(what(it.estimate)).into(),
                 told(joined(&Quantity::new(it.estimate.median, it.estimate.unit).to_string()))
@@ -98,7 +96,7 @@ fn document(held: &[Held<'_>], name: &str) -> Document {
                 format!("{:.0} %", 100.0 * it.estimate.median / claim.quantity.value).into(),
                 claim.date.as_str().into(),
                 told(word(it.verdict).to_owned()).into(),
-                note.into(),
+                claim.note.as_str().into(),
             ]);
         }
     }

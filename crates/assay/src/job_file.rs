@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use assay_run::failure::Failure;
+
 /// A hundred thousand lines have 10 MiB; what is this much longer was not written by anybody.
 const MOST_BYTES: u64 = 128 << 20;
 
@@ -18,6 +20,15 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("it has more than 128 MiB"));
     }
     Ok(bytes)
+}
+
+/// Why a file that a user names is of no use.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    let failure = Failure::usage(format!("{} cannot be read", path.display())).because(error);
+    match error.kind() {
+        io::ErrorKind::NotFound => failure.advise("check its name, and the folder it is in"),
+        _ => failure.with_known_advice(),
+    }
 }
 
 /// The same as text.

@@ -55,12 +55,7 @@ pub(crate) fn run(
     extent: Extent,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    // A reference that there is not is said before anything is measured.
-    let claims = typed
-        .expect
-        .as_deref()
-        .map(|name| expected::named(name).unwrap_or_else(|| expected::of_system(name)));
-    let claims = claims.transpose()?;
+    let demands = Demands::of(typed)?;
     let prepared = question::prepare(question)?;
     if typed.dry_run {
         return dry_run(&prepared, typed, terminal);
@@ -72,33 +67,56 @@ pub(crate) fn run(
     let summary = summarize(&run);
     present(&run, &summary, typed, extent, terminal)?;
     verdict(&summary)?;
-    match (&claims, &typed.expect) {
-        (Some(claims), Some(name)) => {
-            beside_published(&summary, (claims, name), typed.json, terminal)
-        }
-        _ => {
-            let is_doubted = typed.strict && !build::distrusted(&summary).is_empty();
-            Ok(if is_doubted { UNDECIDED } else { 0 })
-        }
-    }
+    demands.met(&summary, terminal)
 }
 
-/// What was measured beside what was published; the exit code comes back.
-fn beside_published(
-    summary: &Summary,
-    (claims, name): (&[Claim], &str),
-    is_quiet: bool,
-    terminal: &mut Terminal,
-) -> Result<u8, Failure> {
-    let Some((document, code)) = expected::held(summary, claims, name) else {
-        terminal.note(&format!("nothing that was published of {name} was measured here"));
-        return Ok(UNDECIDED);
-    };
-    if !is_quiet {
-        let text = terminal.text(&document);
-        terminal.print(&text);
+/// What is demanded of a run that has been measured.
+pub(crate) struct Demands<'a> {
+    typed: &'a MeasuringArguments,
+    /// Published figures that its results are held against, and the name they were asked for by.
+    claims: Option<(Vec<Claim>, &'a str)>,
+}
+
+impl<'a> Demands<'a> {
+    /// A reference that there is not is said before anything is measured.
+    pub(crate) fn of(typed: &'a MeasuringArguments) -> Result<Self, Failure> {
+        let claims = typed.expect.as_deref().map(|name| {
+            let claims = expected::named(name).unwrap_or_else(|| expected::of_system(name));
+            claims.map(|claims| (claims, name))
+        });
+        Ok(Self { typed, claims: claims.transpose()? })
     }
-    Ok(code)
+
+    /// The exit code: a figure that is missed counts for more than one that cannot be told.
+    pub(crate) fn met(
+        &self,
+        summary: &Summary,
+        terminal: &mut Terminal,
+    ) -> Result<u8, Failure> {
+        let is_doubted = self.typed.strict && !build::distrusted(summary).is_empty();
+        let published = match &self.claims {
+            Some((claims, name)) => self.beside_published(summary, (claims, name), terminal),
+            None => 0,
+        };
+        Ok(if is_doubted && published == 0 { UNDECIDED } else { published })
+    }
+
+    fn beside_published(
+        &self,
+        summary: &Summary,
+        (claims, name): (&[Claim], &str),
+        terminal: &mut Terminal,
+    ) -> u8 {
+        let Some((document, code)) = expected::held(summary, claims, name) else {
+            terminal.note(&format!("nothing that was published of {name} was measured here"));
+            return UNDECIDED;
+        };
+        if !self.typed.json {
+            let text = terminal.text(&document);
+            terminal.print(&text);
+        }
+        code
+    }
 }
 
 /// Whether a run counts as measured.
@@ -167,8 +185,7 @@ fn next_steps(summary: &Summary, extent: Extent) -> String {
             of_results.into_iter().flatten().take(1).chain([doctor]).collect()
         }
     };
-    let steps = steps.into_iter();
-    let lines = steps.map(|(command, why)| format!("  {command:55} {why}\n"));
+    let lines = steps.into_iter().map(|(command, why)| format!("  {command:55} {why}\n"));
     format!("\nStored as {id}. Next:\n{}", lines.collect::<String>())
 }
 

@@ -40,17 +40,9 @@ macro_rules! table {
             /// `H` must be the handle of the library's binary interface.
             pub(super) unsafe fn load(library: &Library) -> Result<Self, &'static str> {
                 Ok(Self {
-                    $($field: {
-                        let function = library.function($name, "").ok_or($name)?;
-                        // SAFETY: the standard gives this name these arguments, and the caller
-                        // vouches for the width of the handles.
-                        unsafe {
-                            std::mem::transmute::<
-                                *const (),
-                                unsafe extern "C" fn($($argument),*) -> $result,
-                            >(function)
-                        }
-                    },)*
+                    // SAFETY: the standard gives this name these arguments, and the caller
+                    // vouches for the width of the handles.
+                    $($field: unsafe { library.typed(&[$name]) }?,)*
                 })
             }
         }

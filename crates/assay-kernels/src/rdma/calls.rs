@@ -23,16 +23,8 @@ macro_rules! table {
             /// Looks all functions up; the name of the first that is missing otherwise.
             pub(super) fn load(library: &Library) -> Result<Self, &'static str> {
                 Ok(Self {
-                    $($field: {
-                        let function = library.function($name, "").ok_or($name)?;
-                        // SAFETY: the library's interface gives this name these arguments.
-                        unsafe {
-                            std::mem::transmute::<
-                                *const (),
-                                unsafe extern "C" fn($($argument),*) -> $result,
-                            >(function)
-                        }
-                    },)*
+                    // SAFETY: the library's interface gives this name these arguments.
+                    $($field: unsafe { library.typed(&[$name]) }?,)*
                 })
             }
         }

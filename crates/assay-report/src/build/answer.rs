@@ -65,8 +65,10 @@ fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) ->
         let estimate = group[representative(&group)];
         let distrust = Distrust::of(estimate);
         let label = question(benchmark, &headline_label(name, estimate));
-        let apart = told_apart(estimate).filter(|_| several);
-        let label = [Some(label), apart].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let apart =
+            [told_apart(estimate), text(estimate, Attribute::Host)].into_iter().flatten();
+        let parts = std::iter::once(label).chain(apart.filter(|_| several));
+        let label = parts.collect::<Vec<_>>().join(", ");
         Row { label, estimate, distrust }
     };
     groups.into_iter().map(row).collect()
@@ -100,13 +102,14 @@ fn is_asked(estimate: &Estimate) -> bool {
 
 /// What makes two results of a metric different questions.
 fn distinction(estimate: &Estimate) -> Vec<Option<String>> {
-    let of = |names: &[Attribute]| names.iter().map(|name| text(estimate, *name)).collect();
-    match section_of(estimate) {
-        Some(Section::Storage) => of(&[Attribute::Test, Attribute::Phase]),
-        Some(Section::Network) => of(&[Attribute::Direction, Attribute::LoadStreams]),
-        Some(Section::Mpi) => of(&[Attribute::Mpi]),
-        _ => Vec::new(),
-    }
+    let own: &[Attribute] = match section_of(estimate) {
+        Some(Section::Storage) => &[Attribute::Test, Attribute::Phase],
+        Some(Section::Network) => &[Attribute::Direction, Attribute::LoadStreams],
+        Some(Section::Mpi) => &[Attribute::Mpi],
+        _ => &[],
+    };
+    // Each of several hosts answers for itself.
+    [&[Attribute::Host], own].concat().iter().map(|name| text(estimate, *name)).collect()
 }
 
 /// The same in words, where the label does not say it.

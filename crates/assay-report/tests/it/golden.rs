@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use assay_model::attribute::Attribute;
 use assay_model::event::Status;
 use assay_model::summary::Summary;
 use assay_report::build;
@@ -107,6 +108,27 @@ fn the_answer_fits_the_first_screen() {
         assert!(widest <= 80, "{name}: {text}");
         compare(&format!("{name}.answer.txt"), &text);
     }
+}
+
+#[test]
+fn each_of_several_hosts_answers_for_itself() {
+    let mut summary = guest::quick();
+    let alone = build::rows(&summary).len();
+    let of = |host: &'static str| {
+        let mut results = guest::quick().results;
+        results.iter_mut().for_each(|it| {
+            it.host = host.to_owned();
+            it.parameters.insert(Attribute::Host, host.into());
+        });
+        results
+    };
+    summary.results = [of("vm1"), of("vm2")].concat();
+    // The second host alone is not to be relied on, and the better first one does not hide it.
+    summary.results.iter_mut().filter(|it| it.host == "vm2").for_each(|it| it.ci = None);
+    let rows = build::rows(&summary);
+    assert_eq!(rows.len(), 2 * alone);
+    assert!(rows.iter().all(|row| row.label.ends_with(&row.estimate.host)), "{rows:?}");
+    assert!(!build::distrusted(&summary).is_empty());
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn language(tag: &str) -> Result<Locale, String> {
     Locale::of(tag).ok_or_else(|| {
         let tags = Locale::ALL.map(Locale::tag);
         let near = nearest(tag, tags.into_iter())
-            .map_or_else(String::new, |it| format!("; did you mean {it}?"));
-        format!("there are no words in this language{near} There are {}", tags.join(", "))
+            .map_or_else(String::new, |it| format!(" (did you mean {it}?)"));
+        format!("there are no words in this language{near}; there are {}", tags.join(", "))
     })
 }

@@ -22,6 +22,7 @@ pub(crate) fn compare(
     typed: &CompareArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
+    let gates = gates::read(&typed.gates)?;
     let host = typed.host.as_deref();
     if let Some(claims) = expected::named(&typed.b) {
         return against(typed, &claims?, terminal);
@@ -39,7 +40,10 @@ pub(crate) fn compare(
     page(&comparison, |page| page.publish(&typed.page, terminal))?;
     let code = code_of(&comparison)?;
     let is_quiet = typed.page.json || typed.page.format != Format::Text;
-    Ok(gates::decide(&typed.gates, &comparison, is_quiet, terminal)?.unwrap_or(code))
+    match gates {
+        Some(gates) => gates::decide(&typed.gates, &gates, &comparison, is_quiet, terminal),
+        None => Ok(code),
+    }
 }
 
 /// One run beside what was published.

@@ -86,10 +86,8 @@ fn line(imported: &Imported) -> String {
 
 fn file(path: &Path, known: &Known, store: &Store) -> Result<Imported, Failure> {
     let name = path.display().to_string();
-    let unread = |error: std::io::Error| {
-        Failure::usage(format!("{name} cannot be read")).because(&error).with_known_advice()
-    };
-    let status = fs_err::metadata(path).map_err(unread)?;
+    let unread = |error: std::io::Error| job_file::unreadable(path, &error);
+    let status = path.metadata().map_err(unread)?;
     if !status.is_file() {
         return Err(Failure::usage(format!("{name} is no file"))
             .advise("name the files in it, like results/*.json"));

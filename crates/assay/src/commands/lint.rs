@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use assay_claims::figure::figures;
 use assay_claims::lint::{self, Finding, MOST_BYTES, sarif};
 use assay_model::quantity::Bytes;
 use assay_report::{build, render};
@@ -28,6 +29,9 @@ pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8,
     for path in &typed.pages {
         let text = read(path)?;
         let name = path.display().to_string();
+        if figures(&text).is_empty() {
+            terminal.note(&format!("{name}: there is no figure in it"));
+        }
         let mut found = lint::lint(&text, source.as_deref());
         if typed.fix {
             let (mended, count) = lint::fixed(&text, &found);
@@ -65,10 +69,8 @@ fn lines(name: &str, found: &[Finding]) -> String {
 
 fn read(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
-    let unread = |error: std::io::Error| {
-        Failure::usage(format!("{shown} cannot be read")).because(&error).with_known_advice()
-    };
-    let status = fs_err::metadata(path).map_err(unread)?;
+    let unread = |error: std::io::Error| job_file::unreadable(path, &error);
+    let status = path.metadata().map_err(unread)?;
     if !status.is_file() || status.len() > MOST_BYTES {
         return Err(Failure::usage(format!("{shown} is no page"))
             .explain(format!("a page is a file of at most {}", Bytes(MOST_BYTES)))

@@ -7,7 +7,7 @@ use assay_report::words;
 use assay_store::{Listed, Listing};
 use serde::Serialize;
 
-use crate::arguments::ListArguments;
+use crate::arguments::list::ListArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
 use crate::{pipeline, stored};

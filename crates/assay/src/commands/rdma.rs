@@ -14,7 +14,7 @@ use crate::arguments::rdma::RdmaArguments;
 use crate::listening::Silently;
 use crate::stored;
 use crate::terminal::Terminal;
-use assay_kernels::rdma::RdmaError;
+use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
 use assay_run::rdma::{self, Joined, Observed, Size, TestError, Values};
@@ -29,6 +29,10 @@ pub(crate) fn rdma(
     let work = typed.workload()?;
     if typed.host.is_none() && !typed.loopback {
         return serve(typed, cancel, terminal);
+    }
+    // Where nothing can be tried, nothing is stored.
+    if !has_devices() {
+        return Err(TestError::from(RdmaError::NoDevice).failure());
     }
     let store = stored::kept(&typed.keep)?;
     let phase = (work.test.name().to_owned(), Workload::Rdma(work.clone()));

@@ -18,7 +18,7 @@ use crate::arguments::hosts::OnHostFailure;
 use crate::arguments::{RunArguments, given_words};
 use crate::failure::{REGRESSION, exit_code};
 use crate::listening::Listening;
-use crate::pipeline::Extent;
+use crate::pipeline::{Demands, Extent};
 use crate::terminal::Terminal;
 use crate::{output_file, pipeline, signals, stored, suites};
 use assay_run::failure::{Failure, Kind};
@@ -36,6 +36,7 @@ pub(super) fn run(
         )
         .advise("measure each condition in a run of its own, with a --label"));
     }
+    let demands = Demands::of(&typed.measuring)?;
     let Way { names, via, program } = doctor_hosts::way(list, &typed.fleet.hosts)?;
     // What is wrong with the suite itself is said here, and not by every host.
     let texts = suites::texts(&typed.suites)?;
@@ -77,7 +78,8 @@ pub(super) fn run(
         output_file::write(file, &line)?;
     }
     pipeline::verdict(&summary)?;
-    Ok(if typed.measuring.strict && !worse.is_empty() { REGRESSION } else { 0 })
+    let code = demands.met(&summary, terminal)?;
+    Ok(if typed.measuring.strict && !worse.is_empty() { REGRESSION } else { code })
 }
 
 fn lost_host(doubt: &Doubt) -> Option<&str> {

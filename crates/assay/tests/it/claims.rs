@@ -68,6 +68,26 @@ fn a_run_is_held_against_a_system_and_against_a_file_of_ones_own() {
 }
 
 #[test]
+fn what_is_expected_of_a_run_and_whether_to_trust_it_both_count() {
+    let world = World::new();
+    let claim = |value: &str| {
+        format!("[[claim]]\nmetric = \"compute.linpack/rmax\"\nvalue = \"{value}\"\n")
+    };
+    world.write("low.toml", &claim("1 kFLOP/s"));
+    world.write("high.toml", &claim("99999 TFLOP/s"));
+    // One solve, which is never enough to be trusted.
+    let words = ["linpack", "--n", "1200", "--budget", "1ms", "--expect"];
+    for (more, code) in [
+        (&["low.toml"][..], 0),
+        (&["low.toml", "--strict"], 6),
+        (&["high.toml", "--strict"], 5),
+    ] {
+        let outcome = world.assay(&[&words[..], more].concat());
+        assert_eq!(outcome.code, code, "{more:?}: {outcome:?}");
+    }
+}
+
+#[test]
 fn gates_decide_and_tell_others() {
     let world = world();
     world
@@ -91,8 +111,14 @@ fn gates_decide_and_tell_others() {
     let summary = std::fs::read_to_string(world.path("summary.md")).unwrap();
     assert!(summary.contains("| passed |"), "{summary}");
     world.write("no.toml", "[[gate]]\nmetric = \"memory.stream/triad\"\n");
-    let refused = world.assay(&words("no.toml")).failed_with(3).err;
-    assert!(refused.contains("has no threshold"), "{refused}");
+    let refused = world.assay(&words("no.toml")).failed_with(3);
+    assert!(refused.err.contains("has no threshold"), "{refused:?}");
+    assert_eq!(refused.out, "", "gates are read before anything is printed");
+    let absent = world.assay(&words("nowhere.toml")).failed_with(2).err;
+    assert!(
+        absent.contains("nowhere.toml cannot be read") && absent.contains("help: "),
+        "{absent}"
+    );
 }
 
 #[test]
@@ -118,7 +144,11 @@ fn a_page_is_linted_for_people_programs_and_code_hosts() {
     assert!(std::fs::read_to_string(page).unwrap().contains("~780 MB/s 읽기/쓰기"));
     world.write("fine.md", "# A page\n\nNo tables, 5 GB/s.\n");
     world.assay(&["lint", "fine.md"]).succeeded();
-    world.assay(&["lint", "absent.md"]).failed_with(2);
+    let absent = world.assay(&["lint", "absent.md"]).failed_with(2).err;
+    assert!(absent.contains("check its name") && !absent.contains("metadata"), "{absent}");
+    world.write("words.md", "# A page\n\nWords alone.\n");
+    let words = world.assay(&["lint", "words.md"]).succeeded().err;
+    assert!(words.contains("words.md: there is no figure in it"), "{words}");
     let refused = world.assay(&["lint", "fine.md", "--against", "nothing"]).failed_with(2).err;
     assert!(refused.contains("no file `nothing`"), "{refused}");
 }

@@ -134,7 +134,8 @@ fn the_list_shows_what_is_asked_for() {
         let listed = world.json(&[&["list", "--json"], words].concat());
         assert_eq!(listed["runs"].as_array().map(Vec::len), Some(expected), "{words:?}");
     }
-    world.assay(&["list", "--since", "yesterday"]).failed_with(2);
+    let refused = world.assay(&["list", "--since", "yesterday"]).failed_with(2).err;
+    assert!(refused.contains("a day is written like 2026-11-22"), "{refused}");
 }
 
 #[test]
@@ -156,6 +157,8 @@ fn what_cannot_be_compared_is_said() {
         &["run", "tiny.toml", "--turns", "4"],
         &["run", "tiny.toml", "--margin", "5%"],
         &["run", "tiny.toml", "--control"],
+        &["run", "tiny.toml", "--switch", "true", "true", "--strict"],
+        &["run", "tiny.toml", "--switch", "true", "true", "--expect", "azure/hb"],
     ] {
         let outcome = world.assay(wrong).failed_with(2);
         assert!(!outcome.err.is_empty());

@@ -23,6 +23,8 @@ fn without_a_device_it_says_what_is_missing_and_what_to_do() {
         assert!(told.contains("there is no RDMA device on this machine"), "{told}");
         assert!(told.contains("rdma link add"), "{told}");
     }
+    let listed = world.assay(&["list"]).succeeded().out;
+    assert!(listed.contains("There are no runs yet"), "{listed}");
 }
 
 #[test]

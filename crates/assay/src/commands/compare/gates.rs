@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use assay_claims::gate::{self, Outcome};
+use assay_claims::gate::{self, Gate, Outcome};
 use assay_model::comparison::Comparison;
 use assay_report::document::{Align, Block, Document, Table};
 use assay_run::failure::{Failure, Kind};
@@ -15,24 +15,27 @@ use crate::{job_file, output_file};
 /// Where GitHub wants the summary of a job.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// What the gates say; `None` without any. Only what is not printed for a machine is printed.
+/// The gates of the user's file; `None` without one.
+pub(super) fn read(typed: &GateArguments) -> Result<Option<Vec<Gate>>, Failure> {
+    let Some(path) = &typed.gate else { return Ok(None) };
+    let text = job_file::read_text(path).map_err(|error| job_file::unreadable(path, &error))?;
+    let gates = gate::read(&text).map_err(|error| {
+        Failure::new(Kind::Suite, format!("{} is no file of gates", path.display()))
+            .because(&error)
+            .advise("docs/references.md shows one")
+    });
+    gates.map(Some)
+}
+
+/// What the gates say. Only what is not printed for a machine is printed.
 pub(super) fn decide(
     typed: &GateArguments,
+    gates: &[Gate],
     comparison: &Comparison,
     is_quiet: bool,
     terminal: &mut Terminal,
-) -> Result<Option<u8>, Failure> {
-    let Some(path) = &typed.gate else { return Ok(None) };
-    let shown = path.display();
-    let text = job_file::read_text(path).map_err(|error| {
-        Failure::usage(format!("{shown} cannot be read")).because(&error).with_known_advice()
-    })?;
-    let gates = gate::read(&text).map_err(|error| {
-        Failure::new(Kind::Suite, format!("{shown} is no file of gates"))
-            .because(&error)
-            .advise("docs/references.md shows one")
-    })?;
-    let judged = gate::judge(&gates, comparison);
+) -> Result<u8, Failure> {
+    let judged = gate::judge(gates, comparison);
     if !is_quiet {
         let columns = [("gate", Align::Left), ("outcome", Align::Left), ("why", Align::Left)];
         let mut table = Table::new("", &columns);
@@ -55,11 +58,11 @@ pub(super) fn decide(
     if typed.github {
         github(&gate::markdown(&judged))?;
     }
-    Ok(Some(match gate::overall(&judged) {
+    Ok(match gate::overall(&judged) {
         Outcome::Passed => 0,
         Outcome::Failed => REGRESSION,
         Outcome::CannotTell => UNDECIDED,
-    }))
+    })
 }
 
 const fn word(outcome: Outcome) -> &'static str {
