@@ -46,6 +46,7 @@ fn input(file: &str) -> Input {
         verify: Verify::Off,
         submitters: 2,
         seed: 1,
+        is_apart: false,
     }
 }
 

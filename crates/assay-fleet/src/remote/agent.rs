@@ -20,6 +20,7 @@ pub struct Line {
     output: Mutex<Box<dyn Write + Send>>,
     starts: Mutex<Receiver<u64>>,
     cancel: Arc<AtomicBool>,
+    enough: Arc<AtomicBool>,
 }
 
 impl Line {
@@ -45,6 +46,17 @@ impl Line {
     #[must_use]
     pub const fn cancel(&self) -> &Arc<AtomicBool> {
         &self.cancel
+    }
+
+    /// Set when the phase that is being done has done enough.
+    #[must_use]
+    pub const fn enough(&self) -> &Arc<AtomicBool> {
+        &self.enough
+    }
+
+    fn end(&self) {
+        self.cancel.store(true, Ordering::Relaxed);
+        self.enough.store(true, Ordering::Relaxed);
     }
 
     /// Says once a second that this host is still there, for as long as the pipe is.
@@ -79,6 +91,7 @@ pub fn serve(
         output: Mutex::new(Box::new(output)),
         starts: Mutex::new(starts),
         cancel: Arc::default(),
+        enough: Arc::default(),
     });
     line.say(&Reply::Hello(hash(&program)));
     drop(program);
@@ -94,13 +107,14 @@ pub fn serve(
             // Whoever asks for the time does not wait for anything else.
             Ok(Request::Clock) => drop(line.say(&Reply::Clock(Clocks::with(clock())))),
             Ok(Request::Start(at_ns)) => drop(start.send(at_ns)),
-            Ok(Request::Stop) => line.cancel.store(true, Ordering::Relaxed),
+            Ok(Request::Enough) => line.enough.store(true, Ordering::Relaxed),
+            Ok(Request::Stop) => line.end(),
             Ok(request) => drop(requests.send(request)),
             Err(FrameError::Closed) => break Ok(()),
             Err(error) => break Err(error),
         }
     };
-    line.cancel.store(true, Ordering::Relaxed);
+    line.end();
     drop((start, requests));
     // It says nothing: it is over when its end is dropped.
     let _ = idle.recv_timeout(GRACE);
