@@ -15,6 +15,7 @@ use super::{Execution, Input, Present, RateLabel, Surroundings, output, read};
 
 mod bytes;
 mod file_systems;
+mod generated;
 mod golden;
 mod joined;
 mod page;

@@ -90,20 +90,6 @@ impl StorageOutcome {
         entries
     }
 
-    /// The series of one of the hosts whose outcomes together are one.
-    #[must_use]
-    pub fn entries_of_member(&self, host: &str) -> Vec<Entry> {
-        let mut entries = Vec::new();
-        let operations = self.operations();
-        for interval in &self.intervals {
-            let span = Span::of_seconds(interval.start_s, interval.length_s, interval.warmup);
-            let whole = IntervalTally { streams: Vec::new(), ..interval.clone() };
-            add_interval(&whole, span, &operations, &mut entries);
-        }
-        let member = Attributes::from([(Attribute::Member, host.into())]);
-        entries.into_iter().map(|entry| entry.of(&member)).collect()
-    }
-
     /// The series of every such host, in the order in which they were stored.
     #[must_use]
     pub fn members_of_record(record: &CaseRecord) -> Vec<(String, Vec<IntervalTally>)> {
@@ -258,6 +244,22 @@ impl Tally {
 }
 
 impl IntervalTally {
+    /// What one of the hosts did whose intervals together are one.
+    #[must_use]
+    pub fn entries_of_member(&self, host: &str) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        let span = Span::of_seconds(self.start_s, self.length_s, self.warmup);
+        let done = |operation: &Operation| self.side(*operation).count > 0;
+        let mut operations: Vec<Operation> = BOTH.into_iter().filter(done).collect();
+        if operations.is_empty() {
+            operations.push(Operation::Read);
+        }
+        let whole = Self { streams: Vec::new(), ..self.clone() };
+        add_interval(&whole, span, &operations, &mut entries);
+        let member = Attributes::from([(Attribute::Member, host.into())]);
+        entries.into_iter().map(|entry| entry.of(&member)).collect()
+    }
+
     /// Its reads or its writes.
     #[must_use]
     pub const fn side(&self, operation: Operation) -> &Tally {

@@ -105,7 +105,9 @@ fn outcomes_come_back_from_the_record() {
 #[test]
 fn shares_of_hosts_are_stored_beside_their_total() {
     let (total, shares) = (outcome(true), [("b", outcome(true)), ("a", outcome(false))]);
-    let members = shares.iter().flat_map(|(host, it)| it.entries_of_member(host));
+    let members = shares.iter().flat_map(|(host, outcome)| {
+        outcome.intervals.iter().flat_map(|interval| interval.entries_of_member(host))
+    });
     let record = recorded_for_tests(total.entries().into_iter().chain(members).collect());
     let back = StorageOutcome::of_record(&record, &|_| None).unwrap();
     assert_eq!((&back.tallies, &back.intervals), (&total.tallies, &total.intervals));
