@@ -266,7 +266,7 @@ fn measured_runs_make_a_page_with_pictures() {
             assert!(text.contains("| rdma.send\\_lat |"), "{text}");
             assert!(!text.contains("assay-picture"));
             if locale == Locale::De {
-                expect_test::expect_file![file("measured.md")].assert_eq(&text);
+                expect_test::expect_file![file("measured.page")].assert_eq(&text);
             }
         });
     }
