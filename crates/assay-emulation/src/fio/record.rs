@@ -116,7 +116,7 @@ fn unwritable(error: &serde_json::Error) -> Failure {
 }
 
 /// The stored run in these formats; `None` = those that were requested.
-pub(crate) fn stored(
+pub fn stored(
     run: &Run,
     asked: &Asked,
     store: &Store,

@@ -210,7 +210,7 @@ const TABLE: &[Row] = &[
 ];
 
 /// Why `command` does not take this option and what to do instead, where the tool has it.
-pub(crate) fn reason(command: &str, option: &str) -> Option<(&'static str, &'static str)> {
+pub fn reason(command: &str, option: &str) -> Option<(&'static str, &'static str)> {
     let name = option.split('=').next().unwrap_or(option);
     let row = TABLE.iter().find(|row| row.0 == command && row.1.contains(&name))?;
     Some((row.2, row.3))
@@ -218,16 +218,21 @@ pub(crate) fn reason(command: &str, option: &str) -> Option<(&'static str, &'sta
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{Args, Command};
 
     use super::*;
-    use crate::arguments::Arguments;
+    use crate::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
 
     #[test]
     fn what_is_refused_by_name_is_not_taken() {
-        let root = Arguments::command();
-        for (command, options, ..) in TABLE {
-            let command = root.find_subcommand(command).unwrap();
+        for (name, options, ..) in TABLE {
+            let command = Command::new(*name);
+            let command = match *name {
+                "iperf3" => Iperf3Arguments::augment_args(command),
+                "qperf" => QperfArguments::augment_args(command),
+                "ping" => PingArguments::augment_args(command),
+                other => panic!("{other} has no options here"),
+            };
             for option in *options {
                 let taken = command.get_arguments().any(|argument| {
                     let long = argument.get_long_and_visible_aliases().unwrap_or_default();

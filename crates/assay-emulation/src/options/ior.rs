@@ -3,7 +3,7 @@
 use assay_run::failure::Failure;
 use clap::Args;
 
-use super::{KeepArguments, StoreArguments};
+use assay_console::options::{KeepArguments, StoreArguments};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Supported options:\n  \
@@ -23,10 +23,10 @@ use super::{KeepArguments, StoreArguments};
                   or a file that assay did not create; --target-on-root allows the root's file system \
                   where a volume should be mounted. The run is stored: --store=DIR, --label=NAME, --no-store. \
                   `assay show --as ior` and `--as ior-json` print it again. docs/ior.md lists all options and the differences.")]
-pub(crate) struct IorArguments {
+pub struct IorArguments {
     /// IOR's options: -N 4 -b 1g -t 1m -s 2 -F -C -e -i 3 -w -r -k -o FILE …
     #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) words: Vec<String>,
+    pub words: Vec<String>,
 }
 
 /// The words that are assay's own, about the store, and IOR's. They may stand anywhere, in one word or two,

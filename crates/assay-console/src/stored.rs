@@ -9,26 +9,26 @@ use assay_model::run::Run;
 use assay_model::workload::Workload;
 use assay_store::{Listed, Listing, ReadRun, ResolveError, Store, StoreError};
 
-use crate::arguments::{KeepArguments, StoreArguments, given_words};
 use crate::failure::exit_code as exit_code_of;
 use crate::headlines::HEADLINES;
+use crate::options::{KeepArguments, StoreArguments, given_words};
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{self, Opening};
 
 /// The store that was named, or the user's own; made if it is not there yet.
-pub(crate) fn open(typed: &StoreArguments) -> Result<Store, Failure> {
+pub fn open(typed: &StoreArguments) -> Result<Store, Failure> {
     let store = Store::open(folder(typed)?).map_err(|error| Failure::of_store(&error))?;
     Ok(store.with_headlines(HEADLINES))
 }
 
 /// Where a command that speaks a tool's language keeps its run; `None` where nobody wants it.
-pub(crate) fn kept(typed: &KeepArguments) -> Result<Option<Store>, Failure> {
+pub fn kept(typed: &KeepArguments) -> Result<Option<Store>, Failure> {
     if typed.no_store { Ok(None) } else { open(&typed.store).map(Some) }
 }
 
 /// What a run in a tool's language begins with: its phases by name.
-pub(crate) fn opening<'s>(
+pub fn opening<'s>(
     (typed, store): (&KeepArguments, Option<&'s Store>),
     language: &str,
     phases: Vec<(String, Workload)>,
@@ -43,7 +43,7 @@ pub(crate) fn opening<'s>(
 }
 
 /// A raw output by its name, of a run or of a case.
-pub(crate) fn raw(
+pub fn raw(
     store: &Store,
     outputs: &BTreeMap<String, String>,
     name: &str,
@@ -55,7 +55,7 @@ pub(crate) fn raw(
 }
 
 /// Every run of the store; an own store that was never written to is merely empty.
-pub(crate) fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
+pub fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
     match open_existing(typed) {
         Err(StoreError::NoStore { .. }) if typed.folder.is_none() => {
             Ok(Listing { runs: vec![], unreadable: vec![], doubts: vec![] })
@@ -68,7 +68,7 @@ pub(crate) fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
 
 /// Reads the runs of one condition, the oldest first: names separated by commas, each of a run or of a
 /// label, which stands for all its runs.
-pub(crate) fn runs(
+pub fn runs(
     typed: &StoreArguments,
     (names, host): (&str, Option<&str>),
     terminal: &mut Terminal,
@@ -131,7 +131,7 @@ fn labelled(
 }
 
 /// Reads the run that `name` means, and says what of it could not be read.
-pub(crate) fn run(
+pub fn run(
     typed: &StoreArguments,
     name: &str,
     terminal: &mut Terminal,
@@ -142,7 +142,7 @@ pub(crate) fn run(
 }
 
 /// Names what is missing of a run, with file and line.
-pub(crate) fn complain(read: &ReadRun, terminal: &mut Terminal) {
+pub fn complain(read: &ReadRun, terminal: &mut Terminal) {
     let path = read.path.display();
     read.problems
         .iter()
@@ -150,12 +150,12 @@ pub(crate) fn complain(read: &ReadRun, terminal: &mut Terminal) {
 }
 
 /// A run that lost events is shown as far as it goes, and is no success.
-pub(crate) fn exit_code(read: &ReadRun) -> u8 {
+pub fn exit_code(read: &ReadRun) -> u8 {
     if read.is_whole() { 0 } else { exit_code_of(Kind::Measurement) }
 }
 
 /// Reads the run that `name` means.
-pub(crate) fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, Failure> {
+pub fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, Failure> {
     let store = existing(typed)?;
     let read = store.read(&identifier(&store, name)?);
     let mut read = read.map_err(|error| Failure::of_store(&error))?;
@@ -167,7 +167,7 @@ pub(crate) fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, Failur
 }
 
 /// The identifier of the run that `name` means.
-pub(crate) fn identifier(store: &Store, name: &str) -> Result<String, Failure> {
+pub fn identifier(store: &Store, name: &str) -> Result<String, Failure> {
     store.resolve(name).map_err(|error| match error {
         ResolveError::Store(error) => Failure::of_store(&error),
         unknown => Failure::usage(unknown.to_string()).advise(
@@ -177,7 +177,7 @@ pub(crate) fn identifier(store: &Store, name: &str) -> Result<String, Failure> {
 }
 
 /// The store that runs are read from.
-pub(crate) fn existing(typed: &StoreArguments) -> Result<Store, Failure> {
+pub fn existing(typed: &StoreArguments) -> Result<Store, Failure> {
     open_existing(typed).map_err(|error| Failure::of_store(&error))
 }
 

@@ -13,17 +13,17 @@ use assay_report::render;
 use assay_stats::summarize::summarize;
 
 use super::iperf3::failed;
-use crate::arguments::network::PingArguments;
-use crate::listening::Silently;
+use crate::options::network::PingArguments;
 use crate::stored;
 use crate::terminal::Terminal;
+use assay_console::listening::Silently;
 use assay_run::failure::Failure;
 use assay_run::network::echoes::{self, Echoes, Observed, Tally};
 use assay_run::network::target::{Family, Target};
 use assay_run::recording::Recording;
 use assay_run::round_trips::Distribution as RoundTrips;
 
-pub(crate) fn ping(
+pub fn ping(
     typed: &PingArguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
@@ -178,7 +178,7 @@ fn conclude(
 }
 
 /// The statistics of a stored run.
-pub(crate) fn stored(run: &Run, asked: &Asked) -> Result<String, Failure> {
+pub fn stored(run: &Run, asked: &Asked) -> Result<String, Failure> {
     let nothing = || Failure::measurement(format!("{} holds no echoes", run.started.run));
     let record = run.cases.first().ok_or_else(nothing)?;
     let tally = Tally::of_record(record).ok_or_else(nothing)?;

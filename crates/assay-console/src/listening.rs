@@ -6,15 +6,15 @@ use assay_report::words;
 use assay_run::failure::{Failure, Kind};
 use assay_run::sink::Sink;
 
-use crate::arguments::KeepArguments;
+use crate::options::KeepArguments;
 use crate::terminal::Terminal;
 
 /// The terminal as it listens to a run.
 #[derive(Debug)]
-pub(crate) struct Listening<'t> {
-    pub(crate) terminal: &'t mut Terminal,
+pub struct Listening<'t> {
+    pub terminal: &'t mut Terminal,
     /// Whether every event is also printed as a line of JSON.
-    pub(crate) echo: bool,
+    pub echo: bool,
 }
 
 impl Sink for Listening<'_> {
@@ -48,7 +48,7 @@ impl Sink for Listening<'_> {
 /// anything to say. Where it was stored is said last, to people alone: a tool says no such thing, and
 /// scripts read what it says on either output.
 #[derive(Debug)]
-pub(crate) struct Silently {
+pub struct Silently {
     terminal: Terminal,
     stores: bool,
     /// The run that goes on.
@@ -59,7 +59,7 @@ pub(crate) struct Silently {
 
 impl Silently {
     /// Beside the terminal that the command prints on.
-    pub(crate) fn beside(keep: &KeepArguments) -> Self {
+    pub fn beside(keep: &KeepArguments) -> Self {
         let (run, stored) = (String::new(), Vec::new());
         Self { terminal: Terminal::attached(), stores: !keep.no_store, run, stored }
     }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::KeepArguments;
+use assay_console::options::KeepArguments;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Differences from Vdbench are listed in logfile.html. \
                         `assay show --as vdbench --output DIR` writes the output folder of a stored run.")]
-pub(crate) struct VdbenchArguments {
+pub struct VdbenchArguments {
     /// Parameter files, concatenated; name=value substitutes $name and !name in them
     #[arg(short, value_name = "FILE|NAME=VALUE", num_args = 1.., required_unless_present = "test")]
     pub(crate) files: Vec<String>,
@@ -70,7 +70,7 @@ pub(crate) struct VdbenchArguments {
 
 /// The words as if `vdbench` had been typed first, where the program was called by that name: a link
 /// called `vdbench` lets people's scripts run unchanged.
-pub(crate) fn as_called(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+pub fn as_called(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.collect();
     let called = words.first().map(Path::new).and_then(Path::file_name);
     if called.is_some_and(|name| name == "vdbench") {

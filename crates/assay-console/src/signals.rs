@@ -7,7 +7,7 @@ use assay_run::failure::{Failure, Kind};
 
 /// One flag for SIGINT and SIGTERM. The first signal ends the run in good order, a second one ends
 /// the process at once.
-pub(crate) fn cancel_on_signals() -> Result<Arc<AtomicBool>, Failure> {
+pub fn cancel_on_signals() -> Result<Arc<AtomicBool>, Failure> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::flag;
 

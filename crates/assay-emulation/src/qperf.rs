@@ -13,12 +13,12 @@ use assay_store::Store;
 use serde_json::{Value, json};
 
 use super::iperf3::{end, failed};
-use crate::arguments::network::QperfArguments;
-use crate::arguments::{self, Command};
-use crate::failure::render;
-use crate::listening::Silently;
+use crate::options;
+use crate::options::network::QperfArguments;
 use crate::stored;
 use crate::terminal::Terminal;
+use assay_console::failure::render;
+use assay_console::listening::Silently;
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::qperf_client::{self, QperfTest};
@@ -27,7 +27,7 @@ use assay_run::network::qperf_server::{self, QperfService};
 use assay_run::network::target::Target;
 use assay_run::recording::Recording;
 
-pub(crate) fn qperf(
+pub fn qperf(
     typed: &QperfArguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
@@ -132,10 +132,8 @@ fn client(
 }
 
 /// A stored run as it was printed.
-pub(crate) fn stored(run: &Run, store: &Store, asked: &Asked) -> Result<String, Failure> {
-    let Command::Qperf(typed) = arguments::asked("qperf", asked)? else {
-        return Err(Failure::measurement(format!("{} holds no test", run.started.run)));
-    };
+pub fn stored(run: &Run, store: &Store, asked: &Asked) -> Result<String, Failure> {
+    let typed: QperfArguments = options::asked("qperf", asked)?;
     let all = match stored::raw(store, &run.raw, qperf_record::TOLD) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
             Failure::measurement(format!("{} cannot be read", qperf_record::TOLD))

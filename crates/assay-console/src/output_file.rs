@@ -11,7 +11,7 @@ use assay_run::failure::Failure;
 /// Writes `text` to `path`. A regular file appears, or is replaced, in one step; a device, a pipe or
 /// a terminal (`/dev/null`, `/dev/stdout`) is written to, since replacing it would take it away from
 /// everyone else.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let written = match path.metadata() {
         Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(found) if !found.is_file() => write_into(path, text),

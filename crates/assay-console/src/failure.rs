@@ -6,12 +6,12 @@ use assay_run::failure::{Failure, Kind, Place};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 
 /// The exit code of a comparison that found something worse.
-pub(crate) const REGRESSION: u8 = 5;
+pub const REGRESSION: u8 = 5;
 /// The exit code of a comparison that found nothing worse and cannot tell everything.
-pub(crate) const UNDECIDED: u8 = 6;
+pub const UNDECIDED: u8 = 6;
 
 /// Every exit code with its meaning; 5 and 6 belong to comparisons.
-pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
+pub const EXIT_CODES: [(u8, &str); 7] = [
     (0, "fine"),
     (1, "a bug in assay"),
     (
@@ -25,7 +25,7 @@ pub(crate) const EXIT_CODES: [(u8, &str); 7] = [
 ];
 
 /// The exit code of a failure of this kind.
-pub(crate) const fn exit_code(kind: Kind) -> u8 {
+pub const fn exit_code(kind: Kind) -> u8 {
     match kind {
         Kind::Internal => 1,
         Kind::Usage => 2,
@@ -35,7 +35,7 @@ pub(crate) const fn exit_code(kind: Kind) -> u8 {
 }
 
 /// The failure for people: what (with the place), why, what to do.
-pub(crate) fn render(failure: &Failure, colour: bool) -> String {
+pub fn render(failure: &Failure, colour: bool) -> String {
     let place = failure.place().map(|place| shown(place, colour)).unwrap_or_default();
     format!("error: {}\n{place}{}", failure.what(), failure.details())
 }

@@ -18,16 +18,15 @@ use assay_run::storage::options::RunOptions;
 use assay_run::storage::volume;
 use assay_store::Store;
 
-use super::help;
-use crate::arguments::KeepArguments;
-use crate::arguments::ior::{IorArguments, own_words};
 use crate::job_file;
-use crate::listening::Silently;
+use crate::options::ior::{IorArguments, own_words};
 use crate::output_file;
 use crate::signals;
 use crate::storage_plan::explain;
 use crate::stored;
 use crate::terminal::Terminal;
+use assay_console::listening::Silently;
+use assay_console::options::KeepArguments;
 
 /// The version whose output this is, and who wrote it.
 const VERSION: &str = concat!("4.1.0+dev (assay ", env!("CARGO_PKG_VERSION"), ")");
@@ -45,10 +44,7 @@ const CIRCUMSTANCES: &str = "circumstances.json";
 /// Files of the question by name.
 type Files = Vec<(String, Vec<u8>)>;
 
-pub(crate) fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    if help::on_the_way("ior", &typed.words, terminal) {
-        return Ok(0);
-    }
+pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let (keep, words) = own_words(&typed.words)?;
     let mut files = Files::new();
     let mut load = |path: &str| {
@@ -151,7 +147,7 @@ fn carry_out(
 }
 
 /// A stored run as IOR would have printed it.
-pub(crate) fn stored(
+pub fn stored(
     run: &Run,
     asked: &Asked,
     store: &Store,

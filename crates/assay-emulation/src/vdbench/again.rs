@@ -72,7 +72,7 @@ impl Kept {
 }
 
 /// Prints the console of a stored run, and writes its folder to `output`.
-pub(crate) fn shown(
+pub fn shown(
     run: &Run,
     store: &Store,
     output: Option<&str>,

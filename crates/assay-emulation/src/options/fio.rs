@@ -10,9 +10,9 @@ use clap::Args;
                   --label=NAME, --no-store. `assay show --as fio-json` prints it again. docs/fio.md \
                   lists the supported options of fio."
 )]
-pub(crate) struct FioArguments {
+pub struct FioArguments {
     /// Job files and fio's options: --name=job --rw=randread …, --section=NAME,
     /// --output-format=normal|json|json+|terse, --output=FILE
     #[arg(value_name = "JOBFILE|OPTION", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) words: Vec<String>,
+    pub words: Vec<String>,
 }

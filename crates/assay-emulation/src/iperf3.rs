@@ -20,12 +20,12 @@ use assay_model::run::{CaseEnd, CaseRecord, Run};
 use assay_report::words;
 use assay_store::Store;
 
-use crate::arguments::network::{Iperf3Arguments, Iperf3Test as Typed};
-use crate::arguments::{self, Command};
-use crate::failure::render;
-use crate::listening::Silently;
+use crate::options;
+use crate::options::network::{Iperf3Arguments, Iperf3Test as Typed};
 use crate::stored;
 use crate::terminal::Terminal;
+use assay_console::failure::render;
+use assay_console::listening::Silently;
 use assay_kernels::openssl::{OpenSslError, Padding};
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
@@ -43,7 +43,7 @@ const PASSWORD: &str = "IPERF3_PASSWORD";
 /// What iperf3's clients send over UDP without `-b`, in bit/s.
 const UDP_RATE_BIT_PER_S: u64 = 1_048_576;
 
-pub(crate) fn iperf3(
+pub fn iperf3(
     typed: &Iperf3Arguments,
     cancel: &AtomicBool,
     terminal: &mut Terminal,
@@ -58,7 +58,7 @@ pub(crate) fn iperf3(
 }
 
 /// A failure between two hosts, with its advice.
-pub(crate) fn failed(error: &NetworkError) -> Failure {
+pub fn failed(error: &NetworkError) -> Failure {
     let said = words::failure(&error.of_case());
     Failure::measurement(said.text).advise(said.advice)
 }
@@ -202,7 +202,7 @@ fn no_login(error: &LoginError) -> Failure {
 }
 
 /// A stored test as text, or with `as_document` as JSON.
-pub(crate) fn stored(
+pub fn stored(
     run: &Run,
     store: &Store,
     asked: &Asked,
@@ -210,9 +210,7 @@ pub(crate) fn stored(
 ) -> Result<String, Failure> {
     let nothing = || Failure::measurement(format!("{} holds no test", run.started.run));
     let record = run.cases.first().ok_or_else(nothing)?;
-    let Command::Iperf3(typed) = arguments::asked("iperf3", asked)? else {
-        return Err(nothing());
-    };
+    let typed: Iperf3Arguments = options::asked("iperf3", asked)?;
     let raw = |name: &str| stored::raw(store, &record.raw, name).ok();
     let told = match raw(iperf3_record::TOLD) {
         Some(bytes) => {

@@ -15,12 +15,12 @@ use super::Found;
 use super::again::Kept;
 use super::folder::Folder;
 use super::report::Report;
-use crate::arguments::given_words;
-use crate::arguments::vdbench::VdbenchArguments;
-use crate::listening::Silently;
+use crate::options::vdbench::VdbenchArguments;
 use crate::signals;
 use crate::stored;
 use crate::terminal::Terminal;
+use assay_console::listening::Silently;
+use assay_console::options::given_words;
 
 /// What people who know Vdbench must know of these results.
 const DIFFERENCES: [&str; 9] = [

@@ -7,7 +7,7 @@ use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
 
 /// Prints the plan; nothing is opened.
-pub(crate) fn explain(
+pub fn explain(
     plan: &StoragePlan,
     as_json: bool,
     terminal: &mut Terminal,

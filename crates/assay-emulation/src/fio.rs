@@ -20,13 +20,12 @@ use assay_store::Store;
 use self::question::Question;
 use self::record::Finished;
 use self::watch::Watch;
-use super::help;
-use crate::arguments::fio::FioArguments;
-use crate::arguments::{KeepArguments, StoreArguments};
-use crate::listening::Silently;
+use crate::options::fio::FioArguments;
 use crate::storage_plan::explain;
 use crate::terminal::Terminal;
 use crate::{output_file, signals, stored};
+use assay_console::listening::Silently;
+use assay_console::options::{KeepArguments, StoreArguments};
 use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{Opening, Recording};
 use assay_run::sink::Silent;
@@ -36,16 +35,13 @@ use assay_run::storage::{runner, volume};
 
 mod disks;
 mod question;
-pub(crate) mod record;
+pub mod record;
 mod watch;
 
 /// The version whose output this is, and who wrote it.
 const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")");
 
-pub(crate) fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    if help::on_the_way("fio", &typed.words, terminal) {
-        return Ok(0);
-    }
+pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let question = Question::now(&typed.words);
     let told = |fault: Fault| refused(&fault, &typed.words, &question);
     let request = question.request().map_err(told)?;

@@ -21,18 +21,18 @@ const WIDEST: usize = 120;
 
 /// Standard output and standard error as they are attached.
 #[derive(Debug)]
-pub(crate) struct Terminal {
+pub struct Terminal {
     /// Whether standard output may be coloured.
-    pub(crate) colour: bool,
+    pub colour: bool,
     /// Columns of standard output.
-    pub(crate) width: usize,
+    pub width: usize,
     progress: Option<ProgressBar>,
     /// Why the first part of a result could not be written.
     unwritten: Option<io::Error>,
 }
 
 impl Terminal {
-    pub(crate) fn attached() -> Self {
+    pub fn attached() -> Self {
         let shown = io::stdout().is_terminal();
         let columns = usize::from(Term::stdout().size().1);
         Self {
@@ -44,14 +44,14 @@ impl Terminal {
     }
 
     /// A document as text that fits standard output.
-    pub(crate) fn text(&self, document: &Document) -> String {
+    pub fn text(&self, document: &Document) -> String {
         let options =
             render::text::Options { width: self.width, colour: self.colour, details: false };
         render::text::document(document, &options)
     }
 
     /// Writes a result.
-    pub(crate) fn print(&mut self, text: &str) {
+    pub fn print(&mut self, text: &str) {
         self.end_progress();
         let text = shown(text, self.colour);
         let written = to_stdout(&text);
@@ -59,7 +59,7 @@ impl Terminal {
     }
 
     /// Writes one line of a result while the run goes on.
-    pub(crate) fn print_line(&mut self, line: &str) {
+    pub fn print_line(&mut self, line: &str) {
         let line = format!("{}\n", shown(line, self.colour));
         let written = match &self.progress {
             Some(bar) => bar.suspend(|| to_stdout(&line)),
@@ -78,12 +78,12 @@ impl Terminal {
     ///
     /// # Errors
     /// A full disk, and whatever else a file that standard output was led into refuses.
-    pub(crate) fn printed(&mut self) -> Result<(), Failure> {
+    pub fn printed(&mut self) -> Result<(), Failure> {
         self.unwritten.take().map_or(Ok(()), |error| Err(unwritable(&error)))
     }
 
     /// Writes something about a measurement that is going on.
-    pub(crate) fn note(&mut self, text: &str) {
+    pub fn note(&mut self, text: &str) {
         match &self.progress {
             Some(bar) => bar.suspend(|| to_stderr(text)),
             None => to_stderr(text),
@@ -91,14 +91,14 @@ impl Terminal {
     }
 
     /// Writes what only people need, where they read along.
-    pub(crate) fn aside(&self, text: &str) {
+    pub fn aside(&self, text: &str) {
         if io::stderr().is_terminal() {
             to_stderr(text);
         }
     }
 
     /// Asks for what is not to be shown; `None` where there is no terminal to ask at.
-    pub(crate) fn secret(&mut self, question: &str) -> io::Result<Option<String>> {
+    pub fn secret(&mut self, question: &str) -> io::Result<Option<String>> {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return Ok(None);
         }
@@ -109,13 +109,13 @@ impl Terminal {
     }
 
     /// Writes a failure.
-    pub(crate) fn complain(&mut self, failure: &Failure) {
+    pub fn complain(&mut self, failure: &Failure) {
         self.end_progress();
         to_stderr(render_failure(failure, io::stderr().is_terminal() && coloured()).trim_end());
     }
 
     /// Shows how far a run of `cases` cases is. Without a terminal every case is a line instead.
-    pub(crate) fn begin_progress(&mut self, cases: usize) {
+    pub fn begin_progress(&mut self, cases: usize) {
         if !io::stderr().is_terminal() {
             return;
         }
@@ -128,14 +128,14 @@ impl Terminal {
     }
 
     /// Says what is being measured.
-    pub(crate) fn progress(&mut self, message: &str) {
+    pub fn progress(&mut self, message: &str) {
         if let Some(bar) = &self.progress {
             bar.set_message(plain::visible(message).replace('\n', " "));
         }
     }
 
     /// One more case is done; `line` reports its outcome.
-    pub(crate) fn advance(&mut self, line: &str) {
+    pub fn advance(&mut self, line: &str) {
         match &self.progress {
             Some(bar) => {
                 bar.suspend(|| to_stderr(line));
@@ -145,7 +145,7 @@ impl Terminal {
         }
     }
 
-    pub(crate) fn end_progress(&mut self) {
+    pub fn end_progress(&mut self) {
         if let Some(bar) = self.progress.take() {
             bar.finish_and_clear();
         }
@@ -162,7 +162,7 @@ fn shown(text: &str, is_coloured: bool) -> Cow<'_, str> {
 }
 
 /// A result that reached nobody.
-pub(crate) fn unwritable(error: &io::Error) -> Failure {
+pub fn unwritable(error: &io::Error) -> Failure {
     Failure::measurement("standard output cannot be written").because(error).advise(
         "what was written there is not whole; a stored run can be printed again: `assay list`",
     )

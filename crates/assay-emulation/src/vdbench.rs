@@ -13,8 +13,8 @@ use assay_fleet::capacity;
 use assay_model::workload::storage::Verify;
 use fs_err as fs;
 
-use crate::arguments::vdbench::VdbenchArguments;
 use crate::job_file;
+use crate::options::vdbench::VdbenchArguments;
 use crate::storage_plan;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
@@ -23,7 +23,7 @@ use assay_run::storage::options::RunOptions;
 use assay_run::storage::vdbench::repeat::Repeat;
 use assay_run::storage::volume;
 
-pub(crate) mod again;
+pub mod again;
 mod execute;
 mod folder;
 mod report;
@@ -44,10 +44,7 @@ struct Found {
     present: BTreeMap<PathBuf, Option<Present>>,
 }
 
-pub(crate) fn vdbench(
-    typed: &VdbenchArguments,
-    terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let input = input(typed)?;
     let (execution, found) = read(&input, terminal)?;
     for note in &execution.notes {

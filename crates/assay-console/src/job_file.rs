@@ -13,7 +13,7 @@ const MOST_BYTES: u64 = 128 << 20;
 ///
 /// # Errors
 /// What the system says, or that the file is larger than any job file.
-pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_BYTES {
@@ -23,7 +23,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Why a file that a user names is of no use.
-pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
+pub fn unreadable(path: &Path, error: &io::Error) -> Failure {
     let failure = Failure::usage(format!("{} cannot be read", path.display())).because(error);
     match error.kind() {
         io::ErrorKind::NotFound => failure.advise("check its name, and the folder it is in"),
@@ -35,6 +35,6 @@ pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
 ///
 /// # Errors
 /// As [`read`], or that the bytes are no UTF-8.
-pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+pub fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read(path)?).map_err(io::Error::other)
 }
