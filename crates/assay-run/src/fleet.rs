@@ -24,14 +24,12 @@ use crate::execution;
 use crate::failure::Failure;
 use crate::sink::Sink;
 
-mod clocks;
+pub(crate) mod clocks;
 
 mod lockstep;
 pub mod member;
 mod merging;
 mod records;
-pub mod share;
-pub mod sharers;
 #[cfg(test)]
 mod simulation;
 
@@ -42,8 +40,8 @@ use records::Records;
 
 /// How long agents that were told to stop may take to hand over what they have; their pipes close then, which
 /// ends them within a second.
-const LAST_WORDS_NS: u64 = 800_000_000;
-const PATIENCE: Duration = Duration::from_millis(50);
+pub(crate) const LAST_WORDS_NS: u64 = 800_000_000;
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What is asked of all hosts.
 #[derive(Debug)]
@@ -257,7 +255,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
     }
 }
 
-fn nanoseconds(duration: Duration) -> u64 {
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -15,7 +15,7 @@ use assay_fleet::remote::controller::Course;
 use assay_fleet::remote::{Program, Via};
 use assay_kernels::clock;
 use assay_run::failure::{Failure, Kind};
-use assay_run::fleet::sharers::Sharers;
+use assay_run::storage::shares::sharers::Sharers;
 use fs_err as fs;
 
 use super::{execute, load, read};

@@ -19,20 +19,20 @@ const SLACK_NS: u64 = 60_000_000;
 
 /// The clock of a host.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Clock {
+pub(crate) struct Clock {
     /// Of measurements: theirs minus ours, and half the round trip that it was asked by.
     offset_ns: i64,
     bound_ns: u64,
     /// Of the day, likewise.
     day_offset_s: f64,
     /// The quickest round trip of the last questions; 0 = it was never asked.
-    pub(super) round_trip_ns: u64,
+    pub(crate) round_trip_ns: u64,
     /// Questions without an answer yet, the oldest first.
     asked: VecDeque<(u64, f64)>,
     /// The start it was given, by its own clock.
-    pub(super) start_ns: u64,
+    pub(crate) start_ns: u64,
     /// When its run began, by its own clock.
-    pub(super) run_started_ns: u64,
+    pub(crate) run_started_ns: u64,
 }
 
 impl Clock {
@@ -42,7 +42,7 @@ impl Clock {
 
     /// Takes over what is known better than before (Cristian: Probabilistic clock synchronization, Distributed
     /// Computing 3, 1989): the offset is within half a round trip of the middle of it.
-    pub(super) fn answered(&mut self, theirs: Clocks, at_ns: u64) {
+    pub(crate) fn answered(&mut self, theirs: Clocks, at_ns: u64) {
         let Some((asked_ns, asked_day_s)) = self.asked.pop_front() else { return };
         let round_trip_ns = at_ns.saturating_sub(asked_ns).max(1);
         if self.round_trip_ns != 0 && round_trip_ns >= self.round_trip_ns {
@@ -56,26 +56,26 @@ impl Clock {
     }
 
     /// A moment of ours by its clock.
-    pub(super) const fn theirs(&self, ours_ns: u64) -> u64 {
+    pub(crate) const fn theirs(&self, ours_ns: u64) -> u64 {
         ours_ns.wrapping_add_signed(self.offset_ns)
     }
 
     /// How much later than at its start it went on.
-    pub(super) fn late_s(&self, theirs_ns: u64) -> f64 {
+    pub(crate) fn late_s(&self, theirs_ns: u64) -> f64 {
         theirs_ns.wrapping_sub(self.start_ns) as i64 as f64 * 1e-9
     }
 
-    pub(super) fn bound_s(&self) -> f64 {
+    pub(crate) fn bound_s(&self) -> f64 {
         self.bound_ns as f64 * 1e-9
     }
 
     /// How much later its run began than ours, which began at `ours_ns`.
-    pub(super) const fn began_after_ns(&self, ours_ns: u64) -> i64 {
+    pub(crate) const fn began_after_ns(&self, ours_ns: u64) -> i64 {
         self.run_started_ns.wrapping_sub(self.theirs(ours_ns)) as i64
     }
 
     /// The clock of the day, for the record.
-    pub(super) fn of_day(&self) -> ClockOffset {
+    pub(crate) fn of_day(&self) -> ClockOffset {
         ClockOffset { seconds: self.day_offset_s, bound_s: self.bound_s() }
     }
 }
@@ -90,7 +90,7 @@ const fn lead_ns(farthest_ns: u64) -> u64 {
 }
 
 /// Who talks to hosts that measure together.
-pub(super) trait Conversation {
+pub(crate) trait Conversation {
     fn hosts(&mut self) -> &mut dyn Hosts;
     fn clock(&mut self, host: usize) -> &mut Clock;
     /// Whether it still takes part.
@@ -100,7 +100,7 @@ pub(super) trait Conversation {
 }
 
 /// Asks hosts that wait for the time, all at once and several times.
-pub(super) fn synchronise(
+pub(crate) fn synchronise(
     talk: &mut impl Conversation,
     hosts: &[usize],
 ) -> Result<(), Failure> {
@@ -135,13 +135,13 @@ pub(super) fn synchronise(
 }
 
 /// A moment that all of these hosts still hear of in time.
-pub(super) fn next_start_ns(talk: &mut impl Conversation, hosts: &[usize]) -> u64 {
+pub(crate) fn next_start_ns(talk: &mut impl Conversation, hosts: &[usize]) -> u64 {
     let farthest_ns = hosts.iter().map(|host| talk.clock(*host).round_trip_ns).max();
     talk.hosts().now_ns() + lead_ns(farthest_ns.unwrap_or(0))
 }
 
 /// Has a host start at a moment of ours.
-pub(super) fn start(talk: &mut impl Conversation, host: usize, at_ns: u64) {
+pub(crate) fn start(talk: &mut impl Conversation, host: usize, at_ns: u64) {
     let theirs_ns = talk.clock(host).theirs(at_ns);
     talk.clock(host).start_ns = theirs_ns;
     talk.hosts().tell(host, &Request::Start(theirs_ns));
@@ -149,7 +149,7 @@ pub(super) fn start(talk: &mut impl Conversation, host: usize, at_ns: u64) {
 
 /// From the first start of several hosts to the last and how well that is known, in seconds, where each was late by
 /// so much within its bound.
-pub(super) fn skew_s(late_s: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+pub(crate) fn skew_s(late_s: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
     let first_s = late_s.clone().map(|it| it.0).fold(f64::INFINITY, f64::min);
     let last_s = late_s.clone().map(|it| it.0).fold(f64::NEG_INFINITY, f64::max);
     (last_s - first_s, 2.0 * late_s.map(|it| it.1).fold(0.0, f64::max))

@@ -9,6 +9,9 @@ use assay_model::storage_outcome::{
 };
 use assay_model::workload::storage::{Load, StorageStream, StorageWorkload};
 
+pub mod far_end;
+pub mod sharers;
+
 /// What one host does of a workload.
 #[derive(Debug, Clone)]
 pub struct Share {

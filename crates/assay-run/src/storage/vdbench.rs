@@ -26,8 +26,8 @@ use super::file_trees::FoldersAbove;
 use super::options::RunOptions;
 use super::runner::{self, StorageEvent};
 use super::series;
+use super::shares::sharers::{self, Sharers};
 use crate::failure::Failure;
-use crate::fleet::sharers::{self, Sharers};
 use crate::recording::{self, Opening, Recording};
 use crate::sink::Sink;
 

@@ -16,10 +16,10 @@ use crate::arguments::{Arguments, Command};
 use crate::suites;
 use assay_run::failure::{Failure, Kind};
 use assay_run::fleet::member;
-use assay_run::fleet::share::{self, Share};
 use assay_run::network::setup::PathAsked;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
+use assay_run::storage::shares::far_end::{self, FarEnd};
 
 /// The words after `agent`. No command of the user's: it is in no help and no completion.
 pub(crate) fn called(words: &[OsString]) -> Option<&[OsString]> {
@@ -49,7 +49,7 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
     process::end_descendants();
     match share.try_lock().ok().as_deref() {
         // The files of a shared job stay, as those of a job on one host do.
-        Some(Some(share)) => drop(Share::finish(share)),
+        Some(Some(share)) => drop(FarEnd::finish(share)),
         // It is still being done.
         None => {}
         Some(None) => drop(runner::remove_made(&RunOptions::default())),
@@ -70,15 +70,15 @@ fn remove(folder: &Path) {
     }
 }
 
-fn answer(request: Request, share: &Mutex<Option<Share>>, line: &Arc<Line>) {
+fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
     // Held while the share is worked at, and by nothing else.
     let held = || share.lock().unwrap_or_else(PoisonError::into_inner);
     let outcome = match request {
-        Request::Look(paths) => Ok(Reply::Looked(share::look(&paths))),
+        Request::Look(paths) => Ok(Reply::Looked(far_end::look(&paths))),
         Request::Share(asked) => {
             line.stay_in_touch();
             let mut held = held();
-            Share::prepare(*asked, line).map(|prepared| {
+            FarEnd::prepare(*asked, line).map(|prepared| {
                 *held = Some(prepared);
                 Reply::Done
             })

@@ -17,10 +17,10 @@ use super::ending::{self, Ending};
 use super::told::Told;
 use super::{Next, Notice, Over, Underway, alone, around, averaged, one_after_another};
 use crate::failure::Failure;
-use crate::fleet::sharers::Event;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
+use crate::storage::shares::sharers::Event;
 use crate::storage::{series, volume};
 
 /// Carries out all runs of the plan once.

@@ -14,19 +14,19 @@ use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{AccessPattern, Cursor, StoragePhase, StoragePlan};
 
-use super::member::wait_until;
 use crate::failure::Failure;
+use crate::fleet::member::wait_until;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::volume;
 
 /// What this host does of a job.
 #[derive(Debug)]
-pub struct Share {
+pub struct FarEnd {
     options: RunOptions,
 }
 
-impl Share {
+impl FarEnd {
     /// Refuses what must not be done, and lays files out; they stay when the job is over.
     ///
     /// # Errors

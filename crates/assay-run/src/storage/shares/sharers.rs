@@ -15,10 +15,11 @@ use assay_model::failure::Failure as CaseFailure;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
-use super::clocks::{self, Clock, Conversation};
-use super::{LAST_WORDS_NS, PATIENCE, nanoseconds};
+use super::{self as shares, Share};
 use crate::failure::Failure;
-use crate::storage::shares::{self, Share};
+use crate::fleet::clocks::{self, Clock, Conversation};
+use crate::fleet::{LAST_WORDS_NS, PATIENCE, nanoseconds};
+use crate::storage::runner;
 
 /// What happens while hosts work.
 #[derive(Debug)]
@@ -168,7 +169,7 @@ impl<'h> Sharers<'h> {
         let planned_s = timing.duration_s.map(|it| it + timing.warmup_s + phase.pause_before_s);
         self.follow((at_ns, planned_s), ends, &mut joint, on)?;
         self.together(&with, joint)
-            .ok_or_else(|| self.failure().unwrap_or_else(crate::storage::runner::interrupted))
+            .ok_or_else(|| self.failure().unwrap_or_else(runner::interrupted))
     }
 
     /// Why the job cannot go on, if a host is lost.
@@ -212,7 +213,7 @@ impl<'h> Sharers<'h> {
                 return Err(failure);
             }
             if stop.load(Ordering::Relaxed) {
-                return Err(crate::storage::runner::interrupted());
+                return Err(runner::interrupted());
             }
             if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
                 Conversation::hear(self, host, heard)?;
