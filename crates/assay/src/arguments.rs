@@ -7,22 +7,22 @@
 
 use std::path::PathBuf;
 
+use assay_console::options::StoreArguments;
+use assay_emulation::options::fio::FioArguments;
+use assay_emulation::options::ior::IorArguments;
+use assay_emulation::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
+use assay_emulation::options::vdbench::VdbenchArguments;
 use assay_model::attribute::Attribute;
-use assay_model::event::Asked;
 use assay_model::near::nearest;
 use assay_model::plain;
 use assay_model::quantity::{self, Bytes, Quantity, Unit};
 use assay_model::suite::Placement;
-use assay_run::failure::Failure;
 use assay_stats::compare::RUNS;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod claims;
-pub(crate) mod fio;
-pub(crate) mod foreign;
 pub(crate) mod hosts;
 pub(crate) mod import;
-pub(crate) mod ior;
 mod language;
 pub(crate) mod list;
 pub(crate) mod mpi;
@@ -32,22 +32,18 @@ pub(crate) mod network;
 pub(crate) mod plan;
 pub(crate) mod rdma;
 pub(crate) mod storage;
-pub(crate) mod vdbench;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
-use fio::FioArguments;
 use hosts::{FleetArguments, HostsArguments};
 use import::ImportArguments;
-use ior::IorArguments;
 use language::LanguageArguments;
 use list::ListArguments;
 use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
-use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
+use network::NetArguments;
 use plan::PlanArguments;
 use rdma::RdmaArguments;
 use storage::{StorageAimArguments, StorageArguments};
-use vdbench::VdbenchArguments;
 
 /// Measure what a machine, its network and its storage can do, with the uncertainty of every value.
 #[derive(Debug, Parser)]
@@ -283,42 +279,6 @@ pub(crate) struct MeasuringArguments {
     pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StoreArguments {
-    /// Folder of the stored runs [default: $XDG_DATA_HOME/assay or ~/.local/share/assay]
-    #[arg(long = "store", value_name = "DIR")]
-    pub(crate) folder: Option<PathBuf>,
-}
-
-/// The words after the command, as they were given, for a run that can be rendered again.
-pub(crate) fn given_words() -> Vec<String> {
-    std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect()
-}
-
-/// What such a run was asked, from its words.
-pub(crate) fn asked(command: &str, asked: &Asked) -> Result<Command, Failure> {
-    let words = ["assay", command].into_iter().chain(asked.words.iter().map(String::as_str));
-    let words = network::spelled_out(words.map(Into::into).collect());
-    Arguments::try_parse_from(words).map(|typed| typed.command).map_err(|error| {
-        Failure::measurement(format!("what was asked of assay {command} is not understood"))
-            .because(&error)
-            .advise("leave out --as for assay's own report; the assay that stored it understands it")
-    })
-}
-
-/// Whether and where a command that speaks a tool's language keeps what it measured.
-#[derive(Debug, Args)]
-pub(crate) struct KeepArguments {
-    #[command(flatten)]
-    pub(crate) store: StoreArguments,
-    /// Do not store the run
-    #[arg(long, conflicts_with = "folder")]
-    pub(crate) no_store: bool,
-    /// Label of the condition, for `assay compare`
-    #[arg(long, value_name = "NAME")]
-    pub(crate) label: Option<String>,
 }
 
 #[derive(Debug, Args)]
