@@ -155,7 +155,8 @@ mod tests {
             |workload| Case { id: String::new(), by: "assay".to_owned(), workload, stopping };
         let cases: Vec<Case> = workloads.into_iter().map(case).collect();
         let known = RefCell::default();
-        let groups = groups(&cases, &Tools::find(&[]).unwrap(), &known);
+        let tools = Tools::find(&[]).unwrap();
+        let groups = groups(&cases, &tools, &known);
         assert_eq!(groups.map(<[_]>::len).collect::<Vec<_>>(), [2, 3, 1]);
     }
 }
