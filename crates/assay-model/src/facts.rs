@@ -308,7 +308,7 @@ mod tests {
         let unknown: Vec<_> = listed.difference(&stored).collect();
         assert!(
             missing.is_empty() && unknown.is_empty(),
-            "not listed: {missing:?}; listed and not stored: {unknown:?}"
+            "docs/security.md does not list {missing:?}, and lists {unknown:?}"
         );
     }
 }
