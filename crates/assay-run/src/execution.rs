@@ -32,6 +32,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) plan: Plan,
     /// What the user calls the condition.
     pub(crate) label: Option<String>,
+    /// What the user says about it.
+    pub(crate) note: Option<String>,
     /// Its place among those of two conditions.
     pub(crate) turn: Option<Turn>,
     pub(crate) host: HostFacts,
@@ -52,6 +54,7 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
     let beginning = Beginning {
         plan: &execution.plan,
         label: execution.label.clone(),
+        note: execution.note.clone(),
         asked: None,
         turn: execution.turn.clone(),
         host: &execution.host,
@@ -83,6 +86,7 @@ fn over_budget(plan: &Plan, elapsed_s: f64) -> Option<Doubt> {
 pub(crate) struct Beginning<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) label: Option<String>,
+    pub(crate) note: Option<String>,
     pub(crate) asked: Option<Asked>,
     pub(crate) turn: Option<Turn>,
     pub(crate) host: &'a HostFacts,
@@ -100,6 +104,7 @@ pub(crate) fn begin<'t>(
         format: FORMAT,
         run: new_run_id(now),
         label: beginning.label,
+        note: beginning.note,
         started: now.to_string(),
         plan: beginning.plan.clone(),
         asked: beginning.asked,
@@ -192,10 +197,26 @@ fn alone(
         storage: execution.storage,
     };
     let outcome = bind::measure(case, &surroundings, known, &mut recorder);
+    // What was measured until an interruption counts; of preparations, whose results are checked at
+    // their end, those that have ended.
+    let in_turns = bind::turns(case, execution.tools).is_some();
+    let is_kept = matches!(outcome, Err(CaseError::Interrupted)) && recorder.has_samples();
+    if is_kept && !in_turns {
+        match recorder.flush() {
+            Err(CaseError::Store(failure)) => return Err(failure),
+            _ => log.add(finished(case, Stopped::Budget))?,
+        }
+    } else if is_kept && state.preparations_ended() > 0 {
+        log.add(finished(case, Stopped::Budget))?;
+    }
     for doubt in pauses.take() {
         log.add(RunEvent::Doubt { case: Some(case.id.clone()), doubt })?;
     }
     end(case, outcome, log)
+}
+
+fn finished(case: &Case, stopped: Stopped) -> RunEvent {
+    RunEvent::CaseFinished { case: case.id.clone(), stopped }
 }
 
 /// Stores how a case ended.
